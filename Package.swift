@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is held to the same settings.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func c(_ name: String, linking libraries: String...) -> Target {
+  .target(
+    name: name,
+    linkerSettings: libraries.map { .linkedLibrary($0) })
+}
+func swift(_ name: String, _ needs: Target.Dependency...) -> Target {
+  .target(name: name, dependencies: needs, swiftSettings: strict)
+}
+func test(_ name: String, _ needs: Target.Dependency...) -> Target {
+  .testTarget(name: name, dependencies: needs, exclude: [], swiftSettings: strict)
+}
+
+/// One row per module, lowest layer first: a row may name only rows above it.
+let package = Package(
+  name: "Kelvin",
+  products: [
+    .library(name: "Kelvin", targets: ["Kelvin"]),
+    .library(name: "KelvinVision", targets: ["KelvinVision"]),
+    .executable(name: "kelvin", targets: ["kelvin"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+  ],
+  targets: [
+    c("CKelvinKernels"),
+    c("CKelvinDrivers"),
+    c("CKelvinShaders"),
+    swift("KelvinGraph"),
+    swift("KelvinImages", "CKelvinDrivers"),
+    swift("KelvinPasses", "KelvinGraph"),
+    swift("KelvinFormats", "KelvinGraph"),
+    swift("KelvinDevices", "KelvinGraph"),
+    swift("KelvinReference", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinCPU", "CKelvinKernels", "CKelvinDrivers", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinVulkan", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinOpenCL", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinNull", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinPlanning"),
+    swift("KelvinProfiling"),
+    swift("KelvinRuntime", "CKelvinDrivers", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinPlanning", "KelvinProfiling"),
+    swift("KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime"),
+    swift(
+      "Kelvin", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices", "KelvinReference",
+      "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinNull", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime",
+      "KelvinBenchmark"),
+    swift("KelvinVision", "Kelvin", "KelvinImages"),
+    .executableTarget(
+      name: "kelvin",
+      dependencies: [
+        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinDevices", "KelvinPlanning", "KelvinProfiling",
+        "KelvinRuntime", "KelvinBenchmark", argumentParser,
+      ],
+      swiftSettings: strict),
+  ],
+  cLanguageStandard: .gnu2x
+)
