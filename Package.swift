@@ -65,6 +65,7 @@ let package = Package(
         "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
+    test("KelvinImagesTests", "KelvinImages"),
   ],
   cLanguageStandard: .gnu2x
 )
