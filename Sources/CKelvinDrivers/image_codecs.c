@@ -10,7 +10,7 @@
 
 // The part of libvips' C interface (8.12 or later) that is used here. Names and values are its published ABI.
 typedef struct VipsImage VipsImage;
-enum { VIPS_ACCESS_SEQUENTIAL = 1, VIPS_FAIL_ON_ERROR = 2 };
+enum { VIPS_ACCESS_SEQUENTIAL = 1, VIPS_FAIL_ON_ERROR = 2, VIPS_FAIL_ON_WARNING = 3 };
 enum { VIPS_FORMAT_UCHAR = 0, VIPS_INTENT_PERCEPTUAL = 0 };
 enum {
   VIPS_INTERPRETATION_B_W = 1,
@@ -30,7 +30,8 @@ static struct {
   void (*thread_shutdown)(void);
   char *(*error_buffer_copy)(void);
   void (*error_clear)(void);
-  loader *jpegload, *pngload, *webpload, *tiffload, *gifload, *heifload, *magickload;
+  loader *load_jpeg, *load_png, *load_webp, *load_tiff, *load_gif, *load_heif, *load_magick;
+  unsigned long (*type_find)(const char *, const char *);
   int (*get_width)(const VipsImage *);
   int (*get_height)(const VipsImage *);
   int (*get_bands)(const VipsImage *);
@@ -65,13 +66,14 @@ static const struct {
   {"vips_thread_shutdown", &vips.thread_shutdown},
   {"vips_error_buffer_copy", &vips.error_buffer_copy},
   {"vips_error_clear", &vips.error_clear},
-  {"vips_jpegload_buffer", &vips.jpegload},
-  {"vips_pngload_buffer", &vips.pngload},
-  {"vips_webpload_buffer", &vips.webpload},
-  {"vips_tiffload_buffer", &vips.tiffload},
-  {"vips_gifload_buffer", &vips.gifload},
-  {"vips_heifload_buffer", &vips.heifload},
-  {"vips_magickload_buffer", &vips.magickload},
+  {"vips_type_find", &vips.type_find},
+  {"vips_jpegload_buffer", &vips.load_jpeg},
+  {"vips_pngload_buffer", &vips.load_png},
+  {"vips_webpload_buffer", &vips.load_webp},
+  {"vips_tiffload_buffer", &vips.load_tiff},
+  {"vips_gifload_buffer", &vips.load_gif},
+  {"vips_heifload_buffer", &vips.load_heif},
+  {"vips_magickload_buffer", &vips.load_magick},
   {"vips_image_get_width", &vips.get_width},
   {"vips_image_get_height", &vips.get_height},
   {"vips_image_get_bands", &vips.get_bands},
@@ -93,6 +95,19 @@ static const struct {
   {"g_object_unref", &vips.object_unref},
   {"g_free", &vips.release},
   {"g_log_set_handler", &vips.log_set_handler},
+};
+
+static const struct {
+  loader *const *load;
+  const char *operation;
+} loaders[] = {
+  [CK_IMAGE_JPEG] = {&vips.load_jpeg, "jpegload_buffer"},
+  [CK_IMAGE_PNG] = {&vips.load_png, "pngload_buffer"},
+  [CK_IMAGE_WEBP] = {&vips.load_webp, "webpload_buffer"},
+  [CK_IMAGE_TIFF] = {&vips.load_tiff, "tiffload_buffer"},
+  [CK_IMAGE_GIF] = {&vips.load_gif, "gifload_buffer"},
+  [CK_IMAGE_HEIF] = {&vips.load_heif, "heifload_buffer"},
+  [CK_IMAGE_BMP] = {&vips.load_magick, "magickload_buffer"},
 };
 
 static char unavailable[256];
@@ -137,8 +152,23 @@ const char *ck_image_prepare(void) {
   return unavailable[0] ? unavailable : NULL;
 }
 
-// Moves libvips' error text into `message` as one line. The text is the process's, so when two threads fail at once each
-// may see lines of the other; whether a call failed never depends on it.
+static pthread_rwlock_t at_work = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+void ck_image_enter(int alone) {
+  if (alone) {
+    pthread_rwlock_wrlock(&at_work);
+    vips.error_clear();
+  } else {
+    pthread_rwlock_rdlock(&at_work);
+  }
+}
+
+void ck_image_leave(void) {
+  vips.thread_shutdown();
+  pthread_rwlock_unlock(&at_work);
+}
+
+// Moves libvips' error text into `message` as one line.
 static void take_message(char *message, size_t size) {
   char *text = vips.error_buffer_copy();
   snprintf(message, size, "%s", text ? text : "");
@@ -152,20 +182,19 @@ static void take_message(char *message, size_t size) {
   }
 }
 
+int ck_image_reads(enum ck_image_format format) {
+  return vips.type_find("VipsOperation", loaders[format].operation) != 0;
+}
+
 struct ck_image *ck_image_open(
-  const void *bytes, size_t size, enum ck_image_format format, struct ck_image_header *header,
-  char *message, size_t message_size) {
-  loader *loaders[] = {
-    [CK_IMAGE_JPEG] = vips.jpegload, [CK_IMAGE_PNG] = vips.pngload,   [CK_IMAGE_WEBP] = vips.webpload,
-    [CK_IMAGE_TIFF] = vips.tiffload, [CK_IMAGE_GIF] = vips.gifload,   [CK_IMAGE_HEIF] = vips.heifload,
-    [CK_IMAGE_BMP] = vips.magickload,
-  };
+  const void *bytes, size_t size, enum ck_image_format format, enum ck_image_tolerance tolerance,
+  struct ck_image_header *header, char *message, size_t message_size) {
   VipsImage *image = NULL;
-  int failed = loaders[format](
-    (void *)bytes, size, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL);
+  int fail_on = tolerance == CK_IMAGE_REFUSE_WARNINGS ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_ERROR;
+  int failed =
+    (*loaders[format].load)((void *)bytes, size, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
   if (failed || !image) {
     take_message(message, message_size);
-    vips.thread_shutdown();
     return NULL;
   }
   int orientation = vips.get_orientation(image);
@@ -177,11 +206,7 @@ struct ck_image *ck_image_open(
   return (struct ck_image *)image;
 }
 
-void ck_image_close(struct ck_image *image) {
-  vips.object_unref(image);
-  vips.error_clear();
-  vips.thread_shutdown();
-}
+void ck_image_close(struct ck_image *image) { vips.object_unref(image); }
 
 // Replaces `*image` by `next`, what an operation on it gave.
 static bool advance(VipsImage **image, VipsImage *next) {
@@ -299,7 +324,6 @@ void *ck_image_encode(
   }
   if (tagged) vips.object_unref(tagged);
   if (raw) vips.object_unref(raw);
-  vips.thread_shutdown();
   return block;
 }
 

@@ -25,9 +25,9 @@ package struct AxisPlacement: Hashable, Sendable {
 extension ImageCropAndScale {
   /// Places a source of `width` x `height` pixels in a target.
   ///
-  /// With s = max(W/w, H/h) for a crop and min(W/w, H/h) for a fit, the picture is drawn `s * side` pixels long, rounded
-  /// to a whole pixel and at least one, and centred; an odd remainder puts the smaller half first. This is the geometry
-  /// measured on Core ML's own image constructor.
+  /// With s = max(W/w, H/h) for a crop and min(W/w, H/h) for a fit, the picture is drawn `s * side` pixels long,
+  /// rounded to a whole pixel and at least one, and centred; an odd remainder puts the smaller half first. This is the
+  /// geometry measured on Core ML's own image constructor.
   package func place(
     width: Int, height: Int, targetWidth: Int, targetHeight: Int
   ) -> (x: AxisPlacement, y: AxisPlacement) {

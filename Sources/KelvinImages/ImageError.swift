@@ -3,7 +3,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: String, Sendable {
     /// The file cannot be opened or read.
     case unreadable
-    /// The bytes are of no format that can be decoded.
+    /// The bytes are of no format that can be decoded here.
     case unknownFormat
     /// The bytes begin as a known format but are truncated or contradict it.
     case corrupt

@@ -28,7 +28,7 @@ package enum ImageFile {
   /// Files with more bytes are refused before they are read.
   package static let maximumFileBytes = 1 << 30
 
-  /// Opens libvips, so that the first picture does not wait for it (tens of milliseconds). Calling it again costs nothing.
+  /// Opens libvips, so that the first picture does not wait for it (tens of milliseconds). Again costs nothing.
   ///
   /// - Throws: ``ImageError`` (`decoderMissing`) with the package to install.
   package static func prepare() throws(ImageError) {
@@ -57,31 +57,20 @@ package enum ImageFile {
       throw ImageError(.unknownFormat, name, "the first bytes are of no known format; expected one of \(known)")
     }
     try prepare()
-    var header = ck_image_header()
-    var message = Message()
-    guard let image = ck_image_open(start, bytes.count, format.code, &header, &message.bytes, message.bytes.count)
-    else { throw ImageError(.corrupt, name, "not a valid \(format.rawValue) file: \(message.text)") }
-    defer { ck_image_close(image) }
-    let width = Int(header.width)
-    let height = Int(header.height)
-    guard width > 0, height > 0, width <= maximumPixels / height else {
+    guard ck_image_reads(format.code) != 0 else {
       throw ImageError(
-        .tooLarge, name, "\(width) x \(height) pixels, at most \(maximumPixels) are decoded",
-        remedy: "scale the picture down first")
+        .unknownFormat, name, "the installed libvips cannot read \(format.rawValue)",
+        remedy: "convert it to PNG or JPEG")
     }
-    var failed = false
-    let count = width * height * PixelFormat.rgb8.channelCount
-    let pixels = [UInt8](unsafeUninitializedCapacity: count) { pixels, initialized in
-      failed = ck_image_read(image, pixels.baseAddress, count, &message.bytes, message.bytes.count) != 0
-      initialized = failed ? 0 : count
+    let file = Encoded(bytes: UnsafeRawBufferPointer(start: start, count: bytes.count), format: format, name: name)
+    let decoded: DecodedImage
+    do throws(ImageError) {
+      decoded = try file.decode(file.strictest, maximumPixels, alone: false)
+    } catch {
+      if error.code != .corrupt { throw error }
+      decoded = try file.decodeKnowingWhy(maximumPixels)
     }
-    if failed {
-      throw ImageError(
-        .corrupt, name, "the \(width) x \(height) \(format.rawValue) picture cannot be decoded whole: \(message.text)")
-    }
-    return DecodedImage(
-      pixels: PixelBuffer(trusted: pixels, width: width, height: height, format: .rgb8),
-      orientation: orientation ?? ImageOrientation(rawValue: Int(header.orientation)) ?? .up)
+    return DecodedImage(pixels: decoded.pixels, orientation: orientation ?? decoded.orientation)
   }
 
   /// Decodes an encoded picture held in an array. See ``decode(_:name:orientation:maximumPixels:)-swift.method``.
@@ -116,6 +105,8 @@ package enum ImageFile {
   ) throws(ImageError) -> [UInt8] {
     try prepare()
     if pixels.format == .bgra8 { return try encode(pixels.withRedFirst(), as: encoding, name: name) }
+    ck_image_enter(0)
+    defer { ck_image_leave() }
     var message = Message()
     var size = 0
     let block = pixels.bytes.withUnsafeBufferPointer { bytes in
@@ -128,6 +119,67 @@ package enum ImageFile {
     }
     defer { ck_image_free(block) }
     return [UInt8](UnsafeRawBufferPointer(start: block, count: size))
+  }
+}
+
+/// A file whose format is known.
+private struct Encoded {
+  let bytes: UnsafeRawBufferPointer
+  let format: ImageFormat
+  let name: String
+
+  /// A JPEG decoder only warns of lost data and fills the rest with grey; the others warn of oddities in metadata.
+  var strictest: ck_image_tolerance { format == .jpeg ? CK_IMAGE_REFUSE_WARNINGS : CK_IMAGE_REFUSE_ERRORS }
+
+  /// Whether a warning of the JPEG decoder leaves the picture whole.
+  func isHarmless(_ error: ImageError) -> Bool {
+    let warnings = ["extraneous bytes before marker", "Unknown Adobe color transform", "unknown JFIF revision"]
+    return error.code == .corrupt && warnings.contains { error.reason.contains($0) }
+  }
+
+  /// Decodes a file that was refused again, with its own reason for certain, and without minding a harmless warning.
+  func decodeKnowingWhy(_ maximumPixels: Int) throws(ImageError) -> DecodedImage {
+    do throws(ImageError) {
+      return try decode(strictest, maximumPixels, alone: true)
+    } catch {
+      guard strictest == CK_IMAGE_REFUSE_WARNINGS, isHarmless(error) else { throw error }
+      return try decode(CK_IMAGE_REFUSE_ERRORS, maximumPixels, alone: true)
+    }
+  }
+
+  /// - Parameter alone: keeps other threads from decoding meanwhile, which makes the error's reason certain.
+  func decode(
+    _ tolerance: ck_image_tolerance, _ maximumPixels: Int, alone: Bool
+  ) throws(ImageError) -> DecodedImage {
+    ck_image_enter(alone ? 1 : 0)
+    defer { ck_image_leave() }
+    var header = ck_image_header()
+    var message = Message()
+    guard
+      let image = ck_image_open(
+        bytes.baseAddress, bytes.count, format.code, tolerance, &header, &message.bytes, message.bytes.count)
+    else { throw ImageError(.corrupt, name, "not a valid \(format.rawValue) file: \(message.text)") }
+    defer { ck_image_close(image) }
+    let width = Int(header.width)
+    let height = Int(header.height)
+    guard width > 0, height > 0, width <= maximumPixels / height else {
+      throw ImageError(
+        .tooLarge, name, "\(width) x \(height) pixels, at most \(maximumPixels) are decoded",
+        remedy: "scale the picture down first")
+    }
+    var failed = false
+    let count = width * height * PixelFormat.rgb8.channelCount
+    let pixels = [UInt8](unsafeUninitializedCapacity: count) { pixels, initialized in
+      failed = ck_image_read(image, pixels.baseAddress, count, &message.bytes, message.bytes.count) != 0
+      initialized = failed ? 0 : count
+    }
+    if failed {
+      throw ImageError(
+        .corrupt, name, "the \(width) x \(height) \(format.rawValue) picture cannot be decoded whole: \(message.text)")
+    }
+    return DecodedImage(
+      pixels: PixelBuffer(trusted: pixels, width: width, height: height, format: .rgb8),
+      orientation: ImageOrientation(rawValue: Int(header.orientation)) ?? .up)
   }
 }
 

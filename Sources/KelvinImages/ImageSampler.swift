@@ -1,5 +1,5 @@
-/// Brings pictures to the tensor a model's image input asks for, in one pass: orient, crop, scale, order the channels and
-/// normalise, without a picture in between.
+/// Brings pictures to the tensor a model's image input asks for, in one pass: orient, crop, scale, order the channels
+/// and normalise, without a picture in between.
 ///
 /// Every sample is first rounded to 8 bits (half up), as in the pixel buffer Core ML hands to a model, and then
 /// normalised: `y = scale * sample + bias` per channel. Where the picture does not cover the target the sample is zero,
@@ -112,7 +112,7 @@ package struct ImageSampler: Hashable, Sendable {
     else {
       throw ImageError(
         .invalidArgument, "region of interest",
-        "\(region.width) x \(region.height) at (\(region.x), \(region.y)) is not within the picture's \(wide) x \(high)")
+        "\(region.width) x \(region.height) at (\(region.x), \(region.y)) is not within \(wide) x \(high) pixels")
     }
     guard cropAndScale.rotates else { return region }
     return PixelRect(x: region.y, y: wide - region.x - region.width, width: region.height, height: region.width)

@@ -31,8 +31,8 @@ extension PixelBuffer {
     self.init(trusted: bytes, width: width, height: height, format: format)
   }
 
-  /// The picture turned upright, cropped and scaled as `cropAndScale` says, as ``PixelFormat/rgb8`` (a grey picture stays
-  /// grey).
+  /// The picture turned upright, cropped and scaled as `cropAndScale` says, as ``PixelFormat/rgb8`` (a grey picture
+  /// stays grey).
   ///
   /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is no picture's size.
   package func resized(

@@ -48,7 +48,7 @@ public struct PixelBuffer: Hashable, Sendable {
   }
 }
 
-/// Pixels that lie in memory owned by someone else, with rows any distance apart: a camera's or a video decoder's frame.
+/// Pixels that lie in memory owned by someone else, with rows any distance apart: a camera's or a video's frame.
 package struct PixelView {
   package let base: UnsafePointer<UInt8>
   package let width: Int
@@ -56,7 +56,8 @@ package struct PixelView {
   package let format: PixelFormat
   package let bytesPerRow: Int
 
-  /// `base` must be readable for `bytesPerRow * (height - 1) + width * format.channelCount` bytes while the view is used.
+  /// `base` must be readable for `bytesPerRow * (height - 1) + width * format.channelCount` bytes while the view is
+  /// used.
   package init(base: UnsafePointer<UInt8>, width: Int, height: Int, format: PixelFormat, bytesPerRow: Int) {
     precondition(width > 0 && height > 0 && bytesPerRow >= width * format.channelCount)
     self.base = base

@@ -9,9 +9,9 @@ struct Tap {
 
 /// How target pixels map onto stored pixels: orientation, region, crop and scale folded into offsets per axis.
 ///
-/// Along an axis of `side` source pixels drawn on `drawn` target pixels, target pixel p (counted from the inset) samples
-/// at (p + 1/2) * side / drawn - 1/2, clamped to the source: half-pixel centres, two taps, no prefilter when shrinking.
-/// The fraction is rounded to 1/16384, which reproduces Core ML's measured responses, ties included.
+/// Along an axis of `side` source pixels drawn on `drawn` target pixels, target pixel p (counted from the inset)
+/// samples at (p + 1/2) * side / drawn - 1/2, clamped to the source: half-pixel centres, two taps, no prefilter when
+/// shrinking. The fraction is rounded to 1/16384, which reproduces Core ML's measured responses, ties included.
 struct SamplingGrid {
   /// Byte offset of the region's upright top left pixel.
   var origin: Int

@@ -41,6 +41,13 @@ struct BadFiles {
     }
   }
 
+  @Test func noticesLostDataInAFileThatEndsProperly() throws {
+    let file = try ImageFile.encode(try noise(64, 64, .rgb8, seed: 8), as: .jpeg(quality: 90))
+    let cut = Array(file.prefix(file.count / 2)) + [0xff, 0xd9]
+    #expect(failure { try ImageFile.decode(cut, name: "cut.jpg") }?.code == .corrupt)
+    #expect(failure { try ImageFile.decode(file + [1, 2, 3], name: "long.jpg") } == nil)
+  }
+
   @Test func refusesHugePicturesFromTheirHeader() throws {
     var file = try ImageFile.encode(try noise(4, 4, .rgb8, seed: 6), as: .jpeg(quality: 80))
     let frame = try #require((2..<file.count - 9).first { file[$0] == 0xff && file[$0 + 1] == 0xc0 })

@@ -44,6 +44,24 @@ struct Decoding {
     #expect(try ImageFile.decode(withExif(jpeg, orientation: 9), name: "odd").orientation == .up)
   }
 
+  @Test func decodesOnManyTasksAtOnce() async throws {
+    let picture = try noise(50, 40, .rgb8, seed: 9)
+    let file = try ImageFile.encode(picture)
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for task in 0..<32 {
+        group.addTask {
+          if task % 4 == 3 {
+            let cut = Array(file.prefix(200 + task))
+            do throws(ImageError) { _ = try ImageFile.decode(cut, name: "cut") } catch { return error.code == .corrupt }
+            return false
+          }
+          return try ImageFile.decode(file, name: "whole").pixels == picture
+        }
+      }
+      for try await passed in group { #expect(passed) }
+    }
+  }
+
   @Test(.enabled(if: shared != nil, "no shared test material"), arguments: ["Landscape", "Portrait"])
   func turnsAllEightOrientationsIntoOnePicture(kind: String) throws {
     let folder = try #require(shared) + "/images/exif/"
@@ -67,7 +85,8 @@ struct Decoding {
       ("photos/cat_720p.jpg", 1280, 720), ("photos/squat.bmp", 500, 610), ("odd/pillow_hopper.gif", 128, 128),
       ("odd/pillow_flower.webp", 480, 360), ("odd/pillow_tiff_16bit_RGB.tiff", 100, 40),
       ("odd/pillow_pil_sample_cmyk.jpg", 100, 100), ("odd/pillow_hopper_gray.jpg", 128, 128),
-      ("odd/imagers_progressive_cat.jpg", 320, 240), ("odd/sharp_Flag_of_the_Netherlands-16bit.png", 900, 600),
+      ("odd/imagers_progressive_cat.jpg", 320, 240), ("odd/pillow_hopper_bad_exif.jpg", 500, 500),
+      ("odd/sharp_Flag_of_the_Netherlands-16bit.png", 900, 600),
     ] {
       let decoded = try ImageFile.decode(path: folder + file)
       #expect((decoded.width, decoded.height) == (width, height), "\(file)")

@@ -19,8 +19,8 @@ struct Seeded: RandomNumberGenerator {
 func noise(_ width: Int, _ height: Int, _ format: PixelFormat, seed: Int) throws -> PixelBuffer {
   var random = Seeded(seed)
   let count = width * height * format.channelCount
-  return try PixelBuffer(
-    width: width, height: height, format: format, bytes: (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+  let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+  return try PixelBuffer(width: width, height: height, format: format, bytes: bytes)
 }
 
 /// A picture of smooth gradients, which JPEG keeps nearly as it is.
@@ -74,6 +74,6 @@ let decoderMissing: ImageError? = {
 /// The folder of shared test material, or nil.
 let shared: String? = {
   let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-  let candidates = [getenv("KELVIN_SHARED").map { String(cString: $0) }, root + "/../shared", root + "/../../shared"]
+  let candidates = [getenv("KELVIN_SHARED").map { String(cString: $0) }, root + "/../shared"]
   return candidates.compactMap { $0 }.first { access($0 + "/images/exif", R_OK) == 0 }
 }()

@@ -96,7 +96,8 @@ private struct Definition {
           regionOfInterest: region)
         let got = try samples(sampler, picture, orientation)
         let worst = difference(got, sampler, upright)
-        #expect(worst <= 0.53, "seed \(seed): \(format), \(picture.width) x \(picture.height), \(orientation), \(sampler)")
+        let size = "\(picture.width) x \(picture.height)"
+        #expect(worst <= 0.53, "seed \(seed): \(format), \(size), \(orientation), \(sampler)")
       }
     }
   }
