@@ -80,7 +80,8 @@ extension ConformanceCase {
       let origin = Origin(name: fullName, kind: op.name, index: 0, work: 1)
       if let fused = op as? any FusedOperator {
         graph.nodes = [
-          try .fused(name: "node", op: fused, inputs: ids, output: outputs[0], origins: [origin], in: graph)
+          try .fused(
+            name: "node", op: fused, inputs: ids, types: graph.types(ids), output: outputs[0], origins: [origin])
         ]
       } else {
         graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: outputs, origins: [origin])]

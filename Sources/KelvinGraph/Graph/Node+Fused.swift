@@ -9,12 +9,13 @@ extension Linear: FusedOperator {}
 extension Node {
   /// A node for an operator with an epilogue, its body included where the epilogue is a fusion.
   ///
+  /// - Parameter types: the types of the inputs.
   /// - Throws: `GraphError` where the operator does not take these inputs.
   package static func fused(
-    name: String, op: some FusedOperator, inputs: [ValueID], output: ValueID, origins: [Origin], in graph: Graph
+    name: String, op: some FusedOperator, inputs: [ValueID], types: [TensorType], output: ValueID, origins: [Origin]
   ) throws(GraphError) -> Node {
     var node = Node(name: name, op: op, inputs: inputs, outputs: [output], origins: origins)
-    if op.epilogue.isFused { node.body = try unfused(op, graph.types(inputs), name: name) }
+    if op.epilogue.isFused { node.body = try unfused(op, types, name: name) }
     return node
   }
 
