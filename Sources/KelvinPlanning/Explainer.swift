@@ -21,7 +21,8 @@ struct Explainer {
     ).run(budget: share)
     guard let backward, let forward else { return }
     let joined = Marginals(
-      index, search.costs, search.frontier, seconds: index.seconds, forward: forward, backward: backward)
+      index, search.costs, search.frontier, seconds: index.seconds, forward: forward, backward: backward,
+      budget: search.budget)
     marginals = joined
     guard found.method == .approximate, let least = joined.totals.indices.min(by: { joined.totals[$0] < joined.totals[$1] })
     else { return }

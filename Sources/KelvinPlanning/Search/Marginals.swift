@@ -6,7 +6,7 @@
 struct Marginals {
   /// `node * devices + device`; infinite where the node may not run.
   private(set) var totals: [Double]
-  /// False when states were discarded for width: totals are then upper bounds.
+  /// False when states were discarded for width, or pairs left out for time: totals are then upper bounds.
   private(set) var isExact = true
   private var best: [(before: Int32, after: Int32)]
   let index: ProblemIndex
@@ -26,7 +26,8 @@ struct Marginals {
   private enum Role { case passing, input, output }
 
   init(
-    _ index: ProblemIndex, _ costs: CopyCosts, _ frontier: Frontier, seconds: [Double], forward: Layers, backward: Layers
+    _ index: ProblemIndex, _ costs: CopyCosts, _ frontier: Frontier, seconds: [Double], forward: Layers, backward: Layers,
+    budget: Int
   ) {
     self.index = index
     self.forward = forward
@@ -38,7 +39,7 @@ struct Marginals {
     var passing: [Int] = []
     for (position, node) in index.order.enumerated() {
       let crossings = self.crossings(of: node, at: position, passing: &passing, costs, frontier)
-      join(node, at: position, crossings, costs, frontier, seconds)
+      join(node, at: position, crossings, costs, frontier, seconds, limit: budget / max(1, index.nodeCount))
     }
   }
 
@@ -75,7 +76,8 @@ struct Marginals {
   }
 
   private mutating func join(
-    _ node: Int, at position: Int, _ crossings: [Crossing], _ costs: CopyCosts, _ frontier: Frontier, _ seconds: [Double]
+    _ node: Int, at position: Int, _ crossings: [Crossing], _ costs: CopyCosts, _ frontier: Frontier, _ seconds: [Double],
+    limit: Int
   ) {
     let devices = index.deviceCount
     let sets = costs.sets
@@ -86,12 +88,18 @@ struct Marginals {
     let choices = (0..<devices).filter { seconds[node * devices + $0].isFinite }
     guard let cheapest = choices.map({ seconds[node * devices + $0] }).min() else { return }
     var worst = Double.infinity
+    var work = 0
     for s in before {
       let start = forward.costs[s] + cheapest
       if start >= worst { break }
       for c in after {
         let floor = start + backward.costs[c]
         if floor >= worst { break }
+        work += crossings.count + 2
+        if work > limit, worst.isFinite {
+          isExact = false
+          return
+        }
         var shared = forward.costs[s] + backward.costs[c]
         for crossing in crossings where crossing.role == .passing {
           let word = frontier.word(crossing.before)
