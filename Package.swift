@@ -66,6 +66,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     test("KelvinPlanningTests", "KelvinPlanning"),
+    test("KelvinImagesTests", "KelvinImages"),
   ],
   cLanguageStandard: .gnu2x
 )
