@@ -65,6 +65,7 @@ let package = Package(
         "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
+    test("KelvinProfilingTests", "KelvinProfiling"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -1,0 +1,65 @@
+import Glibc
+
+/// The processor's effective clock from a chain of dependent multiply-adds.
+///
+/// Every step needs the one before, so the chain takes `steps × latency / f` whatever else the core could do. The
+/// latency (4 cycles for a 64-bit multiply and an add on current x86) cancels in the ratio to a reference; the absolute
+/// clock is indicative only. A neighbour slows the chain as surely as heat does, so a ratio counts only while steal and
+/// pressure are flat.
+package struct ClockProbe: Sendable, Hashable {
+  package static let cyclesPerStep = 4.0
+
+  package let steps: Int
+  package let repeats: Int
+  /// Steps per second in the first cool window.
+  package private(set) var reference: Double?
+
+  /// The default takes about 1 ms at 3 GHz.
+  package init(steps: Int = 150_000, repeats: Int = 5) {
+    self.steps = max(1, steps)
+    self.repeats = max(1, repeats)
+  }
+
+  /// Steps per second, the best of `repeats`.
+  package func measure() -> Double {
+    var shortest = Double.infinity
+    for _ in 0..<repeats {
+      let start = MonotonicClock.now()
+      let value = Self.chain(steps: steps, seed: UInt64(truncatingIfNeeded: repeats))
+      let seconds = MonotonicClock.now() - start
+      if value != 0, seconds > 0 { shortest = min(shortest, seconds) }
+    }
+    return shortest.isFinite ? Double(steps) / shortest : 0
+  }
+
+  /// Takes the best value of the first cool window as the reference.
+  package mutating func calibrate(stepsPerSecond: Double) {
+    guard stepsPerSecond > 0, stepsPerSecond.isFinite else { return }
+    reference = max(reference ?? 0, stepsPerSecond)
+  }
+
+  /// Effective over reference clock, or nil when it cannot be told from contention.
+  package func ratio(stepsPerSecond: Double, contention: Contention?) -> Double? {
+    guard let reference, let contention, contention.isFlat, stepsPerSecond > 0, stepsPerSecond.isFinite else {
+      return nil
+    }
+    return stepsPerSecond / reference
+  }
+
+  @inline(never)
+  static func chain(steps: Int, seed: UInt64) -> UInt64 {
+    let factor = seed | 0x5851_F42D_4C95_7F2D
+    var value = seed &+ 1
+    for _ in 0..<steps { value = value &* factor &+ 0x1405_7B7E_F767_814F }
+    return value
+  }
+}
+
+/// Seconds on CLOCK_MONOTONIC: never set back, not counting suspend.
+package enum MonotonicClock {
+  package static func now() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+}
