@@ -1,9 +1,9 @@
 import Glibc
 
-/// The processor's effective clock from a chain of dependent multiply-adds.
+/// The processor's effective clock from a chain of dependent multiplications.
 ///
 /// Every step needs the one before, so the chain takes `steps × latency / f` whatever else the core could do. The
-/// latency (4 cycles for a 64-bit multiply and an add on current x86) cancels in the ratio to a reference; the absolute
+/// latency (4 cycles for a 64-bit multiplication and an exclusive-or on current x86) cancels in the ratio to a reference; the absolute
 /// clock is indicative only. A neighbour slows the chain as surely as heat does, so a ratio counts only while steal and
 /// pressure are flat.
 package struct ClockProbe: Sendable, Hashable {
@@ -54,10 +54,11 @@ package struct ClockProbe: Sendable, Hashable {
     return stepsPerSecond / reference
   }
 
+  /// Multiply and exclusive-or do not distribute, so no compiler can fold several steps into one.
   @inline(never)
   private static func chain(steps: Int, seed: Int) -> Int {
     var value = seed
-    for _ in 0..<steps { value = value &* 0x5851_F42D_4C95_7F2D &+ 0x1405_7B7E_F767_814F }
+    for _ in 0..<steps { value = (value &* 0x5851_F42D_4C95_7F2D) ^ 0x1405_7B7E_F767_814F }
     return value
   }
 }
