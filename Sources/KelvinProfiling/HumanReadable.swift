@@ -9,8 +9,10 @@ package enum HumanReadable {
     if size >= 120 {
       let whole = Int(min(size, 1e15).rounded())
       let sign = value < 0 ? "−" : ""
-      if whole >= 7200 { return "\(sign)\(whole / 3600) h \(whole / 60 % 60) min" }
-      return "\(sign)\(whole / 60) min \(whole % 60) s"
+      if whole >= 7200 {
+        return "\(sign)\(whole / 3600) h" + (whole / 60 % 60 == 0 ? "" : " \(whole / 60 % 60) min")
+      }
+      return "\(sign)\(whole / 60) min" + (whole % 60 == 0 ? "" : " \(whole % 60) s")
     }
     if size >= 0.9995 { return significant(value) + " s" }
     if size >= 0.9995e-3 { return significant(value * 1e3) + " ms" }

@@ -92,7 +92,7 @@ struct HumanReadableTests {
   func formats() {
     let seconds: [(Double, String)] = [
       (0, "0 s"), (1.234e-9, "1.23 ns"), (999.6e-9, "1.00 µs"), (4.5e-4, "450 µs"), (0.0123456, "12.3 ms"),
-      (0.99949, "999 ms"), (0.9996, "1.00 s"), (59.96, "60.0 s"), (119, "119 s"), (200, "3 min 20 s"), (8100, "2 h 15 min"),
+      (0.99949, "999 ms"), (0.9996, "1.00 s"), (59.96, "60.0 s"), (119, "119 s"), (200, "3 min 20 s"), (600, "10 min"), (8100, "2 h 15 min"), (7200, "2 h"),
       (-0.002, "−2.00 ms"), (.nan, "—"), (.infinity, "—"),
     ]
     for (value, text) in seconds { #expect(HumanReadable.seconds(value) == text) }

@@ -10,10 +10,10 @@ enum ConfigurationTable {
       <section><h2>Configurations</h2>
       <div class="panel"><div class="scroll"><table class="cards">
       <thead><tr><th>Units</th><th>Load</th><th>Compile</th><th>First</th><th>p50</th><th>p90</th><th>Throughput</th>\
-      <th>Drift</th><th>Thermal</th><th>Agreement with reference</th></tr></thead>
+      <th>Drift</th><th>Thermal</th><th>Agreement<br>with reference</th></tr></thead>
       <tbody>\(rows)</tbody></table></div>
       <p><small>Latency of one inference; p50 and p90 by nearest rank, bar against the slowest p50. Drift: throughput of the \
-      last third over that of the first. Agreement: same best class, then largest and mean difference of the outputs. \
+      last third over that of the first. Agreement: inputs with the same best class as the reference device, largest and mean difference of the outputs. \
       \(source)</small></p></div></section>
       """
   }
@@ -58,6 +58,6 @@ enum ConfigurationTable {
     let best = agreement.top1.map { "top-1 \(HumanReadable.percent($0, decimals: $0 == 1 ? 0 : 1))" } ?? "outputs"
     let largest = HumanReadable.significant(agreement.largestDifference)
     let mean = HumanReadable.significant(agreement.meanDifference)
-    return "\(best)<br><small>max \(largest), mean \(mean) over \(agreement.inputs)</small>"
+    return "\(best) of \(agreement.inputs)<br><small>max Δ \(largest)<br>mean Δ \(mean)</small>"
   }
 }

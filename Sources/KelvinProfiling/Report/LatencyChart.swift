@@ -18,7 +18,7 @@ enum LatencyChart {
     let highest = reduced.flatMap { $0.map(\.p90) }.max() ?? 0
     let longest = series.flatMap { [$0.points.map(\.at).max() ?? 0, $0.heat.map(\.at).max() ?? 0] }.max() ?? 0
     let value = ChartAxis(upTo: highest, about: 4)
-    let time = ChartAxis(upTo: longest, about: 8)
+    let time = ChartAxis(upToTime: longest, about: 8)
     let charts: [Markup] = zip(series, reduced).map { draw($0, $1, value: value, time: time) }
     let states: [Markup] = ThermalState.allCases.map { "<span>\(ConfigurationTable.state($0))</span>" }
     return """
@@ -44,7 +44,7 @@ enum LatencyChart {
   }
 
   private static func draw(_ series: ReportSeries, _ points: [Window], value: ChartAxis, time: ChartAxis) -> Markup {
-    let length = width - left - 16
+    let length = width - left - 34
     let base = 10 + plot
     let strip = base + 8
     let height = strip + 16 + 24
@@ -53,7 +53,7 @@ enum LatencyChart {
 
     var marks: [Markup] = value.ticks.map { tick in
       """
-      <line class="grid" x1="\(left)" x2="\(width - 16)" y1="\(y(tick))" y2="\(y(tick))"/>\
+      <line class="grid" x1="\(left)" x2="\(width - 34)" y1="\(y(tick))" y2="\(y(tick))"/>\
       <text x="\(left - 8)" y="\(y(tick) + 4)" text-anchor="end">\(HumanReadable.seconds(tick))</text>
       """
     }

@@ -2,21 +2,22 @@
 /// where it cannot. Bars above give the cost where it runs; arrows between lanes are transfers.
 enum PlacementChart {
   private static let left = 96.0
+  private static let barTop = 26.0
   private static let barHeight = 70.0
   private static let laneHeight = 34.0
 
   static func draw(_ placement: ReportPlacement, devices: [String], _ palette: ReportPalette) -> Markup {
     let nodes = Array(placement.nodes.prefix(PlacementSection.mostLayers))
     guard !nodes.isEmpty, !devices.isEmpty else { return "" }
-    let column = min(max(960 / Double(nodes.count), 9), 26)
-    let top = barHeight + 30
+    let column = min(max(920 / Double(nodes.count), 9), 26)
+    let top = barTop + barHeight + 14
     let width = left + column * Double(nodes.count) + 12
     let height = top + laneHeight * Double(devices.count) + 26
     let axis = ChartAxis(upTo: nodes.compactMap(\.seconds).max() ?? 0, about: 2)
     let lane = Dictionary(devices.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
 
     var marks: [Markup] = axis.ticks.map { tick in
-      let y = 14 + barHeight - axis.position(tick, from: 0, length: barHeight)
+      let y = barTop + barHeight - axis.position(tick, from: 0, length: barHeight)
       return """
         <line class="grid" x1="\(left)" x2="\(width - 12)" y1="\(y)" y2="\(y)"/>\
         <text x="\(left - 8)" y="\(y + 4)" text-anchor="end">\(HumanReadable.seconds(tick))</text>
@@ -54,7 +55,7 @@ enum PlacementChart {
     let caption = "\(nodes.count) layers in order; \(placement.units)"
     return """
       <div class="scroll"><svg class="matrix" width="\(width)" height="\(height)" viewBox="0 0 \(width) \(height)" role="img" \
-      aria-label="Placement of \(caption)"><text x="0" y="20">cost where</text><text x="0" y="34">it runs</text>\(marks)\
+      aria-label="Placement of \(caption)"><text x="0" y="12">cost where it runs</text>\(marks)\
       <text x="\(left)" y="\(bottom)">filled: runs here · outlined: could · ×: cannot · arrow: transfer · \
       bar with dashed edge: estimated</text></svg></div>
       """
@@ -72,7 +73,7 @@ enum PlacementChart {
       : "fill:none;stroke:\(palette.colour(node.device));stroke-dasharray:2 2;stroke-width:1.5"
     let label = "\(node.name) (\(node.op)) on \(node.device): \(HumanReadable.seconds(seconds))"
     return """
-      <rect x="\(x + 1)" y="\(14 + barHeight - height)" width="\(column - 2)" height="\(height)" style="\(style)">\
+      <rect x="\(x + 1)" y="\(barTop + barHeight - height)" width="\(column - 2)" height="\(height)" style="\(style)">\
       <title>\(label)</title></rect>
       """
   }

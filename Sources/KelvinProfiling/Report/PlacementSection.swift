@@ -64,7 +64,7 @@ enum PlacementSection {
     }
     return """
       <tr data-moves="\(node.transfers.isEmpty ? 0 : 1)"><td title="\(node.name)">\(node.name)<br><small>\(node.op)</small></td>\
-      <td class="left">\(palette.chip(node.device))</td>\(costs)<td class="left">\(transfers)</td>\
+      <td class="left">\(palette.chip(node.device))</td>\(costs)<td class="left wrap">\(transfers)</td>\
       <td>\(node.regret.map(HumanReadable.seconds) ?? "—")</td><td class="left wrap">\(node.reason)</td></tr>
       """
   }

@@ -59,21 +59,34 @@ struct ChartAxis {
   let maximum: Double
   let ticks: [Double]
 
+  /// Ticks at whole seconds, minutes and hours once the span allows it.
+  init(upToTime seconds: Double, about count: Int) {
+    let clock: [Double] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400]
+    guard seconds > Double(count), seconds.isFinite, let step = clock.first(where: { $0 * Double(count) >= seconds })
+    else {
+      self.init(upTo: seconds, about: count)
+      return
+    }
+    self.init(step: step, upTo: seconds)
+  }
+
+  private init(step: Double, upTo most: Double) {
+    let steps = max(1, Int((most / step).rounded(.up)))
+    maximum = step * Double(steps)
+    ticks = (0...steps).map { step * Double($0) }
+  }
+
   /// - Parameter most: the largest value to show.
   init(upTo most: Double, about count: Int = 5) {
-    guard most > 0, most.isFinite else {
-      maximum = 1
-      ticks = [0]
+    guard most >= 1e-12, most.isFinite else {
+      self.init(step: 1, upTo: 1)
       return
     }
     let rough = most / Double(max(count, 1))
     var unit = 1.0
     while unit > rough { unit /= 10 }
     while unit * 10 <= rough { unit *= 10 }
-    let step = unit * (rough <= unit * 1.0001 ? 1 : rough <= unit * 2 ? 2 : rough <= unit * 5 ? 5 : 10)
-    let steps = max(1, Int((most / step).rounded(.up)))
-    maximum = step * Double(steps)
-    ticks = (0...steps).map { step * Double($0) }
+    self.init(step: unit * (rough <= unit * 1.0001 ? 1 : rough <= unit * 2 ? 2 : rough <= unit * 5 ? 5 : 10), upTo: most)
   }
 
   func position(_ value: Double, from start: Double, length: Double) -> Double {

@@ -19,13 +19,13 @@ enum ReportStyle {
     .panel{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:14px 16px;margin:10px 0}
     .scroll{overflow-x:auto;-webkit-overflow-scrolling:touch}
     table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-    th,td{padding:7px 10px;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
+    th,td{padding:7px 8px;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
     th{font-size:12.5px;font-weight:600;color:var(--soft);text-align:right;vertical-align:bottom}
     th:first-child,td:first-child,.left{text-align:left}
     tr:last-child td{border-bottom:0}
-    .wrap{white-space:normal;min-width:180px}
+    .wrap{white-space:normal;min-width:150px}
     tr.best td{background:var(--tint)}
-    .tag{display:inline-block;font-size:11.5px;font-weight:600;border:1px solid currentColor;border-radius:9px;\
+    .tag{display:inline-block;font-size:11px;font-weight:600;border:1px solid currentColor;border-radius:9px;\
     padding:0 7px;color:var(--accent);white-space:nowrap}
     .chip{display:inline-flex;align-items:center;gap:6px;white-space:nowrap}
     .legend{display:flex;flex-wrap:wrap;gap:4px 18px;font-size:13px;margin:4px 0 10px}
@@ -36,7 +36,7 @@ enum ReportStyle {
     svg text{fill:var(--soft);font-size:11px;font-family:inherit}
     svg .strong{fill:var(--ink);font-weight:600;font-size:12px}
     svg .inbar{fill:#fff;font-size:11px;paint-order:stroke;stroke:#0009;stroke-width:2.5px}
-    .chart{display:block;min-width:600px;width:100%;height:auto}
+    .chart{display:block;min-width:820px;width:100%;height:auto}
     .matrix{display:block}
     .grid{stroke:var(--line);stroke-width:1}.axis{stroke:var(--soft);stroke-width:1}
     .bar{height:5px;border-radius:3px;background:var(--accent);margin-top:3px;margin-left:auto;min-width:2px}

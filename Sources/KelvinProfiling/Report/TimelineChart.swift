@@ -7,17 +7,19 @@ enum TimelineChart {
   private static let lane = 30.0
 
   static func section(_ input: ReportInput, _ palette: ReportPalette) -> Markup {
-    let charts = input.timelines.compactMap { draw($0, palette) }
+    let order = input.devices.map(\.id)
+    let charts = input.timelines.compactMap { draw($0, palette, order: order) }
     guard !charts.isEmpty else { return "" }
     return "<section><h2>One inference, device by device</h2>\(charts)</section>"
   }
 
   private struct Lane: Hashable {
     var name: String
-    var isTransfer: Bool
+    /// Nil for the transfers, which come last.
+    var device: String?
   }
 
-  private static func draw(_ timeline: ReportTimeline, _ palette: ReportPalette) -> Markup? {
+  private static func draw(_ timeline: ReportTimeline, _ palette: ReportPalette, order: [String]) -> Markup? {
     let all = timeline.events.filter { $0.start.isFinite && $0.duration.isFinite && $0.duration >= 0 }
       .sorted { $0.start < $1.start }
     guard let origin = all.first?.start, let end = all.map(\.end).max(), end > origin else { return nil }
@@ -26,11 +28,15 @@ enum TimelineChart {
     for event in all where event.kind != .segment || !detailed.contains(laneOf(event)) {
       events[laneOf(event), default: []].append(event)
     }
-    let lanes = events.keys.sorted { ($0.isTransfer ? 1 : 0, $0.name) < ($1.isTransfer ? 1 : 0, $1.name) }
+    let place = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    func rank(_ lane: Lane) -> (Int, String) {
+      (lane.device.map { place[$0] ?? order.count } ?? Int.max, lane.name)
+    }
+    let lanes = events.keys.sorted { rank($0) < rank($1) }
     let span = end - origin
     let axis = ChartAxis(upTo: span, about: 6)
     let height = lane * Double(lanes.count) + 40
-    let length = width - left - 30
+    let length = width - left - 34
 
     var marks: [Markup] = axis.ticks.map { tick in
       let x = axis.position(tick, from: left, length: length)
@@ -60,8 +66,8 @@ enum TimelineChart {
   }
 
   private static func laneOf(_ event: TraceEvent) -> Lane {
-    if event.kind == .transfer { return Lane(name: "transfers", isTransfer: true) }
-    return Lane(name: event.queue == "0" ? event.device : "\(event.device) q\(event.queue)", isTransfer: false)
+    if event.kind == .transfer { return Lane(name: "transfers", device: nil) }
+    return Lane(name: event.queue == "0" ? event.device : "\(event.device) q\(event.queue)", device: event.device)
   }
 
   private static func spanMark(
@@ -71,7 +77,7 @@ enum TimelineChart {
       event.kind == .wait ? "fill:url(#wait)" : palette.fill(event.device)
     let room = Int((width - 8) / 6.4)
     let label: Markup
-    if room >= 4, event.kind != .wait {
+    if room >= 7, event.kind != .wait {
       let text = event.name.count <= room ? event.name : event.name.prefix(room - 1) + "…"
       label = "<text class=\"inbar\" x=\"\(x + 4)\" y=\"\(y + lane / 2 + 2)\">\(text)</text>"
     } else {
