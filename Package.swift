@@ -67,6 +67,7 @@ let package = Package(
       swiftSettings: strict),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
+    test("KelvinProfilingTests", "KelvinProfiling"),
   ],
   cLanguageStandard: .gnu2x
 )
