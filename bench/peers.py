@@ -47,8 +47,8 @@ def input_tensor():
 def comparisons(arguments, tensor):
     """What is compared: a title, Kelvin and one peer, the reference for outputs, and what Kelvin is held to.
 
-    `bar` is for its p50 over the peer's, `firstBar` for its first inference in seconds, `limit` for its largest absolute
-    difference from the reference; None where nothing is demanded.
+    `bar` is for its p50 over the peer's, `firstBar` for its first inference in seconds, `limit` for its largest
+    absolute difference from the reference; None where nothing is demanded.
     """
     every = len(os.sched_getaffinity(0))
     for name in arguments.models.split(","):

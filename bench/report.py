@@ -24,7 +24,8 @@ def demand(entry):
 def line(entry):
     ratio = entry["ratio"]
     times = ", ".join(f"{c['name']} {milliseconds(c['p50'])}" for c in entry["contenders"])
-    return f"{entry['title']}: {times}; ratio {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}); {entry['verdict']}"
+    return (f"{entry['title']}: {times}; "
+            f"ratio {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}); {entry['verdict']}")
 
 
 def markdown(result):
@@ -43,14 +44,17 @@ def markdown(result):
         kelvin, peer = entry["contenders"]
         ratio = entry["ratio"]
         rows.append(f"| {entry['title']} | {milliseconds(kelvin['p50'])} | {milliseconds(peer['p50'])} | "
-                    f"{ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}) | {demand(entry)} | {entry['verdict']} |")
-    rows += ["", "| Comparison | Contender | Load | First inference | Largest difference from ONNX Runtime | Same top-1 |",
+                    f"{ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}) | "
+                    f"{demand(entry)} | {entry['verdict']} |")
+    rows += ["",
+             "| Comparison | Contender | Load | First inference | Largest difference from ONNX Runtime | Same top-1 |",
              "|---|---|---|---|---|---|"]
     for entry in result["comparisons"]:
         for contender in entry["contenders"]:
             agrees = contender["againstONNXRuntime"]
             version = f" {contender['version']}" if "version" in contender else ""
-            rows.append(f"| {entry['title']} | {contender['name']}{version} | {milliseconds(contender.get('load'))} | "
+            rows.append(f"| {entry['title']} | {contender['name']}{version} | "
+                        f"{milliseconds(contender.get('load'))} | "
                         f"{milliseconds(contender.get('first'))} | {agrees['maxAbsolute']:.1e} | "
                         f"{'yes' if agrees['sameTop1'] else 'no'} |")
     return "\n".join(rows) + "\n"

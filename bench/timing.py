@@ -10,8 +10,8 @@ WARM_UP = 3
 def measure(load, iterations, about):
     """Calls `load` once for a function that runs one inference, runs it, and prints the figures as one JSON line.
 
-    Seconds: `load`, `first` (the first inference), `p50` of `iterations` inferences after WARM_UP more. Returns the last
-    inference's outputs.
+    Seconds: `load`, `first` (the first inference), `p50` of `iterations` inferences after WARM_UP more. Returns the
+    last inference's outputs.
     """
     begin = time.perf_counter()
     infer = load()
