@@ -130,12 +130,12 @@ def efficientnet_b0(seed=0):
             step = stride if index == 0 else 1
             hidden = channels * expansion
             branch = x if expansion == 1 else net.silu(net.convolution(x, channels, hidden, 1))
-            branch = net.silu(net.convolution(branch, hidden, hidden, kernel, stride=step, group=hidden))
+            branch = net.silu(net.convolution(branch, hidden, hidden, kernel, stride=step, group=hidden, gain=2.8))
             squeezed = net.node("GlobalAveragePool", [branch])
             squeezed = net.silu(net.convolution(squeezed, hidden, channels // 4, 1))
             gate = net.node("Sigmoid", [net.convolution(squeezed, channels // 4, hidden, 1, gain=1.0)])
             residual = step == 1 and channels == width
-            branch = net.convolution(net.node("Mul", [branch, gate]), hidden, width, 1, gain=1.0 if residual else 4.0)
+            branch = net.convolution(net.node("Mul", [branch, gate]), hidden, width, 1, gain=1.7 if residual else 5.5)
             x = net.node("Add", [x, branch]) if residual else branch
             channels = width
     net.classifier(net.silu(net.convolution(x, channels, 1280, 1)), 1280)

@@ -135,7 +135,8 @@ for shape, attributes in (((1, 7, 5, 3), {}), ((2, 3, 11), {"epsilon": 0.01}), (
 for shape, axis in (((3, 11), -1), ((2, 5, 7), 1), ((7, 3), 0), ((1, 1), -1), ((1, 509), 1), ((2, 3, 5, 7), 2)):
     add("Softmax", ("x", Values(shape, -20, 20)), axis=axis)
 
-BROADCASTS = [((3, 5, 7), (3, 5, 7)), ((2, 3, 1, 7), (5, 1)), ((1, 7, 5, 3), (1, 7, 1, 1)), ((5,), ()), ((1, 13), (11, 1))]
+BROADCASTS = [((3, 5, 7), (3, 5, 7)), ((2, 3, 1, 7), (5, 1)), ((1, 7, 5, 3), (1, 7, 1, 1)), ((5,), ()),
+              ((1, 13), (11, 1))]
 for operator in ("Add", "Sub", "Mul", "Div"):
     for a, b in BROADCASTS:
         add(operator, ("a", Values(a)), ("b", Values(b, 0.5, 3) if operator == "Div" else Values(b)))

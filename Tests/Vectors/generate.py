@@ -1,8 +1,8 @@
 """Writes the operator vectors of this directory; README.md describes the files.
 
-Inputs come from a generator seeded by the name of the case, so adding a case changes no other. Expected outputs come from
-onnx.reference.ReferenceEvaluator on float64 copies of the tensors, rounded to the type of the output; where the evaluator
-is wrong or lacks float64, `exact.py` supplies the formula.
+Inputs come from a generator seeded by the name of the case, so adding a case changes no other. Expected outputs come
+from onnx.reference.ReferenceEvaluator on float64 copies of the tensors, rounded to the type of the output; where the
+evaluator is not in double precision, `exact.py` supplies the formula.
 """
 
 import json
