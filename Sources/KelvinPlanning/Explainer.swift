@@ -12,7 +12,7 @@ struct Explainer {
     self.found = found
     let memory = MemoryLimits(search: search)
     let share = search.budget / 4
-    guard index.nodeCount * index.deviceCount * (4 + search.frontier.words) <= share else { return }
+    guard SearchBudget.least(index, words: search.frontier.words) <= share else { return }
     let backward = try BackwardSearch(
       index: index, costs: search.costs, frontier: search.frontier, seconds: index.seconds
     ).run(budget: share, keepsStates: true)

@@ -27,13 +27,14 @@ struct BackwardSearch {
     var initial: Int
   }
 
+  /// - Parameter mustBeExact: give up, with `nil`, as soon as a state is discarded for width.
   /// - Returns: the layers, or `nil` when the width left no state although some were discarded.
   /// - Throws: `infeasible`, naming the node where no state is left.
-  func run(budget: Int, keepsStates: Bool) throws(PlanningError) -> Layers? {
+  func run(budget: Int, keepsStates: Bool, mustBeExact: Bool = false) throws(PlanningError) -> Layers? {
     var layers = Layers(words: frontier.words, keepsKeys: keepsStates)
     var table = StateTable(words: frontier.words)
     var dominance = Dominance(costs, frontier, isBackward: true)
-    var width = SearchBudget(budget, steps: index.nodeCount, devices: index.deviceCount, words: frontier.words)
+    var width = SearchBudget(budget, index, words: frontier.words)
     for position in stride(from: index.nodeCount - 1, through: 0, by: -1) {
       let node = index.order[position]
       table.removeAll()
@@ -43,7 +44,7 @@ struct BackwardSearch {
         dominance.occupy(frontier.slot[value], with: value)
       }
       let (kept, truncated, work) = dominance.survivors(of: table, width: width.width)
-      width.spend(states: layers.frontCosts.count, comparisons: work)
+      width.spend(node: node, states: layers.frontCosts.count, comparisons: work)
       if kept.isEmpty {
         if layers.isTruncated { return nil }
         throw .infeasible(
@@ -51,6 +52,7 @@ struct BackwardSearch {
           remedy: "give the missing transfers, or let it run elsewhere")
       }
       layers.isTruncated = layers.isTruncated || truncated
+      if mustBeExact, truncated { return nil }
       layers.append(kept, of: table)
     }
     return layers
@@ -128,27 +130,5 @@ struct BackwardSearch {
     var devices = Array(repeating: 0, count: index.nodeCount)
     layers.trace(index.nodeCount, 0) { layer, device in devices[index.order[index.nodeCount - layer]] = device }
     return devices
-  }
-}
-
-/// How many states a step may keep, so that a whole search stays within a number of elementary moves.
-struct SearchBudget {
-  private var remaining: Int
-  private var steps: Int
-  private let moves: Int
-  private static let widest = 16_384
-
-  init(_ budget: Int, steps: Int, devices: Int, words: Int) {
-    remaining = budget
-    self.steps = max(1, steps)
-    moves = max(1, devices * (4 + words))
-  }
-
-  /// Four times an even share of what remains.
-  var width: Int { min(max(4 * remaining / (steps * moves), 1), Self.widest) }
-
-  mutating func spend(states: Int, comparisons: Int) {
-    remaining = max(0, remaining - states * moves - comparisons)
-    steps = max(1, steps - 1)
   }
 }

@@ -98,19 +98,23 @@ struct CopyCosts {
   /// Where the tables of `value` begin; entry `S * sets + C` follows.
   func table(of value: Int) -> Int { Int(sizeClass[value]) * sets * sets }
 
-  /// The sets `T ⊇ S + device` worth growing to now: those not reached as cheaply by growing to a smaller one first.
-  func growths(of value: Int, from set: Int, toward device: Int) -> [(set: Int, cost: Double)] {
+  /// Writes to `found` the sets `T ⊇ S + device` worth growing to now: those not reached as cheaply by growing to a smaller
+  /// one first.
+  func growths(at base: Int, from set: Int, toward device: Int, into found: inout [(set: Int, cost: Double)]) {
+    found.removeAll(keepingCapacity: true)
     let need = set | 1 << device
-    let base = table(of: value)
-    var found: [(set: Int, cost: Double)] = []
+    if need == set {
+      found.append((set, 0))
+      return
+    }
     for target in need..<sets where target & need == need {
       let cost = growTable[base + set * sets + target]
       guard cost.isFinite else { continue }
-      let later = found.contains {
-        $0.set & target == $0.set && $0.cost + growTable[base + $0.set * sets + target] <= cost
+      var comesLater = false
+      for smaller in found where smaller.set & target == smaller.set {
+        if smaller.cost + growTable[base + smaller.set * sets + target] <= cost { comesLater = true }
       }
-      if !later { found.append((target, cost)) }
+      if !comesLater { found.append((target, cost)) }
     }
-    return found
   }
 }

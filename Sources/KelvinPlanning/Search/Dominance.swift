@@ -20,7 +20,7 @@ struct Dominance {
   mutating func occupy(_ slot: Int, with value: Int) { occupant[slot] = value }
 
   /// The states to keep, cheapest first, at most `width`.
-  /// - Returns: also whether the width, not dominance, discarded any, and how many comparisons were made.
+  /// - Returns: also whether the width, not dominance, discarded any, and how many slots were compared.
   mutating func survivors(of table: StateTable, width: Int) -> (kept: [Int], truncated: Bool, work: Int) {
     guard table.count > 1 else { return (table.count == 1 ? [0] : [], false, 0) }
     order.removeAll(keepingCapacity: true)
@@ -31,8 +31,7 @@ struct Dominance {
     for state in order {
       var isDominated = false
       for better in kept.prefix(comparisons) {
-        work += 1
-        if dominates(better, state, table) {
+        if dominates(better, state, table, &work) {
           isDominated = true
           break
         }
@@ -45,12 +44,13 @@ struct Dominance {
   }
 
   @inline(__always)
-  private func dominates(_ a: Int, _ b: Int, _ table: StateTable) -> Bool {
+  private func dominates(_ a: Int, _ b: Int, _ table: StateTable, _ work: inout Int) -> Bool {
     let words = table.words
     let allowance = table.costs[b] - table.costs[a]
     let sets = costs.sets
     let slotMask = UInt64(sets - 1)
     var spent = 0.0
+    work += 1
     for word in 0..<words {
       let keyA = table.keys[a * words + word]
       let keyB = table.keys[b * words + word]
@@ -62,6 +62,7 @@ struct Dominance {
         let setB = Int(keyB >> shift & slotMask)
         let base = costs.table(of: occupant[word * frontier.slotsPerWord + local])
         spent += isBackward ? costs.reachTable[base + setB * sets + setA] : costs.reachTable[base + setA * sets + setB]
+        work += 1
         if spent > allowance { return false }
         difference &= ~(slotMask << shift)
       }

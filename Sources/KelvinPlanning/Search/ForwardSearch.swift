@@ -10,7 +10,6 @@ struct ForwardSearch {
   let seconds: [Double]
 
   private struct Input {
-    var value: Int
     var slot: Int
     var table: Int
     /// The host, for a graph input at its first consumer.
@@ -21,15 +20,12 @@ struct ForwardSearch {
     var also: Int
   }
 
-  /// Ways to grow several inputs at once are enumerated up to this many per state and device.
-  private static let combinations = 64
-
   /// - Returns: the layers, or `nil` when no state is left.
   func run(budget: Int) -> Layers? {
     var layers = Layers(words: frontier.words, keepsKeys: true)
     var table = StateTable(words: frontier.words)
     var dominance = Dominance(costs, frontier, isBackward: false)
-    var width = SearchBudget(budget, steps: index.nodeCount, devices: index.deviceCount, words: frontier.words)
+    var width = SearchBudget(budget, index, words: frontier.words)
     for position in 0..<index.nodeCount {
       let node = index.order[position]
       table.removeAll()
@@ -41,7 +37,7 @@ struct ForwardSearch {
         dominance.occupy(frontier.slot[value], with: value)
       }
       let (kept, truncated, work) = dominance.survivors(of: table, width: width.width)
-      width.spend(states: layers.frontCosts.count, comparisons: work)
+      width.spend(node: node, states: layers.frontCosts.count, comparisons: work)
       if kept.isEmpty { return nil }
       layers.isTruncated = layers.isTruncated || truncated || !complete
       layers.append(kept, of: table)
@@ -58,7 +54,7 @@ struct ForwardSearch {
       let isFirst = frontier.first[value] == position
       let isLast = frontier.last[value] == position
       return Input(
-        value: value, slot: frontier.slot[value], table: costs.table(of: value), initial: hostSet, wasLive: !isFirst,
+        slot: frontier.slot[value], table: costs.table(of: value), initial: hostSet, wasLive: !isFirst,
         isLast: isLast, also: isLast && index.isOutput[value] ? hostSet : 0)
     }
     let born = index.outputs(of: node).filter { frontier.slot[$0] >= 0 }
@@ -67,6 +63,8 @@ struct ForwardSearch {
     var isComplete = true
     var base = Array(repeating: UInt64(0), count: words)
     var held = Array(repeating: 0, count: inputs.count)
+    var ways = Ways(words: words)
+    var growths: [(set: Int, cost: Double)] = []
     for state in layers.frontCosts.indices {
       for word in 0..<words { base[word] = layers.frontKeys[state * words + word] }
       for (i, input) in inputs.enumerated() {
@@ -84,37 +82,77 @@ struct ForwardSearch {
         for value in delivered {
           total += costs.reachTable[costs.table(of: value) + (1 << device) * sets + hostSet]
         }
-        var ways: [(key: [UInt64], cost: Double)] = [(base, total)]
+        ways.start(base, cost: total)
         for value in born {
-          ways[0].key[frontier.word(frontier.slot[value])] |= UInt64(1 << device) << frontier.shift(frontier.slot[value])
+          ways.add(1 << device, word: frontier.word(frontier.slot[value]), shift: frontier.shift(frontier.slot[value]))
         }
         for (i, input) in inputs.enumerated() {
           if input.isLast {
-            let cost = costs.reachTable[input.table + held[i] * sets + (input.also | 1 << device)]
-            for way in ways.indices { ways[way].cost += cost }
+            ways.charge(costs.reachTable[input.table + held[i] * sets + (input.also | 1 << device)])
             continue
           }
-          let word = frontier.word(input.slot)
-          let shift = frontier.shift(input.slot)
-          var growths = costs.growths(of: input.value, from: held[i], toward: device)
-          if growths.count * ways.count > Self.combinations {
-            isComplete = false
-            growths = growths.min { $0.cost < $1.cost }.map { [$0] } ?? []
-          }
-          ways = ways.flatMap { way in
-            growths.map { growth in
-              var grown = way
-              grown.key[word] |= UInt64(growth.set) << shift
-              grown.cost += growth.cost
-              return grown
-            }
-          }
+          costs.growths(at: input.table, from: held[i], toward: device, into: &growths)
+          isComplete = ways.grow(growths, word: frontier.word(input.slot), shift: frontier.shift(input.slot)) && isComplete
         }
-        for way in ways where way.cost.isFinite {
-          table.insert(way.key, cost: way.cost, parent: state, device: device)
+        for way in 0..<ways.count where ways.costs[way].isFinite {
+          table.insert(ways.keys, from: way * words, cost: ways.costs[way], parent: state, device: device)
         }
       }
     }
     return isComplete
+  }
+}
+
+/// The states that one state leads to by one device: one unless a copy may take several routes.
+private struct Ways {
+  let words: Int
+  private(set) var keys: [UInt64] = []
+  private(set) var costs: [Double] = []
+  private static let limit = 64
+
+  init(words: Int) { self.words = words }
+
+  var count: Int { costs.count }
+
+  mutating func start(_ key: [UInt64], cost: Double) {
+    keys.removeAll(keepingCapacity: true)
+    keys.append(contentsOf: key)
+    costs.removeAll(keepingCapacity: true)
+    costs.append(cost)
+  }
+
+  mutating func add(_ set: Int, word: Int, shift: UInt64) {
+    for way in costs.indices { keys[way * words + word] |= UInt64(set) << shift }
+  }
+
+  mutating func charge(_ cost: Double) {
+    for way in costs.indices { costs[way] += cost }
+  }
+
+  /// Every way with every growth of one more value.
+  /// - Returns: false when there would be too many: then each way takes the cheapest growth only.
+  mutating func grow(_ growths: [(set: Int, cost: Double)], word: Int, shift: UInt64) -> Bool {
+    guard let cheapest = growths.min(by: { $0.cost < $1.cost }) else {
+      charge(.infinity)
+      return true
+    }
+    if growths.count == 1 || growths.count * count > Self.limit {
+      add(cheapest.set, word: word, shift: shift)
+      charge(cheapest.cost)
+      return growths.count == 1
+    }
+    let before = count
+    for growth in growths.dropFirst() {
+      for way in 0..<before {
+        for i in 0..<words { keys.append(keys[way * words + i]) }
+        keys[keys.count - words + word] |= UInt64(growth.set) << shift
+        costs.append(costs[way] + growth.cost)
+      }
+    }
+    for way in 0..<before {
+      keys[way * words + word] |= UInt64(growths[0].set) << shift
+      costs[way] += growths[0].cost
+    }
+    return true
   }
 }

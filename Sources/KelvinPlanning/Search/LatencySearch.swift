@@ -11,10 +11,10 @@ struct LatencySearch {
   let index: ProblemIndex
   let costs: CopyCosts
   let frontier: Frontier
-  /// Elementary moves one search may make; about 10⁸ a second.
+  /// Elementary moves one search may make; some 5 · 10⁷ a second.
   let budget: Int
 
-  static let defaultBudget = 40_000_000
+  static let defaultBudget = 100_000_000
 
   init(_ index: ProblemIndex, budget: Int = LatencySearch.defaultBudget) {
     self.index = index
@@ -28,7 +28,7 @@ struct LatencySearch {
     let search = BackwardSearch(index: index, costs: costs, frontier: frontier, seconds: seconds)
     var candidates: [[Int]] = []
     var states = 0
-    if index.nodeCount * index.deviceCount * (4 + frontier.words) <= budget {
+    if SearchBudget.least(index, words: frontier.words) <= budget {
       if let layers = try search.run(budget: budget, keepsStates: false) {
         let placement = search.placement(layers)
         states += layers.parents.count
@@ -99,7 +99,7 @@ struct Relaxation {
     for width in stride(from: 7, through: 0, by: -1) {
       let frontier = Frontier(index, width: width)
       let search = BackwardSearch(index: index, costs: costs, frontier: frontier, seconds: seconds)
-      guard let layers = try search.run(budget: budget / 4, keepsStates: false), !layers.isTruncated else { continue }
+      guard let layers = try search.run(budget: budget / 8, keepsStates: false, mustBeExact: true) else { continue }
       best = (layers.frontCosts[0], search.placement(layers), layers.parents.count)
       break
     }

@@ -58,6 +58,7 @@ struct MemoryLimits {
   func fit(_ found: LatencySearch.Found) throws(PlanningError) -> LatencySearch.Found {
     guard var excess = firstExcess(found.placement, found.evaluation) else { return found }
     let count = index.deviceCount
+    let search = LatencySearch(index, budget: search.budget / 20)
     var bytes = Array(repeating: 0.0, count: index.nodeCount)
     for node in 0..<index.nodeCount {
       for value in index.inputs(of: node) { bytes[node] += Double(index.bytes[value]) }

@@ -26,15 +26,15 @@ struct StateTable {
     stamp += 1
   }
 
-  /// Keeps the cheaper of `cost` and what `key` had.
+  /// Keeps the cheaper of `cost` and what the key, `words` words of `key` from `start`, had.
   @inline(__always)
-  mutating func insert(_ key: [UInt64], cost: Double, parent: Int, device: Int) {
+  mutating func insert(_ key: [UInt64], from start: Int = 0, cost: Double, parent: Int, device: Int) {
     if 2 * count >= buckets.count { growBuckets() }
     let mask = buckets.count - 1
-    var bucket = hash(key, 0) & mask
+    var bucket = hash(key, start) & mask
     while stamps[bucket] == stamp {
       let found = Int(buckets[bucket])
-      if equals(found, key) {
+      if equals(found, key, start) {
         if cost < costs[found] {
           costs[found] = cost
           parents[found] = Int32(truncatingIfNeeded: parent)
@@ -46,7 +46,7 @@ struct StateTable {
     }
     stamps[bucket] = stamp
     buckets[bucket] = Int32(truncatingIfNeeded: count)
-    for word in 0..<words { keys.append(key[word]) }
+    for word in 0..<words { keys.append(key[start + word]) }
     costs.append(cost)
     parents.append(Int32(truncatingIfNeeded: parent))
     devices.append(UInt8(truncatingIfNeeded: device))
@@ -54,9 +54,9 @@ struct StateTable {
   }
 
   @inline(__always)
-  private func equals(_ state: Int, _ key: [UInt64]) -> Bool {
+  private func equals(_ state: Int, _ key: [UInt64], _ start: Int) -> Bool {
     let base = state * words
-    for word in 0..<words where keys[base + word] != key[word] { return false }
+    for word in 0..<words where keys[base + word] != key[start + word] { return false }
     return true
   }
 
