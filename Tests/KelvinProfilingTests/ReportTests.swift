@@ -145,7 +145,7 @@ struct ReportTests {
     ]
     input.timelines[0].events.append(
       TraceEvent(name: "lost", kind: .node, device: "cpu", start: .nan, duration: .nan))
-    for seconds in [5e-324, 1e308] {
+    for seconds in [Double.leastNonzeroMagnitude, 1e308] {
       let event = TraceEvent(name: "odd", kind: .node, device: "cpu", start: 0, duration: seconds)
       input.timelines.append(ReportTimeline(units: "odd", events: [event]))
     }

@@ -59,7 +59,8 @@ enum ReportStyle {
     .cards thead{display:none}.cards tr{display:block;border:1px solid var(--line);border-radius:8px;margin:0 0 10px;\
     padding:4px 0}.cards td{display:flex;justify-content:space-between;gap:16px;white-space:normal;border:0;\
     padding:4px 12px;text-align:right}.cards td:first-child{font-size:16px}
-    .cards td::before{content:attr(data-label);color:var(--soft);text-align:left;flex:none}.cards td>div{max-width:70%}.bar{max-width:100%}
+    .cards td::before{content:attr(data-label);color:var(--soft);text-align:left;flex:none}
+    .cards td>div{max-width:70%}.bar{max-width:100%}
     .layers td:first-child,.layers th:first-child{max-width:150px}
     .chart{min-width:560px}.chart text,.chart .strong{font-size:17px}.chart .inbar{display:none}}
     @media print{.tall{max-height:none;overflow:visible}.tools{display:none}}
