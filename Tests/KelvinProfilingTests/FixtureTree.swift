@@ -6,7 +6,7 @@ final class FixtureTree: Sendable {
   let root: String
 
   init(_ contents: [String: String]) {
-    var template = Array("/tmp/kelvin-fixture-XXXXXX".utf8CString)
+    var template = Array("\(P_tmpdir)/kelvin-fixture-XXXXXX".utf8CString)
     root = mkdtemp(&template).map { String(cString: $0) } ?? ""
     for (path, text) in contents { write(path, text) }
   }
@@ -111,7 +111,7 @@ enum Machines {
     "sys/class/thermal/thermal_zone0/trip_point_1_temp": "110000\n",
     "sys/class/thermal/thermal_zone0/trip_point_2_type": "passive\n",
     "sys/class/thermal/thermal_zone0/trip_point_2_temp": "80000\n",
-    "proc/cpuinfo": "processor\t: 0\nCPU part\t: 0xd0b\n\nprocessor\t: 1\nCPU part\t: 0xd0b\n\nModel\t\t: Raspberry Pi 5 Model B\n",
+    "proc/cpuinfo": "processor\t: 0\nCPU part\t: 0xd0b\n\nprocessor\t: 1\nCPU part\t: 0xd0b\n\nModel\t\t: Pi 5\n",
     "proc/device-tree/model": "Raspberry Pi 5 Model B Rev 1.0\0",
   ]
 

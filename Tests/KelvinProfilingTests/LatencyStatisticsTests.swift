@@ -20,7 +20,7 @@ struct LatencyStatisticsTests {
 
   @Test("the median's interval is the tabulated pair of order statistics")
   func medianInterval() throws {
-    // Tables of the sign test: n = 10 → ranks 2 and 9 (97.9 %), n = 20 → 6 and 15 (95.9 %), n = 100 → 40 and 61 (96.5 %).
+    // Tables of the sign test: n = 10 → ranks 2 and 9 (97.9 %), 20 → 6 and 15 (95.9 %), 100 → 40 and 61 (96.5 %).
     for (n, lower, upper, confidence) in [(10, 2, 9, 0.978516), (20, 6, 15, 0.958611), (100, 40, 61, 0.964800)] {
       let interval = try LatencyStatistics((1...n).map { Double($0) }).medianInterval
       #expect(interval.lower == Double(lower))

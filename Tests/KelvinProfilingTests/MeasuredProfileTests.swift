@@ -40,10 +40,13 @@ struct MeasuredProfileTests {
     let text = String(decoding: try profile.json(), as: UTF8.self)
     let extended = text.replacing("\"kelvinVersion\"", with: "\"added\" : {\"a\": [1]}, \"kelvinVersion\"")
     #expect(try MeasuredProfile(json: Array(extended.utf8), document: "p") == profile)
-    let newer = text.replacing("\"version\" : 1,\n", with: "\"version\" : 1,\n").replacing(
-      "\"format\" : \"kelvin-profile\"", with: "\"format\" : \"recipe\"")
-    #expect(throws: ProfilingError.foreignFormat(document: "p", expected: "kelvin-profile", got: "recipe")) {
+    let newer = text.replacing("\"version\" : 1\n", with: "\"version\" : 2\n")
+    #expect(throws: ProfilingError.unsupportedVersion(document: "p", supported: 1, got: 2)) {
       try MeasuredProfile(json: Array(newer.utf8), document: "p")
+    }
+    let foreign = text.replacing("\"kelvin-profile\"", with: "\"recipe\"")
+    #expect(throws: ProfilingError.foreignFormat(document: "p", expected: "kelvin-profile", got: "recipe")) {
+      try MeasuredProfile(json: Array(foreign.utf8), document: "p")
     }
   }
 
@@ -109,7 +112,8 @@ struct MeasuredProfileTests {
     #expect(kept.nodes.keys.sorted() == ["conv 3x3 f32", "relu f32"])
     #expect(kept.cost(node: "conv 3x3 f32", device: "vulkan:0") == nil)
     #expect(kept.startup.isEmpty)
-    #expect(profile.staleness(kelvinVersion: "1.0", machine: machine, devices: [cpu]) == [.deviceAbsent(id: "vulkan:0")])
+    let absent = profile.staleness(kelvinVersion: "1.0", machine: machine, devices: [cpu])
+    #expect(absent == [.deviceAbsent(id: "vulkan:0")])
     let kelvin = profile.staleness(kelvinVersion: "1.1", machine: machine, devices: [cpu, gpu])
     #expect(kelvin == [.kelvinChanged(measured: "1.0", now: "1.1")])
     #expect(profile.removing(kelvin).nodes.isEmpty)
@@ -151,7 +155,10 @@ struct MeasuredProfileTests {
     for seed in UInt64(1)...300 {
       var random = SeededGenerator(seed: seed)
       var mutated = bytes
-      for _ in 0..<4 { mutated[Int.random(in: mutated.indices, using: &random)] = UInt8.random(in: 0...255, using: &random) }
+      for _ in 0..<4 {
+        let place = Int.random(in: mutated.indices, using: &random)
+        mutated[place] = UInt8.random(in: 0...255, using: &random)
+      }
       do throws(ProfilingError) {
         _ = try MeasuredProfile(json: mutated, document: "mutated")
       } catch {

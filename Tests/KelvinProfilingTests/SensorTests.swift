@@ -58,6 +58,9 @@ struct SensorTests {
       layout["sys/class/thermal/thermal_zone0/temp"] = rubbish
       #expect(FixtureTree.reading(layout) { SensorSnapshot.take($0).temperatures }.isEmpty, "\(rubbish)")
     }
+    var throttle = Machines.intelLaptop
+    throttle["sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count"] = "\(Int.max)"
+    #expect(FixtureTree.reading(throttle) { SensorSnapshot.take($0).throttle }?.coreEvents == 1 << 48)
     var energy = Machines.intelLaptop
     energy["sys/class/powercap/intel-rapl:0/energy_uj"] = "262143328851"
     #expect(FixtureTree.reading(energy) { SensorSnapshot.take($0).energies }.isEmpty)
@@ -97,7 +100,9 @@ struct SensorTests {
 struct ContentionTests {
   @Test("steal, pressure and utilisation are shares of the interval")
   func shares() throws {
-    let tree = FixtureTree(["proc/stat": Machines.stat(busy: 100, idle: 900, steal: 0), "proc/pressure/cpu": Machines.pressure(5)])
+    let tree = FixtureTree([
+      "proc/stat": Machines.stat(busy: 100, idle: 900, steal: 0), "proc/pressure/cpu": Machines.pressure(5),
+    ])
     let before = try #require(ContentionReader(tree.files).counters())
     tree.write("proc/stat", Machines.stat(busy: 160, idle: 930, steal: 10))
     tree.write("proc/pressure/cpu", Machines.pressure(500_005))

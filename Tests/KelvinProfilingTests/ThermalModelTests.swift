@@ -60,7 +60,8 @@ struct ThermalModelTests {
       var random = SeededGenerator(seed: seed)
       let model = ThermalModel(
         fast: ThermalPole(weight: 0.5, tau: 2 + 8 * random.unit()),
-        slow: ThermalPole(weight: 0.5, tau: 60 + 540 * random.unit()), fastRise: random.unit(), slowRise: 2 * random.unit())
+        slow: ThermalPole(weight: 0.5, tau: 60 + 540 * random.unit()), fastRise: random.unit(),
+        slowRise: 2 * random.unit())
       let load = 0.6 + random.unit()
       let limit = model.timeToLimit(load: load)
       guard limit > 0 else { continue }

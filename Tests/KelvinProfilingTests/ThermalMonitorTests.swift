@@ -19,13 +19,16 @@ struct ThermalMonitorTests {
     #expect(monitor.sample(at: 1).state == .critical)
   }
 
-  @Test("the hottest sensor counts, a hot disk or radio does not")
+  @Test("the hottest sensor with a stated limit counts, a hot disk or radio does not")
   func hottest() {
     let tree = FixtureTree(Machines.intelLaptop)
     var monitor = ThermalMonitor(files: tree.files, envelope: envelope)
     let report = monitor.sample(at: 0)
-    #expect(report.sourceDescription == "thermal zone x86_pkg_temp, limit 95.0 °C (limit assumed)")
-    #expect(report.celsius == 71)
+    #expect(report.sourceDescription == "hwmon coretemp \"Package id 0\", limit 100 °C")
+    #expect(report.celsius == 73)
+    let desktop = FixtureTree(Machines.amdDesktop)
+    monitor = ThermalMonitor(files: desktop.files, envelope: envelope)
+    #expect(monitor.sample(at: 0).sourceDescription == "hwmon k10temp \"Tctl\", limit 95.0 °C (limit assumed)")
   }
 
   @Test("with an energy counter alone the measured power feeds the model, against the package's own limit")

@@ -11,8 +11,8 @@ struct TraceExportTests {
         details: ["op": "gemm"]),
       TraceEvent(name: "conv1", kind: .node, device: "vulkan:0", start: 10.00005, duration: 0.001234567),
       TraceEvent(
-        name: "image", kind: .transfer, device: "vulkan:0", start: 10, duration: 0.00005,
-        details: ["from": "cpu", "bytes": "602112"]),
+        name: "in", kind: .transfer, device: "vulkan:0", start: 10, duration: 0.00005,
+        details: ["from": "cpu", "bytes": "6"]),
     ],
     counters: [TraceCounter(name: "heat (model)", at: 10.001, values: ["headroom": 0.25])],
     marks: [TraceMark(name: "drop", at: 10.002, details: ["cause": "fair"])])
@@ -30,7 +30,7 @@ struct TraceExportTests {
     {"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"queue 0"}},
     {"ph":"M","name":"thread_name","pid":1,"tid":0,"args":{"name":"queue 0"}},
     {"ph":"M","name":"thread_name","pid":2,"tid":0,"args":{"name":"cpu → vulkan:0"}},
-    {"ph":"X","name":"image","cat":"transfer","pid":2,"tid":0,"ts":0.000,"dur":50.000,"args":{"bytes":"602112","from":"cpu"}},
+    {"ph":"X","name":"in","cat":"transfer","pid":2,"tid":0,"ts":0.000,"dur":50.000,"args":{"bytes":"6","from":"cpu"}},
     {"ph":"X","name":"conv1","cat":"node","pid":1,"tid":0,"ts":50.000,"dur":1234.567,"args":{}},
     {"ph":"X","name":"fc \\"logits\\"","cat":"node","pid":0,"tid":0,"ts":1500.000,"dur":250.000,"args":{"op":"gemm"}},
     {"ph":"C","name":"heat (model)","pid":3,"ts":1000.000,"args":{"headroom":0.25}},
@@ -92,7 +92,9 @@ struct HumanReadableTests {
   func formats() {
     let seconds: [(Double, String)] = [
       (0, "0 s"), (1.234e-9, "1.23 ns"), (999.6e-9, "1.00 µs"), (4.5e-4, "450 µs"), (0.0123456, "12.3 ms"),
-      (0.99949, "999 ms"), (0.9996, "1.00 s"), (59.96, "60.0 s"), (119, "119 s"), (200, "3 min 20 s"), (600, "10 min"), (8100, "2 h 15 min"), (7200, "2 h"),
+      (0.99949, "999 ms"), (0.9996, "1.00 s"), (59.96, "60.0 s"), (119, "119 s"),
+      (200, "3 min 20 s"), (600, "10 min"), (8100, "2 h 15 min"),
+      (7200, "2 h"),
       (-0.002, "−2.00 ms"), (.nan, "—"), (.infinity, "—"),
     ]
     for (value, text) in seconds { #expect(HumanReadable.seconds(value) == text) }

@@ -12,8 +12,9 @@ enum ConfigurationTable {
       <thead><tr><th>Units</th><th>Load</th><th>Compile</th><th>First</th><th>p50</th><th>p90</th><th>Throughput</th>\
       <th>Drift</th><th>Thermal</th><th>Agreement<br>with reference</th></tr></thead>
       <tbody>\(rows)</tbody></table></div>
-      <p><small>Latency of one inference; p50 and p90 by nearest rank, bar against the slowest p50. Drift: throughput of the \
-      last third over that of the first. Agreement: inputs with the same best class as the reference device, largest and mean difference of the outputs. \
+      <p><small>Latency of one inference; p50 and p90 by nearest rank, bar against the slowest p50. Drift: throughput \
+      of the last third over that of the first. Agreement: inputs with the same best class as the reference device, \
+      largest and mean difference of the outputs. \
       \(source)</small></p></div></section>
       """
   }
@@ -25,12 +26,13 @@ enum ConfigurationTable {
     let p50 = configuration.p50 ?? 0
     let width = slowest > 0 ? p50 / slowest * 100 : 0
     let bar: Markup = configuration.p50 == nil ? "" : "<div class=\"bar\" style=\"width:\(width)%\"></div>"
-    var load: [Markup] = []
-    if configuration.dropped > 0 { load.append("<br><small>\(configuration.dropped) dropped</small>") }
+    var remarks: [Markup] = []
+    if configuration.dropped > 0 { remarks.append("<br><small>\(configuration.dropped) dropped</small>") }
     if configuration.disturbedWindows > 0 {
-      load.append("<br><small>\(configuration.disturbedWindows) windows disturbed</small>")
+      remarks.append("<br><small>\(configuration.disturbedWindows) windows disturbed</small>")
     }
     let samples: Markup = configuration.samples > 0 ? "<br><small>n = \(configuration.samples)</small>" : ""
+    let throughput = configuration.throughput.map(HumanReadable.perSecond) ?? "—"
     return """
       <tr\(configuration.isRecommended ? " class=\"best\"" : "" as Markup)>\
       <td data-label="Units"><div><b>\(configuration.units)</b>\(tag)\(comparison)</div></td>\
@@ -39,7 +41,7 @@ enum ConfigurationTable {
       <td data-label="First">\(seconds(configuration.first))</td>\
       <td data-label="p50"><div><b>\(seconds(configuration.p50))</b>\(bar)</div></td>\
       <td data-label="p90"><div>\(seconds(configuration.p90))\(samples)</div></td>\
-      <td data-label="Throughput"><div>\(configuration.throughput.map(HumanReadable.perSecond) ?? "—")\(load)</div></td>\
+      <td data-label="Throughput"><div>\(throughput)\(remarks)</div></td>\
       <td data-label="Drift">\(configuration.drift.map { HumanReadable.fixed($0, decimals: 2) } ?? "—")</td>\
       <td data-label="Thermal">\(state(configuration.thermal))</td>\
       <td data-label="Agreement"><div>\(agreement(configuration.agreement))</div></td></tr>

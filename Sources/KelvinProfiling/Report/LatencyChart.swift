@@ -1,6 +1,6 @@
 /// Latency over time, one chart for each configuration on a common scale, with the thermal state underneath.
 enum LatencyChart {
-  private static let left = 70.0
+  private static let left = 88.0
   private static let width = 1040.0
   private static let plot = 150.0
   private static let windows = 200
@@ -73,13 +73,16 @@ enum LatencyChart {
         return " \(x(at)),\(y(fit.latency(after: at)))"
       }
       marks.append(
-        "<polyline points=\"\(curve)\" style=\"stroke:var(--ink);fill:none\" stroke-width=\"1.4\" stroke-dasharray=\"5 4\"/>")
+        """
+        <polyline points="\(curve)" style="stroke:var(--ink);fill:none" stroke-width="1.4" stroke-dasharray="5 4"/>
+        """)
     }
     marks.append(heatStrip(series.heat, x: x, y: strip, end: time.maximum))
+    let source: Markup = series.heatSource.isEmpty ? "" : "<p><small>Heat: \(series.heatSource)</small></p>"
     return """
       <div class="panel"><h3>\(series.units) <small>\(decay(series.fit))</small></h3><div class="scroll">\
       <svg class="chart" viewBox="0 0 \(width) \(height)" role="img" aria-label="Latency over time of \(series.units)">\
-      \(marks)</svg></div>\(series.heatSource.isEmpty ? "" : "<p><small>Heat: \(series.heatSource)</small></p>" as Markup)</div>
+      \(marks)</svg></div>\(source)</div>
       """
   }
 

@@ -42,8 +42,8 @@ enum PlacementChart {
         guard let from = lane[transfer.from], let to = lane[transfer.to] else { continue }
         let start = top + laneHeight * (Double(from) + 0.5)
         let end = top + laneHeight * (Double(to) + 0.5)
-        let label =
-          "\(transfer.value): \(transfer.from) → \(transfer.to), \(HumanReadable.bytes(transfer.bytes)), \(HumanReadable.seconds(transfer.seconds))"
+        let cost = "\(HumanReadable.bytes(transfer.bytes)), \(HumanReadable.seconds(transfer.seconds))"
+        let label = "\(transfer.value): \(transfer.from) → \(transfer.to), \(cost)"
         marks.append(
           """
           <line x1="\(x)" x2="\(x + 1)" y1="\(start)" y2="\(end)" style="stroke:var(--ink)" stroke-width="1.6" \
@@ -54,8 +54,8 @@ enum PlacementChart {
     let bottom = height - 8
     let caption = "\(nodes.count) layers in order; \(placement.units)"
     return """
-      <div class="scroll"><svg class="matrix" width="\(width)" height="\(height)" viewBox="0 0 \(width) \(height)" role="img" \
-      aria-label="Placement of \(caption)"><text x="0" y="12">cost where it runs</text>\(marks)\
+      <div class="scroll"><svg class="matrix" width="\(width)" height="\(height)" viewBox="0 0 \(width) \(height)" \
+      role="img" aria-label="Placement of \(caption)"><text x="0" y="12">cost where it runs</text>\(marks)\
       <text x="\(left)" y="\(bottom)">filled: runs here · outlined: could · ×: cannot · arrow: transfer · \
       bar with dashed edge: estimated</text></svg></div>
       """
@@ -85,7 +85,8 @@ enum PlacementChart {
     if device == node.device {
       return """
         <rect x="\(x + 0.5)" y="\(y + 5)" width="\(column - 1)" height="\(laneHeight - 10)" rx="2" \
-        style="\(palette.fill(device))"><title>\(node.name) (\(node.op)) runs on \(device): \(node.reason)</title></rect>
+        style="\(palette.fill(device))"><title>\(node.name) (\(node.op)) runs on \(device): \
+        \(node.reason)</title></rect>
         """
     }
     let centre = x + column / 2

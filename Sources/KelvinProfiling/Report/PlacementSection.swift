@@ -10,8 +10,8 @@ enum PlacementSection {
     }
     return """
       <section><h2>Placement</h2>\(plans)
-      <p><small>≈ and italics: estimated, not measured. Regret: what the whole inference would lose with this layer on its \
-      best other device and everything else re-planned.</small></p></section>
+      <p><small>≈ and italics: estimated, not measured. Regret: what the whole inference would lose with this layer on \
+      its best other device and everything else re-planned.</small></p></section>
       """
   }
 
@@ -63,14 +63,17 @@ enum PlacementSection {
       return "<div>\(transfer.value): \(transfer.from) → \(transfer.to)<br><small>\(cost)</small></div>"
     }
     return """
-      <tr data-moves="\(node.transfers.isEmpty ? 0 : 1)"><td title="\(node.name)">\(node.name)<br><small>\(node.op)</small></td>\
+      <tr data-moves="\(node.transfers.isEmpty ? 0 : 1)"><td title="\(node.name)">\
+      \(node.name)<br><small>\(node.op)</small></td>\
       <td class="left">\(palette.chip(node.device))</td>\(costs)<td class="left wrap">\(transfers)</td>\
       <td>\(node.regret.map(HumanReadable.seconds) ?? "—")</td><td class="left wrap">\(node.reason)</td></tr>
       """
   }
 
   private static func cost(of node: ReportNode, on device: String) -> Markup {
-    guard let candidate = node.candidates.first(where: { $0.device == device }) else { return "<td class=\"no\">—</td>" }
+    guard let candidate = node.candidates.first(where: { $0.device == device }) else {
+      return "<td class=\"no\">—</td>"
+    }
     guard let seconds = candidate.seconds else {
       return "<td class=\"no\">cannot: \(candidate.unsupported ?? "no reason given")</td>"
     }

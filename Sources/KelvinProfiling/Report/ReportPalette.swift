@@ -86,7 +86,8 @@ struct ChartAxis {
     var unit = 1.0
     while unit > rough { unit /= 10 }
     while unit * 10 <= rough { unit *= 10 }
-    self.init(step: unit * (rough <= unit * 1.0001 ? 1 : rough <= unit * 2 ? 2 : rough <= unit * 5 ? 5 : 10), upTo: most)
+    let round = [1.0001, 2, 5].first { rough <= unit * $0 } ?? 10
+    self.init(step: unit * round.rounded(), upTo: most)
   }
 
   func position(_ value: Double, from start: Double, length: Double) -> Double {

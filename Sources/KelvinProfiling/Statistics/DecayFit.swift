@@ -91,8 +91,8 @@ package struct DecayFit: Sendable, Hashable, Codable {
     settled - (settled - initial) * exp(-seconds / timeConstant)
   }
 
-  /// Seconds until `loss` (0.1 = 10 %) of the initial throughput is gone: τ ln((L∞ − L₀)/(L∞ − L₀/(1 − loss))). Nil when
-  /// no slowing was found or it never goes that far.
+  /// Seconds until `loss` (0.1 = 10 %) of the initial throughput is gone: τ ln((L∞ − L₀)/(L∞ − L₀/(1 − loss))).
+  /// Nil when no slowing was found or it never goes that far.
   package func timeToLoss(_ loss: Double = 0.1) -> Double? {
     let reached = initial / (1 - loss)
     guard finding == .slowsDown, loss > 0, loss < 1, settled > reached else { return nil }

@@ -3,9 +3,9 @@ import Glibc
 /// The processor's effective clock from a chain of dependent multiplications.
 ///
 /// Every step needs the one before, so the chain takes `steps × latency / f` whatever else the core could do. The
-/// latency (4 cycles for a 64-bit multiplication and an exclusive-or on current x86) cancels in the ratio to a reference; the absolute
-/// clock is indicative only. A neighbour slows the chain as surely as heat does, so a ratio counts only while steal and
-/// pressure are flat.
+/// latency (4 cycles for a 64-bit multiplication and an exclusive-or on current x86) cancels in the ratio to a
+/// reference; the absolute clock is indicative only. A neighbour slows the chain as surely as heat does, so a ratio
+/// counts only while steal and pressure are flat.
 package struct ClockProbe: Sendable, Hashable {
   package static let cyclesPerStep = 4.0
 
@@ -22,8 +22,8 @@ package struct ClockProbe: Sendable, Hashable {
 
   /// Steps per second, the best of `repeats`.
   ///
-  /// The chain's value lives beside the time in one allocation that the clock's call may touch, so the compiler can move
-  /// the chain neither before the first reading nor behind the second.
+  /// The chain's value lives beside the time in one allocation that the clock's call may touch, so the compiler can
+  /// move the chain neither before the first reading nor behind the second.
   package func measure() -> Double {
     let memory = UnsafeMutablePointer<timespec>.allocate(capacity: 2)
     defer { memory.deallocate() }

@@ -4,7 +4,8 @@ package struct ContentionCounters: Sendable, Hashable {
   package var busyTicks: UInt64
   package var idleTicks: UInt64
   package var stolenTicks: UInt64
-  /// Microseconds in which some task waited for a processor, from `/proc/pressure/cpu`; nil where the kernel keeps none.
+  /// Microseconds in which some task waited for a processor, from `/proc/pressure/cpu`; nil where there is no
+  /// such file.
   package var pressureMicroseconds: UInt64?
 
   package init(busyTicks: UInt64, idleTicks: UInt64, stolenTicks: UInt64, pressureMicroseconds: UInt64? = nil) {

@@ -73,8 +73,8 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
     return idleWatts + busy * (fullLoadWatts - idleWatts) * pow(clockRatio, exponent)
   }
 
-  /// What a machine that visibly throttles can sustain: P_idle + E/L∞, with E joules for one inference at that clock and
-  /// L∞ the settled seconds of one. Without a visible decay this is only a lower bound.
+  /// What a machine that visibly throttles can sustain: P_idle + E/L∞, with E joules for one inference at that clock
+  /// and L∞ the settled seconds of one. Without a visible decay this is only a lower bound.
   package static func sustainableWatts(idle: Double, joulesPerInference: Double, settledLatency: Double) -> Double {
     idle + joulesPerInference / settledLatency
   }

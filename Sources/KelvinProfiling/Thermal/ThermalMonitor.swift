@@ -37,8 +37,8 @@ package struct ThermalReport: Sendable, Hashable, Codable {
 
 /// Watches the machine's heat with the best source it has, and names that source.
 ///
-/// Order: temperature sensor, energy counter, throttle counter, clock probe, model. The two-pole model always runs along:
-/// it forecasts, and a measured headroom corrects it. Never gives degrees unless something measured degrees.
+/// Order: temperature sensor, energy counter, throttle counter, clock probe, model. The two-pole model always runs
+/// along: it forecasts, and a measured headroom corrects it. Never gives degrees unless something measured degrees.
 package struct ThermalMonitor: Sendable {
   package let envelope: ThermalEnvelope
   package private(set) var model: ThermalModel
@@ -104,7 +104,7 @@ package struct ThermalMonitor: Sendable {
     if let power { load = power / (measured?.limit ?? envelope.sustainableWatts) }
     model.advance(by: elapsed, load: load)
 
-    let hottest = sensors.temperatures.filter { $0.domain != .other }.max { $0.headroom < $1.headroom }
+    let hottest = Self.hottest(sensors.temperatures)
     if let hottest { model.correct(toHeadroom: hottest.headroom) }
 
     let source: ThermalSource
@@ -145,6 +145,14 @@ package struct ThermalMonitor: Sendable {
     guard let stepsPerSecond else { return nil }
     if filter.state == .nominal, contention?.isFlat ?? true { probe?.calibrate(stepsPerSecond: stepsPerSecond) }
     return probe?.ratio(stepsPerSecond: stepsPerSecond, contention: contention)
+  }
+
+  /// The reading nearest its limit. Disks, radios and batteries do not count, nor does a reading with an assumed limit
+  /// where another of the same part states one.
+  private static func hottest(_ readings: [TemperatureReading]) -> TemperatureReading? {
+    let stated = Set(readings.filter { !$0.limitIsAssumed }.map(\.domain))
+    return readings.filter { $0.domain != .other && !($0.limitIsAssumed && stated.contains($0.domain)) }
+      .max { $0.headroom < $1.headroom }
   }
 
   private func throttleEvents(_ sensors: SensorSnapshot) -> Int {

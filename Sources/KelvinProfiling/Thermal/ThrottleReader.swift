@@ -2,6 +2,9 @@
 package struct ThrottleReader: SensorReader {
   package static let name = "throttle counter"
 
+  /// No processor has throttled this often; sums stay far from overflow.
+  private static let most = 1 << 48
+
   package init() {}
 
   package func read(_ files: SystemFiles, into snapshot: inout SensorSnapshot) {
@@ -14,11 +17,11 @@ package struct ThrottleReader: SensorReader {
     for cpu in files.names(in: folder, prefix: "cpu") where cpu.dropFirst(3).allSatisfy(\.isNumber) && cpu != "cpu" {
       let throttle = "\(folder)/\(cpu)/thermal_throttle"
       if let count = files.integer("\(throttle)/core_throttle_count"), count >= 0 {
-        core = core.addingReportingOverflow(count).partialValue
+        core = min(core + min(count, Self.most), Self.most)
         counted = true
       }
       if let count = files.integer("\(throttle)/package_throttle_count"), count >= 0 {
-        package = package.addingReportingOverflow(count).partialValue
+        package = min(package + min(count, Self.most), Self.most)
         counted = true
       }
       current = max(current, files.integer("\(folder)/\(cpu)/cpufreq/scaling_cur_freq") ?? 0)

@@ -8,7 +8,7 @@ package enum TraceExport {
   /// - Returns: UTF-8 JSON. The same trace gives the same bytes whatever order it was recorded in.
   package static func chromeJSON(_ trace: Trace) -> [UInt8] {
     let events = trace.events.filter { $0.start.isFinite && $0.duration.isFinite && $0.duration >= 0 }
-      .sorted { ($0.start, -$0.duration, $0.device, $0.queue, $0.name) < ($1.start, -$1.duration, $1.device, $1.queue, $1.name) }
+      .sorted { order($0) < order($1) }
     let counters = trace.counters.filter { $0.at.isFinite }.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
     let marks = trace.marks.filter { $0.at.isFinite }.sorted { ($0.at, $0.name) < ($1.at, $1.name) }
     let origin = [events.first?.start, counters.first?.at, marks.first?.at].compactMap { $0 }.min() ?? 0
@@ -29,6 +29,11 @@ package enum TraceExport {
     for counter in counters { writer.counter(counter, process: tracks.machine) }
     for mark in marks { writer.mark(mark, process: tracks.machine) }
     return writer.finish()
+  }
+
+  /// By time, the enclosing span first.
+  private static func order(_ event: TraceEvent) -> (Double, Double, String, String, String) {
+    (event.start, -event.duration, event.device, event.queue, event.name)
   }
 
   /// The processes and threads of the exported trace, numbered in reading order.
@@ -70,7 +75,8 @@ package enum TraceExport {
 
     private static func key(_ event: TraceEvent) -> Key {
       if event.kind == .transfer {
-        return Key(process: "transfers", thread: event.details["from"].map { "\($0) → \(event.device)" } ?? "to \(event.device)")
+        let route = event.details["from"].map { "\($0) → \(event.device)" } ?? "to \(event.device)"
+        return Key(process: "transfers", thread: route)
       }
       return Key(process: event.device, thread: "queue \(event.queue)")
     }
@@ -94,7 +100,8 @@ package enum TraceExport {
 
     mutating func event(_ event: TraceEvent, process: Int, thread: Int) {
       add(
-        "{\"ph\":\"X\",\"name\":\(quoted(event.name)),\"cat\":\"\(event.kind.rawValue)\",\"pid\":\(process),\"tid\":\(thread),"
+        "{\"ph\":\"X\",\"name\":\(quoted(event.name)),\"cat\":\"\(event.kind.rawValue)\","
+          + "\"pid\":\(process),\"tid\":\(thread),"
           + "\"ts\":\(microseconds(event.start - origin)),\"dur\":\(microseconds(event.duration)),"
           + "\"args\":{\(arguments(event.details))}}")
     }
