@@ -7,6 +7,7 @@ package struct Pipeline: Sendable {
   /// What every model goes through before it is planned.
   package static func standard(_ evaluator: any ConstantEvaluator) -> Pipeline {
     Pipeline(passes: [
+      ComputeOutputs(),
       FoldConstants(evaluator: evaluator),
       RemoveIdentities(),
       FoldBatchNormalization(),
