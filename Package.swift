@@ -66,6 +66,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     test("KelvinPlanningTests", "KelvinPlanning"),
+    test("KelvinImagesTests", "KelvinImages"),
+    test("KelvinProfilingTests", "KelvinProfiling"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -1,0 +1,75 @@
+/// Memory on a device.
+package protocol Buffer: AnyObject, Sendable {
+  var byteCount: Int { get }
+
+  /// The memory as the host addresses it, coherent with the device once its work has completed; nil where the memory
+  /// is the device's own.
+  var hostPointer: UnsafeMutableRawPointer? { get }
+
+  /// Copies host memory into the buffer. No submitted work may be using that part.
+  func write(_ source: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError)
+
+  /// Copies part of the buffer to host memory. No submitted work may be writing that part.
+  func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError)
+}
+
+/// Part of a buffer.
+package struct BufferSlice: Sendable {
+  package let buffer: any Buffer
+  package let offset: Int
+  package let byteCount: Int
+
+  /// - Precondition: the part lies inside the buffer and starts at a multiple of `bufferAlignment`.
+  package init(_ buffer: any Buffer, offset: Int, byteCount: Int) {
+    precondition(offset >= 0 && byteCount >= 0 && offset + byteCount <= buffer.byteCount)
+    precondition(offset % bufferAlignment == 0)
+    self.buffer = buffer
+    self.offset = offset
+    self.byteCount = byteCount
+  }
+
+  /// The slice as the host addresses it, or nil.
+  package var hostPointer: UnsafeMutableRawPointer? { buffer.hostPointer.map { $0 + offset } }
+
+  package func write(_ source: UnsafeRawBufferPointer) throws(DeviceError) {
+    precondition(source.count <= byteCount)
+    try buffer.write(source, at: offset)
+  }
+
+  package func read(into target: UnsafeMutableRawBufferPointer) throws(DeviceError) {
+    precondition(target.count <= byteCount)
+    try buffer.read(into: target, at: offset)
+  }
+}
+
+/// A buffer in ordinary host memory, aligned to a page, zeroed.
+package final class HostBuffer: Buffer, @unchecked Sendable {
+  package let byteCount: Int
+  private let memory: UnsafeMutableRawPointer
+
+  package init(byteCount: Int) {
+    self.byteCount = byteCount
+    memory = .allocate(byteCount: max(byteCount, 1), alignment: 4096)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+  }
+
+  deinit { memory.deallocate() }
+
+  package var hostPointer: UnsafeMutableRawPointer? { memory }
+
+  package func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
+    precondition(offset >= 0 && offset + source.count <= byteCount)
+    if let base = source.baseAddress { (memory + offset).copyMemory(from: base, byteCount: source.count) }
+  }
+
+  package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) {
+    precondition(offset >= 0 && offset + target.count <= byteCount)
+    target.baseAddress?.copyMemory(from: memory + offset, byteCount: target.count)
+  }
+}
+
+/// An event that has always happened: the completion of work done on the calling thread.
+package final class CompletedEvent: Event {
+  package init() {}
+  package func wait() {}
+}

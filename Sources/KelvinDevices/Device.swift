@@ -1,0 +1,153 @@
+package import KelvinGraph
+
+/// Something that runs nodes. A device is immutable after its creation and used from any thread.
+///
+/// The life of a model on a device: `support` answers which nodes it can run; `compile` turns a connected run of nodes
+/// into an immutable `Executable`, packing weights on the way; `Executable.bind` records a session's own `Invocation`
+/// on its buffers; `Invocation.submit` runs it, without allocating or recording anything.
+///
+/// At the boundary of a segment every value is dense, row-major and in the graph's element type. Inside, a device lays
+/// values out as it likes.
+package protocol Device: AnyObject, Sendable {
+  var info: DeviceInfo { get }
+
+  /// Whether this device runs a node. The one answer that planner, tests and documentation ask for. A node with a body
+  /// is supported where its whole body is.
+  func support(for node: Node, in graph: Graph, precision: Precision) -> Support
+
+  /// Prepares a segment whose nodes this device supports.
+  func compile(_ segment: Segment) throws(DeviceError) -> any Executable
+
+  /// Memory for boundary values and scratch, its start aligned to `bufferAlignment`.
+  func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer
+}
+
+/// Offsets of slices inside a buffer are multiples of this many bytes.
+package let bufferAlignment = 256
+
+/// Whether a device can run a node.
+package enum Support: Hashable, Sendable {
+  case supported
+  /// The reason completes the sentence "unsupported on vulkan:0: …".
+  case unsupported(String)
+
+  package var isSupported: Bool { self == .supported }
+}
+
+/// A connected run of nodes to be compiled as one.
+package struct Segment: Sendable {
+  /// Its inputs and outputs are the values that cross the segment's boundary.
+  package var graph: Graph
+  package var precision: Precision
+  /// How many threads a CPU device may use.
+  package var threads: Int
+  /// Whether choices by timing are forbidden, so that results repeat bit for bit.
+  package var isDeterministic: Bool
+  package var weights: any PackedWeights
+  package var blobs: any BlobCache
+
+  package init(
+    graph: Graph, precision: Precision, threads: Int, isDeterministic: Bool, weights: any PackedWeights,
+    blobs: any BlobCache
+  ) {
+    self.graph = graph
+    self.precision = precision
+    self.threads = threads
+    self.isDeterministic = isDeterministic
+    self.weights = weights
+    self.blobs = blobs
+  }
+}
+
+/// Where packed weights are kept: shared by all shapes and sessions of a model, and by later processes through the
+/// compiled cache.
+package protocol PackedWeights: AnyObject, Sendable {
+  /// The packed form stored under `key`, aligned to a page, made by `fill` if this is its first use.
+  ///
+  /// - Parameters:
+  ///   - key: names the weight and the layout; the same on every run: `conv1_weight/gemm-f32-16`.
+  ///   - byteCount: the packed size.
+  ///   - fill: writes every byte. It reads the model's weights; nothing else in `compile` does.
+  func packed(
+    _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Bytes
+}
+
+/// Small results that a device wants to find again in a later process: pipeline caches, program binaries, chosen
+/// kernels. A blob may be missing at any time, and is checked by the device that reads it.
+package protocol BlobCache: AnyObject, Sendable {
+  func blob(_ key: String) -> Bytes?
+  func store(_ key: String, _ bytes: UnsafeRawBufferPointer)
+}
+
+/// A compiled segment: immutable, shared by every session.
+package protocol Executable: AnyObject, Sendable {
+  /// Bytes of private memory that one invocation needs. Invocations that never run at the same time may share it.
+  var scratchByteCount: Int { get }
+
+  /// Records an invocation on a session's own buffers.
+  func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation
+}
+
+/// The memory of one invocation. Slices lie in buffers of the executable's device, or, for a device on the host, in
+/// any buffer that the host can address.
+package struct Bindings {
+  /// In the order of the segment's inputs and outputs.
+  package var inputs: [BufferSlice]
+  package var outputs: [BufferSlice]
+  /// At least `scratchByteCount` bytes; nil where that is zero.
+  package var scratch: BufferSlice?
+  /// Whether `Invocation.nodeTimings` is wanted. Measuring may slow the invocation a little.
+  package var measuresNodes: Bool
+
+  package init(
+    inputs: [BufferSlice], outputs: [BufferSlice], scratch: BufferSlice?, measuresNodes: Bool = false
+  ) {
+    self.inputs = inputs
+    self.outputs = outputs
+    self.scratch = scratch
+    self.measuresNodes = measuresNodes
+  }
+}
+
+/// A recorded run of a segment, owned by one session. Not for use from two threads at once.
+package protocol Invocation: AnyObject {
+  /// Signalled when the latest submission has completed and its outputs may be read by host or device.
+  var completion: any Event { get }
+
+  /// Starts the work once `events` have completed; may return before it is done (a GPU) or after (the CPU, whose work
+  /// runs on the calling thread and its pool). Not called again before `completion` was signalled.
+  func submit(after events: [any Event]) throws(DeviceError)
+
+  /// Seconds each node of the segment's graph took in the latest completed submission, by node name; empty unless
+  /// asked for. Names of fused nodes' bodies never appear: their time counts for the fused node.
+  var nodeTimings: [NodeTiming] { get }
+}
+
+package struct NodeTiming: Hashable, Sendable {
+  package enum Clock: String, Hashable, Sendable, Codable {
+    case host = "host clock"
+    case device = "device timestamps"
+  }
+
+  package var node: String
+  /// Seconds since the submission began.
+  package var start: Double
+  package var seconds: Double
+  package var clock: Clock
+
+  package init(node: String, start: Double, seconds: Double, clock: Clock) {
+    self.node = node
+    self.start = start
+    self.seconds = seconds
+    self.clock = clock
+  }
+}
+
+/// A point in the work of some device.
+package protocol Event: AnyObject, Sendable {
+  /// Blocks the calling thread until the point is reached.
+  ///
+  /// - Throws: `DeviceError` where the device failed on the way.
+  func wait() throws(DeviceError)
+}

@@ -1,0 +1,23 @@
+/// A device could not do what it was asked.
+package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Code: String, Hashable, Sendable {
+    case unavailable, outOfMemory, lost, compilation, unsupported, execution
+  }
+
+  package let code: Code
+  /// The device's id.
+  package let device: String
+  /// The node, buffer or call concerned.
+  package let place: String
+  /// What happened, expected against got, and the remedy where one is known.
+  package let reason: String
+
+  package init(_ code: Code, device: String, place: String, reason: String) {
+    self.code = code
+    self.device = device
+    self.place = place
+    self.reason = reason
+  }
+
+  package var description: String { "\(device): \(place): \(reason)" }
+}

@@ -1,0 +1,30 @@
+package import KelvinGraph
+
+/// Which operators a device has kernels for: one entry for each operator type, added by an explicit list.
+///
+/// `Context` is what a kernel needs to know of its node; `Kernel` is what the device makes of it: a closure, a pipeline,
+/// a list of dispatches.
+package struct KernelTable<Context, Kernel>: Sendable {
+  private typealias Entry = @Sendable (any Operator, Context) -> Result<Kernel, DeviceError>
+  private var entries: [ObjectIdentifier: Entry] = [:]
+
+  package init() {}
+
+  /// Adds the kernel of one operator. A kernel that cannot serve a particular node throws `.unsupported`.
+  package mutating func add<Op: Operator>(
+    _ type: Op.Type, _ make: @escaping @Sendable (Op, Context) throws(DeviceError) -> Kernel
+  ) {
+    entries[ObjectIdentifier(type)] = { op, context in
+      guard let op = op as? Op else { preconditionFailure("\(type) registered under another operator") }
+      return Result { () throws(DeviceError) -> Kernel in try make(op, context) }
+    }
+  }
+
+  package func contains(_ op: any Operator) -> Bool { entries[ObjectIdentifier(type(of: op))] != nil }
+
+  /// The kernel for a node, or nil where the table has none for its operator.
+  package func kernel(for op: any Operator, _ context: Context) throws(DeviceError) -> Kernel? {
+    guard let entry = entries[ObjectIdentifier(type(of: op))] else { return nil }
+    return try entry(op, context).get()
+  }
+}

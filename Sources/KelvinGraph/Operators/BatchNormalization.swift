@@ -1,0 +1,29 @@
+/// `y = scale · (x - mean) / sqrt(variance + epsilon) + shift`, with statistics fixed at training.
+///
+/// Inputs: x `[N, C, …]`, then scale, shift, mean and variance, each `[C]`. Output: x's type.
+package struct BatchNormalization: Operator {
+  package static let name = "batch_normalization"
+  package var epsilon: Float
+
+  package init(epsilon: Float) { self.epsilon = epsilon }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 5...5)
+    guard inputs[0].scalar.isFloatingPoint, inputs[0].shape.rank >= 2 else {
+      throw OperatorError("expected a floating-point [N, C, …], got \(inputs[0])")
+    }
+    let vector = TensorType(inputs[0].scalar, [inputs[0].shape[1]])
+    for (name, type) in zip(["scale", "shift", "mean", "variance"], inputs.dropFirst()) where type != vector {
+      throw OperatorError("\(name): expected \(vector), got \(type)")
+    }
+    return [inputs[0]]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 2 * Double(outputs[0].count) }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    .elementwise(precision, inputs[0].scalar, roundings: 16)
+  }
+
+  package var attributes: [Attribute] { [Attribute("epsilon", epsilon)] }
+}

@@ -1,0 +1,38 @@
+/// `z = x ∘ y`, element by element, with NumPy's broadcasting.
+///
+/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integer division truncates.
+package struct Binary: Operator {
+  /// The position of a case is its number in kernels and shaders: new cases go to the end.
+  package enum Function: String, Hashable, Sendable, CaseIterable {
+    case add, subtract, multiply, divide, minimum, maximum, power
+  }
+
+  package static let name = "binary"
+  package var function: Function
+
+  package init(_ function: Function) { self.function = function }
+
+  /// The function's number in kernels and shaders.
+  package var code: UInt32 { UInt32(Function.allCases.firstIndex(of: function) ?? 0) }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 2...2)
+    guard inputs[0].scalar == inputs[1].scalar, inputs[0].scalar != .bool else {
+      throw OperatorError("takes two numbers of one type, got \(inputs[0]) and \(inputs[1])")
+    }
+    guard let shape = inputs[0].shape.broadcast(with: inputs[1].shape) else {
+      throw OperatorError("shapes \(inputs[0].shape) and \(inputs[1].shape) do not broadcast")
+    }
+    return [TensorType(inputs[0].scalar, shape)]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    Double(outputs[0].count) * (function == .power ? 20 : 1)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    .elementwise(precision, inputs[0].scalar, roundings: function == .power ? 64 : 4)
+  }
+
+  package var attributes: [Attribute] { [Attribute("function", function.rawValue)] }
+}

@@ -1,0 +1,20 @@
+/// The same values in another element type: rounded to nearest even, integers truncated and saturated, bool by `≠ 0`.
+///
+/// Input: x, any type. Output: x's shape in `scalar`.
+package struct Cast: Operator {
+  package static let name = "cast"
+  package var scalar: ScalarType
+
+  package init(_ scalar: ScalarType) { self.scalar = scalar }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    return [TensorType(scalar, inputs[0].shape)]
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    .elementwise(precision, scalar, roundings: 2)
+  }
+
+  package var attributes: [Attribute] { [Attribute("scalar", scalar.rawValue)] }
+}

@@ -1,0 +1,20 @@
+/// Every operator there is. A device or a format that lacks one says so in its own table.
+package let operatorCatalog: [any Operator.Type] = [
+  BatchNormalization.self,
+  Binary.self,
+  Cast.self,
+  Concat.self,
+  Convolution.self,
+  Expand.self,
+  Gather.self,
+  Linear.self,
+  MatMul.self,
+  Pad.self,
+  Pool.self,
+  Reduce.self,
+  Reshape.self,
+  Slice.self,
+  Softmax.self,
+  Transpose.self,
+  Unary.self,
+]

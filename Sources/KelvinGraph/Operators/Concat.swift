@@ -1,0 +1,33 @@
+/// Joins tensors along one axis.
+///
+/// Inputs: one or more of one element type, equal in all other axes. Output: the joined tensor.
+package struct Concat: Operator {
+  package static let name = "concat"
+  /// Counted from the front.
+  package var axis: Int
+
+  package init(axis: Int) { self.axis = axis }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    guard var joined = inputs.first else { throw OperatorError("takes at least 1 input, got 0") }
+    guard (0..<joined.shape.rank).contains(axis) else { throw OperatorError("\(joined) has no axis \(axis)") }
+    var total = 0
+    for input in inputs {
+      var expected = joined
+      guard input.shape.rank == joined.shape.rank else {
+        throw OperatorError("inputs differ in rank: \(inputs[0]) and \(input)")
+      }
+      expected.shape[axis] = input.shape[axis]
+      guard input == expected else {
+        throw OperatorError("inputs differ outside axis \(axis): \(inputs[0]) and \(input)")
+      }
+      let (sum, overflow) = total.addingReportingOverflow(input.shape[axis])
+      guard !overflow else { throw OperatorError("the joined axis is too long") }
+      total = sum
+    }
+    joined.shape[axis] = total
+    return [joined]
+  }
+
+  package var attributes: [Attribute] { [Attribute("axis", axis)] }
+}

@@ -1,0 +1,57 @@
+/// Cross-correlation of each group's input channels with its filters, plus an epilogue.
+///
+/// Inputs: x `[N, C, spatial…]`, weights `[M, C / groups, kernel…]`, then the epilogue's. Output: `[N, M, spatial…]`.
+package struct Convolution: Operator {
+  package static let name = "convolution"
+  package var window: Window
+  package var groups: Int
+  package var epilogue: Epilogue
+
+  package init(window: Window, groups: Int = 1, epilogue: Epilogue = Epilogue()) {
+    self.window = window
+    self.groups = groups
+    self.epilogue = epilogue
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    let expected = 2 + epilogue.inputCount
+    try OperatorError.require(inputs, expected...expected)
+    let (x, weights) = (inputs[0], inputs[1])
+    guard x.scalar.isFloatingPoint, weights.scalar == x.scalar else {
+      throw OperatorError("input and weights must share a floating-point type, got \(x) and \(weights)")
+    }
+    guard x.shape.rank == window.rank + 2, weights.shape.rank == window.rank + 2 else {
+      throw OperatorError("expected \(window.rank + 2) dimensions of input and weights, got \(x) and \(weights)")
+    }
+    guard groups > 0, weights.shape[0] % groups == 0, weights.shape[0] > 0 else {
+      throw OperatorError("\(weights.shape[0]) output channels do not divide into \(groups) groups")
+    }
+    guard weights.shape[1] * groups == x.shape[1] else {
+      throw OperatorError(
+        "weights have \(weights.shape[1] * groups) input channels (\(groups) groups), input has \(x.shape[1])")
+    }
+    guard Array(weights.shape.dimensions.dropFirst(2)) == window.kernel else {
+      throw OperatorError("weights \(weights.shape) do not match a kernel of \(Shape(window.kernel))")
+    }
+    let spatial = try window.outputSizes(Array(x.shape.dimensions.dropFirst(2)))
+    let output = TensorType(x.scalar, Shape([x.shape[0], weights.shape[0]] + spatial))
+    try epilogue.check(inputs[2...], channels: weights.shape[0], output: output)
+    return [output]
+  }
+
+  /// Whether each group has one input channel.
+  package func isDepthwise(_ inputs: [TensorType]) -> Bool { groups > 1 && inputs[1].shape[1] == 1 }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    2 * Double(outputs[0].count) * Double(inputs[1].shape[1] * window.count)
+      + epilogue.operations(count: outputs[0].count)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    .accumulation(precision, inputs[0].scalar, length: inputs[1].shape[1] * window.count)
+  }
+
+  package var attributes: [Attribute] {
+    window.attributes + (groups == 1 ? [] : [Attribute("groups", groups)]) + epilogue.attributes
+  }
+}

@@ -1,0 +1,48 @@
+/// What a fused convolution or matrix product does to each result before it is stored:
+/// `activation(product + bias + residual)`.
+///
+/// The extra inputs follow the operator's own, in the order bias, residual. A node with a residual or an activation
+/// also carries its unfused body, for devices that lack the fused kernel.
+package struct Epilogue: Hashable, Sendable {
+  /// A vector with one element for each output channel (or column) is added.
+  package var hasBias: Bool
+  /// A tensor of the output's type is added.
+  package var addsResidual: Bool
+  package var activation: UnaryFunction?
+
+  package init(hasBias: Bool = false, addsResidual: Bool = false, activation: UnaryFunction? = nil) {
+    self.hasBias = hasBias
+    self.addsResidual = addsResidual
+    self.activation = activation
+  }
+
+  package static let bias = Epilogue(hasBias: true)
+
+  /// Whether anything but a bias follows the product.
+  package var isFused: Bool { addsResidual || activation != nil }
+  package var inputCount: Int { (hasBias ? 1 : 0) + (addsResidual ? 1 : 0) }
+
+  /// Checks the extra inputs against the output they are added to.
+  func check(_ extra: ArraySlice<TensorType>, channels: Int, output: TensorType) throws(OperatorError) {
+    var extra = extra
+    if hasBias {
+      let bias = extra.removeFirst()
+      guard bias == TensorType(output.scalar, [channels]) else {
+        throw OperatorError("bias: expected \(TensorType(output.scalar, [channels])), got \(bias)")
+      }
+    }
+    if addsResidual {
+      let residual = extra.removeFirst()
+      guard residual == output else { throw OperatorError("residual: expected \(output), got \(residual)") }
+    }
+  }
+
+  func operations(count: Int) -> Double {
+    Double(count) * (Double(inputCount) + (activation?.operations ?? 0))
+  }
+
+  var attributes: [Attribute] {
+    (hasBias ? [Attribute("bias", true)] : []) + (addsResidual ? [Attribute("residual", true)] : [])
+      + (activation.map { [Attribute("activation", $0)] } ?? [])
+  }
+}

@@ -1,0 +1,19 @@
+/// Repeats x by NumPy's broadcasting until it has a given shape.
+///
+/// Input: x, any type. Output: `shape`, to which x broadcasts.
+package struct Expand: Operator {
+  package static let name = "expand"
+  package var shape: Shape
+
+  package init(_ shape: Shape) { self.shape = shape }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    guard shape.isAddressable, inputs[0].shape.broadcast(with: shape) == shape else {
+      throw OperatorError("\(inputs[0]) does not broadcast to \(shape)")
+    }
+    return [TensorType(inputs[0].scalar, shape)]
+  }
+
+  package var attributes: [Attribute] { [Attribute("shape", shape)] }
+}

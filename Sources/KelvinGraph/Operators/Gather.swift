@@ -1,0 +1,27 @@
+/// Picks slices of x along one axis by index.
+///
+/// Inputs: x, any type; indices, an integer type, negative ones counted from the end. An index outside the axis is
+/// clamped to it. Output: x's shape with the axis replaced by the shape of the indices.
+package struct Gather: Operator {
+  package static let name = "gather"
+  /// Counted from the front.
+  package var axis: Int
+
+  package init(axis: Int) { self.axis = axis }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 2...2)
+    let (x, indices) = (inputs[0], inputs[1])
+    guard (0..<x.shape.rank).contains(axis) else { throw OperatorError("\(x) has no axis \(axis)") }
+    guard !indices.scalar.isFloatingPoint, indices.scalar != .bool else {
+      throw OperatorError("indices must be integers, got \(indices)")
+    }
+    guard x.shape[axis] > 0 || indices.count == 0 else { throw OperatorError("axis \(axis) of \(x) is empty") }
+    let shape = Shape(
+      x.shape.dimensions[..<axis] + indices.shape.dimensions + x.shape.dimensions[(axis + 1)...])
+    guard shape.isAddressable else { throw OperatorError("the gathered shape \(shape) is too large") }
+    return [TensorType(x.scalar, shape)]
+  }
+
+  package var attributes: [Attribute] { [Attribute("axis", axis)] }
+}

@@ -1,0 +1,31 @@
+/// `y = x · Wᵀ`, plus an epilogue.
+///
+/// Inputs: x `[…, K]`, weights `[M, K]`, then the epilogue's. Output: `[…, M]`.
+package struct Linear: Operator {
+  package static let name = "linear"
+  package var epilogue: Epilogue
+
+  package init(epilogue: Epilogue = Epilogue()) { self.epilogue = epilogue }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    let expected = 2 + epilogue.inputCount
+    try OperatorError.require(inputs, expected...expected)
+    let (x, weights) = (inputs[0], inputs[1])
+    guard x.scalar.isFloatingPoint, weights.scalar == x.scalar, x.shape.rank >= 1, weights.shape.rank == 2,
+      x.shape.dimensions.last == weights.shape[1]
+    else { throw OperatorError("expected […, K] and weights [M, K] of one floating-point type, got \(x) and \(weights)") }
+    let output = TensorType(x.scalar, Shape(x.shape.dimensions.dropLast() + [weights.shape[0]]))
+    try epilogue.check(inputs[2...], channels: weights.shape[0], output: output)
+    return [output]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    2 * Double(outputs[0].count) * Double(inputs[1].shape[1]) + epilogue.operations(count: outputs[0].count)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    .accumulation(precision, inputs[0].scalar, length: inputs[1].shape[1])
+  }
+
+  package var attributes: [Attribute] { epilogue.attributes }
+}

@@ -1,0 +1,51 @@
+/// `z = x · y` over the last two axes, the axes before them broadcast as NumPy's `matmul` does.
+///
+/// Inputs: x `[…, R, K]` and y `[…, K, C]`; with `transposes…` the last two axes of that input are exchanged first.
+/// Output: `[…, R, C]`. One-dimensional operands are reshaped by the format that has them.
+package struct MatMul: Operator {
+  package static let name = "matmul"
+  package var transposesX: Bool
+  package var transposesY: Bool
+
+  package init(transposesX: Bool = false, transposesY: Bool = false) {
+    self.transposesX = transposesX
+    self.transposesY = transposesY
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 2...2)
+    let (x, y) = (inputs[0], inputs[1])
+    guard x.scalar.isFloatingPoint, x.scalar == y.scalar, x.shape.rank >= 2, y.shape.rank >= 2 else {
+      throw OperatorError("expected two matrices of one floating-point type, got \(x) and \(y)")
+    }
+    let left = matrix(x.shape, transposed: transposesX)
+    let right = matrix(y.shape, transposed: transposesY)
+    guard left.columns == right.rows else {
+      throw OperatorError("inner sizes differ: \(left.columns) of \(x) and \(right.rows) of \(y)")
+    }
+    guard let batch = Shape(x.shape.dimensions.dropLast(2)).broadcast(with: Shape(y.shape.dimensions.dropLast(2))) else {
+      throw OperatorError("leading axes of \(x) and \(y) do not broadcast")
+    }
+    return [TensorType(x.scalar, Shape(batch.dimensions + [left.rows, right.columns]))]
+  }
+
+  /// The length of the sums.
+  package func depth(_ inputs: [TensorType]) -> Int { matrix(inputs[0].shape, transposed: transposesX).columns }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    2 * Double(outputs[0].count) * Double(depth(inputs))
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    .accumulation(precision, inputs[0].scalar, length: depth(inputs))
+  }
+
+  package var attributes: [Attribute] {
+    (transposesX ? [Attribute("transposes_x", true)] : []) + (transposesY ? [Attribute("transposes_y", true)] : [])
+  }
+
+  private func matrix(_ shape: Shape, transposed: Bool) -> (rows: Int, columns: Int) {
+    let (rows, columns) = (shape[shape.rank - 2], shape[shape.rank - 1])
+    return transposed ? (columns, rows) : (rows, columns)
+  }
+}

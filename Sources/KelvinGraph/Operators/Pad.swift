@@ -1,0 +1,52 @@
+/// Adds elements before and after each axis.
+///
+/// Input: x, any type. Output: x's shape grown by `before + after`.
+package struct Pad: Operator {
+  package enum Mode: Hashable, Sendable {
+    case constant(Float)
+    /// Mirrored about the first and last element, which are not repeated.
+    case reflect
+    /// The first and last element repeated.
+    case edge
+  }
+
+  package static let name = "pad"
+  package var before: [Int]
+  package var after: [Int]
+  package var mode: Mode
+
+  package init(before: [Int], after: [Int], mode: Mode) {
+    self.before = before
+    self.after = after
+    self.mode = mode
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    var shape = inputs[0].shape
+    guard before.count == shape.rank, after.count == shape.rank,
+      (before + after).allSatisfy({ (0..<(1 << 31)).contains($0) })
+    else { throw OperatorError("expected a non-negative padding before and after each axis of \(inputs[0])") }
+    for axis in 0..<shape.rank {
+      if mode == .reflect, max(before[axis], after[axis]) >= max(shape[axis], 1) {
+        throw OperatorError("axis \(axis) of \(inputs[0]) is too short to be mirrored \(before[axis]) and \(after[axis])")
+      }
+      if mode == .edge, before[axis] + after[axis] > 0, shape[axis] == 0 {
+        throw OperatorError("axis \(axis) of \(inputs[0]) has no edge to repeat")
+      }
+      shape[axis] += before[axis] + after[axis]
+    }
+    guard shape.isAddressable else { throw OperatorError("the padded shape \(shape) is too large") }
+    return [TensorType(inputs[0].scalar, shape)]
+  }
+
+  package var attributes: [Attribute] {
+    let mode =
+      switch mode {
+      case .constant(let value): "constant(\(value))"
+      case .reflect: "reflect"
+      case .edge: "edge"
+      }
+    return [Attribute("before", before), Attribute("after", after), Attribute("mode", mode)]
+  }
+}

@@ -1,0 +1,46 @@
+/// The largest element or the mean of each window.
+///
+/// Input: x `[N, C, spatial…]`. Output: `[N, C, spatial…]`.
+package struct Pool: Operator {
+  package enum Function: String, Hashable, Sendable {
+    case maximum
+    /// The divisor counts the window's elements inside the input.
+    case average
+    /// The divisor also counts the elements that lie in the padding (but not beyond it).
+    case averageIncludingPadding = "average_including_padding"
+  }
+
+  package static let name = "pool"
+  package var function: Function
+  package var window: Window
+
+  package init(_ function: Function, window: Window) {
+    self.function = function
+    self.window = window
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    let x = inputs[0]
+    guard x.scalar.isFloatingPoint, x.shape.rank == window.rank + 2 else {
+      throw OperatorError("expected \(window.rank + 2) dimensions of a floating-point type, got \(x)")
+    }
+    for axis in 0..<window.rank
+    where window.before[axis] >= window.kernel[axis] * window.dilations[axis]
+      || window.after[axis] >= window.kernel[axis] * window.dilations[axis] {
+      throw OperatorError("padding of window \(window) leaves windows without any element")
+    }
+    let spatial = try window.outputSizes(Array(x.shape.dimensions.dropFirst(2)))
+    return [TensorType(x.scalar, Shape(Array(x.shape.dimensions.prefix(2)) + spatial))]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    Double(outputs[0].count) * Double(window.count)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    function == .maximum ? .exact : .accumulation(precision, inputs[0].scalar, length: window.count)
+  }
+
+  package var attributes: [Attribute] { [Attribute("function", function.rawValue)] + window.attributes }
+}

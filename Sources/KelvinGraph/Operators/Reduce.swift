@@ -1,0 +1,59 @@
+/// Combines all elements along some axes.
+///
+/// Input: x, any shape. Output: x's shape with the axes reduced to 1, or left out.
+package struct Reduce: Operator {
+  /// The position of a case is its number in kernels and shaders: new cases go to the end.
+  package enum Function: String, Hashable, Sendable, CaseIterable {
+    case sum, mean, maximum, minimum, product
+    /// `Σ|x|`, `sqrt(Σx²)`, `Σx²`, `ln Σx`, `ln Σe^x`
+    case l1, l2
+    case sumOfSquares = "sum_of_squares"
+    case logSum = "log_sum"
+    case logSumExp = "log_sum_exp"
+  }
+
+  package static let name = "reduce"
+  package var function: Function
+  /// Axes counted from the front, ascending, each once.
+  package var axes: [Int]
+  package var keepsDimensions: Bool
+
+  package init(_ function: Function, axes: [Int], keepsDimensions: Bool) {
+    self.function = function
+    self.axes = axes
+    self.keepsDimensions = keepsDimensions
+  }
+
+  /// The function's number in kernels and shaders.
+  package var code: UInt32 { UInt32(Function.allCases.firstIndex(of: function) ?? 0) }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    let shape = inputs[0].shape
+    guard inputs[0].scalar != .bool else { throw OperatorError("takes numbers, got \(inputs[0])") }
+    guard axes == Array(Set(axes)).sorted(), axes.allSatisfy({ (0..<shape.rank).contains($0) }) else {
+      throw OperatorError("axes \(axes) are not ascending axes of \(inputs[0])")
+    }
+    let kept: [Int] = shape.dimensions.enumerated().compactMap { axis, size in
+      axes.contains(axis) ? (keepsDimensions ? 1 : nil) : size
+    }
+    return [TensorType(inputs[0].scalar, Shape(kept))]
+  }
+
+  /// How many elements go into each result.
+  package func length(_ inputs: [TensorType]) -> Int { axes.reduce(1) { $0 * inputs[0].shape[$1] } }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(inputs[0].count) }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    switch function {
+    case .maximum, .minimum: .exact
+    default: .accumulation(precision, inputs[0].scalar, length: length(inputs))
+    }
+  }
+
+  package var attributes: [Attribute] {
+    [Attribute("function", function.rawValue), Attribute("axes", axes)]
+      + (keepsDimensions ? [Attribute("keeps_dimensions", true)] : [])
+  }
+}

@@ -1,0 +1,19 @@
+/// The same elements in the same order in another shape.
+///
+/// Input: x, any shape. Output: `shape`, with as many elements.
+package struct Reshape: Operator {
+  package static let name = "reshape"
+  package var shape: Shape
+
+  package init(_ shape: Shape) { self.shape = shape }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    guard shape.isAddressable, shape.count == inputs[0].count else {
+      throw OperatorError("\(inputs[0]) cannot be reshaped to \(shape): \(inputs[0].count) elements")
+    }
+    return [TensorType(inputs[0].scalar, shape)]
+  }
+
+  package var attributes: [Attribute] { [Attribute("shape", shape)] }
+}

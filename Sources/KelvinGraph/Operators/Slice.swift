@@ -1,0 +1,39 @@
+/// Every `step`-th element from `start`, `count` of them, along each axis. Steps may be negative.
+///
+/// Input: x, any type. Output: shape `counts`.
+package struct Slice: Operator {
+  package static let name = "slice"
+  package var starts: [Int]
+  package var counts: [Int]
+  package var steps: [Int]
+
+  package init(starts: [Int], counts: [Int], steps: [Int]) {
+    self.starts = starts
+    self.counts = counts
+    self.steps = steps
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    let shape = inputs[0].shape
+    guard starts.count == shape.rank, counts.count == shape.rank, steps.count == shape.rank else {
+      throw OperatorError("expected a start, count and step for each axis of \(inputs[0])")
+    }
+    for axis in 0..<shape.rank where counts[axis] != 0 {
+      let (reach, overflow) = (counts[axis] - 1).multipliedReportingOverflow(by: steps[axis])
+      let (last, overflowed) = starts[axis].addingReportingOverflow(reach)
+      let valid = 0..<shape[axis]
+      guard counts[axis] > 0, steps[axis] != 0, !overflow, !overflowed, valid.contains(starts[axis]), valid.contains(last)
+      else {
+        throw OperatorError(
+          "axis \(axis) of \(inputs[0]): \(counts[axis]) elements from \(starts[axis]) by \(steps[axis]) lie outside it")
+      }
+    }
+    return [TensorType(inputs[0].scalar, Shape(counts))]
+  }
+
+  package var attributes: [Attribute] {
+    [Attribute("starts", starts), Attribute("counts", counts)]
+      + (steps.allSatisfy { $0 == 1 } ? [] : [Attribute("steps", steps)])
+  }
+}

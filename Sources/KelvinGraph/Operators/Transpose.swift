@@ -1,0 +1,19 @@
+/// Exchanges axes: output axis `i` is input axis `permutation[i]`.
+///
+/// Input: x, any type. Output: x's elements in the permuted shape.
+package struct Transpose: Operator {
+  package static let name = "transpose"
+  package var permutation: [Int]
+
+  package init(_ permutation: [Int]) { self.permutation = permutation }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    guard permutation.sorted() == Array(0..<inputs[0].shape.rank) else {
+      throw OperatorError("\(permutation) is not a permutation of the axes of \(inputs[0])")
+    }
+    return [TensorType(inputs[0].scalar, Shape(permutation.map { inputs[0].shape[$0] }))]
+  }
+
+  package var attributes: [Attribute] { [Attribute("permutation", permutation)] }
+}

@@ -1,0 +1,28 @@
+/// `y = f(x)`, element by element.
+///
+/// Input: x, any shape. Output: the same type.
+package struct Unary: Operator {
+  package static let name = "unary"
+  package var function: UnaryFunction
+
+  package init(_ function: UnaryFunction) { self.function = function }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    guard inputs[0].scalar != .bool else { throw OperatorError("takes numbers, got \(inputs[0])") }
+    return inputs
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    function.operations * Double(outputs[0].count)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    switch function.kind {
+    case .relu, .clip, .abs, .negate, .floor, .ceil, .round, .sign: .exact
+    default: .elementwise(precision, inputs[0].scalar, roundings: 16)
+    }
+  }
+
+  package var attributes: [Attribute] { [Attribute("function", function)] }
+}

@@ -1,0 +1,67 @@
+/// How a convolution or a pool slides over the spatial axes: one entry for each of them.
+package struct Window: Hashable, Sendable {
+  package var kernel: [Int]
+  package var strides: [Int]
+  package var dilations: [Int]
+  /// Elements of padding before the first and after the last element.
+  package var before: [Int]
+  package var after: [Int]
+  /// Whether a last window that only partly overlaps the padded input counts; it never starts beyond input and leading
+  /// padding.
+  package var roundsUp: Bool
+
+  package init(
+    kernel: [Int], strides: [Int]? = nil, dilations: [Int]? = nil, before: [Int]? = nil, after: [Int]? = nil,
+    roundsUp: Bool = false
+  ) {
+    self.kernel = kernel
+    self.strides = strides ?? kernel.map { _ in 1 }
+    self.dilations = dilations ?? kernel.map { _ in 1 }
+    self.before = before ?? kernel.map { _ in 0 }
+    self.after = after ?? self.before
+    self.roundsUp = roundsUp
+  }
+
+  package var rank: Int { kernel.count }
+  package var count: Int { kernel.reduce(1, *) }
+
+  /// The output sizes for input sizes `spatial`:
+  /// `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`, or its ceiling.
+  package func outputSizes(_ spatial: [Int]) throws(OperatorError) -> [Int] {
+    let lists = [strides, dilations, before, after]
+    guard rank > 0, lists.allSatisfy({ $0.count == rank }), spatial.count == rank else {
+      throw OperatorError("window \(self): expected \(spatial.count) entries for each of its parts")
+    }
+    let limit = 1 << 31
+    guard (kernel + strides + dilations).allSatisfy({ (1..<limit).contains($0) }),
+      (before + after).allSatisfy({ (0..<limit).contains($0) }), spatial.allSatisfy({ (0..<limit).contains($0) })
+    else { throw OperatorError("window \(self): sizes must be positive and below 2^31") }
+    var sizes: [Int] = []
+    for axis in 0..<rank {
+      let padded = spatial[axis] + before[axis] + after[axis]
+      let reach = dilations[axis] * (kernel[axis] - 1) + 1
+      guard padded >= reach else {
+        throw OperatorError("window \(self) does not fit an input of \(Shape(spatial))")
+      }
+      let steps = padded - reach
+      var size = (roundsUp ? (steps + strides[axis] - 1) : steps) / strides[axis] + 1
+      if roundsUp, (size - 1) * strides[axis] >= spatial[axis] + before[axis] { size -= 1 }
+      sizes.append(size)
+    }
+    return sizes
+  }
+
+  var attributes: [Attribute] {
+    [Attribute("kernel", Shape(kernel)), Attribute("strides", Shape(strides))]
+      + (dilations.allSatisfy { $0 == 1 } ? [] : [Attribute("dilations", Shape(dilations))])
+      + ((before + after).allSatisfy { $0 == 0 }
+        ? [] : [Attribute("before", Shape(before)), Attribute("after", Shape(after))])
+      + (roundsUp ? [Attribute("rounds_up", true)] : [])
+  }
+}
+
+extension Window: CustomStringConvertible {
+  package var description: String {
+    "\(Shape(kernel)) stride \(Shape(strides)) dilation \(Shape(dilations)) padding \(Shape(before)) and \(Shape(after))"
+  }
+}

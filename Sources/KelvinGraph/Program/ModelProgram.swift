@@ -1,0 +1,182 @@
+/// What a model file holds, whatever its format.
+package struct ModelProgram: Sendable {
+  /// The functions that can be called, by name.
+  package var functions: [String: Function]
+  /// The function that is called when none is named.
+  package var defaultFunction: String
+  package var metadata: ModelMetadata
+  /// The source's own account of itself, untouched by passes.
+  package var structure: SourceStructure
+  package var source: ModelSource
+
+  package init(
+    functions: [String: Function], defaultFunction: String, metadata: ModelMetadata, structure: SourceStructure,
+    source: ModelSource
+  ) {
+    self.functions = functions
+    self.defaultFunction = defaultFunction
+    self.metadata = metadata
+    self.structure = structure
+    self.source = source
+  }
+}
+
+/// One callable function: typed features around a recipe for its graph.
+package struct Function: Sendable {
+  package var inputs: [Feature]
+  package var outputs: [Feature]
+  /// Present where the function classifies: how the label and probability outputs come out of a tensor.
+  package var classifier: Classifier?
+  package var graph: any GraphSource
+
+  package init(inputs: [Feature], outputs: [Feature], classifier: Classifier? = nil, graph: any GraphSource) {
+    self.inputs = inputs
+    self.outputs = outputs
+    self.classifier = classifier
+    self.graph = graph
+  }
+}
+
+/// Builds a function's graph for concrete input sizes. Sources keep their file mapped, so building again for other
+/// sizes is cheap and shares every weight.
+package protocol GraphSource: Sendable {
+  /// - Parameter shapes: the shape of each tensor or image input, by name; those left out take their default.
+  /// - Throws: `GraphError`, or a format's error that lists everything the model needs and Kelvin lacks.
+  func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph
+}
+
+/// An input or output of a function.
+package struct Feature: Sendable, Hashable {
+  package var name: String
+  package var type: FeatureType
+  package var isOptional: Bool
+  /// The author's words.
+  package var summary: String
+  /// For an optional input, the number that fills it when it is left out.
+  package var defaultValue: Double?
+
+  package init(
+    name: String, type: FeatureType, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil
+  ) {
+    self.name = name
+    self.type = type
+    self.isOptional = isOptional
+    self.summary = summary
+    self.defaultValue = defaultValue
+  }
+}
+
+package enum FeatureType: Sendable, Hashable {
+  case tensor(ScalarType, [Dimension])
+  /// An image, which enters the graph as a `[1, C, H, W]` tensor with values 0…255 (or as `ImageFeature.range` says).
+  case image(ImageFeature)
+  case int64, double, string
+  case dictionary(keys: KeyType)
+  case sequence(of: KeyType)
+  case state(ScalarType, [Dimension])
+
+  package enum KeyType: String, Sendable, Hashable { case int64, string }
+}
+
+/// One size of a tensor feature.
+package enum Dimension: Sendable, Hashable, CustomStringConvertible {
+  case fixed(Int)
+  /// Known when an input arrives. `standard` is the size taken when nothing is said, where the source gives one.
+  case flexible(name: String, range: ClosedRange<Int>, standard: Int?)
+
+  package var description: String {
+    switch self {
+    case .fixed(let size): "\(size)"
+    case .flexible(let name, let range, _):
+      range.upperBound == .max ? "\(name)≥\(range.lowerBound)" : "\(name)∈\(range.lowerBound)…\(range.upperBound)"
+    }
+  }
+}
+
+/// How an image becomes a tensor.
+package struct ImageFeature: Sendable, Hashable {
+  package enum Layout: String, Sendable, Hashable { case rgb, bgr, grayscale }
+
+  package var width: Int
+  package var height: Int
+  package var layout: Layout
+  /// The type of the tensor that enters the graph.
+  package var scalar: ScalarType
+  /// What the graph expects of a pixel `p` in 0…255: `scale · p + bias` for each channel of the layout.
+  package var scale: [Float]
+  package var bias: [Float]
+
+  package init(
+    width: Int, height: Int, layout: Layout, scalar: ScalarType = .float32, scale: [Float]? = nil, bias: [Float]? = nil
+  ) {
+    self.width = width
+    self.height = height
+    self.layout = layout
+    self.scalar = scalar
+    let channels = layout == .grayscale ? 1 : 3
+    self.scale = scale ?? [Float](repeating: 1, count: channels)
+    self.bias = bias ?? [Float](repeating: 0, count: channels)
+  }
+
+  package var channels: Int { layout == .grayscale ? 1 : 3 }
+  package var tensorShape: Shape { [1, channels, height, width] }
+}
+
+/// How a classifier's features come out of a probability tensor.
+package struct Classifier: Sendable, Hashable {
+  package enum Labels: Sendable, Hashable {
+    case strings([String])
+    case integers([Int64])
+
+    package var count: Int {
+      switch self {
+      case .strings(let labels): labels.count
+      case .integers(let labels): labels.count
+      }
+    }
+  }
+
+  package var labels: Labels
+  /// The output feature that holds the most probable label.
+  package var labelOutput: String
+  /// The output feature that holds the dictionary of label probabilities, where the model has one.
+  package var probabilitiesOutput: String?
+  /// The position in `Graph.outputs` of the tensor with one element for each label.
+  package var graphOutput: Int
+
+  package init(labels: Labels, labelOutput: String, probabilitiesOutput: String?, graphOutput: Int) {
+    self.labels = labels
+    self.labelOutput = labelOutput
+    self.probabilitiesOutput = probabilitiesOutput
+    self.graphOutput = graphOutput
+  }
+}
+
+package struct ModelMetadata: Sendable, Hashable {
+  package var author = ""
+  package var license = ""
+  package var summary = ""
+  package var version = ""
+  package var userDefined: [String: String] = [:]
+
+  package init() {}
+}
+
+/// Where a program came from.
+package struct ModelSource: Sendable, Hashable {
+  package enum Format: String, Sendable, Hashable { case onnx = "ONNX", mlProgram = "ML Program", neuralNetwork = "NeuralNetwork" }
+
+  package var path: String
+  package var format: Format
+  /// The format's own version: a specification version, or ONNX's operator set.
+  package var version: Int
+  /// Every file whose contents the program depends on, for cache keys.
+  package var files: [String]
+
+  package init(path: String, format: Format, version: Int, files: [String]) {
+    self.path = path
+    self.format = format
+    self.version = version
+    self.files = files
+  }
+}

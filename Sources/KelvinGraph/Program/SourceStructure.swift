@@ -1,0 +1,35 @@
+/// A model file's own structure, by its own names.
+package indirect enum SourceStructure: Sendable {
+  case program(functions: [String: SourceBlock])
+  /// A flat list of layers, as NeuralNetwork and ONNX files have.
+  case network(layers: [SourceOperation])
+  case pipeline(stages: [(name: String, structure: SourceStructure)])
+}
+
+package struct SourceBlock: Sendable {
+  package var inputs: [String]
+  package var outputs: [String]
+  package var operations: [SourceOperation]
+
+  package init(inputs: [String], outputs: [String], operations: [SourceOperation]) {
+    self.inputs = inputs
+    self.outputs = outputs
+    self.operations = operations
+  }
+}
+
+package struct SourceOperation: Sendable {
+  package var name: String
+  package var kind: String
+  package var inputs: [String]
+  package var outputs: [String]
+  package var blocks: [SourceBlock]
+
+  package init(name: String, kind: String, inputs: [String], outputs: [String], blocks: [SourceBlock] = []) {
+    self.name = name
+    self.kind = kind
+    self.inputs = inputs
+    self.outputs = outputs
+    self.blocks = blocks
+  }
+}

@@ -1,0 +1,113 @@
+/// A dense, row-major tensor in host memory that does not change.
+package struct Tensor: Sendable {
+  package let type: TensorType
+  package let bytes: Bytes
+
+  /// - Precondition: `bytes` holds exactly `type.byteCount` bytes.
+  package init(_ type: TensorType, _ bytes: Bytes) {
+    precondition(bytes.count == type.byteCount, "\(type) takes \(type.byteCount) bytes, got \(bytes.count)")
+    self.type = type
+    self.bytes = bytes
+  }
+
+  package init(_ values: [Float], _ shape: Shape) { self.init(TensorType(.float32, shape), Bytes(values)) }
+  package init(_ values: [Int64], _ shape: Shape) { self.init(TensorType(.int64, shape), Bytes(values)) }
+
+  /// Rounds each value once to the element type; integers saturate and lose their fraction towards zero.
+  package init(_ type: TensorType, rounding values: [Double]) {
+    precondition(values.count == type.count)
+    self.init(type, Bytes(count: type.byteCount) { Tensor.store(values, as: type.scalar, in: $0) })
+  }
+
+  package var shape: Shape { type.shape }
+  package var count: Int { type.count }
+
+  /// Every element as a float64. Exact for all types but 64-bit integers beyond 2^53.
+  package var doubles: [Double] {
+    bytes.withUnsafeBytes { raw in
+      func read<T: BitwiseCopyable>(_: T.Type, _ convert: (T) -> Double) -> [Double] {
+        (0..<count).map { convert(raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self)) }
+      }
+      return switch type.scalar {
+      case .float16: read(UInt16.self) { Double(Float(halfBits: $0)) }
+      case .float32: read(Float.self) { Double($0) }
+      case .float64: read(Double.self) { $0 }
+      case .int8: read(Int8.self) { Double($0) }
+      case .int16: read(Int16.self) { Double($0) }
+      case .int32: read(Int32.self) { Double($0) }
+      case .int64: read(Int64.self) { Double($0) }
+      case .uint8, .bool: read(UInt8.self) { Double($0) }
+      case .uint16: read(UInt16.self) { Double($0) }
+      case .uint32: read(UInt32.self) { Double($0) }
+      case .uint64: read(UInt64.self) { Double($0) }
+      }
+    }
+  }
+
+  /// Every element as a float32.
+  package var floats: [Float] {
+    guard type.scalar == .float32 else { return doubles.map(Float.init) }
+    return bytes.withUnsafeBytes { raw in
+      [Float](unsafeUninitializedCapacity: count) { target, initialized in
+        UnsafeMutableRawBufferPointer(target).copyMemory(from: raw)
+        initialized = count
+      }
+    }
+  }
+
+  /// Every element as an integer; floating-point values lose their fraction, and those out of range saturate.
+  package var integers: [Int] {
+    if type.scalar == .int64 {
+      return bytes.withUnsafeBytes { raw in
+        (0..<count).map { Int(raw.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self)) }
+      }
+    }
+    return doubles.map { Int(saturating: $0) }
+  }
+
+  /// The same elements, rounded once to another element type.
+  package func converted(to scalar: ScalarType) -> Tensor {
+    scalar == type.scalar ? self : Tensor(TensorType(scalar, shape), rounding: doubles)
+  }
+
+  /// The same elements in another shape.
+  package func reshaped(to shape: Shape) -> Tensor { Tensor(TensorType(type.scalar, shape), bytes) }
+
+  /// Writes values to dense memory of the given element type, with the rounding of `init(_:rounding:)`.
+  package static func store(_ values: [Double], as scalar: ScalarType, in raw: UnsafeMutableRawBufferPointer) {
+    func write<T: BitwiseCopyable>(_ convert: (Double) -> T) {
+      for (index, value) in values.enumerated() {
+        raw.storeBytes(of: convert(value), toByteOffset: index * MemoryLayout<T>.stride, as: T.self)
+      }
+    }
+    switch scalar {
+    case .float16: write { $0.halfBits }
+    case .float32: write { Float($0) }
+    case .float64: write { $0 }
+    case .int8: write { Int8(clamping: Int(saturating: $0)) }
+    case .int16: write { Int16(clamping: Int(saturating: $0)) }
+    case .int32: write { Int32(clamping: Int(saturating: $0)) }
+    case .int64: write { Int64(Int(saturating: $0)) }
+    case .uint8: write { UInt8(clamping: Int(saturating: $0)) }
+    case .uint16: write { UInt16(clamping: Int(saturating: $0)) }
+    case .uint32: write { UInt32(clamping: Int(saturating: $0)) }
+    case .uint64: write { UInt64(clamping: Int(saturating: $0)) }
+    case .bool: write { UInt8($0 == 0 ? 0 : 1) }
+    }
+  }
+}
+
+extension Int {
+  /// Truncates towards zero; not-a-number becomes 0, values out of range the nearest integer there is.
+  package init(saturating value: Double) {
+    if value.isNaN {
+      self = 0
+    } else if value >= 0x1p63 {
+      self = .max
+    } else if value < -0x1p63 {
+      self = .min
+    } else {
+      self = Int(value)
+    }
+  }
+}
