@@ -95,8 +95,8 @@ private enum LeaveOneOut {
   }
 }
 
-/// Minimises `Σ w (rows · x / y − 1)²` over `x ≥ 0`, with the weights `w = min(1, 0.1 / |residual|)` of a few rounds of Huber's reweighting
-/// (P. Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35, 1964).
+/// Minimises `Σ w (rows · x / y − 1)²` over `x ≥ 0`, with the weights `w = min(1, 0.1 / |residual|)` of a few rounds of
+/// Huber's reweighting (P. Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35, 1964).
 enum RelativeLeastSquares {
   static func solve(_ rows: [[Double]], _ y: [Double]) -> [Double]? {
     guard let columns = rows.first?.count, columns <= 3 else { return nil }
@@ -123,7 +123,9 @@ enum RelativeLeastSquares {
     var best: (error: Double, x: [Double])?
     for active in 1..<(1 << columns) {
       let used = (0..<columns).filter { active & (1 << $0) != 0 }
-      guard let part = normalEquations(rows, weights, used), part.allSatisfy({ $0 >= 0 && $0.isFinite }) else { continue }
+      guard let part = normalEquations(rows, weights, used), part.allSatisfy({ $0 >= 0 && $0.isFinite }) else {
+        continue
+      }
       var x = Array(repeating: 0.0, count: columns)
       for (column, value) in zip(used, part) { x[column] = value }
       let error = zip(rows, weights).reduce(0.0) { sum, item in

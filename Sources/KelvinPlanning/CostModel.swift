@@ -1,5 +1,6 @@
-/// The least time a device needs for so much work: `overhead + max(operations / rate, bytes / bandwidth)`, or the sum of the
-/// two where a device does not overlap them (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 52(4), 2009).
+/// The least time a device needs for so much work: `overhead + max(operations / rate, bytes / bandwidth)`, or the sum
+/// of the two where a device does not overlap them (S. Williams, A. Waterman, D. Patterson, "Roofline", CACM 52(4),
+/// 2009).
 package struct Roofline: Hashable, Sendable, Codable {
   package enum Combination: String, Hashable, Sendable, Codable {
     /// Arithmetic and memory traffic overlap: the larger decides.
@@ -68,8 +69,9 @@ package enum DeviceKind: String, Hashable, Sendable, Codable, CaseIterable {
   case discreteGPU = "discrete GPU"
   case software, accelerator, reference, null
 
-  /// Orders of magnitude for a device nobody has measured. They are guesses, not measurements: a desktop core pair, a GPU in a laptop's
-  /// processor, a mid-range card, a driver that computes on the CPU, an NPU. One profile replaces them.
+  /// Orders of magnitude for a device nobody has measured. They are guesses, not measurements: a desktop core pair, a
+  /// GPU in a laptop's processor, a mid-range card, a driver that computes on the CPU, an NPU. One profile replaces
+  /// them.
   package var guess: DeviceCoefficients {
     let (overhead, operations, bytes): (Double, Double, Double) =
       switch self {

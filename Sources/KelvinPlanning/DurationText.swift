@@ -3,7 +3,8 @@ package func durationText(_ seconds: Double) -> String {
   guard seconds.isFinite else { return "\(seconds) s" }
   let magnitude = abs(seconds)
   let (scale, unit): (Double, String) =
-    magnitude == 0 || magnitude >= 0.9995 ? (1, "s")
+    magnitude == 0 || magnitude >= 0.9995
+    ? (1, "s")
     : magnitude >= 0.999_5e-3 ? (1e3, "ms") : magnitude >= 0.999_5e-6 ? (1e6, "µs") : (1e9, "ns")
   let scaled = magnitude * scale
   guard scaled < 1e15 else { return "\(seconds) s" }

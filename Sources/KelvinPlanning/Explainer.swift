@@ -24,7 +24,8 @@ struct Explainer {
       index, search.costs, search.frontier, seconds: index.seconds, forward: forward, backward: backward,
       budget: search.budget)
     marginals = joined
-    guard found.method == .approximate, let least = joined.totals.indices.min(by: { joined.totals[$0] < joined.totals[$1] })
+    guard found.method == .approximate,
+      let least = joined.totals.indices.min(by: { joined.totals[$0] < joined.totals[$1] })
     else { return }
     let node = least / index.deviceCount
     let better = joined.placement(
@@ -96,9 +97,11 @@ struct Explainer {
     let saved = here - index.seconds(node, on: cheapest)
     let name = problem.devices[cheapest]
     guard let regret = regret(node, on: cheapest) else { return "kept: moving costs more than it saves" }
-    if found.method == .approximate, regret == 0 { return "kept: memory limits or the search limits decided" }
+    if found.method == .approximate, regret == 0 {
+      return "kept: no better plan was found (\(name) would save \(durationText(saved)) here)"
+    }
     return "kept: moving costs more than it saves (\(name) would save \(durationText(saved)) here and add "
-      + "\(durationText(saved + regret)) elsewhere)"
+      + "\(marginals?.isExact == true ? "" : "up to ")\(durationText(saved + regret)) elsewhere)"
   }
 
   private func singleDevices() -> [SingleDevicePlan] {
@@ -133,7 +136,9 @@ struct Explainer {
         let node = entry / index.deviceCount
         let device = entry % index.deviceCount
         let placement = marginals.placement(with: node, on: device, at: search.frontier.position[node])
-        guard let evaluation = Evaluation(index, placement), memory.firstExcess(placement, evaluation) == nil else { continue }
+        guard let evaluation = Evaluation(index, placement), memory.firstExcess(placement, evaluation) == nil else {
+          continue
+        }
         let solution = evaluation.solution(index, placement, method: .approximate, lowerBound: found.lowerBound)
         guard seen.insert(solution.placement).inserted else { continue }
         near += 1

@@ -52,11 +52,13 @@ extension Plan {
     let remedy = "plan again with 'kelvin plan --save'"
     if !subject.modelKey.isEmpty, subject.modelKey != modelKey {
       throw PlanningError(
-        .stale, "plan", "made for model \(subject.model) (\(subject.modelKey)), this one is \(modelKey)", remedy: remedy)
+        .stale, "plan", "made for model \(subject.model) (\(subject.modelKey)), this one is \(modelKey)", remedy: remedy
+      )
     }
     if !subject.graph.isEmpty, subject.graph != graph {
       throw PlanningError(
-        .stale, "plan", "made for another graph of this model (\(subject.graph), now \(graph)): other shapes, precision or version",
+        .stale, "plan",
+        "made for another graph of this model (\(subject.graph), now \(graph)): other shapes, precision or version",
         remedy: remedy)
     }
     let placed = placement
@@ -66,7 +68,8 @@ extension Plan {
     if placed.count > names.count {
       let known = Set(names)
       let stranger = placed.keys.filter { !known.contains($0) }.min() ?? ""
-      throw PlanningError(.stale, "plan", "places node '\(stranger)', which the graph lacks", remedy: remedy, node: stranger)
+      throw PlanningError(
+        .stale, "plan", "places node '\(stranger)', which the graph lacks", remedy: remedy, node: stranger)
     }
     for node in nodes where !devices.contains(node.device) {
       throw PlanningError(

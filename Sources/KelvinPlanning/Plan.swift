@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// A plan as a file: what `kelvin plan --json` prints, `plan --save` writes and `--plan` takes back.
 ///
-/// Only `version` and, for every node, `name` and `device` are needed to use a plan; everything else explains it or says what it
-/// belongs to. A person may edit the devices.
+/// Only `version` and, for every node, `name` and `device` are needed to use a plan; everything else explains it or
+/// says what it belongs to. A person may edit the devices.
 package struct Plan: Hashable, Sendable {
   package static let currentVersion = 1
 
@@ -35,7 +35,8 @@ package struct Plan: Hashable, Sendable {
     package var precision: String
 
     package init(
-      model: String, modelKey: String, graph: String, machine: String, devices: [Device], units: String, precision: String
+      model: String, modelKey: String, graph: String, machine: String, devices: [Device], units: String,
+      precision: String
     ) {
       self.model = model
       self.modelKey = modelKey

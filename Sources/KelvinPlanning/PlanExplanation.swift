@@ -27,8 +27,8 @@ package struct NodeExplanation: Hashable, Sendable {
   package var node: String
   package var device: String
   package var reason: String
-  /// Least total with the node on another device and all else re-optimised, minus the plan's. `nil` when no other device
-  /// may run it or the total is not known.
+  /// Least total with the node on another device and all else re-optimised, minus the plan's. `nil` when no other
+  /// device may run it or the total is not known.
   package var regret: Double?
   /// Every device of the problem, in its order.
   package var candidates: [PlanCandidate]

@@ -1,6 +1,5 @@
 package import FoundationEssentials
 
-
 extension PlanningProblem.Node: Codable {
   enum CodingKeys: String, CodingKey { case id, inputs, outputs, seconds, joules, source, unsupported }
 
@@ -28,10 +27,12 @@ extension PlanningProblem.Node: Codable {
   }
 }
 
-/// The document of `kelvin plan --problem`. `joules` may stand in each node or, as `{node: {device: joules}}`, at the top.
+/// The document of `kelvin plan --problem`. `joules` may stand in each node or, as `{node: {device: joules}}`, at the
+/// top.
 extension PlanningProblem: Codable {
   enum CodingKeys: String, CodingKey {
-    case devices, host, transfers, inputs, outputs, nodes, goal, pins, exclude, memory, joules, boundarySeconds, resource
+    case devices, host, transfers, inputs, outputs, nodes, goal, pins, exclude, memory, joules, boundarySeconds,
+      resource
   }
 
   /// - Throws: `malformed` when `json` is not the documented shape, else what `init` throws.

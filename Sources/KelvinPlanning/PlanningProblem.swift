@@ -17,17 +17,17 @@ package enum CostSource: String, Hashable, Sendable, Codable {
 
 /// A graph's costs and a few numbers about devices, all values: what a policy sees.
 ///
-/// A problem is valid by construction: `init` and decoding check every name and number and throw a
-/// `PlanningError`. Seconds and bytes throughout.
+/// A problem is valid by construction: `init` and decoding check every name and number and throw a `PlanningError`.
+/// Seconds and bytes throughout.
 ///
 /// - Graph inputs start on `host` and outputs must end there. A value lives on a non-empty *set* of devices; one copy
 ///   serves every consumer on that device, and a copy may be made from any copy that exists (relays included).
 /// - A pair absent from `transfers` cannot be crossed directly.
-/// - A copy of `n` bytes takes `latency + n / bytesPerSecond + boundarySeconds[to]`: the boundary cost (a fence, a submission
-///   and its wait) is paid once for every copy *into* that device, so that `predicted` stays the sum of node and
-///   transfer seconds.
-/// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start,
-///   end and pass there.
+/// - A copy of `n` bytes takes `latency + n / bytesPerSecond + boundarySeconds[to]`: the boundary cost (a fence, a
+///   submission and its wait) is paid once for every copy *into* that device, so that `predicted` stays the sum of node
+///   and transfer seconds.
+/// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start, end and
+///   pass there.
 /// - `memory` bounds the bytes of values resident on a device at once while the nodes run in order; weights are the
 ///   caller's to subtract.
 package struct PlanningProblem: Hashable, Sendable {

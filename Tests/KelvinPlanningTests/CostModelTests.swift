@@ -15,7 +15,8 @@ import Testing
 
   @Test(arguments: [Roofline.Combination.serial, .overlapped])
   func recoversCoefficientsFromNoisySamplesWithAnOutlier(combination: Roofline.Combination) throws {
-    let truth = Roofline(overheadSeconds: 5e-6, operationsPerSecond: 4e10, bytesPerSecond: 8e9, combination: combination)
+    let truth = Roofline(
+      overheadSeconds: 5e-6, operationsPerSecond: 4e10, bytesPerSecond: 8e9, combination: combination)
     var random = Seeded(90_000)
     var samples = (0..<60).map { _ in
       let operations = Double.random(in: 1e4...5e7, using: &random)
@@ -58,7 +59,9 @@ import Testing
       #expect(kind.transferGuess.estimate(bytes: 1e6) > 0)
     }
     let work = (operations: 1e9, bytes: 1e6)
-    let guess = { (kind: DeviceKind) in kind.guess.estimate(operator: "conv", operations: work.operations, bytes: work.bytes) }
+    let guess = { (kind: DeviceKind) in
+      kind.guess.estimate(operator: "conv", operations: work.operations, bytes: work.bytes)
+    }
     #expect(guess(.discreteGPU) < guess(.integratedGPU))
     #expect(guess(.integratedGPU) < guess(.cpu))
     #expect(guess(.cpu) < guess(.software))

@@ -29,7 +29,8 @@ struct ExhaustiveSearch {
       var distance = Array(repeating: Double.infinity, count: sets)
       var done = Array(repeating: false, count: sets)
       distance[1 << root] = 0
-      while let set = (0..<sets).filter({ !done[$0] && distance[$0].isFinite }).min(by: { distance[$0] < distance[$1] }) {
+      while let set = (0..<sets).filter({ !done[$0] && distance[$0].isFinite }).min(by: { distance[$0] < distance[$1] })
+      {
         done[set] = true
         for from in 0..<count where set & (1 << from) != 0 {
           for to in 0..<count where set & (1 << to) == 0 {
@@ -119,8 +120,12 @@ struct ExhaustiveSearch {
       guard let seconds = link(transfer.from, transfer.to, size), abs(seconds - transfer.seconds) < 1e-12 else {
         return "a copy of \(transfer.value) costs something else"
       }
-      guard holders[transfer.value]?.contains(transfer.from) == true else { return "\(transfer.value) copied from nowhere" }
-      guard holders[transfer.value]?.insert(transfer.to).inserted == true else { return "\(transfer.value) copied twice" }
+      guard holders[transfer.value]?.contains(transfer.from) == true else {
+        return "\(transfer.value) copied from nowhere"
+      }
+      guard holders[transfer.value]?.insert(transfer.to).inserted == true else {
+        return "\(transfer.value) copied twice"
+      }
       guard let node = problem.nodes.first(where: { $0.id == transfer.node }),
         node.inputs.contains(transfer.value) || node.outputs.contains(where: { $0.value == transfer.value })
       else { return "a copy of \(transfer.value) has no owner" }
@@ -131,7 +136,9 @@ struct ExhaustiveSearch {
         return "\(node.id) lacks \(value)"
       }
     }
-    for value in problem.outputs where holders[value]?.contains(problem.host) != true { return "\(value) is not on the host" }
+    for value in problem.outputs where holders[value]?.contains(problem.host) != true {
+      return "\(value) is not on the host"
+    }
     return abs(sum - solution.predicted) < 1e-9 ? nil : "predicted \(solution.predicted), sums to \(sum)"
   }
 }

@@ -22,7 +22,8 @@ import Testing
           if let moved, let regret = candidate.regret, abs(moved - regret) < 1e-9 {
             compared += 1
           } else if moved != nil || candidate.regret != nil {
-            Issue.record("seed \(seed) \(node.id) on \(candidate.device): \(String(describing: moved)) \(candidate): \(text)")
+            Issue.record(
+              "seed \(seed) \(node.id) on \(candidate.device): \(String(describing: moved)) \(candidate): \(text)")
             return
           }
           if candidate.device != record.device, let moved { least = min(least ?? moved, moved) }
@@ -37,7 +38,8 @@ import Testing
   @Test func rankedPlansAreSoundDistinctAndInOrder() throws {
     for seed in UInt64(50_000)..<50_100 {
       var made = RandomProblem(seed: seed, devices: 3)
-      guard let problem = try? PlanningProblem(text: made.json(nodes: 7)), let ranked = try? problem.rankedPlans(limit: 6)
+      guard let problem = try? PlanningProblem(text: made.json(nodes: 7)),
+        let ranked = try? problem.rankedPlans(limit: 6)
       else { continue }
       #expect(ranked.count <= 6)
       #expect(Set(ranked.map(\.solution.placement)).count == ranked.count)
@@ -55,13 +57,15 @@ import Testing
         "\"seconds\": {\"cpu\": 10, \"gpu\": 30}}\n ",
         with: "\"seconds\": {\"cpu\": 10}, \"unsupported\": {\"gpu\": \"dynamic output\"}}\n ")
     let plan = try PlanningProblem(text: text).explain()
-    #expect(plan.nodes.map(\.reason) == [
-      "cheapest here", "cheapest here", "pinned", "only device that can run it (unsupported on gpu: dynamic output)",
-    ])
-    #expect(plan.nodes[3].candidates == [
-      PlanCandidate(device: "cpu", seconds: 10, source: .estimated, regret: 0),
-      PlanCandidate(device: "gpu", unsupported: "dynamic output"),
-    ])
+    #expect(
+      plan.nodes.map(\.reason) == [
+        "cheapest here", "cheapest here", "pinned", "only device that can run it (unsupported on gpu: dynamic output)",
+      ])
+    #expect(
+      plan.nodes[3].candidates == [
+        PlanCandidate(device: "cpu", seconds: 10, source: .estimated, regret: 0),
+        PlanCandidate(device: "gpu", unsupported: "dynamic output"),
+      ])
     #expect(plan.nodes[1].transfers.map(\.value) == ["x"])
   }
 
@@ -69,7 +73,9 @@ import Testing
     let text = Golden.chain.replacing("\"latency\": 1}", with: "\"latency\": 100}")
     let plan = try PlanningProblem(text: text).explain()
     #expect(plan.solution.predicted == 100)
-    #expect(plan.nodes[1].reason == "kept: moving costs more than it saves (gpu would save 35 s here and add 165 s elsewhere)")
+    #expect(
+      plan.nodes[1].reason == "kept: moving costs more than it saves (gpu would save 35 s here and add 165 s elsewhere)"
+    )
     #expect(plan.nodes[1].regret == 130)
   }
 
@@ -85,13 +91,15 @@ import Testing
     #expect(plan.singleDevices.map(\.device) == ["cpu", "gpu"])
     #expect(plan.singleDevices.map(\.predicted) == [100, 72])
     #expect(plan.bestSingleDevice?.device == "gpu")
-    let helped = try PlanningProblem(text: Golden.chain.replacing("{\"cpu\": 10, \"gpu\": 30}", with: "{\"cpu\": 10}")).explain()
+    let helped = try PlanningProblem(text: Golden.chain.replacing("{\"cpu\": 10, \"gpu\": 30}", with: "{\"cpu\": 10}"))
+      .explain()
     #expect(helped.singleDevices.last?.elsewhere == ["a", "d"])
   }
 
   @Test func durationsReadWell() {
-    #expect([0, 1.5e-9, 12.34e-6, 999.96e-6, 0.001, 0.0123, 2, 123.4].map(durationText) == [
-      "0 s", "1.5 ns", "12.3 µs", "1 ms", "1 ms", "12.3 ms", "2 s", "123 s",
-    ])
+    #expect(
+      [0, 1.5e-9, 12.34e-6, 999.96e-6, 0.001, 0.0123, 2, 123.4].map(durationText) == [
+        "0 s", "1.5 ns", "12.3 µs", "1 ms", "1 ms", "12.3 ms", "2 s", "123 s",
+      ])
   }
 }

@@ -3,7 +3,9 @@ import Testing
 
 @Suite struct LargeProblemTests {
   /// Each node reads the value before it and, with even odds, each of the `reach - 1` before that.
-  static func graph(_ count: Int, reach: Int, devices: Int, latency: ClosedRange<Double>, seed: UInt64) throws -> PlanningProblem {
+  static func graph(_ count: Int, reach: Int, devices: Int, latency: ClosedRange<Double>, seed: UInt64) throws
+    -> PlanningProblem
+  {
     var random = Seeded(seed)
     let names = (0..<devices).map { "d\($0)" }
     var transfers: [PlanningProblem.Transfer] = []
@@ -27,7 +29,8 @@ import Testing
         .init(
           id: "n\(i)", inputs: inputs,
           outputs: [.init(value: "v\(i)", bytes: Int.random(in: 1_000...200_000, using: &random))],
-          seconds: Dictionary(uniqueKeysWithValues: names.map { ($0, Double.random(in: 5e-6...6e-5, using: &random)) })))
+          seconds: Dictionary(uniqueKeysWithValues: names.map { ($0, Double.random(in: 5e-6...6e-5, using: &random)) }))
+      )
     }
     return try PlanningProblem(
       devices: names, host: "d0", transfers: transfers, inputs: [.init(value: "in", bytes: 600_000)],
@@ -40,7 +43,9 @@ import Testing
       let solution = try problem.solve()
       #expect(solution.method == .exact)
       #expect(solution.searchStates <= 10_000 * 40)
-      #expect(solution.predicted <= (0..<3).map { d in problem.nodes.reduce(0) { $0 + ($1.seconds["d\(d)"] ?? 0) } }.min() ?? 0)
+      #expect(
+        solution.predicted <= (0..<3).map { d in problem.nodes.reduce(0) { $0 + ($1.seconds["d\(d)"] ?? 0) } }.min()
+          ?? 0)
     }
   }
 
@@ -62,12 +67,14 @@ import Testing
     let problem = try PlanningProblem(
       devices: ["a", "b"], host: "a",
       transfers: [
-        .init(from: "a", to: "b", latency: 1, bytesPerSecond: nil), .init(from: "b", to: "a", latency: 1, bytesPerSecond: nil),
+        .init(from: "a", to: "b", latency: 1, bytesPerSecond: nil),
+        .init(from: "b", to: "a", latency: 1, bytesPerSecond: nil),
       ],
       inputs: names.map { .init(value: $0, bytes: 1) }, outputs: ["y"],
       nodes: [
         .init(id: "all", inputs: names, outputs: [.init(value: "s", bytes: 1)], seconds: ["a": 500, "b": 10]),
-        .init(id: "again", inputs: names + ["s"], outputs: [.init(value: "y", bytes: 1)], seconds: ["a": 500, "b": 20]),
+        .init(
+          id: "again", inputs: names + ["s"], outputs: [.init(value: "y", bytes: 1)], seconds: ["a": 500, "b": 20]),
       ])
     let plan = try problem.explain()
     #expect(plan.solution.predicted == 10 + 20 + 400 + 1)

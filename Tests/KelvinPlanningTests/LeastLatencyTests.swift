@@ -55,15 +55,46 @@ import Testing
     compare(Sample(seeds: 30_000..<30_600, devices: 4, nodes: 2...6))
   }
 
-  /// Costs worked out by hand. On the cpu alone: 10 + 40 + 40 + 10 = 100. With the two middle nodes away: 10 + 1 + 5 + 5 + 1 + 10 = 32.
+  @Test func aSearchCutShortBoundsTheOptimumFromBothSides() throws {
+    var approximate = 0
+    var excess = 0.0
+    for seed in UInt64(45_000)..<45_600 {
+      var made = RandomProblem(seed: seed, devices: 3)
+      let text = made.json(nodes: 7)
+      guard let problem = try? PlanningProblem(text: text) else { continue }
+      let oracle = ExhaustiveSearch(problem)
+      let least = oracle.least()
+      for moves in [0, 150, 400] {
+        guard let solution = try? LeastLatency(searchMoves: moves).solve(problem) else { continue }
+        let flaw = oracle.flaw(in: solution)
+        let isSound =
+          flaw == nil && solution.lowerBound <= least + 1e-9 && least <= solution.predicted + 1e-9
+          && (solution.method == .approximate || abs(solution.predicted - least) < 1e-9)
+        if !isSound {
+          Issue.record("seed \(seed): \(solution), least \(least), \(flaw ?? "sound"): \(text)")
+          return
+        }
+        if solution.method == .approximate, least > 0 {
+          approximate += 1
+          excess += solution.predicted / least - 1
+        }
+      }
+    }
+    #expect(approximate > 300)
+    #expect(excess / Double(approximate) < 0.05)
+  }
+
+  /// Costs worked out by hand. On the cpu alone: 10 + 40 + 40 + 10 = 100. With the two middle nodes away: 10 + 1 + 5 +
+  /// 5 + 1 + 10 = 32.
   @Test func splitsAChainWhereTheMiddleIsCheaperElsewhere() throws {
     let problem = try PlanningProblem(text: Golden.chain)
     let solution = try problem.solve()
     #expect(solution.predicted == 32)
     #expect(solution.placement == ["a": "cpu", "b": "gpu", "c": "gpu", "d": "cpu"])
-    #expect(solution.transfers.map { "\($0.value) \($0.from)>\($0.to) for \($0.node ?? "-")" } == [
-      "x cpu>gpu for b", "z gpu>cpu for d",
-    ])
+    #expect(
+      solution.transfers.map { "\($0.value) \($0.from)>\($0.to) for \($0.node ?? "-")" } == [
+        "x cpu>gpu for b", "z gpu>cpu for d",
+      ])
   }
 
   /// A relay pays: straight from `a` to `c` takes 10, over `b` it takes 2, and `b` consumes the same copy.
@@ -128,7 +159,8 @@ enum Golden {
   static let relay = """
     {"devices": ["a", "b", "c"], "host": "a",
      "transfers": [
-       {"from": "a", "to": "b", "latency": 1}, {"from": "b", "to": "c", "latency": 1}, {"from": "a", "to": "c", "latency": 10},
+       {"from": "a", "to": "b", "latency": 1}, {"from": "b", "to": "c", "latency": 1},
+       {"from": "a", "to": "c", "latency": 10},
        {"from": "b", "to": "a", "latency": 1}, {"from": "c", "to": "a", "latency": 1}],
      "inputs": [{"value": "x", "bytes": 4}], "outputs": ["y", "z"],
      "nodes": [

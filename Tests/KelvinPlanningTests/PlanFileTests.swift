@@ -8,7 +8,8 @@ import Testing
     let subject = Plan.Subject(
       model: "Digits.mlpackage", modelKey: "k1", graph: "g1", machine: "m",
       devices: [
-        .init(id: "cpu", name: "CPU", driver: "", version: ""), .init(id: "gpu", name: "GPU", driver: "d", version: "1"),
+        .init(id: "cpu", name: "CPU", driver: "", version: ""),
+        .init(id: "gpu", name: "GPU", driver: "d", version: "1"),
       ], units: "all", precision: "full")
     return Plan(explanation, of: subject, goal: .latency) { ("conv", [.init(name: "layer_\($0)", share: 1)]) }
   }
@@ -25,9 +26,10 @@ import Testing
 
   @Test func theDocumentHasTheContractsKeys() throws {
     let text = String(decoding: try plan().json(), as: UTF8.self)
-    for key in ["model", "units", "goal", "predicted", "bestSingleDevice", "nodes", "name", "op", "origins", "share", "device",
-      "reason", "regret", "candidates", "seconds", "source", "transfers", "value", "from", "to", "bytes"]
-    {
+    for key in [
+      "model", "units", "goal", "predicted", "bestSingleDevice", "nodes", "name", "op", "origins", "share", "device",
+      "reason", "regret", "candidates", "seconds", "source", "transfers", "value", "from", "to", "bytes",
+    ] {
       #expect(text.contains("\"\(key)\" :"), "\(key)")
     }
   }
@@ -39,18 +41,19 @@ import Testing
     #expect(plan.placement == ["a": "cpu", "b": "gpu"])
   }
 
-  @Test(arguments: [
-    (#""version" : 1"#, #""version" : 2"#, PlanningError.Code.stale),
-    (#""name" : "b""#, #""name" : "a""#, .duplicate),
-    (#""id" : "gpu""#, #""id" : "cpu""#, .duplicate),
-    (#""device" : "gpu""#, #""device" : "npu""#, .unknown),
-    (#""predicted" : 32"#, #""predicted" : -32"#, .invalidNumber),
-    (#""seconds" : 5"#, #""seconds" : -5"#, .invalidNumber),
-    (#""bytes" : 8"#, #""bytes" : -8"#, .invalidNumber),
-    (#""share" : 1"#, #""share" : -1"#, .invalidNumber),
-    (#""nodes" : ["#, #""nods" : ["#, .malformed),
-    (#""goal" : "latency""#, #""goal" : 3"#, .malformed),
-  ] as [(String, String, PlanningError.Code)])
+  @Test(
+    arguments: [
+      (#""version" : 1"#, #""version" : 2"#, PlanningError.Code.stale),
+      (#""name" : "b""#, #""name" : "a""#, .duplicate),
+      (#""id" : "gpu""#, #""id" : "cpu""#, .duplicate),
+      (#""device" : "gpu""#, #""device" : "npu""#, .unknown),
+      (#""predicted" : 32"#, #""predicted" : -32"#, .invalidNumber),
+      (#""seconds" : 5"#, #""seconds" : -5"#, .invalidNumber),
+      (#""bytes" : 8"#, #""bytes" : -8"#, .invalidNumber),
+      (#""share" : 1"#, #""share" : -1"#, .invalidNumber),
+      (#""nodes" : ["#, #""nods" : ["#, .malformed),
+      (#""goal" : "latency""#, #""goal" : 3"#, .malformed),
+    ] as [(String, String, PlanningError.Code)])
   func refusesABadFile(part: String, replacement: String, code: PlanningError.Code) throws {
     let good = String(decoding: try plan().json(), as: UTF8.self)
     let text = good.replacing(part, with: replacement)

@@ -17,7 +17,10 @@ import Testing
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     let text = String(decoding: try encoder.encode(solution), as: UTF8.self)
-    #expect(text.hasPrefix(#"{"gap":0,"lowerBound":32,"method":"exact","placement":{"a":"cpu","b":"gpu","c":"gpu","d":"cpu"},"predicted":32,"#))
+    #expect(
+      text.hasPrefix(
+        #"{"gap":0,"lowerBound":32,"method":"exact","placement":{"a":"cpu","b":"gpu","c":"gpu","d":"cpu"},"predicted":32,"#
+      ))
     #expect(text.contains(#"{"bytes":8,"from":"cpu","node":"b","seconds":1,"to":"gpu","value":"x"}"#))
   }
 
@@ -34,41 +37,42 @@ import Testing
     #expect(try problem.solve().predicted == 35)
   }
 
-  @Test(arguments: [
-    ("\"host\": \"cpu\"", "\"host\": \"tpu\"", PlanningError.Code.unknown),
-    ("[\"cpu\", \"gpu\"]", "[\"cpu\", \"gpu\", \"cpu\"]", .duplicate),
-    ("[\"cpu\", \"gpu\"]", "[]", .unknown),
-    ("[\"cpu\", \"gpu\"]", "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]", .limit),
-    ("\"id\": \"b\"", "\"id\": \"a\"", .duplicate),
-    ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"x\", \"bytes\": 8}", .duplicate),
-    ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": -8}", .invalidNumber),
-    ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": 9e18}", .invalidNumber),
-    ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": 1e300}", .malformed),
-    ("\"inputs\": [\"y\"]", "\"inputs\": [\"nowhere\"]", .unknown),
-    ("\"inputs\": [\"x\"]", "\"inputs\": [\"z\"]", .cycle),
-    ("\"inputs\": [\"x\"]", "\"inputs\": [\"y\"]", .cycle),
-    ("\"outputs\": [\"out\"]", "\"outputs\": [\"nothing\"]", .unknown),
-    ("\"gpu\": 30", "\"tpu\": 30", .unknown),
-    ("\"gpu\": 30", "\"gpu\": -1", .invalidNumber),
-    ("\"gpu\": 30", "\"gpu\": 1e300", .invalidNumber),
-    ("\"gpu\": 30", "\"gpu\": 1e999", .malformed),
-    ("\"gpu\": 30", "\"gpu\": null", .malformed),
-    ("\"gpu\": 30", "\"gpu\": \"NaN\"", .malformed),
-    ("\"latency\": 1}", "\"latency\": -1}", .invalidNumber),
-    ("\"latency\": 1}", "\"latency\": 1, \"bytesPerSecond\": 0}", .invalidNumber),
-    ("\"from\": \"gpu\", \"to\": \"cpu\"", "\"from\": \"cpu\", \"to\": \"gpu\"", .duplicate),
-    ("\"pins\": {}", "\"pins\": {\"zz\": \"cpu\"}", .unknown),
-    ("\"pins\": {}", "\"pins\": {\"a\": \"tpu\"}", .unknown),
-    ("\"pins\": {}", "\"pins\": {\"a\": \"gpu\"}, \"exclude\": [\"gpu\"]", .infeasible),
-    ("\"pins\": {}", "\"exclude\": [\"tpu\"]", .unknown),
-    ("\"pins\": {}", "\"memory\": {\"gpu\": -1}", .invalidNumber),
-    ("\"pins\": {}", "\"memory\": {\"tpu\": 1}", .unknown),
-    ("\"pins\": {}", "\"joules\": {\"zz\": {}}", .unknown),
-    ("\"pins\": {}", "\"joules\": {\"a\": {\"cpu\": -1}}", .invalidNumber),
-    ("\"pins\": {}", "\"boundarySeconds\": {\"gpu\": -1}", .invalidNumber),
-    ("\"pins\": {}", "\"goal\": \"speed\"", .unknown),
-    ("\"nodes\": [", "\"nodes\": {", .malformed),
-  ] as [(String, String, PlanningError.Code)])
+  @Test(
+    arguments: [
+      ("\"host\": \"cpu\"", "\"host\": \"tpu\"", PlanningError.Code.unknown),
+      ("[\"cpu\", \"gpu\"]", "[\"cpu\", \"gpu\", \"cpu\"]", .duplicate),
+      ("[\"cpu\", \"gpu\"]", "[]", .unknown),
+      ("[\"cpu\", \"gpu\"]", "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]", .limit),
+      ("\"id\": \"b\"", "\"id\": \"a\"", .duplicate),
+      ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"x\", \"bytes\": 8}", .duplicate),
+      ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": -8}", .invalidNumber),
+      ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": 9e18}", .invalidNumber),
+      ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": 1e300}", .malformed),
+      ("\"inputs\": [\"y\"]", "\"inputs\": [\"nowhere\"]", .unknown),
+      ("\"inputs\": [\"x\"]", "\"inputs\": [\"z\"]", .cycle),
+      ("\"inputs\": [\"x\"]", "\"inputs\": [\"y\"]", .cycle),
+      ("\"outputs\": [\"out\"]", "\"outputs\": [\"nothing\"]", .unknown),
+      ("\"gpu\": 30", "\"tpu\": 30", .unknown),
+      ("\"gpu\": 30", "\"gpu\": -1", .invalidNumber),
+      ("\"gpu\": 30", "\"gpu\": 1e300", .invalidNumber),
+      ("\"gpu\": 30", "\"gpu\": 1e999", .malformed),
+      ("\"gpu\": 30", "\"gpu\": null", .malformed),
+      ("\"gpu\": 30", "\"gpu\": \"NaN\"", .malformed),
+      ("\"latency\": 1}", "\"latency\": -1}", .invalidNumber),
+      ("\"latency\": 1}", "\"latency\": 1, \"bytesPerSecond\": 0}", .invalidNumber),
+      ("\"from\": \"gpu\", \"to\": \"cpu\"", "\"from\": \"cpu\", \"to\": \"gpu\"", .duplicate),
+      ("\"pins\": {}", "\"pins\": {\"zz\": \"cpu\"}", .unknown),
+      ("\"pins\": {}", "\"pins\": {\"a\": \"tpu\"}", .unknown),
+      ("\"pins\": {}", "\"pins\": {\"a\": \"gpu\"}, \"exclude\": [\"gpu\"]", .infeasible),
+      ("\"pins\": {}", "\"exclude\": [\"tpu\"]", .unknown),
+      ("\"pins\": {}", "\"memory\": {\"gpu\": -1}", .invalidNumber),
+      ("\"pins\": {}", "\"memory\": {\"tpu\": 1}", .unknown),
+      ("\"pins\": {}", "\"joules\": {\"zz\": {}}", .unknown),
+      ("\"pins\": {}", "\"joules\": {\"a\": {\"cpu\": -1}}", .invalidNumber),
+      ("\"pins\": {}", "\"boundarySeconds\": {\"gpu\": -1}", .invalidNumber),
+      ("\"pins\": {}", "\"goal\": \"speed\"", .unknown),
+      ("\"nodes\": [", "\"nodes\": {", .malformed),
+    ] as [(String, String, PlanningError.Code)])
   func refusesABadDocument(part: String, replacement: String, code: PlanningError.Code) {
     let text = Golden.chain.replacing(part, with: replacement)
     #expect(text != Golden.chain)
@@ -108,7 +112,8 @@ import Testing
   }
 
   @Test func solvesAProblemWithoutNodes() throws {
-    let text = #"{"devices":["cpu"],"host":"cpu","transfers":[],"inputs":[{"value":"x","bytes":1}],"outputs":["x"],"nodes":[]}"#
+    let text =
+      #"{"devices":["cpu"],"host":"cpu","transfers":[],"inputs":[{"value":"x","bytes":1}],"outputs":["x"],"nodes":[]}"#
     let problem = try PlanningProblem(text: text)
     #expect(try problem.solve().predicted == 0)
     #expect(try problem.explain().nodes.isEmpty)

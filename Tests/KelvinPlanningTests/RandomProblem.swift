@@ -87,7 +87,8 @@ struct RandomProblem {
     if chance(20) {
       optional += ",\"boundarySeconds\":{" + devices.map { "\"\($0)\":\(ticks(20))" }.joined(separator: ",") + "}"
     }
-    return "{\"devices\":[" + devices.map { "\"\($0)\"" }.joined(separator: ",") + "],\"host\":\"\(host)\",\"transfers\":["
+    return "{\"devices\":[" + devices.map { "\"\($0)\"" }.joined(separator: ",")
+      + "],\"host\":\"\(host)\",\"transfers\":["
       + transfers.joined(separator: ",") + "],\"inputs\":[" + inputs.joined(separator: ",") + "],\"outputs\":["
       + outputs.joined(separator: ",") + "],\"nodes\":[" + nodes.joined(separator: ",") + "]" + optional + "}"
   }

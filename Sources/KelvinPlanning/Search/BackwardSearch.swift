@@ -1,9 +1,9 @@
 /// Dynamic programming over the frontier, from the last node to the first.
 ///
-/// A state gives every live value the set of devices where its copies are still needed; its cost is the least
-/// cost of everything after the cut. Placing node `n` on `d` adds `seconds(n, d)`, adds `d` to the sets of its inputs, and
-/// settles its outputs: each pays the Steiner arborescence from `d` to the set it is needed on. A graph input settles from the host
-/// at its first consumer. Exact as long as no state is discarded for width.
+/// A state gives every live value the set of devices where its copies are still needed; its cost is the least cost of
+/// everything after the cut. Placing node `n` on `d` adds `seconds(n, d)`, adds `d` to the sets of its inputs, and
+/// settles its outputs: each pays the Steiner arborescence from `d` to the set it is needed on. A graph input settles
+/// from the host at its first consumer. Exact as long as no state is discarded for width.
 struct BackwardSearch {
   let index: ProblemIndex
   let costs: CopyCosts
@@ -48,7 +48,8 @@ struct BackwardSearch {
       if kept.isEmpty {
         if layers.isTruncated { return nil }
         throw .infeasible(
-          node: index.nodeNames[node], "no transfers lead from any device that can run it to where its values are needed",
+          node: index.nodeNames[node],
+          "no transfers lead from any device that can run it to where its values are needed",
           remedy: "give the missing transfers, or let it run elsewhere")
       }
       layers.isTruncated = layers.isTruncated || truncated

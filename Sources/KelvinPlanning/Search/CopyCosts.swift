@@ -1,10 +1,9 @@
 /// What it costs to have a value on more devices, for every size of value in a problem.
 ///
-/// Device sets are bit masks. For a value of a given size,
-/// `grow(S, T)` is the least cost of making copies, each from any copy that exists, until exactly the devices `T ⊇ S` hold it:
-/// `grow(S, S) = 0`, `grow(S, T) = min over e in T − S of grow(S, T − e) + min over s in T − e of copy(s, e)`.
-/// `reach(S, C) = min over T ⊇ S ∪ C of grow(S, T)` is then a least-cost Steiner arborescence, relays through third
-/// devices included.
+/// Device sets are bit masks. For a value of a given size, `grow(S, T)` is the least cost of making copies, each from
+/// any copy that exists, until exactly the devices `T ⊇ S` hold it: `grow(S, S) = 0`, `grow(S, T) = min over e in T − S
+/// of grow(S, T − e) + min over s in T − e of copy(s, e)`. `reach(S, C) = min over T ⊇ S ∪ C of grow(S, T)` is then a
+/// least-cost Steiner arborescence, relays through third devices included.
 struct CopyCosts {
   /// Number of device sets, `2 ^ devices`.
   let sets: Int
@@ -98,8 +97,8 @@ struct CopyCosts {
   /// Where the tables of `value` begin; entry `S * sets + C` follows.
   func table(of value: Int) -> Int { Int(sizeClass[value]) * sets * sets }
 
-  /// Writes to `found` the sets `T ⊇ S + device` worth growing to now: those not reached as cheaply by growing to a smaller
-  /// one first.
+  /// Writes to `found` the sets `T ⊇ S + device` worth growing to now: those not reached as cheaply by growing to a
+  /// smaller one first.
   func growths(at base: Int, from set: Int, toward device: Int, into found: inout [(set: Int, cost: Double)]) {
     found.removeAll(keepingCapacity: true)
     let need = set | 1 << device

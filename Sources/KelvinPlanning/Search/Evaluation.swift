@@ -30,7 +30,9 @@ struct Evaluation {
     for value in 0..<index.valueCount {
       let root = index.producer[value] < 0 ? index.host : placement[index.producer[value]]
       if targets[value] & ~(1 << root) == 0 { continue }
-      guard let tree = Self.arborescence(index, index.bytes[value], root: root, reaching: targets[value]) else { return nil }
+      guard let tree = Self.arborescence(index, index.bytes[value], root: root, reaching: targets[value]) else {
+        return nil
+      }
       trees[value] = tree
     }
     var copies: [Copy] = []

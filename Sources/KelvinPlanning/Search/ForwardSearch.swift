@@ -92,7 +92,8 @@ struct ForwardSearch {
             continue
           }
           costs.growths(at: input.table, from: held[i], toward: device, into: &growths)
-          isComplete = ways.grow(growths, word: frontier.word(input.slot), shift: frontier.shift(input.slot)) && isComplete
+          isComplete =
+            ways.grow(growths, word: frontier.word(input.slot), shift: frontier.shift(input.slot)) && isComplete
         }
         for way in 0..<ways.count where ways.costs[way].isFinite {
           table.insert(ways.keys, from: way * words, cost: ways.costs[way], parent: state, device: device)

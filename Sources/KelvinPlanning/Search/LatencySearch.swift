@@ -11,12 +11,10 @@ struct LatencySearch {
   let index: ProblemIndex
   let costs: CopyCosts
   let frontier: Frontier
-  /// Elementary moves one search may make; some 5 · 10⁷ a second.
+  /// Elementary moves one search may make.
   let budget: Int
 
-  static let defaultBudget = 100_000_000
-
-  init(_ index: ProblemIndex, budget: Int = LatencySearch.defaultBudget) {
+  init(_ index: ProblemIndex, budget: Int) {
     self.index = index
     self.budget = budget
     costs = CopyCosts(index)
@@ -59,7 +57,8 @@ struct LatencySearch {
     }
     guard var best else {
       throw .infeasible(
-        node: index.nodeNames[index.order[0]], "no placement within the search limits lets every value reach its consumers",
+        node: index.nodeNames[index.order[0]],
+        "no placement within the search limits lets every value reach its consumers",
         remedy: "give more direct transfers")
     }
     if best.evaluation.total <= best.lowerBound { best.method = .exact }

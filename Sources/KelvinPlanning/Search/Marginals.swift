@@ -1,8 +1,8 @@
 /// For every node and device, the least total with the node there and everything else chosen best.
 ///
 /// With `F` the forward cost of the copies before a node and `H` the backward cost of the copies needed after it,
-/// `total(n, d) = min over states s, C of F(s) + seconds(n, d) + reach(s → d and C) + H(C)`. Both searches may discard dominated
-/// states: a state that another can turn into at no greater total never decides a minimum.
+/// `total(n, d) = min over states s, C of F(s) + seconds(n, d) + reach(s → d and C) + H(C)`. Both searches may discard
+/// dominated states: a state that another can turn into at no greater total never decides a minimum.
 struct Marginals {
   /// `node * devices + device`; infinite where the node may not run.
   private(set) var totals: [Double]
@@ -26,7 +26,8 @@ struct Marginals {
   private enum Role { case passing, input, output }
 
   init(
-    _ index: ProblemIndex, _ costs: CopyCosts, _ frontier: Frontier, seconds: [Double], forward: Layers, backward: Layers,
+    _ index: ProblemIndex, _ costs: CopyCosts, _ frontier: Frontier, seconds: [Double], forward: Layers,
+    backward: Layers,
     budget: Int
   ) {
     self.index = index
@@ -37,18 +38,20 @@ struct Marginals {
     best = Array(repeating: (0, 0), count: index.nodeCount * devices)
     isExact = !forward.isTruncated && !backward.isTruncated
     var passing: [Int] = []
+    var readAt = Array(repeating: -1, count: index.valueCount)
     for (position, node) in index.order.enumerated() {
-      let crossings = self.crossings(of: node, at: position, passing: &passing, costs, frontier)
+      let crossings = self.crossings(of: node, at: position, passing: &passing, readAt: &readAt, costs, frontier)
       join(node, at: position, crossings, costs, frontier, seconds, limit: budget / max(1, index.nodeCount))
     }
   }
 
   private func crossings(
-    of node: Int, at position: Int, passing: inout [Int], _ costs: CopyCosts, _ frontier: Frontier
+    of node: Int, at position: Int, passing: inout [Int], readAt: inout [Int], _ costs: CopyCosts, _ frontier: Frontier
   ) -> [Crossing] {
     let hostSet = 1 << index.host
     let inputs = index.inputs(of: node)
-    passing.removeAll { inputs.contains($0) }
+    for value in inputs { readAt[value] = position }
+    passing.removeAll { readAt[$0] == position }
     var found = passing.map { value in
       Crossing(
         table: costs.table(of: value), before: frontier.slot[value], after: frontier.slot[value], held: 0, needed: 0,
@@ -76,7 +79,8 @@ struct Marginals {
   }
 
   private mutating func join(
-    _ node: Int, at position: Int, _ crossings: [Crossing], _ costs: CopyCosts, _ frontier: Frontier, _ seconds: [Double],
+    _ node: Int, at position: Int, _ crossings: [Crossing], _ costs: CopyCosts, _ frontier: Frontier,
+    _ seconds: [Double],
     limit: Int
   ) {
     let devices = index.deviceCount

@@ -132,7 +132,8 @@ struct ProblemReader {
     if let earlier = valueNumber.updateValue(number, forKey: value.value) {
       let first = index.producer[earlier]
       throw PlanningError(
-        .duplicate, owner(), "value '\(value.value)' is already "
+        .duplicate, owner(),
+        "value '\(value.value)' is already "
           + (first < 0 ? "a graph input" : "produced by node '\(nodes[first].id)'"))
     }
     index.valueNames.append(value.value)
@@ -171,7 +172,8 @@ struct ProblemReader {
       for name in node.inputs {
         guard let value = valueNumber[name] else {
           throw PlanningError(
-            .unknown, "node '\(node.id)'", "reads value '\(name)', which is neither a graph input nor produced by a node",
+            .unknown, "node '\(node.id)'",
+            "reads value '\(name)', which is neither a graph input nor produced by a node",
             node: node.id)
         }
         if lastReader[value] == number { continue }
@@ -207,7 +209,8 @@ struct ProblemReader {
         let why = nodes[node].unsupported[target].map { ": \($0)" } ?? ""
         throw .infeasible(
           node: name,
-          excluded.contains(device) ? "pinned to '\(target)', which is excluded" : "pinned to '\(target)', which cannot run it\(why)",
+          excluded.contains(device)
+            ? "pinned to '\(target)', which is excluded" : "pinned to '\(target)', which cannot run it\(why)",
           remedy: "pin it elsewhere or not at all")
       }
       for other in 0..<count where other != device { index.seconds[node * count + other] = .infinity }
