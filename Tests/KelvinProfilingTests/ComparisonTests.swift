@@ -6,7 +6,7 @@ import Testing
 struct ComparisonTests {
   /// A busy machine: both sides of a round share its disturbance, and each has its own noise.
   private func rounds(_ count: Int, ratio: Double, noise: Double, seed: UInt64) -> ([Double], [Double]) {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     var candidate: [Double] = []
     var baseline: [Double] = []
     for _ in 0..<count {
@@ -63,7 +63,7 @@ struct ComparisonTests {
   private func run(
     seconds: Double, initial: Double, settled: Double, tau: Double, noise: Double, seed: UInt64
   ) -> (times: [Double], latencies: [Double]) {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     var times: [Double] = []
     var latencies: [Double] = []
     var now = 0.0

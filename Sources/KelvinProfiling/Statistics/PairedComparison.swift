@@ -46,7 +46,7 @@ package struct PairedComparison: Sendable, Hashable, Codable {
 
     let bootstrap = BlockBootstrap(count: ratios.count)
     let rounds = max(200, min(resamples, 20_000_000 / ratios.count))
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     var tally = [Int](repeating: 0, count: ratios.count)
     var medians: [Double] = []
     medians.reserveCapacity(rounds)
