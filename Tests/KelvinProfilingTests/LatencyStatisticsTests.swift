@@ -57,7 +57,7 @@ struct LatencyStatisticsTests {
   @Test("percentiles are samples, ordered, inside the range and independent of the order given")
   func properties() throws {
     for seed in UInt64(1)...200 {
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix64(seed: seed)
       let samples = (0..<Int.random(in: 1...300, using: &random)).map { _ in random.unit() }
       let statistics = try LatencyStatistics(samples)
       let inOrder =
@@ -84,7 +84,7 @@ struct LatencyStatisticsTests {
 
 extension Array {
   func shuffled(seed: UInt64) -> [Element] {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     return shuffled(using: &random)
   }
 }

@@ -153,7 +153,7 @@ struct MeasuredProfileTests {
     }
     var refused = 0
     for seed in UInt64(1)...300 {
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix64(seed: seed)
       var mutated = bytes
       for _ in 0..<4 {
         let place = Int.random(in: mutated.indices, using: &random)

@@ -48,7 +48,7 @@ enum ReportFixture {
   ]
 
   static let mixed: ReportPlacement = {
-    var random = SeededGenerator(seed: 4)
+    var random = SplitMix64(seed: 4)
     var previous = "cpu"
     var nodes: [ReportNode] = []
     for index in 0..<64 {
@@ -107,7 +107,7 @@ enum ReportFixture {
   }()
 
   static func series() throws -> [ReportSeries] {
-    var random = SeededGenerator(seed: 8)
+    var random = SplitMix64(seed: 8)
     var model = ThermalModel(
       fast: ThermalPole(weight: 0.4, tau: 5), slow: ThermalPole(weight: 0.6, tau: 150), fastRise: 0.3, slowRise: 0.3)
     var filter = ThermalStateFilter()

@@ -38,7 +38,7 @@ struct ThermalModelTests {
   @Test("the step is exact: any division of the same time gives the same headroom, as the forecast said")
   func exactStep() {
     for seed in UInt64(1)...200 {
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix64(seed: seed)
       let load = 2 * random.unit()
       let start = ThermalModel(
         fast: ThermalPole(weight: 0.4, tau: 2 + 8 * random.unit()),
@@ -57,7 +57,7 @@ struct ThermalModelTests {
   func crossingIsFirst() {
     var crossings = 0
     for seed in UInt64(1)...300 {
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix64(seed: seed)
       let model = ThermalModel(
         fast: ThermalPole(weight: 0.5, tau: 2 + 8 * random.unit()),
         slow: ThermalPole(weight: 0.5, tau: 60 + 540 * random.unit()), fastRise: random.unit(),

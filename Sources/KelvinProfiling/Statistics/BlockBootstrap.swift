@@ -13,7 +13,7 @@ struct BlockBootstrap {
   }
 
   /// Calls `visit` with `count` resampled indices in order.
-  func resample(using generator: inout SeededGenerator, _ visit: (_ position: Int, _ index: Int) -> Void) {
+  func resample(using generator: inout SplitMix64, _ visit: (_ position: Int, _ index: Int) -> Void) {
     var position = 0
     while position < count {
       let start = generator.index(below: count)

@@ -49,7 +49,7 @@ package struct DecayFit: Sendable, Hashable, Codable {
     let constantError = values.reduce(0) { $0 + ($1 - constant) * ($1 - constant) }
 
     let bootstrap = BlockBootstrap(count: values.count)
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     let fitted = windows.map { best.value(at: $0.time) }
     let residuals = zip(values, fitted).map { $0 - $1 }
     var stabilities: [Double] = []

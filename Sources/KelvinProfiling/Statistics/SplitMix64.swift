@@ -1,6 +1,6 @@
-/// SplitMix64: a small generator whose sequence is fixed by its seed on every platform.
+/// A small random generator whose sequence is fixed by its seed on every platform.
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-package struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   package init(seed: UInt64) { state = seed }
