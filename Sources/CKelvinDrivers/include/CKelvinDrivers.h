@@ -1,1 +1,3 @@
 #pragma once
+#include "image_codecs.h"
+#include "content_hash.h"
