@@ -1,1 +1,2 @@
 #pragma once
+#include "vulkan_table.h"
