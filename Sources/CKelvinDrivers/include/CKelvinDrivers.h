@@ -1,3 +1,5 @@
 #pragma once
-#include "image_codecs.h"
+#include "blas.h"
 #include "content_hash.h"
+#include "image_codecs.h"
+#include "vulkan_table.h"
