@@ -1,1 +1,2 @@
 #pragma once
+#include "opencl_table.h"
