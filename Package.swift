@@ -65,6 +65,9 @@ let package = Package(
         "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
+    test("KelvinPlanningTests", "KelvinPlanning"),
+    test("KelvinImagesTests", "KelvinImages"),
+    test("KelvinProfilingTests", "KelvinProfiling"),
   ],
   cLanguageStandard: .gnu2x
 )

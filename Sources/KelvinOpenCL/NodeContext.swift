@@ -37,5 +37,9 @@ struct NodeContext: Sendable {
 }
 
 /// Adds a node's dispatches to a segment.
-typealias Emitter = @Sendable (inout Lowering) throws(DeviceError) -> Void
+struct Emitter: Sendable {
+  let emit: @Sendable (inout Lowering) throws(DeviceError) -> Void
+
+  init(_ emit: @escaping @Sendable (inout Lowering) throws(DeviceError) -> Void) { self.emit = emit }
+}
 typealias Kernels = KernelTable<NodeContext, Emitter>

@@ -74,12 +74,12 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
     var lowering = Lowering(self, expanded.graph, segment)
     for (index, node) in expanded.graph.nodes.enumerated() {
       let context = NodeContext(node: node, graph: expanded.graph, tuning: tuning, device: info.id)
-      guard let emit = try kernels.kernel(for: node.op, context) else {
+      guard let emitter = try kernels.kernel(for: node.op, context) else {
         throw DeviceError(
           .unsupported, device: info.id, place: "\(node.op.name) '\(node.name)'", reason: "no kernel for it")
       }
       lowering.currentNode = index
-      try emit(&lowering)
+      try emitter.emit(&lowering)
     }
     try lowering.finish()
     return try OpenCLExecutable(self, lowering, parents: expanded.parents, blobs: segment.blobs)

@@ -6,7 +6,7 @@ extension Kernels {
     add(BatchNormalization.self) { op, context throws(DeviceError) in
       try context.checkFloats()
       for input in 1...4 { try context.checkConstant(input, "statistics") }
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
         let shape = lowering.type(x).shape
         let layout: Layout = lowering.isBlocked(x) && !lowering.isOnlyOutput(y) ? .blocked : .dense

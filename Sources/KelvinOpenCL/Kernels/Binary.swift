@@ -9,7 +9,7 @@ extension Kernels {
       guard dense.axes.count <= BroadcastPlan.maximumRank else {
         throw context.unsupported("broadcasting over more than \(BroadcastPlan.maximumRank) axes")
       }
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let (x, y, z) = (lowering.node.inputs[0], lowering.node.inputs[1], lowering.node.outputs[0])
         let shapes = [x, y, z].map { lowering.type($0).shape }
         guard lowering.isBlocked(x) || lowering.isBlocked(y), !lowering.isOnlyOutput(z),

@@ -5,7 +5,7 @@ extension Kernels {
   mutating func addCast() {
     add(Cast.self) { op, context throws(DeviceError) in
       try context.checkSizes()
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
         let (from, to) = (lowering.type(x).scalar, op.scalar)
         let source = try lowering.place(x, .dense)

@@ -5,7 +5,7 @@ extension Kernels {
   mutating func addConcat() {
     add(Concat.self) { op, context throws(DeviceError) in
       try context.checkSizes()
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let y = lowering.node.outputs[0]
         let result = lowering.type(y)
         if lowering.concatBlocks(op) { return }

@@ -9,7 +9,7 @@ extension Kernels {
       if op.epilogue.hasBias { try context.checkConstant(2, "biases") }
       let plane = try PlaneWindow(op.window, context)
       let isDepthwise = op.isDepthwise(context.inputs) && context.inputs[1].shape[0] == op.groups
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         if isDepthwise {
           try lowering.depthwise(op, plane)
         } else {

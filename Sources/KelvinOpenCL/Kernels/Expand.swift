@@ -20,7 +20,7 @@ func moving(_ context: NodeContext, _ copy: StridedCopy) throws(DeviceError) -> 
   guard copy.axes.count <= StridedCopy.maximumRank else {
     throw context.unsupported("moving data over more than \(StridedCopy.maximumRank) axes")
   }
-  return { lowering throws(DeviceError) in
+  return Emitter { lowering throws(DeviceError) in
     let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
     let source = try lowering.place(x, .dense)
     let target = lowering.make(y, .dense)

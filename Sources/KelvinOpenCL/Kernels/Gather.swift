@@ -14,7 +14,7 @@ extension Kernels {
       }
       let outer = x.shape.dimensions[..<op.axis].reduce(1, *)
       let inner = x.shape.dimensions[(op.axis + 1)...].reduce(1, *)
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let source = try lowering.place(lowering.node.inputs[0], .dense)
         let chosen = try lowering.place(lowering.node.inputs[1], .dense)
         let target = lowering.make(lowering.node.outputs[0], .dense)

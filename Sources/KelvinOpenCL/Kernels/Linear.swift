@@ -9,7 +9,7 @@ extension Kernels {
       if op.epilogue.hasBias { try context.checkConstant(2, "biases") }
       let weights = context.inputs[1].shape
       let rows = context.inputs[0].shape.dimensions.dropLast().reduce(1, *)
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let y = lowering.node.outputs[0]
         let product = ConvolutionPlan(linearRows: rows, channels: weights[1], outputs: weights[0])
         let source = try lowering.place(lowering.node.inputs[0], .dense)

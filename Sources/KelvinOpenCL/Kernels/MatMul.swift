@@ -15,7 +15,7 @@ extension Kernels {
       let (xWidth, yWidth) = (x[x.rank - 1], y[y.rank - 1])
       let (xCount, yCount) = (xWidth * x[x.rank - 2], yWidth * y[y.rank - 2])
       let depth = op.depth(context.inputs)
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let left = try lowering.place(lowering.node.inputs[0], .dense)
         let right = try lowering.place(lowering.node.inputs[1], .dense)
         let target = lowering.make(lowering.node.outputs[0], .dense)

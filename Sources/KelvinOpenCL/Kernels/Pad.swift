@@ -10,7 +10,7 @@ extension Kernels {
       guard to.shape.rank <= rank else { throw context.unsupported("padding of more than \(rank) axes") }
       let missing = Array(repeating: 1, count: rank - to.shape.rank)
       let (mode, bits) = encode(op.mode, from.scalar)
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
         let source = try lowering.place(x, .dense)
         let target = lowering.make(y, .dense)

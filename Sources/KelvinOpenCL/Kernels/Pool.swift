@@ -6,7 +6,7 @@ extension Kernels {
     add(Pool.self) { op, context throws(DeviceError) in
       try context.checkFloats()
       let plane = try PlaneWindow(op.window, context)
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
         let shape = lowering.type(x).shape
         let source = try lowering.place(x, .blocked)

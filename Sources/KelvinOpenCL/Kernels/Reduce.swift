@@ -16,7 +16,7 @@ extension Kernels {
       }
       let length = op.length(context.inputs)
       let areNeighbours = zip(op.axes, op.axes.dropFirst()).allSatisfy { $1 == $0 + 1 }
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
         if shape.rank > 2, op.axes == Array(2..<shape.rank), lowering.isBlocked(x) {
           let source = try lowering.place(x, .blocked)

@@ -6,7 +6,7 @@ extension Kernels {
   mutating func addReshape() {
     add(Reshape.self) { _, context throws(DeviceError) in
       try context.checkSizes()
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let storage = try lowering.place(lowering.node.inputs[0], .dense)
         lowering.alias(lowering.node.outputs[0], .dense, storage)
       }

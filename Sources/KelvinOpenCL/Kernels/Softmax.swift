@@ -8,7 +8,7 @@ extension Kernels {
       let shape = context.inputs[0].shape
       let outer = shape.dimensions[..<op.axis].reduce(1, *)
       let inner = shape.dimensions[(op.axis + 1)...].reduce(1, *)
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let source = try lowering.place(lowering.node.inputs[0], .dense)
         let target = lowering.make(lowering.node.outputs[0], .dense)
         let lanes = lowering.tuning.lanes

@@ -5,7 +5,7 @@ extension Kernels {
   mutating func addUnary() {
     add(Unary.self) { op, context throws(DeviceError) in
       try context.checkFloats()
-      return { lowering throws(DeviceError) in
+      return Emitter { lowering throws(DeviceError) in
         let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
         let layout: Layout = lowering.isBlocked(x) && !lowering.isOnlyOutput(y) ? .blocked : .dense
         let source = try lowering.place(x, layout)
