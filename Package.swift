@@ -65,6 +65,8 @@ let package = Package(
         "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
+    test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
+    test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
