@@ -100,19 +100,21 @@ KERNEL void NAMED(convolution)(
 #endif
     }
 
+  // A copy whose index may vary, so that the sums above stay in registers and what follows is compiled once.
+  vec sums[PIXELS * BLOCKS];
+  EACH(i) EACH_BLOCK(j) sums[j * PIXELS + i] = sum[i][j];
   y += (size_t)image * s.yImage + (size_t)group * s.yGroup;
   residual += (size_t)image * s.yImage + (size_t)group * s.yGroup;
-  EACH_BLOCK(j) {
+  for (int j = 0; j < BLOCKS; j++) {
     const int block = part * BLOCKS + j;
     const int count = min(s.outputs - block * LANES, LANES);
     if (count <= 0) continue;
     vec offset = 0.0f;
     if (s.hasBias) offset = LOAD(bias + ((size_t)group * parts * BLOCKS + block) * LANES);
     const int stored = s.storesWholeBlocks ? LANES : count;
-    EACH(i) {
-      if (first + i >= s.pixels) continue;
+    for (int i = 0; i < PIXELS && first + i < s.pixels; i++) {
       const size_t place = (size_t)block * s.yBlock + (size_t)(first + i) * s.yPixel;
-      vec v = sum[i][j] + offset;
+      vec v = sums[j * PIXELS + i] + offset;
       if (s.yLane == 1) {
         if (s.hasResidual) v += load_part(residual + place, stored, 0.0f);
         store_part(activate(s.activation, s.a, s.b, v), y + place, stored);
