@@ -2,4 +2,5 @@
 #include "blas.h"
 #include "content_hash.h"
 #include "image_codecs.h"
+#include "opencl_table.h"
 #include "vulkan_table.h"
