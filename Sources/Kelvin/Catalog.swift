@@ -3,7 +3,6 @@ package import KelvinDevices
 import KelvinOpenCL
 import KelvinReference
 package import KelvinRuntime
-import KelvinVulkan
 
 /// The devices of this machine, found once and shared by every model of the process.
 ///
@@ -11,7 +10,6 @@ import KelvinVulkan
 /// `KelvinPasses`.
 package let deviceInventory = DeviceInventory(
   CPUDevice.discover()
-    + VulkanDevice.discover()
     + OpenCLDevice.discover()
     + [DeviceListing(ReferenceDevice())]
 )

@@ -1,6 +1,3 @@
 #pragma once
-<<<<<<< HEAD
-#include "spirv_modules.h"
-=======
 #include "opencl_sources.h"
->>>>>>> opencl
+#include "spirv_modules.h"
