@@ -2,3 +2,6 @@
 #include "blas.h"
 #include "image_codecs.h"
 #include "content_hash.h"
+#include "image_codecs.h"
+#include "opencl_table.h"
+#include "vulkan_table.h"

@@ -1,0 +1,20 @@
+// What every shader shares: the workgroup's size, addresses of its invocations, division by values known to the host.
+//
+// Bindings are the same everywhere: 0 is the storage buffer written, 1 to 4 are texel buffers read. Texel buffers are
+// read through the texture path, which software drivers turn into plain vector loads and GPUs cache.
+
+layout(local_size_x_id = 0) in;
+
+// A position along a grid's long side: x, continued in z where a side is longer than a device allows.
+int groupPosition() { return int(gl_WorkGroupID.x + gl_WorkGroupID.z * gl_NumWorkGroups.x); }
+int flatPosition() { return groupPosition() * int(gl_WorkGroupSize.x) + int(gl_LocalInvocationID.x); }
+
+// floor(a / d) for 0 <= a < 2^31, 0 < d, given 1.0 / d: integer division is slow wherever a lane is a SIMD lane.
+int quotient(int a, int d, float reciprocal) {
+  int q = int(float(a) * reciprocal);
+  int rest = a - q * d;
+  int step = int(floor(float(rest) * reciprocal));
+  q += step;
+  rest -= step * d;
+  return q + (rest >= d ? 1 : 0) - (rest < 0 ? 1 : 0);
+}

@@ -1,0 +1,52 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Any grouped convolution with up to two spatial axes, on dense tensors, one output an invocation.
+#include "common.glsl"
+#include "functions.glsl"
+
+layout(constant_id = 1) const bool RESIDUAL = false;
+layout(constant_id = 2) const uint ACTIVATION = 255u;
+
+layout(push_constant) uniform Parameters {
+  int count;
+  int outputArea, outputWidth, channels, groupOutputs, groupInputs, inputChannels;
+  int height, width;
+  int kernelY, kernelX, strideY, strideX, dilationY, dilationX, beforeY, beforeX;
+  float inverseArea, inverseWidth, inverseChannels;
+  float first, second;
+};
+
+layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 1) uniform samplerBuffer x;
+layout(binding = 2) uniform samplerBuffer weights;
+layout(binding = 3) uniform samplerBuffer bias;
+layout(binding = 4) uniform samplerBuffer residual;
+
+void main() {
+  int index = flatPosition();
+  if (index >= count) return;
+  int plane = quotient(index, outputArea, inverseArea);
+  int place = index - plane * outputArea;
+  int oy = quotient(place, outputWidth, inverseWidth);
+  int ox = place - oy * outputWidth;
+  int batch = quotient(plane, channels, inverseChannels);
+  int channel = plane - batch * channels;
+  int source = (batch * inputChannels + channel / groupOutputs * groupInputs) * height * width;
+  int weight = channel * groupInputs * kernelY * kernelX;
+  float sum = texelFetch(bias, channel).x;
+  for (int c = 0; c < groupInputs; c++) {
+    for (int ky = 0; ky < kernelY; ky++) {
+      int iy = oy * strideY - beforeY + ky * dilationY;
+      for (int kx = 0; kx < kernelX; kx++) {
+        int ix = ox * strideX - beforeX + kx * dilationX;
+        bool inside = iy >= 0 && iy < height && ix >= 0 && ix < width;
+        float v = texelFetch(x, source + (inside ? iy * width + ix : 0)).x;
+        sum = fma(inside ? v : 0.0, texelFetch(weights, weight).x, sum);
+        weight++;
+      }
+    }
+    source += height * width;
+  }
+  if (RESIDUAL) sum += texelFetch(residual, index).x;
+  y[index] = apply(ACTIVATION, sum, first, second);
+}

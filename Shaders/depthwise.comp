@@ -1,0 +1,79 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// A depthwise convolution on blocked tensors. Each invocation computes ROWS by COLUMNS neighbouring positions of four
+// channels; where the loops unroll, the compiler fetches each input once. Weights: [block][tap][4 channels].
+#include "common.glsl"
+#include "lanes.glsl"
+#include "functions.glsl"
+
+layout(constant_id = 2) const int KERNEL_Y = 3;
+layout(constant_id = 3) const int KERNEL_X = 3;
+layout(constant_id = 4) const int STRIDE_Y = 1;
+layout(constant_id = 5) const int STRIDE_X = 1;
+layout(constant_id = 6) const int ROWS = 2;
+layout(constant_id = 7) const int COLUMNS = 4;
+layout(constant_id = 8) const bool RESIDUAL = false;
+layout(constant_id = 9) const uint ACTIVATION = 255u;
+
+layout(push_constant) uniform Parameters {
+  int blocks, planes;
+  int height, width, outputHeight, outputWidth;
+  int dilationY, dilationX, beforeY, beforeX;
+  int tilesX, tiles;
+  int channels;
+  float inverseTilesX;
+  float first, second;
+};
+
+layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 1) uniform samplerBuffer x;
+layout(binding = 2) uniform samplerBuffer weights;
+layout(binding = 3) uniform samplerBuffer bias;
+layout(binding = 4) uniform samplerBuffer residual;
+
+void main() {
+  int plane = int(gl_WorkGroupID.y + gl_WorkGroupID.z * gl_NumWorkGroups.y);
+  if (plane >= planes) plane = planes - 1;
+  int block = plane % blocks;
+  int tile = min(int(gl_GlobalInvocationID.x), tiles - 1);
+  int tileY = quotient(tile, tilesX, inverseTilesX);
+  int oy = tileY * ROWS;
+  int ox = (tile - tileY * tilesX) * COLUMNS;
+  int top = oy * STRIDE_Y - beforeY;
+  int left = ox * STRIDE_X - beforeX;
+
+  const int TAPS = KERNEL_Y * KERNEL_X;
+  int weight = block * TAPS;
+  TEXELS(w, TAPS);
+  LOAD(w, TAPS, weights, weight);
+
+  vec4 sum[ROWS * COLUMNS];
+  vec4 start = texelFetch(bias, block);
+  for (int i = 0; i < ROWS * COLUMNS; i++) sum[i] = start;
+  for (int ky = 0; ky < KERNEL_Y; ky++) {
+    for (int kx = 0; kx < KERNEL_X; kx++) {
+      vec4 tap = TEXEL(w, weights, weight, ky * KERNEL_X + kx);
+      for (int r = 0; r < ROWS; r++) {
+        int iy = top + (r * STRIDE_Y + ky * dilationY);
+        for (int c = 0; c < COLUMNS; c++) {
+          int ix = left + (c * STRIDE_X + kx * dilationX);
+          bool inside = iy >= 0 && iy < height && ix >= 0 && ix < width;
+          vec4 v = texelFetch(x, plane * height * width + (inside ? iy * width + ix : 0));
+          sum[r * COLUMNS + c] = fma(inside ? v : vec4(0), tap, sum[r * COLUMNS + c]);
+        }
+      }
+    }
+  }
+
+  bvec4 exists = lessThan(block * 4 + ivec4(0, 1, 2, 3), ivec4(channels));
+  for (int r = 0; r < ROWS; r++) {
+    for (int c = 0; c < COLUMNS; c++) {
+      if (oy + r < outputHeight && ox + c < outputWidth) {
+        int target = (plane * outputHeight + oy + r) * outputWidth + ox + c;
+        vec4 result = sum[r * COLUMNS + c];
+        if (RESIDUAL) result += texelFetch(residual, target);
+        y[target] = mix(vec4(0), apply(ACTIVATION, result, first, second), exists);
+      }
+    }
+  }
+}

@@ -1,0 +1,197 @@
+// The functions of one element, numbered as `UnaryFunction.Kind` orders them, plus three of the device's own.
+// Exponentials, logarithms and trigonometric functions are computed here: Vulkan's own are too inexact.
+
+const uint ROUNDS_TO_HALF = 254u;
+const uint IDENTITY = 255u;
+
+// e^x by x = n ln 2 + r, |r| <= ln 2 / 2, and the Taylor polynomial of e^r to r^7.
+float exponential(float x) {
+  float clamped = min(max(x, -104.0), 89.0);
+  float n = roundEven(clamped * 1.44269504);
+  float r = fma(n, -0.693145752, clamped);
+  r = fma(n, -1.42860677e-6, r);
+  float p = fma(r, 1.0 / 5040.0, 1.0 / 720.0);
+  p = fma(p, r, 1.0 / 120.0);
+  p = fma(p, r, 1.0 / 24.0);
+  p = fma(p, r, 1.0 / 6.0);
+  p = fma(p, r, 0.5);
+  p = fma(p, r, 1.0);
+  p = fma(p, r, 1.0);
+  int e = int(n);
+  int low = e >> 1;
+  float y = p * intBitsToFloat((low + 127) << 23) * intBitsToFloat((e - low + 127) << 23);
+  return x != x ? x : y;
+}
+
+// ln x by x = 2^e m, m in [sqrt 1/2, sqrt 2), and the series of ln m in (m - 1) / (m + 1).
+float logarithm(float x) {
+  bool tiny = x < 1.17549435e-38;
+  float scaled = tiny ? x * 8388608.0 : x;
+  int bits = floatBitsToInt(scaled);
+  int e = ((bits - 0x3F3504F3) >> 23);
+  float m = intBitsToFloat(bits - (e << 23));
+  float s = (m - 1.0) / (m + 1.0);
+  float s2 = s * s;
+  float p = fma(s2, 2.0 / 9.0, 2.0 / 7.0);
+  p = fma(p, s2, 2.0 / 5.0);
+  p = fma(p, s2, 2.0 / 3.0);
+  float n = float(tiny ? e - 23 : e);
+  float y = fma(n, 0.693145752, fma(n, 1.42860677e-6, fma(p * s2, s, 2.0 * s)));
+  if (x == 0.0) y = intBitsToFloat(0xFF800000);
+  if (x < 0.0) y = intBitsToFloat(0x7FC00000);
+  if (isinf(x) && x > 0.0) y = x;
+  return x != x ? x : y;
+}
+
+// 1 - erf(z) for z >= 0, relative error below 1.2e-7 (a Chebyshev fit in 1 / (1 + z / 2)).
+float complementaryError(float z) {
+  float t = 1.0 / fma(0.5, z, 1.0);
+  float p = fma(t, 0.17087277, -0.82215223);
+  p = fma(p, t, 1.48851587);
+  p = fma(p, t, -1.13520398);
+  p = fma(p, t, 0.27886807);
+  p = fma(p, t, -0.18628806);
+  p = fma(p, t, 0.09678418);
+  p = fma(p, t, 0.37409196);
+  p = fma(p, t, 1.00002368);
+  p = fma(p, t, -1.26551223);
+  float square = z * z;
+  float lost = fma(z, z, -square);
+  return t * exponential(p - square) * (1.0 - lost);
+}
+
+float errorFunction(float x) {
+  float z = abs(x);
+  float q = x * x;
+  float p = fma(q, -1.0 / 75600.0, 1.0 / 9360.0);
+  p = fma(p, q, -1.0 / 1320.0);
+  p = fma(p, q, 1.0 / 216.0);
+  p = fma(p, q, -1.0 / 42.0);
+  p = fma(p, q, 1.0 / 10.0);
+  p = fma(p, q, -1.0 / 3.0);
+  float small = 1.12837917 * fma(p * q, x, x);
+  float large = 1.0 - complementaryError(z);
+  return z < 0.75 ? small : (x < 0.0 ? -large : large);
+}
+
+float hyperbolicTangent(float x) {
+  float z = abs(x);
+  float q = x * x;
+  float p = fma(q, 21844.0 / 6081075.0, -1382.0 / 155925.0);
+  p = fma(p, q, 62.0 / 2835.0);
+  p = fma(p, q, -17.0 / 315.0);
+  p = fma(p, q, 2.0 / 15.0);
+  p = fma(p, q, -1.0 / 3.0);
+  float small = fma(p * q, x, x);
+  float large = 1.0 - 2.0 / (exponential(2.0 * z) + 1.0);
+  return x != x ? x : (z < 0.4 ? small : (x < 0.0 ? -large : large));
+}
+
+// e^x - 1
+float exponentialMinusOne(float x) {
+  float p = fma(x, 1.0 / 5040.0, 1.0 / 720.0);
+  p = fma(p, x, 1.0 / 120.0);
+  p = fma(p, x, 1.0 / 24.0);
+  p = fma(p, x, 1.0 / 6.0);
+  p = fma(p, x, 0.5);
+  float small = fma(p * x, x, x);
+  return abs(x) < 0.35 ? small : exponential(x) - 1.0;
+}
+
+// ln(1 + x) for 0 <= x <= 1
+float logarithmOfOnePlus(float x) {
+  float y = 1.0 + x;
+  return y == 1.0 ? x : logarithm(y) * (x / (y - 1.0));
+}
+
+// sin(x + quarter * pi / 2) by reduction to |r| <= pi / 4.
+float sine(float x, int quarter) {
+  float n = roundEven(x * 0.636619772);
+  float r = fma(n, -1.5703125, x);
+  r = fma(n, -4.83751297e-4, r);
+  r = fma(n, -7.54953362e-8, r);
+  r = fma(n, -2.56334444e-12, r);
+  float q = r * r;
+  float s = fma(q, 2.75573192e-6, -1.98412698e-4);
+  s = fma(s, q, 8.33333333e-3);
+  s = fma(s, q, -0.166666667);
+  s = fma(s * q, r, r);
+  float c = fma(q, 2.48015873e-5, -1.38888889e-3);
+  c = fma(c, q, 4.16666667e-2);
+  c = fma(c, q, -0.5);
+  c = fma(c, q, 1.0);
+  int k = (int(n) + quarter) & 3;
+  float y = (k & 1) == 0 ? s : c;
+  return (k & 2) == 0 ? y : -y;
+}
+
+// The nearest binary16 number, ties to even, as bits.
+uint halfBits(float x) {
+  uint bits = floatBitsToUint(x);
+  uint sign = (bits >> 16) & 0x8000u;
+  uint magnitude = bits & 0x7FFFFFFFu;
+  uint normal = (magnitude - 0x38000000u + 0xFFFu + ((magnitude >> 13) & 1u)) >> 13;
+  uint small = uint(roundEven(uintBitsToFloat(magnitude) * 16777216.0));
+  uint result = magnitude < 0x38800000u ? small : min(normal, 0x7C00u);
+  if (magnitude >= 0x47800000u) result = magnitude > 0x7F800000u ? 0x7E00u : 0x7C00u;
+  return sign | result;
+}
+
+float halfValue(uint bits) {
+  uint exponent = (bits >> 10) & 31u;
+  uint fraction = bits & 1023u;
+  float magnitude = exponent == 0u
+    ? float(fraction) * 5.9604644775390625e-8
+    : uintBitsToFloat(exponent == 31u ? 0x7F800000u | (fraction << 13) : ((exponent + 112u) << 23) | (fraction << 13));
+  return (bits & 0x8000u) != 0u ? -magnitude : magnitude;
+}
+
+float apply(uint function, float x, float a, float b) {
+  switch (function) {
+  case 0u: return max(x, 0.0);
+  case 1u: return min(max(x, a), b);
+  case 2u: return x >= 0.0 ? x : a * x;
+  case 3u: return x > 0.0 ? x : a * exponentialMinusOne(min(x, 0.0));
+  case 4u: return b * (x > 0.0 ? x : a * exponentialMinusOne(min(x, 0.0)));
+  case 5u: return 1.0 / (1.0 + exponential(-x));
+  case 6u: return min(max(fma(a, x, b), 0.0), 1.0);
+  case 7u: return x * min(max(x / 6.0 + 0.5, 0.0), 1.0);
+  case 8u: return x / (1.0 + exponential(-x));
+  case 9u: return hyperbolicTangent(x);
+  case 10u: return max(x, 0.0) + logarithmOfOnePlus(exponential(-abs(x)));
+  case 11u: return x / (1.0 + abs(x));
+  case 12u: {
+    float z = x * 0.707106781;
+    float tail = 0.5 * x * complementaryError(abs(z));
+    float nearby = 0.5 * x * (1.0 + errorFunction(z));
+    return abs(z) < 0.75 ? nearby : (x < 0.0 ? tail : x - tail);
+  }
+  case 13u: {
+    float z = 0.797884561 * fma(0.044715 * x * x, x, x);
+    return x / (1.0 + exponential(-2.0 * z));
+  }
+  case 14u: return exponential(x);
+  case 15u: return logarithm(x);
+  case 16u: return sqrt(x);
+  case 17u: return abs(x);
+  case 18u: return -x;
+  case 19u: return 1.0 / x;
+  case 20u: return floor(x);
+  case 21u: return ceil(x);
+  case 22u: return roundEven(x);
+  case 23u: return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x);
+  case 24u: return errorFunction(x);
+  case 25u: return sine(x, 0);
+  case 26u: return sine(x, 1);
+  case 27u: return x * x;
+  case 28u: return 1.0 / sqrt(x + a);
+  case 29u: return fma(a, x, b);
+  case ROUNDS_TO_HALF: return halfValue(halfBits(x));
+  default: return x;
+  }
+}
+
+vec4 apply(uint function, vec4 x, float a, float b) {
+  return vec4(apply(function, x.x, a, b), apply(function, x.y, a, b), apply(function, x.z, a, b),
+    apply(function, x.w, a, b));
+}

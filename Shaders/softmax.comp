@@ -1,0 +1,26 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// y = e^(x - max x) / sum e^(x - max x) along one axis of a dense tensor, one line an invocation.
+#include "common.glsl"
+#include "functions.glsl"
+
+layout(push_constant) uniform Parameters { int lines, length, inner; float inverseInner; };
+layout(binding = 0) buffer Output { float y[]; };
+layout(binding = 1) uniform samplerBuffer x;
+
+void main() {
+  int line = flatPosition();
+  if (line >= lines) return;
+  int outer = quotient(line, inner, inverseInner);
+  int base = outer * length * inner + (line - outer * inner);
+  float largest = texelFetch(x, base).x;
+  for (int i = 1; i < length; i++) largest = max(largest, texelFetch(x, base + i * inner).x);
+  float total = 0.0;
+  for (int i = 0; i < length; i++) {
+    float e = exponential(texelFetch(x, base + i * inner).x - largest);
+    total += e;
+    y[base + i * inner] = e;
+  }
+  float share = 1.0 / total;
+  for (int i = 0; i < length; i++) y[base + i * inner] *= share;
+}

@@ -1,0 +1,16 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// One function of every element, four an invocation, in any layout.
+#include "common.glsl"
+#include "functions.glsl"
+
+layout(constant_id = 1) const uint FUNCTION = 255u;
+
+layout(push_constant) uniform Parameters { int count; float a, b; };
+layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 1) uniform samplerBuffer x;
+
+void main() {
+  int index = flatPosition();
+  if (index < count) y[index] = apply(FUNCTION, texelFetch(x, index), a, b);
+}

@@ -1,0 +1,46 @@
+#pragma once
+#define VK_NO_PROTOTYPES 1
+#include <vulkan/vulkan_core.h>
+
+/// Functions that need no instance.
+#define KELVIN_VULKAN_GLOBAL_FUNCTIONS(F) \
+  F(vkCreateInstance) F(vkEnumerateInstanceVersion) F(vkEnumerateInstanceLayerProperties) \
+  F(vkEnumerateInstanceExtensionProperties)
+
+/// Functions of an instance and of its devices, in Vulkan 1.1.
+#define KELVIN_VULKAN_INSTANCE_FUNCTIONS(F) \
+  F(vkDestroyInstance) F(vkEnumeratePhysicalDevices) F(vkGetPhysicalDeviceProperties2) \
+  F(vkGetPhysicalDeviceFeatures) F(vkGetPhysicalDeviceMemoryProperties) F(vkGetPhysicalDeviceQueueFamilyProperties) \
+  F(vkEnumerateDeviceExtensionProperties) F(vkCreateDevice) F(vkDestroyDevice) F(vkGetDeviceQueue) \
+  F(vkDeviceWaitIdle) \
+  F(vkCreateBuffer) F(vkDestroyBuffer) F(vkGetBufferMemoryRequirements) F(vkCreateBufferView) F(vkDestroyBufferView) \
+  F(vkAllocateMemory) F(vkFreeMemory) F(vkBindBufferMemory) F(vkMapMemory) \
+  F(vkCreateShaderModule) F(vkDestroyShaderModule) F(vkCreateDescriptorSetLayout) F(vkDestroyDescriptorSetLayout) \
+  F(vkCreatePipelineLayout) F(vkDestroyPipelineLayout) F(vkCreateComputePipelines) F(vkDestroyPipeline) \
+  F(vkCreatePipelineCache) F(vkDestroyPipelineCache) F(vkGetPipelineCacheData) F(vkMergePipelineCaches) \
+  F(vkCreateDescriptorPool) F(vkDestroyDescriptorPool) F(vkAllocateDescriptorSets) F(vkUpdateDescriptorSets) \
+  F(vkCreateCommandPool) F(vkDestroyCommandPool) F(vkAllocateCommandBuffers) F(vkResetCommandPool) \
+  F(vkBeginCommandBuffer) F(vkEndCommandBuffer) F(vkCmdBindPipeline) F(vkCmdBindDescriptorSets) \
+  F(vkCmdPushConstants) F(vkCmdDispatch) F(vkCmdPipelineBarrier) F(vkCmdCopyBuffer) F(vkCmdWriteTimestamp) \
+  F(vkCmdResetQueryPool) F(vkCreateQueryPool) F(vkDestroyQueryPool) F(vkGetQueryPoolResults) \
+  F(vkCreateFence) F(vkDestroyFence) F(vkResetFences) F(vkWaitForFences) F(vkQueueSubmit)
+
+/// Functions of extensions: NULL where the extension is not enabled.
+#define KELVIN_VULKAN_OPTIONAL_FUNCTIONS(F) \
+  F(vkCreateDebugUtilsMessengerEXT) F(vkDestroyDebugUtilsMessengerEXT)
+
+typedef struct KelvinVulkan {
+#define KELVIN_FIELD(name) PFN_##name name;
+  KELVIN_VULKAN_GLOBAL_FUNCTIONS(KELVIN_FIELD)
+  KELVIN_VULKAN_INSTANCE_FUNCTIONS(KELVIN_FIELD)
+  KELVIN_VULKAN_OPTIONAL_FUNCTIONS(KELVIN_FIELD)
+#undef KELVIN_FIELD
+} KelvinVulkan;
+
+/// Opens libvulkan.so.1, once for the process, and fills the global functions.
+///
+/// Returns NULL, or the reason why the library cannot be used.
+const char *_Nullable kelvin_vulkan_open(KelvinVulkan *_Nonnull table);
+
+/// Fills the other functions. Returns NULL, or the name of the first function that is missing.
+const char *_Nullable kelvin_vulkan_load(KelvinVulkan *_Nonnull table, VkInstance _Nonnull instance);
