@@ -70,6 +70,7 @@ let package = Package(
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
+    test("KelvinCPUTests", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
   ],
   cLanguageStandard: .gnu2x
 )

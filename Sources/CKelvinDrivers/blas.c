@@ -3,9 +3,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
-static kd_blas blas;
+static char version[32] = "of unknown version";
+static kd_blas blas = {.version = version};
 static int is_loaded;
 
 static void load(void) {
@@ -19,7 +19,7 @@ static void load(void) {
     return;
   }
   set_threads(1);
-  if (sscanf(config(), "OpenBLAS %31s", blas.version) != 1) strcpy(blas.version, "of unknown version");
+  sscanf(config(), "OpenBLAS %31s", version);
   is_loaded = 1;
 }
 

@@ -92,8 +92,15 @@ static void gemm_compute_tile(const gemm_tile *t) {
   }
 }
 
-/* A tile whose columns are packed in panels of their own: one panel at a time. `stride` is the depth of a panel. */
+/* A tile whose columns are packed in panels of their own, `stride` elements deep. Where a vector is narrower than a
+ * panel, one panel at a time. */
 static void gemm_compute_packed(const gemm_tile *t, size_t stride) {
+  if (CK_LANES == ck_gemm_panel) {
+    gemm_tile tile = *t;
+    tile.b_vector = ck_gemm_panel * stride;
+    gemm_compute_tile(&tile);
+    return;
+  }
   for (size_t column = 0; column < t->columns; column += ck_gemm_panel)
     for (size_t part = column; part < column + ck_gemm_panel && part < t->columns; part += gemm_width) {
       gemm_tile tile = *t;
@@ -176,6 +183,7 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
   float *c = g->c + batch * g->c_step;
   size_t row_end = gemm_min(row + g->row_chunk, g->rows);
   size_t column_end = gemm_min(column + g->column_chunk, g->columns);
+  size_t width = g->kind == ck_columns_packed ? ck_gemm_packed_width : gemm_width;
   size_t k = 0;
   do {
     size_t depth = gemm_min(g->depth_chunk, g->depth - k);
@@ -183,14 +191,14 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
       for (size_t j = column, panel = 0; j < column_end; j += gemm_width, panel++)
         gemm_pack(g, b, k, k + depth, j, gemm_min(gemm_width, column_end - j), panels + panel * depth * gemm_width);
     for (size_t i = row; i < row_end; i += ck_gemm_rows) {
-      for (size_t j = column; j < column_end; j += gemm_width) {
+      for (size_t j = column; j < column_end; j += width) {
         gemm_tile tile = {
           .depth = depth,
           .a = a + (i * g->depth + k * ck_gemm_rows),
           .c = c + i * g->c_row_stride + j,
           .c_row = g->c_row_stride,
           .rows = gemm_min(ck_gemm_rows, row_end - i),
-          .columns = gemm_min(gemm_width, column_end - j),
+          .columns = gemm_min(width, column_end - j),
           .lower = g->epilogue.lower,
           .upper = g->epilogue.upper,
           .continues = k > 0,

@@ -1,5 +1,5 @@
 import CKelvinKernels
-package import KelvinDevices
+import KelvinDevices
 import KelvinGraph
 
 /// A compiled segment: a kernel for each node, packed weights, and a plan of its memory.

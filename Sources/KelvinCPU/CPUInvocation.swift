@@ -1,5 +1,5 @@
 import CKelvinKernels
-package import KelvinDevices
+import KelvinDevices
 
 /// An array of tasks with resolved pointers, run by one call.
 final class CPUInvocation: Invocation {

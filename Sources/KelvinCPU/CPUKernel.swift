@@ -43,7 +43,7 @@ struct CPUKernel {
 
   init(_ record: @escaping (CPUOperands, CPUTaskList) -> Void) { self.record = record }
 
-  static let alias: () -> CPUKernel = {
+  static func alias() -> CPUKernel {
     var kernel = CPUKernel { _, _ in }
     kernel.isAlias = true
     return kernel

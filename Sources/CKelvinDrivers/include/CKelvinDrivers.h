@@ -1,5 +1,6 @@
 #pragma once
 #include "blas.h"
+#include "image_codecs.h"
 #include "content_hash.h"
 #include "image_codecs.h"
 #include "opencl_table.h"

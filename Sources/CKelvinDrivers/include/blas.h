@@ -2,7 +2,7 @@
 
 /* The parts of OpenBLAS that are used, found at run time. */
 typedef struct {
-  char version[32];
+  const char *version;
   /* C = alpha A B + beta C, as CBLAS defines it. */
   void (*sgemm)(
     int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda,

@@ -36,7 +36,7 @@ typedef enum {
   ck_columns_packed,
 } ck_columns;
 
-enum { ck_gemm_panel = 16 };
+enum { ck_gemm_panel = 16, ck_gemm_packed_width = 3 * ck_gemm_panel };
 
 typedef struct {
   size_t height, width;
@@ -66,6 +66,7 @@ typedef struct {
   ck_columns kind;
   size_t b_row_stride, b_column_stride;
   ck_window window;
+  /* Multiples of ck_gemm_rows and of gemm_width, for packed columns of ck_gemm_packed_width; at least 1. */
   size_t row_chunk, column_chunk, depth_chunk;
   ck_epilogue epilogue;
 } ck_gemm_args;

@@ -39,7 +39,7 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   arguments.window = window
   let schedule = ProductSchedule(
     rows: rows, columns: arguments.columns, depth: depth, batches: arguments.batches, threads: context.threads,
-    variant: context.variant)
+    width: context.variant.kernels.gemm_width)
   schedule.apply(to: &arguments)
 
   let run = context.variant.kernels.gemm

@@ -58,7 +58,7 @@ private func product(
   arguments.c_row_stride = columns
   arguments.kind = ck_columns_packed
   let schedule = ProductSchedule(
-    rows: rows, columns: columns, depth: depth, batches: 1, threads: context.threads, variant: context.variant)
+    rows: rows, columns: columns, depth: depth, batches: 1, threads: context.threads, width: Int(ck_gemm_packed_width))
   schedule.apply(to: &arguments)
   var kernel = CPUKernel { [packing, arguments] operands, list in
     var (packing, arguments) = (packing, arguments)

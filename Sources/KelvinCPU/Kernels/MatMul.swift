@@ -39,7 +39,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       arguments.epilogue.upper = .infinity
       let schedule = ProductSchedule(
         rows: rows, columns: columns, depth: depth, batches: batch.count, threads: context.threads,
-        variant: context.variant)
+        width: kernels.gemm_width)
       schedule.apply(to: &arguments)
       var kernel = CPUKernel { [packing, arguments] operands, list in
         var (packing, arguments) = (packing, arguments)

@@ -10,8 +10,7 @@ struct ProductSchedule {
   /// Bytes of scratch a thread needs for packed columns.
   let threadByteCount: Int
 
-  init(rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, variant: CPUVariant) {
-    let width = variant.kernels.gemm_width
+  init(rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, width: Int) {
     let height = Int(ck_gemm_rows)
     depthChunk = max(1, min(depth, Self.depthLimit))
     let panels = max(1, parts(columns, of: width))
