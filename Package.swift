@@ -65,7 +65,6 @@ let package = Package(
         "KelvinProfiling", "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
-    .executableTarget(name: "clbench", dependencies: ["KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"], swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     test("KelvinPlanningTests", "KelvinPlanning"),
