@@ -16,19 +16,19 @@ struct Table {
   }
 
   private var columns: [Column]
-  /// Each row's cells, and a remark that stands on lines of its own below it.
-  private var rows: [(cells: [String], remark: String)] = []
+  /// Each row's cells, and remarks that stand on lines of their own below it.
+  private var rows: [(cells: [String], remarks: [String])] = []
   private static let gap = 2
 
   init(_ columns: Column...) { self.columns = columns }
   init(_ columns: [Column]) { self.columns = columns }
 
-  /// - Parameter remark: text for which no column has room.
-  mutating func add(_ cells: String..., remark: String = "") { add(cells, remark: remark) }
+  mutating func add(_ cells: String...) { add(cells) }
 
-  mutating func add(_ cells: [String], remark: String = "") {
+  /// - Parameter remarks: text for which no column has room.
+  mutating func add(_ cells: [String], remarks: [String] = []) {
     precondition(cells.count == columns.count, "\(columns.count) cells make a row, got \(cells.count)")
-    rows.append((cells, remark))
+    rows.append((cells, remarks))
   }
 
   /// The table, one line for the titles and one or more for each row, without a newline at its end.
@@ -56,7 +56,7 @@ struct Table {
     var lines = columns.allSatisfy(\.title.isEmpty) ? [] : [line(columns.map(\.title))]
     for row in rows {
       lines.append(line(row.cells))
-      if !row.remark.isEmpty { lines.append(row.remark.wrapped(to: width, indent: 4)) }
+      lines += row.remarks.map { $0.wrapped(to: width, indent: 4) }
     }
     return lines.joined(separator: "\n")
   }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import Kelvin
 import KelvinGraph
 import KelvinPlanning
@@ -78,7 +77,7 @@ struct ModelOptions: ParsableArguments {
       }
     }
     options.request = PlanRequest(
-      units: units, goal: goal, isStrict: strict, precision: precision, threads: threads ?? Self.coreCount, pins: pins,
+      units: units, goal: goal, isStrict: strict, precision: precision, threads: threads ?? defaultThreadCount, pins: pins,
       exclusions: exclude)
     if let planFile { options.plan = try SavedPlan.read(planFile) }
     if let profileFile {
@@ -92,15 +91,6 @@ struct ModelOptions: ParsableArguments {
     if noCache { options.cacheDirectory = nil } else if let cacheDir { options.cacheDirectory = cacheDir }
     return options
   }
-
-  /// Processors that this process may run on.
-  static let coreCount: Int = {
-    var set = cpu_set_t()
-    guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else {
-      return max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-    }
-    return max(1, withUnsafeBytes(of: set) { $0.reduce(0) { $0 + $1.nonzeroBitCount } })
-  }()
 
   private static func precision(_ text: String) throws -> Precision {
     guard let precision = Precision(rawValue: text) else {
