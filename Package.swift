@@ -62,7 +62,7 @@ let package = Package(
       name: "kelvin",
       dependencies: [
         "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
-        "KelvinProfiling", "KelvinRuntime", "KelvinBenchmark", argumentParser,
+        "KelvinProfiling", "KelvinReference", "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),

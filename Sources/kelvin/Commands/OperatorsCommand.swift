@@ -48,8 +48,8 @@ struct OperatorCoverage {
 
   init(_ devices: [any Device]) {
     self.devices = devices.map(\.info)
-    let cases = Dictionary(grouping: ConformanceCase.all) { $0.graph.nodes.first?.op.operatorName ?? "" }
-    rows = operators.map { type in
+    let cases = Dictionary(grouping: ConformanceCase.all) { $0.graph.nodes.first?.op.name ?? "" }
+    rows = operatorCatalog.map { type in
       let own = cases[type.name] ?? []
       let answers = devices.map { ($0.info.id, Self.answer($0, own)) }
       return Row(operator: type.name, devices: Dictionary(uniqueKeysWithValues: answers))
@@ -118,8 +118,4 @@ struct OperatorCoverage {
     case .unsupported, nil: "no"
     }
   }
-}
-
-extension KelvinGraph.Operator {
-  fileprivate var operatorName: String { Self.name }
 }

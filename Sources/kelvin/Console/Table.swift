@@ -70,19 +70,27 @@ extension String {
     return "\(prefix((kept + 1) / 2))…\(suffix(kept / 2))"
   }
 
-  /// The text broken at spaces into lines of at most `width` characters, each indented.
-  func wrapped(to width: Int, indent: Int = 0) -> String {
-    let margin = String(repeating: " ", count: indent)
+  /// The text broken at spaces into lines of at most `width` characters.
+  ///
+  /// - Parameters:
+  ///   - indent: columns that every line begins with.
+  ///   - hangingIndent: columns that lines after the first begin with; `indent` unless given.
+  func wrapped(to width: Int, indent: Int = 0, hangingIndent: Int? = nil) -> String {
+    let hanging = hangingIndent ?? indent
     var lines: [String] = []
-    var line = ""
-    for word in split(separator: " ", omittingEmptySubsequences: true) {
-      if !line.isEmpty, indent + line.count + 1 + word.count > width {
-        lines.append(margin + line)
-        line = ""
+    var line = String(repeating: " ", count: indent)
+    var isEmpty = true
+    // Runs of spaces are kept: they align what stands at the beginning of a line.
+    for word in split(separator: " ", omittingEmptySubsequences: false) {
+      if !isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = String(repeating: " ", count: hanging)
+        isEmpty = true
       }
-      line += line.isEmpty ? "\(word)" : " \(word)"
+      line += isEmpty ? "\(word)" : " \(word)"
+      isEmpty = false
     }
-    if !line.isEmpty || lines.isEmpty { lines.append(margin + line) }
+    lines.append(line)
     return lines.joined(separator: "\n")
   }
 }

@@ -140,7 +140,7 @@ extension Graph {
     while let index = producers[value.index] {
       let node = nodes[index]
       if node.op is Softmax { return true }
-      if let unary = node.op as? Unary { return unary.function == .sigmoid }
+      if let unary = node.op as? Unary { return unary.function.kind == .sigmoid }
       guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else { return false }
       value = input
     }
