@@ -67,6 +67,17 @@ let package = Package(
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
+    .target(
+      name: "TestSupport", dependencies: ["KelvinGraph", "KelvinFormats", "KelvinDevices", "KelvinReference"], path: "Tests/TestSupport",
+      swiftSettings: strict),
+    test("KelvinGraphTests", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
+    test("KelvinPassesTests", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
+    test(
+      "KelvinRuntimeTests", "KelvinRuntime", "KelvinGraph", "KelvinDevices", "KelvinNull", "KelvinReference",
+      "KelvinPlanning", "KelvinProfiling", "TestSupport"),
+    test(
+      "KelvinTests", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses", "KelvinDevices",
+      "KelvinReference", "KelvinRuntime", "KelvinPlanning", "TestSupport"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),

@@ -1,5 +1,5 @@
 import KelvinCPU
-package import KelvinDevices
+import KelvinDevices
 import KelvinOpenCL
 import KelvinReference
 package import KelvinRuntime

@@ -92,7 +92,7 @@ package struct FeatureBinding: Sendable {
     }
     let sampler: ImageSampler
     do throws(ImageError) {
-      sampler = try ImageSampler(
+      sampler = ImageSampler(
         width: image.width, height: image.height, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb,
         layout: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill, regionOfInterest: picture.regionOfInterest)
       try picture.pixels.withPixels { (view) throws(ImageError) in
