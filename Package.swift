@@ -61,10 +61,16 @@ let package = Package(
     .executableTarget(
       name: "kelvin",
       dependencies: [
-        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinDevices", "KelvinPlanning", "KelvinProfiling",
-        "KelvinRuntime", "KelvinBenchmark", argumentParser,
+        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
+        "KelvinProfiling", "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
+    test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
+    test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
+    test("KelvinPlanningTests", "KelvinPlanning"),
+    test("KelvinImagesTests", "KelvinImages"),
+    test("KelvinProfilingTests", "KelvinProfiling"),
+    test("KelvinCPUTests", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
   ],
   cLanguageStandard: .gnu2x
 )

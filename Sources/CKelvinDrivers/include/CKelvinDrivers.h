@@ -1,2 +1,7 @@
 #pragma once
+#include "blas.h"
+#include "image_codecs.h"
+#include "content_hash.h"
+#include "image_codecs.h"
+#include "opencl_table.h"
 #include "vulkan_table.h"

@@ -30,7 +30,7 @@
   F(vkCreateDebugUtilsMessengerEXT) F(vkDestroyDebugUtilsMessengerEXT)
 
 typedef struct KelvinVulkan {
-#define KELVIN_FIELD(name) PFN_##name name;
+#define KELVIN_FIELD(name) PFN_##name _Nullable name;
   KELVIN_VULKAN_GLOBAL_FUNCTIONS(KELVIN_FIELD)
   KELVIN_VULKAN_INSTANCE_FUNCTIONS(KELVIN_FIELD)
   KELVIN_VULKAN_OPTIONAL_FUNCTIONS(KELVIN_FIELD)

@@ -1,1 +1,3 @@
 #pragma once
+#include "ck_kernels.h"
+#include "ck_pool.h"

@@ -1,2 +1,3 @@
 #pragma once
+#include "opencl_sources.h"
 #include "spirv_modules.h"

@@ -1,0 +1,32 @@
+# make demo      install what is needed, build, and show Kelvin at work on its embedded model
+# make test      install what is needed, build, and run every test
+# make install   install the binary, PREFIX=/usr/local unless said
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+
+.PHONY: demo test build install bootstrap check clean
+
+demo: bootstrap build
+	@dev/demo.sh
+
+# One release build serves program and tests: a debug build would compile the kernels without optimisation.
+test:
+	@dev/bootstrap.sh --tests
+	$(SWIFT) build -c release --build-tests
+	$(SWIFT) test -c release --disable-testable-imports --skip-build
+
+build: bootstrap
+	$(SWIFT) build -c release --product kelvin
+
+install: build
+	install -D -m 755 .build/release/kelvin "$(DESTDIR)$(PREFIX)/bin/kelvin"
+
+bootstrap:
+	@dev/bootstrap.sh
+
+check:
+	dev/check.sh
+
+clean:
+	rm -rf .build

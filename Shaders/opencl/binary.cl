@@ -1,0 +1,44 @@
+// z = x op y with broadcasting; op is the number of a Binary.Function. The innermost axis is a row; a work item handles
+// `rows` of them, or part of one. Strides are in elements, 0 along broadcast axes; those of the rows are 0 or 1.
+
+typedef struct {
+  int rowCount, length, rows, run, code, xStep, yStep;
+  int sizes[5], xStrides[5], yStrides[5];
+} binary_shape;
+
+static inline vec combine(int code, vec x, vec y) {
+  switch (code) {
+    case 0: return x + y;
+    case 1: return x - y;
+    case 2: return x * y;
+    case 3: return x / y;
+    case 4: return x < y || isnan(x) ? x : y;
+    case 5: return x > y || isnan(x) ? x : y;
+    default: return pow(x, y);
+  }
+}
+
+KERNEL void binary(BUFFER(x), BUFFER(y), BUFFER(z), binary_shape s) {
+  OPEN(const float, x);
+  OPEN(const float, y);
+  OPEN(float, z);
+  const int first = get_global_id(0) * s.rows, last = min(first + s.rows, s.rowCount);
+  const int start = get_global_id(1) * s.run, end = min(start + s.run, s.length);
+  for (int row = first; row < last; row++) {
+    int rest = row;
+    size_t px = 0, py = 0;
+    for (int axis = 4; axis >= 0; axis--) {
+      if (s.sizes[axis] == 1) continue;
+      const int position = rest % s.sizes[axis];
+      rest /= s.sizes[axis];
+      px += (size_t)position * s.xStrides[axis];
+      py += (size_t)position * s.yStrides[axis];
+    }
+    global float *target = z + (size_t)row * s.length;
+    for (int i = start; i < end; i += LANES) {
+      const vec left = s.xStep ? load_part(x + px + i, end - i, 1.0f) : (vec)x[px];
+      const vec right = s.yStep ? load_part(y + py + i, end - i, 1.0f) : (vec)y[py];
+      store_part(combine(s.code, left, right), target + i, end - i);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+// Convolution and matrix products with constant weights:
+// y = activation(sum over taps and channels of x * w + bias + residual).
+//
+// A work item computes PIXELS output pixels of BLOCKS * LANES output channels. Weights are packed
+// [group][channel tile][tap][input channel][BLOCKS * LANES], followed by LANES zeros that stand for the padding.
+// Where tensors lie is told by strides: pixel p, channel c of group g in image n of x is
+// x[n * xImage + g * xGroup + c / LANES * xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is LANES * xLane.
+// The last tile of pixels is moved back to end with the image, so it may compute some pixels a second time.
+
+typedef struct {
+  int pixels, width, inputHeight, inputWidth;
+  int kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, top, left;
+  int channels, groups, outputs;
+  int xImage, xGroup, xBlock, xLane, xPixel;
+  int yImage, yGroup, yBlock, yLane, yPixel;
+  int storesWholeBlocks, hasBias, hasResidual, swapsOrder;
+  int activation;
+  float a, b;
+} NAMED(convolution_shape);
+
+#define EACH(i) _Pragma("unroll") for (int i = 0; i < PIXELS; i++)
+#define EACH_BLOCK(j) _Pragma("unroll") for (int j = 0; j < BLOCKS; j++)
+
+KERNEL void NAMED(convolution)(
+    BUFFER(x), BUFFER(w), BUFFER(bias), BUFFER(residual), BUFFER(y), NAMED(convolution_shape) s) {
+  OPEN(const float, x);
+  OPEN(const float, w);
+  OPEN(const float, bias);
+  OPEN(const float, residual);
+  OPEN(float, y);
+  const int tile = get_global_id(s.swapsOrder), part = get_global_id(1 - s.swapsOrder);
+  if (tile * PIXELS >= s.pixels) return;
+  const int image = get_global_id(2) / s.groups, group = get_global_id(2) % s.groups;
+  const int parts = (s.outputs + BLOCKS * LANES - 1) / (BLOCKS * LANES);
+  const int taps = s.kernelHeight * s.kernelWidth;
+  const int weightCount = taps * s.channels * BLOCKS * LANES;
+  const global float *zeros = w + (size_t)s.groups * parts * weightCount;
+  const int first = max(min(tile * PIXELS, s.pixels - PIXELS), 0);
+  x += (size_t)image * s.xImage + (size_t)group * s.xGroup;
+  w += (size_t)(group * parts + part) * weightCount;
+
+  int row[PIXELS], column[PIXELS];
+  int oy = first / s.width, ox = first - oy * s.width;
+  EACH(i) {
+    row[i] = oy * s.strideY - s.top;
+    column[i] = ox * s.strideX - s.left;
+    if (first + i + 1 < s.pixels && ++ox == s.width) {
+      ox = 0;
+      oy++;
+    }
+  }
+  vec sum[PIXELS][BLOCKS];
+  EACH(i) EACH_BLOCK(j) sum[i][j] = 0.0f;
+
+  for (int ky = 0; ky < s.kernelHeight; ky++)
+    for (int kx = 0; kx < s.kernelWidth; kx++) {
+      const global float *p[PIXELS];
+      int step[PIXELS];
+      EACH(i) {
+        const int iy = row[i] + ky * s.dilationY, ix = column[i] + kx * s.dilationX;
+        const int inside = iy >= 0 && iy < s.inputHeight && ix >= 0 && ix < s.inputWidth;
+        p[i] = inside ? x + (size_t)(iy * s.inputWidth + ix) * s.xPixel : zeros;
+#if PLANAR
+        step[i] = inside ? s.xLane : 0;
+#else
+        step[i] = inside ? s.xBlock : 0;
+#endif
+      }
+#if PLANAR
+      for (int c = 0; c < s.channels; c++, w += BLOCKS * LANES) {
+        vec k[BLOCKS];
+        EACH_BLOCK(j) k[j] = LOAD(w + j * LANES);
+        EACH(i) {
+          const vec value = *p[i];
+          p[i] += step[i];
+          EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
+        }
+      }
+#else
+      const int whole = s.channels / LANES, rest = s.channels % LANES;
+      for (int block = 0; block < whole; block++) {
+        _Pragma("unroll") for (int c = 0; c < LANES; c++, w += BLOCKS * LANES) {
+          vec k[BLOCKS];
+          EACH_BLOCK(j) k[j] = LOAD(w + j * LANES);
+          EACH(i) {
+            const vec value = p[i][c];
+            EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
+          }
+        }
+        EACH(i) p[i] += step[i];
+      }
+      for (int c = 0; c < rest; c++, w += BLOCKS * LANES) {
+        vec k[BLOCKS];
+        EACH_BLOCK(j) k[j] = LOAD(w + j * LANES);
+        EACH(i) {
+          const vec value = p[i][c];
+          EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
+        }
+      }
+#endif
+    }
+
+  // A copy whose index may vary, so that the sums above stay in registers and what follows is compiled once.
+  vec sums[PIXELS * BLOCKS];
+  EACH(i) EACH_BLOCK(j) sums[j * PIXELS + i] = sum[i][j];
+  y += (size_t)image * s.yImage + (size_t)group * s.yGroup;
+  residual += (size_t)image * s.yImage + (size_t)group * s.yGroup;
+  for (int j = 0; j < BLOCKS; j++) {
+    const int block = part * BLOCKS + j;
+    const int count = min(s.outputs - block * LANES, LANES);
+    if (count <= 0) continue;
+    vec offset = 0.0f;
+    if (s.hasBias) offset = LOAD(bias + ((size_t)group * parts * BLOCKS + block) * LANES);
+    const int stored = s.storesWholeBlocks ? LANES : count;
+    for (int i = 0; i < PIXELS && first + i < s.pixels; i++) {
+      const size_t place = (size_t)block * s.yBlock + (size_t)(first + i) * s.yPixel;
+      vec v = sums[j * PIXELS + i] + offset;
+      if (s.yLane == 1) {
+        if (s.hasResidual) v += load_part(residual + place, stored, 0.0f);
+        store_part(activate(s.activation, s.a, s.b, v), y + place, stored);
+      } else {
+        float lanes[LANES];
+        if (s.hasResidual) {
+          for (int c = 0; c < LANES; c++) lanes[c] = c < count ? residual[place + (size_t)c * s.yLane] : 0.0f;
+          v += JOIN(vload, LANES)(0, lanes);
+        }
+        JOIN(vstore, LANES)(activate(s.activation, s.a, s.b, v), 0, lanes);
+        for (int c = 0; c < count; c++) y[place + (size_t)c * s.yLane] = lanes[c];
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// float16 is stored as half at a segment's boundary and as float inside. A work item handles `run` elements.
+
+typedef struct {
+  int count, run;
+} half_shape;
+
+#define RANGE const int start = get_global_id(0) * s.run, end = min(start + s.run, s.count)
+
+KERNEL void half_to_float(BUFFER(x), BUFFER(y), half_shape s) {
+  OPEN(const half, x);
+  OPEN(float, y);
+  RANGE;
+  for (int i = start; i < end; i++) y[i] = vload_half(i, x);
+}
+
+KERNEL void float_to_half(BUFFER(x), BUFFER(y), half_shape s) {
+  OPEN(const float, x);
+  OPEN(half, y);
+  RANGE;
+  for (int i = start; i < end; i++) vstore_half_rte(x[i], i, y);
+}
+
+// A cast to float16 that stays inside a segment.
+KERNEL void round_to_half(BUFFER(x), BUFFER(y), half_shape s) {
+  OPEN(const float, x);
+  OPEN(float, y);
+  RANGE;
+  for (int i = start; i < end; i++) {
+    ushort bits;
+    vstore_half_rte(x[i], 0, (half *)&bits);
+    y[i] = vload_half(0, (const half *)&bits);
+  }
+}

@@ -1,0 +1,50 @@
+// What every kernel shares. LANES, GROUP and TILE come from the host: Sources/KelvinOpenCL/Tuning.swift.
+//
+// Two layouts: dense (row-major), and blocked: [N, C / LANES rounded up, pixels, LANES], the lanes beyond C undefined
+// but stored. Kernels never let one lane of a blocked tensor reach another.
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+typedef JOIN(float, LANES) vec;
+typedef JOIN(int, LANES) ivec;
+#define LOAD(p) JOIN(vload, LANES)(0, p)
+#define STORE(v, p) JOIN(vstore, LANES)(v, 0, p)
+
+#define KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+
+// A buffer argument: memory, and where in it the tensor starts, in pages of 256 bytes.
+#define BUFFER(name) global uchar *name##_memory, uint name##_page
+#define OPEN(type, name) global type *name = (global type *)(name##_memory + (size_t)name##_page * 256)
+
+// The first `count` elements; the other lanes are `filler`.
+static inline vec load_part(const global float *p, int count, float filler) {
+  if (count >= LANES) return LOAD(p);
+  float lanes[LANES];
+  for (int i = 0; i < LANES; i++) lanes[i] = i < count ? p[i] : filler;
+  return JOIN(vload, LANES)(0, lanes);
+}
+
+static inline void store_part(vec v, global float *p, int count) {
+  if (count >= LANES) {
+    STORE(v, p);
+    return;
+  }
+  float lanes[LANES];
+  JOIN(vstore, LANES)(v, 0, lanes);
+  for (int i = 0; i < count; i++) p[i] = lanes[i];
+}
+
+// The activations that kernels fuse: the numbers of UnaryFunction.Kind, -1 for none.
+#define ACTIVATION_NONE -1
+static inline vec activate(int code, float a, float b, vec x) {
+  switch (code) {
+    case 0: return x < 0.0f ? (vec)0.0f : x;
+    case 1: x = x < a ? (vec)a : x; return x > b ? (vec)b : x;
+    case 2: return x >= 0.0f ? x : a * x;
+    case 5: return 1.0f / (1.0f + exp(-x));
+    case 6: return clamp(a * x + b, (vec)0.0f, (vec)1.0f);
+    case 7: return x * clamp(x / 6.0f + 0.5f, (vec)0.0f, (vec)1.0f);
+    case 8: return x / (1.0f + exp(-x));
+    default: return x;
+  }
+}

@@ -1,0 +1,67 @@
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+// Image decoding and encoding by libvips, opened at run time: no headers are needed to build, and a machine without the
+// library gets a reason instead of a failure to start. Every function may be called from any thread, those below
+// `ck_image_enter` between a call of it and of `ck_image_leave`. A `message` receives at most `message_size` bytes,
+// always terminated.
+
+enum ck_image_format {
+  CK_IMAGE_JPEG,
+  CK_IMAGE_PNG,
+  CK_IMAGE_WEBP,
+  CK_IMAGE_TIFF,
+  CK_IMAGE_GIF,
+  CK_IMAGE_HEIF,
+  CK_IMAGE_BMP,
+};
+
+/// What an image file's header says, before any pixel is decoded.
+struct ck_image_header {
+  int64_t width;
+  int64_t height;
+  /// The EXIF orientation, 1 when the file has none or an invalid one.
+  int32_t orientation;
+};
+
+struct ck_image;
+
+/// Opens and initialises libvips, once for the process. Returns null when it is ready, else the reason it is not.
+const char *ck_image_prepare(void);
+
+/// Begins work with libvips, together with other threads or alone. libvips keeps the text of errors for the whole
+/// process: whether a call fails is always certain, but why it does only when no other thread is at work.
+void ck_image_enter(int alone);
+void ck_image_leave(void);
+
+/// How much may be wrong with a file before it is refused. Neither lets a truncated picture pass.
+enum ck_image_tolerance {
+  /// What the decoder calls an error.
+  CK_IMAGE_REFUSE_ERRORS,
+  /// Its warnings too.
+  CK_IMAGE_REFUSE_WARNINGS,
+};
+
+/// Whether this build of libvips reads a format: which ones it has is the distribution's choice.
+int ck_image_reads(enum ck_image_format format);
+
+/// Reads a header. `bytes` must stay valid until `ck_image_close`. Returns null and a message on failure.
+struct ck_image *ck_image_open(
+  const void *bytes, size_t size, enum ck_image_format format, enum ck_image_tolerance tolerance,
+  struct ck_image_header *header, char *message, size_t message_size);
+
+/// Decodes the opened image into `rgb`: width x height x 3 bytes, sRGB, alpha composed on black, not yet oriented.
+/// Returns 0, or -1 and a message; after a failure the contents of `rgb` are unspecified.
+int ck_image_read(struct ck_image *image, uint8_t *rgb, size_t size, char *message, size_t message_size);
+
+void ck_image_close(struct ck_image *image);
+
+/// Encodes interleaved 8-bit pixels of 1 (grey), 3 (RGB) or 4 (RGBA) channels. `suffix` names the format and its
+/// options as libvips spells them (".png", ".jpg[Q=90]"). Returns a block to pass to `ck_image_free`, or null and a
+/// message.
+void *ck_image_encode(
+  const uint8_t *pixels, int width, int height, int channels, const char *suffix, size_t *size,
+  char *message, size_t message_size);
+
+void ck_image_free(void *block);

@@ -1,0 +1,50 @@
+#pragma once
+
+/// OpenCL 1.2, opened at run time: nothing links against a driver, and a machine without one runs the same binary.
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+/// Every function that Kelvin calls, once.
+#define KELVIN_OPENCL_FUNCTIONS(X) \
+  X(clGetPlatformIDs)              \
+  X(clGetPlatformInfo)             \
+  X(clGetDeviceIDs)                \
+  X(clGetDeviceInfo)               \
+  X(clCreateContext)               \
+  X(clReleaseContext)              \
+  X(clCreateCommandQueue)          \
+  X(clReleaseCommandQueue)         \
+  X(clCreateBuffer)                \
+  X(clReleaseMemObject)            \
+  X(clEnqueueReadBuffer)           \
+  X(clEnqueueWriteBuffer)          \
+  X(clCreateProgramWithSource)     \
+  X(clCreateProgramWithBinary)     \
+  X(clBuildProgram)                \
+  X(clGetProgramInfo)              \
+  X(clGetProgramBuildInfo)         \
+  X(clReleaseProgram)              \
+  X(clCreateKernel)                \
+  X(clSetKernelArg)                \
+  X(clReleaseKernel)               \
+  X(clEnqueueNDRangeKernel)        \
+  X(clGetEventProfilingInfo)       \
+  X(clRetainEvent)                 \
+  X(clReleaseEvent)                \
+  X(clWaitForEvents)               \
+  X(clFlush)                       \
+  X(clFinish)
+
+typedef struct {
+#define KELVIN_FIELD(name) __typeof__(name) *_Nonnull name;
+  KELVIN_OPENCL_FUNCTIONS(KELVIN_FIELD)
+#undef KELVIN_FIELD
+} kelvin_opencl;
+
+/// Opens the library at `path` and fills `table`.
+///
+/// Returns NULL on success; otherwise what is missing, valid until the thread's next call.
+const char *_Nullable kelvin_opencl_open(const char *_Nonnull path, kelvin_opencl *_Nonnull table);

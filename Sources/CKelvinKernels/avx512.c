@@ -1,0 +1,9 @@
+#if defined(__x86_64__)
+#pragma clang attribute push(                                                                      \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), apply_to = function)
+#define CK_VARIANT "avx512"
+#define CK_LANES 16
+#define CK_NAME(kernel) kernel##__avx512
+#include "kernels.h"
+#pragma clang attribute pop
+#endif

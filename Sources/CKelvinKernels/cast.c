@@ -1,0 +1,78 @@
+#include "ck_kernels.h"
+#include "half.h"
+
+/* Integers travel as 64-bit integers, so that none loses digits on its way to another integer type. */
+typedef struct {
+  bool is_integer;
+  bool is_unsigned;
+  int64_t integer;
+  double real;
+} cast_value;
+
+static cast_value cast_load(ck_scalar type, const void *x, size_t i) {
+  switch (type) {
+  case ck_float16: return (cast_value){.real = half_value(((const uint16_t *)x)[i])};
+  case ck_float32: return (cast_value){.real = ((const float *)x)[i]};
+  case ck_float64: return (cast_value){.real = ((const double *)x)[i]};
+  case ck_int8: return (cast_value){true, false, ((const int8_t *)x)[i], 0};
+  case ck_int16: return (cast_value){true, false, ((const int16_t *)x)[i], 0};
+  case ck_int32: return (cast_value){true, false, ((const int32_t *)x)[i], 0};
+  case ck_int64: return (cast_value){true, false, ((const int64_t *)x)[i], 0};
+  case ck_uint8:
+  case ck_bool: return (cast_value){true, false, ((const uint8_t *)x)[i], 0};
+  case ck_uint16: return (cast_value){true, false, ((const uint16_t *)x)[i], 0};
+  case ck_uint32: return (cast_value){true, false, ((const uint32_t *)x)[i], 0};
+  case ck_uint64: return (cast_value){true, true, (int64_t)((const uint64_t *)x)[i], 0};
+  }
+  return (cast_value){0};
+}
+
+static double cast_real(cast_value x) {
+  return !x.is_integer ? x.real : x.is_unsigned ? (double)(uint64_t)x.integer : (double)x.integer;
+}
+
+/* Truncated and saturated to [lower, upper]. */
+static int64_t cast_integer(cast_value x, int64_t lower, int64_t upper) {
+  int64_t integer = x.integer;
+  if (x.is_integer && x.is_unsigned && integer < 0) integer = INT64_MAX;
+  if (!x.is_integer) {
+    if (isnan(x.real)) return 0;
+    if (x.real >= 0x1p63) integer = INT64_MAX;
+    else if (x.real < -0x1p63) integer = INT64_MIN;
+    else integer = (int64_t)x.real;
+  }
+  return integer < lower ? lower : integer > upper ? upper : integer;
+}
+
+static uint64_t cast_unsigned(cast_value x) {
+  if (x.is_integer) return x.is_unsigned || x.integer > 0 ? (uint64_t)x.integer : 0;
+  if (!(x.real > 0)) return 0;
+  return x.real >= 0x1p64 ? UINT64_MAX : (uint64_t)x.real;
+}
+
+static float cast_float(cast_value x) {
+  return !x.is_integer ? (float)x.real : x.is_unsigned ? (float)(uint64_t)x.integer : (float)x.integer;
+}
+
+void ck_cast_run(const void *args, size_t begin, size_t end, void *scratch) {
+  (void)scratch;
+  const ck_cast_args *c = args;
+  size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < c->count ? end * ck_map_chunk : c->count;
+  for (size_t i = first; i < last; i++) {
+    cast_value x = cast_load(c->from, c->x, i);
+    switch (c->to) {
+    case ck_float16: ((uint16_t *)c->y)[i] = half_bits(cast_real(x)); break;
+    case ck_float32: ((float *)c->y)[i] = cast_float(x); break;
+    case ck_float64: ((double *)c->y)[i] = cast_real(x); break;
+    case ck_int8: ((int8_t *)c->y)[i] = (int8_t)cast_integer(x, INT8_MIN, INT8_MAX); break;
+    case ck_int16: ((int16_t *)c->y)[i] = (int16_t)cast_integer(x, INT16_MIN, INT16_MAX); break;
+    case ck_int32: ((int32_t *)c->y)[i] = (int32_t)cast_integer(x, INT32_MIN, INT32_MAX); break;
+    case ck_int64: ((int64_t *)c->y)[i] = cast_integer(x, INT64_MIN, INT64_MAX); break;
+    case ck_uint8: ((uint8_t *)c->y)[i] = (uint8_t)cast_integer(x, 0, UINT8_MAX); break;
+    case ck_uint16: ((uint16_t *)c->y)[i] = (uint16_t)cast_integer(x, 0, UINT16_MAX); break;
+    case ck_uint32: ((uint32_t *)c->y)[i] = (uint32_t)cast_integer(x, 0, UINT32_MAX); break;
+    case ck_uint64: ((uint64_t *)c->y)[i] = cast_unsigned(x); break;
+    case ck_bool: ((uint8_t *)c->y)[i] = x.is_integer ? x.integer != 0 : x.real != 0; break;
+    }
+  }
+}

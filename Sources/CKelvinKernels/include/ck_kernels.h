@@ -1,0 +1,251 @@
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Arguments of the kernels. Tensors are dense and row-major; lengths and strides count elements.
+ * Every `run` computes items `begin` to `end` of the task that its comment describes. */
+
+typedef void (*ck_run)(const void *args, size_t begin, size_t end, void *scratch);
+
+/* y[i] = f(x[i]); `x` and `y` may be the same. */
+typedef void (*ck_map)(const float *x, float *y, size_t count, float a, float b);
+
+/* What happens to a result before it is stored: map(clamp(product + bias + residual)). */
+typedef struct {
+  /* One element for each row or column of the result, or null. */
+  const float *row_bias;
+  const float *column_bias;
+  /* Laid out as the result, or null. */
+  const float *residual;
+  float lower, upper;
+  /* Null where clamping is all. */
+  ck_map map;
+  float map_a, map_b;
+} ck_epilogue;
+
+enum { ck_gemm_rows = 8 };
+
+/* Where the columns of a matrix product come from. */
+typedef enum {
+  /* The windows of an image [channels, height, width]: rows are (channel, ky, kx), columns are output pixels. */
+  ck_columns_of_image,
+  /* A matrix with any strides. */
+  ck_columns_strided,
+  /* Panels of ck_gemm_panel columns, [depth][ck_gemm_panel] each, zero-filled: no packing needed. */
+  ck_columns_packed,
+} ck_columns;
+
+enum { ck_gemm_panel = 16, ck_gemm_packed_width = 3 * ck_gemm_panel };
+
+typedef struct {
+  size_t height, width;
+  size_t kernel_height, kernel_width;
+  size_t stride_y, stride_x;
+  size_t dilation_y, dilation_x;
+  size_t before_y, before_x;
+  size_t out_height, out_width;
+} ck_window;
+
+/* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
+ *
+ * `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled.
+ * Scratch: column_chunk, rounded up to gemm_width, times the smaller of depth and depth_chunk, in float32 elements. */
+typedef struct {
+  size_t rows, columns, depth, batches;
+  const float *a;
+  const float *b;
+  float *c;
+  /* Batch i is at a + (i % a_period) * a_step, b + i * b_step and c + i * c_step; its row bias at
+   * row_bias + (i % a_period) * rows. */
+  size_t a_step, b_step, c_step, a_period;
+  /* Where not null: the steps to take instead of i % a_period and i. */
+  const size_t *a_index;
+  const size_t *b_index;
+  size_t c_row_stride;
+  ck_columns kind;
+  size_t b_row_stride, b_column_stride;
+  ck_window window;
+  /* Multiples of ck_gemm_rows and of gemm_width, for packed columns of ck_gemm_packed_width; at least 1. */
+  size_t row_chunk, column_chunk, depth_chunk;
+  ck_epilogue epilogue;
+} ck_gemm_args;
+
+/* Packs the rows of a strided matrix into panels of ck_gemm_rows. Items are (batch, panel). */
+typedef struct {
+  const float *x;
+  float *y;
+  size_t rows, depth;
+  size_t row_stride, depth_stride;
+  size_t x_step, y_step;
+} ck_pack_rows_args;
+
+/* y = w * x for one vector: `b` as ck_columns_packed. Items are panels. */
+typedef struct {
+  const float *x;
+  const float *b;
+  float *y;
+  size_t columns, depth;
+  ck_epilogue epilogue;
+} ck_gemv_args;
+
+/* Each output channel from one input channel. Items are (image, output channel). */
+typedef struct {
+  const float *x;
+  /* [channels][kernel] */
+  const float *weights;
+  float *y;
+  size_t in_channels, out_channels;
+  ck_window window;
+  ck_epilogue epilogue;
+} ck_depthwise_args;
+
+typedef enum { ck_pool_maximum, ck_pool_average } ck_pool_function;
+
+/* Windows of each plane. Items are planes. */
+typedef struct {
+  const float *x;
+  float *y;
+  ck_pool_function function;
+  ck_window window;
+  /* For averages: how many rows and columns of each window count, [out_height] and [out_width]. */
+  const float *row_counts;
+  const float *column_counts;
+} ck_window_pool_args;
+
+enum { ck_map_chunk = 4096 };
+
+/* Items are chunks of ck_map_chunk elements. */
+typedef struct {
+  const float *x;
+  float *y;
+  size_t count;
+  ck_map map;
+  float a, b;
+} ck_unary_args;
+
+enum { ck_max_rank = 8 };
+
+/* z = x op y. The last size is the inner one; strides of x and y there are 0 or 1, z is dense.
+ * Items are (outer index, chunk of ck_map_chunk inner elements). */
+typedef struct {
+  const float *x;
+  const float *y;
+  float *z;
+  size_t function;
+  size_t rank;
+  size_t sizes[ck_max_rank];
+  size_t x_strides[ck_max_rank];
+  size_t y_strides[ck_max_rank];
+} ck_binary_args;
+
+/* [outer, length, inner] to [outer, inner]. Items are (outer, chunk of ck_reduce_chunk inner elements). */
+typedef struct {
+  const float *x;
+  float *y;
+  size_t function;
+  size_t outer, length, inner;
+} ck_reduce_args;
+
+enum { ck_reduce_chunk = 256 };
+
+/* Softmax over the middle of [outer, length, inner]; items as ck_reduce_args. */
+typedef struct {
+  const float *x;
+  float *y;
+  size_t outer, length, inner;
+} ck_softmax_args;
+
+/* y = (x - mean) * scale + shift for each plane of [outer, channels, inner]. Items are (outer, channel). */
+typedef struct {
+  const float *x;
+  float *y;
+  const float *mean;
+  const float *scale;
+  const float *shift;
+  size_t channels, inner;
+} ck_batch_normalization_args;
+
+/* float16 to float32 or back. Items are chunks of ck_map_chunk elements. */
+typedef struct {
+  const void *x;
+  void *y;
+  size_t count;
+} ck_convert_args;
+
+enum { ck_unary_functions = 30, ck_binary_functions = 7 };
+
+/* The kernels of one instruction set: a column for each family. */
+typedef struct {
+  const char *name;
+  size_t lanes;
+  ck_run gemm, gemv, pack_rows, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
+  ck_run float_from_half, half_from_float;
+  /* Columns of a panel of the matrix product. */
+  size_t gemm_width;
+  /* float32 elements of scratch that depthwise convolution and pooling take for a window. */
+  size_t (*window_elements)(const ck_window *window);
+  /* By the number of the function. */
+  ck_map maps[ck_unary_functions];
+} ck_kernels;
+
+/* The instruction sets this host can run, best first; the last is the portable one. */
+const ck_kernels *const *ck_variants(size_t *count);
+
+/* Elements that packed operands take. */
+size_t ck_packed_rows_count(size_t rows, size_t depth);
+size_t ck_packed_columns_count(size_t columns, size_t depth);
+
+/* Writes `w`, [columns][depth] with the given strides, as ck_columns_packed. */
+void ck_pack_columns(
+  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, float *packed);
+
+/* Copies elements of 1, 2, 4 or 8 bytes between any two strided layouts. Strides count elements and may be negative or,
+ * in the source, zero. Items are the indices of all axes but the last. */
+typedef struct {
+  const void *source;
+  void *target;
+  size_t element;
+  size_t rank;
+  size_t sizes[ck_max_rank];
+  ptrdiff_t source_strides[ck_max_rank];
+  ptrdiff_t target_strides[ck_max_rank];
+} ck_copy_args;
+void ck_copy_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* Fills elements with one value. Items are chunks of ck_map_chunk elements. */
+typedef struct {
+  void *target;
+  size_t element;
+  size_t count;
+  uint64_t value;
+} ck_fill_args;
+void ck_fill_run(const void *args, size_t begin, size_t end, void *scratch);
+
+typedef enum {
+  ck_float16, ck_float32, ck_float64,
+  ck_int8, ck_int16, ck_int32, ck_int64,
+  ck_uint8, ck_uint16, ck_uint32, ck_uint64,
+  ck_bool,
+} ck_scalar;
+
+/* y[o, i, n] = x[o, clamp(index[i]), n]. Items are (o, i). */
+typedef struct {
+  const void *x;
+  const void *indices;
+  void *y;
+  ck_scalar index_type;
+  size_t outer, length, picked;
+  /* Bytes of one slice. */
+  size_t inner;
+} ck_gather_args;
+void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* Element for element into another type. Items are chunks of ck_map_chunk elements. */
+typedef struct {
+  const void *x;
+  void *y;
+  ck_scalar from, to;
+  size_t count;
+} ck_cast_args;
+void ck_cast_run(const void *args, size_t begin, size_t end, void *scratch);

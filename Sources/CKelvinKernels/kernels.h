@@ -1,0 +1,31 @@
+/* All kernels of one instruction set. The including file has defined CK_LANES, CK_NAME and CK_VARIANT, a string. */
+#pragma once
+#include "batch_normalization.h"
+#include "binary.h"
+#include "convert.h"
+#include "depthwise.h"
+#include "gemm.h"
+#include "reduce.h"
+#include "softmax.h"
+#include "unary.h"
+#include "window_pool.h"
+
+const ck_kernels CK_NAME(ck_kernels) = {
+  .name = CK_VARIANT,
+  .lanes = CK_LANES,
+  .gemm = CK_NAME(ck_f32_gemm),
+  .gemv = CK_NAME(ck_f32_gemv_16),
+  .pack_rows = CK_NAME(ck_f32_pack_rows),
+  .depthwise = CK_NAME(ck_f32_depthwise),
+  .window_pool = CK_NAME(ck_f32_window_pool),
+  .unary = CK_NAME(ck_f32_unary),
+  .binary = CK_NAME(ck_f32_binary),
+  .reduce = CK_NAME(ck_f32_reduce),
+  .softmax = CK_NAME(ck_f32_softmax),
+  .batch_normalization = CK_NAME(ck_f32_batch_normalization),
+  .float_from_half = CK_NAME(ck_f32_from_f16),
+  .half_from_float = CK_NAME(ck_f16_from_f32),
+  .gemm_width = gemm_width,
+  .window_elements = CK_NAME(ck_window_elements),
+  .maps = CK_MAPS,
+};

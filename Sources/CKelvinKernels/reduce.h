@@ -1,0 +1,150 @@
+/* Sums, extremes and their relatives along the middle of [outer, length, inner]. */
+#pragma once
+#include "ck_kernels.h"
+#include "vmath.h"
+
+enum {
+  reduce_sum, reduce_mean, reduce_maximum, reduce_minimum, reduce_product, reduce_l1, reduce_l2,
+  reduce_sum_of_squares, reduce_log_sum, reduce_log_sum_exp,
+};
+
+CK_INLINE float reduce_identity(const size_t function) {
+  switch (function) {
+  case reduce_maximum: return -INFINITY;
+  case reduce_minimum: return INFINITY;
+  case reduce_product: return 1;
+  default: return 0;
+  }
+}
+
+CK_INLINE vf reduce_combine(const size_t function, vf sum, vf x) {
+  switch (function) {
+  case reduce_maximum: return vselect(x != x, x, vatleast(sum, x));
+  case reduce_minimum: return vselect(x != x, x, vatmost(sum, x));
+  case reduce_product: return sum * x;
+  default: return sum + x;
+  }
+}
+
+/* What is combined for each element; `shift` is the largest element where the function takes exponentials. */
+CK_INLINE vf reduce_term(const size_t function, vf x, vf shift) {
+  switch (function) {
+  case reduce_l1: return vabs(x);
+  case reduce_l2:
+  case reduce_sum_of_squares: return x * x;
+  case reduce_log_sum_exp: return vexp(x - shift);
+  default: return x;
+  }
+}
+
+CK_INLINE vf reduce_finish(const size_t function, vf sum, vf shift, size_t length) {
+  switch (function) {
+  case reduce_mean: return sum / (float)length;
+  case reduce_l2: return __builtin_elementwise_sqrt(sum);
+  case reduce_log_sum: return vlog(sum);
+  case reduce_log_sum_exp: return vlog(sum) + shift;
+  default: return sum;
+  }
+}
+
+CK_INLINE float reduce_lanes(const size_t function, vf x, size_t n) {
+  float lanes[CK_LANES];
+  vstore(lanes, x);
+  float result = lanes[0];
+  for (size_t lane = 1; lane < n; lane++)
+    result = reduce_combine(function, vset(result), vset(lanes[lane]))[0];
+  return result;
+}
+
+CK_INLINE vf reduce_finite(vf x) { return vselect(vabs(x) == vset(INFINITY), vset(0), x); }
+
+/* Consecutive elements to one. */
+CK_INLINE float reduce_row(const size_t function, const float *x, size_t count, float shift) {
+  vf offset = vset(shift);
+  vf sums[4];
+  for (size_t way = 0; way < 4; way++) sums[way] = vset(reduce_identity(function));
+  size_t i = 0;
+  for (; i + 4 * CK_LANES <= count; i += 4 * CK_LANES)
+#pragma clang loop unroll(full)
+    for (size_t way = 0; way < 4; way++)
+      sums[way] =
+        reduce_combine(function, sums[way], reduce_term(function, vload(x + i + way * CK_LANES), offset));
+  for (; i + CK_LANES <= count; i += CK_LANES)
+    sums[0] = reduce_combine(function, sums[0], reduce_term(function, vload(x + i), offset));
+  vf sum = reduce_combine(
+    function, reduce_combine(function, sums[0], sums[1]), reduce_combine(function, sums[2], sums[3]));
+  float result = reduce_lanes(function, sum, CK_LANES);
+  if (i < count) {
+    float rest = reduce_lanes(function, reduce_term(function, vload_part(x + i, count - i), offset), count - i);
+    result = reduce_combine(function, vset(result), vset(rest))[0];
+  }
+  return result;
+}
+
+/* `n` neighbouring columns, each reduced on its own. */
+CK_INLINE vf reduce_columns(const size_t function, const float *x, size_t length, size_t step, size_t n, vf shift) {
+  vf sums[2] = {vset(reduce_identity(function)), vset(reduce_identity(function))};
+  size_t i = 0;
+  for (; i + 2 <= length; i += 2) {
+    sums[0] = reduce_combine(function, sums[0], reduce_term(function, vload_part(x + i * step, n), shift));
+    sums[1] = reduce_combine(function, sums[1], reduce_term(function, vload_part(x + (i + 1) * step, n), shift));
+  }
+  if (i < length)
+    sums[0] = reduce_combine(function, sums[0], reduce_term(function, vload_part(x + i * step, n), shift));
+  return reduce_combine(function, sums[0], sums[1]);
+}
+
+CK_INLINE void reduce_span(const ck_reduce_args *a, const size_t function, size_t outer, size_t first, size_t count) {
+  const float *x = a->x + outer * a->length * a->inner;
+  float *y = a->y + outer * a->inner;
+  if (a->inner == 1) {
+    float shift = 0;
+    if (function == reduce_log_sum_exp)
+      shift = reduce_finite(vset(reduce_row(reduce_maximum, x, a->length, 0)))[0];
+    vf sum = vset(reduce_row(function, x, a->length, shift));
+    y[0] = reduce_finish(function, sum, vset(shift), a->length)[0];
+    return;
+  }
+  for (size_t i = first; i < first + count; i += CK_LANES) {
+    size_t n = first + count - i < CK_LANES ? first + count - i : CK_LANES;
+    vf shift = vset(0);
+    if (function == reduce_log_sum_exp)
+      shift = reduce_finite(reduce_columns(reduce_maximum, x + i, a->length, a->inner, n, shift));
+    vf sum = reduce_columns(function, x + i, a->length, a->inner, n, shift);
+    vstore_part(y + i, reduce_finish(function, sum, shift, a->length), n);
+  }
+}
+
+typedef void (*reduce_function)(const ck_reduce_args *a, size_t outer, size_t first, size_t count);
+
+#define CK_REDUCE(function)                                                                                        \
+  static void CK_NAME(ck_f32_reduce_##function)(const ck_reduce_args *a, size_t outer, size_t first, size_t count) { \
+    reduce_span(a, reduce_##function, outer, first, count);                                                        \
+  }
+
+CK_REDUCE(sum)
+CK_REDUCE(mean)
+CK_REDUCE(maximum)
+CK_REDUCE(minimum)
+CK_REDUCE(product)
+CK_REDUCE(l1)
+CK_REDUCE(l2)
+CK_REDUCE(sum_of_squares)
+CK_REDUCE(log_sum)
+CK_REDUCE(log_sum_exp)
+
+static void CK_NAME(ck_f32_reduce)(const void *args, size_t begin, size_t end, void *scratch) {
+  (void)scratch;
+  static const reduce_function functions[] = {
+    CK_NAME(ck_f32_reduce_sum), CK_NAME(ck_f32_reduce_mean), CK_NAME(ck_f32_reduce_maximum),
+    CK_NAME(ck_f32_reduce_minimum), CK_NAME(ck_f32_reduce_product), CK_NAME(ck_f32_reduce_l1),
+    CK_NAME(ck_f32_reduce_l2), CK_NAME(ck_f32_reduce_sum_of_squares), CK_NAME(ck_f32_reduce_log_sum),
+    CK_NAME(ck_f32_reduce_log_sum_exp)};
+  const ck_reduce_args *a = args;
+  size_t chunks = (a->inner + ck_reduce_chunk - 1) / ck_reduce_chunk;
+  for (size_t item = begin; item < end; item++) {
+    size_t first = item % chunks * ck_reduce_chunk;
+    size_t count = a->inner - first < ck_reduce_chunk ? a->inner - first : ck_reduce_chunk;
+    functions[a->function](a, item / chunks, first, count);
+  }
+}

@@ -1,0 +1,91 @@
+/* Vectors of the instruction set that the including file was written for. It defines
+ *   CK_LANES   float32 lanes of a vector
+ *   CK_NAME(x) the name of a kernel with the instruction set's suffix
+ * and puts the functions under the matching target attribute. */
+#pragma once
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if CK_LANES > 4
+#include <immintrin.h>
+#endif
+
+#define CK_INLINE static inline __attribute__((always_inline, unused))
+
+typedef float vf __attribute__((ext_vector_type(CK_LANES)));
+typedef int32_t vi __attribute__((ext_vector_type(CK_LANES)));
+
+CK_INLINE vf vload(const float *p) {
+  vf r;
+  memcpy(&r, p, sizeof r);
+  return r;
+}
+
+CK_INLINE void vstore(float *p, vf x) { memcpy(p, &x, sizeof x); }
+
+/* The first `n` lanes, `n` from 0 to CK_LANES; the others are zero. */
+CK_INLINE vf vload_part(const float *p, size_t n) {
+#if CK_LANES == 16
+  return (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif CK_LANES == 8
+  __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return (vf)_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane));
+#else
+  vf r = 0;
+  for (size_t lane = 0; lane < n; lane++) r[lane] = p[lane];
+  return r;
+#endif
+}
+
+CK_INLINE void vstore_part(float *p, vf x, size_t n) {
+#if CK_LANES == 16
+  _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+#elif CK_LANES == 8
+  __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane), (__m256)x);
+#else
+  for (size_t lane = 0; lane < n; lane++) p[lane] = x[lane];
+#endif
+}
+
+CK_INLINE vf vset(float x) { return (vf)x; }
+CK_INLINE vf vmuladd(vf a, vf b, vf c) { return a * b + c; }
+/* A NaN in `x` stays one. */
+CK_INLINE vf vatleast(vf x, vf lower) { return lower > x ? lower : x; }
+CK_INLINE vf vatmost(vf x, vf upper) { return upper < x ? upper : x; }
+CK_INLINE vf vselect(vi mask, vf a, vf b) { return mask ? a : b; }
+CK_INLINE vf vfrombits(vi x) { return (vf)x; }
+CK_INLINE vi vbits(vf x) { return (vi)x; }
+CK_INLINE vf vabs(vf x) { return (vf)((vi)x & 0x7FFFFFFF); }
+
+/* To the nearest integer, ties to even, for |x| < 2^22. */
+CK_INLINE vf vround_small(vf x) {
+  vf magic = (vf)0x1.8p23f;
+  vf sum = x + magic;
+  return sum - magic;
+}
+
+/* Even-numbered lanes of the 2 * CK_LANES elements in `a` and `b`, then odd-numbered ones. */
+#if CK_LANES == 16
+#define CK_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define CK_ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#elif CK_LANES == 8
+#define CK_EVEN 0, 2, 4, 6, 8, 10, 12, 14
+#define CK_ODD 1, 3, 5, 7, 9, 11, 13, 15
+#else
+#define CK_EVEN 0, 2, 4, 6
+#define CK_ODD 1, 3, 5, 7
+#endif
+CK_INLINE vf veven(vf a, vf b) { return __builtin_shufflevector(a, b, CK_EVEN); }
+CK_INLINE vf vodd(vf a, vf b) { return __builtin_shufflevector(a, b, CK_ODD); }
+
+CK_INLINE float vsum(vf x) {
+  float partial[CK_LANES];
+  vstore(partial, x);
+  for (size_t width = CK_LANES / 2; width > 0; width /= 2)
+    for (size_t lane = 0; lane < width; lane++) partial[lane] += partial[lane + width];
+  return partial[0];
+}

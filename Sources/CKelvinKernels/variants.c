@@ -1,0 +1,37 @@
+#include "ck_kernels.h"
+
+extern const ck_kernels ck_kernels__portable;
+#if defined(__x86_64__)
+extern const ck_kernels ck_kernels__avx2, ck_kernels__avx512;
+#endif
+
+const ck_kernels *const *ck_variants(size_t *count) {
+#if defined(__x86_64__)
+  static const ck_kernels *const all[] = {&ck_kernels__avx512, &ck_kernels__avx2, &ck_kernels__portable};
+  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  size_t first = avx512 ? 0 : avx2 ? 1 : 2;
+#else
+  static const ck_kernels *const all[] = {&ck_kernels__portable};
+  size_t first = 0;
+#endif
+  *count = sizeof all / sizeof *all - first;
+  return all + first;
+}
+
+size_t ck_packed_rows_count(size_t rows, size_t depth) {
+  return (rows + ck_gemm_rows - 1) / ck_gemm_rows * ck_gemm_rows * depth;
+}
+
+size_t ck_packed_columns_count(size_t columns, size_t depth) {
+  return (columns + ck_gemm_panel - 1) / ck_gemm_panel * ck_gemm_panel * depth;
+}
+
+void ck_pack_columns(
+  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, float *packed) {
+  for (size_t first = 0; first < columns; first += ck_gemm_panel)
+    for (size_t k = 0; k < depth; k++, packed += ck_gemm_panel)
+      for (size_t j = 0; j < ck_gemm_panel; j++)
+        packed[j] = first + j < columns ? w[(first + j) * column_stride + k * depth_stride] : 0;
+}

@@ -1,0 +1,15 @@
+import KelvinCPU
+package import KelvinDevices
+import KelvinOpenCL
+import KelvinReference
+package import KelvinRuntime
+
+/// The devices of this machine, found once and shared by every model of the process.
+///
+/// A new device is one line here. Formats have their list in `KelvinFormats`, policies in `KelvinPlanning`, passes in
+/// `KelvinPasses`.
+package let deviceInventory = DeviceInventory(
+  CPUDevice.discover()
+    + OpenCLDevice.discover()
+    + [DeviceListing(ReferenceDevice())]
+)

@@ -1,0 +1,173 @@
+import KelvinGraph
+import KelvinImages
+import KelvinRuntime
+
+/// Moves feature values into a session's inputs and a session's outputs into feature values.
+struct FeatureBinding: Sendable {
+  let function: Function
+
+  /// The shapes a caller's arrays have, for inputs that are flexible.
+  ///
+  /// - Throws: `featureType` for a shape outside the feature's range.
+  func shapes(_ provider: some FeatureProvider) throws(ModelError) -> [String: Shape] {
+    var shapes: [String: Shape] = [:]
+    for feature in function.inputs {
+      guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
+        let array = provider.featureValue(for: feature.name)?.multiArrayValue
+      else { continue }
+      let fits = array.shape.count == dimensions.count && zip(array.shape, dimensions).allSatisfy { $1.accepts($0) }
+      guard fits else {
+        let expected = dimensions.map(\.description).joined(separator: " x ")
+        throw mismatch(feature, "expected a shape of \(expected), got \(Shape(array.shape))")
+      }
+      shapes[feature.name] = Shape(array.shape)
+    }
+    return shapes
+  }
+
+  /// Writes every input of a session's graph.
+  ///
+  /// - Throws: `featureType` naming the feature: missing, unknown, or what was expected and what was given.
+  func write(_ provider: some FeatureProvider, to session: Session) throws(ModelError) {
+    let names = Set(function.inputs.map(\.name))
+    if let unknown = provider.featureNames.sorted().first(where: { !names.contains($0) }) {
+      throw ModelError(
+        .featureType, "the model has no input '\(unknown)'; it has \(names.sorted().joined(separator: ", "))")
+    }
+    let graph = session.model.graph
+    for (index, id) in graph.inputs.enumerated() {
+      let (name, type) = (graph[id].name, graph[id].type)
+      guard let feature = function.inputs.first(where: { $0.name == name }) else {
+        throw ModelError(.generic, "the graph's input '\(name)' is none of the model's features")
+      }
+      if let value = provider.featureValue(for: name) {
+        try session.withInput(index) { (memory) throws(ModelError) in try write(value, feature, type, to: memory) }
+      } else if let number = feature.defaultValue {
+        let values = [Double](repeating: number, count: type.count)
+        session.withInput(index) { Tensor.store(values, as: type.scalar, in: $0) }
+      } else {
+        throw mismatch(feature, "no value was given, and the model has no default for it")
+      }
+    }
+  }
+
+  private func write(
+    _ value: FeatureValue, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
+  ) throws(ModelError) {
+    switch (value.storage, feature.type) {
+    case (.image(let picture), .image(let image)):
+      try write(picture, feature, image, to: memory)
+    case (.multiArray(let array), _):
+      try write(array.tensor, feature, type, to: memory)
+    case (.int64(let number), _) where type.count == 1:
+      Tensor.store([Double(number)], as: type.scalar, in: memory)
+    case (.double(let number), _) where type.count == 1:
+      Tensor.store([number], as: type.scalar, in: memory)
+    default:
+      throw mismatch(feature, "expected \(FeatureDescription(feature).type.rawValue) (\(type)), got \(value.type.rawValue)")
+    }
+  }
+
+  private func write(
+    _ tensor: Tensor, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
+  ) throws(ModelError) {
+    guard tensor.shape == type.shape else { throw mismatch(feature, "expected shape \(type.shape), got \(tensor.shape)") }
+    guard type.scalar.isFloatingPoint || tensor.type.scalar == type.scalar || !tensor.type.scalar.isFloatingPoint else {
+      throw mismatch(feature, "expected \(type.scalar.rawValue) elements, got \(tensor.type.scalar.rawValue)")
+    }
+    tensor.converted(to: type.scalar).bytes.withUnsafeBytes { memory.copyMemory(from: $0) }
+  }
+
+  private func write(
+    _ picture: FeatureValue.ImageInput, _ feature: Feature, _ image: ImageFeature,
+    to memory: UnsafeMutableRawBufferPointer
+  ) throws(ModelError) {
+    if picture.cropAndScale == nil, picture.pixels.width != image.width || picture.pixels.height != image.height {
+      throw mismatch(
+        feature,
+        "expected a picture of \(image.width)x\(image.height) pixels, got \(picture.pixels.width)x\(picture.pixels.height);"
+          + " give FeatureValue(image:cropAndScale:) to have it scaled")
+    }
+    let sampler: ImageSampler
+    do throws(ImageError) {
+      sampler = try ImageSampler(
+        width: image.width, height: image.height, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb,
+        layout: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill, regionOfInterest: picture.regionOfInterest)
+      try picture.pixels.withPixels { (view) throws(ImageError) in
+        if image.scalar == .float32 {
+          try sampler.sample(
+            view, orientation: picture.orientation, scale: image.scale, bias: image.bias,
+            into: memory.bindMemory(to: Float.self))
+        } else {
+          let staging = UnsafeMutableBufferPointer<Float>.allocate(capacity: sampler.elementCount)
+          defer { staging.deallocate() }
+          try sampler.sample(
+            view, orientation: picture.orientation, scale: image.scale, bias: image.bias, into: staging)
+          Tensor.store(staging.map(Double.init), as: image.scalar, in: memory)
+        }
+      }
+    } catch { throw ModelError(.featureType, "input '\(feature.name)': \(error)") }
+  }
+
+  /// The outputs of a session's latest run.
+  func read(_ session: Session) -> DictionaryFeatureProvider {
+    let graph = session.model.graph
+    func tensor(_ index: Int) -> Tensor {
+      Tensor(graph[graph.outputs[index]].type, session.withOutput(index) { Bytes(copying: $0) })
+    }
+    var values: [String: FeatureValue] = [:]
+    let classifier = function.classifier
+    let plain = function.outputs.filter { $0.name != classifier?.labelOutput && $0.name != classifier?.probabilitiesOutput }
+    for (index, feature) in plain.enumerated() where index < graph.outputs.count {
+      values[feature.name] = value(tensor(index), feature)
+    }
+    if let classifier, classifier.graphOutput < graph.outputs.count {
+      let probabilities = tensor(classifier.graphOutput).doubles
+      let labels = classifier.labels.labels
+      var dictionary: [ClassLabel: Double] = [:]
+      var best: (label: ClassLabel, probability: Double)?
+      for (label, probability) in zip(labels, probabilities) {
+        // Where two classes share a label, the larger probability stands.
+        dictionary[label] = max(dictionary[label] ?? -.infinity, probability)
+        if best.map({ probability > $0.probability }) ?? true { best = (label, probability) }
+      }
+      switch best?.label {
+      case .string(let label): values[classifier.labelOutput] = FeatureValue(string: label)
+      case .int64(let label): values[classifier.labelOutput] = FeatureValue(int64: label)
+      case nil: break
+      }
+      if let name = classifier.probabilitiesOutput { values[name] = FeatureValue(dictionary: dictionary) }
+    }
+    return DictionaryFeatureProvider(dictionary: values)
+  }
+
+  private func value(_ tensor: Tensor, _ feature: Feature) -> FeatureValue? {
+    switch feature.type {
+    case .image(let image):
+      let pixels = tensor.floats.withUnsafeBufferPointer { planar in
+        try? PixelBuffer(
+          planar: planar, width: image.width, height: image.height,
+          order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb)
+      }
+      return pixels.map { FeatureValue(pixelBuffer: $0) }
+    case .int64: return tensor.integers.first.map { FeatureValue(int64: Int64($0)) }
+    case .double: return tensor.doubles.first.map { FeatureValue(double: $0) }
+    default: return MultiArray(tensor).map { FeatureValue(multiArray: $0) }
+    }
+  }
+
+  private func mismatch(_ feature: Feature, _ reason: String) -> ModelError {
+    ModelError(.featureType, "input '\(feature.name)': \(reason)")
+  }
+}
+
+extension Dimension {
+  var isFlexible: Bool { if case .flexible = self { true } else { false } }
+
+  func accepts(_ size: Int) -> Bool {
+    switch self {
+    case .fixed(let fixed): size == fixed
+    case .flexible(_, let range, _): range.contains(size)
+    }
+  }
+}

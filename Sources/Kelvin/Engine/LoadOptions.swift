@@ -1,0 +1,22 @@
+package import KelvinGraph
+package import KelvinPlanning
+package import KelvinProfiling
+package import KelvinRuntime
+
+/// Everything that decides how a model is loaded, planned and compiled.
+package struct LoadOptions: Sendable {
+  package var request = PlanRequest()
+  /// A plan to be adopted instead of a new one.
+  package var plan: Plan?
+  /// Measurements to plan with instead of the user's own store.
+  package var profile: MeasuredProfile?
+  /// By input name.
+  package var shapes: [String: Shape] = [:]
+  /// Nil for the model's default.
+  package var function: String?
+  package var isDeterministic = false
+  /// Where packed weights, pipelines and measurements are kept; nil keeps nothing.
+  package var cacheDirectory: String? = CacheDirectory.standard
+
+  package init() {}
+}

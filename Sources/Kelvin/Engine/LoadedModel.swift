@@ -1,0 +1,85 @@
+import KelvinDevices
+package import KelvinFormats
+package import KelvinGraph
+package import KelvinPasses
+package import KelvinPlanning
+import KelvinProfiling
+import KelvinReference
+package import KelvinRuntime
+
+/// A model file read, its function's graph built for its input shapes and passed: ready to be planned and compiled.
+package struct LoadedModel: Sendable {
+  package let program: ModelProgram
+  package let functionName: String
+  package let function: Function
+  /// What the passes did, by the source's names.
+  package let changes: [PassChange]
+  package let context: ModelContext
+  package let options: LoadOptions
+  /// What the user should know once: a stale profile, a cache that cannot be written.
+  package let remarks: [String]
+
+  /// Reads a model.
+  ///
+  /// - Throws: `FormatError`, `GraphError` or `RuntimeError`.
+  package init(path: String, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
+    try self.init(program: readModel(at: path), options: options, inventory: inventory)
+  }
+
+  package init(program: ModelProgram, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
+    let name = options.function ?? program.defaultFunction
+    guard let function = program.functions[name] else {
+      let names = program.functions.keys.sorted().joined(separator: ", ")
+      throw RuntimeError.invalidChoice("the model has no function '\(name)'; it has \(names)")
+    }
+    let inputNames = Set(function.inputs.map(\.name))
+    if let unknown = options.shapes.keys.sorted().first(where: { !inputNames.contains($0) }) {
+      throw RuntimeError.invalidInput(
+        name: unknown, reason: "the model has no such input; it has \(inputNames.sorted().joined(separator: ", "))")
+    }
+    let evaluator = ReferenceEvaluator()
+    let raw = try function.graph.graph(shapes: options.shapes, evaluator: evaluator)
+    let passed = try Pipeline.standard(evaluator).run(raw)
+
+    var remarks: [String] = []
+    var cache: CompiledCache?
+    var costs = CostSheet(options.profile)
+    var key = ContentKey([program.source.path])
+    if let path = options.cacheDirectory {
+      let directory = CacheDirectory(path)
+      let opened = CompiledCache(directory, kelvinVersion: kelvinVersion)
+      key = try opened.modelKey(program.source.files)
+      if options.profile == nil {
+        let stored = ProfileStore(directory, kelvinVersion: kelvinVersion).load(devices: inventory.devices.map(\.info))
+        costs = CostSheet(stored.profile)
+        remarks += stored.remarks.map { "measurements were set aside: \($0)" }
+      }
+      cache = opened
+    }
+    self.program = program
+    functionName = name
+    self.function = function
+    changes = passed.changes
+    self.options = options
+    self.remarks = remarks
+    context = ModelContext(
+      name: program.source.path, key: key, function: name, graph: passed.graph, inventory: inventory, cache: cache,
+      costs: costs)
+  }
+
+  /// The plan the options ask for: the given one, or the best.
+  package func explain(_ request: PlanRequest? = nil) throws -> PlanExplanation {
+    let request = request ?? options.request
+    if let plan = options.plan { return try context.explain(adopting: plan, request) }
+    return try context.explain(request)
+  }
+
+  /// Compiles a plan.
+  package func compile(
+    _ explanation: PlanExplanation, observer: CompiledModel.Observer = .init()
+  ) throws(RuntimeError) -> CompiledModel {
+    try context.compile(
+      explanation.solution, precision: options.request.precision, threads: options.request.threads,
+      isDeterministic: options.isDeterministic, observer: observer)
+  }
+}

@@ -1,0 +1,2 @@
+// Pictures are part of the public vocabulary: `PixelBuffer`, `ImageOrientation`, `ImageCropAndScale`.
+@_exported public import KelvinImages

@@ -1,0 +1,76 @@
+public import FoundationEssentials
+import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
+
+/// How a model is to be loaded and run.
+public struct ModelConfiguration: Hashable, Sendable {
+  /// The processing units the model may use.
+  public var computeUnits: ComputeUnits
+  /// A name for people; the file's name where nil.
+  public var modelDisplayName: String?
+  /// The function to call; the model's default where nil.
+  public var functionName: String?
+  /// How exactly the model is computed.
+  public var precision: ComputePrecision = .automatic
+  /// Threads the CPU may use; every core where nil.
+  public var threadCount: Int?
+  /// Whether an operation that none of the units can run is an error, instead of running on the CPU.
+  public var isStrict = false
+  /// Operation name to device name, for operations that must run there.
+  public var pins: [String: String] = [:]
+  /// Devices that may not be used.
+  public var excludedDevices: [String] = []
+  /// A plan saved by `kelvin plan --save` or a bench's verdict, to be used instead of a new one.
+  public var plan: URL?
+  /// Sizes of flexible inputs, by name. A flexible batch size is 1 where nothing is said.
+  public var inputShapes: [String: [Int]] = [:]
+  /// Where compiled forms are kept between processes; the user's cache folder where nil.
+  public var cacheDirectory: URL?
+  /// Whether anything is kept between processes.
+  public var usesCache = true
+  /// Whether choices by timing are forbidden, so that results repeat bit for bit.
+  public var isDeterministic = false
+
+  /// The default configuration: all units, a plan of our own, the user's cache.
+  public init(computeUnits: ComputeUnits = .all) { self.computeUnits = computeUnits }
+}
+
+/// How exactly a model is computed.
+public enum ComputePrecision: String, Hashable, Sendable {
+  /// `full` where the model's activations are float32; where they are float16, at least as good as float16 arithmetic
+  /// with float32 accumulation.
+  case automatic
+  /// Float32-class results: at most twice the error of a float32 matrix product.
+  case full
+  /// Products of at least 16 significand bits, float32 accumulation.
+  case high
+  /// Operands may be rounded to bfloat16 or float16.
+  case low
+}
+
+extension ModelConfiguration {
+  /// - Throws: `ModelError` where the plan file cannot be read.
+  func options() throws(ModelError) -> LoadOptions {
+    var options = LoadOptions()
+    options.request = PlanRequest(
+      units: computeUnits.selection, isStrict: isStrict,
+      precision: Precision(rawValue: precision.rawValue) ?? .automatic, threads: threadCount ?? defaultThreadCount,
+      pins: pins, exclusions: excludedDevices)
+    options.function = functionName
+    options.shapes = inputShapes.mapValues { Shape($0) }
+    options.isDeterministic = isDeterministic
+    if !usesCache {
+      options.cacheDirectory = nil
+    } else if let cacheDirectory {
+      options.cacheDirectory = cacheDirectory.path
+    }
+    if let plan {
+      options.plan = try ModelError.wrapping {
+        let bytes = try Bytes(mapping: plan.path)
+        return try Plan(json: bytes.withUnsafeBytes { Data($0) })
+      }
+    }
+    return options
+  }
+}

@@ -1,0 +1,63 @@
+import KelvinDevices
+import KelvinFormats
+import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
+
+/// A model could not be loaded, planned or run. `description` says what, where, what was expected and what would help.
+public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Code: String, Hashable, Sendable {
+    /// A file cannot be read or is not what it claims to be.
+    case io
+    /// The model needs something that Kelvin does not have.
+    case unsupported
+    /// A feature is missing, unknown or of the wrong type, shape or size.
+    case featureType
+    /// The configuration does not fit the model or the machine.
+    case parameters
+    /// A device is absent or failed.
+    case device
+    case predictionCancelled
+    case generic
+  }
+
+  public let code: Code
+  public let description: String
+
+  public init(_ code: Code, _ description: String) {
+    self.code = code
+    self.description = description
+  }
+
+  /// Gives an error of any of Kelvin's modules its public form.
+  package init(_ error: any Error) {
+    let code: Code =
+      switch error {
+      case let error as ModelError: error.code
+      case is FileError: .io
+      case let error as FormatError: error.code == .unsupported || error.code == .missing ? .unsupported : .io
+      case is GraphError: .unsupported
+      case let error as RuntimeError: error.publicCode
+      case is DeviceError: .device
+      case is PlanningError: .parameters
+      default: .generic
+      }
+    self.init(code, (error as? ModelError)?.description ?? "\(error)")
+  }
+
+  static func wrapping<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
+    do { return try body() } catch { throw ModelError(error) }
+  }
+}
+
+extension RuntimeError {
+  fileprivate var publicCode: ModelError.Code {
+    switch self {
+    case .unknownDevice, .deviceAbsent, .device: .device
+    case .unplaceable: .unsupported
+    case .invalidChoice: .parameters
+    case .invalidInput: .featureType
+    case .cancelled: .predictionCancelled
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import KelvinDevices
+
+/// A device that models may run on.
+public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
+  public enum Kind: String, Hashable, Sendable {
+    case cpu
+    case gpu
+    case neuralEngine
+    /// A driver that computes on the CPU: used only when it is named.
+    case software
+    /// The slow definition that other devices are checked against; runs what nothing else can.
+    case reference
+  }
+
+  /// The name on the command line and in plans: `cpu`, `vulkan:0`.
+  public let identifier: String
+  /// The maker's name for it.
+  public let name: String
+  public let kind: Kind
+  public let driver: String
+  /// Bytes of memory.
+  public let memory: Int
+
+  init(_ info: DeviceInfo) {
+    identifier = info.id
+    name = info.name
+    driver = info.driver
+    memory = info.memory
+    kind =
+      switch info.kind {
+      case .cpu: .cpu
+      case .integratedGPU, .discreteGPU: .gpu
+      case .accelerator: .neuralEngine
+      case .software: .software
+      case .reference, .null: .reference
+      }
+  }
+
+  public var description: String { identifier }
+
+  /// Every device of this machine, software drivers included.
+  public static var allComputeDevices: [ComputeDevice] { deviceInventory.devices.map { ComputeDevice($0.info) } }
+}

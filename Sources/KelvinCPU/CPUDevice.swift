@@ -1,0 +1,81 @@
+import CKelvinDrivers
+import CKelvinKernels
+import Glibc
+package import KelvinDevices
+package import KelvinGraph
+
+/// The processor: SIMD kernels chosen for the instruction sets it has, on one thread pool for the process.
+///
+/// Values of type float16 are float32 inside a segment and converted at its boundary.
+package final class CPUDevice: Device {
+  package let info: DeviceInfo
+  let variant: CPUVariant
+
+  /// The names of the instruction sets this host has kernels for, best first.
+  package static var variantNames: [String] { CPUVariant.all.map(\.name) }
+
+  /// - Parameter variant: the position of an instruction set in `variantNames`.
+  package init(variant: Int = 0) {
+    self.variant = CPUVariant.all[variant]
+    let blas = kd_blas_load().map { "OpenBLAS \(String(cString: $0.pointee.version))" }
+    info = DeviceInfo(
+      id: "cpu", name: Self.processorName, kind: .cpu,
+      driver: ([self.variant.name] + (blas.map { [$0] } ?? [])).joined(separator: " + "), version: "",
+      memory: sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), resource: "cpu")
+  }
+
+  package static func discover() -> [DeviceListing] { [DeviceListing(CPUDevice())] }
+
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    do {
+      _ = try kernel(for: node, in: graph, threads: 1)
+      return .supported
+    } catch {
+      return supportThroughBody(of: node, precision: precision) ?? .unsupported(error.reason)
+    }
+  }
+
+  package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    try CPUExecutable(segment, on: self)
+  }
+
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
+
+  /// - Throws: `.unsupported` where the device has no kernel for the node itself.
+  func kernel(for node: Node, in graph: Graph, threads: Int) throws(DeviceError) -> CPUKernel {
+    let context = CPUContext(
+      node: node.name, inputs: graph.types(node.inputs), outputs: graph.types(node.outputs),
+      isConstant: node.inputs.map { graph[$0].weight != nil }, variant: variant, threads: threads)
+    guard let kernel = try cpuKernels.kernel(for: node.op, context) else {
+      throw DeviceError(.unsupported, device: "cpu", place: node.name, reason: "operator \(node.op.name)")
+    }
+    return kernel
+  }
+
+  private static let processorName: String = {
+    guard let file = fopen("/proc/cpuinfo", "r") else { return "CPU" }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 512)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let bytes = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      let text = String(decoding: bytes, as: UTF8.self)
+      guard text.hasPrefix("model name"), let colon = text.firstIndex(of: ":") else { continue }
+      return String(text[text.index(after: colon)...].drop { $0 == " " }.prefix { $0 != "\n" })
+    }
+    return "CPU"
+  }()
+}
+
+/// The kernels of one instruction set.
+struct CPUVariant: @unchecked Sendable {
+  private let table: UnsafePointer<ck_kernels>
+
+  var kernels: ck_kernels { table.pointee }
+  var name: String { String(cString: table.pointee.name) }
+
+  static let all: [CPUVariant] = {
+    var count = 0
+    guard let first = ck_variants(&count) else { return [] }
+    return (0..<count).compactMap { index in first[index].map { CPUVariant(table: $0) } }
+  }()
+}

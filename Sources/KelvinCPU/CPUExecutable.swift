@@ -1,0 +1,132 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+/// A compiled segment: a kernel for each node, packed weights, and a plan of its memory.
+final class CPUExecutable: Executable, @unchecked Sendable {
+  let threads: Int
+  /// Bytes of scratch from one thread's to the next.
+  let threadStride: Int
+  private let expanded: ExpandedGraph
+  private let kernels: [CPUKernel]
+  private let packs: [[Bytes]]
+  private let plan: StoragePlan
+  private let constants: [ValueID: Bytes]
+  private let variant: CPUVariant
+
+  init(_ segment: Segment, on device: CPUDevice) throws(DeviceError) {
+    let threads = max(1, segment.threads)
+    let original = segment.graph
+    let expanded = ExpandedGraph(original) { node in
+      (try? device.kernel(for: node, in: original, threads: threads)) == nil
+    }
+    let graph = expanded.graph
+    var kernels: [CPUKernel] = []
+    var packs: [[Bytes]] = []
+    var constants: [ValueID: Bytes] = [:]
+    for node in graph.nodes {
+      let kernel = try device.kernel(for: node, in: graph, threads: threads)
+      let packer = CPUPacker(graph: graph, weights: segment.weights, variant: device.variant)
+      var packed: [Bytes] = []
+      for pack in kernel.packs { packed.append(try packer.pack(pack, of: node)) }
+      for (index, input) in node.inputs.enumerated()
+      where graph[input].weight != nil && constants[input] == nil
+        && !kernel.packs.contains(where: { $0.inputs.contains(index) }) {
+        constants[input] = try packer.dense(input)
+      }
+      packs.append(packed)
+      kernels.append(kernel)
+    }
+    for output in graph.outputs where graph[output].weight != nil && constants[output] == nil {
+      constants[output] = try CPUPacker(graph: graph, weights: segment.weights, variant: device.variant).dense(output)
+    }
+    self.threads = threads
+    self.expanded = expanded
+    self.kernels = kernels
+    self.packs = packs
+    self.constants = constants
+    variant = device.variant
+    plan = StoragePlan(graph, kernels)
+    let perThread = kernels.map(\.threadByteCount).max() ?? 0
+    threadStride = (perThread + bufferAlignment - 1) / bufferAlignment * bufferAlignment
+  }
+
+  var scratchByteCount: Int { plan.byteCount + threads * threadStride }
+
+  /// The segment's name for a node of the expanded graph; nil for conversions at the boundary.
+  func nodeName(_ node: Int) -> String? {
+    expanded.parents.indices.contains(node) ? expanded.parents[node] : nil
+  }
+
+  func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
+    let graph = expanded.graph
+    let inputs = try addresses(bindings.inputs, graph.types(graph.inputs), "input")
+    let outputs = try addresses(bindings.outputs, graph.types(graph.outputs), "output")
+    var scratch: UnsafeMutableRawPointer?
+    if scratchByteCount > 0 {
+      guard let slice = bindings.scratch, slice.byteCount >= scratchByteCount, let address = slice.hostPointer else {
+        throw DeviceError(
+          .execution, device: "cpu", place: "scratch",
+          reason: "expected \(scratchByteCount) bytes in host memory, got \(bindings.scratch?.byteCount ?? 0)")
+      }
+      scratch = address
+    }
+
+    func address(_ id: ValueID) -> UnsafeMutableRawPointer? {
+      switch plan.places[id.index] {
+      case .input(let index): inputs[index]
+      case .output(let index): outputs[index]
+      case .scratch(let offset): scratch.map { $0 + offset }
+      case .constant(let root): constants[root].map { UnsafeMutableRawPointer(mutating: $0.baseAddress) }
+      case .none: nil
+      }
+    }
+    let list = CPUTaskList()
+    list.node = -1
+    for (index, id) in graph.inputs.enumerated() where graph[id].type.scalar == .float16 {
+      list.addConversion(variant.kernels.float_from_half, inputs[index], address(id), graph[id].type.count)
+    }
+    for (index, node) in graph.nodes.enumerated() where !kernels[index].isAlias {
+      list.node = index
+      var results: [UnsafeMutableRawPointer] = []
+      for output in node.outputs {
+        guard let result = address(output) else { preconditionFailure("\(node.name) has an output without memory") }
+        results.append(result)
+      }
+      let temporaries = plan.temporaries[index].compactMap { offset in scratch.map { $0 + offset } }
+      let operands = CPUOperands(
+        inputs: node.inputs.map { UnsafeRawPointer(address($0)) }, outputs: results,
+        packs: packs[index].map(\.baseAddress), temporaries: temporaries)
+      kernels[index].record(operands, list)
+    }
+    list.node = -1
+    for (index, id) in graph.outputs.enumerated() where plan.places[id.index] != .output(index) {
+      let type = graph[id].type
+      if type.scalar == .float16 {
+        list.addConversion(variant.kernels.half_from_float, address(id), outputs[index], type.count)
+      } else {
+        list.addCopy(address(id), outputs[index], type.count, element: type.scalar.byteCount)
+      }
+    }
+    return CPUInvocation(self, bindings, list, threadScratch: scratch.map { $0 + plan.byteCount })
+  }
+
+  private func addresses(
+    _ slices: [BufferSlice], _ types: [TensorType], _ what: String
+  ) throws(DeviceError) -> [UnsafeMutableRawPointer] {
+    guard slices.count == types.count else {
+      throw DeviceError(
+        .execution, device: "cpu", place: "bind", reason: "expected \(types.count) \(what)s, got \(slices.count)")
+    }
+    var addresses: [UnsafeMutableRawPointer] = []
+    for (index, (slice, type)) in zip(slices, types).enumerated() {
+      guard slice.byteCount >= type.byteCount, let address = slice.hostPointer else {
+        throw DeviceError(
+          .execution, device: "cpu", place: "\(what) \(index)",
+          reason: "expected \(type.byteCount) bytes in host memory, got \(slice.byteCount)")
+      }
+      addresses.append(address)
+    }
+    return addresses
+  }
+}

@@ -1,0 +1,105 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+/// What a kernel is made from: a node's types and what may be known before it runs.
+struct CPUContext {
+  let node: String
+  let inputs: [TensorType]
+  let outputs: [TensorType]
+  /// For each input, whether it is a weight.
+  let isConstant: [Bool]
+  let variant: CPUVariant
+  let threads: Int
+
+  func unsupported(_ reason: String) -> DeviceError {
+    DeviceError(.unsupported, device: "cpu", place: node, reason: reason)
+  }
+
+  /// Arithmetic is done in float32.
+  func requireArithmetic() throws(DeviceError) {
+    for type in inputs where type.scalar != .float32 && type.scalar != .float16 {
+      throw unsupported("\(type.scalar.rawValue) arithmetic")
+    }
+  }
+
+  func requireConstant(_ input: Int, _ what: String) throws(DeviceError) {
+    guard isConstant[input] else { throw unsupported("\(what) that are not constant") }
+  }
+}
+
+/// How a node is computed on the CPU.
+struct CPUKernel {
+  /// Weights in a layout of the kernel's own. Constant inputs that no pack covers are passed as dense tensors.
+  var packs: [CPUPack] = []
+  /// Sizes of memory that the node uses while it runs.
+  var temporaries: [Int] = []
+  /// Bytes that each thread uses while it runs an item.
+  var threadByteCount = 0
+  /// Whether the output is the first input's memory, and nothing runs.
+  var isAlias = false
+  /// Adds the node's tasks for particular memory.
+  var record: (CPUOperands, CPUTaskList) -> Void
+
+  init(_ record: @escaping (CPUOperands, CPUTaskList) -> Void) { self.record = record }
+
+  static func alias() -> CPUKernel {
+    var kernel = CPUKernel { _, _ in }
+    kernel.isAlias = true
+    return kernel
+  }
+}
+
+/// One packed layout of a node's constant inputs.
+struct CPUPack {
+  /// The inputs that are packed; the key is made from the first one's name.
+  var inputs: [Int]
+  /// Names the layout: `gemm-f32-8`.
+  var layout: String
+  var byteCount: Int
+  /// Writes every byte, given the inputs as float32.
+  var fill: (UnsafeMutableRawBufferPointer, [[Float]]) -> Void
+}
+
+/// Where a node finds its operands. Elements of float types are float32.
+struct CPUOperands {
+  /// Zero for inputs that are packed.
+  var inputs: [UnsafeRawPointer?]
+  var outputs: [UnsafeMutableRawPointer]
+  var packs: [UnsafeRawPointer]
+  var temporaries: [UnsafeMutableRawPointer]
+
+  func floats(_ input: Int) -> UnsafePointer<Float>? { inputs[input]?.assumingMemoryBound(to: Float.self) }
+  func result(_ output: Int = 0) -> UnsafeMutablePointer<Float> { outputs[output].assumingMemoryBound(to: Float.self) }
+  func packed(_ pack: Int) -> UnsafePointer<Float> { packs[pack].assumingMemoryBound(to: Float.self) }
+  func temporary(_ index: Int) -> UnsafeMutablePointer<Float> {
+    temporaries[index].assumingMemoryBound(to: Float.self)
+  }
+}
+
+extension ScalarType {
+  /// Bytes of an element inside a segment.
+  var innerByteCount: Int { self == .float16 ? 4 : byteCount }
+
+  /// The element type inside a segment.
+  var innerCode: ck_scalar {
+    switch self {
+    case .float16, .float32: ck_float32
+    case .float64: ck_float64
+    case .int8: ck_int8
+    case .int16: ck_int16
+    case .int32: ck_int32
+    case .int64: ck_int64
+    case .uint8: ck_uint8
+    case .uint16: ck_uint16
+    case .uint32: ck_uint32
+    case .uint64: ck_uint64
+    case .bool: ck_bool
+    }
+  }
+}
+
+extension TensorType {
+  /// Bytes of the tensor inside a segment.
+  var innerByteCount: Int { count * scalar.innerByteCount }
+}

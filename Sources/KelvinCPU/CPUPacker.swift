@@ -1,0 +1,48 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+/// Brings constant inputs into the layouts that kernels ask for.
+struct CPUPacker {
+  let graph: Graph
+  let weights: any PackedWeights
+  let variant: CPUVariant
+
+  func pack(_ pack: CPUPack, of node: Node) throws(DeviceError) -> Bytes {
+    let ids = pack.inputs.map { node.inputs[$0] }
+    let key = "\(graph[ids[0]].name)/\(pack.layout)"
+    return try weights.packed(key, byteCount: pack.byteCount) { (target) throws(DeviceError) in
+      pack.fill(target, ids.map(floats))
+    }
+  }
+
+  /// The tensor as kernels see it inside a segment.
+  func dense(_ id: ValueID) throws(DeviceError) -> Bytes {
+    let value = graph[id]
+    let layout = value.type.scalar.isFloatingPoint ? "dense-f\(value.type.scalar.innerByteCount * 8)" : "dense"
+    return try weights.packed("\(value.name)/\(layout)", byteCount: value.type.innerByteCount) {
+      (target) throws(DeviceError) in
+      if value.type.scalar == .float16 {
+        floats(id).withUnsafeBytes { target.copyMemory(from: $0) }
+      } else {
+        value.weight?.dense().bytes.withUnsafeBytes { target.copyMemory(from: $0) }
+      }
+    }
+  }
+
+  private func floats(_ id: ValueID) -> [Float] {
+    guard let tensor = graph[id].weight?.dense() else { return [] }
+    guard tensor.type.scalar == .float16 else { return tensor.floats }
+    let count = tensor.count
+    let aligned = tensor.bytes.withUnsafeBytes { raw in
+      (0..<count).map { raw.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self) }
+    }
+    return [Float](unsafeUninitializedCapacity: count) { target, initialized in
+      aligned.withUnsafeBytes { source in
+        var convert = ck_convert_args(x: source.baseAddress, y: target.baseAddress, count: count)
+        variant.kernels.float_from_half?(&convert, 0, parts(count, of: Int(ck_map_chunk)), nil)
+      }
+      initialized = count
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import CKelvinKernels
+import KelvinDevices
+
+/// A copy between two strided layouts, at most eight axes after joining.
+struct CPUCopy {
+  private let layout: StridedLayout
+  private let element: Int
+  private let sourceOffset: Int
+  private let targetOffset: Int
+
+  /// Offsets, sizes and strides count elements of `element` bytes.
+  init(
+    sizes: [Int], source: [Int], target: [Int], sourceOffset: Int = 0, targetOffset: Int = 0, element: Int,
+    in context: CPUContext
+  ) throws(DeviceError) {
+    layout = StridedLayout(sizes, [source, target])
+    guard layout.rank <= ck_max_rank else { throw context.unsupported("a copy over \(layout.rank) axes") }
+    self.element = element
+    self.sourceOffset = sourceOffset
+    self.targetOffset = targetOffset
+  }
+
+  func record(from source: UnsafeRawPointer?, to target: UnsafeMutableRawPointer, _ list: CPUTaskList) {
+    guard let source else { return }
+    var arguments = ck_copy_args()
+    arguments.source = source + sourceOffset * element
+    arguments.target = UnsafeMutableRawPointer(target + targetOffset * element)
+    arguments.element = element
+    arguments.rank = layout.rank
+    fill(&arguments.sizes, with: layout.sizes)
+    fill(&arguments.source_strides, with: layout.strides[0])
+    fill(&arguments.target_strides, with: layout.strides[1])
+    let items = layout.innerCount == 0 ? 0 : layout.outerCount
+    list.add(ck_copy_run, arguments, items: items, cost: layout.innerCount)
+  }
+}
+
+extension CPUTaskList {
+  func addConversion(
+    _ run: ck_run?, _ source: UnsafeMutableRawPointer?, _ target: UnsafeMutableRawPointer?, _ count: Int
+  ) {
+    add(
+      run, ck_convert_args(x: source, y: target, count: count), items: parts(count, of: Int(ck_map_chunk)),
+      cost: Int(ck_map_chunk))
+  }
+
+  /// Copies dense memory.
+  func addCopy(_ source: UnsafeMutableRawPointer?, _ target: UnsafeMutableRawPointer, _ count: Int, element: Int) {
+    var arguments = ck_copy_args()
+    arguments.source = UnsafeRawPointer(source)
+    arguments.target = target
+    arguments.element = element
+    arguments.rank = 1
+    fill(&arguments.sizes, with: [count])
+    fill(&arguments.source_strides, with: [1])
+    fill(&arguments.target_strides, with: [1])
+    add(ck_copy_run, arguments, items: count == 0 ? 0 : 1, cost: count)
+  }
+}

@@ -1,0 +1,49 @@
+import CKelvinKernels
+
+/// The tasks of an invocation and the memory of their arguments.
+final class CPUTaskList {
+  private(set) var tasks: [ck_task] = []
+  /// For each task, the node it belongs to.
+  private(set) var nodes: [Int] = []
+  /// The node that tasks are being added for.
+  var node = 0
+  private var blocks: [UnsafeMutableRawPointer] = []
+
+  deinit { for block in blocks { block.deallocate() } }
+
+  /// Adds a task of independent items.
+  ///
+  /// - Parameter cost: roughly how many elements or operations one item handles. Cheap items are claimed together.
+  func add<Arguments: BitwiseCopyable>(_ run: ck_run?, _ arguments: Arguments, items: Int, cost: Int) {
+    guard items > 0 else { return }
+    let block = UnsafeMutablePointer<Arguments>.allocate(capacity: 1)
+    block.initialize(to: arguments)
+    blocks.append(UnsafeMutableRawPointer(block))
+    let grain = max(1, Self.claimCost / max(cost, 1))
+    tasks.append(ck_task(run: run, args: block, count: items, grain: grain))
+    nodes.append(node)
+  }
+
+  /// A copy of an array that lives as long as the tasks.
+  func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
+    let block = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
+    block.initialize(from: elements, count: elements.count)
+    blocks.append(UnsafeMutableRawPointer(block))
+    return UnsafePointer(block)
+  }
+
+  /// The cost that is worth claiming on its own: some ten microseconds.
+  private static let claimCost = 1 << 15
+}
+
+/// How many parts of at most `size` a count divides into.
+func parts(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
+
+/// Writes the first elements of an array that C declared with a fixed size.
+func fill<Tuple, Element>(_ tuple: inout Tuple, with elements: [Element]) {
+  withUnsafeMutableBytes(of: &tuple) { raw in
+    let target = raw.bindMemory(to: Element.self)
+    precondition(elements.count <= target.count)
+    for (index, element) in elements.enumerated() { target[index] = element }
+  }
+}

@@ -1,0 +1,19 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension KernelTable<CPUContext, CPUKernel> {
+  mutating func addCast() {
+    add(Cast.self) { (op, context) throws(DeviceError) in
+      let (from, to) = (context.inputs[0].scalar.innerCode, op.scalar.innerCode)
+      if from == to { return CPUKernel.alias() }
+      let count = context.outputs[0].count
+      return CPUKernel { operands, list in
+        let arguments = ck_cast_args(
+          x: operands.inputs[0], y: operands.outputs[0], from: from, to: to, count: count)
+        list.add(
+          ck_cast_run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: 4 * Int(ck_map_chunk))
+      }
+    }
+  }
+}

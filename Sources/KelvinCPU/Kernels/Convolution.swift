@@ -1,0 +1,89 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension KernelTable<CPUContext, CPUKernel> {
+  mutating func addConvolution() {
+    add(Convolution.self) { (op, context) throws(DeviceError) in
+      try context.requireArithmetic()
+      try context.requireConstant(1, "weights")
+      let window = try context.window(op.window, input: context.inputs[0].shape, output: context.outputs[0].shape)
+      return context.inputs[1].shape[1] == 1 && op.groups > 1
+        ? depthwise(op, context, window) : product(op, context, window)
+    }
+  }
+}
+
+/// Convolution as a product of the weights with the windows of the image, which are packed on the way.
+private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
+  let (x, weights, y) = (context.inputs[0].shape, context.inputs[1].shape, context.outputs[0].shape)
+  let rows = weights[0] / op.groups
+  let depth = weights[1] * op.window.count
+  let packedCount = ck_packed_rows_count(rows, depth)
+  let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
+  let isPointwise = op.window.count == 1 && op.window.strides.allSatisfy { $0 == 1 } && x.dimensions[2...] == y.dimensions[2...]
+
+  var arguments = ck_gemm_args()
+  arguments.rows = rows
+  arguments.columns = window.out_height * window.out_width
+  arguments.depth = depth
+  arguments.batches = x[0] * op.groups
+  arguments.a_step = packedCount
+  arguments.a_period = op.groups
+  arguments.b_step = weights[1] * window.height * window.width
+  arguments.c_step = rows * arguments.columns
+  arguments.c_row_stride = arguments.columns
+  arguments.kind = isPointwise ? ck_columns_strided : ck_columns_of_image
+  arguments.b_row_stride = arguments.columns
+  arguments.b_column_stride = 1
+  arguments.window = window
+  let schedule = ProductSchedule(
+    rows: rows, columns: arguments.columns, depth: depth, batches: arguments.batches, threads: context.threads,
+    width: context.variant.kernels.gemm_width)
+  schedule.apply(to: &arguments)
+
+  let run = context.variant.kernels.gemm
+  var kernel = CPUKernel { [arguments] operands, list in
+    var arguments = arguments
+    arguments.a = operands.packed(0)
+    arguments.b = operands.floats(0)
+    arguments.c = operands.result()
+    arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
+    list.add(run, arguments, items: schedule.items, cost: 1 << 20)
+  }
+  kernel.threadByteCount = schedule.threadByteCount
+  let pack = context.variant.kernels.pack_rows
+  kernel.packs = [
+    CPUPack(inputs: [1], layout: "gemm-f32-\(ck_gemm_rows)", byteCount: 4 * packedCount * op.groups) { target, weights in
+      weights[0].withUnsafeBufferPointer { source in
+        var arguments = ck_pack_rows_args()
+        arguments.x = source.baseAddress
+        arguments.y = target.bindMemory(to: Float.self).baseAddress
+        arguments.rows = rows
+        arguments.depth = depth
+        arguments.row_stride = depth
+        arguments.depth_stride = 1
+        arguments.x_step = rows * depth
+        arguments.y_step = packedCount
+        pack?(&arguments, 0, op.groups * parts(rows, of: Int(ck_gemm_rows)), nil)
+      }
+    }
+  ]
+  return kernel
+}
+
+private func depthwise(_ op: Convolution, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
+  let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
+  let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
+  let run = context.variant.kernels.depthwise
+  let area = window.out_height * window.out_width
+  var window = window
+  var kernel = CPUKernel { [window] operands, list in
+    let arguments = ck_depthwise_args(
+      x: operands.floats(0), weights: operands.floats(1), y: operands.result(), in_channels: x[1], out_channels: y[1],
+      window: window, epilogue: epilogue.arguments(operands, biasAlongRows: true))
+    list.add(run, arguments, items: area == 0 ? 0 : x[0] * y[1], cost: area * op.window.count / 4)
+  }
+  kernel.threadByteCount = 4 * context.variant.kernels.window_elements(&window)
+  return kernel
+}

@@ -1,0 +1,20 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension KernelTable<CPUContext, CPUKernel> {
+  mutating func addGather() {
+    add(Gather.self) { (op, context) throws(DeviceError) in
+      let (x, indices) = (context.inputs[0], context.inputs[1])
+      let outer = x.shape.dimensions[..<op.axis].reduce(1, *)
+      let inner = x.shape.dimensions[(op.axis + 1)...].reduce(x.scalar.innerByteCount, *)
+      return CPUKernel { operands, list in
+        let arguments = ck_gather_args(
+          x: operands.inputs[0], indices: operands.inputs[1], y: operands.outputs[0],
+          index_type: indices.scalar.innerCode, outer: outer, length: x.shape[op.axis], picked: indices.count,
+          inner: inner)
+        list.add(ck_gather_run, arguments, items: inner == 0 ? 0 : outer * indices.count, cost: inner / 4)
+      }
+    }
+  }
+}

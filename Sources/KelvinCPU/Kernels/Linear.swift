@@ -1,0 +1,77 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension KernelTable<CPUContext, CPUKernel> {
+  mutating func addLinear() {
+    add(Linear.self) { (op, context) throws(DeviceError) in
+      try context.requireArithmetic()
+      try context.requireConstant(1, "weights")
+      let (columns, depth) = (context.inputs[1].shape[0], context.inputs[1].shape[1])
+      let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
+      let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
+      var kernel =
+        rows == 1
+        ? vectorProduct(columns: columns, depth: depth, epilogue, context)
+        : product(rows: rows, columns: columns, depth: depth, epilogue, context)
+      kernel.packs = [
+        CPUPack(
+          inputs: [1], layout: "gemm-f32-k\(ck_gemm_panel)", byteCount: 4 * ck_packed_columns_count(columns, depth)
+        ) { target, weights in
+          weights[0].withUnsafeBufferPointer { source in
+            ck_pack_columns(
+              source.baseAddress, columns, depth, depth, 1, target.bindMemory(to: Float.self).baseAddress)
+          }
+        }
+      ]
+      return kernel
+    }
+  }
+}
+
+private func vectorProduct(columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext) -> CPUKernel {
+  let run = context.variant.kernels.gemv
+  return CPUKernel { operands, list in
+    let arguments = ck_gemv_args(
+      x: operands.floats(0), b: operands.packed(0), y: operands.result(), columns: columns, depth: depth,
+      epilogue: epilogue.arguments(operands, biasAlongRows: false))
+    list.add(run, arguments, items: parts(columns, of: Int(ck_gemm_panel)), cost: 4 * depth)
+  }
+}
+
+/// The rows of x are packed first; the weights are packed already.
+private func product(
+  rows: Int, columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext
+) -> CPUKernel {
+  let kernels = context.variant.kernels
+  var packing = ck_pack_rows_args()
+  packing.rows = rows
+  packing.depth = depth
+  packing.row_stride = depth
+  packing.depth_stride = 1
+  var arguments = ck_gemm_args()
+  arguments.rows = rows
+  arguments.columns = columns
+  arguments.depth = depth
+  arguments.batches = 1
+  arguments.a_period = 1
+  arguments.c_row_stride = columns
+  arguments.kind = ck_columns_packed
+  let schedule = ProductSchedule(
+    rows: rows, columns: columns, depth: depth, batches: 1, threads: context.threads, width: Int(ck_gemm_packed_width))
+  schedule.apply(to: &arguments)
+  var kernel = CPUKernel { [packing, arguments] operands, list in
+    var (packing, arguments) = (packing, arguments)
+    packing.x = operands.floats(0)
+    packing.y = operands.temporary(0)
+    list.add(
+      kernels.pack_rows, packing, items: parts(rows, of: Int(ck_gemm_rows)), cost: depth * Int(ck_gemm_rows))
+    arguments.a = UnsafePointer(operands.temporary(0))
+    arguments.b = operands.packed(0)
+    arguments.c = operands.result()
+    arguments.epilogue = epilogue.arguments(operands, biasAlongRows: false)
+    list.add(kernels.gemm, arguments, items: schedule.items, cost: 1 << 20)
+  }
+  kernel.temporaries = [4 * ck_packed_rows_count(rows, depth)]
+  return kernel
+}

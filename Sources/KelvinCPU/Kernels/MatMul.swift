@@ -1,0 +1,77 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension KernelTable<CPUContext, CPUKernel> {
+  mutating func addMatMul() {
+    add(MatMul.self) { (op, context) throws(DeviceError) in
+      try context.requireArithmetic()
+      let (x, y, z) = (context.inputs[0].shape, context.inputs[1].shape, context.outputs[0].shape)
+      let (rows, columns, depth) = (z[z.rank - 2], z[z.rank - 1], op.depth(context.inputs))
+      let batch = Shape(Array(z.dimensions.dropLast(2)))
+      let xBatch = Shape(Array(x.dimensions.dropLast(2)))
+      let yBatch = Shape(Array(y.dimensions.dropLast(2)))
+      let kernels = context.variant.kernels
+      let packedCount = ck_packed_rows_count(rows, depth)
+
+      var packing = ck_pack_rows_args()
+      packing.rows = rows
+      packing.depth = depth
+      packing.row_stride = op.transposesX ? 1 : depth
+      packing.depth_stride = op.transposesX ? rows : 1
+      packing.x_step = rows * depth
+      packing.y_step = packedCount
+
+      var arguments = ck_gemm_args()
+      arguments.rows = rows
+      arguments.columns = columns
+      arguments.depth = depth
+      arguments.batches = batch.count
+      arguments.a_step = packedCount
+      arguments.a_period = 1
+      arguments.b_step = depth * columns
+      arguments.c_step = rows * columns
+      arguments.c_row_stride = columns
+      arguments.kind = ck_columns_strided
+      arguments.b_row_stride = op.transposesY ? 1 : columns
+      arguments.b_column_stride = op.transposesY ? depth : 1
+      arguments.epilogue.lower = -.infinity
+      arguments.epilogue.upper = .infinity
+      let schedule = ProductSchedule(
+        rows: rows, columns: columns, depth: depth, batches: batch.count, threads: context.threads,
+        width: kernels.gemm_width)
+      schedule.apply(to: &arguments)
+      var kernel = CPUKernel { [packing, arguments] operands, list in
+        var (packing, arguments) = (packing, arguments)
+        packing.x = operands.floats(0)
+        packing.y = operands.temporary(0)
+        list.add(
+          kernels.pack_rows, packing, items: xBatch.count * parts(rows, of: Int(ck_gemm_rows)),
+          cost: depth * Int(ck_gemm_rows))
+        arguments.a = UnsafePointer(operands.temporary(0))
+        arguments.b = operands.floats(1)
+        arguments.c = operands.result()
+        arguments.a_index = list.array(xBatch.positions(in: batch))
+        arguments.b_index = list.array(yBatch.positions(in: batch))
+        list.add(
+          kernels.gemm, arguments, items: schedule.items,
+          cost: min(rows * columns * max(depth, 1) / max(schedule.items / max(batch.count, 1), 1), 1 << 20))
+      }
+      kernel.temporaries = [4 * packedCount * xBatch.count]
+      kernel.threadByteCount = schedule.threadByteCount
+      return kernel
+    }
+  }
+}
+
+extension Shape {
+  /// For each element of `shape`, to which this one broadcasts, the position of the element it reads here.
+  fileprivate func positions(in shape: Shape) -> [Int] {
+    let strides = strides(broadcastTo: shape)
+    var positions = [0]
+    for axis in 0..<shape.rank {
+      positions = positions.flatMap { base in (0..<shape[axis]).map { base + $0 * strides[axis] } }
+    }
+    return positions
+  }
+}

@@ -1,0 +1,64 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension KernelTable<CPUContext, CPUKernel> {
+  mutating func addPool() {
+    add(Pool.self) { (op, context) throws(DeviceError) in
+      try context.requireArithmetic()
+      let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
+      var window = try context.window(op.window, input: x, output: y)
+      let includesPadding = op.function == .averageIncludingPadding
+      let counts = (0..<op.window.rank).map { axis in
+        op.window.counts(axis, input: x[axis + 2], output: y[axis + 2], includesPadding: includesPadding)
+      }
+      let run = context.variant.kernels.window_pool
+      let planes = window.out_height * window.out_width == 0 ? 0 : x[0] * x[1]
+      var kernel = CPUKernel { [window] operands, list in
+        var arguments = ck_window_pool_args()
+        arguments.x = operands.floats(0)
+        arguments.y = operands.result()
+        arguments.function = op.function == .maximum ? ck_pool_maximum : ck_pool_average
+        arguments.window = window
+        arguments.row_counts = list.array(counts.count == 2 ? counts[0] : [1])
+        arguments.column_counts = list.array(counts[counts.count - 1])
+        list.add(
+          run, arguments, items: planes,
+          cost: window.out_height * window.out_width * window.kernel_height * window.kernel_width)
+      }
+      kernel.threadByteCount = 4 * context.variant.kernels.window_elements(&window)
+      return kernel
+    }
+  }
+}
+
+extension CPUContext {
+  /// A window of one or two axes, as the kernels see it.
+  func window(_ window: Window, input: Shape, output: Shape) throws(DeviceError) -> ck_window {
+    guard window.rank <= 2 else { throw unsupported("windows of \(window.rank) axes") }
+    func pair(_ values: [Int], _ first: Int) -> (y: Int, x: Int) {
+      values.count == 2 ? (values[0], values[1]) : (first, values[0])
+    }
+    let size = pair(Array(input.dimensions.dropFirst(2)), 1)
+    let out = pair(Array(output.dimensions.dropFirst(2)), 1)
+    let kernel = pair(window.kernel, 1)
+    let stride = pair(window.strides, 1)
+    let dilation = pair(window.dilations, 1)
+    let before = pair(window.before, 0)
+    return ck_window(
+      height: size.y, width: size.x, kernel_height: kernel.y, kernel_width: kernel.x, stride_y: stride.y,
+      stride_x: stride.x, dilation_y: dilation.y, dilation_x: dilation.x, before_y: before.y, before_x: before.x,
+      out_height: out.y, out_width: out.x)
+  }
+}
+
+extension Window {
+  /// For each position along an axis, how many of the window's elements a mean is taken of.
+  fileprivate func counts(_ axis: Int, input: Int, output: Int, includesPadding: Bool) -> [Float] {
+    let valid = includesPadding ? -before[axis]..<(input + after[axis]) : 0..<input
+    return (0..<output).map { position in
+      let start = position * strides[axis] - before[axis]
+      return Float((0..<kernel[axis]).count { valid.contains(start + $0 * dilations[axis]) })
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import CKelvinKernels
+
+/// How a matrix product is cut into items: pieces of columns that fit the second-level cache once packed, and pieces
+/// of rows where there are too few of those for the threads.
+struct ProductSchedule {
+  private(set) var rowChunk: Int
+  private(set) var columnChunk: Int
+  let depthChunk: Int
+  let items: Int
+  /// Bytes of scratch a thread needs for packed columns.
+  let threadByteCount: Int
+
+  init(rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, width: Int) {
+    let height = Int(ck_gemm_rows)
+    depthChunk = max(1, min(depth, Self.depthLimit))
+    let panels = max(1, parts(columns, of: width))
+    var panelsPerChunk = min(panels, max(1, Self.packedByteLimit / (4 * depthChunk * width)))
+    rowChunk = parts(max(rows, 1), of: height) * height
+    if threads > 1 {
+      let wanted = parts(Self.itemsPerThread * threads, of: max(batches, 1))
+      panelsPerChunk = max(1, min(panelsPerChunk, panels / wanted))
+      let columnChunks = parts(panels, of: panelsPerChunk)
+      if columnChunks < wanted {
+        // Each piece of rows packs the columns anew, so all of them go into one piece that is cut by rows.
+        panelsPerChunk = min(panels, max(1, Self.packedByteLimit / (4 * depthChunk * width)))
+        let rowPieces = parts(wanted, of: parts(panels, of: panelsPerChunk))
+        let smallest = min(rowChunk, Self.smallestRowChunk)
+        rowChunk = max(smallest, parts(parts(max(rows, 1), of: rowPieces), of: height) * height)
+      }
+    }
+    columnChunk = panelsPerChunk * width
+    items = rows == 0 || columns == 0 ? 0 : batches * parts(rows, of: rowChunk) * parts(columns, of: columnChunk)
+    threadByteCount = 4 * columnChunk * depthChunk
+  }
+
+  func apply(to arguments: inout ck_gemm_args) {
+    arguments.row_chunk = rowChunk
+    arguments.column_chunk = columnChunk
+    arguments.depth_chunk = depthChunk
+  }
+
+  private static let depthLimit = 512
+  private static let packedByteLimit = 192 << 10
+  private static let itemsPerThread = 4
+  private static let smallestRowChunk = 32
+}

@@ -1,0 +1,17 @@
+import KelvinDevices
+import KelvinGraph
+
+extension KernelTable<CPUContext, CPUKernel> {
+  mutating func addSlice() {
+    add(Slice.self) { (op, context) throws(DeviceError) in
+      let strides = context.inputs[0].shape.strides
+      let isEmpty = op.counts.contains(0)
+      let copy = try CPUCopy(
+        sizes: op.counts, source: zip(strides, op.steps).map { isEmpty ? 0 : $0 * $1 },
+        target: context.outputs[0].shape.strides,
+        sourceOffset: isEmpty ? 0 : zip(strides, op.starts).reduce(0) { $0 + $1.0 * $1.1 },
+        element: context.inputs[0].scalar.innerByteCount, in: context)
+      return CPUKernel { operands, list in copy.record(from: operands.inputs[0], to: operands.outputs[0], list) }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import KelvinGraph
+
+/// The axes of a loop over one or more strided tensors, neighbouring axes joined where every tensor allows it.
+struct StridedLayout {
+  /// At least one axis.
+  private(set) var sizes: [Int]
+  /// For each tensor, a stride for each axis.
+  private(set) var strides: [[Int]]
+
+  init(_ sizes: [Int], _ strides: [[Int]]) {
+    var joinedSizes: [Int] = []
+    var joinedStrides = strides.map { _ in [Int]() }
+    for axis in sizes.indices where sizes[axis] != 1 {
+      let canJoin =
+        !joinedSizes.isEmpty
+        && strides.indices.allSatisfy { joinedStrides[$0].last == strides[$0][axis] * sizes[axis] }
+      if canJoin, let last = joinedSizes.indices.last {
+        joinedSizes[last] *= sizes[axis]
+        for tensor in strides.indices { joinedStrides[tensor][last] = strides[tensor][axis] }
+      } else {
+        joinedSizes.append(sizes[axis])
+        for tensor in strides.indices { joinedStrides[tensor].append(strides[tensor][axis]) }
+      }
+    }
+    if joinedSizes.isEmpty {
+      joinedSizes = [1]
+      joinedStrides = strides.map { _ in [1] }
+    }
+    self.sizes = joinedSizes
+    self.strides = joinedStrides
+  }
+
+  var rank: Int { sizes.count }
+  /// The product of all sizes but the last.
+  var outerCount: Int { sizes.dropLast().reduce(1, *) }
+  /// The last size.
+  var innerCount: Int { sizes[sizes.count - 1] }
+}
+
+extension Shape {
+  /// Strides with which a tensor of this shape is read as one of `shape`, to which it broadcasts.
+  func strides(broadcastTo shape: Shape) -> [Int] {
+    let own = strides
+    let missing = shape.rank - rank
+    return (0..<shape.rank).map { axis in
+      axis < missing || (self[axis - missing] == 1 && shape[axis] != 1) ? 0 : own[axis - missing]
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import KelvinGraph
+
+extension ConformanceCase {
+  package static let unary: [ConformanceCase] =
+    UnaryFunction.Kind.allCases.flatMap { kind in
+      [ScalarType.float32, .float16].map { scalar in
+        let function = UnaryFunction(kind, a: kind.sampleA, b: kind.sampleB)
+        return node("\(function)", Unary(function), .ranged([3, 5, 67], kind.sampleRange), scalar: scalar)
+      }
+    } + [
+      node("relu on one element", Unary(.relu), .input([1])),
+      node("sigmoid at the extremes", Unary(.sigmoid), .ranged([101], -120...120)),
+      node("tanh at the extremes", Unary(UnaryFunction(.tanh)), .ranged([101], -40...40)),
+      node("exp at the extremes", Unary(UnaryFunction(.exp)), .ranged([257], -100...88)),
+      node("silu at the extremes", Unary(.silu), .ranged([101], -120...120)),
+    ]
+
+  package static let binary: [ConformanceCase] =
+    Binary.Function.allCases.flatMap { function in
+      let range: ClosedRange<Float> = function == .power ? 0.1...3 : 0.25...2
+      return [ScalarType.float32, .float16].flatMap { scalar in
+        [
+          node("\(function.rawValue) equal shapes", Binary(function), .ranged([2, 3, 17], range), .ranged([2, 3, 17], range), scalar: scalar),
+          node("\(function.rawValue) scalar", Binary(function), .ranged([5, 7], range), .values([1.5], []), scalar: scalar),
+          node(
+            "\(function.rawValue) channels", Binary(function), .ranged([1, 5, 7, 3], range),
+            .values([0.5, 1, 1.5, 2, 2.5], [1, 5, 1, 1]), scalar: scalar),
+        ]
+      }
+    } + [
+      node("add both ways", Binary(.add), .input([3, 1, 5]), .input([4, 1])),
+      node("multiply planes", Binary(.multiply), .input([1, 6, 7, 9]), .input([1, 6, 1, 1])),
+      node("subtract from constant", Binary(.subtract), .values([1], []), .input([4, 9])),
+      node("add rows", Binary(.add), .input([5, 19]), .weight([19])),
+    ]
+
+  package static let batchNormalization: [ConformanceCase] =
+    [ScalarType.float32, .float16].flatMap { scalar in
+      [([1, 5, 7, 3], "planes"), ([2, 3], "rows")].map { (shape: Shape, name) in
+        let channels = shape[1]
+        return node(
+          name, BatchNormalization(epsilon: 1e-3), .input(shape), .weight([channels]), .weight([channels]),
+          .weight([channels]), .values((0..<channels).map { 0.5 + Double($0) }, [channels]), scalar: scalar)
+      }
+    }
+
+  package static let cast: [ConformanceCase] = [
+    node("to float16", Cast(.float16), .ranged([7, 13], -70000...70000)),
+    node("to float32", Cast(.float32), .input([7, 13]), scalar: .float16),
+    node("to int32", Cast(.int32), .ranged([37], -9...9)),
+    node("int64 to float32", Cast(.float32), .exactly(Tensor([Int64]([-3, 0, 7, 1 << 20]), [4]))),
+  ]
+}
+
+extension UnaryFunction.Kind {
+  fileprivate var sampleRange: ClosedRange<Float> {
+    switch self {
+    case .log, .sqrt, .rsqrt, .reciprocal: 0.05...9
+    default: -6...6
+    }
+  }
+
+  fileprivate var sampleA: Float {
+    switch self {
+    case .clip: -0.5
+    case .leakyRelu, .hardSigmoid: 0.2
+    case .elu: 0.7
+    case .selu: 1.67326
+    case .rsqrt: 1e-3
+    case .affine: 1.25
+    default: 0
+    }
+  }
+
+  fileprivate var sampleB: Float {
+    switch self {
+    case .clip: 1.5
+    case .selu: 1.0507
+    case .hardSigmoid: 0.5
+    case .affine: -0.75
+    default: 0
+    }
+  }
+}

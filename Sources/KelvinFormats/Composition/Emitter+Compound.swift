@@ -1,0 +1,110 @@
+import KelvinGraph
+
+/// Operations of the formats that the operator catalog has no single operator for.
+extension Emitter {
+  mutating func unary(_ function: UnaryFunction, _ x: ValueID, step: String? = nil) throws -> ValueID {
+    try add(Unary(function), x, step: step)
+  }
+
+  mutating func binary(
+    _ function: Binary.Function, _ x: ValueID, _ y: ValueID, step: String? = nil
+  ) throws -> ValueID {
+    try add(Binary(function), x, y, step: step)
+  }
+
+  /// `x` where `x >= 0`, else `slope · x`; the slope broadcasts to x.
+  mutating func prelu(_ x: ValueID, slope: ValueID) throws -> ValueID {
+    if let slope = try number(slope) { return try unary(UnaryFunction(.leakyRelu, a: Float(slope)), x) }
+    let negative = try unary(.clip(-.infinity, 0), x, step: "negative")
+    let scaled = try binary(.multiply, negative, slope, step: "scaled")
+    return try binary(.add, try unary(.relu, x, step: "positive"), scaled)
+  }
+
+  /// `ln(softmax x) = x - ln Σe^x` along one axis.
+  mutating func logSoftmax(_ x: ValueID, axis: Int, step: String? = nil) throws -> ValueID {
+    let sum = try add(Reduce(.logSumExp, axes: [axis], keepsDimensions: true), x, step: "log_sum_exp")
+    return try binary(.subtract, x, sum, step: step)
+  }
+
+  /// `(x - mean) / sqrt(variance + epsilon) · scale + shift`, with the statistics of x over some axes, computed in
+  /// float32 where x is float16. Scale and shift broadcast to x.
+  mutating func normalize(
+    _ x: ValueID, axes: [Int], epsilon: Float, scale: ValueID?, shift: ValueID?
+  ) throws -> ValueID {
+    let scalar = scalar(x)
+    let working: ScalarType = scalar == .float16 ? .float32 : scalar
+    let wide = try cast(x, to: working, step: "wide")
+    let mean = try add(Reduce(.mean, axes: axes, keepsDimensions: true), wide, step: "mean")
+    let centered = try binary(.subtract, wide, mean, step: "centered")
+    let squared = try unary(UnaryFunction(.square), centered, step: "squared")
+    let variance = try add(Reduce(.mean, axes: axes, keepsDimensions: true), squared, step: "variance")
+    let inverse = try unary(UnaryFunction(.rsqrt, a: epsilon), variance, step: "inverse_deviation")
+    let needsMore = scale != nil || shift != nil || working != scalar
+    var result = try binary(.multiply, centered, inverse, step: needsMore ? "normalized" : nil)
+    if let scale {
+      let factor = try cast(scale, to: working, step: "scale")
+      result = try binary(.multiply, result, factor, step: shift != nil || working != scalar ? "scaled" : nil)
+    }
+    if let shift {
+      let addend = try cast(shift, to: working, step: "shift")
+      result = try binary(.add, result, addend, step: working != scalar ? "shifted" : nil)
+    }
+    return try cast(result, to: scalar)
+  }
+
+  /// A vector with one element for each channel, as a tensor that broadcasts along axis 1 of x.
+  mutating func channels(_ vector: ValueID, of x: ValueID, step: String) throws -> ValueID {
+    guard shape(x).rank >= 2, shape(vector).count == shape(x)[1] else {
+      throw invalid("\(step): expected \(shape(x).rank >= 2 ? shape(x)[1] : 0) elements, got \(type(vector))")
+    }
+    return try reshape(vector, Shape([shape(x)[1]] + [Int](repeating: 1, count: shape(x).rank - 2)), step: step)
+  }
+
+  /// `x · yᵀ` or `x · y` by NumPy's rules for one-dimensional operands; a constant matrix on the right becomes weights.
+  mutating func matmul(
+    _ x: ValueID, _ y: ValueID, transposesX: Bool = false, transposesY: Bool = false
+  ) throws -> ValueID {
+    let (left, right) = (shape(x), shape(y))
+    guard left.rank >= 1, right.rank >= 1 else { throw invalid("multiplies \(type(x)) and \(type(y)): no matrices") }
+    if right.rank == 2, weight(y) != nil, !(transposesX && left.rank >= 2) {
+      let weights = transposesY ? y : try transpose(y, [1, 0], step: "transposed_weights")
+      return try add(Linear(), x, weights)
+    }
+    if left.rank >= 2, right.rank >= 2 {
+      return try add(MatMul(transposesX: transposesX, transposesY: transposesY), x, y)
+    }
+    let rows = left.rank == 1 ? try reshape(x, [1, left[0]], step: "row") : x
+    let columns = right.rank == 1 ? try reshape(y, [right[0], 1], step: "column") : y
+    let product = try add(
+      MatMul(transposesX: transposesX && left.rank >= 2, transposesY: transposesY && right.rank >= 2), rows, columns,
+      step: "product")
+    var sizes = shape(product).dimensions
+    if right.rank == 1 { sizes.removeLast() }
+    if left.rank == 1 { sizes.remove(at: sizes.count - (right.rank == 1 ? 1 : 2)) }
+    return try reshape(product, Shape(sizes))
+  }
+
+  /// Adds (or with negative amounts removes) elements before and after each axis.
+  mutating func pad(_ x: ValueID, before: [Int], after: [Int], mode: Pad.Mode) throws -> ValueID {
+    let source = shape(x)
+    guard before.count == source.rank, after.count == source.rank,
+      (before + after).allSatisfy({ abs($0.clamped) < 1 << 31 })
+    else { throw invalid("pads \(before) and \(after) do not fit \(type(x))") }
+    var cut: [SliceRange] = []
+    for axis in 0..<source.rank {
+      let (front, back) = (max(0, -before[axis]), max(0, -after[axis]))
+      guard front + back <= source[axis] else { throw invalid("axis \(axis) of \(type(x)) is cut below nothing") }
+      let count = source[axis] - front - back
+      cut.append(SliceRange(start: count == 0 ? 0 : front, count: count))
+    }
+    let (front, back) = (before.map { max(0, $0) }, after.map { max(0, $0) })
+    let isPadded = (front + back).contains { $0 > 0 }
+    let kept = try slice(x, cut, step: isPadded ? "cut" : nil)
+    return isPadded ? try add(Pad(before: front, after: back, mode: mode), kept) : kept
+  }
+}
+
+extension Int {
+  /// Keeps `abs` from overflowing.
+  fileprivate var clamped: Int { Swift.max(self, -Int.max) }
+}

@@ -1,0 +1,119 @@
+import KelvinGraph
+
+/// Writes the graph nodes of one source operation after another.
+///
+/// The last node of an operation carries the operation's name and its output's; the steps before it carry the name and
+/// what they do (`norm/mean`). All of them have the operation as their origin.
+struct Emitter {
+  private var builder: GraphBuilder
+  private var name = ""
+  private var outputNames: [String] = []
+  private var origin = Origin(name: "", kind: "", index: 0)
+
+  /// Tensors may have this many dimensions.
+  static let rankLimit = 32
+
+  init(evaluator: any ConstantEvaluator) { builder = GraphBuilder(evaluator: evaluator) }
+
+  /// Starts the next source operation.
+  mutating func begin(_ origin: Origin, outputNames: [String]) {
+    name = origin.name
+    self.origin = origin
+    self.outputNames = outputNames
+  }
+
+  mutating func input(_ name: String, _ type: TensorType) throws -> ValueID { try builder.input(name, type) }
+
+  mutating func output(_ id: ValueID) { builder.output(id) }
+
+  consuming func finish() throws -> Graph { try builder.finish() }
+
+  func type(_ id: ValueID) -> TensorType { builder.type(of: id) }
+  func shape(_ id: ValueID) -> Shape { builder.type(of: id).shape }
+  func scalar(_ id: ValueID) -> ScalarType { builder.type(of: id).scalar }
+
+  /// The weight behind a value that is known while building.
+  func weight(_ id: ValueID) -> Weight? { builder.graph[id].weight }
+
+  /// An error about the operation that is being written.
+  func invalid(_ reason: String) -> GraphError { GraphError("\(origin.kind) '\(name)'", reason) }
+
+  /// Adds a node.
+  ///
+  /// - Parameters:
+  ///   - step: what the node does within the operation; nil for the node that yields the operation's output.
+  ///   - output: which of the operation's outputs that is.
+  mutating func add(
+    _ op: any Operator, _ inputs: [ValueID], step: String? = nil, output: Int = 0
+  ) throws -> ValueID {
+    let node = step.map { "\(name)/\($0)" } ?? name
+    let value = step == nil && output < outputNames.count ? outputNames[output] : node
+    let results: [ValueID]
+    do {
+      results = try builder.add(op, inputs, name: node, outputNames: [value], origin: origin)
+    } catch {
+      throw invalid(error.reason)
+    }
+    guard let result = results.first, shape(result).rank <= Self.rankLimit else {
+      throw invalid("its result has more than \(Self.rankLimit) dimensions")
+    }
+    return result
+  }
+
+  mutating func add(
+    _ op: any Operator, _ inputs: ValueID..., step: String? = nil, output: Int = 0
+  ) throws -> ValueID {
+    try add(op, inputs, step: step, output: output)
+  }
+
+  mutating func constant(named name: String, _ weight: Weight) -> ValueID { builder.constant(name, weight) }
+
+  /// A constant that the operation computes; nil `step` names it as the operation's output.
+  mutating func constant(_ weight: Weight, step: String? = nil) -> ValueID {
+    builder.constant(step.map { "\(name)/\($0)" } ?? outputNames.first ?? name, weight)
+  }
+
+  mutating func constant(_ value: Double, _ scalar: ScalarType, step: String? = nil) -> ValueID {
+    constant(Weight(Tensor(TensorType(scalar, []), rounding: [value])), step: step)
+  }
+
+  mutating func constant(integers: [Int], _ scalar: ScalarType = .int64, shape: Shape? = nil) -> ValueID {
+    let type = TensorType(scalar, shape ?? [integers.count])
+    return constant(Weight(Tensor(type, rounding: integers.map(Double.init))))
+  }
+
+  /// The value of a constant that holds sizes, axes or the like; nil where it is computed from the model's inputs.
+  func integers(_ id: ValueID) throws -> [Int]? {
+    guard let weight = weight(id) else { return nil }
+    guard weight.type.count <= 1024 else { throw invalid("a list of sizes has \(weight.type.count) elements") }
+    return weight.dense().integers
+  }
+
+  /// The value of a constant with one element.
+  func number(_ id: ValueID) throws -> Double? {
+    guard let weight = weight(id), weight.type.count == 1 else { return nil }
+    return weight.dense().doubles.first
+  }
+
+  /// An axis counted from the front.
+  func axis(_ axis: Int, of id: ValueID) throws -> Int {
+    guard let positive = shape(id).normalized(axis: axis) else { throw invalid("\(type(id)) has no axis \(axis)") }
+    return positive
+  }
+
+  /// Axes counted from the front, ascending.
+  func axes(_ axes: [Int], of id: ValueID) throws -> [Int] { try self.axes(axes, rank: shape(id).rank) }
+
+  func axes(_ axes: [Int], rank: Int) throws -> [Int] {
+    guard axes.count <= rank, rank <= Self.rankLimit else { throw invalid("\(axes.count) axes of \(rank)") }
+    var result: [Int] = []
+    for axis in axes {
+      let positive = axis < 0 ? axis &+ rank : axis
+      guard (0..<rank).contains(positive), !result.contains(positive) else {
+        throw invalid("\(axes) are not different axes of \(rank)")
+      }
+      result.append(positive)
+    }
+    return result.sorted()
+  }
+}

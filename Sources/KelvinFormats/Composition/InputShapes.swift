@@ -1,0 +1,73 @@
+import KelvinGraph
+
+/// Settles the size of every input from what the caller gives and what the model says.
+///
+/// - Returns: a type for each tensor or image input, by name.
+/// - Throws: `FormatError` with code `.shapes`, naming the input and the dimension.
+func resolveInputTypes(
+  _ features: [Feature], given: [String: Shape], file: String
+) throws(FormatError) -> [String: TensorType] {
+  for name in given.keys.sorted() where !features.contains(where: { $0.name == name }) {
+    throw FormatError(
+      .shapes, file: file, place: "input '\(name)'", "the model has no such input",
+      remedy: "its inputs are \(features.map { "'\($0.name)'" }.joined(separator: ", "))")
+  }
+  var bound: [String: Int] = [:]
+  for feature in features {
+    guard let shape = given[feature.name], case .tensor(_, let dimensions) = feature.type else { continue }
+    guard shape.rank == dimensions.count else { throw mismatch(feature, shape, file) }
+    for (dimension, size) in zip(dimensions, shape.dimensions) {
+      switch dimension {
+      case .fixed(let expected):
+        guard size == expected else { throw mismatch(feature, shape, file) }
+      case .flexible(let name, let range, _):
+        guard range.contains(size), bound[name] == nil || bound[name] == size else {
+          throw mismatch(feature, shape, file)
+        }
+        bound[name] = size
+      }
+    }
+  }
+  var types: [String: TensorType] = [:]
+  for feature in features {
+    switch feature.type {
+    case .image(let image):
+      if let shape = given[feature.name], shape != image.tensorShape { throw mismatch(feature, shape, file) }
+      types[feature.name] = TensorType(image.scalar, image.tensorShape)
+    case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
+      var sizes: [Int] = []
+      for (axis, dimension) in dimensions.enumerated() {
+        switch dimension {
+        case .fixed(let size): sizes.append(size)
+        case .flexible(let name, _, let standard):
+          guard let size = bound[name] ?? standard else {
+            throw FormatError(
+              .shapes, file: file, place: "input '\(feature.name)'",
+              "the size of dimension '\(name)' (axis \(axis)) is not known", remedy: "give the input's shape")
+          }
+          sizes.append(size)
+        }
+      }
+      types[feature.name] = TensorType(scalar, Shape(sizes))
+    case .int64: types[feature.name] = TensorType(.int64, [1])
+    case .double: types[feature.name] = TensorType(.float64, [1])
+    case .string, .dictionary, .sequence:
+      throw FormatError(.unsupported, file: file, place: "input '\(feature.name)'", "its type is not supported yet")
+    }
+  }
+  for (name, type) in types where !type.shape.isAddressable {
+    throw FormatError(.shapes, file: file, place: "input '\(name)'", "\(type.shape) is too large")
+  }
+  return types
+}
+
+private func mismatch(_ feature: Feature, _ shape: Shape, _ file: String) -> FormatError {
+  let expected: String
+  switch feature.type {
+  case .image(let image): expected = image.tensorShape.description
+  case .tensor(_, let dimensions): expected = dimensions.map(\.description).joined(separator: " × ")
+  default: expected = "one value"
+  }
+  return FormatError(
+    .shapes, file: file, place: "input '\(feature.name)'", "shape \(shape) does not fit, expected \(expected)")
+}

@@ -1,0 +1,134 @@
+import FoundationEssentials
+import KelvinGraph
+
+/// The typed features of an ONNX model: tensors, images where the metadata says so, a classifier where it has labels.
+struct ONNXFeatures {
+  var inputs: [Feature] = []
+  var outputs: [Feature] = []
+  var classifier: Classifier?
+
+  init(_ model: ONNXModel, file: String) throws(FormatError) {
+    for value in model.graph.inputs where model.graph.initializers[value.name] == nil {
+      let type = try Self.tensorType(value, isInput: true, file: file)
+      inputs.append(
+        Feature(name: value.name, type: Self.image(type, model.metadata) ?? type, summary: value.summary))
+    }
+    for value in model.graph.outputs {
+      let type = try Self.tensorType(value, isInput: false, file: file)
+      outputs.append(Feature(name: value.name, type: type, summary: value.summary))
+    }
+    guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its graph has no outputs") }
+    addClassifier(model)
+  }
+
+  private static func tensorType(
+    _ value: ONNXValueInfo, isInput: Bool, file: String
+  ) throws(FormatError) -> FeatureType {
+    let place = "\(isInput ? "input" : "output") '\(value.name)'"
+    guard let number = value.elementType else {
+      throw FormatError(.unsupported, file: file, place: place, offset: value.offset, "it is not a tensor")
+    }
+    guard let scalar = ScalarType(onnx: number) else {
+      throw FormatError(
+        .unsupported, file: file, place: place, offset: value.offset, "its element type is ONNX's number \(number)")
+    }
+    guard let sizes = value.sizes else {
+      guard !isInput else {
+        throw FormatError(
+          .unsupported, file: file, place: place, offset: value.offset, "the model does not say its shape",
+          remedy: "run onnx.shape_inference, or export the model with shapes")
+      }
+      return .tensor(scalar, [])
+    }
+    return .tensor(
+      scalar,
+      sizes.enumerated().map { axis, size in
+        if let value = size.value { return .fixed(value) }
+        let name = size.name.flatMap { $0.isEmpty ? nil : $0 } ?? "\(value.name).\(axis)"
+        return .flexible(name: name, range: 1...Int.max, standard: axis == 0 ? 1 : nil)
+      })
+  }
+
+  /// The image that a `[N, 3 or 1, H, W]` input takes by the model's `Image.…` metadata, or nil.
+  ///
+  /// Reference: ONNX, `docs/MetadataProps.md`.
+  private static func image(_ type: FeatureType, _ metadata: [String: String]) -> FeatureType? {
+    guard let format = metadata["Image.BitmapPixelFormat"]?.lowercased(),
+      case .tensor(let scalar, let dimensions) = type, scalar.isFloatingPoint, dimensions.count == 4,
+      case .fixed(let channels) = dimensions[1], case .fixed(let height) = dimensions[2],
+      case .fixed(let width) = dimensions[3]
+    else { return nil }
+    switch dimensions[0] {
+    case .fixed(1), .flexible: break
+    default: return nil
+    }
+    let layout: ImageFeature.Layout
+    switch channels {
+    case 1 where format.hasPrefix("gray"): layout = .grayscale
+    case 3 where format.hasPrefix("rgb"): layout = .rgb
+    case 3 where format.hasPrefix("bgr"): layout = .bgr
+    default: return nil
+    }
+    let (scale, bias): (Float, Float)
+    switch metadata["Image.NominalPixelRange"] {
+    case "Normalized_0_1": (scale, bias) = (1 / 255, 0)
+    case "Normalized_1_1": (scale, bias) = (2 / 255, -1)
+    case "NominalRange_16_235": (scale, bias) = (219 / 255, 16)
+    default: (scale, bias) = (1, 0)
+    }
+    return .image(
+      ImageFeature(
+        width: width, height: height, layout: layout, scalar: scalar, scale: [Float](repeating: scale, count: channels),
+        bias: [Float](repeating: bias, count: channels)))
+  }
+
+  private mutating func addClassifier(_ model: ONNXModel) {
+    guard let labels = Self.labels(model.metadata) else { return }
+    let fitting = outputs.indices.filter { count(outputs[$0]) == labels.count }
+    let softmax = Set(model.graph.nodes.filter { $0.domain.isEmpty && $0.kind == "Softmax" }.flatMap(\.outputs))
+    let probable = fitting.filter { softmax.contains(outputs[$0].name) }
+    guard let position = fitting.count == 1 ? fitting[0] : probable.count == 1 ? probable[0] : nil else { return }
+    let taken = Set(outputs.map(\.name))
+    guard !taken.contains("classLabel"), !taken.contains("classLabel_probs") else { return }
+    let keys: FeatureType.KeyType
+    switch labels {
+    case .strings: keys = .string
+    case .integers: keys = .int64
+    }
+    outputs.append(Feature(name: "classLabel", type: keys == .string ? .string : .int64))
+    outputs.append(Feature(name: "classLabel_probs", type: .dictionary(keys: keys)))
+    classifier = Classifier(
+      labels: labels, labelOutput: "classLabel", probabilitiesOutput: "classLabel_probs", graphOutput: position)
+  }
+
+  /// Elements of a tensor output, a free batch size counted as 1.
+  private func count(_ feature: Feature) -> Int? {
+    guard case .tensor(_, let dimensions) = feature.type, !dimensions.isEmpty else { return nil }
+    var sizes: [Int] = []
+    for dimension in dimensions {
+      switch dimension {
+      case .fixed(let size): sizes.append(size)
+      case .flexible(_, _, let standard):
+        guard let standard else { return nil }
+        sizes.append(standard)
+      }
+    }
+    return Shape(sizes).isAddressable ? Shape(sizes).count : nil
+  }
+
+  /// A JSON list of labels, or an object from positions to labels, under one of the names that exporters use.
+  private static func labels(_ metadata: [String: String]) -> Classifier.Labels? {
+    for key in ["classes", "labels", "names"] {
+      guard let text = metadata[key], text.utf8.count < 1 << 24 else { continue }
+      let data = Data(text.utf8)
+      let decoder = JSONDecoder()
+      if let labels = try? decoder.decode([String].self, from: data), !labels.isEmpty { return .strings(labels) }
+      if let labels = try? decoder.decode([Int64].self, from: data), !labels.isEmpty { return .integers(labels) }
+      if let labels = try? decoder.decode([String: String].self, from: data), !labels.isEmpty {
+        let ordered = (0..<labels.count).compactMap { labels["\($0)"] }
+        if ordered.count == labels.count { return .strings(ordered) }
+      }
+    }
+    return nil
+  }
+}

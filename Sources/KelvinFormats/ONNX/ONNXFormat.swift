@@ -1,0 +1,46 @@
+package import KelvinGraph
+
+extension Format {
+  /// ONNX models. Reference: github.com/onnx/onnx, `docs/IR.md` and `docs/Operators.md`.
+  static let onnx = Format(
+    name: "ONNX",
+    sniff: { path in FileKind(path) == .file && path.hasExtension("onnx") },
+    read: { (path) throws(FormatError) in try readONNX(mapFile(path), path: path) })
+}
+
+/// Reads an ONNX model from memory.
+///
+/// - Parameter path: where the model lies; files with its weights are looked for beside it.
+package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> ModelProgram {
+  let file = path.lastPathPart
+  guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the file is empty") }
+  let model = try ONNXModel(WireMessage(bytes, file: file))
+  guard (7...28).contains(model.opset) else {
+    throw FormatError(
+      .unsupported, file: file, "it uses operator set \(model.opset), expected 7 to 28",
+      remedy: "convert it with onnx.version_converter")
+  }
+  let features = try ONNXFeatures(model, file: file)
+  let source = ONNXGraphSource(
+    model: model, inputs: features.inputs, classifier: features.classifier, file: file,
+    files: WeightFiles(folder: path.parentPath))
+  let function = Function(
+    inputs: features.inputs, outputs: features.outputs, classifier: features.classifier, graph: source)
+  var metadata = ModelMetadata()
+  metadata.summary = model.summary.isEmpty ? model.graph.summary : model.summary
+  metadata.author = model.metadata["author"] ?? ""
+  metadata.license = model.metadata["license"] ?? ""
+  metadata.version = model.modelVersion == 0 ? "" : "\(model.modelVersion)"
+  metadata.userDefined = model.metadata
+  if !model.producer.isEmpty { metadata.userDefined["producer"] = model.producer }
+  let external = Set(model.graph.initializers.values.compactMap(\.location)).sorted()
+  return ModelProgram(
+    functions: ["main": function], defaultFunction: "main", metadata: metadata,
+    structure: .network(
+      layers: model.graph.nodes.map {
+        SourceOperation(name: $0.name, kind: $0.qualifiedKind, inputs: $0.inputs, outputs: $0.outputs)
+      }),
+    source: ModelSource(
+      path: path, format: .onnx, version: model.opset,
+      files: [path] + external.filter(\.staysInside).map { "\(path.parentPath)/\($0)" }))
+}

@@ -1,0 +1,251 @@
+import KelvinGraph
+
+/// A `ModelProto`.
+struct ONNXModel {
+  var operatorSets: [String: Int] = [:]
+  var metadata: [String: String] = [:]
+  var producer = ""
+  var modelVersion = 0
+  var summary = ""
+  var graph = ONNXGraph()
+
+  /// The version of the standard operator set.
+  var opset: Int { operatorSets[""] ?? 1 }
+
+  init(_ message: WireMessage) throws(FormatError) {
+    typealias Fields = ONNXSchema.ModelProto
+    var graph: ONNXGraph?
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.producerName: producer = try field.string()
+      case Fields.modelVersion: modelVersion = try field.integer()
+      case Fields.docString: summary = try field.string()
+      case Fields.graph: graph = try ONNXGraph(field.message())
+      case Fields.opsetImport: try addOperatorSet(field.message())
+      case Fields.metadataProps:
+        try field.check(metadata.count)
+        let entry = try ONNXEntry(field.message())
+        metadata[entry.key] = entry.value
+      default: break
+      }
+    }
+    guard let graph else {
+      throw FormatError(
+        .malformed, file: message.file, "it has no graph", remedy: "expected an ONNX model; the file may be cut short")
+    }
+    self.graph = graph
+  }
+
+  private mutating func addOperatorSet(_ message: WireMessage) throws(FormatError) {
+    var (domain, version) = ("", 1)
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case ONNXSchema.OperatorSetIdProto.domain: domain = try field.string()
+      case ONNXSchema.OperatorSetIdProto.version: version = try field.integer()
+      default: break
+      }
+    }
+    operatorSets[domain == "ai.onnx" ? "" : domain] = version
+  }
+}
+
+/// A `StringStringEntryProto`.
+struct ONNXEntry {
+  var key = ""
+  var value = ""
+
+  init(_ message: WireMessage) throws(FormatError) {
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case ONNXSchema.StringStringEntryProto.key: key = try field.string()
+      case ONNXSchema.StringStringEntryProto.value: value = try field.string()
+      default: break
+      }
+    }
+  }
+}
+
+/// A `GraphProto`. Initialisers stay where they are in the file.
+struct ONNXGraph {
+  var nodes: [ONNXNode] = []
+  var initializers: [String: ONNXTensor] = [:]
+  var inputs: [ONNXValueInfo] = []
+  var outputs: [ONNXValueInfo] = []
+  /// Names of sparse initialisers, which are not read.
+  var sparse: [String] = []
+  var summary = ""
+
+  init() {}
+
+  init(_ message: WireMessage) throws(FormatError) {
+    typealias Fields = ONNXSchema.GraphProto
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.node:
+        try field.check(nodes.count)
+        nodes.append(try ONNXNode(field.message(), index: nodes.count))
+      case Fields.initializer:
+        try field.check(initializers.count)
+        let tensor = try ONNXTensor(field.message())
+        guard initializers.updateValue(tensor, forKey: tensor.name) == nil else {
+          throw FormatError(
+            .malformed, file: message.file, place: "initialiser '\(tensor.name)'", offset: field.offset,
+            "the name is used twice")
+        }
+      case Fields.input:
+        try field.check(inputs.count)
+        inputs.append(try ONNXValueInfo(field.message()))
+      case Fields.output:
+        try field.check(outputs.count)
+        outputs.append(try ONNXValueInfo(field.message()))
+      case Fields.sparseInitializer:
+        let values = try field.message().message(ONNXSchema.SparseTensorProto.values)
+        if let values { try field.check(sparse.count); sparse.append(try ONNXTensor(values).name) }
+      case Fields.docString: summary = try field.string()
+      default: break
+      }
+    }
+  }
+}
+
+/// A `NodeProto`.
+struct ONNXNode {
+  var inputs: [String] = []
+  var outputs: [String] = []
+  var givenName = ""
+  var kind = ""
+  var domain = ""
+  var attributes: [String: ONNXAttribute] = [:]
+  let index: Int
+  let offset: Int
+
+  /// The node's name, or its first output's.
+  var name: String { givenName.isEmpty ? outputs.first { !$0.isEmpty } ?? "\(kind)_\(index)" : givenName }
+  /// The operator with its domain, where that is not the standard one.
+  var qualifiedKind: String { domain.isEmpty ? kind : "\(domain).\(kind)" }
+
+  init(_ message: WireMessage, index: Int) throws(FormatError) {
+    typealias Fields = ONNXSchema.NodeProto
+    self.index = index
+    offset = message.offset
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.input: try field.append(to: &inputs)
+      case Fields.output: try field.append(to: &outputs)
+      case Fields.name: givenName = try field.string()
+      case Fields.opType: kind = try field.string()
+      case Fields.domain: domain = try field.string()
+      case Fields.attribute:
+        try field.check(attributes.count)
+        let attribute = try ONNXAttribute(field.message())
+        attributes[attribute.name] = attribute
+      default: break
+      }
+    }
+    if domain == "ai.onnx" { domain = "" }
+  }
+}
+
+/// An `AttributeProto`. Which of the values counts follows from the operator.
+struct ONNXAttribute {
+  var name = ""
+  var float: Float?
+  var integer: Int?
+  var text: String?
+  var tensor: ONNXTensor?
+  var floats: [Float] = []
+  var integers: [Int] = []
+  var strings: [String] = []
+  var graphs: [WireMessage] = []
+
+  init(_ message: WireMessage) throws(FormatError) {
+    typealias Fields = ONNXSchema.AttributeProto
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.name: name = try field.string()
+      case Fields.f: float = try field.float()
+      case Fields.i: integer = try field.integer()
+      case Fields.s: text = try field.string()
+      case Fields.t: tensor = try ONNXTensor(field.message())
+      case Fields.g, Fields.graphs: try field.append(to: &graphs)
+      case Fields.floats: try field.append(to: &floats)
+      case Fields.ints: try field.append(to: &integers)
+      case Fields.strings: try field.append(to: &strings)
+      default: break
+      }
+    }
+  }
+}
+
+/// A `ValueInfoProto` of a tensor.
+struct ONNXValueInfo {
+  /// One size: known, named, or neither.
+  struct Size {
+    var value: Int?
+    var name: String?
+  }
+
+  var name = ""
+  var summary = ""
+  /// nil where the value is not a tensor.
+  var elementType: Int?
+  /// nil where not even the rank is known.
+  var sizes: [Size]?
+  let offset: Int
+
+  init(_ message: WireMessage) throws(FormatError) {
+    typealias Fields = ONNXSchema.ValueInfoProto
+    offset = message.offset
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.name: name = try field.string()
+      case Fields.docString: summary = try field.string()
+      case Fields.type:
+        if let tensor = try field.message().message(ONNXSchema.TypeProto.tensorType) { try readTensorType(tensor) }
+      default: break
+      }
+    }
+  }
+
+  private mutating func readTensorType(_ message: WireMessage) throws(FormatError) {
+    typealias Fields = ONNXSchema.TypeProto.Tensor
+    elementType = 0
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.elemType: elementType = try field.integer()
+      case Fields.shape: sizes = try readShape(field.message())
+      default: break
+      }
+    }
+  }
+
+  private func readShape(_ message: WireMessage) throws(FormatError) -> [Size] {
+    typealias Fields = ONNXSchema.TensorShapeProto.Dimension
+    var sizes: [Size] = []
+    var reader = message.fields()
+    while let field = try reader.next() {
+      guard field.number == ONNXSchema.TensorShapeProto.dim else { continue }
+      try field.check(sizes.count, Emitter.rankLimit)
+      var size = Size()
+      var dimension = try field.message().fields()
+      while let part = try dimension.next() {
+        switch part.number {
+        case Fields.dimValue: size.value = try part.integer()
+        case Fields.dimParam: size.name = try part.string()
+        default: break
+        }
+      }
+      if let value = size.value, value <= 0 { size.value = nil }
+      sizes.append(size)
+    }
+    return sizes
+  }
+}

@@ -1,0 +1,76 @@
+import KelvinGraph
+
+/// One node as its mapper sees it: attributes, inputs and the graph to write to.
+struct ONNXOperation {
+  let node: ONNXNode
+  let opset: Int
+  /// The inputs, nil where one is left out.
+  let inputs: [ValueID?]
+  var emitter: Emitter
+  let file: String
+  let files: WeightFiles
+
+  func input(_ index: Int) throws -> ValueID {
+    guard let id = optional(index) else { throw emitter.invalid("input \(index) is missing") }
+    return id
+  }
+
+  func optional(_ index: Int) -> ValueID? { index < inputs.count ? inputs[index] : nil }
+
+  /// The inputs, none of which may be left out; at least one.
+  func allInputs() throws -> [ValueID] {
+    guard !inputs.isEmpty else { throw emitter.invalid("it has no inputs") }
+    return try inputs.indices.map { try input($0) }
+  }
+
+  func integer(_ name: String, default standard: Int) -> Int { node.attributes[name]?.integer ?? standard }
+  func float(_ name: String, default standard: Float) -> Float { node.attributes[name]?.float ?? standard }
+  func flag(_ name: String, default standard: Bool = false) -> Bool { integer(name, default: standard ? 1 : 0) != 0 }
+  func text(_ name: String, default standard: String) -> String { node.attributes[name]?.text ?? standard }
+
+  func integers(_ name: String) -> [Int]? {
+    guard let attribute = node.attributes[name] else { return nil }
+    return attribute.integers
+  }
+
+  /// The constant integers of an input; nil where the input is left out.
+  func constantIntegers(_ index: Int, _ meaning: String) throws -> [Int]? {
+    guard let id = optional(index) else { return nil }
+    guard let values = try emitter.integers(id) else { throw variable(meaning) }
+    return values
+  }
+
+  /// The constant number of an input; nil where the input is left out.
+  func constantNumber(_ index: Int, _ meaning: String) throws -> Double? {
+    guard let id = optional(index) else { return nil }
+    guard let value = try emitter.number(id) else { throw variable(meaning) }
+    return value
+  }
+
+  /// What older operator sets keep in an attribute and newer ones in an input.
+  func integers(attribute name: String, orInput index: Int) throws -> [Int]? {
+    try integers(name) ?? constantIntegers(index, name)
+  }
+
+  func unsupported(_ reason: String, remedy: String? = nil) -> FormatError {
+    FormatError(
+      .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason, remedy: remedy)
+  }
+
+  private func variable(_ meaning: String) -> FormatError {
+    unsupported("its \(meaning) depends on the input's values", remedy: "simplify the model so that it is constant")
+  }
+}
+
+/// How an ONNX operator is written in Kelvin's operators.
+struct ONNXMapper: Sendable {
+  let name: String
+  let map: @Sendable (inout ONNXOperation) throws -> [ValueID]
+
+  init(_ name: String, _ map: @escaping @Sendable (inout ONNXOperation) throws -> [ValueID]) {
+    self.name = name
+    self.map = map
+  }
+
+  static let byName = Dictionary(uniqueKeysWithValues: onnxMappers.map { ($0.name, $0) })
+}

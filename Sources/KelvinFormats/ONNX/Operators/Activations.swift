@@ -1,0 +1,93 @@
+import KelvinGraph
+
+extension ONNXMapper {
+  /// Activations with parameters.
+  static let activations: [ONNXMapper] = [
+    celu, clip, elu, gelu, hardSigmoid, leakyRelu, mish, prelu, selu, thresholdedRelu,
+  ]
+
+  private static let leakyRelu = ONNXMapper("LeakyRelu") { c in
+    let x = try c.input(0)
+    return [try c.emitter.unary(UnaryFunction(.leakyRelu, a: c.float("alpha", default: 0.01)), x)]
+  }
+
+  private static let elu = ONNXMapper("Elu") { c in
+    let x = try c.input(0)
+    return [try c.emitter.unary(UnaryFunction(.elu, a: c.float("alpha", default: 1)), x)]
+  }
+
+  private static let selu = ONNXMapper("Selu") { c in
+    let x = try c.input(0)
+    let (alpha, gamma) = (c.float("alpha", default: 1.6732632), c.float("gamma", default: 1.050701))
+    return [try c.emitter.unary(UnaryFunction(.selu, a: alpha, b: gamma), x)]
+  }
+
+  private static let hardSigmoid = ONNXMapper("HardSigmoid") { c in
+    let x = try c.input(0)
+    let (alpha, beta) = (c.float("alpha", default: 0.2), c.float("beta", default: 0.5))
+    return [try c.emitter.unary(UnaryFunction(.hardSigmoid, a: alpha, b: beta), x)]
+  }
+
+  private static let gelu = ONNXMapper("Gelu") { c in
+    let x = try c.input(0)
+    switch c.text("approximate", default: "none") {
+    case "none": return [try c.emitter.unary(UnaryFunction(.gelu), x)]
+    case "tanh": return [try c.emitter.unary(UnaryFunction(.geluTanh), x)]
+    case let other: throw c.unsupported("approximation '\(other)' is not known")
+    }
+  }
+
+  private static let prelu = ONNXMapper("PRelu") { c in
+    let (x, slope) = (try c.input(0), try c.input(1))
+    return [try c.emitter.prelu(x, slope: slope)]
+  }
+
+  /// `max(0, x) + min(0, α · (e^(x/α) - 1))`, an ELU of `x/α` scaled by `α`.
+  private static let celu = ONNXMapper("Celu") { c in
+    let x = try c.input(0)
+    let alpha = c.float("alpha", default: 1)
+    if alpha == 1 { return [try c.emitter.unary(UnaryFunction(.elu, a: 1), x)] }
+    let scaled = try c.emitter.unary(UnaryFunction(.affine, a: 1 / alpha), x, step: "scaled")
+    let elu = try c.emitter.unary(UnaryFunction(.elu, a: 1), scaled, step: "elu")
+    return [try c.emitter.unary(UnaryFunction(.affine, a: alpha), elu)]
+  }
+
+  /// `x · tanh(softplus(x))`
+  private static let mish = ONNXMapper("Mish") { c in
+    let x = try c.input(0)
+    let softplus = try c.emitter.unary(UnaryFunction(.softplus), x, step: "softplus")
+    let gate = try c.emitter.unary(UnaryFunction(.tanh), softplus, step: "gate")
+    return [try c.emitter.binary(.multiply, x, gate)]
+  }
+
+  /// `x` where `x > α`, else 0: x times the sign of `x - α`, cut at 0.
+  private static let thresholdedRelu = ONNXMapper("ThresholdedRelu") { c in
+    let x = try c.input(0)
+    let alpha = c.float("alpha", default: 1)
+    let distance = try c.emitter.unary(UnaryFunction(.affine, a: 1, b: -alpha), x, step: "distance")
+    let side = try c.emitter.unary(UnaryFunction(.sign), distance, step: "side")
+    let gate = try c.emitter.unary(.relu, side, step: "gate")
+    return [try c.emitter.binary(.multiply, x, gate)]
+  }
+
+  /// Bounds are attributes before operator set 11 and inputs from then on.
+  private static let clip = ONNXMapper("Clip") { c in
+    let x = try c.input(0)
+    if c.opset < 11 {
+      let lower = c.float("min", default: -.infinity)
+      return [try c.emitter.unary(clip(lower, c.float("max", default: .infinity)), x)]
+    }
+    let (low, high) = (c.optional(1), c.optional(2))
+    let lower = try low.map { try c.emitter.number($0) } ?? -.infinity
+    let upper = try high.map { try c.emitter.number($0) } ?? .infinity
+    if let lower, let upper { return [try c.emitter.unary(clip(Float(lower), Float(upper)), x)] }
+    var result = x
+    if let low { result = try c.emitter.binary(.maximum, result, low, step: high == nil ? nil : "raised") }
+    if let high { result = try c.emitter.binary(.minimum, result, high) }
+    return [result]
+  }
+
+  private static func clip(_ lower: Float, _ upper: Float) -> UnaryFunction {
+    lower == 0 && upper == .infinity ? .relu : .clip(lower, upper)
+  }
+}

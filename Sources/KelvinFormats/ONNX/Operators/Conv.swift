@@ -1,0 +1,38 @@
+import KelvinGraph
+
+extension ONNXMapper {
+  static let conv = ONNXMapper("Conv") { c in
+    let (x, weights) = (try c.input(0), try c.input(1))
+    let kernel = c.integers("kernel_shape") ?? Array(c.emitter.shape(weights).dimensions.dropFirst(2))
+    let window = try c.window(kernel: kernel, over: x)
+    let operands = [x, weights] + (c.optional(2).map { [$0] } ?? [])
+    let op = Convolution(
+      window: window, groups: c.integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
+    return [try c.emitter.add(op, operands)]
+  }
+}
+
+extension ONNXOperation {
+  /// The window of a convolution or pool: `strides`, `dilations`, `auto_pad`, `pads`.
+  func window(kernel: [Int], over x: ValueID, roundsUp: Bool = false) throws -> Window {
+    let sizes = Array(emitter.shape(x).dimensions.dropFirst(2))
+    let padding: SpatialPadding
+    switch text("auto_pad", default: "NOTSET") {
+    case "NOTSET", "":
+      let pads = integers("pads") ?? [Int](repeating: 0, count: 2 * kernel.count)
+      guard pads.count == 2 * kernel.count else {
+        throw emitter.invalid("\(pads.count) pads for \(kernel.count) spatial axes, expected \(2 * kernel.count)")
+      }
+      padding = .explicit(before: Array(pads.prefix(kernel.count)), after: Array(pads.suffix(kernel.count)))
+    case "VALID": padding = .none
+    case "SAME_UPPER": padding = .same(oddAtEnd: true)
+    case "SAME_LOWER": padding = .same(oddAtEnd: false)
+    case let other: throw emitter.invalid("auto_pad '\(other)' is not known")
+    }
+    do {
+      return try Window(
+        kernel: kernel, strides: integers("strides"), dilations: integers("dilations"), padding: padding,
+        roundsUp: roundsUp, over: sizes)
+    } catch { throw emitter.invalid(error.description) }
+  }
+}

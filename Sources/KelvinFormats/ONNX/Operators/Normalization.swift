@@ -1,0 +1,42 @@
+import KelvinGraph
+
+extension ONNXMapper {
+  /// Inference only: the running statistics are used.
+  static let batchNormalization = ONNXMapper("BatchNormalization") { c in
+    guard !c.flag("training_mode") else {
+      throw c.unsupported("it is in training mode", remedy: "export the model for inference")
+    }
+    guard c.flag("spatial", default: true) else { throw c.unsupported("statistics for each element (spatial = 0)") }
+    let x = try c.input(0)
+    var operands = [x]
+    for index in 1...4 {
+      operands.append(try c.emitter.cast(try c.input(index), to: c.emitter.scalar(x), step: "parameter_\(index)"))
+    }
+    return [try c.emitter.add(BatchNormalization(epsilon: c.float("epsilon", default: 1e-5)), operands)]
+  }
+
+  /// Normalises over the last axes, from `axis` on.
+  static let layerNormalization = ONNXMapper("LayerNormalization") { c in
+    guard c.node.outputs.dropFirst().allSatisfy(\.isEmpty) else { throw c.unsupported("outputs of its statistics") }
+    let (x, scale) = (try c.input(0), try c.input(1))
+    let axis = try c.emitter.axis(c.integer("axis", default: -1), of: x)
+    return [
+      try c.emitter.normalize(
+        x, axes: Array(axis..<c.emitter.shape(x).rank), epsilon: c.float("epsilon", default: 1e-5), scale: scale,
+        shift: c.optional(2))
+    ]
+  }
+
+  /// Normalises each channel of each sample over its spatial axes.
+  static let instanceNormalization = ONNXMapper("InstanceNormalization") { c in
+    let x = try c.input(0)
+    let rank = c.emitter.shape(x).rank
+    guard rank >= 3 else { throw c.emitter.invalid("expected [N, C, spatial…], got \(c.emitter.type(x))") }
+    let scale = try c.emitter.channels(try c.input(1), of: x, step: "scale_vector")
+    let shift = try c.emitter.channels(try c.input(2), of: x, step: "shift_vector")
+    return [
+      try c.emitter.normalize(
+        x, axes: Array(2..<rank), epsilon: c.float("epsilon", default: 1e-5), scale: scale, shift: shift)
+    ]
+  }
+}

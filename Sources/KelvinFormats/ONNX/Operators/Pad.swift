@@ -1,0 +1,30 @@
+import KelvinGraph
+
+extension ONNXMapper {
+  /// Amounts and value are attributes before operator set 11 and inputs from then on; axes are an input from 18 on.
+  static let pad = ONNXMapper("Pad") { c in
+    let x = try c.input(0)
+    let rank = c.emitter.shape(x).rank
+    guard let pads = try c.integers(attribute: "pads", orInput: 1) else { throw c.emitter.invalid("has no pads") }
+    let value = c.opset < 11 ? Double(c.float("value", default: 0)) : try c.constantNumber(2, "value") ?? 0
+    let axes = try c.constantIntegers(3, "axes") ?? Array(0..<rank)
+    guard pads.count == 2 * axes.count else {
+      throw c.emitter.invalid("\(pads.count) pads for \(axes.count) axes, expected \(2 * axes.count)")
+    }
+    _ = try c.emitter.axes(axes, of: x)
+    var (before, after) = ([Int](repeating: 0, count: rank), [Int](repeating: 0, count: rank))
+    for (index, axis) in axes.enumerated() {
+      let place = try c.emitter.axis(axis, of: x)
+      before[place] = pads[index]
+      after[place] = pads[axes.count + index]
+    }
+    let mode: Pad.Mode
+    switch c.text("mode", default: "constant") {
+    case "constant": mode = .constant(Float(value))
+    case "reflect": mode = .reflect
+    case "edge": mode = .edge
+    case let other: throw c.unsupported("mode '\(other)'")
+    }
+    return [try c.emitter.pad(x, before: before, after: after, mode: mode)]
+  }
+}

@@ -1,0 +1,32 @@
+import KelvinGraph
+
+extension ONNXMapper {
+  static let maxPool = ONNXMapper("MaxPool") { c in
+    guard c.node.outputs.dropFirst().allSatisfy(\.isEmpty) else { throw c.unsupported("its output of indices") }
+    return [try c.pool(.maximum)]
+  }
+
+  static let averagePool = ONNXMapper("AveragePool") { c in
+    [try c.pool(c.flag("count_include_pad") ? .averageIncludingPadding : .average)]
+  }
+
+  static let globalAveragePool = ONNXMapper("GlobalAveragePool") { c in [try c.globalPool(.mean)] }
+
+  static let globalMaxPool = ONNXMapper("GlobalMaxPool") { c in [try c.globalPool(.maximum)] }
+}
+
+extension ONNXOperation {
+  fileprivate mutating func pool(_ function: Pool.Function) throws -> ValueID {
+    let x = try input(0)
+    guard let kernel = integers("kernel_shape") else { throw emitter.invalid("kernel_shape is missing") }
+    let window = try window(kernel: kernel, over: x, roundsUp: flag("ceil_mode"))
+    return try emitter.add(Pool(function, window: window), x)
+  }
+
+  fileprivate mutating func globalPool(_ function: Reduce.Function) throws -> ValueID {
+    let x = try input(0)
+    let rank = emitter.shape(x).rank
+    guard rank >= 3 else { throw emitter.invalid("expected [N, C, spatial…], got \(emitter.type(x))") }
+    return try emitter.add(Reduce(function, axes: Array(2..<rank), keepsDimensions: true), x)
+  }
+}

@@ -1,0 +1,22 @@
+import KelvinGraph
+
+extension ONNXMapper {
+  /// Axes are an attribute, and an input from operator set 13 (`ReduceSum`) or 18 (the others) on.
+  static let reductions: [ONNXMapper] = [
+    reduce("ReduceL1", .l1), reduce("ReduceL2", .l2), reduce("ReduceLogSum", .logSum),
+    reduce("ReduceLogSumExp", .logSumExp), reduce("ReduceMax", .maximum), reduce("ReduceMean", .mean),
+    reduce("ReduceMin", .minimum), reduce("ReduceProd", .product), reduce("ReduceSum", .sum),
+    reduce("ReduceSumSquare", .sumOfSquares),
+  ]
+
+  private static func reduce(_ name: String, _ function: Reduce.Function) -> ONNXMapper {
+    ONNXMapper(name) { c in
+      let x = try c.input(0)
+      let named = try c.integers(attribute: "axes", orInput: 1) ?? []
+      if named.isEmpty, c.flag("noop_with_empty_axes") { return [x] }
+      let axes = named.isEmpty ? Array(0..<c.emitter.shape(x).rank) : try c.emitter.axes(named, of: x)
+      let keeps = c.flag("keepdims", default: true)
+      return [try c.emitter.add(Reduce(function, axes: axes, keepsDimensions: keeps), x)]
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// An operator whose results pass through an `Epilogue`.
+package protocol FusedOperator: Operator {
+  var epilogue: Epilogue { get set }
+}
+
+extension Convolution: FusedOperator {}
+extension Linear: FusedOperator {}
+
+extension Node {
+  /// A node for an operator with an epilogue, its body included where the epilogue is a fusion.
+  ///
+  /// - Parameter types: the types of the inputs.
+  /// - Throws: `GraphError` where the operator does not take these inputs.
+  package static func fused(
+    name: String, op: some FusedOperator, inputs: [ValueID], types: [TensorType], output: ValueID, origins: [Origin]
+  ) throws(GraphError) -> Node {
+    var node = Node(name: name, op: op, inputs: inputs, outputs: [output], origins: origins)
+    if op.epilogue.isFused { node.body = try unfused(op, types, name: name) }
+    return node
+  }
+
+  /// The operator with no more than a bias, then the residual's addition, then the activation.
+  private static func unfused(
+    _ op: some FusedOperator, _ types: [TensorType], name: String
+  ) throws(GraphError) -> Graph {
+    var body = Graph()
+    for (index, type) in types.enumerated() { body.inputs.append(body.addValue(Value(name: "in\(index)", type: type))) }
+    var operands = body.inputs
+    let residual = op.epilogue.addsResidual ? operands.removeLast() : nil
+    var plain = op
+    plain.epilogue = Epilogue(hasBias: op.epilogue.hasBias)
+    let type: TensorType
+    do { type = try plain.infer(body.types(operands))[0] } catch {
+      throw GraphError("\(op.name) '\(name)'", error.description)
+    }
+    func append(_ op: any Operator, _ inputs: [ValueID], _ name: String) -> ValueID {
+      let output = body.addValue(Value(name: name, type: type))
+      body.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
+      return output
+    }
+    var result = append(plain, operands, "product")
+    if let residual { result = append(Binary(.add), [result, residual], "sum") }
+    if let activation = op.epilogue.activation { result = append(Unary(activation), [result], "activation") }
+    body.outputs = [result]
+    return body
+  }
+}

@@ -1,0 +1,203 @@
+internal import CKelvinDrivers
+
+/// A decoded file: pixels as stored, and how they are turned to be seen upright.
+public struct DecodedImage: Hashable, Sendable {
+  /// sRGB, ``PixelFormat/rgb8``; transparent parts are composed on black.
+  public let pixels: PixelBuffer
+  /// The orientation given, else the file's own, else ``ImageOrientation/up``.
+  public let orientation: ImageOrientation
+
+  /// Columns of the upright picture.
+  public var width: Int { orientation.swapsAxes ? pixels.height : pixels.width }
+  /// Rows of the upright picture.
+  public var height: Int { orientation.swapsAxes ? pixels.width : pixels.height }
+
+  package init(pixels: PixelBuffer, orientation: ImageOrientation) {
+    self.pixels = pixels
+    self.orientation = orientation
+  }
+}
+
+/// Reads and writes encoded pictures, through libvips, which is opened when it is first needed.
+///
+/// Decodes JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF where libvips has them, converts embedded
+/// colour profiles to sRGB and composes alpha on black. All functions may be called from any thread; they block.
+package enum ImageFile {
+  /// Pictures with more pixels are refused from their header alone.
+  package static let maximumPixels = 64 * 1024 * 1024
+  /// Files with more bytes are refused before they are read.
+  package static let maximumFileBytes = 1 << 30
+
+  /// Opens libvips, so that the first picture does not wait for it (tens of milliseconds). Again costs nothing.
+  ///
+  /// - Throws: ``ImageError`` (`decoderMissing`) with the package to install.
+  package static func prepare() throws(ImageError) {
+    guard let reason = ck_image_prepare() else { return }
+    throw ImageError(
+      .decoderMissing, "libvips", "no pictures can be decoded: \(String(cString: reason))",
+      remedy: "install the package libvips42")
+  }
+
+  /// Decodes an encoded picture.
+  ///
+  /// - Parameters:
+  ///   - bytes: the whole file.
+  ///   - name: what errors call the picture.
+  ///   - orientation: overrides the orientation in the file.
+  ///   - maximumPixels: the largest width times height that is decoded.
+  /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt` (also when only a part can be read),
+  ///   `decoderMissing`.
+  package static func decode(
+    _ bytes: UnsafeRawBufferPointer, name: String, orientation: ImageOrientation? = nil,
+    maximumPixels: Int = maximumPixels
+  ) throws(ImageError) -> DecodedImage {
+    guard let start = bytes.baseAddress, !bytes.isEmpty else { throw ImageError(.corrupt, name, "the file is empty") }
+    guard let format = ImageFormat(sniffing: bytes) else {
+      let known = ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ImageError(.unknownFormat, name, "the first bytes are of no known format; expected one of \(known)")
+    }
+    try prepare()
+    guard ck_image_reads(format.code) != 0 else {
+      throw ImageError(
+        .unknownFormat, name, "the installed libvips cannot read \(format.rawValue)",
+        remedy: "convert it to PNG or JPEG")
+    }
+    let file = Encoded(bytes: UnsafeRawBufferPointer(start: start, count: bytes.count), format: format, name: name)
+    let decoded: DecodedImage
+    do throws(ImageError) {
+      decoded = try file.decode(file.strictest, maximumPixels, alone: false)
+    } catch {
+      if error.code != .corrupt { throw error }
+      decoded = try file.decodeKnowingWhy(maximumPixels)
+    }
+    return DecodedImage(pixels: decoded.pixels, orientation: orientation ?? decoded.orientation)
+  }
+
+  /// Decodes an encoded picture held in an array. See ``decode(_:name:orientation:maximumPixels:)-swift.method``.
+  package static func decode(
+    _ bytes: [UInt8], name: String, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
+  ) throws(ImageError) -> DecodedImage {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
+      try decode(UnsafeRawBufferPointer(bytes), name: name, orientation: orientation, maximumPixels: maximumPixels)
+    }
+  }
+
+  /// Encodings that pictures are written in.
+  package enum Encoding: Hashable, Sendable {
+    /// Lossless; grey and alpha are kept.
+    case png
+    /// Lossy, without alpha; `quality` in 1...100.
+    case jpeg(quality: Int)
+
+    fileprivate var suffix: String {
+      switch self {
+      case .png: ".png"
+      case .jpeg(let quality): ".jpg[Q=\(min(max(quality, 1), 100))]"
+      }
+    }
+  }
+
+  /// The picture as a file's bytes.
+  ///
+  /// - Throws: ``ImageError`` (`encodingFailed`, `decoderMissing`).
+  package static func encode(
+    _ pixels: PixelBuffer, as encoding: Encoding = .png, name: String = "output"
+  ) throws(ImageError) -> [UInt8] {
+    try prepare()
+    if pixels.format == .bgra8 { return try encode(pixels.withRedFirst(), as: encoding, name: name) }
+    ck_image_enter(0)
+    defer { ck_image_leave() }
+    var message = Message()
+    var size = 0
+    let block = pixels.bytes.withUnsafeBufferPointer { bytes in
+      ck_image_encode(
+        bytes.baseAddress, Int32(clamping: pixels.width), Int32(clamping: pixels.height),
+        Int32(pixels.format.channelCount), encoding.suffix, &size, &message.bytes, message.bytes.count)
+    }
+    guard let block else {
+      throw ImageError(.encodingFailed, name, "\(pixels.width) x \(pixels.height) pixels: \(message.text)")
+    }
+    defer { ck_image_free(block) }
+    return [UInt8](UnsafeRawBufferPointer(start: block, count: size))
+  }
+}
+
+/// A file whose format is known.
+private struct Encoded {
+  let bytes: UnsafeRawBufferPointer
+  let format: ImageFormat
+  let name: String
+
+  /// A JPEG decoder only warns of lost data and fills the rest with grey; the others warn of oddities in metadata.
+  var strictest: ck_image_tolerance { format == .jpeg ? CK_IMAGE_REFUSE_WARNINGS : CK_IMAGE_REFUSE_ERRORS }
+
+  /// Whether a warning of the JPEG decoder leaves the picture whole.
+  func isHarmless(_ error: ImageError) -> Bool {
+    let warnings = ["extraneous bytes before marker", "Unknown Adobe color transform", "unknown JFIF revision"]
+    return error.code == .corrupt && warnings.contains { error.reason.contains($0) }
+  }
+
+  /// Decodes a file that was refused again, with its own reason for certain, and without minding a harmless warning.
+  func decodeKnowingWhy(_ maximumPixels: Int) throws(ImageError) -> DecodedImage {
+    do throws(ImageError) {
+      return try decode(strictest, maximumPixels, alone: true)
+    } catch {
+      guard strictest == CK_IMAGE_REFUSE_WARNINGS, isHarmless(error) else { throw error }
+      return try decode(CK_IMAGE_REFUSE_ERRORS, maximumPixels, alone: true)
+    }
+  }
+
+  /// - Parameter alone: keeps other threads from decoding meanwhile, which makes the error's reason certain.
+  func decode(
+    _ tolerance: ck_image_tolerance, _ maximumPixels: Int, alone: Bool
+  ) throws(ImageError) -> DecodedImage {
+    ck_image_enter(alone ? 1 : 0)
+    defer { ck_image_leave() }
+    var header = ck_image_header()
+    var message = Message()
+    guard
+      let image = ck_image_open(
+        bytes.baseAddress, bytes.count, format.code, tolerance, &header, &message.bytes, message.bytes.count)
+    else { throw ImageError(.corrupt, name, "not a valid \(format.rawValue) file: \(message.text)") }
+    defer { ck_image_close(image) }
+    let width = Int(header.width)
+    let height = Int(header.height)
+    guard width > 0, height > 0, width <= maximumPixels / height else {
+      throw ImageError(
+        .tooLarge, name, "\(width) x \(height) pixels, at most \(maximumPixels) are decoded",
+        remedy: "scale the picture down first")
+    }
+    var failed = false
+    let count = width * height * PixelFormat.rgb8.channelCount
+    let pixels = [UInt8](unsafeUninitializedCapacity: count) { pixels, initialized in
+      failed = ck_image_read(image, pixels.baseAddress, count, &message.bytes, message.bytes.count) != 0
+      initialized = failed ? 0 : count
+    }
+    if failed {
+      throw ImageError(
+        .corrupt, name, "the \(width) x \(height) \(format.rawValue) picture cannot be decoded whole: \(message.text)")
+    }
+    return DecodedImage(
+      pixels: PixelBuffer(trusted: pixels, width: width, height: height, format: .rgb8),
+      orientation: ImageOrientation(rawValue: Int(header.orientation)) ?? .up)
+  }
+}
+
+/// Room for what libvips says about a failure.
+private struct Message {
+  var bytes = [CChar](repeating: 0, count: 512)
+
+  var text: String {
+    let text = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.isEmpty ? "the decoder gives no reason" : text
+  }
+}
+
+extension PixelBuffer {
+  /// The same picture with red and blue exchanged, as ``PixelFormat/rgba8``; for ``PixelFormat/bgra8`` only.
+  fileprivate func withRedFirst() -> PixelBuffer {
+    var swapped = bytes
+    for pixel in stride(from: 0, to: swapped.count, by: 4) { swapped.swapAt(pixel, pixel + 2) }
+    return PixelBuffer(trusted: swapped, width: width, height: height, format: .rgba8)
+  }
+}

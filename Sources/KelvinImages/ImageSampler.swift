@@ -1,0 +1,207 @@
+/// Brings pictures to the tensor a model's image input asks for, in one pass: orient, crop, scale, order the channels
+/// and normalise, without a picture in between.
+///
+/// Every sample is first rounded to 8 bits (half up), as in the pixel buffer Core ML hands to a model, and then
+/// normalised: `y = scale * sample + bias` per channel. Where the picture does not cover the target the sample is zero,
+/// so the tensor holds the bias there. Alpha is not read.
+package struct ImageSampler: Hashable, Sendable {
+  /// The order of a tensor's elements in memory.
+  package enum Layout: Hashable, Sendable {
+    /// Channel, row, column (CHW).
+    case planar
+    /// Row, column, channel (HWC).
+    case interleaved
+  }
+
+  package var width: Int
+  package var height: Int
+  package var order: ChannelOrder
+  package var layout: Layout
+  package var cropAndScale: ImageCropAndScale
+  /// The part of the upright picture to read; nil is all of it.
+  package var regionOfInterest: PixelRect?
+
+  /// - Parameters:
+  ///   - width: columns of the target, positive.
+  ///   - height: rows of the target, positive.
+  package init(
+    width: Int, height: Int, order: ChannelOrder = .rgb, layout: Layout = .planar,
+    cropAndScale: ImageCropAndScale = .scaleToFill, regionOfInterest: PixelRect? = nil
+  ) {
+    precondition(width > 0 && height > 0)
+    self.width = width
+    self.height = height
+    self.order = order
+    self.layout = layout
+    self.cropAndScale = cropAndScale
+    self.regionOfInterest = regionOfInterest
+  }
+
+  /// Elements of one tensor: `width * height * order.count`.
+  package var elementCount: Int { width * height * order.count }
+
+  /// Writes `scale[c] * sample + bias[c]`, c in the tensor's channel order.
+  ///
+  /// - Parameters:
+  ///   - scale: one factor a channel (`order.count` of them), or one for all.
+  ///   - bias: one offset a channel, or one for all.
+  ///   - tensor: exactly `elementCount` elements; every one is written.
+  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright picture.
+  package func sample(
+    _ view: PixelView, orientation: ImageOrientation = .up, scale: [Float] = [1], bias: [Float] = [0],
+    into tensor: UnsafeMutableBufferPointer<Float>
+  ) throws(ImageError) {
+    func channels(_ values: [Float]) -> (Float, Float, Float) {
+      precondition(values.count == 1 || values.count == order.count, "one value, or one a channel")
+      return values.count == 3 ? (values[0], values[1], values[2]) : (values[0], values[0], values[0])
+    }
+    let (s0, s1, s2) = channels(scale)
+    let (b0, b1, b2) = channels(bias)
+    try fill(view, orientation, tensor) { channel, value in
+      switch channel {
+      case 0: Float(value) * s0 + b0
+      case 1: Float(value) * s1 + b1
+      default: Float(value) * s2 + b2
+      }
+    }
+  }
+
+  /// Writes the 8-bit samples themselves, for inputs that stay within 0...255.
+  ///
+  /// - Parameter tensor: exactly `elementCount` elements; every one is written.
+  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright picture.
+  package func sample(
+    _ view: PixelView, orientation: ImageOrientation = .up, into tensor: UnsafeMutableBufferPointer<UInt8>
+  ) throws(ImageError) {
+    try fill(view, orientation, tensor) { _, value in UInt8(truncatingIfNeeded: value) }
+  }
+
+  @inline(__always)
+  private func fill<Element>(
+    _ view: PixelView, _ orientation: ImageOrientation, _ tensor: UnsafeMutableBufferPointer<Element>,
+    _ convert: (_ channel: Int, _ sample: Int) -> Element
+  ) throws(ImageError) {
+    precondition(tensor.count == elementCount, "\(elementCount) elements are needed, got \(tensor.count)")
+    guard let base = tensor.baseAddress else { return }
+    let turned = cropAndScale.rotates ? orientation.turnedCounterClockwise : orientation
+    let region = try checkedRegion(view, orientation)
+    let grid = SamplingGrid(
+      view, orientation: turned, region: region, target: (width, height), cropAndScale)
+    if grid.columns.count < width || grid.rows.count < height {
+      fillBars(base, convert)
+    }
+    withUnsafeTemporaryAllocation(of: Tap.self, capacity: grid.columns.count) { columns in
+      grid.fillColumns(columns)
+      if order == .grayscale {
+        fillLuma(view, grid, UnsafeBufferPointer(columns), base, convert)
+      } else {
+        fillColor(view, grid, UnsafeBufferPointer(columns), base, convert)
+      }
+    }
+  }
+
+  /// The region in the coordinates of the picture as it is sampled, after any turn that `cropAndScale` adds.
+  private func checkedRegion(
+    _ view: PixelView, _ orientation: ImageOrientation
+  ) throws(ImageError) -> PixelRect {
+    let (wide, high) = orientation.swapsAxes ? (view.height, view.width) : (view.width, view.height)
+    let region = regionOfInterest ?? PixelRect(x: 0, y: 0, width: wide, height: high)
+    guard region.x >= 0, region.y >= 0, region.width > 0, region.height > 0,
+      region.width <= wide, region.x <= wide - region.width,
+      region.height <= high, region.y <= high - region.height
+    else {
+      throw ImageError(
+        .invalidArgument, "region of interest",
+        "\(region.width) x \(region.height) at (\(region.x), \(region.y)) is not within \(wide) x \(high) pixels")
+    }
+    guard cropAndScale.rotates else { return region }
+    return PixelRect(x: region.y, y: wide - region.x - region.width, width: region.height, height: region.width)
+  }
+
+  private var strides: (pixel: Int, channel: Int) {
+    layout == .planar ? (1, width * height) : (order.count, 1)
+  }
+
+  @inline(__always)
+  private func fillBars<Element>(_ base: UnsafeMutablePointer<Element>, _ convert: (Int, Int) -> Element) {
+    let strides = strides
+    for channel in 0..<order.count {
+      let zero = convert(channel, 0)
+      for pixel in 0..<width * height { base[pixel * strides.pixel + channel * strides.channel] = zero }
+    }
+  }
+
+  @inline(__always)
+  private func fillColor<Element>(
+    _ view: PixelView, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
+    _ base: UnsafeMutablePointer<Element>, _ convert: (Int, Int) -> Element
+  ) {
+    let offsets = view.format.colorOffsets
+    let (c0, c2) = order == .bgr ? (offsets.blue, offsets.red) : (offsets.red, offsets.blue)
+    let c1 = offsets.green
+    let strides = strides
+    let origin = view.base + grid.origin
+    for y in grid.rows {
+      let row = grid.row(y)
+      let (top, bottom) = (origin + row.near, origin + row.far)
+      var out = base + (y * width + grid.columns.lowerBound) * strides.pixel
+      for column in columns {
+        let quad = Quad(top, bottom, column, row.weight)
+        out[0] = convert(0, quad.sample(c0))
+        out[strides.channel] = convert(1, quad.sample(c1))
+        out[2 &* strides.channel] = convert(2, quad.sample(c2))
+        out += strides.pixel
+      }
+    }
+  }
+
+  @inline(__always)
+  private func fillLuma<Element>(
+    _ view: PixelView, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
+    _ base: UnsafeMutablePointer<Element>, _ convert: (Int, Int) -> Element
+  ) {
+    let (red, green, blue) = view.format.colorOffsets
+    let origin = view.base + grid.origin
+    for y in grid.rows {
+      let row = grid.row(y)
+      let (top, bottom) = (origin + row.near, origin + row.far)
+      var out = base + (y * width + grid.columns.lowerBound)
+      for column in columns {
+        let quad = Quad(top, bottom, column, row.weight)
+        out.pointee = convert(0, luma(quad.sample(red), quad.sample(green), quad.sample(blue)))
+        out += 1
+      }
+    }
+  }
+}
+
+/// The four stored pixels around one sample.
+private struct Quad {
+  var topNear: UnsafePointer<UInt8>
+  var topFar: UnsafePointer<UInt8>
+  var bottomNear: UnsafePointer<UInt8>
+  var bottomFar: UnsafePointer<UInt8>
+  var across: Int
+  var down: Int
+
+  @inline(__always)
+  init(_ top: UnsafePointer<UInt8>, _ bottom: UnsafePointer<UInt8>, _ column: Tap, _ down: Int) {
+    topNear = top + column.near
+    topFar = top + column.far
+    bottomNear = bottom + column.near
+    bottomFar = bottom + column.far
+    across = column.weight
+    self.down = down
+  }
+
+  /// Bilinear in exact integers, rounded half up.
+  @inline(__always)
+  func sample(_ channel: Int) -> Int {
+    let bits = Tap.weightBits
+    let (a, b) = (Int(topNear[channel]), Int(topFar[channel]))
+    let (c, d) = (Int(bottomNear[channel]), Int(bottomFar[channel]))
+    let top = a &<< bits &+ (b &- a) &* across
+    let bottom = c &<< bits &+ (d &- c) &* across
+    return (top &<< bits &+ (bottom &- top) &* down &+ (1 &<< (2 &* bits &- 1))) &>> (2 &* bits)
+  }
+}

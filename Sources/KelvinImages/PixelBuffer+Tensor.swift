@@ -1,0 +1,69 @@
+extension PixelBuffer {
+  /// A picture out of a planar tensor (channel, row, column), as image outputs of a model are.
+  ///
+  /// Values are rounded to the nearest of 0...255 and clamped; NaN becomes 0.
+  ///
+  /// - Parameters:
+  ///   - tensor: `width * height * order.count` elements.
+  ///   - order: the tensor's channels; ``ChannelOrder/grayscale`` gives ``PixelFormat/gray8``, the others
+  ///     ``PixelFormat/rgb8``.
+  /// - Throws: ``ImageError`` (`invalidArgument`) when a side is not positive or the count differs.
+  package init(
+    planar tensor: UnsafeBufferPointer<Float>, width: Int, height: Int, order: ChannelOrder
+  ) throws(ImageError) {
+    let format: PixelFormat = order == .grayscale ? .gray8 : .rgb8
+    guard let count = Self.byteCount(width, height, format), count == tensor.count else {
+      throw ImageError(
+        .invalidArgument, "tensor", "\(tensor.count) elements are not \(order.count) x \(height) x \(width)")
+    }
+    let pixels = width * height
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+      for channel in 0..<order.count {
+        let place = order == .bgr ? 2 - channel : channel
+        for pixel in 0..<pixels {
+          let value = tensor[channel * pixels + pixel]
+          let clamped = value > 0 ? min(value, 255) : 0
+          bytes[pixel * order.count + place] = UInt8((clamped + 0.5).rounded(.down))
+        }
+      }
+      initialized = count
+    }
+    self.init(trusted: bytes, width: width, height: height, format: format)
+  }
+
+  /// The picture turned upright, cropped and scaled as `cropAndScale` says, as ``PixelFormat/rgb8`` (a grey picture
+  /// stays grey).
+  ///
+  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is no picture's size.
+  package func resized(
+    width: Int, height: Int, _ cropAndScale: ImageCropAndScale = .scaleToFill, orientation: ImageOrientation = .up
+  ) throws(ImageError) -> PixelBuffer {
+    let target: PixelFormat = format == .gray8 ? .gray8 : .rgb8
+    guard let count = Self.byteCount(width, height, target), count <= ImageFile.maximumPixels * 4 else {
+      throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to scale a picture to")
+    }
+    let sampler = ImageSampler(
+      width: width, height: height, order: target == .gray8 ? .grayscale : .rgb, layout: .interleaved,
+      cropAndScale: cropAndScale)
+    var bytes = [UInt8](repeating: 0, count: count)
+    let failure: ImageError? = bytes.withUnsafeMutableBufferPointer { bytes in
+      withPixels { view in
+        do throws(ImageError) {
+          try sampler.sample(view, orientation: orientation, into: bytes)
+          return nil
+        } catch {
+          return error
+        }
+      }
+    }
+    if let failure { throw failure }
+    return PixelBuffer(trusted: bytes, width: width, height: height, format: target)
+  }
+
+  /// The picture as it is seen: turned and mirrored by `orientation`.
+  package func oriented(_ orientation: ImageOrientation) throws(ImageError) -> PixelBuffer {
+    if orientation == .up { return self }
+    let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
+    return try resized(width: wide, height: high, orientation: orientation)
+  }
+}

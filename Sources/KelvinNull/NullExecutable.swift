@@ -1,0 +1,72 @@
+package import KelvinDevices
+internal import Synchronization
+
+/// A segment that takes the time its nodes are said to take, and needs no memory.
+package final class NullExecutable: Executable {
+  package let scratchByteCount = 0
+  let device: NullDevice
+  let costs: [(name: String, seconds: Double)]
+
+  init(_ device: NullDevice, costs: [(name: String, seconds: Double)]) {
+    self.device = device
+    self.costs = costs
+  }
+
+  package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
+    NullInvocation(self, bindings)
+  }
+}
+
+/// Writes zeros to its outputs and records that it ran.
+package final class NullInvocation: Invocation {
+  package var completion: any Event { event }
+  private let executable: NullExecutable
+  private let bindings: Bindings
+  private let event: NullEvent
+  private let nodes: [String]
+
+  init(_ executable: NullExecutable, _ bindings: Bindings) {
+    self.executable = executable
+    self.bindings = bindings
+    event = NullEvent(device: executable.device.info.id)
+    nodes = executable.costs.map(\.name)
+  }
+
+  package func submit(after events: [any Event]) throws(DeviceError) {
+    for other in events { try other.wait() }
+    for output in bindings.outputs {
+      guard let pointer = output.hostPointer else {
+        throw DeviceError(
+          .execution, device: executable.device.info.id, place: "outputs",
+          reason: "they were bound to memory that the host cannot address")
+      }
+      pointer.initializeMemory(as: UInt8.self, repeating: 0, count: output.byteCount)
+    }
+    let waits = events.map { ($0 as? NullEvent)?.name ?? String(describing: type(of: $0)) }
+    event.complete(executable.device.record(nodes, after: waits))
+  }
+
+  package var nodeTimings: [NodeTiming] {
+    guard bindings.measuresNodes, event.isComplete else { return [] }
+    var start = 0.0
+    return executable.costs.map { cost in
+      defer { start += cost.seconds }
+      return NodeTiming(node: cost.name, start: start, seconds: cost.seconds, clock: .device)
+    }
+  }
+}
+
+/// The end of a null submission, which has come by the time anybody asks.
+package final class NullEvent: Event {
+  private let device: String
+  private let submission = Mutex<Int?>(nil)
+
+  init(device: String) { self.device = device }
+
+  /// The device and the number of its latest submission: `null:0#3`.
+  package var name: String { submission.withLock { number in "\(device)#\(number.map(String.init) ?? "-")" } }
+
+  var isComplete: Bool { submission.withLock { $0 != nil } }
+  func complete(_ number: Int) { submission.withLock { $0 = number } }
+  package func wait() {}
+}

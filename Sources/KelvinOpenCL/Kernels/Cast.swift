@@ -1,0 +1,55 @@
+internal import KelvinDevices
+internal import KelvinGraph
+
+extension Kernels {
+  mutating func addCast() {
+    add(Cast.self) { op, context throws(DeviceError) in
+      try context.checkSizes()
+      return Emitter { lowering throws(DeviceError) in
+        let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
+        let (from, to) = (lowering.type(x).scalar, op.scalar)
+        let source = try lowering.place(x, .dense)
+        let count = lowering.type(x).count
+        if from == to || (from == .float16 && to == .float32) {
+          lowering.alias(y, .dense, source)
+        } else if from == .float32, to == .float16 {
+          let target = lowering.make(y, .dense)
+          lowering.convert("round_to_half", source, target, count: count)
+        } else {
+          let target = lowering.make(y, .dense)
+          lowering.cast(from, to, source, target, count: count)
+        }
+      }
+    }
+  }
+}
+
+extension Lowering {
+  fileprivate mutating func cast(_ from: ScalarType, _ to: ScalarType, _ source: Int, _ target: Int, count: Int) {
+    let convert =
+      switch (from, to) {
+      case (_, .bool): "0!="
+      case (_, .float32), (_, .float16): "convert_float"
+      default: "convert_\(name(to))_sat\(from.isFloatingPoint ? "_rtz" : "")"
+      }
+    let defines = ["SOURCE=\(name(from))", "TARGET=\(name(to))", "CONVERT=\(convert)"]
+    run(
+      KernelName(file: "cast", defines: defines, function: "cast"), [source, target],
+      [.int(count), .int(tuning.run)], global: [(count + tuning.run - 1) / tuning.run])
+  }
+
+  private func name(_ scalar: ScalarType) -> String {
+    switch scalar {
+    case .float16, .float32: "float"
+    case .float64: "double"
+    case .int8: "char"
+    case .int16: "short"
+    case .int32: "int"
+    case .int64: "long"
+    case .uint8, .bool: "uchar"
+    case .uint16: "ushort"
+    case .uint32: "uint"
+    case .uint64: "ulong"
+    }
+  }
+}

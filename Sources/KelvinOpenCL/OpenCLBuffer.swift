@@ -1,0 +1,76 @@
+internal import CKelvinDrivers
+package import KelvinDevices
+internal import Glibc
+internal import KelvinGraph
+
+/// Memory on an OpenCL device. Where the device computes in host memory the buffer is host memory, shared by both.
+package final class OpenCLBuffer: Buffer, @unchecked Sendable {
+  package let byteCount: Int
+  package let hostPointer: UnsafeMutableRawPointer?
+  let memory: cl_mem
+  let device: OpenCLDevice
+
+  init(_ device: OpenCLDevice, byteCount: Int) throws(DeviceError) {
+    guard byteCount >= 0, byteCount <= device.largestBuffer else {
+      throw DeviceError(
+        .outOfMemory, device: device.info.id, place: "buffer of \(byteCount) bytes",
+        reason: "the device's largest buffer has \(device.largestBuffer) bytes")
+    }
+    let size = (max(byteCount, 1) + 4095) / 4096 * 4096
+    var host: UnsafeMutableRawPointer?
+    var flags = cl_mem_flags(CL_MEM_READ_WRITE)
+    if device.sharesHostMemory {
+      guard posix_memalign(&host, 4096, size) == 0, let host else {
+        throw DeviceError(
+          .outOfMemory, device: device.info.id, place: "buffer of \(byteCount) bytes", reason: "no host memory is left")
+      }
+      memset(host, 0, size)
+      flags |= cl_mem_flags(CL_MEM_USE_HOST_PTR)
+    }
+    var status: cl_int = CL_SUCCESS
+    guard let memory = device.library.functions.clCreateBuffer(device.context, flags, size, host, &status),
+      status == CL_SUCCESS
+    else {
+      free(host)
+      throw DeviceError(
+        device: device.info.id, place: "buffer of \(byteCount) bytes", call: "clCreateBuffer", status: status)
+    }
+    self.byteCount = byteCount
+    self.device = device
+    self.memory = memory
+    hostPointer = host
+  }
+
+  deinit {
+    _ = device.library.functions.clReleaseMemObject(memory)
+    free(hostPointer)
+  }
+
+  package func write(_ source: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
+    precondition(offset >= 0 && source.count <= byteCount && offset <= byteCount - source.count)
+    guard let base = source.baseAddress, source.count > 0 else { return }
+    if let hostPointer {
+      (hostPointer + offset).copyMemory(from: base, byteCount: source.count)
+      return
+    }
+    let status = device.library.functions.clEnqueueWriteBuffer(
+      device.queue, memory, cl_bool(CL_TRUE), offset, source.count, base, 0, nil, nil)
+    guard status == CL_SUCCESS else {
+      throw DeviceError(device: device.info.id, place: "buffer", call: "clEnqueueWriteBuffer", status: status)
+    }
+  }
+
+  package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) {
+    precondition(offset >= 0 && target.count <= byteCount && offset <= byteCount - target.count)
+    guard let base = target.baseAddress, target.count > 0 else { return }
+    if let hostPointer {
+      base.copyMemory(from: hostPointer + offset, byteCount: target.count)
+      return
+    }
+    let status = device.library.functions.clEnqueueReadBuffer(
+      device.queue, memory, cl_bool(CL_TRUE), offset, target.count, base, 0, nil, nil)
+    guard status == CL_SUCCESS else {
+      throw DeviceError(device: device.info.id, place: "buffer", call: "clEnqueueReadBuffer", status: status)
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import CKelvinDrivers
+package import KelvinDevices
+package import KelvinGraph
+internal import Synchronization
+
+/// One OpenCL device, with one in-order queue.
+///
+/// Inside a segment every floating-point value is a float32, whatever the graph's type; see `Layout` for the two ways
+/// in which values lie.
+package final class OpenCLDevice: Device, @unchecked Sendable {
+  package let info: DeviceInfo
+  let library: OpenCLLibrary
+  let id: cl_device_id
+  let context: cl_context
+  let queue: cl_command_queue
+  let tuning: Tuning
+  /// Whether the device computes in the host's own memory, so that buffers are host memory too.
+  let sharesHostMemory: Bool
+  let largestBuffer: Int
+  let programs: ProgramLibrary
+  let weights = WeightLibrary()
+
+  init(
+    library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo
+  ) throws(DeviceError) {
+    let functions = library.functions
+    var status: cl_int = CL_SUCCESS
+    var ids: [cl_device_id?] = [id]
+    var properties: [Int] = [Int(CL_CONTEXT_PLATFORM), Int(bitPattern: platform), 0]
+    guard let context = functions.clCreateContext(&properties, 1, &ids, nil, nil, &status), status == CL_SUCCESS else {
+      throw DeviceError(device: info.id, place: info.name, call: "clCreateContext", status: status)
+    }
+    let flags = cl_command_queue_properties(CL_QUEUE_PROFILING_ENABLE)
+    guard let queue = functions.clCreateCommandQueue(context, id, flags, &status), status == CL_SUCCESS else {
+      _ = functions.clReleaseContext(context)
+      throw DeviceError(device: info.id, place: info.name, call: "clCreateCommandQueue", status: status)
+    }
+    self.info = info
+    self.library = library
+    self.id = id
+    self.context = context
+    self.queue = queue
+    tuning = .for(info.kind)
+    sharesHostMemory = info.kind == .software
+    largestBuffer = Int(clamping: library.value(of: id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong(0)) ?? 0)
+    let identity = [
+      library.text(ofPlatform: platform, CL_PLATFORM_VERSION), info.name, info.driver, info.version,
+    ].joined(separator: "\n")
+    programs = ProgramLibrary(
+      library: library, context: context, device: id, deviceID: info.id, identity: identity, options: tuning.options)
+  }
+
+  deinit {
+    _ = library.functions.clReleaseCommandQueue(queue)
+    programs.release()
+    _ = library.functions.clReleaseContext(context)
+  }
+
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    let context = NodeContext(node: node, graph: graph, tuning: tuning, device: info.id)
+    do throws(DeviceError) {
+      if try kernels.kernel(for: node.op, context) != nil { return .supported }
+      return supportThroughBody(of: node, precision: precision) ?? .unsupported("no kernel for \(node.op.name)")
+    } catch {
+      return supportThroughBody(of: node, precision: precision) ?? .unsupported(error.reason)
+    }
+  }
+
+  package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    let expanded = ExpandedGraph(segment.graph) { node in
+      let context = NodeContext(node: node, graph: segment.graph, tuning: tuning, device: info.id)
+      do throws(DeviceError) { return try kernels.kernel(for: node.op, context) == nil } catch { return true }
+    }
+    var lowering = Lowering(self, expanded.graph, segment)
+    for (index, node) in expanded.graph.nodes.enumerated() {
+      let context = NodeContext(node: node, graph: expanded.graph, tuning: tuning, device: info.id)
+      guard let emitter = try kernels.kernel(for: node.op, context) else {
+        throw DeviceError(
+          .unsupported, device: info.id, place: "\(node.op.name) '\(node.name)'", reason: "no kernel for it")
+      }
+      lowering.currentNode = index
+      try emitter.emit(&lowering)
+    }
+    try lowering.finish()
+    return try OpenCLExecutable(self, lowering, parents: expanded.parents, blobs: segment.blobs)
+  }
+
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
+    try OpenCLBuffer(self, byteCount: byteCount)
+  }
+}

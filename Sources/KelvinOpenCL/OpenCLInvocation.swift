@@ -1,0 +1,144 @@
+internal import CKelvinDrivers
+package import KelvinDevices
+internal import Synchronization
+
+/// Kernel objects with all arguments set; submitting enqueues them.
+package final class OpenCLInvocation: Invocation {
+  package var completion: any Event { event }
+  private let executable: OpenCLExecutable
+  private let event: OpenCLEvent
+  private let kernels: [cl_kernel]
+  private let measuresNodes: Bool
+  private var profile: [cl_event?]
+  /// Keeps the bound buffers alive.
+  private let bindings: Bindings
+
+  init(_ executable: OpenCLExecutable, _ bindings: Bindings) throws(DeviceError) {
+    self.executable = executable
+    self.bindings = bindings
+    measuresNodes = bindings.measuresNodes
+    event = OpenCLEvent(executable.device)
+    profile = measuresNodes ? Array(repeating: nil, count: executable.dispatches.count) : []
+    var kernels: [cl_kernel] = []
+    do throws(DeviceError) {
+      for dispatch in executable.dispatches {
+        kernels.append(try executable.device.programs.makeKernel(dispatch.kernel, blobs: executable.blobs))
+        try Self.setArguments(of: kernels[kernels.count - 1], dispatch, executable, bindings)
+      }
+    } catch {
+      for kernel in kernels { _ = executable.device.library.functions.clReleaseKernel(kernel) }
+      throw error
+    }
+    self.kernels = kernels
+  }
+
+  deinit {
+    let functions = executable.device.library.functions
+    for kernel in kernels { _ = functions.clReleaseKernel(kernel) }
+    for case let event? in profile { _ = functions.clReleaseEvent(event) }
+  }
+
+  private static func setArguments(
+    of kernel: cl_kernel, _ dispatch: Dispatch, _ executable: OpenCLExecutable, _ bindings: Bindings
+  ) throws(DeviceError) {
+    var index: cl_uint = 0
+    func set(_ size: Int, _ value: UnsafeRawPointer) throws(DeviceError) {
+      let status = executable.device.library.functions.clSetKernelArg(kernel, index, size, value)
+      guard status == CL_SUCCESS else {
+        throw DeviceError(
+          device: executable.device.info.id, place: "kernel \(dispatch.kernel.function), argument \(index)",
+          call: "clSetKernelArg", status: status)
+      }
+      index += 1
+    }
+    for storage in dispatch.buffers {
+      let (memory, page) = try executable.memory(storage, bindings)
+      var argument: cl_mem? = memory
+      try set(MemoryLayout<cl_mem?>.size, &argument)
+      var start = page
+      try set(MemoryLayout<UInt32>.size, &start)
+    }
+    try set(dispatch.constants.count * 4, dispatch.constants)
+  }
+
+  package func submit(after events: [any Event]) throws(DeviceError) {
+    let device = executable.device
+    for other in events {
+      if let own = other as? OpenCLEvent, own.device === device { continue }
+      try other.wait()
+    }
+    let functions = device.library.functions
+    let last = kernels.count - 1
+    for (index, kernel) in kernels.enumerated() {
+      let global = executable.dispatches[index].global
+      var finished: cl_event?
+      let wantsEvent = measuresNodes || index == last
+      let status = withUnsafePointers(global, (device.tuning.group, 1, 1)) { global, local in
+        let enqueue = functions.clEnqueueNDRangeKernel
+        return wantsEvent
+          ? enqueue(device.queue, kernel, 3, nil, global, local, 0, nil, &finished)
+          : enqueue(device.queue, kernel, 3, nil, global, local, 0, nil, nil)
+      }
+      guard status == CL_SUCCESS else {
+        _ = functions.clFinish(device.queue)
+        throw DeviceError(
+          device: device.info.id,
+          place: "node '\(executable.parents[index])', kernel \(executable.dispatches[index].kernel.function)",
+          call: "clEnqueueNDRangeKernel", status: status)
+      }
+      if measuresNodes {
+        if let old = profile[index] { _ = functions.clReleaseEvent(old) }
+        profile[index] = finished
+        if index == last, let finished { event.hold(finished, retains: true) }
+      } else if index == last, let finished {
+        event.hold(finished, retains: false)
+      }
+    }
+    let status = functions.clFlush(device.queue)
+    guard status == CL_SUCCESS else {
+      throw DeviceError(device: device.info.id, place: "queue", call: "clFlush", status: status)
+    }
+  }
+
+  package var nodeTimings: [NodeTiming] {
+    guard measuresNodes else { return [] }
+    let functions = executable.device.library.functions
+    func time(_ event: cl_event, _ moment: Int32) -> Double? {
+      var nanoseconds: cl_ulong = 0
+      let query = cl_profiling_info(moment)
+      let status = functions.clGetEventProfilingInfo(event, query, MemoryLayout<cl_ulong>.size, &nanoseconds, nil)
+      return status == CL_SUCCESS ? Double(nanoseconds) * 1e-9 : nil
+    }
+    var timings: [NodeTiming] = []
+    var positions: [String: Int] = [:]
+    var origin: Double?
+    for (index, event) in profile.enumerated() {
+      guard let event, let start = time(event, CL_PROFILING_COMMAND_START), let end = time(event, CL_PROFILING_COMMAND_END)
+      else { continue }
+      let begin = origin ?? time(event, CL_PROFILING_COMMAND_SUBMIT) ?? start
+      origin = begin
+      let node = executable.parents[index]
+      if let position = positions[node] {
+        timings[position].seconds += end - start
+      } else {
+        positions[node] = timings.count
+        timings.append(NodeTiming(node: node, start: start - begin, seconds: end - start, clock: .device))
+      }
+    }
+    return timings
+  }
+}
+
+private func withUnsafePointers<Result>(
+  _ first: (Int, Int, Int), _ second: (Int, Int, Int),
+  _ body: (UnsafePointer<Int>, UnsafePointer<Int>) -> Result
+) -> Result {
+  withUnsafeBytes(of: first) { first in
+    withUnsafeBytes(of: second) { second in
+      guard let first = first.assumingMemoryBound(to: Int.self).baseAddress,
+        let second = second.assumingMemoryBound(to: Int.self).baseAddress
+      else { preconditionFailure("a tuple has an address") }
+      return body(first, second)
+    }
+  }
+}

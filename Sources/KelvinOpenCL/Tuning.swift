@@ -1,0 +1,35 @@
+internal import KelvinDevices
+
+/// Sizes of tiles and work groups, one row for each class of device. They are compiled into the kernels.
+struct Tuning: Hashable, Sendable {
+  /// Channels in a block, elements in a vector.
+  var lanes: Int
+  /// Work items in a group. On a CPU a group is a loop on one core, and an item does a whole loop's work.
+  var group: Int
+  /// Output pixels that one item of a convolution computes.
+  var pixels: Int
+  /// Neighbouring pixels that one step of a depthwise convolution computes.
+  var tile: Int
+  /// Elements that one item of an element-wise kernel handles.
+  var run: Int
+  /// Output pixels of a row that one item of a depthwise convolution or a pool computes.
+  var columns: Int
+  /// Whether the order of a convolution's groups follows the sizes of its operands, for the sake of the caches.
+  var ordersGroups: Bool
+  /// How a multiply-add is written.
+  var multiplyAdd: String
+
+  static let cpu = Tuning(
+    lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, multiplyAdd: "fma")
+  static let gpu = Tuning(
+    lanes: 4, group: 64, pixels: 4, tile: 2, run: 4, columns: 4, ordersGroups: false, multiplyAdd: "mad")
+
+  static func `for`(_ kind: DeviceInfo.Kind) -> Tuning { kind == .software ? cpu : gpu }
+
+  var options: String {
+    "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"
+  }
+
+  /// How many blocks hold `channels` channels.
+  func blocks(_ channels: Int) -> Int { (channels + lanes - 1) / lanes }
+}

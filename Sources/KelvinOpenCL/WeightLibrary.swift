@@ -1,0 +1,67 @@
+internal import CKelvinDrivers
+internal import KelvinDevices
+internal import KelvinGraph
+internal import Synchronization
+
+/// Packed weights as the device reads them: the packed bytes themselves where the device computes in host memory, a
+/// copy otherwise.
+final class WeightBuffer: @unchecked Sendable {
+  let memory: cl_mem
+  private let bytes: Bytes?
+  private let library: OpenCLLibrary
+
+  init(_ device: OpenCLDevice, _ bytes: Bytes, key: String) throws(DeviceError) {
+    let sharing = device.sharesHostMemory ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR
+    let flags = cl_mem_flags(CL_MEM_READ_ONLY) | cl_mem_flags(sharing)
+    var status: cl_int = CL_SUCCESS
+    let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+    guard let memory = device.library.functions.clCreateBuffer(device.context, flags, bytes.count, base, &status),
+      status == CL_SUCCESS
+    else {
+      throw DeviceError(device: device.info.id, place: "weights '\(key)'", call: "clCreateBuffer", status: status)
+    }
+    self.memory = memory
+    self.bytes = device.sharesHostMemory ? bytes : nil
+    library = device.library
+  }
+
+  deinit { _ = library.functions.clReleaseMemObject(memory) }
+}
+
+/// The weights on the device, so that each is uploaded once for all executables of a model.
+final class WeightLibrary: Sendable {
+  private struct Key: Hashable {
+    let store: ObjectIdentifier
+    let key: String
+  }
+  private struct Entry {
+    /// Guards against another store at the address of one that is gone.
+    weak var store: (any PackedWeights)?
+    weak var buffer: WeightBuffer?
+  }
+  private let entries = Mutex<[Key: Entry]>([:])
+
+  func buffer(
+    _ key: String, in store: any PackedWeights, byteCount: Int, on device: OpenCLDevice,
+    fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> WeightBuffer {
+    let place = Key(store: ObjectIdentifier(store), key: key)
+    let known = entries.withLock { entries in
+      entries[place].flatMap { $0.store === store ? $0.buffer : nil }
+    }
+    if let known { return known }
+    let bytes = try store.packed(key, byteCount: byteCount, fill: fill)
+    guard bytes.count >= byteCount else {
+      throw DeviceError(
+        .execution, device: device.info.id, place: "weights '\(key)'",
+        reason: "expected \(byteCount) packed bytes, got \(bytes.count)")
+    }
+    let buffer = try WeightBuffer(device, bytes, key: key)
+    return entries.withLock { entries in
+      if let other = entries[place], other.store === store, let first = other.buffer { return first }
+      entries = entries.filter { $0.value.buffer != nil }
+      entries[place] = Entry(store: store, buffer: buffer)
+      return buffer
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package import KelvinGraph
+
+/// Turns a matrix product by a constant matrix into a `Linear`, whose weights devices pack.
+package struct ConvertMatMul: Pass {
+  package static let name = "convert matmul"
+
+  package init() {}
+
+  package func run(_ graph: Graph) throws(GraphError) -> PassResult {
+    var edits = GraphEdits(Self.self, graph)
+    for (index, node) in graph.nodes.enumerated() {
+      guard let product = node.op as? MatMul, !product.transposesX, let weight = edits.weight(node.inputs[1]),
+        weight.type.shape.rank == 2
+      else { continue }
+      var weights = node.inputs[1]
+      if !product.transposesY {
+        let (rows, columns) = (weight.type.shape[0], weight.type.shape[1])
+        let type = TensorType(weight.type.scalar, [columns, rows])
+        weights = edits.addWeight("\(node.name)#transposed_weights", Weight(type) { weight.dense().transposed(type) })
+      }
+      let inputs = [node.inputs[0], weights]
+      edits.rewrite(
+        index,
+        try .fused(
+          name: node.name, op: Linear(), inputs: inputs, types: inputs.map(edits.type), output: node.outputs[0],
+          origins: node.origins))
+      edits.note(node.origins, "a product by a constant matrix is a linear layer")
+    }
+    return edits.finish()
+  }
+}
+
+extension Tensor {
+  /// A matrix with its axes exchanged; elements keep their bits.
+  fileprivate func transposed(_ type: TensorType) -> Tensor {
+    let size = type.scalar.byteCount
+    let (rows, columns) = (type.shape[0], type.shape[1])
+    let result = bytes.withUnsafeBytes { source in
+      Bytes(count: type.byteCount) { target in
+        for row in 0..<rows {
+          for column in 0..<columns {
+            let (from, to) = ((column * rows + row) * size, (row * columns + column) * size)
+            for byte in 0..<size { target[to + byte] = source[from + byte] }
+          }
+        }
+      }
+    }
+    return Tensor(type, result)
+  }
+}

@@ -1,0 +1,126 @@
+package import KelvinGraph
+
+/// A rewriting of a graph that keeps what it computes.
+package protocol Pass: Sendable {
+  /// Names the pass in reports and golden dumps.
+  static var name: String { get }
+
+  /// - Throws: `GraphError` where the graph breaks a rule; never for what the pass merely cannot improve.
+  func run(_ graph: Graph) throws(GraphError) -> PassResult
+}
+
+package struct PassResult: Sendable {
+  package var graph: Graph
+  package var changes: [PassChange]
+}
+
+/// What a pass did to some of the source's operations, and why.
+package struct PassChange: Hashable, Sendable {
+  package let pass: String
+  package let origins: [Origin]
+  package let reason: String
+  /// Whether the operations are gone from the graph, so that they cost nothing at run time.
+  package let isRemoval: Bool
+}
+
+/// Collects the changes of one pass over a graph and applies them together.
+struct GraphEdits {
+  let pass: String
+  let graph: Graph
+  private(set) var changes: [PassChange] = []
+  private var removed: Set<Int> = []
+  private var rewritten: [Int: Node] = [:]
+  private var aliases: [ValueID: ValueID] = [:]
+  private var added: [Value] = []
+  private let consumers: [[Int]]
+  private let producers: [Int?]
+  private let outputs: Set<ValueID>
+
+  init(_ pass: (some Pass).Type, _ graph: Graph) {
+    self.pass = pass.name
+    self.graph = graph
+    consumers = graph.consumers()
+    producers = graph.producers()
+    outputs = Set(graph.outputs)
+  }
+
+  /// The node as earlier changes of this pass left it, or nil where they removed it.
+  func node(_ index: Int) -> Node? { removed.contains(index) ? nil : rewritten[index] ?? graph.nodes[index] }
+
+  func isOutput(_ id: ValueID) -> Bool { outputs.contains(id) }
+  func producer(of id: ValueID) -> Int? { producers[id.index] }
+
+  /// The node that alone reads a value, where the value is not an output of the graph.
+  func onlyConsumer(of id: ValueID) -> Int? {
+    let readers = consumers[id.index].filter { !removed.contains($0) }
+    return outputs.contains(id) || readers.count != 1 ? nil : readers[0]
+  }
+
+  func type(_ id: ValueID) -> TensorType { value(id).type }
+  func weight(_ id: ValueID) -> Weight? { value(id).weight }
+
+  private func value(_ id: ValueID) -> Value {
+    id.index < graph.values.count ? graph[id] : added[id.index - graph.values.count]
+  }
+
+  /// Adds a constant under a name made from existing ones.
+  mutating func addWeight(_ name: String, _ weight: Weight) -> ValueID {
+    added.append(Value(name: name, type: weight.type, weight: weight))
+    return ValueID(graph.values.count + added.count - 1)
+  }
+
+  mutating func rewrite(_ index: Int, _ node: Node) { rewritten[index] = node }
+
+  /// Takes a node out; whoever read its output reads `replacement` from then on.
+  mutating func remove(_ index: Int, replacement: ValueID? = nil) {
+    if let replacement, let node = node(index) { aliases[node.outputs[0]] = replacement }
+    removed.insert(index)
+  }
+
+  mutating func note(_ origins: [Origin], _ reason: String, isRemoval: Bool = false) {
+    changes.append(PassChange(pass: pass, origins: origins, reason: reason, isRemoval: isRemoval))
+  }
+
+  /// The value that stands for another after the replacements made so far.
+  func resolve(_ id: ValueID) -> ValueID {
+    var id = id
+    while let next = aliases[id] { id = next }
+    return id
+  }
+
+  /// The changed graph, without the values that nothing uses any more.
+  consuming func finish() -> PassResult {
+    guard !changes.isEmpty else { return PassResult(graph: graph, changes: []) }
+    var nodes: [Node] = []
+    for index in graph.nodes.indices {
+      guard var node = node(index) else { continue }
+      node.inputs = node.inputs.map(resolve)
+      nodes.append(node)
+    }
+    var result = Graph(
+      nodes: nodes, values: graph.values + added, inputs: graph.inputs, outputs: graph.outputs.map(resolve))
+    result.removeUnusedValues()
+    return PassResult(graph: result, changes: changes)
+  }
+}
+
+extension Graph {
+  /// Drops values that are neither inputs nor outputs nor used by a node, renumbering the others.
+  mutating func removeUnusedValues() {
+    var isUsed = [Bool](repeating: false, count: values.count)
+    for id in inputs + outputs + nodes.flatMap({ $0.inputs + $0.outputs }) { isUsed[id.index] = true }
+    var addresses = [ValueID](repeating: ValueID(0), count: values.count)
+    var kept: [Value] = []
+    for (index, value) in values.enumerated() where isUsed[index] {
+      addresses[index] = ValueID(kept.count)
+      kept.append(value)
+    }
+    values = kept
+    inputs = inputs.map { addresses[$0.index] }
+    outputs = outputs.map { addresses[$0.index] }
+    for index in nodes.indices {
+      nodes[index].inputs = nodes[index].inputs.map { addresses[$0.index] }
+      nodes[index].outputs = nodes[index].outputs.map { addresses[$0.index] }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package import KelvinGraph
+
+/// Removes nodes that return their input unchanged.
+package struct RemoveIdentities: Pass {
+  package static let name = "remove identities"
+
+  package init() {}
+
+  package func run(_ graph: Graph) throws(GraphError) -> PassResult {
+    var edits = GraphEdits(Self.self, graph)
+    for (index, node) in graph.nodes.enumerated() {
+      // An output keeps its node: a graph's output is computed, never one of its inputs.
+      guard node.outputs.count == 1, !edits.isOutput(node.outputs[0]), isIdentity(node, graph) else { continue }
+      edits.remove(index, replacement: edits.resolve(node.inputs[0]))
+      edits.note(node.origins, "returns its input unchanged", isRemoval: true)
+    }
+    return edits.finish()
+  }
+
+  private func isIdentity(_ node: Node, _ graph: Graph) -> Bool {
+    guard let first = node.inputs.first, graph[first].type == graph[node.outputs[0]].type else { return false }
+    switch node.op {
+    case is Reshape, is Cast, is Expand: return true
+    case let transpose as Transpose: return transpose.permutation == Array(0..<transpose.permutation.count)
+    case let slice as Slice: return slice.steps.allSatisfy { $0 == 1 }
+    case is Pad, is Concat: return true
+    case let unary as Unary: return unary.function == UnaryFunction(.affine, a: 1, b: 0)
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,80 @@
+extension Plan {
+  /// Checks what a file may get wrong in itself.
+  package func validate() throws(PlanningError) {
+    let devices = Set(subject.devices.map(\.id))
+    if devices.count != subject.devices.count {
+      throw PlanningError(.duplicate, "plan devices", "a device is listed twice")
+    }
+    try check(predicted, "plan predicted")
+    try check(gap, "plan gap")
+    if let single = bestSingleDevice { try check(single.predicted, "plan bestSingleDevice") }
+    var names: Set<String> = []
+    for (i, node) in nodes.enumerated() {
+      guard names.insert(node.name).inserted else {
+        throw PlanningError(.duplicate, "plan nodes[\(i)]", "a node '\(node.name)' is listed before", node: node.name)
+      }
+      if !devices.isEmpty, !devices.contains(node.device) {
+        throw PlanningError(
+          .unknown, "plan node '\(node.name)'", "no device of the plan is called '\(node.device)'",
+          remedy: "the devices are " + devices.sorted().joined(separator: ", "), node: node.name)
+      }
+      for origin in node.origins { try check(origin.share, "plan node '\(node.name)' origin '\(origin.name)'") }
+      for candidate in node.candidates {
+        try check(candidate.seconds ?? 0, "plan node '\(node.name)' on '\(candidate.device)'")
+      }
+      for transfer in node.transfers {
+        try check(transfer.seconds, "plan node '\(node.name)' transfer of '\(transfer.value)'")
+        guard transfer.bytes >= 0 else {
+          throw PlanningError(
+            .invalidNumber, "plan node '\(node.name)' transfer of '\(transfer.value)'", "\(transfer.bytes) bytes",
+            node: node.name)
+        }
+      }
+    }
+  }
+
+  private func check(_ number: Double, _ subject: @autoclosure () -> String) throws(PlanningError) {
+    guard number >= 0, number.isFinite else {
+      throw PlanningError(.invalidNumber, subject(), "\(number), expected a finite number, 0 or more")
+    }
+  }
+
+  /// Checks that the plan is for this model and can run here.
+  /// - Parameters:
+  ///   - modelKey: content key of the model at hand; an empty key in the file matches any.
+  ///   - graph: its graph's fingerprint, likewise.
+  ///   - nodes: the names of the graph's nodes; the plan must place exactly these.
+  ///   - devices: the devices at hand.
+  /// - Throws: `stale` for another model, graph or machine; `unknown` for a device that is not there.
+  package func check(
+    modelKey: String, graph: String, nodes names: [String], devices: [String]
+  ) throws(PlanningError) {
+    let remedy = "plan again with 'kelvin plan --save'"
+    if !subject.modelKey.isEmpty, subject.modelKey != modelKey {
+      throw PlanningError(
+        .stale, "plan", "made for model \(subject.model) (\(subject.modelKey)), this one is \(modelKey)", remedy: remedy
+      )
+    }
+    if !subject.graph.isEmpty, subject.graph != graph {
+      throw PlanningError(
+        .stale, "plan",
+        "made for another graph of this model (\(subject.graph), now \(graph)): other shapes, precision or version",
+        remedy: remedy)
+    }
+    let placed = placement
+    for name in names where placed[name] == nil {
+      throw PlanningError(.stale, "plan", "does not place node '\(name)'", remedy: remedy, node: name)
+    }
+    if placed.count > names.count {
+      let known = Set(names)
+      let stranger = placed.keys.filter { !known.contains($0) }.min() ?? ""
+      throw PlanningError(
+        .stale, "plan", "places node '\(stranger)', which the graph lacks", remedy: remedy, node: stranger)
+    }
+    for node in nodes where !devices.contains(node.device) {
+      throw PlanningError(
+        .unknown, "plan node '\(node.name)'", "device '\(node.device)' is not available here",
+        remedy: "the devices are " + devices.joined(separator: ", "), node: node.name)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package import FoundationEssentials
+
+/// A plan as a file: what `kelvin plan --json` prints, `plan --save` writes and `--plan` takes back.
+///
+/// Only `version` and, for every node, `name` and `device` are needed to use a plan; everything else explains it or
+/// says what it belongs to. A person may edit the devices.
+package struct Plan: Hashable, Sendable {
+  package static let currentVersion = 1
+
+  package struct Device: Hashable, Sendable, Codable {
+    package var id: String
+    package var name: String
+    package var driver: String
+    package var version: String
+
+    package init(id: String, name: String, driver: String, version: String) {
+      self.id = id
+      self.name = name
+      self.driver = driver
+      self.version = version
+    }
+  }
+
+  /// What a plan belongs to.
+  package struct Subject: Hashable, Sendable {
+    /// As the user named it.
+    package var model: String
+    /// Content key of the model.
+    package var modelKey: String
+    /// Fingerprint of the graph that was planned: nodes, types and shapes, after passes.
+    package var graph: String
+    package var machine: String
+    package var devices: [Device]
+    package var units: String
+    package var precision: String
+
+    package init(
+      model: String, modelKey: String, graph: String, machine: String, devices: [Device], units: String,
+      precision: String
+    ) {
+      self.model = model
+      self.modelKey = modelKey
+      self.graph = graph
+      self.machine = machine
+      self.devices = devices
+      self.units = units
+      self.precision = precision
+    }
+  }
+
+  package struct Origin: Hashable, Sendable, Codable {
+    package var name: String
+    /// Part of the node's cost, 0…1.
+    package var share: Double
+
+    package init(name: String, share: Double) {
+      self.name = name
+      self.share = share
+    }
+  }
+
+  package struct SingleDevice: Hashable, Sendable, Codable {
+    package var device: String
+    package var predicted: Double
+
+    package init(device: String, predicted: Double) {
+      self.device = device
+      self.predicted = predicted
+    }
+  }
+
+  package struct Node: Hashable, Sendable {
+    package var name: String
+    package var op: String
+    package var origins: [Origin]
+    package var device: String
+    package var reason: String
+    package var regret: Double?
+    package var candidates: [PlanCandidate]
+    package var transfers: [PlannedTransfer]
+
+    package init(
+      name: String, op: String, origins: [Origin], device: String, reason: String, regret: Double?,
+      candidates: [PlanCandidate], transfers: [PlannedTransfer]
+    ) {
+      self.name = name
+      self.op = op
+      self.origins = origins
+      self.device = device
+      self.reason = reason
+      self.regret = regret
+      self.candidates = candidates
+      self.transfers = transfers
+    }
+  }
+
+  package var version = Plan.currentVersion
+  package var subject: Subject
+  package var goal: Goal
+  package var predicted: Double
+  package var method: PlanSolution.Method
+  package var gap: Double
+  package var bestSingleDevice: SingleDevice?
+  package var nodes: [Node]
+
+  package init(
+    subject: Subject, goal: Goal, predicted: Double, method: PlanSolution.Method, gap: Double,
+    bestSingleDevice: SingleDevice?, nodes: [Node]
+  ) {
+    self.subject = subject
+    self.goal = goal
+    self.predicted = predicted
+    self.method = method
+    self.gap = gap
+    self.bestSingleDevice = bestSingleDevice
+    self.nodes = nodes
+  }
+
+  /// The record of an explained plan.
+  /// - Parameter describe: a node's operator and origins, by its id.
+  package init(
+    _ explanation: PlanExplanation, of subject: Subject, goal: Goal,
+    describe: (_ node: String) -> (op: String, origins: [Origin])
+  ) {
+    self.init(
+      subject: subject, goal: goal, predicted: explanation.solution.predicted, method: explanation.solution.method,
+      gap: explanation.solution.gap,
+      bestSingleDevice: explanation.bestSingleDevice.map { SingleDevice(device: $0.device, predicted: $0.predicted) },
+      nodes: explanation.nodes.map { record in
+        let (op, origins) = describe(record.node)
+        return Node(
+          name: record.node, op: op, origins: origins, device: record.device, reason: record.reason,
+          regret: record.regret, candidates: record.candidates,
+          transfers: record.transfers.map { transfer in
+            var inside = transfer
+            inside.node = nil
+            return inside
+          })
+      })
+  }
+
+  /// Node name to device.
+  package var placement: [String: String] {
+    Dictionary(nodes.map { ($0.name, $0.device) }) { first, _ in first }
+  }
+
+  /// The document, keys sorted, readable.
+  package func json() throws(PlanningError) -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do {
+      return try encoder.encode(self)
+    } catch {
+      throw PlanningError(.invalidNumber, "plan", "cannot be written: \(error)")
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package import FoundationEssentials
+
+extension PlanningProblem.Node: Codable {
+  enum CodingKeys: String, CodingKey { case id, inputs, outputs, seconds, joules, source, unsupported }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      id: try fields.decode(String.self, forKey: .id),
+      inputs: try fields.decode([String].self, forKey: .inputs),
+      outputs: try fields.decode([PlanningProblem.Value].self, forKey: .outputs),
+      seconds: try fields.decode([String: Double].self, forKey: .seconds),
+      joules: try fields.decodeIfPresent([String: Double].self, forKey: .joules) ?? [:],
+      source: try fields.decodeIfPresent([String: CostSource].self, forKey: .source) ?? [:],
+      unsupported: try fields.decodeIfPresent([String: String].self, forKey: .unsupported) ?? [:])
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(id, forKey: .id)
+    try fields.encode(inputs, forKey: .inputs)
+    try fields.encode(outputs, forKey: .outputs)
+    try fields.encode(seconds, forKey: .seconds)
+    if !joules.isEmpty { try fields.encode(joules, forKey: .joules) }
+    if !source.isEmpty { try fields.encode(source, forKey: .source) }
+    if !unsupported.isEmpty { try fields.encode(unsupported, forKey: .unsupported) }
+  }
+}
+
+/// The document of `kelvin plan --problem`. `joules` may stand in each node or, as `{node: {device: joules}}`, at the
+/// top.
+extension PlanningProblem: Codable {
+  enum CodingKeys: String, CodingKey {
+    case devices, host, transfers, inputs, outputs, nodes, goal, pins, exclude, memory, joules, boundarySeconds,
+      resource
+  }
+
+  /// - Throws: `malformed` when `json` is not the documented shape, else what `init` throws.
+  package init(json: Data) throws(PlanningError) {
+    do {
+      self = try JSONDecoder().decode(PlanningProblem.self, from: json)
+    } catch let error as PlanningError {
+      throw error
+    } catch {
+      throw PlanningError(malformed: error, in: "planning problem")
+    }
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func optional<T: Decodable>(_ key: CodingKeys, _ none: T) throws -> T {
+      try fields.decodeIfPresent(T.self, forKey: key) ?? none
+    }
+    var nodes = try fields.decode([Node].self, forKey: .nodes)
+    let joules: [String: [String: Double]] = try optional(.joules, [:])
+    if !joules.isEmpty {
+      let known = Set(nodes.map(\.id))
+      if let stranger = joules.keys.filter({ !known.contains($0) }).min() {
+        throw PlanningError(.unknown, "joules", "no node is called '\(stranger)'")
+      }
+      for i in nodes.indices {
+        nodes[i].joules.merge(joules[nodes[i].id] ?? [:]) { inNode, _ in inNode }
+      }
+    }
+    let goalName = try fields.decodeIfPresent(String.self, forKey: .goal) ?? Goal.latency.rawValue
+    guard let goal = Goal(rawValue: goalName) else {
+      throw PlanningError(
+        .unknown, "goal", "no goal is called '\(goalName)'",
+        remedy: "use one of " + Goal.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    try self.init(
+      devices: try fields.decode([String].self, forKey: .devices),
+      host: try fields.decode(String.self, forKey: .host),
+      transfers: try fields.decode([Transfer].self, forKey: .transfers),
+      inputs: try fields.decode([Value].self, forKey: .inputs),
+      outputs: try fields.decode([String].self, forKey: .outputs),
+      nodes: nodes,
+      goal: goal,
+      pins: try optional(.pins, [:]),
+      exclude: try optional(.exclude, []),
+      memory: try optional(.memory, [:]),
+      boundarySeconds: try optional(.boundarySeconds, [:]),
+      resource: try optional(.resource, [:]))
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(devices, forKey: .devices)
+    try fields.encode(host, forKey: .host)
+    try fields.encode(transfers, forKey: .transfers)
+    try fields.encode(inputs, forKey: .inputs)
+    try fields.encode(outputs, forKey: .outputs)
+    try fields.encode(nodes, forKey: .nodes)
+    if goal != .latency { try fields.encode(goal, forKey: .goal) }
+    if !pins.isEmpty { try fields.encode(pins, forKey: .pins) }
+    if !exclude.isEmpty { try fields.encode(exclude, forKey: .exclude) }
+    if !memory.isEmpty { try fields.encode(memory, forKey: .memory) }
+    if !boundarySeconds.isEmpty { try fields.encode(boundarySeconds, forKey: .boundarySeconds) }
+    if !resource.isEmpty { try fields.encode(resource, forKey: .resource) }
+  }
+}
+
+extension PlanningError {
+  /// What a JSON decoder threw, with the path of keys to the place.
+  init(malformed error: any Error, in document: String) {
+    guard let error = error as? DecodingError else {
+      self.init(.malformed, document, "\(error)")
+      return
+    }
+    let context: DecodingError.Context
+    var reason: String
+    switch error {
+    case .typeMismatch(_, let c), .dataCorrupted(let c):
+      context = c
+      reason = c.debugDescription
+    case .valueNotFound(_, let c):
+      context = c
+      reason = "null where a value is needed"
+    case .keyNotFound(let key, let c):
+      context = c
+      reason = "'\(key.stringValue)' is missing"
+    @unknown default:
+      self.init(.malformed, document, "\(error)")
+      return
+    }
+    let path = context.codingPath.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+    if reason.isEmpty { reason = "not the documented shape" }
+    self.init(.malformed, document + path, reason)
+  }
+}

@@ -1,0 +1,153 @@
+/// What a plan minimises or maximises.
+package enum Goal: String, Hashable, Sendable, Codable, CaseIterable {
+  /// One warm inference: the serial sum of node and transfer seconds.
+  case latency
+  /// Load, compile and first inference.
+  case oneShot = "one-shot"
+  /// Pipelined over devices: the slowest stage.
+  case throughput
+  /// Frames per second for hours, under a thermal envelope.
+  case sustained
+}
+
+/// Where a number comes from.
+package enum CostSource: String, Hashable, Sendable, Codable {
+  case measured, estimated
+}
+
+/// A graph's costs and a few numbers about devices, all values: what a policy sees.
+///
+/// A problem is valid by construction: `init` and decoding check every name and number and throw a `PlanningError`.
+/// Seconds and bytes throughout.
+///
+/// - Graph inputs start on `host` and outputs must end there. A value lives on a non-empty *set* of devices; one copy
+///   serves every consumer on that device, and a copy may be made from any copy that exists (relays included).
+/// - A pair absent from `transfers` cannot be crossed directly.
+/// - A copy of `n` bytes takes `latency + n / bytesPerSecond + boundarySeconds[to]`: the boundary cost (a fence, a
+///   submission and its wait) is paid once for every copy *into* that device, so that `predicted` stays the sum of node
+///   and transfer seconds.
+/// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start, end and
+///   pass there.
+/// - `memory` bounds the bytes of values resident on a device at once while the nodes run in order; weights are the
+///   caller's to subtract.
+package struct PlanningProblem: Hashable, Sendable {
+  package struct Transfer: Hashable, Sendable, Codable {
+    package var from: String
+    package var to: String
+    /// Seconds for an empty copy, synchronisation included.
+    package var latency: Double
+    /// `nil` when size costs nothing (shared memory).
+    package var bytesPerSecond: Double?
+
+    package init(from: String, to: String, latency: Double, bytesPerSecond: Double?) {
+      self.from = from
+      self.to = to
+      self.latency = latency
+      self.bytesPerSecond = bytesPerSecond
+    }
+  }
+
+  package struct Value: Hashable, Sendable, Codable {
+    package var value: String
+    package var bytes: Int
+
+    package init(value: String, bytes: Int) {
+      self.value = value
+      self.bytes = bytes
+    }
+  }
+
+  package struct Node: Hashable, Sendable {
+    package var id: String
+    /// Values read; a value named twice counts once.
+    package var inputs: [String]
+    package var outputs: [Value]
+    /// Per device; a device absent here cannot run the node.
+    package var seconds: [String: Double]
+    /// Energy per device, for goals that know of it.
+    package var joules: [String: Double]
+    /// Per device, where `seconds` comes from; estimated unless said.
+    package var source: [String: CostSource]
+    /// Per device, why it cannot run the node.
+    package var unsupported: [String: String]
+
+    package init(
+      id: String, inputs: [String], outputs: [Value], seconds: [String: Double], joules: [String: Double] = [:],
+      source: [String: CostSource] = [:], unsupported: [String: String] = [:]
+    ) {
+      self.id = id
+      self.inputs = inputs
+      self.outputs = outputs
+      self.seconds = seconds
+      self.joules = joules
+      self.source = source
+      self.unsupported = unsupported
+    }
+  }
+
+  /// At most `maximumDevices`.
+  package let devices: [String]
+  package let host: String
+  package let transfers: [Transfer]
+  package let inputs: [Value]
+  package let outputs: [String]
+  /// In any order.
+  package let nodes: [Node]
+  package let goal: Goal
+  /// Node id to the only device it may run on.
+  package let pins: [String: String]
+  package let exclude: [String]
+  /// Bytes of values a device may hold at once; absent means no limit.
+  package let memory: [String: Int]
+  /// Seconds added to every copy into the device.
+  package let boundarySeconds: [String: Double]
+  /// Devices of one resource share silicon and never overlap.
+  package let resource: [String: String]
+
+  let index: ProblemIndex
+
+  package static let maximumDevices = 8
+
+  package init(
+    devices: [String], host: String, transfers: [Transfer], inputs: [Value], outputs: [String], nodes: [Node],
+    goal: Goal = .latency, pins: [String: String] = [:], exclude: [String] = [], memory: [String: Int] = [:],
+    boundarySeconds: [String: Double] = [:], resource: [String: String] = [:]
+  ) throws(PlanningError) {
+    self.devices = devices
+    self.host = host
+    self.transfers = transfers
+    self.inputs = inputs
+    self.outputs = outputs
+    self.nodes = nodes
+    self.goal = goal
+    self.pins = pins
+    self.exclude = exclude
+    self.memory = memory
+    self.boundarySeconds = boundarySeconds
+    self.resource = resource
+    var reader = ProblemReader(
+      devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes, pins: pins,
+      exclude: exclude, memory: memory, boundarySeconds: boundarySeconds, resource: resource)
+    self.index = try reader.read()
+  }
+
+  /// The same problem with other pins and exclusions.
+  package func with(pins: [String: String], exclude: [String]) throws(PlanningError) -> PlanningProblem {
+    try PlanningProblem(
+      devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes, goal: goal,
+      pins: pins, exclude: exclude, memory: memory, boundarySeconds: boundarySeconds, resource: resource)
+  }
+
+  package static func == (a: PlanningProblem, b: PlanningProblem) -> Bool {
+    a.devices == b.devices && a.host == b.host && a.transfers == b.transfers && a.inputs == b.inputs
+      && a.outputs == b.outputs && a.nodes == b.nodes && a.goal == b.goal && a.pins == b.pins
+      && a.exclude == b.exclude && a.memory == b.memory && a.boundarySeconds == b.boundarySeconds
+      && a.resource == b.resource
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(devices)
+    hasher.combine(nodes)
+    hasher.combine(transfers)
+  }
+}

@@ -1,0 +1,4 @@
+/// Every policy, one line each.
+package let policies: [any Policy] = [
+  LeastLatency()
+]

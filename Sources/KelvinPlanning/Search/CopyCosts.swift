@@ -1,0 +1,119 @@
+/// What it costs to have a value on more devices, for every size of value in a problem.
+///
+/// Device sets are bit masks. For a value of a given size, `grow(S, T)` is the least cost of making copies, each from
+/// any copy that exists, until exactly the devices `T ⊇ S` hold it: `grow(S, S) = 0`, `grow(S, T) = min over e in T − S
+/// of grow(S, T − e) + min over s in T − e of copy(s, e)`. `reach(S, C) = min over T ⊇ S ∪ C of grow(S, T)` is then a
+/// least-cost Steiner arborescence, relays through third devices included.
+struct CopyCosts {
+  /// Number of device sets, `2 ^ devices`.
+  let sets: Int
+  let devices: Int
+  /// Size class of each value.
+  let sizeClass: [Int32]
+  /// True when sizes were rounded down to bound memory: costs are then lower bounds.
+  let isRounded: Bool
+  private(set) var reachTable: [Double] = []
+  private(set) var growTable: [Double] = []
+
+  private static let tableLimit = 4 << 20
+
+  init(_ index: ProblemIndex) {
+    devices = index.deviceCount
+    sets = 1 << devices
+    let perClass = sets * sets
+    var shift = 0
+    var classes: [Int: Int32] = [:]
+    var ofValue: [Int32] = []
+    var droppedBits = 64
+    while true {
+      classes.removeAll(keepingCapacity: true)
+      ofValue.removeAll(keepingCapacity: true)
+      for bytes in index.bytes {
+        let rounded = Self.round(bytes, keeping: droppedBits)
+        let next = Int32(classes.count)
+        if let known = classes[rounded] {
+          ofValue.append(known)
+        } else {
+          classes[rounded] = next
+          ofValue.append(next)
+        }
+      }
+      if classes.count * perClass <= max(Self.tableLimit, perClass * 64) || droppedBits <= 1 { break }
+      shift += 1
+      droppedBits = shift == 1 ? 8 : droppedBits - 1
+    }
+    isRounded = shift > 0
+    sizeClass = ofValue
+    var sizes = Array(repeating: 0, count: classes.count)
+    for (bytes, number) in classes { sizes[Int(number)] = bytes }
+    growTable = Array(repeating: .infinity, count: classes.count * perClass)
+    for (number, bytes) in sizes.enumerated() { fillGrow(index, bytes, at: number * perClass) }
+    reachTable = growTable
+    for number in sizes.indices { fillReach(at: number * perClass) }
+  }
+
+  /// `bytes` with only its `bits` leading significant bits.
+  private static func round(_ bytes: Int, keeping bits: Int) -> Int {
+    let used = Int.bitWidth - bytes.leadingZeroBitCount
+    return used <= bits ? bytes : (bytes >> (used - bits)) << (used - bits)
+  }
+
+  private mutating func fillGrow(_ index: ProblemIndex, _ bytes: Int, at base: Int) {
+    var nearest = Array(repeating: Double.infinity, count: sets * devices)
+    for set in 1..<sets {
+      for to in 0..<devices where set & (1 << to) == 0 {
+        var least = Double.infinity
+        for from in 0..<devices where set & (1 << from) != 0 {
+          least = min(least, index.copySeconds(bytes, from: from, to: to))
+        }
+        nearest[set * devices + to] = least
+      }
+    }
+    for from in 1..<sets {
+      let row = base + from * sets
+      growTable[row + from] = 0
+      for to in (from + 1)..<max(sets, from + 1) where to & from == from {
+        var least = Double.infinity
+        for last in 0..<devices where (to & ~from) & (1 << last) != 0 {
+          let before = to & ~(1 << last)
+          least = min(least, growTable[row + before] + nearest[before * devices + last])
+        }
+        growTable[row + to] = least
+      }
+    }
+  }
+
+  private mutating func fillReach(at base: Int) {
+    for from in 1..<sets {
+      let row = base + from * sets
+      for device in 0..<devices {
+        for set in 0..<sets where set & (1 << device) == 0 {
+          reachTable[row + set] = min(reachTable[row + set], reachTable[row + set | 1 << device])
+        }
+      }
+    }
+  }
+
+  /// Where the tables of `value` begin; entry `S * sets + C` follows.
+  func table(of value: Int) -> Int { Int(sizeClass[value]) * sets * sets }
+
+  /// Writes to `found` the sets `T ⊇ S + device` worth growing to now: those not reached as cheaply by growing to a
+  /// smaller one first.
+  func growths(at base: Int, from set: Int, toward device: Int, into found: inout [(set: Int, cost: Double)]) {
+    found.removeAll(keepingCapacity: true)
+    let need = set | 1 << device
+    if need == set {
+      found.append((set, 0))
+      return
+    }
+    for target in need..<sets where target & need == need {
+      let cost = growTable[base + set * sets + target]
+      guard cost.isFinite else { continue }
+      var comesLater = false
+      for smaller in found where smaller.set & target == smaller.set {
+        if smaller.cost + growTable[base + smaller.set * sets + target] <= cost { comesLater = true }
+      }
+      if !comesLater { found.append((target, cost)) }
+    }
+  }
+}

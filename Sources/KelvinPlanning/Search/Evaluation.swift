@@ -1,0 +1,122 @@
+/// What a given placement costs, with the best copies for it.
+struct Evaluation {
+  struct Copy: Hashable {
+    var value: Int
+    var from: Int
+    var to: Int
+    var seconds: Double
+    var node: Int
+  }
+
+  let total: Double
+  /// In the order of a serial run.
+  let copies: [Copy]
+
+  /// - Parameter placement: a device for every node.
+  /// - Returns: `nil` where a node may not run there or a value cannot get where it is needed.
+  init?(_ index: ProblemIndex, _ placement: [Int]) {
+    let count = index.deviceCount
+    var total = 0.0
+    for node in 0..<index.nodeCount {
+      let seconds = index.seconds(node, on: placement[node])
+      guard seconds.isFinite else { return nil }
+      total += seconds
+    }
+    var targets = index.isOutput.map { $0 ? 1 << index.host : 0 }
+    for node in 0..<index.nodeCount {
+      for value in index.inputs(of: node) { targets[value] |= 1 << placement[node] }
+    }
+    var trees: [Int: [Int]] = [:]
+    for value in 0..<index.valueCount {
+      let root = index.producer[value] < 0 ? index.host : placement[index.producer[value]]
+      if targets[value] & ~(1 << root) == 0 { continue }
+      guard let tree = Self.arborescence(index, index.bytes[value], root: root, reaching: targets[value]) else {
+        return nil
+      }
+      trees[value] = tree
+    }
+    var copies: [Copy] = []
+    var present = Array(repeating: 0, count: trees.isEmpty ? 0 : index.valueCount)
+    func bring(_ value: Int, to device: Int, for node: Int) {
+      guard let tree = trees[value] else { return }
+      let root = index.producer[value] < 0 ? index.host : placement[index.producer[value]]
+      present[value] |= 1 << root
+      var path: [Int] = []
+      var at = device
+      while present[value] & (1 << at) == 0, path.count <= count {
+        path.append(at)
+        at = tree[at]
+      }
+      for to in path.reversed() {
+        let seconds = index.copySeconds(index.bytes[value], from: tree[to], to: to)
+        copies.append(Copy(value: value, from: tree[to], to: to, seconds: seconds, node: node))
+        present[value] |= 1 << to
+      }
+    }
+    if !trees.isEmpty {
+      for node in index.order {
+        for value in index.inputs(of: node) { bring(value, to: placement[node], for: node) }
+        for value in index.outputs(of: node) where index.isOutput[value] { bring(value, to: index.host, for: node) }
+      }
+    }
+    for copy in copies { total += copy.seconds }
+    self.total = total
+    self.copies = copies
+  }
+
+  /// Least-cost copies from `root` to every device of `targets`, relays allowed.
+  /// - Returns: for each device the one it is copied from (-1 where none), or `nil` when some target is out of reach.
+  static func arborescence(_ index: ProblemIndex, _ bytes: Int, root: Int, reaching targets: Int) -> [Int]? {
+    let count = index.deviceCount
+    let sets = 1 << count
+    var cost = Array(repeating: Double.infinity, count: sets)
+    var lastAdded = Array(repeating: (from: -1, to: -1), count: sets)
+    cost[1 << root] = 0
+    var best = 0
+    let needed = targets | 1 << root
+    for set in 1..<sets where cost[set].isFinite {
+      if set & needed == needed {
+        if best == 0 || cost[set] < cost[best]
+          || cost[set] == cost[best] && set.nonzeroBitCount < best.nonzeroBitCount
+        {
+          best = set
+        }
+      }
+      for to in 0..<count where set & (1 << to) == 0 {
+        for from in 0..<count where set & (1 << from) != 0 {
+          let sum = cost[set] + index.copySeconds(bytes, from: from, to: to)
+          if sum < cost[set | 1 << to] {
+            cost[set | 1 << to] = sum
+            lastAdded[set | 1 << to] = (from, to)
+          }
+        }
+      }
+    }
+    guard best != 0 else { return nil }
+    var parents = Array(repeating: -1, count: count)
+    var set = best
+    while lastAdded[set].to >= 0 {
+      let (from, to) = lastAdded[set]
+      parents[to] = from
+      set &= ~(1 << to)
+    }
+    return parents
+  }
+
+  /// The solution in the problem's names.
+  func solution(
+    _ index: ProblemIndex, _ placement: [Int], method: PlanSolution.Method, lowerBound: Double, searchStates: Int = 0
+  ) -> PlanSolution {
+    var names: [String: String] = [:]
+    names.reserveCapacity(index.nodeCount)
+    for node in 0..<index.nodeCount { names[index.nodeNames[node]] = index.deviceNames[placement[node]] }
+    return PlanSolution(
+      predicted: total, placement: names,
+      transfers: copies.map { copy in
+        PlannedTransfer(
+          value: index.valueNames[copy.value], from: index.deviceNames[copy.from], to: index.deviceNames[copy.to],
+          bytes: index.bytes[copy.value], seconds: copy.seconds, node: index.nodeNames[copy.node])
+      },
+      method: method, lowerBound: lowerBound, searchStates: searchStates)
+  }
+}

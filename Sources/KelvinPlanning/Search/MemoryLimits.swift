@@ -1,0 +1,101 @@
+/// Peak bytes of values on each device, and plans that stay under the limits.
+struct MemoryLimits {
+  let search: LatencySearch
+  private var index: ProblemIndex { search.index }
+  private static let rounds = 40
+
+  var isLimited: Bool { index.memory.contains { $0 != .max } }
+
+  /// The first node of a serial run at which a device holds more than its limit: `(node, device)`.
+  ///
+  /// A copy is held from when it is made to its last use there, by a node, as the source of a further copy, or, for a
+  /// graph output on the host, to the end.
+  func firstExcess(_ placement: [Int], _ evaluation: Evaluation) -> (node: Int, device: Int)? {
+    let count = index.deviceCount
+    let steps = index.nodeCount
+    guard isLimited, steps > 0 else { return nil }
+    let position = search.frontier.position
+    var ends: [Int] = Array(repeating: -1, count: index.valueCount * count)
+    func use(_ value: Int, _ device: Int, _ step: Int) {
+      ends[value * count + device] = max(ends[value * count + device], step)
+    }
+    for node in 0..<steps {
+      for value in index.inputs(of: node) { use(value, placement[node], position[node]) }
+      for value in index.outputs(of: node) { use(value, placement[node], position[node]) }
+    }
+    for copy in evaluation.copies {
+      use(copy.value, copy.from, position[copy.node])
+      use(copy.value, copy.to, position[copy.node])
+    }
+    var change = Array(repeating: 0, count: count * (steps + 1))
+    func hold(_ value: Int, _ device: Int, from step: Int) {
+      let end = index.isOutput[value] && device == index.host ? steps - 1 : ends[value * count + device]
+      guard end >= step else { return }
+      change[device * (steps + 1) + step] += index.bytes[value]
+      change[device * (steps + 1) + end + 1] -= index.bytes[value]
+    }
+    for value in 0..<index.valueCount {
+      let producer = index.producer[value]
+      hold(value, producer < 0 ? index.host : placement[producer], from: producer < 0 ? 0 : position[producer])
+    }
+    for copy in evaluation.copies { hold(copy.value, copy.to, from: position[copy.node]) }
+    var first: (step: Int, device: Int)?
+    for device in 0..<count where index.memory[device] != .max {
+      var held = 0
+      for step in 0..<steps {
+        held += change[device * (steps + 1) + step]
+        if held > index.memory[device] {
+          if first.map({ step < $0.step }) ?? true { first = (step, device) }
+          break
+        }
+      }
+    }
+    return first.map { (index.order[$0.step], $0.device) }
+  }
+
+  /// `found` when it fits; else the best fitting plan among those that a rising price per byte on the crowded devices
+  /// gives, with `found` as the lower bound.
+  func fit(_ found: LatencySearch.Found) throws(PlanningError) -> LatencySearch.Found {
+    guard var excess = firstExcess(found.placement, found.evaluation) else { return found }
+    let count = index.deviceCount
+    let search = LatencySearch(index, budget: search.budget / 20)
+    var bytes = Array(repeating: 0.0, count: index.nodeCount)
+    for node in 0..<index.nodeCount {
+      for value in index.inputs(of: node) { bytes[node] += Double(index.bytes[value]) }
+      for value in index.outputs(of: node) { bytes[node] += Double(index.bytes[value]) }
+    }
+    let sum = max(bytes.reduce(0, +), 1)
+    var best: LatencySearch.Found?
+    func consider(_ candidate: LatencySearch.Found) -> Bool {
+      if let crowded = firstExcess(candidate.placement, candidate.evaluation) {
+        excess = crowded
+        return false
+      }
+      if best.map({ candidate.evaluation.total < $0.evaluation.total }) ?? true { best = candidate }
+      return true
+    }
+    for device in 0..<count {
+      if let only = try? search.placement(seconds: search.secondsKeeping(device)) { _ = consider(only) }
+    }
+    excess = firstExcess(found.placement, found.evaluation) ?? excess
+    var price = Array(repeating: 0.0, count: count)
+    for _ in 0..<Self.rounds {
+      price[excess.device] = max(price[excess.device] * 1.6, 0.02 * max(found.evaluation.total, 1e-9) / sum)
+      var seconds = index.seconds
+      for node in 0..<index.nodeCount {
+        for device in 0..<count { seconds[node * count + device] += price[device] * bytes[node] }
+      }
+      if consider(try search.placement(seconds: seconds)) { break }
+    }
+    guard var best else {
+      throw .infeasible(
+        node: index.nodeNames[excess.node],
+        "no plan was found that keeps '\(index.deviceNames[excess.device])' within "
+          + "\(index.memory[excess.device]) bytes when it runs",
+        remedy: "allow more memory or another device")
+    }
+    best.method = best.evaluation.total <= found.lowerBound ? .exact : .approximate
+    best.lowerBound = found.lowerBound
+    return best
+  }
+}

@@ -1,0 +1,255 @@
+/// Checks a problem's names and numbers and gives them indices.
+struct ProblemReader {
+  let devices: [String]
+  let host: String
+  let transfers: [PlanningProblem.Transfer]
+  let inputs: [PlanningProblem.Value]
+  let outputs: [String]
+  let nodes: [PlanningProblem.Node]
+  let pins: [String: String]
+  let exclude: [String]
+  let memory: [String: Int]
+  let boundarySeconds: [String: Double]
+  let resource: [String: String]
+
+  private var index = ProblemIndex()
+  private var deviceNumber: [String: Int] = [:]
+  private var valueNumber: [String: Int] = [:]
+  private var excluded: Set<Int> = []
+
+  /// Bounds that keep every sum of costs finite.
+  private static let secondsLimit = 1e12
+  private static let bytesLimit = 1 << 53
+  private static let slowestBytesPerSecond = 1e-3
+
+  init(
+    devices: [String], host: String, transfers: [PlanningProblem.Transfer], inputs: [PlanningProblem.Value],
+    outputs: [String], nodes: [PlanningProblem.Node], pins: [String: String], exclude: [String], memory: [String: Int],
+    boundarySeconds: [String: Double], resource: [String: String]
+  ) {
+    self.devices = devices
+    self.host = host
+    self.transfers = transfers
+    self.inputs = inputs
+    self.outputs = outputs
+    self.nodes = nodes
+    self.pins = pins
+    self.exclude = exclude
+    self.memory = memory
+    self.boundarySeconds = boundarySeconds
+    self.resource = resource
+  }
+
+  mutating func read() throws(PlanningError) -> ProblemIndex {
+    try readDevices()
+    try readLinks()
+    try readValues()
+    try readNodes()
+    try applyPins()
+    applyMemory()
+    try requireDevices()
+    index.order = try TopologicalOrder(index).narrowest()
+    return index
+  }
+
+  private mutating func readDevices() throws(PlanningError) {
+    guard devices.count <= PlanningProblem.maximumDevices else {
+      throw PlanningError(
+        .limit, "devices", "\(devices.count) devices, at most \(PlanningProblem.maximumDevices) can be planned for")
+    }
+    for (number, name) in devices.enumerated() {
+      guard deviceNumber.updateValue(number, forKey: name) == nil else {
+        throw PlanningError(.duplicate, "devices", "'\(name)' is listed twice")
+      }
+    }
+    index.deviceNames = devices
+    index.deviceCount = devices.count
+    index.host = try device(host, in: "host")
+    for name in exclude { excluded.insert(try device(name, in: "exclude")) }
+    for name in resource.keys.sorted() { _ = try device(name, in: "resource") }
+    index.memory = Array(repeating: .max, count: devices.count)
+    for (name, bytes) in memory.sorted(by: { $0.key < $1.key }) {
+      let number = try device(name, in: "memory")
+      guard bytes >= 0 else {
+        throw PlanningError(.invalidNumber, "memory '\(name)'", "\(bytes) bytes, expected 0 or more")
+      }
+      index.memory[number] = bytes
+    }
+  }
+
+  private func device(_ name: String, in place: String) throws(PlanningError) -> Int {
+    guard let number = deviceNumber[name] else {
+      throw PlanningError(
+        .unknown, place, "no device is called '\(name)'", remedy: "the devices are " + devices.joined(separator: ", "))
+    }
+    return number
+  }
+
+  private func checkSeconds(_ seconds: Double, _ subject: @autoclosure () -> String) throws(PlanningError) {
+    guard seconds >= 0, seconds <= Self.secondsLimit else {
+      throw PlanningError(
+        .invalidNumber, subject(), "\(seconds) s, expected a number between 0 and \(Self.secondsLimit)")
+    }
+  }
+
+  private mutating func readLinks() throws(PlanningError) {
+    let count = devices.count
+    index.latency = Array(repeating: .infinity, count: count * count)
+    index.secondsPerByte = Array(repeating: 0, count: count * count)
+    var seen: Set<Int> = []
+    for (number, link) in transfers.enumerated() {
+      let place = "transfers[\(number)]"
+      let from = try device(link.from, in: place)
+      let to = try device(link.to, in: place)
+      try checkSeconds(link.latency, "\(place).latency")
+      if let rate = link.bytesPerSecond, !(rate >= Self.slowestBytesPerSecond && rate.isFinite) {
+        throw PlanningError(
+          .invalidNumber, "\(place).bytesPerSecond", "\(rate), expected \(Self.slowestBytesPerSecond) or more")
+      }
+      guard seen.insert(from * count + to).inserted else {
+        throw PlanningError(.duplicate, place, "'\(link.from)' to '\(link.to)' is given twice")
+      }
+      let hidden = [from, to].contains { excluded.contains($0) && $0 != index.host }
+      if from == to || hidden { continue }
+      index.latency[from * count + to] = link.latency
+      index.secondsPerByte[from * count + to] = link.bytesPerSecond.map { 1 / $0 } ?? 0
+    }
+    for (name, seconds) in boundarySeconds.sorted(by: { $0.key < $1.key }) {
+      let to = try device(name, in: "boundarySeconds")
+      try checkSeconds(seconds, "boundarySeconds '\(name)'")
+      for from in 0..<count { index.latency[from * count + to] += seconds }
+    }
+  }
+
+  private mutating func add(
+    _ value: PlanningProblem.Value, producer: Int, by owner: @autoclosure () -> String
+  ) throws(PlanningError) -> Int {
+    guard value.bytes >= 0, value.bytes <= Self.bytesLimit else {
+      throw PlanningError(
+        .invalidNumber, owner(), "value '\(value.value)' has \(value.bytes) bytes, expected 0 to \(Self.bytesLimit)")
+    }
+    let number = index.valueCount
+    if let earlier = valueNumber.updateValue(number, forKey: value.value) {
+      let first = index.producer[earlier]
+      throw PlanningError(
+        .duplicate, owner(),
+        "value '\(value.value)' is already "
+          + (first < 0 ? "a graph input" : "produced by node '\(nodes[first].id)'"))
+    }
+    index.valueNames.append(value.value)
+    index.bytes.append(value.bytes)
+    index.producer.append(producer)
+    index.isOutput.append(false)
+    return number
+  }
+
+  private mutating func readValues() throws(PlanningError) {
+    for value in inputs { _ = try add(value, producer: -1, by: "inputs") }
+    var names: Set<String> = []
+    for (number, node) in nodes.enumerated() {
+      guard names.insert(node.id).inserted else {
+        throw PlanningError(.duplicate, "nodes[\(number)]", "a node '\(node.id)' is listed before")
+      }
+      for value in node.outputs {
+        index.outputs.append(try add(value, producer: number, by: "node '\(node.id)'"))
+      }
+      index.outputStart.append(index.outputs.count)
+    }
+    index.nodeNames = nodes.map(\.id)
+    for name in outputs {
+      guard let value = valueNumber[name] else {
+        throw PlanningError(.unknown, "outputs", "value '\(name)' is neither a graph input nor produced by a node")
+      }
+      index.isOutput[value] = true
+    }
+  }
+
+  private mutating func readNodes() throws(PlanningError) {
+    let count = devices.count
+    index.seconds = Array(repeating: .infinity, count: nodes.count * count)
+    var lastReader = Array(repeating: -1, count: index.valueCount)
+    for (number, node) in nodes.enumerated() {
+      for name in node.inputs {
+        guard let value = valueNumber[name] else {
+          throw PlanningError(
+            .unknown, "node '\(node.id)'",
+            "reads value '\(name)', which is neither a graph input nor produced by a node",
+            node: node.id)
+        }
+        if lastReader[value] == number { continue }
+        lastReader[value] = number
+        index.inputs.append(value)
+      }
+      index.inputStart.append(index.inputs.count)
+      for (name, seconds) in node.seconds {
+        let device = try device(name, in: "node '\(node.id)'")
+        try checkSeconds(seconds, "node '\(node.id)' on '\(name)'")
+        if !excluded.contains(device) { index.seconds[number * count + device] = seconds }
+      }
+      for (name, joules) in node.joules {
+        _ = try device(name, in: "node '\(node.id)' joules")
+        guard joules >= 0, joules.isFinite else {
+          throw PlanningError(.invalidNumber, "node '\(node.id)' on '\(name)'", "\(joules) J, expected 0 or more")
+        }
+      }
+    }
+  }
+
+  private mutating func applyPins() throws(PlanningError) {
+    guard !pins.isEmpty else { return }
+    let count = devices.count
+    var number: [String: Int] = [:]
+    for (i, name) in index.nodeNames.enumerated() { number[name] = i }
+    for (name, target) in pins.sorted(by: { $0.key < $1.key }) {
+      guard let node = number[name] else {
+        throw PlanningError(.unknown, "pins", "no node is called '\(name)'")
+      }
+      let device = try device(target, in: "pins '\(name)'")
+      guard index.seconds(node, on: device).isFinite else {
+        let why = nodes[node].unsupported[target].map { ": \($0)" } ?? ""
+        throw .infeasible(
+          node: name,
+          excluded.contains(device)
+            ? "pinned to '\(target)', which is excluded" : "pinned to '\(target)', which cannot run it\(why)",
+          remedy: "pin it elsewhere or not at all")
+      }
+      for other in 0..<count where other != device { index.seconds[node * count + other] = .infinity }
+    }
+  }
+
+  /// A node whose own values exceed a device's memory cannot run there.
+  private mutating func applyMemory() {
+    guard !memory.isEmpty else { return }
+    for node in 0..<index.nodeCount {
+      let bytes = residentBytes(node)
+      for device in 0..<devices.count where bytes > index.memory[device] {
+        index.seconds[node * devices.count + device] = .infinity
+      }
+    }
+  }
+
+  private func residentBytes(_ node: Int) -> Int {
+    var sum = 0
+    for value in index.inputs(of: node) { sum = min(sum + index.bytes[value], .max / 2) }
+    for value in index.outputs(of: node) { sum = min(sum + index.bytes[value], .max / 2) }
+    return sum
+  }
+
+  private func requireDevices() throws(PlanningError) {
+    for node in 0..<index.nodeCount
+    where !(0..<devices.count).contains(where: { index.seconds(node, on: $0).isFinite }) {
+      throw .infeasible(node: nodes[node].id, "no device can run it" + obstacles(node), remedy: nil)
+    }
+  }
+
+  private func obstacles(_ node: Int) -> String {
+    let reasons = devices.indices.map { device in
+      let name = devices[device]
+      if let why = nodes[node].unsupported[name] { return "unsupported on \(name): \(why)" }
+      if nodes[node].seconds[name] == nil { return "unsupported on \(name)" }
+      if excluded.contains(device) { return "\(name) is excluded" }
+      return "its values take \(residentBytes(node)) bytes, \(name) holds \(index.memory[device])"
+    }
+    return " (" + reasons.joined(separator: "; ") + ")"
+  }
+}

@@ -1,0 +1,78 @@
+/// Why a profile, or one device's part of it, no longer describes what is there.
+package enum Staleness: Sendable, Hashable {
+  case kelvinChanged(measured: String, now: String)
+  case processorChanged(measured: String, now: String)
+  case deviceAbsent(id: String)
+  case deviceReplaced(id: String, measured: String, now: String)
+  case driverChanged(id: String, measured: String, now: String)
+
+  /// The device whose measurements it invalidates; nil for all of them.
+  package var device: String? {
+    switch self {
+    case .kelvinChanged, .processorChanged: nil
+    case .deviceAbsent(let id), .deviceReplaced(let id, _, _), .driverChanged(let id, _, _): id
+    }
+  }
+}
+
+extension Staleness: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .kelvinChanged(let measured, let now): "measured with Kelvin \(measured), this is \(now)"
+    case .processorChanged(let measured, let now): "measured on \(measured), this is \(now)"
+    case .deviceAbsent(let id): "\(id) is not here"
+    case .deviceReplaced(let id, let measured, let now): "\(id) was \(measured), now it is \(now)"
+    case .driverChanged(let id, let measured, let now): "\(id) was measured with driver \(measured), now it has \(now)"
+    }
+  }
+}
+
+extension MeasuredProfile {
+  /// Everything that has changed since the measurement; empty for a profile that may be used as it is.
+  package func staleness(
+    kelvinVersion: String, machine: MachineDescription, devices present: [DeviceIdentity]
+  ) -> [Staleness] {
+    var found: [Staleness] = []
+    if self.kelvinVersion != kelvinVersion {
+      found.append(.kelvinChanged(measured: self.kelvinVersion, now: kelvinVersion))
+    }
+    if self.machine.processor != machine.processor || self.machine.logicalCores != machine.logicalCores {
+      found.append(
+        .processorChanged(
+          measured: "\(self.machine.processor) × \(self.machine.logicalCores)",
+          now: "\(machine.processor) × \(machine.logicalCores)"))
+    }
+    for device in devices {
+      guard let now = present.first(where: { $0.id == device.id }) else {
+        found.append(.deviceAbsent(id: device.id))
+        continue
+      }
+      if now.name != device.name {
+        found.append(.deviceReplaced(id: device.id, measured: device.name, now: now.name))
+      } else if now.driver != device.driver || now.version != device.version {
+        found.append(
+          .driverChanged(
+            id: device.id, measured: "\(device.driver) \(device.version)", now: "\(now.driver) \(now.version)"))
+      }
+    }
+    return found
+  }
+
+  /// The profile without the measurements that `staleness` invalidates: one device's, or, when the machine or Kelvin
+  /// itself changed, all of them.
+  package func removing(_ staleness: [Staleness]) -> MeasuredProfile {
+    if staleness.contains(where: { $0.device == nil }) {
+      return MeasuredProfile(kelvinVersion: kelvinVersion, machine: machine)
+    }
+    return removing(devices: Set(staleness.compactMap(\.device)))
+  }
+
+  package func removing(devices gone: Set<String>) -> MeasuredProfile {
+    var kept = self
+    kept.devices.removeAll { gone.contains($0.id) }
+    kept.transfers.removeAll { gone.contains($0.from) || gone.contains($0.to) }
+    kept.nodes = nodes.mapValues { $0.filter { !gone.contains($0.key) } }.filter { !$0.value.isEmpty }
+    kept.startup = startup.mapValues { $0.filter { !gone.contains($0.key) } }.filter { !$0.value.isEmpty }
+    return kept
+  }
+}

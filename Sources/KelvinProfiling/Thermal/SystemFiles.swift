@@ -1,0 +1,55 @@
+import Glibc
+
+/// Read access to the kernel's text files below a root: "/" on a machine, a fixture folder in a test.
+package struct SystemFiles: Sendable, Hashable {
+  package let root: String
+
+  package init(root: String = "/") {
+    self.root = root.hasSuffix("/") ? root : root + "/"
+  }
+
+  /// The text at `path` (relative to the root), without surrounding white space. Nil when it is absent, unreadable,
+  /// longer than `limit` bytes or not UTF-8: sensors vanish, and a missing value is no error here.
+  package func text(_ path: String, limit: Int = 1 << 20) -> String? {
+    let descriptor = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let got = read(descriptor, &chunk, chunk.count)
+      if got < 0 {
+        if errno == EINTR { continue }
+        return nil
+      }
+      if got == 0 { break }
+      bytes += chunk.prefix(got)
+      guard bytes.count <= limit else { return nil }
+    }
+    return String(validating: bytes, as: UTF8.self).map { Self.trimmed($0) }
+  }
+
+  package func integer(_ path: String) -> Int? { text(path, limit: 4096).flatMap { Int($0) } }
+
+  /// Names in the folder `path`, in order with numbers by value (`temp2` before `temp10`). Empty when there is none.
+  package func names(in path: String, prefix: String = "") -> [String] {
+    guard let folder = opendir(root + path) else { return [] }
+    defer { closedir(folder) }
+    var found: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != "..", name.hasPrefix(prefix) { found.append(name) }
+    }
+    return found.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+  }
+
+  static func trimmed(_ text: String) -> String {
+    let blank: (Character) -> Bool = { $0.isWhitespace || $0 == "\0" }
+    guard let first = text.firstIndex(where: { !blank($0) }), let last = text.lastIndex(where: { !blank($0) }) else {
+      return ""
+    }
+    return String(text[first...last])
+  }
+}

@@ -1,0 +1,62 @@
+import KelvinGraph
+
+/// Visits every position of a shape in row-major order.
+struct Positions: Sequence, IteratorProtocol {
+  private let shape: Shape
+  private var next_: [Int]?
+
+  init(_ shape: Shape) {
+    self.shape = shape
+    next_ = shape.count == 0 ? nil : [Int](repeating: 0, count: shape.rank)
+  }
+
+  mutating func next() -> [Int]? {
+    guard let current = next_ else { return nil }
+    var following = current
+    var axis = shape.rank - 1
+    while axis >= 0 {
+      following[axis] += 1
+      if following[axis] < shape[axis] { break }
+      following[axis] = 0
+      axis -= 1
+    }
+    next_ = axis < 0 ? nil : following
+    return current
+  }
+}
+
+extension Shape {
+  /// The row-major place of a position.
+  func offset(_ position: [Int]) -> Int {
+    var offset = 0
+    for (axis, index) in position.enumerated() { offset = offset * dimensions[axis] + index }
+    return offset
+  }
+
+  /// The place, in a tensor of this shape, of the element that a broadcast to more dimensions reads at `position`.
+  func broadcastOffset(_ position: [Int]) -> Int {
+    var offset = 0
+    let skipped = position.count - rank
+    for axis in 0..<rank {
+      offset = offset * dimensions[axis] + (dimensions[axis] == 1 ? 0 : position[axis + skipped])
+    }
+    return offset
+  }
+}
+
+extension Window {
+  /// For each element of the kernel, the pairs (output place, input place) that it connects; padding is left out.
+  func connections(input: Shape, output: Shape) -> [[(output: Int, input: Int)]] {
+    Positions(Shape(kernel)).map { tap in
+      Positions(output).compactMap { position in
+        var source: [Int] = []
+        for axis in 0..<rank {
+          let index = position[axis] * strides[axis] + tap[axis] * dilations[axis] - before[axis]
+          guard (0..<input[axis]).contains(index) else { return nil }
+          source.append(index)
+        }
+        return (output.offset(position), input.offset(source))
+      }
+    }
+  }
+}

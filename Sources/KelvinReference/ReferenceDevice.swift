@@ -1,0 +1,87 @@
+package import KelvinDevices
+package import KelvinGraph
+
+/// The definition that every other device is held to: obvious Swift that computes each node in float64 and rounds its
+/// results once to the graph's type.
+///
+/// It supports every operator of the catalog for every element type (integers beyond 2^53 lose precision), so a graph
+/// always has one device that runs it.
+package final class ReferenceDevice: Device {
+  package let info: DeviceInfo
+
+  package init() {
+    info = DeviceInfo(
+      id: "reference", name: "Kelvin reference", kind: .reference, driver: "Swift, float64", version: "1",
+      memory: .max, resource: "cpu")
+  }
+
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    if referenceKernels.contains(node.op), node.body == nil { return .supported }
+    return supportThroughBody(of: node, precision: precision)
+      ?? .unsupported("no \(node.op.name) kernel in the reference device")
+  }
+
+  package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    ReferenceExecutable(segment.graph)
+  }
+
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
+}
+
+/// Every operator's kernel: a function of its node's inputs.
+let referenceKernels: KernelTable<ReferenceInputs, [[Double]]> = {
+  var table = KernelTable<ReferenceInputs, [[Double]]>()
+  table.addBatchNormalization()
+  table.addBinary()
+  table.addCast()
+  table.addConcat()
+  table.addConvolution()
+  table.addExpand()
+  table.addGather()
+  table.addLinear()
+  table.addMatMul()
+  table.addPad()
+  table.addPool()
+  table.addReduce()
+  table.addReshape()
+  table.addSlice()
+  table.addSoftmax()
+  table.addTranspose()
+  table.addUnary()
+  return table
+}()
+
+typealias ReferenceTable = KernelTable<ReferenceInputs, [[Double]]>
+
+/// What a kernel is given: the inputs as float64, and the types of inputs and outputs.
+struct ReferenceInputs {
+  let types: [TensorType]
+  let outputs: [TensorType]
+  let values: [[Double]]
+
+  func shape(_ index: Int) -> Shape { types[index].shape }
+
+  /// The epilogue's part of a fused operator: its bias and residual, found after the operator's own inputs.
+  func bias(_ epilogue: Epilogue) -> [Double]? { epilogue.hasBias ? values[2] : nil }
+}
+
+/// Evaluates operators one at a time.
+package struct ReferenceEvaluator: ConstantEvaluator {
+  package init() {}
+
+  package func evaluate(_ op: any Operator, _ inputs: [Tensor]) throws(GraphError) -> [Tensor] {
+    let outputs: [TensorType]
+    do { outputs = try op.infer(inputs.map(\.type)) } catch { throw GraphError(op.name, error.description) }
+    let context = ReferenceInputs(types: inputs.map(\.type), outputs: outputs, values: inputs.map(\.doubles))
+    do {
+      guard let results = try referenceKernels.kernel(for: op, context) else {
+        throw GraphError(op.name, "the reference device has no kernel for it")
+      }
+      return zip(outputs, results).map { Tensor($0, rounding: $1) }
+    } catch let error as GraphError {
+      throw error
+    } catch {
+      throw GraphError(op.name, "\(error)")
+    }
+  }
+}

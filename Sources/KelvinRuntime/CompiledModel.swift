@@ -1,0 +1,86 @@
+package import KelvinDevices
+package import KelvinGraph
+package import KelvinPlanning
+
+/// A graph prepared for one placement: immutable, shared by any number of sessions.
+package final class CompiledModel: Sendable {
+  package let graph: Graph
+  package let schedule: Schedule
+  /// Node name to device id.
+  package let placement: [String: String]
+  package let transfers: [PlannedTransfer]
+  let layout: BufferLayout
+  let executables: [any Executable]
+  let devices: [String: any Device]
+  let host: String
+
+  /// Reports progress and lets a caller give up between segments.
+  package struct Observer: Sendable {
+    /// How much of the work is done, 0…1.
+    package var progress: @Sendable (Double) -> Void
+    package var isCancelled: @Sendable () -> Bool
+
+    package init(
+      progress: @escaping @Sendable (Double) -> Void = { _ in }, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
+      self.progress = progress
+      self.isCancelled = isCancelled
+    }
+  }
+
+  /// Compiles every segment of a placement.
+  ///
+  /// - Parameters:
+  ///   - transfers: the plan's copies.
+  ///   - storage: packed weights and blobs, from the compiled cache or in memory.
+  /// - Throws: `RuntimeError`, `.cancelled` included.
+  package init(
+    _ graph: Graph, placement: [String: String], transfers: [PlannedTransfer], inventory: DeviceInventory,
+    precision: Precision, threads: Int, isDeterministic: Bool = false,
+    storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache), observer: Observer = Observer()
+  ) throws(RuntimeError) {
+    var devices = [inventory.host.info.id: inventory.host]
+    for id in Set(placement.values).union(transfers.flatMap { [$0.from, $0.to] }) {
+      devices[id] = try inventory.device(id)
+    }
+    let host = inventory.host.info.id
+    let isHost: (String) -> Bool = { devices[$0]?.info.isHost ?? false }
+    let schedule = try Schedule(graph, placement: placement, transfers: transfers, host: host, isHost: isHost)
+    var unified: [String: Bool] = [:]
+    for (id, device) in devices {
+      do { unified[id] = try device.makeBuffer(byteCount: bufferAlignment).hostPointer != nil } catch {
+        throw .device(error)
+      }
+    }
+    layout = BufferLayout(graph, schedule, host: host, isHost: isHost, isUnified: { unified[$0] ?? false })
+    var executables: [any Executable] = []
+    for (index, segment) in schedule.segments.enumerated() {
+      if observer.isCancelled() { throw .cancelled }
+      observer.progress(Double(index) / Double(schedule.segments.count))
+      guard let device = devices[segment.device] else { preconditionFailure("\(segment.device) was looked up above") }
+      let (weights, blobs) = storage(device)
+      do {
+        executables.append(
+          try device.compile(
+            KelvinDevices.Segment(
+              graph: segment.graph, precision: precision, threads: threads, isDeterministic: isDeterministic,
+              weights: weights, blobs: blobs)))
+      } catch { throw .device(error) }
+    }
+    observer.progress(1)
+    self.graph = graph
+    self.schedule = schedule
+    self.placement = placement
+    self.transfers = transfers
+    self.executables = executables
+    self.devices = devices
+    self.host = host
+  }
+
+  /// A caller's own memory and recordings for this model.
+  ///
+  /// - Parameter measuresNodes: whether sessions record each node's time.
+  package func makeSession(measuresNodes: Bool = false) throws(RuntimeError) -> Session {
+    try Session(self, measuresNodes: measuresNodes)
+  }
+}

@@ -1,0 +1,115 @@
+import KelvinDevices
+package import KelvinGraph
+package import KelvinPlanning
+import KelvinProfiling
+
+/// A function of a model, its graph ready to be placed, on the devices of a machine.
+package struct ModelContext: Sendable {
+  /// As the user named the model.
+  package let name: String
+  /// The key of the model's contents.
+  package let key: ContentKey
+  package let function: String
+  /// After passes.
+  package let graph: Graph
+  package let inventory: DeviceInventory
+  /// Nil where nothing is to be kept between processes.
+  package let cache: CompiledCache?
+  package let costs: CostSheet
+
+  package init(
+    name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
+    costs: CostSheet
+  ) {
+    self.name = name
+    self.key = key
+    self.function = function
+    self.graph = graph
+    self.inventory = inventory
+    self.cache = cache
+    self.costs = costs
+  }
+
+  /// The key of the graph: its nodes, types and shapes.
+  package var graphKey: ContentKey { ContentKey([graph.description]) }
+
+  package var planner: Planner { Planner(inventory: inventory, costs: costs) }
+
+  /// The same model with other costs.
+  package func with(costs: CostSheet) -> ModelContext {
+    ModelContext(
+      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs)
+  }
+
+  /// The best plan, its reasons and alternatives.
+  package func explain(_ request: PlanRequest) throws -> PlanExplanation { try planner.explain(graph, request) }
+
+  /// The plan file of an explanation.
+  package func plan(_ explanation: PlanExplanation, _ request: PlanRequest) throws -> Plan {
+    let (units, helpers) = try planner.devices(for: request)
+    let machine = MachineDescription(SystemFiles())
+    let subject = Plan.Subject(
+      model: name, modelKey: key.description, graph: graphKey.description, machine: machine.summary,
+      devices: (units + helpers).map(\.info).map { .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version) },
+      units: request.units.description, precision: request.precision.rawValue)
+    let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
+    return Plan(explanation, of: subject, goal: request.goal) { name in
+      guard let node = nodes[name] else { return (op: "", origins: []) }
+      return (op: node.op.name, origins: node.originShares.map { .init(name: $0.origin.name, share: $0.share) })
+    }
+  }
+
+  /// The explanation of a given plan: every node pinned where the plan puts it.
+  ///
+  /// - Throws: `invalidChoice` where the plan was made for another model, graph or device.
+  package func explain(adopting plan: Plan, _ request: PlanRequest) throws -> PlanExplanation {
+    func refuse(_ reason: String) -> RuntimeError {
+      .invalidChoice("the plan \(reason); make a new one with 'kelvin plan --save'")
+    }
+    if !plan.subject.modelKey.isEmpty, plan.subject.modelKey != key.description {
+      throw refuse("was made for another model ('\(plan.subject.model)')")
+    }
+    if !plan.subject.graph.isEmpty, plan.subject.graph != graphKey.description {
+      throw refuse("was made for other shapes or another version of Kelvin")
+    }
+    let placement = plan.placement
+    let names = Set(graph.nodes.map(\.name))
+    if let missing = graph.nodes.first(where: { placement[$0.name] == nil }) {
+      throw refuse("has no device for '\(missing.name)'")
+    }
+    if let foreign = placement.keys.sorted().first(where: { !names.contains($0) }) {
+      throw refuse("places '\(foreign)', which the model does not have")
+    }
+    for device in plan.subject.devices where placement.values.contains(device.id) {
+      let present = try inventory.device(device.id).info
+      guard present.name == device.name else {
+        throw refuse("was made for \(device.id) '\(device.name)', which is '\(present.name)' here")
+      }
+    }
+    var pinned = request
+    pinned.pins = placement
+    return try explain(pinned)
+  }
+
+  /// Compiles a solution, taking packed weights from the cache and leaving new ones there.
+  package func compile(
+    _ solution: PlanSolution, precision: Precision, threads: Int, isDeterministic: Bool = false,
+    observer: CompiledModel.Observer = .init()
+  ) throws(RuntimeError) -> CompiledModel {
+    let memory = MemoryPackedWeights()
+    var cached: [String: CachedWeights] = [:]
+    let model = try CompiledModel(
+      graph, placement: solution.placement, transfers: solution.transfers, inventory: inventory, precision: precision,
+      threads: threads, isDeterministic: isDeterministic,
+      storage: { device in
+        guard let cache else { return (memory, NoBlobCache()) }
+        let id = device.info.id
+        let weights =
+          cached[id] ?? cache.weights(key, function: function, device: device.info, precision: precision)
+        cached[id] = weights
+        return (weights, cache.blobs(device.info))
+      }, observer: observer)
+    for weights in cached.values { weights.save() }
+    return model
+  }
+}

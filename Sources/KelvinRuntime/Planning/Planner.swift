@@ -1,0 +1,147 @@
+package import KelvinDevices
+package import KelvinGraph
+package import KelvinPlanning
+
+/// What a plan is asked for.
+package struct PlanRequest: Sendable {
+  package var units: UnitsSelection
+  package var goal: Goal
+  /// Whether a node that none of the units runs is an error instead of a fallback to the CPU.
+  package var isStrict: Bool
+  package var precision: Precision
+  package var threads: Int
+  /// Node or origin name to device id.
+  package var pins: [String: String]
+  /// Device ids that run nothing.
+  package var exclusions: [String]
+
+  package init(
+    units: UnitsSelection = .all, goal: Goal = .latency, isStrict: Bool = false, precision: Precision = .automatic,
+    threads: Int = 1, pins: [String: String] = [:], exclusions: [String] = []
+  ) {
+    self.units = units
+    self.goal = goal
+    self.isStrict = isStrict
+    self.precision = precision
+    self.threads = threads
+    self.pins = pins
+    self.exclusions = exclusions
+  }
+}
+
+/// Turns a graph, devices and costs into a planning problem, and its answer into a plan.
+package struct Planner: Sendable {
+  package let inventory: DeviceInventory
+  package let costs: CostSheet
+
+  package init(inventory: DeviceInventory, costs: CostSheet) {
+    self.inventory = inventory
+    self.costs = costs
+  }
+
+  /// The best plan with its reasons, and what the problem was.
+  ///
+  /// - Throws: `RuntimeError` for devices or pins that do not exist and for nodes without a device;
+  ///   `PlanningError` where the problem itself has no answer.
+  package func explain(_ graph: Graph, _ request: PlanRequest) throws -> PlanExplanation {
+    try problem(graph, request).explain()
+  }
+
+  /// The devices a request brings into play: its units first, then the ones that only help out.
+  package func devices(for request: PlanRequest) throws(RuntimeError) -> (units: [any Device], helpers: [any Device]) {
+    let excluded = Set(request.exclusions)
+    for id in request.exclusions { _ = try inventory.device(id) }
+    let units = try request.units.devices(in: inventory).filter { !excluded.contains($0.info.id) }
+    var helpers: [any Device] = []
+    var candidates = [inventory.host] + (inventory.reference.map { [$0] } ?? [])
+    for id in Set(request.pins.values).sorted() { candidates.append(try inventory.device(id)) }
+    for device in candidates where !(units + helpers).contains(where: { $0 === device }) { helpers.append(device) }
+    return (units, helpers)
+  }
+
+  package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
+    let (units, helpers) = try devices(for: request)
+    let pins = try pins(graph, request)
+    let excluded = Set(request.exclusions)
+    var nodes: [PlanningProblem.Node] = []
+    var unplaceable: [RuntimeError.UnplaceableNode] = []
+    for node in graph.nodes {
+      var record = PlanningProblem.Node(
+        id: node.name, inputs: node.inputs.filter { graph[$0].weight == nil }.map { graph[$0].name },
+        outputs: node.outputs.map { .init(value: graph[$0].name, bytes: graph[$0].type.byteCount) }, seconds: [:])
+      func consider(_ device: any Device) {
+        switch device.support(for: node, in: graph, precision: request.precision) {
+        case .supported:
+          let cost = costs.seconds(
+            node, in: graph, on: device.info, precision: request.precision, threads: request.threads)
+          record.seconds[device.info.id] = cost.seconds
+          record.source[device.info.id] = cost.source
+        case .unsupported(let reason): record.unsupported[device.info.id] = reason
+        }
+      }
+      for device in units { consider(device) }
+      let pinned = pins[node.name]
+      for device in helpers {
+        // A pin names its device; otherwise a helper serves nodes that none of the units runs.
+        let isWanted = pinned == device.info.id || (record.seconds.isEmpty && !request.isStrict)
+        if isWanted, !excluded.contains(device.info.id) {
+          consider(device)
+        } else {
+          let isReference = device.info.kind == .reference
+          record.unsupported[device.info.id] =
+            isReference ? "serves only nodes that no other device runs" : "not among the units asked for"
+        }
+      }
+      if let pinned, record.seconds[pinned] == nil {
+        throw RuntimeError.invalidChoice(
+          "'\(node.name)' is pinned to \(pinned), which cannot run it: "
+            + (record.unsupported[pinned] ?? "it is excluded"))
+      }
+      if record.seconds.isEmpty {
+        unplaceable.append(
+          .init(
+            name: node.name, op: node.op.name,
+            reasons: units.map { "\($0.info.id): \(record.unsupported[$0.info.id] ?? "excluded")" }))
+      }
+      nodes.append(record)
+    }
+    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, strict: request.isStrict) }
+
+    let host = inventory.host
+    let used = (units + helpers).filter { device in
+      device === host || nodes.contains { $0.seconds[device.info.id] != nil }
+    }
+    return try PlanningProblem(
+      devices: used.map(\.info.id), host: host.info.id,
+      transfers: used.flatMap { from in used.filter { $0 !== from }.map { costs.transfer(from: from, to: $0) } },
+      inputs: graph.inputs.map { .init(value: graph[$0].name, bytes: graph[$0].type.byteCount) },
+      outputs: graph.outputs.map { graph[$0].name }.uniqued, nodes: nodes, goal: request.goal, pins: pins,
+      resource: Dictionary(uniqueKeysWithValues: used.map { ($0.info.id, $0.info.resource) }))
+  }
+
+  /// Pins by node name; a pin may also name any of a node's origins.
+  private func pins(_ graph: Graph, _ request: PlanRequest) throws -> [String: String] {
+    var pins: [String: String] = [:]
+    for (name, device) in request.pins.sorted(by: { $0.key < $1.key }) {
+      _ = try inventory.device(device)
+      let nodes = graph.nodes.filter { $0.name == name || $0.origins.contains { $0.name == name } }
+      guard !nodes.isEmpty else {
+        throw RuntimeError.invalidChoice("no node is called '\(name)'; 'kelvin plan' lists the names")
+      }
+      for node in nodes {
+        if let other = pins[node.name], other != device {
+          throw RuntimeError.invalidChoice("'\(node.name)' is pinned to both \(other) and \(device)")
+        }
+        pins[node.name] = device
+      }
+    }
+    return pins
+  }
+}
+
+extension Array where Element: Hashable {
+  var uniqued: [Element] {
+    var seen = Set<Element>()
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,45 @@
+package import KelvinDevices
+
+/// A model could not be planned, prepared or run.
+package enum RuntimeError: Error, Sendable, CustomStringConvertible {
+  /// A device was named that is not there.
+  case unknownDevice(String, available: [String])
+  /// A device was named that is known but absent.
+  case deviceAbsent(String, reason: String)
+  /// Nodes that none of the allowed devices runs.
+  case unplaceable([UnplaceableNode], strict: Bool)
+  /// A pin, exclusion or plan that does not fit the model or the machine.
+  case invalidChoice(String)
+  /// An input is missing, unknown, or not of the model's type.
+  case invalidInput(name: String, reason: String)
+  case cancelled
+  case device(DeviceError)
+
+  package struct UnplaceableNode: Hashable, Sendable {
+    package let name: String
+    package let op: String
+    /// By device, in the order of the devices.
+    package let reasons: [String]
+  }
+
+  package var description: String {
+    switch self {
+    case .unknownDevice(let id, let available):
+      "no device is called '\(id)'; there are \(available.joined(separator: ", ")) ('kelvin devices' shows them)"
+    case .deviceAbsent(let id, let reason): "device '\(id)' is absent: \(reason)"
+    case .unplaceable(let nodes, let strict):
+      Self.describe(nodes) + (strict ? "; without --strict another device would help out" : "")
+    case .invalidChoice(let reason): reason
+    case .invalidInput(let name, let reason): "input '\(name)': \(reason)"
+    case .cancelled: "cancelled"
+    case .device(let error): error.description
+    }
+  }
+
+  private static func describe(_ nodes: [UnplaceableNode]) -> String {
+    let shown = nodes.prefix(5).map { "\($0.op) '\($0.name)' (\($0.reasons.joined(separator: "; ")))" }
+    let rest = nodes.count > 5 ? ", and \(nodes.count - 5) more" : ""
+    return "\(nodes.count == 1 ? "1 node has" : "\(nodes.count) nodes have") no device: "
+      + shown.joined(separator: ", ") + rest
+  }
+}

@@ -1,0 +1,202 @@
+package import KelvinDevices
+package import KelvinGraph
+package import KelvinProfiling
+
+/// One caller's inferences with a compiled model: its memory, and its recordings on every device.
+///
+/// One owner at a time; different sessions of one model may run at the same time. After creation, `run` allocates
+/// nothing on the CPU path.
+package final class Session {
+  package let model: CompiledModel
+  private let arenas: [String: any Buffer]
+  private let invocations: [any Invocation]
+  private let steps: [BoundStep]
+  private let inputs: [BufferSlice]
+  private let outputs: [BufferSlice]
+  private let measures: Bool
+  private var marks: [Mark]
+  private static let clock = ContinuousClock()
+
+  /// Copies made by the latest run, shared memory included.
+  package private(set) var transferCount = 0
+
+  private enum BoundStep {
+    case run(Int)
+    /// Waits for the producer, then copies where the two places differ.
+    case transfer(Schedule.Transfer, producer: (any Event)?, from: BufferSlice, to: BufferSlice, isShared: Bool)
+  }
+
+  private struct Mark {
+    var start: ContinuousClock.Instant
+    var end: ContinuousClock.Instant
+  }
+
+  init(_ model: CompiledModel, measuresNodes: Bool) throws(RuntimeError) {
+    self.model = model
+    measures = measuresNodes
+    do {
+      var arenas: [String: any Buffer] = [:]
+      for (domain, byteCount) in model.layout.arenas {
+        let device = domain == BufferLayout.hostDomain ? model.devices[model.host] : model.devices[domain]
+        arenas[domain] = try device?.makeBuffer(byteCount: max(byteCount, bufferAlignment))
+      }
+      func slice(_ value: ValueID, on device: String) -> BufferSlice {
+        let slot = model.layout.slot(value, on: device)
+        guard let arena = arenas[slot.domain] else { preconditionFailure("no arena on \(slot.domain)") }
+        return BufferSlice(arena, offset: slot.offset, byteCount: slot.byteCount)
+      }
+      // Submissions to one device run in order, so its segments share scratch memory.
+      var scratchSizes: [String: Int] = [:]
+      for (segment, executable) in zip(model.schedule.segments, model.executables) {
+        scratchSizes[segment.device] = max(scratchSizes[segment.device] ?? 0, executable.scratchByteCount)
+      }
+      var scratch: [String: any Buffer] = [:]
+      for (device, size) in scratchSizes where size > 0 {
+        scratch[device] = try model.devices[device]?.makeBuffer(byteCount: size)
+      }
+      var invocations: [any Invocation] = []
+      for (segment, executable) in zip(model.schedule.segments, model.executables) {
+        let size = executable.scratchByteCount
+        invocations.append(
+          try executable.bind(
+            Bindings(
+              inputs: segment.inputs.map { slice($0, on: segment.device) },
+              outputs: segment.outputs.map { slice($0, on: segment.device) },
+              scratch: size > 0
+                ? scratch[segment.device].map { BufferSlice($0, offset: 0, byteCount: size) } : nil,
+              measuresNodes: measuresNodes)))
+      }
+      var producers: [ValueID: Int] = [:]
+      for (index, segment) in model.schedule.segments.enumerated() {
+        for output in segment.outputs { producers[output] = index }
+      }
+      steps = model.schedule.steps.map { step in
+        switch step {
+        case .run(let segment): return .run(segment)
+        case .transfer(let transfer):
+          let producer = producers[transfer.value].map { invocations[$0].completion }
+          let from = model.layout.slot(transfer.value, on: transfer.from)
+          let to = model.layout.slot(transfer.value, on: transfer.to)
+          return .transfer(
+            transfer, producer: producer, from: slice(transfer.value, on: transfer.from),
+            to: slice(transfer.value, on: transfer.to), isShared: from == to)
+        }
+      }
+      inputs = model.graph.inputs.map { slice($0, on: model.host) }
+      outputs = model.graph.outputs.map { slice($0, on: model.host) }
+      self.arenas = arenas
+      self.invocations = invocations
+      marks = Array(repeating: Mark(start: Self.clock.now, end: Self.clock.now), count: model.schedule.steps.count)
+    } catch { throw .device(error) }
+  }
+
+  /// Where an input's elements are to be written before `run`: dense, row-major, in the graph's type.
+  package func withInput<Failure: Error>(
+    _ index: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    try body(Self.memory(inputs[index]))
+  }
+
+  /// An output's elements, valid until the next run.
+  package func withOutput<Result, Failure: Error>(
+    _ index: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(UnsafeRawBufferPointer(Self.memory(outputs[index])))
+  }
+
+  /// The host's slots lie in memory that the host can address: its own arena, or a unified device's.
+  private static func memory(_ slice: BufferSlice) -> UnsafeMutableRawBufferPointer {
+    guard let pointer = slice.hostPointer else { preconditionFailure("a value on the host has no host memory") }
+    return UnsafeMutableRawBufferPointer(start: pointer, count: slice.byteCount)
+  }
+
+  /// One inference on the inputs written before. Returns when the outputs can be read.
+  package func run() throws(RuntimeError) {
+    do {
+      transferCount = 0
+      for index in steps.indices {
+        if measures { marks[index].start = Self.clock.now }
+        switch steps[index] {
+        case .run(let segment): try invocations[segment].submit(after: [])
+        case .transfer(_, let producer, let from, let to, let isShared):
+          try producer?.wait()
+          transferCount += 1
+          if !isShared { try Self.copy(from, to) }
+        }
+        if measures { marks[index].end = Self.clock.now }
+      }
+      for invocation in invocations { try invocation.completion.wait() }
+    } catch { throw .device(error) }
+  }
+
+  private static func copy(_ from: BufferSlice, _ to: BufferSlice) throws(DeviceError) {
+    if let source = from.hostPointer {
+      try to.write(UnsafeRawBufferPointer(start: source, count: from.byteCount))
+    } else if let target = to.hostPointer {
+      try from.read(into: UnsafeMutableRawBufferPointer(start: target, count: to.byteCount))
+    } else {
+      let staging = HostBuffer(byteCount: from.byteCount)
+      let memory = UnsafeMutableRawBufferPointer(start: staging.hostPointer, count: from.byteCount)
+      try from.read(into: memory)
+      try to.write(UnsafeRawBufferPointer(memory))
+    }
+  }
+
+  /// One inference on tensors.
+  ///
+  /// - Parameter tensors: one for each input of the graph, of its type.
+  /// - Throws: `invalidInput` where they do not fit.
+  package func run(_ tensors: [Tensor]) throws(RuntimeError) -> [Tensor] {
+    let graph = model.graph
+    guard tensors.count == graph.inputs.count else {
+      throw .invalidInput(name: "all", reason: "expected \(graph.inputs.count) tensors, got \(tensors.count)")
+    }
+    for (index, (id, tensor)) in zip(graph.inputs, tensors).enumerated() {
+      guard tensor.type == graph[id].type else {
+        throw .invalidInput(name: graph[id].name, reason: "expected \(graph[id].type), got \(tensor.type)")
+      }
+      tensor.bytes.withUnsafeBytes { raw in withInput(index) { $0.copyMemory(from: raw) } }
+    }
+    try run()
+    return graph.outputs.enumerated().map { index, id in
+      Tensor(graph[id].type, withOutput(index) { Bytes(copying: $0) })
+    }
+  }
+
+  /// Seconds each node took in the latest run; empty unless the session measures nodes.
+  package var nodeTimings: [NodeTiming] { invocations.flatMap(\.nodeTimings) }
+
+  /// The latest run as trace events, its beginning at 0; empty unless the session measures nodes.
+  package func trace() -> [TraceEvent] {
+    guard measures, let began = marks.first?.start else { return [] }
+    var events: [TraceEvent] = []
+    for (step, mark) in zip(model.schedule.steps, marks) {
+      let start = (mark.start - began).inSeconds
+      let duration = (mark.end - mark.start).inSeconds
+      switch step {
+      case .transfer(let transfer):
+        let value = model.graph[transfer.value]
+        events.append(
+          TraceEvent(
+            name: "\(value.name): \(transfer.from) → \(transfer.to)", kind: .transfer, device: transfer.to, start: start,
+            duration: duration, details: ["bytes": "\(value.type.byteCount)"]))
+      case .run(let segment):
+        let device = model.schedule.segments[segment].device
+        for timing in invocations[segment].nodeTimings {
+          events.append(
+            TraceEvent(
+              name: timing.node, kind: .node, device: device, start: start + timing.start, duration: timing.seconds,
+              details: ["clock": timing.clock.rawValue]))
+        }
+      }
+    }
+    return events
+  }
+
+  /// Bytes of memory this session holds on each device.
+  package var memory: [String: Int] { arenas.mapValues(\.byteCount) }
+}
+
+extension Duration {
+  package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}

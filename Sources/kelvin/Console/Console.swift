@@ -1,0 +1,55 @@
+import Glibc
+import Synchronization
+
+/// The terminal: results on stdout, everything said about them on stderr.
+enum Console {
+  /// Things said already, so that each note is made once.
+  private static let said = Mutex<Set<String>>([])
+
+  /// A reader that went away ends the process quietly, and a file that would outgrow its limit is an error to report
+  /// instead of a signal.
+  static func prepare() {
+    signal(SIGXFSZ, SIG_IGN)
+  }
+
+  static let isErrorTerminal = isatty(STDERR_FILENO) == 1
+
+  /// Columns for tables: the terminal's, or `COLUMNS`, or 80. Never less than 60.
+  static let width: Int = {
+    if let text = getenv("COLUMNS"), let columns = Int(String(cString: text)), columns > 0 { return max(columns, 60) }
+    var size = winsize()
+    if isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
+      return max(Int(size.ws_col), 60)
+    }
+    return 80
+  }()
+
+  /// Writes a line, or lines, to stdout.
+  static func print(_ text: String) { write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO) }
+
+  static func error(_ text: String) { write("kelvin: error: \(text)\n", to: STDERR_FILENO) }
+
+  /// Says something once.
+  static func note(_ text: String) {
+    guard said.withLock({ $0.insert(text).inserted }) else { return }
+    write("kelvin: note: \(text)\n", to: STDERR_FILENO)
+  }
+
+  static func exit(_ code: ExitCode) -> Never { Glibc.exit(code.rawValue) }
+
+  static func write(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in
+      var offset = 0
+      while offset < bytes.count {
+        let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)
+        if count > 0 { offset += count } else if count == 0 || errno != EINTR { break }
+      }
+      // Results that nobody received are not a success.
+      if offset < bytes.count, descriptor == STDOUT_FILENO {
+        if errno != EPIPE { error("cannot write to standard output: \(String(cString: strerror(errno)))") }
+        exit(.internalFault)
+      }
+    }
+  }
+}

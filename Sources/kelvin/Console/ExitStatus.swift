@@ -1,0 +1,94 @@
+import ArgumentParser
+import Glibc
+import Kelvin
+import KelvinDevices
+import KelvinFormats
+import KelvinGraph
+import KelvinImages
+import KelvinPlanning
+import KelvinProfiling
+import KelvinRuntime
+
+/// What a process of ours ends with; the numbers are part of the command line's contract.
+enum ExitCode: Int32 {
+  case success = 0
+  /// The command line itself: an unknown option, a value that is not of its kind.
+  case usage = 64
+  /// What the command line names: a model, an image, a tensor, a plan that is unreadable or does not fit.
+  case badData = 65
+  /// A device that is not on this machine, or stopped working.
+  case missingDevice = 69
+  /// Our own fault, or the machine's: a full disk, memory that ran out.
+  case internalFault = 70
+}
+
+/// The command line is well formed and cannot be served as it stands.
+struct UsageError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// Something that the command line names cannot be used.
+struct InputError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// The command has said everything already and ends with this status.
+struct SilentFailure: Error {
+  let status: ExitCode
+}
+
+/// The exit code that an error of any module stands for.
+struct ExitStatus {
+  let code: ExitCode
+  /// Whether the argument parser itself refused the command line.
+  let isParsing: Bool
+
+  init(_ error: any Error) {
+    var isParsing = false
+    code =
+      switch error {
+      case is UsageError: .usage
+      case is InputError, is FormatError, is GraphError, is ProfilingError, is PlanningError: .badData
+      case let error as ImageError: error.code == .decoderMissing || error.code == .encodingFailed ? .internalFault : .badData
+      case let error as RuntimeError: Self.code(error)
+      case let error as DeviceError: Self.code(error)
+      case let error as FileError: Self.code(error)
+      default:
+        if KelvinTool.exitCode(for: error) == .validationFailure { .usage } else { .internalFault }
+      }
+    if KelvinTool.exitCode(for: error) == .validationFailure { isParsing = true }
+    self.isParsing = isParsing
+  }
+
+  private static func code(_ error: RuntimeError) -> ExitCode {
+    switch error {
+    case .unknownDevice, .deviceAbsent: .missingDevice
+    case .invalidChoice: .usage
+    case .unplaceable, .invalidInput: .badData
+    case .cancelled: .internalFault
+    case .device(let error): code(error)
+    }
+  }
+
+  private static func code(_ error: DeviceError) -> ExitCode {
+    switch error.code {
+    case .unavailable, .lost: .missingDevice
+    case .outOfMemory, .compilation, .unsupported, .execution: .internalFault
+    }
+  }
+
+  private static func code(_ error: FileError) -> ExitCode {
+    switch error.code {
+    case ENOSPC, EFBIG, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE: .internalFault
+    default: .badData
+    }
+  }
+}
+
+/// An error as one line.
+func describe(_ error: any Error) -> String {
+  let text = "\(error)"
+  return text.contains("\n") ? text.split(separator: "\n").joined(separator: "; ") : text
+}

@@ -1,0 +1,85 @@
+import Glibc
+import KelvinGraph
+
+/// Files that a command writes for its user.
+enum OutputFile {
+  /// Puts a file in place in one step, so that no reader ever finds half of it. What a failure leaves is what was there
+  /// before.
+  ///
+  /// - Throws: `FileError` with the system's reason.
+  static func write(_ bytes: some Collection<UInt8>, to path: String) throws(FileError) {
+    if let special = isSpecial(path), special { return try writeInPlace(Array(bytes), to: path) }
+    let temporary = "\(path).writing-\(getpid())"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw FileError(path: path, action: "write", code: errno) }
+    do throws(FileError) {
+      try write(Array(bytes), descriptor, path)
+      guard fsync(descriptor) == 0 || errno == EINVAL else { throw FileError(path: path, action: "write", code: errno) }
+    } catch {
+      close(descriptor)
+      unlink(temporary)
+      throw error
+    }
+    guard close(descriptor) == 0, rename(temporary, path) == 0 else {
+      let code = errno
+      unlink(temporary)
+      throw FileError(path: path, action: "write", code: code)
+    }
+  }
+
+  /// Makes a folder and those above it, where they are missing.
+  static func makeFolder(_ path: String) throws(FileError) {
+    var prefix = ""
+    for part in path.split(separator: "/") {
+      prefix += prefix.isEmpty && !path.hasPrefix("/") ? "\(part)" : "/\(part)"
+      var status = stat()
+      if stat(prefix, &status) == 0 {
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw FileError(path: prefix, action: "create", code: ENOTDIR) }
+        continue
+      }
+      guard mkdir(prefix, 0o755) == 0 || errno == EEXIST else {
+        throw FileError(path: prefix, action: "create", code: errno)
+      }
+    }
+  }
+
+  /// A name as a file's: characters outside `A–Z a–z 0–9 . _ -` become `_`, and a leading point too, so that no name
+  /// leads elsewhere.
+  static func sanitized(_ name: String) -> String {
+    var text = String(
+      name.unicodeScalars.map { scalar -> Character in
+        switch scalar {
+        case "A"..."Z", "a"..."z", "0"..."9", ".", "_", "-": Character(scalar)
+        default: "_"
+        }
+      })
+    if text.isEmpty || text == "." || text == ".." { text = String(repeating: "_", count: max(text.count, 1)) }
+    return text
+  }
+
+  /// Whether a path is there and no regular file: a pipe, `/dev/stdout`.
+  private static func isSpecial(_ path: String) -> Bool? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
+  }
+
+  private static func writeInPlace(_ bytes: [UInt8], to path: String) throws(FileError) {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(path: path, action: "write", code: errno) }
+    defer { close(descriptor) }
+    try write(bytes, descriptor, path)
+  }
+
+  private static func write(_ bytes: [UInt8], _ descriptor: Int32, _ path: String) throws(FileError) {
+    var offset = 0
+    while offset < bytes.count {
+      let count = bytes.withUnsafeBytes { raw in
+        Glibc.write(descriptor, raw.baseAddress.map { $0 + offset }, bytes.count - offset)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw FileError(path: path, action: "write", code: count == 0 ? ENOSPC : errno) }
+      offset += count
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/// Aligned columns of text that fit the terminal: names that are too long lose their middle.
+struct Table {
+  struct Column {
+    enum Alignment { case left, right }
+
+    var title: String
+    var alignment: Alignment
+    /// The least width this column may shrink to; nil keeps its text whole.
+    var minimum: Int?
+
+    init(_ title: String, _ alignment: Alignment = .left, shrinksTo minimum: Int? = nil) {
+      self.title = title
+      self.alignment = alignment
+      self.minimum = minimum
+    }
+  }
+
+  private var columns: [Column]
+  /// Each row's cells, and a remark that stands on lines of its own below it.
+  private var rows: [(cells: [String], remark: String)] = []
+  private static let gap = 2
+
+  init(_ columns: Column...) { self.columns = columns }
+  init(_ columns: [Column]) { self.columns = columns }
+
+  /// - Parameter remark: text for which no column has room.
+  mutating func add(_ cells: String..., remark: String = "") { add(cells, remark: remark) }
+
+  mutating func add(_ cells: [String], remark: String = "") {
+    precondition(cells.count == columns.count, "\(columns.count) cells make a row, got \(cells.count)")
+    rows.append((cells, remark))
+  }
+
+  /// The table, one line for the titles and one or more for each row, without a newline at its end.
+  func text(width: Int = Console.width) -> String {
+    var widths = columns.indices.map { index in
+      max(columns[index].title.count, rows.map { $0.cells[index].count }.max() ?? 0)
+    }
+    let available = width - Self.gap * (columns.count - 1)
+    while widths.reduce(0, +) > available {
+      let shrinkable = columns.indices.filter { widths[$0] > (columns[$0].minimum ?? .max) }
+      guard let widest = shrinkable.max(by: { widths[$0] < widths[$1] }) else { break }
+      widths[widest] -= 1
+    }
+    func line(_ cells: [String]) -> String {
+      var line = ""
+      for (index, cell) in cells.enumerated() {
+        let text = cell.truncatedInMiddle(to: widths[index])
+        let padding = String(repeating: " ", count: widths[index] - text.count)
+        line += columns[index].alignment == .left ? text + padding : padding + text
+        if index < cells.count - 1 { line += String(repeating: " ", count: Self.gap) }
+      }
+      while line.last == " " { line.removeLast() }
+      return line
+    }
+    var lines = columns.allSatisfy(\.title.isEmpty) ? [] : [line(columns.map(\.title))]
+    for row in rows {
+      lines.append(line(row.cells))
+      if !row.remark.isEmpty { lines.append(row.remark.wrapped(to: width, indent: 4)) }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension String {
+  /// The text with an ellipsis in place of its middle where it is longer than `width` characters.
+  func truncatedInMiddle(to width: Int) -> String {
+    guard count > width, width > 0 else { return self }
+    let kept = width - 1
+    return "\(prefix((kept + 1) / 2))…\(suffix(kept / 2))"
+  }
+
+  /// The text broken at spaces into lines of at most `width` characters, each indented.
+  func wrapped(to width: Int, indent: Int = 0) -> String {
+    let margin = String(repeating: " ", count: indent)
+    var lines: [String] = []
+    var line = ""
+    for word in split(separator: " ", omittingEmptySubsequences: true) {
+      if !line.isEmpty, indent + line.count + 1 + word.count > width {
+        lines.append(margin + line)
+        line = ""
+      }
+      line += line.isEmpty ? "\(word)" : " \(word)"
+    }
+    if !line.isEmpty || lines.isEmpty { lines.append(margin + line) }
+    return lines.joined(separator: "\n")
+  }
+}

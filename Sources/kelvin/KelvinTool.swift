@@ -1,0 +1,38 @@
+import ArgumentParser
+import Kelvin
+
+/// The command line. DESIGN: "Command line contract".
+@main
+struct KelvinTool: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "kelvin",
+    abstract: "Runs Core ML and ONNX models on CPU, Vulkan and OpenCL devices, and shows which device runs what and why.",
+    version: kelvinVersion,
+    subcommands: [
+      DevicesCommand.self,
+    ])
+
+  /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.
+  static func main() {
+    Console.prepare()
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      exit(reporting: error)
+    }
+  }
+
+  private static func exit(reporting error: any Error) -> Never {
+    if exitCode(for: error) == .success {
+      // A request for help or the version, or a silent success.
+      Console.print(fullMessage(for: error))
+      Console.exit(.success)
+    }
+    if let silent = error as? SilentFailure { Console.exit(silent.status) }
+    let status = ExitStatus(error)
+    Console.error(status.isParsing ? message(for: error) : describe(error))
+    if status.isParsing { Console.note("'kelvin help' shows what there is") }
+    Console.exit(status.code)
+  }
+}

@@ -1,0 +1,69 @@
+import KelvinPlanning
+import Testing
+
+@Suite struct CostModelTests {
+  @Test func theLargerOfArithmeticAndTrafficDecides() {
+    let roof = Roofline(overheadSeconds: 1, operationsPerSecond: 10, bytesPerSecond: 5)
+    #expect(roof.estimate(operations: 100, bytes: 10) == 11)
+    #expect(roof.estimate(operations: 10, bytes: 100) == 21)
+    let serial = Roofline(overheadSeconds: 1, operationsPerSecond: 10, bytesPerSecond: 5, combination: .serial)
+    #expect(serial.estimate(operations: 100, bytes: 10) == 13)
+    let device = DeviceCoefficients(general: roof, operators: ["softmax": serial])
+    #expect(device.estimate(operator: "softmax", operations: 100, bytes: 10) == 13)
+    #expect(device.estimate(operator: "add", operations: 100, bytes: 10) == 11)
+  }
+
+  @Test(arguments: [Roofline.Combination.serial, .overlapped])
+  func recoversCoefficientsFromNoisySamplesWithAnOutlier(combination: Roofline.Combination) throws {
+    let truth = Roofline(
+      overheadSeconds: 5e-6, operationsPerSecond: 4e10, bytesPerSecond: 8e9, combination: combination)
+    var random = Seeded(90_000)
+    var samples = (0..<60).map { _ in
+      let operations = Double.random(in: 1e4...5e7, using: &random)
+      let bytes = Double.random(in: 1e3...5e6, using: &random)
+      let noise = Double.random(in: 0.97...1.03, using: &random)
+      return CostSample(
+        operations: operations, bytes: bytes, seconds: truth.estimate(operations: operations, bytes: bytes) * noise)
+    }
+    samples[7].seconds *= 20
+    let fitted = try #require(Roofline.fit(samples))
+    #expect(fitted.model.combination == combination)
+    #expect(abs(fitted.model.operationsPerSecond / truth.operationsPerSecond - 1) < 0.1)
+    #expect(abs(fitted.model.bytesPerSecond / truth.bytesPerSecond - 1) < 0.1)
+    #expect(fitted.leaveOneOutError < 0.05)
+    #expect(fitted.samples == 60)
+  }
+
+  @Test func recoversATransfersLatencyAndRate() throws {
+    let truth = TransferModel(latency: 2e-5, bytesPerSecond: 1e10)
+    let samples = (12...26).map { (bytes: Double(1 << $0), seconds: truth.estimate(bytes: Double(1 << $0))) }
+    let fitted = try #require(TransferModel.fit(samples))
+    #expect(abs(fitted.model.latency / 2e-5 - 1) < 1e-3)
+    #expect(abs((fitted.model.bytesPerSecond ?? 0) / 1e10 - 1) < 1e-3)
+    #expect(TransferModel.fit([(bytes: 1, seconds: 1)]) == nil)
+  }
+
+  @Test func coefficientsAreNeverNegative() throws {
+    let samples = [(1.0, 5.0), (2.0, 4.0), (3.0, 3.0), (4.0, 2.0)].map {
+      CostSample(operations: $0.0 * 1e6, bytes: $0.0 * 1e3, seconds: $0.1)
+    }
+    let fitted = try #require(Roofline.fit(samples))
+    #expect(fitted.model.overheadSeconds >= 0)
+    #expect(fitted.model.operationsPerSecond > 0)
+    #expect(fitted.model.bytesPerSecond > 0)
+  }
+
+  @Test func everyKindOfDeviceHasAGuess() {
+    for kind in DeviceKind.allCases {
+      #expect(kind.guess.estimate(operator: "conv", operations: 1e6, bytes: 1e4) > 0)
+      #expect(kind.transferGuess.estimate(bytes: 1e6) > 0)
+    }
+    let work = (operations: 1e9, bytes: 1e6)
+    let guess = { (kind: DeviceKind) in
+      kind.guess.estimate(operator: "conv", operations: work.operations, bytes: work.bytes)
+    }
+    #expect(guess(.discreteGPU) < guess(.integratedGPU))
+    #expect(guess(.integratedGPU) < guess(.cpu))
+    #expect(guess(.cpu) < guess(.software))
+  }
+}

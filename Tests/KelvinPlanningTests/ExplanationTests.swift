@@ -1,0 +1,105 @@
+import KelvinPlanning
+import Testing
+
+@Suite struct ExplanationTests {
+  @Test func regretsEqualSolvingAgainWithTheNodePinnedElsewhere() throws {
+    var compared = 0
+    for seed in UInt64(40_000)..<40_250 {
+      var made = RandomProblem(seed: seed, devices: 3)
+      let count = Int.random(in: 2...9, using: &made.random)
+      let text = made.json(nodes: count)
+      guard let problem = try? PlanningProblem(text: text), let plan = try? problem.explain() else { continue }
+      #expect(plan.hasExactRegrets)
+      for (node, record) in zip(problem.nodes, plan.nodes) {
+        var least: Double?
+        for candidate in record.candidates where candidate.seconds != nil {
+          var pins = problem.pins
+          if pins[node.id] ?? candidate.device != candidate.device { continue }
+          pins[node.id] = candidate.device
+          let moved = (try? problem.with(pins: pins, exclude: problem.exclude).solve().predicted).map {
+            $0 - plan.solution.predicted
+          }
+          if let moved, let regret = candidate.regret, abs(moved - regret) < 1e-9 {
+            compared += 1
+          } else if moved != nil || candidate.regret != nil {
+            Issue.record(
+              "seed \(seed) \(node.id) on \(candidate.device): \(String(describing: moved)) \(candidate): \(text)")
+            return
+          }
+          if candidate.device != record.device, let moved { least = min(least ?? moved, moved) }
+        }
+        let agrees = least.map { abs($0 - (record.regret ?? -1)) < 1e-9 } ?? (record.regret == nil)
+        #expect(agrees, "seed \(seed) \(node.id)")
+      }
+    }
+    #expect(compared > 1_000)
+  }
+
+  @Test func rankedPlansAreSoundDistinctAndInOrder() throws {
+    for seed in UInt64(50_000)..<50_100 {
+      var made = RandomProblem(seed: seed, devices: 3)
+      guard let problem = try? PlanningProblem(text: made.json(nodes: 7)),
+        let ranked = try? problem.rankedPlans(limit: 6)
+      else { continue }
+      #expect(ranked.count <= 6)
+      #expect(Set(ranked.map(\.solution.placement)).count == ranked.count)
+      for (a, b) in zip(ranked, ranked.dropFirst()) { #expect(a.solution.predicted <= b.solution.predicted + 1e-9) }
+      for plan in ranked {
+        let flaw = ExhaustiveSearch(problem).flaw(in: plan.solution)
+        #expect(flaw == nil, "seed \(seed) \(plan.label): \(flaw ?? "")")
+      }
+    }
+  }
+
+  @Test func saysWhyInWords() throws {
+    let text = Golden.chain.replacing("\"pins\": {}", with: "\"pins\": {\"c\": \"gpu\"}")
+      .replacing(
+        "\"seconds\": {\"cpu\": 10, \"gpu\": 30}}\n ",
+        with: "\"seconds\": {\"cpu\": 10}, \"unsupported\": {\"gpu\": \"dynamic output\"}}\n ")
+    let plan = try PlanningProblem(text: text).explain()
+    #expect(
+      plan.nodes.map(\.reason) == [
+        "cheapest here", "cheapest here", "pinned", "only device that can run it (unsupported on gpu: dynamic output)",
+      ])
+    #expect(
+      plan.nodes[3].candidates == [
+        PlanCandidate(device: "cpu", seconds: 10, source: .estimated, regret: 0),
+        PlanCandidate(device: "gpu", unsupported: "dynamic output"),
+      ])
+    #expect(plan.nodes[1].transfers.map(\.value) == ["x"])
+  }
+
+  @Test func saysWhatStayingSavesWithItsNumbers() throws {
+    let text = Golden.chain.replacing("\"latency\": 1}", with: "\"latency\": 100}")
+    let plan = try PlanningProblem(text: text).explain()
+    #expect(plan.solution.predicted == 100)
+    #expect(
+      plan.nodes[1].reason == "kept: moving costs more than it saves (gpu would save 35 s here and add 165 s elsewhere)"
+    )
+    #expect(plan.nodes[1].regret == 130)
+  }
+
+  @Test func excludedDevicesAreNamed() throws {
+    let text = Golden.chain.replacing("\"pins\": {}", with: "\"exclude\": [\"gpu\"]")
+    let plan = try PlanningProblem(text: text).explain()
+    #expect(plan.nodes[1].reason == "only device that can run it (gpu excluded)")
+    #expect(plan.solution.predicted == 100)
+  }
+
+  @Test func bestSingleDeviceLetsTheHostHelp() throws {
+    let plan = try PlanningProblem(text: Golden.chain).explain()
+    #expect(plan.singleDevices.map(\.device) == ["cpu", "gpu"])
+    #expect(plan.singleDevices.map(\.predicted) == [100, 72])
+    #expect(plan.bestSingleDevice?.device == "gpu")
+    let helped = try PlanningProblem(text: Golden.chain.replacing("{\"cpu\": 10, \"gpu\": 30}", with: "{\"cpu\": 10}"))
+      .explain()
+    #expect(helped.singleDevices.last?.elsewhere == ["a", "d"])
+  }
+
+  @Test func durationsReadWell() {
+    #expect(
+      [0, 1.5e-9, 12.34e-6, 999.96e-6, 0.001, 0.0123, 2, 123.4].map(durationText) == [
+        "0 s", "1.5 ns", "12.3 µs", "1 ms", "1 ms", "12.3 ms", "2 s", "123 s",
+      ])
+  }
+}

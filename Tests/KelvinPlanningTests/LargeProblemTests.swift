@@ -1,0 +1,83 @@
+import KelvinPlanning
+import Testing
+
+@Suite struct LargeProblemTests {
+  /// Each node reads the value before it and, with even odds, each of the `reach - 1` before that.
+  static func graph(_ count: Int, reach: Int, devices: Int, latency: ClosedRange<Double>, seed: UInt64) throws
+    -> PlanningProblem
+  {
+    var random = Seeded(seed)
+    let names = (0..<devices).map { "d\($0)" }
+    var transfers: [PlanningProblem.Transfer] = []
+    for from in names {
+      for to in names where from != to {
+        transfers.append(
+          .init(
+            from: from, to: to, latency: Double.random(in: latency, using: &random),
+            bytesPerSecond: Double.random(in: 5e9...2e10, using: &random)))
+      }
+    }
+    var nodes: [PlanningProblem.Node] = []
+    var values = ["in"]
+    for i in 0..<count {
+      var inputs = [values[values.count - 1]]
+      for back in 2..<max(2, reach + 1) where values.count >= back && Bool.random(using: &random) {
+        inputs.append(values[values.count - back])
+      }
+      values.append("v\(i)")
+      nodes.append(
+        .init(
+          id: "n\(i)", inputs: inputs,
+          outputs: [.init(value: "v\(i)", bytes: Int.random(in: 1_000...200_000, using: &random))],
+          seconds: Dictionary(uniqueKeysWithValues: names.map { ($0, Double.random(in: 5e-6...6e-5, using: &random)) }))
+      )
+    }
+    return try PlanningProblem(
+      devices: names, host: "d0", transfers: transfers, inputs: [.init(value: "in", bytes: 600_000)],
+      outputs: ["v\(count - 1)"], nodes: nodes)
+  }
+
+  @Test func tenThousandNodesWithThreeLiveValuesArePlannedExactlyWithFewStates() throws {
+    for latency in [1e-7...1e-6, 1e-6...1e-5, 1e-5...1e-4] {
+      let problem = try Self.graph(10_000, reach: 3, devices: 3, latency: latency, seed: 80_000)
+      let solution = try problem.solve()
+      #expect(solution.method == .exact)
+      #expect(solution.searchStates <= 10_000 * 40)
+      #expect(
+        solution.predicted <= (0..<3).map { d in problem.nodes.reduce(0) { $0 + ($1.seconds["d\(d)"] ?? 0) } }.min()
+          ?? 0)
+    }
+  }
+
+  @Test func aWideGraphIsPlannedApproximatelyWithItsGap() throws {
+    let problem = try Self.graph(400, reach: 40, devices: 3, latency: 1e-7...1e-5, seed: 80_001)
+    let solution = try problem.solve()
+    #expect(solution.method == .approximate)
+    #expect(solution.gap > 0 && solution.gap < 1)
+    #expect(solution.lowerBound < solution.predicted)
+    #expect(abs(solution.gap - (solution.predicted - solution.lowerBound) / solution.lowerBound) < 1e-12)
+    #expect(solution.searchStates <= 20_000_000)
+    let flaw = ExhaustiveSearch(problem).flaw(in: solution)
+    #expect(flaw == nil)
+    for single in try problem.explain().singleDevices { #expect(solution.predicted <= single.predicted) }
+  }
+
+  @Test func manyInputsOfOneNodeDoNotMultiply() throws {
+    let names = (0..<400).map { "x\($0)" }
+    let problem = try PlanningProblem(
+      devices: ["a", "b"], host: "a",
+      transfers: [
+        .init(from: "a", to: "b", latency: 1, bytesPerSecond: nil),
+        .init(from: "b", to: "a", latency: 1, bytesPerSecond: nil),
+      ],
+      inputs: names.map { .init(value: $0, bytes: 1) }, outputs: ["y"],
+      nodes: [
+        .init(id: "all", inputs: names, outputs: [.init(value: "s", bytes: 1)], seconds: ["a": 500, "b": 10]),
+        .init(
+          id: "again", inputs: names + ["s"], outputs: [.init(value: "y", bytes: 1)], seconds: ["a": 500, "b": 20]),
+      ])
+    let plan = try problem.explain()
+    #expect(plan.solution.predicted == 10 + 20 + 400 + 1)
+    #expect(plan.solution.transfers.count == 401)
+  }
+}

@@ -1,0 +1,80 @@
+import FoundationEssentials
+import KelvinPlanning
+import Testing
+
+@Suite struct PlanFileTests {
+  private func plan() throws -> Plan {
+    let explanation = try PlanningProblem(text: Golden.chain).explain()
+    let subject = Plan.Subject(
+      model: "Digits.mlpackage", modelKey: "k1", graph: "g1", machine: "m",
+      devices: [
+        .init(id: "cpu", name: "CPU", driver: "", version: ""),
+        .init(id: "gpu", name: "GPU", driver: "d", version: "1"),
+      ], units: "all", precision: "full")
+    return Plan(explanation, of: subject, goal: .latency) { ("conv", [.init(name: "layer_\($0)", share: 1)]) }
+  }
+
+  @Test func survivesAFileAndKeepsItsRecords() throws {
+    let plan = try plan()
+    let again = try Plan(json: try plan.json())
+    #expect(again == plan)
+    #expect(again.placement == ["a": "cpu", "b": "gpu", "c": "gpu", "d": "cpu"])
+    #expect(again.bestSingleDevice == .init(device: "gpu", predicted: 72))
+    #expect(again.nodes[1].transfers == [PlannedTransfer(value: "x", from: "cpu", to: "gpu", bytes: 8, seconds: 1)])
+    #expect(again.nodes[1].candidates.map(\.seconds) == [40, 5])
+  }
+
+  @Test func theDocumentHasTheContractsKeys() throws {
+    let text = String(decoding: try plan().json(), as: UTF8.self)
+    for key in [
+      "model", "units", "goal", "predicted", "bestSingleDevice", "nodes", "name", "op", "origins", "share", "device",
+      "reason", "regret", "candidates", "seconds", "source", "transfers", "value", "from", "to", "bytes",
+    ] {
+      #expect(text.contains("\"\(key)\" :"), "\(key)")
+    }
+  }
+
+  @Test func anEditedPlanNeedsOnlyNamesAndDevices() throws {
+    let text = #"{"version": 1, "nodes": [{"name": "a", "device": "cpu"}, {"name": "b", "device": "gpu"}]}"#
+    let plan = try Plan(json: Data(text.utf8))
+    try plan.check(modelKey: "any", graph: "any", nodes: ["a", "b"], devices: ["cpu", "gpu"])
+    #expect(plan.placement == ["a": "cpu", "b": "gpu"])
+  }
+
+  @Test(
+    arguments: [
+      (#""version" : 1"#, #""version" : 2"#, PlanningError.Code.stale),
+      (#""name" : "b""#, #""name" : "a""#, .duplicate),
+      (#""id" : "gpu""#, #""id" : "cpu""#, .duplicate),
+      (#""device" : "gpu""#, #""device" : "npu""#, .unknown),
+      (#""predicted" : 32"#, #""predicted" : -32"#, .invalidNumber),
+      (#""seconds" : 5"#, #""seconds" : -5"#, .invalidNumber),
+      (#""bytes" : 8"#, #""bytes" : -8"#, .invalidNumber),
+      (#""share" : 1"#, #""share" : -1"#, .invalidNumber),
+      (#""nodes" : ["#, #""nods" : ["#, .malformed),
+      (#""goal" : "latency""#, #""goal" : 3"#, .malformed),
+    ] as [(String, String, PlanningError.Code)])
+  func refusesABadFile(part: String, replacement: String, code: PlanningError.Code) throws {
+    let good = String(decoding: try plan().json(), as: UTF8.self)
+    let text = good.replacing(part, with: replacement)
+    #expect(text != good)
+    let error = #expect(throws: PlanningError.self) { try Plan(json: Data(text.utf8)) }
+    #expect(error?.code == code, "\(error?.description ?? "no error")")
+  }
+
+  @Test func refusesAnotherModelGraphOrMachine() throws {
+    let plan = try plan()
+    let names = ["a", "b", "c", "d"]
+    try plan.check(modelKey: "k1", graph: "g1", nodes: names, devices: ["cpu", "gpu"])
+    func code(_ key: String, _ graph: String, _ names: [String], _ devices: [String]) -> PlanningError.Code? {
+      #expect(throws: PlanningError.self) {
+        try plan.check(modelKey: key, graph: graph, nodes: names, devices: devices)
+      }?.code
+    }
+    #expect(code("k2", "g1", names, ["cpu", "gpu"]) == .stale)
+    #expect(code("k1", "g2", names, ["cpu", "gpu"]) == .stale)
+    #expect(code("k1", "g1", names + ["e"], ["cpu", "gpu"]) == .stale)
+    #expect(code("k1", "g1", ["a", "b", "c"], ["cpu", "gpu"]) == .stale)
+    #expect(code("k1", "g1", names, ["cpu"]) == .unknown)
+  }
+}

@@ -1,0 +1,121 @@
+import FoundationEssentials
+import KelvinPlanning
+import Testing
+
+@Suite struct ProblemDocumentTests {
+  @Test func survivesEncodingAndDecoding() throws {
+    for seed in UInt64(60_000)..<60_050 {
+      var made = RandomProblem(seed: seed, devices: 3)
+      guard let problem = try? PlanningProblem(text: made.json(nodes: 6)) else { continue }
+      let again = try PlanningProblem(json: try JSONEncoder().encode(problem))
+      #expect(again == problem)
+    }
+  }
+
+  @Test func answersInTheContractsShape() throws {
+    let solution = try PlanningProblem(text: Golden.chain).solve()
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let text = String(decoding: try encoder.encode(solution), as: UTF8.self)
+    #expect(
+      text.hasPrefix(
+        #"{"gap":0,"lowerBound":32,"method":"exact","placement":{"a":"cpu","b":"gpu","c":"gpu","d":"cpu"},"predicted":32,"#
+      ))
+    #expect(text.contains(#"{"bytes":8,"from":"cpu","node":"b","seconds":1,"to":"gpu","value":"x"}"#))
+  }
+
+  @Test func readsEveryOptionalKey() throws {
+    let text = Golden.chain.replacing(
+      "\"pins\": {}",
+      with: """
+        "goal": "latency", "pins": {"a": "cpu"}, "exclude": [], "memory": {"gpu": 1000}, "joules": {"a": {"cpu": 2}},
+        "boundarySeconds": {"gpu": 3}, "resource": {"cpu": "package-0"}, "remark": "extra keys are welcome"
+        """)
+    let problem = try PlanningProblem(text: text)
+    #expect(problem.nodes[0].joules == ["cpu": 2])
+    #expect(problem.resource == ["cpu": "package-0"])
+    #expect(try problem.solve().predicted == 35)
+  }
+
+  @Test(
+    arguments: [
+      ("\"host\": \"cpu\"", "\"host\": \"tpu\"", PlanningError.Code.unknown),
+      ("[\"cpu\", \"gpu\"]", "[\"cpu\", \"gpu\", \"cpu\"]", .duplicate),
+      ("[\"cpu\", \"gpu\"]", "[]", .unknown),
+      ("[\"cpu\", \"gpu\"]", "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]", .limit),
+      ("\"id\": \"b\"", "\"id\": \"a\"", .duplicate),
+      ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"x\", \"bytes\": 8}", .duplicate),
+      ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": -8}", .invalidNumber),
+      ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": 9e18}", .invalidNumber),
+      ("{\"value\": \"y\", \"bytes\": 8}", "{\"value\": \"y\", \"bytes\": 1e300}", .malformed),
+      ("\"inputs\": [\"y\"]", "\"inputs\": [\"nowhere\"]", .unknown),
+      ("\"inputs\": [\"x\"]", "\"inputs\": [\"z\"]", .cycle),
+      ("\"inputs\": [\"x\"]", "\"inputs\": [\"y\"]", .cycle),
+      ("\"outputs\": [\"out\"]", "\"outputs\": [\"nothing\"]", .unknown),
+      ("\"gpu\": 30", "\"tpu\": 30", .unknown),
+      ("\"gpu\": 30", "\"gpu\": -1", .invalidNumber),
+      ("\"gpu\": 30", "\"gpu\": 1e300", .invalidNumber),
+      ("\"gpu\": 30", "\"gpu\": 1e999", .malformed),
+      ("\"gpu\": 30", "\"gpu\": null", .malformed),
+      ("\"gpu\": 30", "\"gpu\": \"NaN\"", .malformed),
+      ("\"latency\": 1}", "\"latency\": -1}", .invalidNumber),
+      ("\"latency\": 1}", "\"latency\": 1, \"bytesPerSecond\": 0}", .invalidNumber),
+      ("\"from\": \"gpu\", \"to\": \"cpu\"", "\"from\": \"cpu\", \"to\": \"gpu\"", .duplicate),
+      ("\"pins\": {}", "\"pins\": {\"zz\": \"cpu\"}", .unknown),
+      ("\"pins\": {}", "\"pins\": {\"a\": \"tpu\"}", .unknown),
+      ("\"pins\": {}", "\"pins\": {\"a\": \"gpu\"}, \"exclude\": [\"gpu\"]", .infeasible),
+      ("\"pins\": {}", "\"exclude\": [\"tpu\"]", .unknown),
+      ("\"pins\": {}", "\"memory\": {\"gpu\": -1}", .invalidNumber),
+      ("\"pins\": {}", "\"memory\": {\"tpu\": 1}", .unknown),
+      ("\"pins\": {}", "\"joules\": {\"zz\": {}}", .unknown),
+      ("\"pins\": {}", "\"joules\": {\"a\": {\"cpu\": -1}}", .invalidNumber),
+      ("\"pins\": {}", "\"boundarySeconds\": {\"gpu\": -1}", .invalidNumber),
+      ("\"pins\": {}", "\"goal\": \"speed\"", .unknown),
+      ("\"nodes\": [", "\"nodes\": {", .malformed),
+    ] as [(String, String, PlanningError.Code)])
+  func refusesABadDocument(part: String, replacement: String, code: PlanningError.Code) {
+    let text = Golden.chain.replacing(part, with: replacement)
+    #expect(text != Golden.chain)
+    let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text) }
+    #expect(error?.code == code, "\(error?.description ?? "no error")")
+  }
+
+  @Test func refusesEveryTruncation() {
+    let bytes = Array(Golden.relay.utf8)
+    for length in 0..<bytes.count {
+      #expect(throws: PlanningError.self) { try PlanningProblem(json: Data(bytes[..<length])) }
+    }
+  }
+
+  @Test func survivesDamagedBytesAndDeepNesting() {
+    var random = Seeded(70_000)
+    let bytes = Array(Golden.relay.utf8)
+    let replacements = Array("{}[]\",:0-9eE.null".utf8)
+    var read = 0
+    for _ in 0..<3_000 {
+      var damaged = bytes
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        damaged[Int.random(in: 0..<bytes.count, using: &random)] = replacements.randomElement(using: &random) ?? 0
+      }
+      do throws(PlanningError) {
+        let problem = try PlanningProblem(json: Data(damaged))
+        let solution = try problem.solve()
+        read += solution.predicted.isFinite ? 1 : 0
+      } catch {
+        #expect(!error.reason.isEmpty)
+      }
+    }
+    #expect(read > 0)
+    let deep = String(repeating: "[", count: 200_000)
+    #expect(throws: PlanningError.self) { try PlanningProblem(text: deep) }
+    #expect(throws: PlanningError.self) { try PlanningProblem(text: "{\"devices\":" + deep) }
+  }
+
+  @Test func solvesAProblemWithoutNodes() throws {
+    let text =
+      #"{"devices":["cpu"],"host":"cpu","transfers":[],"inputs":[{"value":"x","bytes":1}],"outputs":["x"],"nodes":[]}"#
+    let problem = try PlanningProblem(text: text)
+    #expect(try problem.solve().predicted == 0)
+    #expect(try problem.explain().nodes.isEmpty)
+  }
+}

@@ -1,0 +1,99 @@
+import FoundationEssentials
+import KelvinPlanning
+
+/// SplitMix64.
+struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+/// A random `--problem` document. Every cost is a multiple of 1/1024 so that sums are exact.
+struct RandomProblem {
+  var random: Seeded
+  let devices: [String]
+  var pins: [String: String] = [:]
+  var excludes: [String] = []
+
+  init(seed: UInt64, devices: Int) {
+    random = Seeded(seed)
+    self.devices = ["cpu", "vulkan:0", "opencl:0", "npu"].prefix(devices).map { $0 }
+  }
+
+  private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+  private mutating func ticks(_ most: Int) -> String {
+    let count = Int.random(in: 0...most, using: &random)
+    return "\(Double(count) / 1024)"
+  }
+
+  mutating func json(nodes count: Int) -> String {
+    let host = devices.randomElement(using: &random) ?? "cpu"
+    let dear = [4, 40, 400].randomElement(using: &random) ?? 40
+    let missing = chance(30) ? 25 : 0
+    var transfers: [String] = []
+    for from in devices {
+      for to in devices where from != to && !chance(missing) {
+        let rate = chance(50) ? ",\"bytesPerSecond\":\([64, 512, 4096].randomElement(using: &random) ?? 64)" : ""
+        transfers.append("{\"from\":\"\(from)\",\"to\":\"\(to)\",\"latency\":\(ticks(dear))\(rate)}")
+      }
+    }
+    var values: [String] = []
+    var inputs: [String] = []
+    for i in 0..<Int.random(in: 0...2, using: &random) {
+      values.append("in\(i)")
+      inputs.append("{\"value\":\"in\(i)\",\"bytes\":\(Int.random(in: 0...64, using: &random))}")
+    }
+    var nodes: [String] = []
+    for i in 0..<count {
+      var reads: [String] = []
+      for _ in 0..<(chance(20) ? 3 : chance(50) ? 2 : 1) where !values.isEmpty && !chance(5) {
+        let recent = chance(60) ? values.suffix(2) : values[...]
+        if let value = recent.randomElement(using: &random) { reads.append("\"\(value)\"") }
+      }
+      var writes: [String] = []
+      for k in 0..<(chance(15) ? 2 : 1) {
+        values.append("v\(i).\(k)")
+        writes.append("{\"value\":\"v\(i).\(k)\",\"bytes\":\(Int.random(in: 0...64, using: &random))}")
+      }
+      var seconds: [String] = []
+      var able: [String] = []
+      for device in devices where !chance(15) {
+        seconds.append("\"\(device)\":\(ticks(100))")
+        able.append(device)
+      }
+      if able.isEmpty {
+        seconds.append("\"\(host)\":0.5")
+        able.append(host)
+      }
+      if chance(5) { pins["n\(i)"] = able.randomElement(using: &random) }
+      nodes.append(
+        "{\"id\":\"n\(i)\",\"inputs\":[\(reads.joined(separator: ","))],\"outputs\":[\(writes.joined(separator: ","))],"
+          + "\"seconds\":{\(seconds.joined(separator: ","))}}")
+    }
+    if chance(60) { nodes.shuffle(using: &random) }
+    var outputs: [String] = []
+    for value in values where chance(value.hasPrefix("in") ? 10 : 20) { outputs.append("\"\(value)\"") }
+    if let last = values.last, !outputs.contains("\"\(last)\"") { outputs.append("\"\(last)\"") }
+    if chance(8), let device = devices.randomElement(using: &random) { excludes = [device] }
+    var optional = ""
+    if !pins.isEmpty { optional += ",\"pins\":{" + pins.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ",") + "}" }
+    if !excludes.isEmpty { optional += ",\"exclude\":[" + excludes.map { "\"\($0)\"" }.joined(separator: ",") + "]" }
+    if chance(20) {
+      optional += ",\"boundarySeconds\":{" + devices.map { "\"\($0)\":\(ticks(20))" }.joined(separator: ",") + "}"
+    }
+    return "{\"devices\":[" + devices.map { "\"\($0)\"" }.joined(separator: ",")
+      + "],\"host\":\"\(host)\",\"transfers\":["
+      + transfers.joined(separator: ",") + "],\"inputs\":[" + inputs.joined(separator: ",") + "],\"outputs\":["
+      + outputs.joined(separator: ",") + "],\"nodes\":[" + nodes.joined(separator: ",") + "]" + optional + "}"
+  }
+}
+
+extension PlanningProblem {
+  init(text: String) throws(PlanningError) { try self.init(json: Data(text.utf8)) }
+}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import KelvinProfiling
+import Testing
+
+@Suite("Trace export")
+struct TraceExportTests {
+  private let trace = Trace(
+    events: [
+      TraceEvent(
+        name: "fc \"logits\"", kind: .node, device: "cpu", start: 10.0015, duration: 0.00025,
+        details: ["op": "gemm"]),
+      TraceEvent(name: "conv1", kind: .node, device: "vulkan:0", start: 10.00005, duration: 0.001234567),
+      TraceEvent(
+        name: "in", kind: .transfer, device: "vulkan:0", start: 10, duration: 0.00005,
+        details: ["from": "cpu", "bytes": "6"]),
+    ],
+    counters: [TraceCounter(name: "heat (model)", at: 10.001, values: ["headroom": 0.25])],
+    marks: [TraceMark(name: "drop", at: 10.002, details: ["cause": "fair"])])
+
+  static let golden = """
+    {"displayTimeUnit":"ms","traceEvents":[
+    {"ph":"M","name":"process_name","pid":0,"args":{"name":"cpu"}},
+    {"ph":"M","name":"process_sort_index","pid":0,"args":{"sort_index":0}},
+    {"ph":"M","name":"process_name","pid":1,"args":{"name":"vulkan:0"}},
+    {"ph":"M","name":"process_sort_index","pid":1,"args":{"sort_index":1}},
+    {"ph":"M","name":"process_name","pid":2,"args":{"name":"transfers"}},
+    {"ph":"M","name":"process_sort_index","pid":2,"args":{"sort_index":2}},
+    {"ph":"M","name":"process_name","pid":3,"args":{"name":"machine"}},
+    {"ph":"M","name":"process_sort_index","pid":3,"args":{"sort_index":3}},
+    {"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"queue 0"}},
+    {"ph":"M","name":"thread_name","pid":1,"tid":0,"args":{"name":"queue 0"}},
+    {"ph":"M","name":"thread_name","pid":2,"tid":0,"args":{"name":"cpu → vulkan:0"}},
+    {"ph":"X","name":"in","cat":"transfer","pid":2,"tid":0,"ts":0.000,"dur":50.000,"args":{"bytes":"6","from":"cpu"}},
+    {"ph":"X","name":"conv1","cat":"node","pid":1,"tid":0,"ts":50.000,"dur":1234.567,"args":{}},
+    {"ph":"X","name":"fc \\"logits\\"","cat":"node","pid":0,"tid":0,"ts":1500.000,"dur":250.000,"args":{"op":"gemm"}},
+    {"ph":"C","name":"heat (model)","pid":3,"ts":1000.000,"args":{"headroom":0.25}},
+    {"ph":"i","s":"g","name":"drop","pid":3,"tid":0,"ts":2000.000,"args":{"cause":"fair"}}
+    ]}
+
+    """
+
+  @Test("the exported trace is the golden one, byte for byte, in whatever order it was recorded")
+  func golden() {
+    #expect(String(decoding: TraceExport.chromeJSON(trace), as: UTF8.self) == Self.golden)
+    var reversed = trace
+    reversed.events.reverse()
+    #expect(TraceExport.chromeJSON(reversed) == TraceExport.chromeJSON(trace))
+  }
+
+  private struct Document: Decodable {
+    struct Event: Decodable {
+      var ph: String
+      var name: String
+      var ts: Double?
+    }
+    var traceEvents: [Event]
+  }
+
+  @Test("any text in names and any number in times still gives valid JSON")
+  func hostile() throws {
+    let name = "a\u{0}\u{1F}\"\\\n\t</script>\u{2028}🙂"
+    var wild = Trace(events: [
+      TraceEvent(name: name, kind: .node, device: name, queue: name, start: 0, duration: 1, details: [name: name]),
+      TraceEvent(name: "lost", kind: .node, device: "cpu", start: .nan, duration: 1),
+      TraceEvent(name: "lost", kind: .node, device: "cpu", start: 0, duration: -1),
+      TraceEvent(name: "late", kind: .wait, device: "cpu", start: 1e300, duration: 1e300),
+    ])
+    wild.counters = [TraceCounter(name: name, at: 0, values: ["x": .nan, "y": 1e-9])]
+    let document = try JSONDecoder().decode(Document.self, from: Data(TraceExport.chromeJSON(wild)))
+    #expect(document.traceEvents.contains { $0.name == name && $0.ph == "X" })
+    #expect(!document.traceEvents.contains { $0.name == "lost" })
+    let empty = try JSONDecoder().decode(Document.self, from: Data(TraceExport.chromeJSON(Trace())))
+    #expect(empty.traceEvents.map(\.ph) == ["M", "M"])
+  }
+
+  @Test("a thermal report becomes counters, degrees only when measured")
+  func thermalCounters() {
+    var recording = Trace()
+    recording.record(
+      FixtureTree.reading(Machines.cloudGuest) { files in
+        var monitor = ThermalMonitor(files: files, envelope: ThermalEnvelopeTests.fixed)
+        return monitor.sample(at: 0)
+      })
+    #expect(recording.counters.map(\.name) == ["heat (model)", "thermal state"])
+    #expect(recording.counters[0].values.keys.sorted() == ["headroom"])
+  }
+}
+
+@Suite("Numbers for people")
+struct HumanReadableTests {
+  @Test("three significant digits and the right unit, across every boundary")
+  func formats() {
+    let seconds: [(Double, String)] = [
+      (0, "0 s"), (1.234e-9, "1.23 ns"), (999.6e-9, "1.00 µs"), (4.5e-4, "450 µs"), (0.0123456, "12.3 ms"),
+      (0.99949, "999 ms"), (0.9996, "1.00 s"), (59.96, "60.0 s"), (119, "119 s"),
+      (200, "3 min 20 s"), (600, "10 min"), (8100, "2 h 15 min"),
+      (7200, "2 h"),
+      (-0.002, "−2.00 ms"), (.nan, "—"), (.infinity, "—"),
+    ]
+    for (value, text) in seconds { #expect(HumanReadable.seconds(value) == text) }
+    #expect(HumanReadable.bytes(1023) == "1023 B")
+    #expect(HumanReadable.bytes(1_572_864) == "1.50 MiB")
+    #expect(HumanReadable.perSecond(41.66) == "41.7 /s")
+    #expect(HumanReadable.percent(0.9734) == "97.3 %")
+    #expect(HumanReadable.significant(0.0000123) == "1.23e-5")
+    #expect(HumanReadable.significant(9.9999e-5) == "1.00e-4")
+    #expect(HumanReadable.fixed(2.5, decimals: 0) == "3")
+    #expect(HumanReadable.fixed(-0.04, decimals: 1) == "0.0")
+    #expect(HumanReadable.fixed(1e300, decimals: 2) == "1e+300")
+  }
+}

@@ -1,0 +1,92 @@
+"""Definitions in float64 for operators whose reference evaluation is not double precision."""
+
+import math
+
+import numpy as np
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def erf(x):
+    return _erf(x)
+
+
+def gelu(x, approximate="none"):
+    if approximate == "tanh":
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + _erf(x / math.sqrt(2)))
+
+
+def log_sum_exp(x, axes=None, keepdims=1):
+    axes = None if axes is None else tuple(axes)
+    peak = x.max(axis=axes, keepdims=True)
+    total = peak + np.log(np.exp(x - peak).sum(axis=axes, keepdims=True))
+    return total if keepdims else np.squeeze(total, axis=axes)
+
+
+def selu(x, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875):
+    return gamma * np.where(x > 0, x, alpha * np.expm1(x))
+
+
+def elu(x, alpha=1.0):
+    return np.where(x > 0, x, alpha * np.expm1(x))
+
+
+def softplus(x):
+    return np.logaddexp(0, x)
+
+
+def softmax(x, axis=-1):
+    shifted = np.exp(x - x.max(axis=axis, keepdims=True))
+    return shifted / shifted.sum(axis=axis, keepdims=True)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def hard_sigmoid(x, alpha=0.2, beta=0.5):
+    return np.clip(alpha * x + beta, 0, 1)
+
+
+def hard_swish(x):
+    return x * np.clip(x / 6 + 0.5, 0, 1)
+
+
+def convolution(x, weight, bias=None, strides=None, dilations=None, pads=None, group=1, auto_pad="NOTSET",
+                kernel_shape=None):
+    """One or two spatial dimensions, as the ONNX specification's sums; `kernel_shape` follows from the weight."""
+    spatial = x.ndim - 2
+    strides, dilations = strides or [1] * spatial, dilations or [1] * spatial
+    extents = [(k - 1) * d + 1 for k, d in zip(weight.shape[2:], dilations)]
+    if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+        totals = [max((-(-n // s) - 1) * s + e - n, 0) for n, s, e in zip(x.shape[2:], strides, extents)]
+        small, large = [t // 2 for t in totals], [t - t // 2 for t in totals]
+        begin, end = (small, large) if auto_pad == "SAME_UPPER" else (large, small)
+    else:
+        begin, end = (pads or [0] * 2 * spatial)[:spatial], (pads or [0] * 2 * spatial)[spatial:]
+    padded = np.pad(x, [(0, 0), (0, 0), *zip(begin, end)])
+    sizes = [(n - e) // s + 1 for n, e, s in zip(padded.shape[2:], extents, strides)]
+    depth, width = weight.shape[1], weight.shape[0] // group
+    result = np.zeros((x.shape[0], weight.shape[0], *sizes))
+    for tap in np.ndindex(*weight.shape[2:]):
+        window = tuple(slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, n, s in zip(tap, dilations, sizes, strides))
+        part = padded[(slice(None), slice(None), *window)]
+        for g in range(group):
+            rows = slice(g * width, (g + 1) * width)
+            result[:, rows] += np.einsum("nc...,oc->no...", part[:, g * depth:(g + 1) * depth],
+                                         weight[(rows, slice(None), *tap)])
+    return result if bias is None else result + bias.reshape(1, -1, *[1] * spatial)
+
+
+def pad(x, pads, value=0.0, mode="constant"):
+    """A negative amount removes elements; removal comes first."""
+    ends = list(zip(pads[:x.ndim], pads[x.ndim:]))
+    kept = x[tuple(slice(max(-b, 0), n - max(-e, 0)) for (b, e), n in zip(ends, x.shape))]
+    widths = [(max(b, 0), max(e, 0)) for b, e in ends]
+    return np.pad(kept, widths, mode=mode, **({"constant_values": value} if mode == "constant" else {}))
+
+
+FORMULAS = {"Erf": erf, "Gelu": gelu, "ReduceLogSumExp": log_sum_exp, "Selu": selu, "Elu": elu, "Softplus": softplus,
+            "Softmax": softmax, "Sigmoid": sigmoid, "HardSigmoid": hard_sigmoid, "HardSwish": hard_swish,
+            "Conv": convolution, "Pad": pad}

@@ -1,0 +1,129 @@
+"""Writes the operator vectors of this directory; README.md describes the files.
+
+Inputs come from a generator seeded by the name of the case, so adding a case changes no other. Expected outputs come
+from onnx.reference.ReferenceEvaluator on float64 copies of the tensors, rounded to the type of the output; where the
+evaluator is not in double precision, `exact.py` supplies the formula.
+"""
+
+import json
+import pathlib
+import zlib
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+import cases
+import exact
+
+HERE = pathlib.Path(__file__).parent
+OPSET = 17
+NEWER_OPSET = {"Gelu": 20, "AveragePool": 19}
+BUDGET = 300_000
+ONNX_TYPE = {"float32": onnx.TensorProto.FLOAT, "float16": onnx.TensorProto.FLOAT16, "int32": onnx.TensorProto.INT32,
+             "int64": onnx.TensorProto.INT64, "uint8": onnx.TensorProto.UINT8, "int8": onnx.TensorProto.INT8,
+             "bool": onnx.TensorProto.BOOL}
+
+
+def materialize(operand, random):
+    """The array an operand describes: itself, or random values of its shape in its range."""
+    if isinstance(operand, cases.Values):
+        return operand.draw(random)
+    return operand
+
+
+def build(operator, attributes, named, constant, output_types, version):
+    """A model of one node; `named` pairs every input name with its array, None for an omitted input."""
+    inputs = [helper.make_tensor_value_info(name, ONNX_TYPE[str(array.dtype)], array.shape)
+              for name, array in named if array is not None and name not in constant]
+    initializers = [numpy_helper.from_array(array, name) for name, array in named if name in constant]
+    outputs = [helper.make_tensor_value_info(name, ONNX_TYPE[kind], shape) for name, kind, shape in output_types]
+    node = helper.make_node(operator, [name if array is not None else "" for name, array in named],
+                            [name for name, _, _ in output_types], name=operator.lower(), **attributes)
+    graph = helper.make_graph([node], operator.lower(), inputs, outputs, initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=9,
+                             producer_name="Kelvin vectors")
+
+
+def widen(array):
+    return array.astype(np.float64) if array is not None and array.dtype in (np.float32, np.float16) else array
+
+
+def expected_outputs(case, named, version):
+    """Outputs in float64 where the operands are floating point."""
+    wide = [widen(array) for _, array in named]
+    if case.operator in exact.FORMULAS:
+        return [exact.FORMULAS[case.operator](*wide, **case.attributes)]
+    node = helper.make_node(case.operator, [name if array is not None else "" for name, array in named],
+                            [f"y{i}" for i in range(case.outputs)], **case.attributes)
+    present = [(name, array) for (name, _), array in zip(named, wide) if array is not None]
+    inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+              for name, array in present]
+    outputs = [helper.make_empty_tensor_value_info(f"y{i}") for i in range(case.outputs)]
+    model = helper.make_model(helper.make_graph([node], "case", inputs, outputs),
+                              opset_imports=[helper.make_opsetid("", version)], ir_version=9)
+    return ReferenceEvaluator(model).run(None, dict(present))
+
+
+def encode(case, name, inputs, outputs, version):
+    """The bytes of the .kv file."""
+    data = bytearray()
+
+    def place(pairs):
+        records = []
+        for tensor, array in pairs:
+            data.extend(bytes(-len(data) % 16))
+            records.append({"name": tensor, "type": str(array.dtype), "shape": list(array.shape), "offset": len(data)})
+            data.extend(np.ascontiguousarray(array).tobytes())
+        return records
+
+    absolute, relative = case.tolerance
+    header = {"case": name, "op": case.operator, "attributes": case.attributes, "opset": version,
+              "tolerance": {"absolute": absolute, "relative": relative},
+              "inputs": place(inputs), "outputs": place(outputs)}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(12 + len(text)) % 64)
+    return b"KVEC0001" + len(text).to_bytes(4, "little") + text + bytes(data)
+
+
+def write(case, name):
+    """Writes both files of the case and returns their size."""
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    named = [(key, materialize(operand, random)) for key, operand in case.operands]
+    version = case.opset or NEWER_OPSET.get(case.operator, OPSET)
+    results = expected_outputs(case, named, version)
+    source = next(array.dtype for _, array in named if array is not None)
+    outputs = []
+    for index, result in enumerate(results):
+        result = np.asarray(result)
+        kind = case.output_type or (source if result.dtype == np.float64 else result.dtype)
+        narrow = result.astype(kind)
+        if narrow.size == 0 or (narrow.dtype.kind == "f" and not np.isfinite(narrow).all()):
+            raise ValueError(f"{name}: an output is empty or not finite")
+        outputs.append((f"y{index}" if case.outputs > 1 else "y", narrow))
+    types = [(key, str(array.dtype), array.shape) for key, array in outputs]
+    model = build(case.operator, case.attributes, named, case.constant, types, version)
+    onnx.checker.check_model(model, full_check=True)
+    inputs = [(key, array) for key, array in named if array is not None and key not in case.constant]
+    payload = encode(case, name, inputs, outputs, version)
+    (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
+    (HERE / f"{name}.kv").write_bytes(payload)
+    return model.ByteSize() + len(payload)
+
+
+def main():
+    for old in [*HERE.glob("*.onnx"), *HERE.glob("*.kv")]:
+        old.unlink()
+    counts, total = {}, 0
+    for case in cases.CASES:
+        stem = case.operator.lower()
+        counts[stem] = counts.get(stem, 0) + 1
+        total += write(case, f"{stem}_{counts[stem]}")
+    print(f"{sum(counts.values())} cases of {len(counts)} operators, {total} bytes")
+    if total > BUDGET:
+        raise SystemExit(f"the vectors take {total} bytes, more than {BUDGET}")
+
+
+if __name__ == "__main__":
+    main()

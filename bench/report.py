@@ -1,0 +1,60 @@
+"""The results as text."""
+
+import os
+
+
+def machine(entries):
+    """The processor and the drivers that were measured, and nothing else about the machine."""
+    with open("/proc/cpuinfo") as file:
+        lines = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    drivers = sorted({c["driver"] for e in entries for c in e["contenders"] if "driver" in c})
+    return {"processor": lines[0] if lines else "unknown", "processors": len(os.sched_getaffinity(0)),
+            "drivers": drivers}
+
+
+def milliseconds(seconds):
+    return "–" if seconds is None else f"{1000 * seconds:.2f} ms"
+
+
+def demand(entry):
+    first = f", first under {entry['firstBar']:.0f} s" if entry["firstBar"] is not None else ""
+    return "–" if entry["bar"] is None else f"at most {entry['bar']:.1f} ×{first}"
+
+
+def line(entry):
+    ratio = entry["ratio"]
+    times = ", ".join(f"{c['name']} {milliseconds(c['p50'])}" for c in entry["contenders"])
+    return (f"{entry['title']}: {times}; "
+            f"ratio {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}); {entry['verdict']}")
+
+
+def markdown(result):
+    """One row per comparison, then one per contender with its first inference and its agreement."""
+    about = result["machine"]
+    drivers = f"; {', '.join(about['drivers'])}" if about["drivers"] else ""
+    rows = [
+        f"Measured {result['date']} on {about['processors']} processors of {about['processor']}{drivers}; "
+        f"{result['rounds']} rounds of {result['iterations']} inferences, interleaved; load average before: "
+        f"{result['loadAverageBefore']:.2f}.",
+        "",
+        "| Comparison | Kelvin | Peer | Kelvin / peer, median (min to max) | Held to | Verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    for entry in result["comparisons"]:
+        kelvin, peer = entry["contenders"]
+        ratio = entry["ratio"]
+        rows.append(f"| {entry['title']} | {milliseconds(kelvin['p50'])} | {milliseconds(peer['p50'])} | "
+                    f"{ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}) | "
+                    f"{demand(entry)} | {entry['verdict']} |")
+    rows += ["",
+             "| Comparison | Contender | Load | First inference | Largest difference from ONNX Runtime | Same top-1 |",
+             "|---|---|---|---|---|---|"]
+    for entry in result["comparisons"]:
+        for contender in entry["contenders"]:
+            agrees = contender["againstONNXRuntime"]
+            version = f" {contender['version']}" if "version" in contender else ""
+            rows.append(f"| {entry['title']} | {contender['name']}{version} | "
+                        f"{milliseconds(contender.get('load'))} | "
+                        f"{milliseconds(contender.get('first'))} | {agrees['maxAbsolute']:.1e} | "
+                        f"{'yes' if agrees['sameTop1'] else 'no'} |")
+    return "\n".join(rows) + "\n"

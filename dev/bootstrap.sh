@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building, testing and the demo need. Does nothing where they are all there.
+# Without root or sudo it prints the one command to run, and fails.
+set -euo pipefail
+
+packages=(
+  libvulkan-dev            # Vulkan headers and loader
+  ocl-icd-opencl-dev       # OpenCL loader
+  opencl-headers
+  libopenblas-dev          # the portable floor of dense linear algebra
+  libxxhash-dev            # content keys
+  libvips42                # pictures
+)
+# Software drivers, where there is no GPU whose driver would serve.
+if ! compgen -G '/dev/dri/renderD*' > /dev/null && ! [ -e /dev/nvidia0 ]; then
+  packages+=(mesa-vulkan-drivers pocl-opencl-icd)
+fi
+if [ "${1:-}" = --tests ]; then
+  packages+=(vulkan-validationlayers)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q '^install ok installed$' || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get > /dev/null; then
+  echo "These Debian packages are needed, and this system has no apt-get: ${missing[*]}" >&2
+  exit 69
+fi
+install=(apt-get install -y --no-install-recommends "${missing[@]}")
+if [ "$(id -u)" -eq 0 ]; then
+  sudo=()
+elif command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
+  sudo=(sudo)
+else
+  echo "Packages are missing. Run this once, then try again:" >&2
+  echo "  sudo ${install[*]}" >&2
+  exit 77
+fi
+echo "Installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${sudo[@]}" apt-get update -qq
+"${sudo[@]}" "${install[@]}" -qq > /dev/null

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Checks on the sources that need no build: file sizes, module imports, generated files.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+complain() { echo "check: $*" >&2; failed=1; }
+
+while IFS= read -r line; do complain "over 500 lines: $line"; done < <(
+  git ls-files '*.swift' '*.c' '*.h' '*.comp' '*.glsl' '*.cl' '*.py' '*.sh' | grep -v '/Generated/' \
+    | xargs wc -l | awk '$1 > 500 && $2 != "total" { print $2 " (" $1 ")" }')
+while IFS= read -r line; do complain "Foundation instead of FoundationEssentials: $line"; done < <(
+  git grep -nE '^(public |package )?import Foundation$' -- Sources || true)
+while IFS= read -r line; do complain "planning knows only values: $line"; done < <(
+  git grep -nE '^(public |package )?import Kelvin' -- Sources/KelvinPlanning || true)
+for device in CPU Vulkan OpenCL Reference Null; do
+  while IFS= read -r line; do complain "a device imports another: $line"; done < <(
+    git grep -nE '^(public |package )?import Kelvin(CPU|Vulkan|OpenCL|Reference|Null)$' -- "Sources/Kelvin$device" || true)
+done
+if command -v glslc > /dev/null; then dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"; fi
+exit $failed

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Kelvin's main job on its embedded model: classify pictures, show which device runs which layer and why, and compare
+# compute units for one picture and for a stream. Every line after a prompt is a command to try on a model of your own.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+kelvin=.build/release/kelvin
+model=Examples/Digits/Digits.mlpackage
+pictures=Examples/Digits/images
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+run() {
+  printf '\n$ kelvin'
+  printf ' %s' "$@"
+  printf '\n'
+  "$kelvin" "$@"
+}
+has() { "$kelvin" devices --json | tr -d ' \n' | grep -q "\"id\":\"$1\""; }
+
+say '1. What can compute here?'
+run devices
+
+say '2. What is in the pictures? (a small network that reads handwritten digits)'
+run classify "$model" --top 2 "$pictures"/7_*.png "$pictures"/3_*.jpg
+
+units=(cpu)
+for device in vulkan:0 opencl:0; do
+  if has "$device"; then units+=("$device"); fi
+done
+mixed=$(IFS=,; echo "${units[*]}")
+
+say '3. What does every layer cost on every device? (measured now, kept for later plans)'
+run profile "$model" --units "$mixed"
+
+say '4. So which device should run which layer, and why?'
+run plan "$model" --units "$mixed"
+
+choices=()
+for unit in "${units[@]}"; do choices+=(--units "$unit"); done
+if [ ${#units[@]} -gt 1 ]; then choices+=(--units "$mixed"); fi
+
+say '5. For one picture: load, compile, first and later predictions'
+run bench "$model" --workload one-shot "${choices[@]}"
+
+say '6. For a stream of 30 pictures a second: is it sustained, and does it drift?'
+run bench "$model" --workload stream --fps 30 --duration 12 "${choices[@]}" --report demo-report.html
+
+say 'The whole story with charts is in demo-report.html'
