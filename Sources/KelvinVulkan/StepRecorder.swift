@@ -25,7 +25,7 @@ final class StepRecorder {
   func takeViews() -> [VkBufferView] { Array(views.values) }
 
   func destroyViews() {
-    for view in views.values { context.vk.vkDestroyBufferView(context.device, view, nil) }
+    for view in views.values { context.vk.vkDestroyBufferView!(context.device, view, nil) }
     views = [:]
   }
 
@@ -47,7 +47,7 @@ final class StepRecorder {
       information.maxSets = count
       information.poolSizeCount = UInt32(sizes.count)
       information.pPoolSizes = sizes.baseAddress
-      return context.vk.vkCreateDescriptorPool(context.device, &information, nil, &pool)
+      return context.vk.vkCreateDescriptorPool!(context.device, &information, nil, &pool)
     }
     try context.check(result, "vkCreateDescriptorPool")
     return pool
@@ -59,8 +59,8 @@ final class StepRecorder {
     try commands.record(context) { (buffer: VkCommandBuffer) throws(DeviceError) in
       commands.barrier(buffer, .start)
       if let timestamps {
-        vk.vkCmdResetQueryPool(buffer, timestamps.pool, 0, UInt32(timestamps.count))
-        vk.vkCmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps.pool, 0)
+        vk.vkCmdResetQueryPool!(buffer, timestamps.pool, 0, UInt32(timestamps.count))
+        vk.vkCmdWriteTimestamp!(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps.pool, 0)
       }
       var hazards = Hazards()
       for (index, step) in executable.steps.enumerated() {
@@ -73,17 +73,17 @@ final class StepRecorder {
         }
         hazards.add(reads: reads, write: write)
         if index == 0 || step.pipeline != executable.steps[index - 1].pipeline {
-          vk.vkCmdBindPipeline(buffer, compute, executable.pipelines[index].handle)
+          vk.vkCmdBindPipeline!(buffer, compute, executable.pipelines[index].handle)
         }
         var set: VkDescriptorSet? = try descriptors(step, reads, write, pool)
-        vk.vkCmdBindDescriptorSets(buffer, compute, layout, 0, 1, &set, 0, nil)
+        vk.vkCmdBindDescriptorSets!(buffer, compute, layout, 0, 1, &set, 0, nil)
         step.parameters.withUnsafeBytes { bytes in
           let stage = VK_SHADER_STAGE_COMPUTE_BIT.rawValue
-          vk.vkCmdPushConstants(buffer, layout, stage, 0, UInt32(bytes.count), bytes.baseAddress)
+          vk.vkCmdPushConstants!(buffer, layout, stage, 0, UInt32(bytes.count), bytes.baseAddress)
         }
-        vk.vkCmdDispatch(buffer, UInt32(step.groups[0]), UInt32(step.groups[1]), UInt32(step.groups[2]))
+        vk.vkCmdDispatch!(buffer, UInt32(step.groups[0]), UInt32(step.groups[1]), UInt32(step.groups[2]))
         if let timestamps {
-          vk.vkCmdWriteTimestamp(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps.pool, UInt32(index + 1))
+          vk.vkCmdWriteTimestamp!(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps.pool, UInt32(index + 1))
         }
       }
       commands.barrier(buffer, .end)
@@ -101,7 +101,7 @@ final class StepRecorder {
       information.descriptorPool = pool
       information.descriptorSetCount = 1
       information.pSetLayouts = layout
-      return vk.vkAllocateDescriptorSets(device, &information, &set)
+      return vk.vkAllocateDescriptorSets!(device, &information, &set)
     }
     try context.check(result, "vkAllocateDescriptorSets")
     guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "it gave no set") }
@@ -130,7 +130,7 @@ final class StepRecorder {
           second.pTexelBufferView = texels.baseAddress.map { $0 + index }
           writes.append(second)
         }
-        vk.vkUpdateDescriptorSets(device, UInt32(writes.count), writes, 0, nil)
+        vk.vkUpdateDescriptorSets!(device, UInt32(writes.count), writes, 0, nil)
       }
     }
     return set
@@ -161,7 +161,7 @@ final class StepRecorder {
       case .int2: VK_FORMAT_R32G32_SINT
       }
     var view: VkBufferView?
-    try context.check(context.vk.vkCreateBufferView(context.device, &information, nil, &view), "vkCreateBufferView")
+    try context.check(context.vk.vkCreateBufferView!(context.device, &information, nil, &view), "vkCreateBufferView")
     guard let view else { throw context.error(.execution, "vkCreateBufferView", "it gave no view") }
     views[key] = view
     return view

@@ -23,12 +23,12 @@ struct VulkanAllocation: @unchecked Sendable {
       VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
     ].reduce(0) { $0 | $1.rawValue }
     var buffer: VkBuffer?
-    try context.check(vk.vkCreateBuffer(device, &information, nil, &buffer), "a buffer of \(byteCount) bytes")
+    try context.check(vk.vkCreateBuffer!(device, &information, nil, &buffer), "a buffer of \(byteCount) bytes")
     guard let buffer else { throw context.error(.execution, "vkCreateBuffer", "it gave no buffer") }
     var memory: VkDeviceMemory?
     do throws(DeviceError) {
       var requirements = VkMemoryRequirements()
-      vk.vkGetBufferMemoryRequirements(device, buffer, &requirements)
+      vk.vkGetBufferMemoryRequirements!(device, buffer, &requirements)
       guard let type = Self.memoryType(context.properties, requirements.memoryTypeBits, isStaging: isStaging) else {
         throw context.error(.outOfMemory, "a buffer of \(byteCount) bytes", "no memory type fits it")
       }
@@ -37,18 +37,18 @@ struct VulkanAllocation: @unchecked Sendable {
       allocation.allocationSize = requirements.size
       allocation.memoryTypeIndex = type.index
       let place = "memory of \(byteCount) bytes"
-      try context.check(vk.vkAllocateMemory(device, &allocation, nil, &memory), place)
+      try context.check(vk.vkAllocateMemory!(device, &allocation, nil, &memory), place)
       guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none") }
-      try context.check(vk.vkBindBufferMemory(device, buffer, memory, 0), place)
+      try context.check(vk.vkBindBufferMemory!(device, buffer, memory, 0), place)
       var pointer: UnsafeMutableRawPointer?
       if type.isHostVisible {
-        try context.check(vk.vkMapMemory(device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer), place)
+        try context.check(vk.vkMapMemory!(device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer), place)
       }
       self.pointer = pointer
       self.memory = memory
     } catch {
-      vk.vkDestroyBuffer(device, buffer, nil)
-      if let memory { vk.vkFreeMemory(device, memory, nil) }
+      vk.vkDestroyBuffer!(device, buffer, nil)
+      if let memory { vk.vkFreeMemory!(device, memory, nil) }
       throw error
     }
     self.vk = vk
@@ -58,8 +58,8 @@ struct VulkanAllocation: @unchecked Sendable {
   }
 
   func destroy() {
-    vk.vkDestroyBuffer(device, buffer, nil)
-    vk.vkFreeMemory(device, memory, nil)
+    vk.vkDestroyBuffer!(device, buffer, nil)
+    vk.vkFreeMemory!(device, memory, nil)
   }
 
   /// Memory that device and host share, where the device is one with the host; its own where it is a card.

@@ -28,7 +28,7 @@ struct VulkanCommands: @unchecked Sendable {
     poolInformation.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO
     poolInformation.queueFamilyIndex = context.properties.queueFamily
     var pool: VkCommandPool?
-    try context.check(vk.vkCreateCommandPool(device, &poolInformation, nil, &pool), "vkCreateCommandPool")
+    try context.check(vk.vkCreateCommandPool!(device, &poolInformation, nil, &pool), "vkCreateCommandPool")
     guard let pool else { throw context.error(.execution, "vkCreateCommandPool", "it gave no pool") }
     var buffer: VkCommandBuffer?
     var fence: VkFence?
@@ -38,14 +38,14 @@ struct VulkanCommands: @unchecked Sendable {
       information.commandPool = pool
       information.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY
       information.commandBufferCount = 1
-      try context.check(vk.vkAllocateCommandBuffers(device, &information, &buffer), "vkAllocateCommandBuffers")
+      try context.check(vk.vkAllocateCommandBuffers!(device, &information, &buffer), "vkAllocateCommandBuffers")
       var fenceInformation = VkFenceCreateInfo()
       fenceInformation.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO
       fenceInformation.flags = VK_FENCE_CREATE_SIGNALED_BIT.rawValue
-      try context.check(vk.vkCreateFence(device, &fenceInformation, nil, &fence), "vkCreateFence")
+      try context.check(vk.vkCreateFence!(device, &fenceInformation, nil, &fence), "vkCreateFence")
       guard buffer != nil, fence != nil else { throw context.error(.execution, "vkCreateFence", "it gave no fence") }
     } catch {
-      vk.vkDestroyCommandPool(device, pool, nil)
+      vk.vkDestroyCommandPool!(device, pool, nil)
       throw error
     }
     guard let buffer, let fence else { throw context.error(.execution, "vkCreateFence", "it gave no fence") }
@@ -55,20 +55,20 @@ struct VulkanCommands: @unchecked Sendable {
   }
 
   func destroy() {
-    vk.vkDestroyFence(device, fence, nil)
-    vk.vkDestroyCommandPool(device, pool, nil)
+    vk.vkDestroyFence!(device, fence, nil)
+    vk.vkDestroyCommandPool!(device, pool, nil)
   }
 
   /// Records anew. No submission may be running.
   func record(
     _ context: VulkanContext, _ body: (VkCommandBuffer) throws(DeviceError) -> Void
   ) throws(DeviceError) {
-    try context.check(vk.vkResetCommandPool(device, pool, 0), "vkResetCommandPool")
+    try context.check(vk.vkResetCommandPool!(device, pool, 0), "vkResetCommandPool")
     var information = VkCommandBufferBeginInfo()
     information.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO
-    try context.check(vk.vkBeginCommandBuffer(buffer, &information), "vkBeginCommandBuffer")
+    try context.check(vk.vkBeginCommandBuffer!(buffer, &information), "vkBeginCommandBuffer")
     try body(buffer)
-    try context.check(vk.vkEndCommandBuffer(buffer), "vkEndCommandBuffer")
+    try context.check(vk.vkEndCommandBuffer!(buffer), "vkEndCommandBuffer")
   }
 
   func barrier(_ buffer: VkCommandBuffer, _ kind: Barrier) {
@@ -100,19 +100,19 @@ struct VulkanCommands: @unchecked Sendable {
       (source, target) = (transfer, compute | transfer | host)
       (memory.srcAccessMask, memory.dstAccessMask) = (moved, used | fetched | moved | seen)
     }
-    vk.vkCmdPipelineBarrier(buffer, source, target, 0, 1, &memory, 0, nil, 0, nil)
+    vk.vkCmdPipelineBarrier!(buffer, source, target, 0, 1, &memory, 0, nil, 0, nil)
   }
 
   func submit(_ context: VulkanContext) throws(DeviceError) {
     try withUnsafePointer(to: Optional(fence)) { fence throws(DeviceError) in
-      try context.check(vk.vkResetFences(device, 1, fence), "vkResetFences")
+      try context.check(vk.vkResetFences!(device, 1, fence), "vkResetFences")
     }
     try context.submit(buffer, fence: fence)
   }
 
   func wait(_ context: VulkanContext) throws(DeviceError) {
     try withUnsafePointer(to: Optional(fence)) { fence throws(DeviceError) in
-      try context.check(vk.vkWaitForFences(device, 1, fence, VkBool32(VK_TRUE), .max), "vkWaitForFences")
+      try context.check(vk.vkWaitForFences!(device, 1, fence, VkBool32(VK_TRUE), .max), "vkWaitForFences")
     }
   }
 }

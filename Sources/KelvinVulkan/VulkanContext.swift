@@ -21,7 +21,7 @@ final class VulkanContext: @unchecked Sendable {
     self.id = id
     vk = instance.vk
     var available = VkPhysicalDeviceFeatures()
-    vk.vkGetPhysicalDeviceFeatures(physical, &available)
+    vk.vkGetPhysicalDeviceFeatures!(physical, &available)
     var features = VkPhysicalDeviceFeatures()
     features.robustBufferAccess = available.robustBufferAccess
     var device: VkDevice?
@@ -38,21 +38,21 @@ final class VulkanContext: @unchecked Sendable {
           information.queueCreateInfoCount = 1
           information.pQueueCreateInfos = queueInformation
           information.pEnabledFeatures = features
-          return instance.vk.vkCreateDevice(physical, &information, nil, &device)
+          return instance.vk.vkCreateDevice!(physical, &information, nil, &device)
         }
       }
     }
     guard result == VK_SUCCESS, let device else { throw Self.error(result, id, "vkCreateDevice") }
     self.device = device
     var queue: VkQueue?
-    instance.vk.vkGetDeviceQueue(device, properties.queueFamily, 0, &queue)
+    instance.vk.vkGetDeviceQueue!(device, properties.queueFamily, 0, &queue)
     guard let queue else { throw Self.error(VK_ERROR_INITIALIZATION_FAILED, id, "vkGetDeviceQueue") }
     self.queue = queue
   }
 
   deinit {
     staging.withLock { $0?.destroy() }
-    vk.vkDestroyDevice(device, nil)
+    vk.vkDestroyDevice!(device, nil)
   }
 
   /// - Throws: the typed form of a failed call.
@@ -71,7 +71,7 @@ final class VulkanContext: @unchecked Sendable {
       information.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO
       information.commandBufferCount = 1
       information.pCommandBuffers = commands
-      return queueLock.withLock { _ in vk.vkQueueSubmit(queue, 1, &information, fence) }
+      return queueLock.withLock { _ in vk.vkQueueSubmit!(queue, 1, &information, fence) }
     }
     try check(result, "vkQueueSubmit")
   }
@@ -81,7 +81,8 @@ final class VulkanContext: @unchecked Sendable {
     _ body: (VulkanStaging) throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
     try staging.withLock { (staging: inout VulkanStaging?) throws(DeviceError) -> Result in
-      let made = try staging ?? VulkanStaging(self)
+      if let staging { return try body(staging) }
+      let made = try VulkanStaging(self)
       staging = made
       return try body(made)
     }

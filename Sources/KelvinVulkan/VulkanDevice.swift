@@ -76,7 +76,7 @@ package final class VulkanDevice: Device, @unchecked Sendable {
           .unsupported, device: info.id, place: "\(node.op.name) '\(node.name)'", reason: "no kernel for it")
       }
       builder.node = index
-      try kernel(builder)
+      try kernel.build(builder)
     }
     try builder.finish()
     let keys = builder.steps.map(\.pipeline)

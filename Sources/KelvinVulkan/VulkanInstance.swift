@@ -36,7 +36,7 @@ final class VulkanInstance: @unchecked Sendable {
           information.ppEnabledLayerNames = layers.baseAddress
           information.enabledExtensionCount = UInt32(extensions.count)
           information.ppEnabledExtensionNames = extensions.baseAddress
-          return vk.vkCreateInstance(&information, nil, &handle)
+          return vk.vkCreateInstance!(&information, nil, &handle)
         }
       }
     }
@@ -45,7 +45,6 @@ final class VulkanInstance: @unchecked Sendable {
       throw .absent("no driver could be opened (VkResult \(result.rawValue)); \(remedy)")
     }
     if let missing = kelvin_vulkan_load(&vk, handle) {
-      vk.vkDestroyInstance?(handle, nil)
       throw .absent("the driver lacks \(String(cString: missing)); Vulkan 1.1 is needed")
     }
     self.vk = vk
@@ -55,23 +54,23 @@ final class VulkanInstance: @unchecked Sendable {
   }
 
   deinit {
-    if let messenger { vk.vkDestroyDebugUtilsMessengerEXT(handle, messenger, nil) }
-    vk.vkDestroyInstance(handle, nil)
+    if let messenger { vk.vkDestroyDebugUtilsMessengerEXT?(handle, messenger, nil) }
+    vk.vkDestroyInstance!(handle, nil)
   }
 
   var physicalDevices: [VkPhysicalDevice] {
     var count: UInt32 = 0
-    guard vk.vkEnumeratePhysicalDevices(handle, &count, nil) == VK_SUCCESS, count > 0 else { return [] }
+    guard vk.vkEnumeratePhysicalDevices!(handle, &count, nil) == VK_SUCCESS, count > 0 else { return [] }
     var devices = [VkPhysicalDevice?](repeating: nil, count: Int(count))
-    guard vk.vkEnumeratePhysicalDevices(handle, &count, &devices).rawValue >= 0 else { return [] }
+    guard vk.vkEnumeratePhysicalDevices!(handle, &count, &devices).rawValue >= 0 else { return [] }
     return devices.prefix(Int(count)).compactMap { $0 }
   }
 
   private static func layers(_ vk: KelvinVulkan) -> [String] {
     var count: UInt32 = 0
-    guard vk.vkEnumerateInstanceLayerProperties(&count, nil) == VK_SUCCESS else { return [] }
+    guard vk.vkEnumerateInstanceLayerProperties!(&count, nil) == VK_SUCCESS else { return [] }
     var layers = [VkLayerProperties](repeating: VkLayerProperties(), count: Int(count))
-    guard vk.vkEnumerateInstanceLayerProperties(&count, &layers).rawValue >= 0 else { return [] }
+    guard vk.vkEnumerateInstanceLayerProperties!(&count, &layers).rawValue >= 0 else { return [] }
     return layers.prefix(Int(count)).map { text($0.layerName) }
   }
 }

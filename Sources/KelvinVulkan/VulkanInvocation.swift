@@ -26,7 +26,7 @@ package final class VulkanInvocation: Invocation {
       views = recorder.takeViews()
     } catch {
       recorder.destroyViews()
-      if let descriptorPool { context.vk.vkDestroyDescriptorPool(context.device, descriptorPool, nil) }
+      if let descriptorPool { context.vk.vkDestroyDescriptorPool!(context.device, descriptorPool, nil) }
       throw error
     }
   }
@@ -34,8 +34,8 @@ package final class VulkanInvocation: Invocation {
   deinit {
     let context = executable.device.context
     try? event.wait()
-    for view in views { context.vk.vkDestroyBufferView(context.device, view, nil) }
-    if let descriptorPool { context.vk.vkDestroyDescriptorPool(context.device, descriptorPool, nil) }
+    for view in views { context.vk.vkDestroyBufferView!(context.device, view, nil) }
+    if let descriptorPool { context.vk.vkDestroyDescriptorPool!(context.device, descriptorPool, nil) }
   }
 
   package var completion: any Event { event }
@@ -98,19 +98,19 @@ final class Timestamps: @unchecked Sendable {
     information.queryType = VK_QUERY_TYPE_TIMESTAMP
     information.queryCount = UInt32(count)
     var pool: VkQueryPool?
-    try context.check(context.vk.vkCreateQueryPool(context.device, &information, nil, &pool), "vkCreateQueryPool")
+    try context.check(context.vk.vkCreateQueryPool!(context.device, &information, nil, &pool), "vkCreateQueryPool")
     guard let pool else { throw context.error(.execution, "vkCreateQueryPool", "it gave no pool") }
     self.pool = pool
   }
 
-  deinit { context.vk.vkDestroyQueryPool(context.device, pool, nil) }
+  deinit { context.vk.vkDestroyQueryPool!(context.device, pool, nil) }
 
   /// Seconds since the first, ascending; nil before the first submission has completed.
   func seconds() -> [Double]? {
     var ticks = [UInt64](repeating: 0, count: count)
     let flags = VK_QUERY_RESULT_64_BIT.rawValue
     let result = ticks.withUnsafeMutableBytes {
-      context.vk.vkGetQueryPoolResults(context.device, pool, 0, UInt32(count), $0.count, $0.baseAddress, 8, flags)
+      context.vk.vkGetQueryPoolResults!(context.device, pool, 0, UInt32(count), $0.count, $0.baseAddress, 8, flags)
     }
     guard result == VK_SUCCESS, let first = ticks.first else { return nil }
     let bits = context.properties.timestampBits

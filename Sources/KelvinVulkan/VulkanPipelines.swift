@@ -42,7 +42,7 @@ final class VulkanPipelines: @unchecked Sendable {
       information.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO
       information.bindingCount = UInt32(bindings.count)
       information.pBindings = bindings.baseAddress
-      return vk.vkCreateDescriptorSetLayout(device, &information, nil, &setLayout)
+      return vk.vkCreateDescriptorSetLayout!(device, &information, nil, &setLayout)
     }
     try context.check(result, "vkCreateDescriptorSetLayout")
     var range = VkPushConstantRange(
@@ -56,11 +56,11 @@ final class VulkanPipelines: @unchecked Sendable {
         information.pSetLayouts = setLayout
         information.pushConstantRangeCount = 1
         information.pPushConstantRanges = range
-        return vk.vkCreatePipelineLayout(device, &information, nil, &layout)
+        return vk.vkCreatePipelineLayout!(device, &information, nil, &layout)
       }
     }
     guard result == VK_SUCCESS, let layout, let setLayout else {
-      vk.vkDestroyDescriptorSetLayout(device, setLayout, nil)
+      vk.vkDestroyDescriptorSetLayout!(device, setLayout, nil)
       try context.check(result, "vkCreatePipelineLayout")
       throw context.error(.execution, "vkCreatePipelineLayout", "it gave no layout")
     }
@@ -73,12 +73,12 @@ final class VulkanPipelines: @unchecked Sendable {
   deinit {
     let (vk, device) = (context.vk, context.device)
     state.withLock { state in
-      for pipeline in state.pipelines.values { vk.vkDestroyPipeline(device, pipeline, nil) }
-      for module in state.modules.values { vk.vkDestroyShaderModule(device, module, nil) }
-      vk.vkDestroyPipelineCache(device, state.cache, nil)
+      for pipeline in state.pipelines.values { vk.vkDestroyPipeline!(device, pipeline, nil) }
+      for module in state.modules.values { vk.vkDestroyShaderModule!(device, module, nil) }
+      vk.vkDestroyPipelineCache!(device, state.cache, nil)
     }
-    vk.vkDestroyPipelineLayout(device, layout, nil)
-    vk.vkDestroyDescriptorSetLayout(device, setLayout, nil)
+    vk.vkDestroyPipelineLayout!(device, layout, nil)
+    vk.vkDestroyDescriptorSetLayout!(device, setLayout, nil)
   }
 
   /// The pipelines for `keys`, in order. Those missing are made with what `blobs` remembers from earlier processes.
@@ -93,8 +93,8 @@ final class VulkanPipelines: @unchecked Sendable {
         let known = stored.flatMap { PipelineBlob.payload($0, for: context.properties) }
         if let known, let cache = try? makeCache(known) {
           var source: VkPipelineCache? = cache
-          _ = context.vk.vkMergePipelineCaches(context.device, state.cache, 1, &source)
-          context.vk.vkDestroyPipelineCache(context.device, cache, nil)
+          _ = context.vk.vkMergePipelineCaches!(context.device, state.cache, 1, &source)
+          context.vk.vkDestroyPipelineCache!(context.device, cache, nil)
         }
         for key in missing { state.pipelines[key] = try makePipeline(key, &state) }
         let data = cacheData(state)
@@ -113,7 +113,7 @@ final class VulkanPipelines: @unchecked Sendable {
       information.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO
       information.initialDataSize = data.count
       information.pInitialData = data.count > 0 ? data.baseAddress : nil
-      return context.vk.vkCreatePipelineCache(context.device, &information, nil, &cache)
+      return context.vk.vkCreatePipelineCache!(context.device, &information, nil, &cache)
     }
     try context.check(result, "vkCreatePipelineCache")
     guard let cache else { throw context.error(.execution, "vkCreatePipelineCache", "it gave no cache") }
@@ -123,9 +123,9 @@ final class VulkanPipelines: @unchecked Sendable {
   private func cacheData(_ state: State) -> [UInt8] {
     var count = 0
     let (vk, device) = (context.vk, context.device)
-    guard vk.vkGetPipelineCacheData(device, state.cache, &count, nil) == VK_SUCCESS, count > 0 else { return [] }
+    guard vk.vkGetPipelineCacheData!(device, state.cache, &count, nil) == VK_SUCCESS, count > 0 else { return [] }
     var data = [UInt8](repeating: 0, count: count)
-    guard vk.vkGetPipelineCacheData(device, state.cache, &count, &data) == VK_SUCCESS else { return [] }
+    guard vk.vkGetPipelineCacheData!(device, state.cache, &count, &data) == VK_SUCCESS else { return [] }
     return Array(data.prefix(count))
   }
 
@@ -142,7 +142,7 @@ final class VulkanPipelines: @unchecked Sendable {
       information.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO
       information.codeSize = row.count
       information.pCode = words
-      return context.vk.vkCreateShaderModule(context.device, &information, nil, &module)
+      return context.vk.vkCreateShaderModule!(context.device, &information, nil, &module)
     }
     try context.check(result, "shader '\(name)'")
     guard let module else { throw context.error(.compilation, "shader '\(name)'", "the driver gave no module") }
@@ -171,7 +171,7 @@ final class VulkanPipelines: @unchecked Sendable {
             information.stage.pName = name
             information.stage.pSpecializationInfo = specialization
             information.layout = layout
-            return context.vk.vkCreateComputePipelines(context.device, state.cache, 1, &information, nil, &pipeline)
+            return context.vk.vkCreateComputePipelines!(context.device, state.cache, 1, &information, nil, &pipeline)
           }
         }
       }

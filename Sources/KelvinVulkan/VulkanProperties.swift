@@ -24,7 +24,7 @@ struct VulkanProperties: Sendable {
   init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) throws(DeviceError) {
     var properties = VkPhysicalDeviceProperties2()
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2
-    vk.vkGetPhysicalDeviceProperties2(physical, &properties)
+    vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
     let basic = properties.properties
     name = text(basic.deviceName)
     guard basic.apiVersion >= vulkanVersion1_1 else {
@@ -43,7 +43,7 @@ struct VulkanProperties: Sendable {
           properties.pNext = UnsafeMutableRawPointer(identity)
           identity.pointee.pNext = UnsafeMutableRawPointer(subgroup)
           subgroup.pointee.pNext = namesDriver ? UnsafeMutableRawPointer(names) : nil
-          vk.vkGetPhysicalDeviceProperties2(physical, &properties)
+          vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
         }
       }
     }
@@ -63,12 +63,12 @@ struct VulkanProperties: Sendable {
       subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT.rawValue != 0
       && subgroup.supportedOperations & needed == needed
     memory = VkPhysicalDeviceMemoryProperties()
-    vk.vkGetPhysicalDeviceMemoryProperties(physical, &memory)
+    vk.vkGetPhysicalDeviceMemoryProperties!(physical, &memory)
 
     var count: UInt32 = 0
-    vk.vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nil)
+    vk.vkGetPhysicalDeviceQueueFamilyProperties!(physical, &count, nil)
     var families = [VkQueueFamilyProperties](repeating: VkQueueFamilyProperties(), count: Int(count))
-    vk.vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, &families)
+    vk.vkGetPhysicalDeviceQueueFamilyProperties!(physical, &count, &families)
     let compute = VK_QUEUE_COMPUTE_BIT.rawValue
     guard let family = families.prefix(Int(count)).firstIndex(where: { $0.queueFlags & compute != 0 }) else {
       throw .absent("\(text(basic.deviceName)) has no compute queue")

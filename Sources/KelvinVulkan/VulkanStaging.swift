@@ -56,7 +56,7 @@ struct VulkanStaging: @unchecked Sendable {
       commands.barrier(buffer, .everythingToTransfer)
       var region = VkBufferCopy(
         srcOffset: VkDeviceSize(start), dstOffset: VkDeviceSize(end), size: VkDeviceSize(count))
-      context.vk.vkCmdCopyBuffer(buffer, source.buffer, target.buffer, 1, &region)
+      context.vk.vkCmdCopyBuffer!(buffer, source.buffer, target.buffer, 1, &region)
       commands.barrier(buffer, .transferToEverything)
     }
     try commands.submit(context)

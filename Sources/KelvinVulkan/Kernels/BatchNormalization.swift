@@ -7,7 +7,7 @@ extension KernelTable<KernelContext, Kernel> {
       try context.requireFloats()
       try context.requireConstants(1..<5, "statistics")
       let node = context.node
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         let shape = BlockedShape(builder.type(node.inputs[0]).shape)
         let values = node.inputs.dropFirst().map { builder.graph[$0] }
         let names = values.map(\.name).joined(separator: "+")

@@ -10,7 +10,7 @@ extension KernelTable<KernelContext, Kernel> {
       let axes = BroadcastAxes(left, right, output)
       guard axes.sizes.count <= 6 else { throw context.unsupported("broadcasting over \(axes.sizes.count) axes") }
       let node = context.node
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         let code = Int(op.code)
         if let blocked = BlockedOperands(left, right, output), builder.prefersBlocked(node, blocked) {
           return try blocked.build(builder, node, code)

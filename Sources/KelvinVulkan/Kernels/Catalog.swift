@@ -1,8 +1,10 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Builds the steps of one node.
-typealias Kernel = (SegmentBuilder) throws(DeviceError) -> Void
+/// What builds the steps of one node.
+struct Kernel {
+  let build: (SegmentBuilder) throws(DeviceError) -> Void
+}
 
 /// Every operator this device has kernels for.
 let kernelCatalog: KernelTable<KernelContext, Kernel> = {

@@ -19,7 +19,7 @@ extension KernelTable<KernelContext, Kernel> {
         start += input.shape[op.axis]
       }
       let node = context.node
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         let y = try builder.write(node.outputs[0], .dense)
         for (copy, input) in zip(copies, node.inputs) { copy.build(builder, try builder.read(input, .dense), to: y) }
       }

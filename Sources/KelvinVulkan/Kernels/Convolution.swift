@@ -10,14 +10,14 @@ extension KernelTable<KernelContext, Kernel> {
       if op.epilogue.hasBias { try context.requireConstants(2..<3, "biases") }
       let geometry = ConvolutionGeometry(op, context)
       if op.groups > 1, geometry.groupInputs == 1, geometry.outputs == geometry.inputs {
-        return { builder throws(DeviceError) in try geometry.buildDepthwise(builder) }
+        return Kernel { builder throws(DeviceError) in try geometry.buildDepthwise(builder) }
       }
       let width = 4 * context.traits.convolutionBlocks
       if op.groups == 1 || (geometry.groupInputs % 4 == 0 && geometry.groupOutputs % width == 0) {
-        if geometry.isVector { return { builder throws(DeviceError) in try geometry.buildVector(builder) } }
-        return { builder throws(DeviceError) in try geometry.buildTiled(builder) }
+        if geometry.isVector { return Kernel { builder throws(DeviceError) in try geometry.buildVector(builder) } }
+        return Kernel { builder throws(DeviceError) in try geometry.buildTiled(builder) }
       }
-      return { builder throws(DeviceError) in try geometry.buildGeneral(builder) }
+      return Kernel { builder throws(DeviceError) in try geometry.buildGeneral(builder) }
     }
   }
 }

@@ -13,7 +13,7 @@ extension KernelTable<KernelContext, Kernel> {
       let count = context.outputs[0].count
       let inner = x.shape.dimensions[(op.axis + 1)...].reduce(1, *)
       let extent = x.shape[op.axis]
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         var parameters = Parameters()
         parameters.add(count, extent, indices.count, inner)
         parameters.addInverses(indices.count, inner)

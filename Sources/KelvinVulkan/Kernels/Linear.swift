@@ -12,7 +12,7 @@ extension KernelTable<KernelContext, Kernel> {
       let product = RowProduct(
         rows: context.outputs[0].count / max(weights[0], 1), depth: weights[1], columns: weights[0],
         inputStride: weights[1], outputStride: weights[0])
-      return { builder throws(DeviceError) in try product.build(builder, node, op.epilogue, .dense) }
+      return Kernel { builder throws(DeviceError) in try product.build(builder, node, op.epilogue, .dense) }
     }
   }
 }

@@ -28,7 +28,7 @@ extension KernelTable<KernelContext, Kernel> {
       parameters.add(batchStrides(y, ys))
       let finished = parameters
       let node = context.node
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         let left = try builder.read(node.inputs[0], .dense)
         let right = try builder.read(node.inputs[1], .dense)
         let group = builder.traits.flatGroup

@@ -35,7 +35,7 @@ extension KernelTable<KernelContext, Kernel> {
       parameters.add(axes.map(\.extent).reversed())
       parameters.add(value)
       let finished = parameters
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         let x = try builder.read(node.inputs[0], .dense)
         builder.dispatchFlat(
           "copy", constants: [mode], finished, count: output.count, reads: [Operand(region: x, format: .float)],

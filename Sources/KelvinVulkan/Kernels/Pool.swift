@@ -8,7 +8,7 @@ extension KernelTable<KernelContext, Kernel> {
       guard op.window.rank <= 2 else { throw context.unsupported("\(op.window.rank) spatial axes") }
       let pool = BlockedPool(op, context.inputs[0].shape, context.outputs[0].shape)
       let node = context.node
-      return { builder throws(DeviceError) in try pool.build(builder, node) }
+      return Kernel { builder throws(DeviceError) in try pool.build(builder, node) }
     }
   }
 }

@@ -9,7 +9,7 @@ extension KernelTable<KernelContext, Kernel> {
       let shape = context.inputs[0].shape
       if op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
         let pool = BlockedPool(meanOf: BlockedShape(shape))
-        return { builder throws(DeviceError) in try pool.build(builder, node) }
+        return Kernel { builder throws(DeviceError) in try pool.build(builder, node) }
       }
       let kept = MergedAxes(shape) { !op.axes.contains($0) }
       let reduced = MergedAxes(shape) { op.axes.contains($0) }
@@ -22,7 +22,7 @@ extension KernelTable<KernelContext, Kernel> {
       kept.add(to: &parameters)
       reduced.add(to: &parameters)
       let finished = parameters
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         let x = try builder.read(node.inputs[0], .dense)
         builder.dispatchFlat(
           "reduce", constants: [Int(op.code)], finished, count: count, reads: [Operand(region: x, format: .float)],

@@ -6,7 +6,7 @@ extension KernelTable<KernelContext, Kernel> {
     add(Reshape.self) { _, context throws(DeviceError) in
       try context.requireFloats()
       let node = context.node
-      return { builder throws(DeviceError) in try builder.rename(node.inputs[0], to: node.outputs[0]) }
+      return Kernel { builder throws(DeviceError) in try builder.rename(node.inputs[0], to: node.outputs[0]) }
     }
   }
 }

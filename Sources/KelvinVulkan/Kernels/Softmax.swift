@@ -10,7 +10,7 @@ extension KernelTable<KernelContext, Kernel> {
       let length = shape[op.axis]
       let inner = shape.dimensions[(op.axis + 1)...].reduce(1, *)
       let lines = length == 0 ? 0 : shape.count / length
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         var parameters = Parameters()
         parameters.add(lines, length, inner)
         parameters.addInverses(inner)

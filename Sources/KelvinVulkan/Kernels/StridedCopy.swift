@@ -59,7 +59,7 @@ extension KernelContext {
     try requireFloats()
     try copy.check(self)
     let node = node
-    return { builder throws(DeviceError) in
+    return Kernel { builder throws(DeviceError) in
       copy.build(builder, try builder.read(node.inputs[0], .dense), to: try builder.write(node.outputs[0], .dense))
     }
   }

@@ -6,7 +6,7 @@ extension KernelTable<KernelContext, Kernel> {
     add(Unary.self) { op, context throws(DeviceError) in
       try context.requireFloats()
       let node = context.node
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         try builder.apply(
           code: Int(op.function.code), a: op.function.a, b: op.function.b, to: node.inputs[0], giving: node.outputs[0])
       }
@@ -18,7 +18,7 @@ extension KernelTable<KernelContext, Kernel> {
       try context.requireFloats()
       let node = context.node
       let rounds = context.inputs[0].scalar == .float32 && op.scalar == .float16
-      return { builder throws(DeviceError) in
+      return Kernel { builder throws(DeviceError) in
         guard rounds else { return try builder.rename(node.inputs[0], to: node.outputs[0]) }
         try builder.apply(code: 254, a: 0, b: 0, to: node.inputs[0], giving: node.outputs[0])
       }
