@@ -78,6 +78,8 @@ let package = Package(
     test(
       "KelvinTests", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses", "KelvinDevices",
       "KelvinReference", "KelvinRuntime", "KelvinPlanning", "TestSupport"),
+    test(
+      "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),

@@ -32,7 +32,10 @@ const char *kelvin_vulkan_load(KelvinVulkan *table, VkInstance instance) {
   if (get == NULL) return reason;
 #define KELVIN_LOAD(name) \
   table->name = (PFN_##name)get(instance, #name); \
-  if (table->name == NULL) return #name;
+  if (table->name == NULL) { \
+    if (table->vkDestroyInstance != NULL) table->vkDestroyInstance(instance, NULL); \
+    return #name; \
+  }
   KELVIN_VULKAN_INSTANCE_FUNCTIONS(KELVIN_LOAD)
 #undef KELVIN_LOAD
 #define KELVIN_LOAD(name) table->name = (PFN_##name)get(instance, #name);

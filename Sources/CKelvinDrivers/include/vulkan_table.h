@@ -42,5 +42,6 @@ typedef struct KelvinVulkan {
 /// Returns NULL, or the reason why the library cannot be used.
 const char *_Nullable kelvin_vulkan_open(KelvinVulkan *_Nonnull table);
 
-/// Fills the other functions. Returns NULL, or the name of the first function that is missing.
+/// Fills the other functions. Returns NULL, or the name of the first function that is missing, having destroyed the
+/// instance.
 const char *_Nullable kelvin_vulkan_load(KelvinVulkan *_Nonnull table, VkInstance _Nonnull instance);

@@ -1,0 +1,65 @@
+import KelvinDevices
+import KelvinGraph
+
+/// What builds the steps of one node.
+struct Kernel {
+  let build: (SegmentBuilder) throws(DeviceError) -> Void
+}
+
+/// Every operator this device has kernels for.
+let kernelCatalog: KernelTable<KernelContext, Kernel> = {
+  var table = KernelTable<KernelContext, Kernel>()
+  table.addBatchNormalization()
+  table.addBinary()
+  table.addCast()
+  table.addConcat()
+  table.addConvolution()
+  table.addExpand()
+  table.addGather()
+  table.addLinear()
+  table.addMatMul()
+  table.addPad()
+  table.addPool()
+  table.addReduce()
+  table.addReshape()
+  table.addSlice()
+  table.addSoftmax()
+  table.addTranspose()
+  table.addUnary()
+  return table
+}()
+
+/// What a kernel is told of its node. A kernel that cannot serve it throws `.unsupported`.
+struct KernelContext: Sendable {
+  let node: Node
+  let inputs: [TensorType]
+  let outputs: [TensorType]
+  /// Whether each input is a constant.
+  let isConstant: [Bool]
+  let traits: VulkanTraits
+
+  init(_ node: Node, _ graph: Graph, _ traits: VulkanTraits) {
+    self.node = node
+    inputs = graph.types(node.inputs)
+    outputs = graph.types(node.outputs)
+    isConstant = node.inputs.map { graph[$0].weight != nil }
+    self.traits = traits
+  }
+
+  func unsupported(_ reason: String) -> DeviceError {
+    DeviceError(.unsupported, device: "vulkan", place: "\(node.op.name) '\(node.name)'", reason: reason)
+  }
+
+  /// - Throws: `.unsupported` unless all these are float32 or float16.
+  func requireFloats(_ types: [TensorType]) throws(DeviceError) {
+    for type in types where type.scalar != .float32 && type.scalar != .float16 {
+      throw unsupported("\(type.scalar.rawValue) values")
+    }
+  }
+
+  func requireFloats() throws(DeviceError) { try requireFloats(inputs + outputs) }
+
+  func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {
+    for index in indices where !isConstant[index] { throw unsupported("\(what) that are not constant") }
+  }
+}

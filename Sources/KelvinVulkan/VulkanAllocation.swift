@@ -1,0 +1,85 @@
+import CKelvinDrivers
+import KelvinDevices
+
+/// A Vulkan buffer with memory of its own. Its owner destroys it, before the device.
+struct VulkanAllocation: @unchecked Sendable {
+  let vk: KelvinVulkan
+  let device: VkDevice
+  let buffer: VkBuffer
+  let memory: VkDeviceMemory
+  let byteCount: Int
+  /// Where the host sees the memory, coherently; nil where it cannot.
+  let pointer: UnsafeMutableRawPointer?
+
+  /// - Parameter isStaging: whether the memory only carries copies between host and device.
+  init(_ context: VulkanContext, byteCount: Int, isStaging: Bool) throws(DeviceError) {
+    let vk = context.vk
+    let device = context.device
+    var information = VkBufferCreateInfo()
+    information.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO
+    information.size = VkDeviceSize(byteCount)
+    information.usage = [
+      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT,
+      VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    ].reduce(0) { $0 | $1.rawValue }
+    var buffer: VkBuffer?
+    try context.check(vk.vkCreateBuffer!(device, &information, nil, &buffer), "a buffer of \(byteCount) bytes")
+    guard let buffer else { throw context.error(.execution, "vkCreateBuffer", "it gave no buffer") }
+    var memory: VkDeviceMemory?
+    do throws(DeviceError) {
+      var requirements = VkMemoryRequirements()
+      vk.vkGetBufferMemoryRequirements!(device, buffer, &requirements)
+      guard let type = Self.memoryType(context.properties, requirements.memoryTypeBits, isStaging: isStaging) else {
+        throw context.error(.outOfMemory, "a buffer of \(byteCount) bytes", "no memory type fits it")
+      }
+      var allocation = VkMemoryAllocateInfo()
+      allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO
+      allocation.allocationSize = requirements.size
+      allocation.memoryTypeIndex = type.index
+      let place = "memory of \(byteCount) bytes"
+      try context.check(vk.vkAllocateMemory!(device, &allocation, nil, &memory), place)
+      guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none") }
+      try context.check(vk.vkBindBufferMemory!(device, buffer, memory, 0), place)
+      var pointer: UnsafeMutableRawPointer?
+      if type.isHostVisible {
+        try context.check(vk.vkMapMemory!(device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer), place)
+      }
+      self.pointer = pointer
+      self.memory = memory
+    } catch {
+      vk.vkDestroyBuffer!(device, buffer, nil)
+      if let memory { vk.vkFreeMemory!(device, memory, nil) }
+      throw error
+    }
+    self.vk = vk
+    self.device = device
+    self.buffer = buffer
+    self.byteCount = byteCount
+  }
+
+  func destroy() {
+    vk.vkDestroyBuffer!(device, buffer, nil)
+    vk.vkFreeMemory!(device, memory, nil)
+  }
+
+  /// Memory that device and host share, where the device is one with the host; its own where it is a card.
+  private static func memoryType(
+    _ properties: VulkanProperties, _ allowed: UInt32, isStaging: Bool
+  ) -> (index: UInt32, isHostVisible: Bool)? {
+    let local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT.rawValue
+    let shared = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT.rawValue | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT.rawValue
+    let cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT.rawValue
+    var wanted: [UInt32]
+    if isStaging {
+      wanted = [shared | cached, shared]
+    } else if properties.kind == .discreteGPU {
+      wanted = [local, shared]
+    } else {
+      wanted = [local | shared | cached, local | shared, shared | cached, shared, local]
+    }
+    for flags in wanted {
+      if let index = properties.memoryType(allowed: allowed, flags: flags) { return (index, flags & shared == shared) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,50 @@
+import CKelvinDrivers
+package import KelvinDevices
+
+/// Memory of a Vulkan device, mapped for the host where the two share it. Its size is rounded up, so that kernels may
+/// read and write whole groups of four elements at the end of any slice.
+package final class VulkanBuffer: Buffer, @unchecked Sendable {
+  package let byteCount: Int
+  let context: VulkanContext
+  let allocation: VulkanAllocation
+
+  init(_ context: VulkanContext, byteCount: Int) throws(DeviceError) {
+    let limit = 1 << 40
+    guard (0...limit).contains(byteCount) else {
+      throw context.error(.outOfMemory, "a buffer of \(byteCount) bytes", "sizes go from 0 to \(limit)")
+    }
+    self.byteCount = byteCount
+    self.context = context
+    let rounded = (max(byteCount, 1) + bufferAlignment - 1) / bufferAlignment * bufferAlignment
+    allocation = try VulkanAllocation(context, byteCount: rounded, isStaging: false)
+    if let pointer = allocation.pointer { pointer.initializeMemory(as: UInt8.self, repeating: 0, count: rounded) }
+  }
+
+  deinit { allocation.destroy() }
+
+  package var hostPointer: UnsafeMutableRawPointer? { allocation.pointer }
+
+  package func write(_ source: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
+    precondition(offset >= 0 && offset + source.count <= byteCount)
+    guard let base = source.baseAddress, source.count > 0 else { return }
+    if let pointer = allocation.pointer {
+      (pointer + offset).copyMemory(from: base, byteCount: source.count)
+    } else {
+      try context.withStaging { staging throws(DeviceError) in
+        try staging.write(source, to: allocation, at: offset, context)
+      }
+    }
+  }
+
+  package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) {
+    precondition(offset >= 0 && offset + target.count <= byteCount)
+    guard let base = target.baseAddress, target.count > 0 else { return }
+    if let pointer = allocation.pointer {
+      base.copyMemory(from: pointer + offset, byteCount: target.count)
+    } else {
+      try context.withStaging { staging throws(DeviceError) in
+        try staging.read(allocation, at: offset, into: target, context)
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import CKelvinDrivers
+package import KelvinDevices
+package import KelvinGraph
+import Synchronization
+
+/// A device reached through Vulkan 1.1 compute: a GPU, or a driver that runs on the CPU.
+package final class VulkanDevice: Device, @unchecked Sendable {
+  package let info: DeviceInfo
+  let properties: VulkanProperties
+  let traits: VulkanTraits
+  let context: VulkanContext
+  let pipelines: VulkanPipelines
+  let weights: VulkanWeights
+
+  private init(_ instance: VulkanInstance, _ physical: VkPhysicalDevice, index: Int, options: VulkanOptions)
+    throws(DeviceError)
+  {
+    properties = try VulkanProperties(physical, instance.vk)
+    info = properties.info(index: index)
+    traits = VulkanTraits(properties, options: options)
+    context = try VulkanContext(instance, physical, properties, id: info.id)
+    pipelines = try VulkanPipelines(context)
+    weights = VulkanWeights(context)
+  }
+
+  /// Every Vulkan device of this machine, or why there is none.
+  package static func discover() -> [DeviceListing] { discover(options: VulkanOptions()) }
+
+  package static func discover(options: VulkanOptions) -> [DeviceListing] {
+    func missing(_ error: DeviceError, index: Int, name: String = "Vulkan") -> DeviceListing {
+      let info = DeviceInfo(
+        id: "vulkan:\(index)", name: name, kind: .discreteGPU, driver: "", version: "", memory: 0,
+        resource: "vulkan:\(index)")
+      return DeviceListing(missing: info, reason: error.reason)
+    }
+    let instance: VulkanInstance
+    do { instance = try VulkanInstance(options: options) } catch { return [missing(error, index: 0)] }
+    let physical = instance.physicalDevices
+    guard !physical.isEmpty else {
+      return [missing(.absent("no driver found a device; install one, for instance mesa-vulkan-drivers"), index: 0)]
+    }
+    return physical.enumerated().map { index, physical in
+      do throws(DeviceError) {
+        return DeviceListing(try VulkanDevice(instance, physical, index: index, options: options))
+      } catch {
+        return missing(error, index: index)
+      }
+    }
+  }
+
+  /// What the validation layer has said so far; empty where it does not watch.
+  package var validationMessages: [String] { context.instance.log.messages }
+
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    let context = KernelContext(node, graph, traits)
+    do throws(DeviceError) {
+      guard try kernelCatalog.kernel(for: node.op, context) != nil else {
+        return supportThroughBody(of: node, precision: precision) ?? .unsupported("no kernel for \(node.op.name)")
+      }
+      for type in context.inputs + context.outputs where type.count > min(traits.byteLimit / 8, traits.texelLimit) {
+        return .unsupported("\(type) is larger than a buffer of this driver may be")
+      }
+      return .supported
+    } catch {
+      return .unsupported(error.reason)
+    }
+  }
+
+  package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    let expanded = ExpandedGraph(segment.graph) { node in node.body != nil && !kernelCatalog.contains(node.op) }
+    let builder = SegmentBuilder(expanded.graph, traits, weights.store(for: segment.weights), device: info.id)
+    for (index, node) in expanded.graph.nodes.enumerated() {
+      let context = KernelContext(node, expanded.graph, traits)
+      guard let kernel = try kernelCatalog.kernel(for: node.op, context) else {
+        throw DeviceError(
+          .unsupported, device: info.id, place: "\(node.op.name) '\(node.name)'", reason: "no kernel for it")
+      }
+      builder.node = index
+      try kernel.build(builder)
+    }
+    try builder.finish()
+    let keys = builder.steps.map(\.pipeline)
+    return VulkanExecutable(
+      self, builder, pipelines: try pipelines.pipelines(for: keys, blobs: segment.blobs),
+      nodes: expanded.parents)
+  }
+
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
+    try VulkanBuffer(context, byteCount: byteCount)
+  }
+}

@@ -1,0 +1,15 @@
+import Glibc
+
+/// How Vulkan devices are opened.
+package struct VulkanOptions: Hashable, Sendable {
+  /// Whether the Khronos validation layer watches; its messages are in `VulkanDevice.validationMessages`. Also turned
+  /// on by the environment variable `KELVIN_VULKAN_VALIDATION=1`.
+  package var validates: Bool
+  /// Whether the kernels for SIMD-lane subgroups are left out, as they are on hardware.
+  package var avoidsShuffles: Bool
+
+  package init(validates: Bool = false, avoidsShuffles: Bool = false) {
+    self.validates = validates || getenv("KELVIN_VULKAN_VALIDATION").map { $0.pointee == 0x31 } == true
+    self.avoidsShuffles = avoidsShuffles
+  }
+}

@@ -1,0 +1,188 @@
+import CKelvinDrivers
+import CKelvinShaders
+import KelvinDevices
+import KelvinGraph
+import Synchronization
+
+/// A compute pipeline is a shader and its specialisation constants, numbered from 0.
+struct PipelineKey: Hashable, Sendable {
+  var shader: String
+  var constants: [UInt32]
+}
+
+/// The pipelines of a device, each made once, and the driver's own cache of them.
+final class VulkanPipelines: @unchecked Sendable {
+  /// Binding 0 is a storage buffer, 1 to 4 are texel buffers; 128 bytes of push constants.
+  static let texelBindings = 4
+  static let parameterByteCount = 128
+
+  let setLayout: VkDescriptorSetLayout
+  let layout: VkPipelineLayout
+  private let context: VulkanContext
+  private let state: Mutex<State>
+
+  private struct State: @unchecked Sendable {
+    var cache: VkPipelineCache?
+    var modules: [String: VkShaderModule] = [:]
+    var pipelines: [PipelineKey: VkPipeline] = [:]
+  }
+
+  init(_ context: VulkanContext) throws(DeviceError) {
+    self.context = context
+    let (vk, device) = (context.vk, context.device)
+    let bindings = (0...Self.texelBindings).map { index in
+      VkDescriptorSetLayoutBinding(
+        binding: UInt32(index),
+        descriptorType: index == 0 ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+        descriptorCount: 1, stageFlags: VK_SHADER_STAGE_COMPUTE_BIT.rawValue, pImmutableSamplers: nil)
+    }
+    var setLayout: VkDescriptorSetLayout?
+    var result = bindings.withUnsafeBufferPointer { bindings in
+      var information = VkDescriptorSetLayoutCreateInfo()
+      information.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO
+      information.bindingCount = UInt32(bindings.count)
+      information.pBindings = bindings.baseAddress
+      return vk.vkCreateDescriptorSetLayout!(device, &information, nil, &setLayout)
+    }
+    try context.check(result, "vkCreateDescriptorSetLayout")
+    var range = VkPushConstantRange(
+      stageFlags: VK_SHADER_STAGE_COMPUTE_BIT.rawValue, offset: 0, size: UInt32(Self.parameterByteCount))
+    var layout: VkPipelineLayout?
+    result = withUnsafePointer(to: setLayout) { setLayout in
+      withUnsafePointer(to: &range) { range in
+        var information = VkPipelineLayoutCreateInfo()
+        information.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO
+        information.setLayoutCount = 1
+        information.pSetLayouts = setLayout
+        information.pushConstantRangeCount = 1
+        information.pPushConstantRanges = range
+        return vk.vkCreatePipelineLayout!(device, &information, nil, &layout)
+      }
+    }
+    guard result == VK_SUCCESS, let layout, let setLayout else {
+      vk.vkDestroyDescriptorSetLayout!(device, setLayout, nil)
+      try context.check(result, "vkCreatePipelineLayout")
+      throw context.error(.execution, "vkCreatePipelineLayout", "it gave no layout")
+    }
+    self.setLayout = setLayout
+    self.layout = layout
+    state = Mutex(State())
+    try state.withLock { (state: inout State) throws(DeviceError) in state.cache = try makeCache(nil) }
+  }
+
+  deinit {
+    let (vk, device) = (context.vk, context.device)
+    state.withLock { state in
+      for pipeline in state.pipelines.values { vk.vkDestroyPipeline!(device, pipeline, nil) }
+      for module in state.modules.values { vk.vkDestroyShaderModule!(device, module, nil) }
+      vk.vkDestroyPipelineCache!(device, state.cache, nil)
+    }
+    vk.vkDestroyPipelineLayout!(device, layout, nil)
+    vk.vkDestroyDescriptorSetLayout!(device, setLayout, nil)
+  }
+
+  /// The pipelines for `keys`, in order. Those missing are made with what `blobs` remembers from earlier processes.
+  func pipelines(for keys: [PipelineKey], blobs: any BlobCache) throws(DeviceError) -> [VulkanPipeline] {
+    try state.withLock { (state: inout State) throws(DeviceError) -> [VulkanPipeline] in
+      var missing: [PipelineKey] = []
+      var seen = Set<PipelineKey>()
+      for key in keys where state.pipelines[key] == nil && seen.insert(key).inserted { missing.append(key) }
+      let blobKey = PipelineBlob.key(context.properties)
+      if !missing.isEmpty {
+        let stored = blobs.blob(blobKey)
+        let known = stored.flatMap { PipelineBlob.payload($0, for: context.properties) }
+        if let known, let cache = try? makeCache(known) {
+          var source: VkPipelineCache? = cache
+          _ = context.vk.vkMergePipelineCaches!(context.device, state.cache, 1, &source)
+          context.vk.vkDestroyPipelineCache!(context.device, cache, nil)
+        }
+        for key in missing { state.pipelines[key] = try makePipeline(key, &state) }
+        let data = cacheData(state)
+        if data.count != known?.count ?? -1 {
+          PipelineBlob.wrapped(data).withUnsafeBytes { blobs.store(blobKey, $0) }
+        }
+      }
+      return keys.compactMap { key in state.pipelines[key].map { VulkanPipeline(handle: $0) } }
+    }
+  }
+
+  private func makeCache(_ data: [UInt8]?) throws(DeviceError) -> VkPipelineCache {
+    var cache: VkPipelineCache?
+    let result = (data ?? []).withUnsafeBytes { data in
+      var information = VkPipelineCacheCreateInfo()
+      information.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO
+      information.initialDataSize = data.count
+      information.pInitialData = data.count > 0 ? data.baseAddress : nil
+      return context.vk.vkCreatePipelineCache!(context.device, &information, nil, &cache)
+    }
+    try context.check(result, "vkCreatePipelineCache")
+    guard let cache else { throw context.error(.execution, "vkCreatePipelineCache", "it gave no cache") }
+    return cache
+  }
+
+  private func cacheData(_ state: State) -> [UInt8] {
+    var count = 0
+    let (vk, device) = (context.vk, context.device)
+    guard vk.vkGetPipelineCacheData!(device, state.cache, &count, nil) == VK_SUCCESS, count > 0 else { return [] }
+    var data = [UInt8](repeating: 0, count: count)
+    guard vk.vkGetPipelineCacheData!(device, state.cache, &count, &data) == VK_SUCCESS else { return [] }
+    return Array(data.prefix(count))
+  }
+
+  private func module(_ name: String, _ state: inout State) throws(DeviceError) -> VkShaderModule {
+    if let module = state.modules[name] { return module }
+    var count = 0
+    let rows = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)
+    guard let row = rows.first(where: { String(cString: $0.name) == name }) else {
+      throw context.error(.compilation, "shader '\(name)'", "there is none of that name")
+    }
+    var module: VkShaderModule?
+    let result = row.bytes.withMemoryRebound(to: UInt32.self, capacity: row.count / 4) { words in
+      var information = VkShaderModuleCreateInfo()
+      information.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO
+      information.codeSize = row.count
+      information.pCode = words
+      return context.vk.vkCreateShaderModule!(context.device, &information, nil, &module)
+    }
+    try context.check(result, "shader '\(name)'")
+    guard let module else { throw context.error(.compilation, "shader '\(name)'", "the driver gave no module") }
+    state.modules[name] = module
+    return module
+  }
+
+  private func makePipeline(_ key: PipelineKey, _ state: inout State) throws(DeviceError) -> VkPipeline {
+    let module = try module(key.shader, &state)
+    let entries = key.constants.indices.map {
+      VkSpecializationMapEntry(constantID: UInt32($0), offset: UInt32($0 * 4), size: 4)
+    }
+    var pipeline: VkPipeline?
+    let result = entries.withUnsafeBufferPointer { entries in
+      key.constants.withUnsafeBytes { constants in
+        var specialization = VkSpecializationInfo(
+          mapEntryCount: UInt32(entries.count), pMapEntries: entries.baseAddress, dataSize: constants.count,
+          pData: constants.baseAddress)
+        return withUnsafePointer(to: &specialization) { specialization in
+          "main".withCString { name in
+            var information = VkComputePipelineCreateInfo()
+            information.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO
+            information.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO
+            information.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT
+            information.stage.module = module
+            information.stage.pName = name
+            information.stage.pSpecializationInfo = specialization
+            information.layout = layout
+            return context.vk.vkCreateComputePipelines!(context.device, state.cache, 1, &information, nil, &pipeline)
+          }
+        }
+      }
+    }
+    try context.check(result, "pipeline '\(key.shader)'")
+    guard let pipeline else { throw context.error(.compilation, "pipeline '\(key.shader)'", "the driver gave none") }
+    return pipeline
+  }
+}
+
+/// A pipeline that lives as long as its device.
+struct VulkanPipeline: @unchecked Sendable {
+  let handle: VkPipeline
+}

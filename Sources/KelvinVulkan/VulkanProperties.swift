@@ -1,0 +1,120 @@
+import CKelvinDrivers
+import KelvinDevices
+
+/// What a physical device says of itself.
+struct VulkanProperties: Sendable {
+  var name: String
+  var type: VkPhysicalDeviceType
+  var apiVersion: UInt32
+  var driverVersion: UInt32
+  var vendor: UInt32
+  var device: UInt32
+  var uuid: [UInt8]
+  /// The key of the driver's pipeline cache.
+  var cacheUUID: [UInt8]
+  var driver: String
+  var limits: VkPhysicalDeviceLimits
+  var subgroupSize: Int
+  var hasShuffle: Bool
+  var memory: VkPhysicalDeviceMemoryProperties
+  var queueFamily: UInt32
+  var timestampBits: UInt32
+
+  /// - Throws: `.unavailable` where the device is older than Vulkan 1.1 or has no compute queue.
+  init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) throws(DeviceError) {
+    var properties = VkPhysicalDeviceProperties2()
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2
+    vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
+    let basic = properties.properties
+    name = text(basic.deviceName)
+    guard basic.apiVersion >= vulkanVersion1_1 else {
+      throw .absent("\(text(basic.deviceName)) offers Vulkan \(versionText(basic.apiVersion)); 1.1 is needed")
+    }
+    var identity = VkPhysicalDeviceIDProperties()
+    identity.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES
+    var subgroup = VkPhysicalDeviceSubgroupProperties()
+    subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES
+    var driverNames = VkPhysicalDeviceDriverProperties()
+    driverNames.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES
+    let namesDriver = basic.apiVersion >= 1 << 22 | 2 << 12
+    withUnsafeMutablePointer(to: &identity) { identity in
+      withUnsafeMutablePointer(to: &subgroup) { subgroup in
+        withUnsafeMutablePointer(to: &driverNames) { names in
+          properties.pNext = UnsafeMutableRawPointer(identity)
+          identity.pointee.pNext = UnsafeMutableRawPointer(subgroup)
+          subgroup.pointee.pNext = namesDriver ? UnsafeMutableRawPointer(names) : nil
+          vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
+        }
+      }
+    }
+    type = basic.deviceType
+    apiVersion = basic.apiVersion
+    driverVersion = basic.driverVersion
+    vendor = basic.vendorID
+    device = basic.deviceID
+    uuid = withUnsafeBytes(of: identity.deviceUUID) { Array($0) }
+    cacheUUID = withUnsafeBytes(of: basic.pipelineCacheUUID) { Array($0) }
+    let named = "\(text(driverNames.driverName)) \(text(driverNames.driverInfo))"
+    driver = namesDriver ? named : "driver version \(basic.driverVersion)"
+    limits = basic.limits
+    subgroupSize = Int(subgroup.subgroupSize)
+    let needed = VK_SUBGROUP_FEATURE_BASIC_BIT.rawValue | VK_SUBGROUP_FEATURE_SHUFFLE_BIT.rawValue
+    hasShuffle =
+      subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT.rawValue != 0
+      && subgroup.supportedOperations & needed == needed
+    memory = VkPhysicalDeviceMemoryProperties()
+    vk.vkGetPhysicalDeviceMemoryProperties!(physical, &memory)
+
+    var count: UInt32 = 0
+    vk.vkGetPhysicalDeviceQueueFamilyProperties!(physical, &count, nil)
+    var families = [VkQueueFamilyProperties](repeating: VkQueueFamilyProperties(), count: Int(count))
+    vk.vkGetPhysicalDeviceQueueFamilyProperties!(physical, &count, &families)
+    let compute = VK_QUEUE_COMPUTE_BIT.rawValue
+    guard let family = families.prefix(Int(count)).firstIndex(where: { $0.queueFlags & compute != 0 }) else {
+      throw .absent("\(text(basic.deviceName)) has no compute queue")
+    }
+    queueFamily = UInt32(family)
+    timestampBits = families[family].timestampValidBits
+  }
+
+  var kind: DeviceInfo.Kind {
+    switch type {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: .discreteGPU
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: .software
+    default: .integratedGPU
+    }
+  }
+
+  func info(index: Int) -> DeviceInfo {
+    DeviceInfo(
+      id: "vulkan:\(index)", name: name, kind: kind, driver: driver, version: versionText(apiVersion),
+      memory: deviceMemory, resource: kind == .software ? "cpu" : uuidText)
+  }
+
+  var uuidText: String {
+    uuid.map { byte in
+      let digits = String(byte, radix: 16)
+      return digits.count == 1 ? "0\(digits)" : digits
+    }.joined()
+  }
+
+  /// Bytes in the heaps that are the device's own.
+  private var deviceMemory: Int {
+    withUnsafeBytes(of: memory.memoryHeaps) { raw in
+      let heaps = raw.bindMemory(to: VkMemoryHeap.self).prefix(Int(memory.memoryHeapCount))
+      let local = heaps.filter { $0.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT.rawValue != 0 }
+      return local.reduce(0) { $0 + Int(clamping: $1.size) }
+    }
+  }
+
+  /// The first memory type that `allowed` permits and that has all `flags`.
+  func memoryType(allowed: UInt32, flags: UInt32) -> UInt32? {
+    withUnsafeBytes(of: memory.memoryTypes) { raw in
+      let types = raw.bindMemory(to: VkMemoryType.self).prefix(Int(memory.memoryTypeCount))
+      return types.indices.first { allowed & 1 << UInt32($0) != 0 && types[$0].propertyFlags & flags == flags }
+        .map { UInt32($0) }
+    }
+  }
+}
+
+func versionText(_ version: UInt32) -> String { "\(version >> 22 & 0x7F).\(version >> 12 & 0x3FF).\(version & 0xFFF)" }

@@ -1,0 +1,65 @@
+import CKelvinDrivers
+import KelvinDevices
+
+/// Carries copies between host memory and memory that the host cannot address, a piece at a time.
+struct VulkanStaging: @unchecked Sendable {
+  private static let pieceByteCount = 4 << 20
+  private let memory: VulkanAllocation
+  private let pointer: UnsafeMutableRawPointer
+  private let commands: VulkanCommands
+
+  init(_ context: VulkanContext) throws(DeviceError) {
+    memory = try VulkanAllocation(context, byteCount: Self.pieceByteCount, isStaging: true)
+    guard let pointer = memory.pointer else {
+      memory.destroy()
+      throw context.error(.unavailable, "staging memory", "the driver has no memory that the host can address")
+    }
+    self.pointer = pointer
+    do { commands = try VulkanCommands(context) } catch {
+      memory.destroy()
+      throw error
+    }
+  }
+
+  func destroy() {
+    commands.destroy()
+    memory.destroy()
+  }
+
+  func write(
+    _ source: UnsafeRawBufferPointer, to target: VulkanAllocation, at offset: Int, _ context: VulkanContext
+  ) throws(DeviceError) {
+    for start in stride(from: 0, to: source.count, by: Self.pieceByteCount) {
+      let count = min(Self.pieceByteCount, source.count - start)
+      guard let base = source.baseAddress else { return }
+      pointer.copyMemory(from: base + start, byteCount: count)
+      try copy(from: memory, at: 0, to: target, at: offset + start, count, context)
+    }
+  }
+
+  func read(
+    _ source: VulkanAllocation, at offset: Int, into target: UnsafeMutableRawBufferPointer, _ context: VulkanContext
+  ) throws(DeviceError) {
+    for start in stride(from: 0, to: target.count, by: Self.pieceByteCount) {
+      let count = min(Self.pieceByteCount, target.count - start)
+      guard let base = target.baseAddress else { return }
+      try copy(from: source, at: offset + start, to: memory, at: 0, count, context)
+      (base + start).copyMemory(from: pointer, byteCount: count)
+    }
+  }
+
+  private func copy(
+    from source: VulkanAllocation, at start: Int, to target: VulkanAllocation, at end: Int, _ count: Int,
+    _ context: VulkanContext
+  ) throws(DeviceError) {
+    try commands.record(context) { buffer in
+      commands.barrier(buffer, .everythingToTransfer)
+      var region = VkBufferCopy(
+        srcOffset: VkDeviceSize(start), dstOffset: VkDeviceSize(end), size: VkDeviceSize(count))
+      context.vk.vkCmdCopyBuffer!(buffer, source.buffer, target.buffer, 1, &region)
+      commands.barrier(buffer, .transferToEverything)
+    }
+    try commands.submit(context)
+    try commands.wait(context)
+  }
+}

@@ -1,0 +1,100 @@
+import CKelvinDrivers
+import KelvinDevices
+import KelvinGraph
+import Synchronization
+
+/// Packed weights in the device's memory: uploaded once for each store of packed weights, freed with the last
+/// executable that uses them.
+final class VulkanWeights: Sendable {
+  private struct Entry {
+    weak var packed: (any PackedWeights)?
+    weak var uploaded: VulkanWeightStore?
+  }
+
+  private let context: VulkanContext
+  private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+  init(_ context: VulkanContext) { self.context = context }
+
+  func store(for packed: any PackedWeights) -> VulkanWeightStore {
+    entries.withLock { entries in
+      entries = entries.filter { $0.value.packed != nil && $0.value.uploaded != nil }
+      let key = ObjectIdentifier(packed)
+      if let entry = entries[key], entry.packed === packed, let uploaded = entry.uploaded { return uploaded }
+      let uploaded = VulkanWeightStore(context, packed)
+      entries[key] = Entry(packed: packed, uploaded: uploaded)
+      return uploaded
+    }
+  }
+}
+
+/// Part of a buffer that holds one packed weight.
+struct VulkanWeight: Sendable {
+  let buffer: VulkanBuffer
+  let offset: Int
+  let byteCount: Int
+}
+
+/// The uploaded weights of one model, side by side in few buffers.
+final class VulkanWeightStore: Sendable {
+  private static let chunkByteCount = 16 << 20
+
+  private struct State {
+    var weights: [String: VulkanWeight] = [:]
+    var chunk: VulkanBuffer?
+    var used = 0
+  }
+
+  private let context: VulkanContext
+  /// Weak: the packed form is not needed once it is uploaded.
+  private let packed: WeakPackedWeights
+  private let state = Mutex(State())
+
+  init(_ context: VulkanContext, _ packed: any PackedWeights) {
+    self.context = context
+    self.packed = WeakPackedWeights(packed)
+  }
+
+  /// The weight packed under `key`, packing and uploading it at its first use.
+  ///
+  /// - Parameter fill: writes all `count` floats; they are zero before.
+  func weight(
+    _ key: String, count: Int, fill: (UnsafeMutableBufferPointer<Float>) -> Void
+  ) throws(DeviceError) -> VulkanWeight {
+    try state.withLock { (state: inout State) throws(DeviceError) -> VulkanWeight in
+      if let weight = state.weights[key] { return weight }
+      guard let packed = packed.value else {
+        throw context.error(.compilation, "weight '\(key)'", "its store is gone; keep it while models are compiled")
+      }
+      let byteCount = max(count, 1) * 4
+      let bytes = try packed.packed(key, byteCount: byteCount) { target throws(DeviceError) in
+        let floats = target.bindMemory(to: Float.self)
+        floats.update(repeating: 0)
+        fill(floats)
+      }
+      guard bytes.count == byteCount else {
+        throw context.error(
+          .compilation, "weight '\(key)'", "expected \(byteCount) packed bytes, got \(bytes.count); clear the cache")
+      }
+      let size = (byteCount + bufferAlignment - 1) / bufferAlignment * bufferAlignment
+      var chunk = state.chunk
+      if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
+        chunk = try VulkanBuffer(context, byteCount: max(size, Self.chunkByteCount))
+        state.chunk = chunk
+        state.used = 0
+      }
+      guard let chunk else { throw context.error(.outOfMemory, "weight '\(key)'", "no memory for it") }
+      let offset = state.used
+      try bytes.withUnsafeBytes { bytes throws(DeviceError) in try chunk.write(bytes, at: offset) }
+      state.used += size
+      let weight = VulkanWeight(buffer: chunk, offset: offset, byteCount: byteCount)
+      state.weights[key] = weight
+      return weight
+    }
+  }
+}
+
+private final class WeakPackedWeights: @unchecked Sendable {
+  private(set) weak var value: (any PackedWeights)?
+  init(_ value: any PackedWeights) { self.value = value }
+}
