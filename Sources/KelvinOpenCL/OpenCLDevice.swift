@@ -46,8 +46,7 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
     let identity = [
       library.text(ofPlatform: platform, CL_PLATFORM_VERSION), info.name, info.driver, info.version,
     ].joined(separator: "\n")
-    programs = ProgramLibrary(
-      library: library, context: context, device: id, deviceID: info.id, identity: identity, options: tuning.options)
+    programs = ProgramLibrary(identity: identity)
   }
 
   deinit {
