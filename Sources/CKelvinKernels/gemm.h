@@ -50,6 +50,10 @@ CK_INLINE void gemm_tile_body(const gemm_tile *t, const size_t vectors) {
         vf w = vset(a[r]);
 #pragma clang loop unroll(full)
         for (size_t j = 0; j < vectors; j++) sums[r][j] = vmuladd(w, x[j], sums[r][j]);
+#if CK_LANES == 8
+        /* The sums and operands fill all 16 registers, as long as rows are not interleaved. */
+        __asm__ volatile("" : "+x"(sums[r][0]), "+x"(sums[r][vectors / 2]), "+x"(sums[r][vectors - 1])::"memory");
+#endif
       }
     }
     vf lower = vset(t->lower), upper = vset(t->upper);
