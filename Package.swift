@@ -68,7 +68,7 @@ let package = Package(
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     .target(
-      name: "TestSupport", dependencies: ["KelvinGraph", "KelvinFormats", "KelvinDevices", "KelvinReference"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["KelvinGraph", "KelvinDevices", "KelvinReference"], path: "Tests/TestSupport",
       swiftSettings: strict),
     test("KelvinGraphTests", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
     test("KelvinPassesTests", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
