@@ -61,8 +61,8 @@ let package = Package(
     .executableTarget(
       name: "kelvin",
       dependencies: [
-        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
-        "KelvinProfiling", "KelvinReference", "KelvinRuntime", "KelvinBenchmark", argumentParser,
+        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses", "KelvinDevices",
+        "KelvinReference", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
