@@ -83,7 +83,8 @@ let package = Package(
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
-    test("KelvinCPUTests", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    test("KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
   ],
   cLanguageStandard: .gnu2x
 )
