@@ -61,18 +61,30 @@ let package = Package(
     .executableTarget(
       name: "kelvin",
       dependencies: [
-        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
-        "KelvinProfiling", "KelvinRuntime", "KelvinBenchmark", argumentParser,
+        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses", "KelvinDevices",
+        "KelvinReference", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
+    .target(
+      name: "TestSupport", dependencies: ["KelvinGraph", "KelvinDevices", "KelvinReference"], path: "Tests/TestSupport",
+      swiftSettings: strict),
+    test("KelvinGraphTests", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
+    test("KelvinPassesTests", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
+    test(
+      "KelvinRuntimeTests", "KelvinRuntime", "KelvinGraph", "KelvinDevices", "KelvinNull", "KelvinReference",
+      "KelvinPlanning", "KelvinProfiling", "TestSupport"),
+    test(
+      "KelvinTests", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses", "KelvinDevices",
+      "KelvinReference", "KelvinRuntime", "KelvinPlanning", "TestSupport"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
-    test("KelvinCPUTests", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    test("KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -6,6 +6,8 @@
 // Where tensors lie is told by strides: pixel p, channel c of group g in image n of x is
 // x[n * xImage + g * xGroup + c / LANES * xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is LANES * xLane.
 // The last tile of pixels is moved back to end with the image, so it may compute some pixels a second time.
+//
+// The host includes this file once for each variant, with NAMED, PIXELS, BLOCKS and PLANAR defined.
 
 typedef struct {
   int pixels, width, inputHeight, inputWidth;
@@ -17,9 +19,6 @@ typedef struct {
   int activation;
   float a, b;
 } NAMED(convolution_shape);
-
-#define EACH(i) _Pragma("unroll") for (int i = 0; i < PIXELS; i++)
-#define EACH_BLOCK(j) _Pragma("unroll") for (int j = 0; j < BLOCKS; j++)
 
 KERNEL void NAMED(convolution)(
     BUFFER(x), BUFFER(w), BUFFER(bias), BUFFER(residual), BUFFER(y), NAMED(convolution_shape) s) {
@@ -79,7 +78,7 @@ KERNEL void NAMED(convolution)(
 #else
       const int whole = s.channels / LANES, rest = s.channels % LANES;
       for (int block = 0; block < whole; block++) {
-        _Pragma("unroll") for (int c = 0; c < LANES; c++, w += BLOCKS * LANES) {
+        _Pragma("unroll 4") for (int c = 0; c < LANES; c++, w += BLOCKS * LANES) {
           vec k[BLOCKS];
           EACH_BLOCK(j) k[j] = LOAD(w + j * LANES);
           EACH(i) {

@@ -48,3 +48,7 @@ static inline vec activate(int code, float a, float b, vec x) {
     default: return x;
   }
 }
+
+// Loops over a tile, unrolled so that the tile stays in registers.
+#define EACH(i) _Pragma("unroll") for (int i = 0; i < PIXELS; i++)
+#define EACH_BLOCK(j) _Pragma("unroll") for (int j = 0; j < BLOCKS; j++)

@@ -3,92 +3,124 @@
 #include "ck_kernels.h"
 #include "window.h"
 
-/* `out_rows` rows of one plane from the band that `window_fill` left at `band`. Sizes known while compiling unroll. */
-CK_INLINE void depthwise_rows(
-  const ck_depthwise_args *d, const window_bands *bands, const float *band, const float *weights, float bias,
-  size_t offset, const size_t out_rows, const size_t height, const size_t width, const size_t stride) {
-  const ck_window *w = &d->window;
-  const ck_epilogue *e = &d->epilogue;
-  for (size_t x = 0; x < w->out_width; x += CK_LANES) {
-    vf sums[4];
+/* What a kernel needs of one plane. `y` is where its results go. */
+typedef struct {
+  const ck_window *window;
+  const ck_epilogue *epilogue;
+  const float *x, *weights, *residual;
+  float *y;
+  float bias;
+} depthwise_plane;
+
+/* `out_rows` rows from row `row` of the vector of columns from `column` on. Rows and columns of padding are not read:
+ * `masks` leaves the columns out. Sizes known while compiling unroll. */
+CK_INLINE void depthwise_block(
+  const depthwise_plane *p, const vmask *masks, size_t row, size_t column, const size_t out_rows, const size_t size,
+  const size_t stride) {
+  const ck_window *w = p->window;
+  const ck_epilogue *e = p->epilogue;
+  vf sums[4];
 #pragma clang loop unroll(full)
-    for (size_t r = 0; r < out_rows; r++) sums[r] = vset(bias);
+  for (size_t r = 0; r < out_rows; r++) sums[r] = vset(p->bias);
+  ptrdiff_t first = (ptrdiff_t)(row * stride) - (ptrdiff_t)w->before_y;
+  const float *x = p->x + (ptrdiff_t)(column * stride) - (ptrdiff_t)w->before_x + first * (ptrdiff_t)w->width;
 #pragma clang loop unroll(full)
-    for (size_t y = 0; y < (out_rows - 1) * stride + height; y++) {
+  for (size_t y = 0; y < (out_rows - 1) * stride + size; y++, x += w->width) {
+    if ((size_t)(first + (ptrdiff_t)y) >= w->height) continue;
+    vf taps[5];
+    if (stride == 1) {
 #pragma clang loop unroll(full)
-      for (size_t kx = 0; kx < width; kx++) {
-        vf value = vload(band + y * bands->row + kx % stride * bands->pitch + kx / stride + x);
+      for (size_t kx = 0; kx < size; kx++) taps[kx] = vload_masked(x + kx, masks[kx]);
+    } else {
 #pragma clang loop unroll(full)
-        for (size_t r = 0; r < out_rows; r++) {
-          size_t ky = y - r * stride;
-          if (y >= r * stride && ky < height) sums[r] = vmuladd(vset(weights[ky * width + kx]), value, sums[r]);
-        }
+      for (size_t kx = 0; kx < size; kx += 2) {
+        vf left = vload_masked(x + kx, masks[kx]), right = vload_masked(x + kx + CK_LANES, masks[kx + 1]);
+        taps[kx] = veven(left, right);
+        if (kx + 1 < size) taps[kx + 1] = vodd(left, right);
       }
     }
-    size_t n = w->out_width - x < CK_LANES ? w->out_width - x : CK_LANES;
 #pragma clang loop unroll(full)
     for (size_t r = 0; r < out_rows; r++) {
-      size_t at = offset + r * w->out_width + x;
-      vf sum = sums[r];
-      if (e->residual) sum += vload_part(e->residual + at, n);
-      vstore_part(d->y + at, vatmost(vatleast(sum, vset(e->lower)), vset(e->upper)), n);
+      size_t ky = y - r * stride;
+      if (y < r * stride || ky >= size) continue;
+#pragma clang loop unroll(full)
+      for (size_t kx = 0; kx < size; kx++) sums[r] = vmuladd(vset(p->weights[ky * size + kx]), taps[kx], sums[r]);
     }
+  }
+  size_t n = w->out_width - column < CK_LANES ? w->out_width - column : CK_LANES;
+#pragma clang loop unroll(full)
+  for (size_t r = 0; r < out_rows; r++) {
+    size_t at = (row + r) * w->out_width + column;
+    vf sum = sums[r];
+    if (p->residual) sum += vload_part(p->residual + at, n);
+    vstore_part(p->y + at, vatmost(vatleast(sum, vset(e->lower)), vset(e->upper)), n);
   }
 }
 
-CK_INLINE void depthwise_any_row(
-  const ck_depthwise_args *d, const window_bands *bands, const float *band, const float *weights, float bias,
-  size_t offset) {
-  const ck_window *w = &d->window;
-  const ck_epilogue *e = &d->epilogue;
+CK_INLINE void depthwise_square(const depthwise_plane *p, const size_t size, const size_t stride) {
+  const ck_window *w = p->window;
+  for (size_t column = 0; column < w->out_width; column += CK_LANES) {
+    vmask masks[6];
+#pragma clang loop unroll(full)
+    for (size_t kx = 0; kx < size + size % 2; kx++) {
+      /* The second of each pair of vectors, for a stride of two, follows the first. */
+      size_t shift = stride == 1 ? kx : kx / 2 * 2 + kx % 2 * CK_LANES;
+      ptrdiff_t start = (ptrdiff_t)(column * stride + shift) - (ptrdiff_t)w->before_x;
+      masks[kx] = vmask_range(-start, (ptrdiff_t)w->width - start);
+    }
+    size_t row = 0;
+    for (; row + 4 <= w->out_height; row += 4) depthwise_block(p, masks, row, column, 4, size, stride);
+    if (row + 2 <= w->out_height) {
+      depthwise_block(p, masks, row, column, 2, size, stride);
+      row += 2;
+    }
+    if (row < w->out_height) depthwise_block(p, masks, row, column, 1, size, stride);
+  }
+}
+
+#define CK_DEPTHWISE(size, stride)                                                                                 \
+  static void CK_NAME(ck_f32_depthwise_##size##x##size##s##stride)(const depthwise_plane *p, float *scratch) {     \
+    (void)scratch;                                                                                                 \
+    depthwise_square(p, size, stride);                                                                             \
+  }
+
+CK_DEPTHWISE(3, 1)
+CK_DEPTHWISE(3, 2)
+CK_DEPTHWISE(5, 1)
+CK_DEPTHWISE(5, 2)
+
+/* One row of any window, from the band that `window_fill` left at `band`. */
+CK_INLINE void depthwise_any_row(const depthwise_plane *p, const window_bands *bands, const float *band, size_t row) {
+  const ck_window *w = p->window;
+  const ck_epilogue *e = p->epilogue;
   for (size_t x = 0; x < w->out_width; x += CK_LANES) {
-    vf sum = vset(bias);
+    vf sum = vset(p->bias);
     for (size_t ky = 0; ky < w->kernel_height; ky++)
       for (size_t kx = 0; kx < w->kernel_width; kx++) {
         size_t column = kx * w->dilation_x;
         const float *from =
           band + ky * w->dilation_y * bands->row + column % w->stride_x * bands->pitch + column / w->stride_x + x;
-        sum = vmuladd(vset(weights[ky * w->kernel_width + kx]), vload(from), sum);
+        sum = vmuladd(vset(p->weights[ky * w->kernel_width + kx]), vload(from), sum);
       }
-    size_t n = w->out_width - x < CK_LANES ? w->out_width - x : CK_LANES;
-    if (e->residual) sum += vload_part(e->residual + offset + x, n);
-    vstore_part(d->y + offset + x, vatmost(vatleast(sum, vset(e->lower)), vset(e->upper)), n);
+    size_t n = w->out_width - x < CK_LANES ? w->out_width - x : CK_LANES, at = row * w->out_width + x;
+    if (p->residual) sum += vload_part(p->residual + at, n);
+    vstore_part(p->y + at, vatmost(vatleast(sum, vset(e->lower)), vset(e->upper)), n);
   }
 }
 
-typedef void (*depthwise_band)(
-  const ck_depthwise_args *d, const window_bands *bands, const float *band, const float *weights, float bias,
-  size_t offset, size_t count);
-
-#define CK_DEPTHWISE(height, width, stride)                                                                       \
-  static void CK_NAME(ck_f32_depthwise_##height##x##width##s##stride)(                                            \
-    const ck_depthwise_args *d, const window_bands *bands, const float *band, const float *weights, float bias,   \
-    size_t offset, size_t count) {                                                                                \
-    size_t row = 0;                                                                                               \
-    for (; row + 4 <= count; row += 4)                                                                            \
-      depthwise_rows(                                                                                             \
-        d, bands, band + row * stride * bands->row, weights, bias, offset + row * d->window.out_width, 4, height, \
-        width, stride);                                                                                           \
-    for (; row < count; row++)                                                                                    \
-      depthwise_rows(                                                                                             \
-        d, bands, band + row * stride * bands->row, weights, bias, offset + row * d->window.out_width, 1, height, \
-        width, stride);                                                                                           \
+static void CK_NAME(ck_f32_depthwise_any)(const depthwise_plane *p, float *scratch) {
+  const ck_window *w = p->window;
+  window_bands bands = window_plan(w);
+  for (size_t row = 0; row < w->out_height; row += bands.out_rows) {
+    size_t count = w->out_height - row < bands.out_rows ? w->out_height - row : bands.out_rows;
+    window_fill(w, &bands, p->x, row, count, 0, scratch);
+    for (size_t r = 0; r < count; r++) depthwise_any_row(p, &bands, scratch + r * w->stride_y * bands.row, row + r);
   }
-
-CK_DEPTHWISE(3, 3, 1)
-CK_DEPTHWISE(3, 3, 2)
-CK_DEPTHWISE(5, 5, 1)
-CK_DEPTHWISE(5, 5, 2)
-
-static void CK_NAME(ck_f32_depthwise_any)(
-  const ck_depthwise_args *d, const window_bands *bands, const float *band, const float *weights, float bias,
-  size_t offset, size_t count) {
-  for (size_t row = 0; row < count; row++)
-    depthwise_any_row(
-      d, bands, band + row * d->window.stride_y * bands->row, weights, bias, offset + row * d->window.out_width);
 }
 
-static depthwise_band depthwise_choose(const ck_window *w) {
+typedef void (*depthwise_kernel)(const depthwise_plane *p, float *scratch);
+
+static depthwise_kernel depthwise_choose(const ck_window *w) {
   bool square = w->kernel_height == w->kernel_width && w->stride_y == w->stride_x && w->stride_x <= 2 &&
     w->dilation_y == 1 && w->dilation_x == 1;
   if (square && w->kernel_width == 3)
@@ -101,20 +133,20 @@ static depthwise_band depthwise_choose(const ck_window *w) {
 static void CK_NAME(ck_f32_depthwise)(const void *args, size_t begin, size_t end, void *scratch) {
   const ck_depthwise_args *d = args;
   const ck_window *w = &d->window;
-  window_bands bands = window_plan(w);
-  depthwise_band run = depthwise_choose(w);
+  depthwise_kernel run = depthwise_choose(w);
   size_t multiplier = d->out_channels / d->in_channels, out_area = w->out_height * w->out_width;
   for (size_t item = begin; item < end; item++) {
     size_t image = item / d->out_channels, channel = item % d->out_channels;
-    const float *plane = d->x + (image * d->in_channels + channel / multiplier) * w->height * w->width;
-    const float *weights = d->weights + channel * w->kernel_height * w->kernel_width;
-    float bias = d->epilogue.row_bias ? d->epilogue.row_bias[channel] : 0;
-    for (size_t row = 0; row < w->out_height; row += bands.out_rows) {
-      size_t count = w->out_height - row < bands.out_rows ? w->out_height - row : bands.out_rows;
-      window_fill(w, &bands, plane, row, count, 0, scratch);
-      run(d, &bands, scratch, weights, bias, item * out_area + row * w->out_width, count);
-    }
-    float *y = d->y + item * out_area;
-    if (d->epilogue.map) d->epilogue.map(y, y, out_area, d->epilogue.map_a, d->epilogue.map_b);
+    depthwise_plane plane = {
+      .window = w,
+      .epilogue = &d->epilogue,
+      .x = d->x + (image * d->in_channels + channel / multiplier) * w->height * w->width,
+      .weights = d->weights + channel * w->kernel_height * w->kernel_width,
+      .residual = d->epilogue.residual ? d->epilogue.residual + item * out_area : 0,
+      .y = d->y + item * out_area,
+      .bias = d->epilogue.row_bias ? d->epilogue.row_bias[channel] : 0,
+    };
+    run(&plane, scratch);
+    if (d->epilogue.map) d->epilogue.map(plane.y, plane.y, out_area, d->epilogue.map_a, d->epilogue.map_b);
   }
 }

@@ -51,6 +51,40 @@ CK_INLINE void vstore_part(float *p, vf x, size_t n) {
 #endif
 }
 
+/* Lanes of a vector that are read; the others are zero. */
+#if CK_LANES == 16
+typedef __mmask16 vmask;
+#else
+typedef vi vmask;
+#endif
+
+/* Lanes `first` to `end`, which may lie outside the vector. */
+CK_INLINE vmask vmask_range(ptrdiff_t first, ptrdiff_t end) {
+  if (first < 0) first = 0;
+  if (end > CK_LANES) end = CK_LANES;
+#if CK_LANES == 16
+  return end <= first ? 0 : (__mmask16)((1u << end) - (1u << first));
+#else
+  vi mask = 0;
+  for (ptrdiff_t lane = 0; lane < CK_LANES; lane++) mask[lane] = lane >= first && lane < end ? -1 : 0;
+  return mask;
+#endif
+}
+
+/* Touches no memory but that of the lanes in the mask. */
+CK_INLINE vf vload_masked(const float *p, vmask mask) {
+#if CK_LANES == 16
+  return (vf)_mm512_maskz_loadu_ps(mask, p);
+#elif CK_LANES == 8
+  return (vf)_mm256_maskload_ps(p, (__m256i)mask);
+#else
+  vf r = 0;
+  for (size_t lane = 0; lane < CK_LANES; lane++)
+    if (mask[lane]) r[lane] = p[lane];
+  return r;
+#endif
+}
+
 CK_INLINE vf vset(float x) { return (vf)x; }
 CK_INLINE vf vmuladd(vf a, vf b, vf c) { return a * b + c; }
 /* A NaN in `x` stays one. */

@@ -39,10 +39,12 @@ public struct PixelBuffer: Hashable, Sendable {
   }
 
   /// Lends the pixels as a view that is valid only during `body`.
-  package func withPixels<Result>(_ body: (PixelView) -> Result) -> Result {
-    bytes.withUnsafeBufferPointer { bytes in
+  package func withPixels<Result, Failure: Error>(
+    _ body: (PixelView) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try bytes.withUnsafeBufferPointer { (bytes) throws(Failure) -> Result in
       guard let base = bytes.baseAddress else { preconditionFailure("a pixel buffer is never empty") }
-      return body(
+      return try body(
         PixelView(base: base, width: width, height: height, format: format, bytesPerRow: width * format.channelCount))
     }
   }

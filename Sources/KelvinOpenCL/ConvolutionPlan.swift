@@ -93,7 +93,7 @@ extension Lowering {
   ) throws(DeviceError) {
     let lanes = tuning.lanes
     let blocks = tuning.blocks(plan.outputs)
-    let tile = tile(plan, blocks: blocks)
+    let tile = variant(plan, blocks: blocks)
     let parts = (blocks + tile.blocks - 1) / tile.blocks
     let weights = try weights(plan, tile: tile.blocks * lanes, parts: parts)
     let bias = try epilogue.hasBias ? bias(plan, count: parts * tile.blocks * lanes) : weights
@@ -108,24 +108,16 @@ extension Lowering {
         plan.storesWholeBlocks ? 1 : 0, epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, swaps ? 1 : 0,
         fused.map { Int($0.code) } ?? -1,
       ]).map { .int($0) } + [.float(fused?.a ?? 0), .float(fused?.b ?? 0)]
-    let variant = "\(plan.isPlanar ? "planar" : "blocked")_\(tile.pixels)x\(tile.blocks)"
-    let kernel = KernelName(
-      file: "convolution",
-      defines: [
-        "NAMED(x)=x##_\(variant)", "PIXELS=\(tile.pixels)", "BLOCKS=\(tile.blocks)",
-        "PLANAR=\(plan.isPlanar ? 1 : 0)",
-      ],
-      function: "convolution_\(variant)")
     run(
-      kernel, [source, weights, bias, residual ?? source, target], constants,
+      tile.kernel, [source, weights, bias, residual ?? source, target], constants,
       global: swaps ? [parts, tiles, plan.images * plan.groups] : [tiles, parts, plan.images * plan.groups])
     if let activation = epilogue.activation, fused == nil { unary(activation, target, target, count: count) }
   }
 
-  /// Output pixels and blocks of channels that one work item computes.
-  private func tile(_ plan: ConvolutionPlan, blocks: Int) -> (pixels: Int, blocks: Int) {
-    if plan.isPlanar { return (tuning.pixels, min(blocks, 2)) }
-    return plan.pixels == 1 ? (1, 4) : (tuning.pixels, min(blocks, 2))
+  private func variant(_ plan: ConvolutionPlan, blocks: Int) -> ConvolutionVariant {
+    if plan.isPlanar { return .planar(tuning) }
+    if plan.pixels == 1 { return .vector }
+    return blocks == 1 ? .narrow(tuning) : .wide(tuning)
   }
 
   /// `[group][channel tile][tap][input channel][tile]`, then a block of zeros.

@@ -180,7 +180,7 @@ struct Lowering {
 
   mutating func convert(_ function: String, _ source: Int, _ target: Int, count: Int) {
     run(
-      KernelName(file: "half", function: function), [source, target], [.int(count), .int(tuning.run)],
+      KernelName(program: "half", function: function), [source, target], [.int(count), .int(tuning.run)],
       global: [(count + tuning.run - 1) / tuning.run])
   }
 
@@ -207,7 +207,7 @@ struct Lowering {
     let blocks = tuning.blocks(shape[1])
     let run = max(tuning.run / tuning.lanes, 1)
     self.run(
-      KernelName(file: "blocked", function: function), [source, target],
+      KernelName(program: "blocked", function: function), [source, target],
       [.int(shape[1]), .int(blocks), .int(shape.pixels), .int(run)],
       global: [(shape.pixels + run - 1) / run, shape[0] * blocks])
   }

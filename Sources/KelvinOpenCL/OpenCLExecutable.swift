@@ -12,7 +12,6 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
   let offsets: [Int]
   /// For each dispatch, the node of the segment's graph that it counts for.
   let parents: [String]
-  let blobs: any BlobCache
   private let inputCount: Int
   private let outputCount: Int
   private let place: String
@@ -35,7 +34,6 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
     let plan = ArenaPlan(lifetimes)
     for (index, offset) in zip(indices, plan.offsets) { offsets[index] = offset }
     self.device = device
-    self.blobs = blobs
     self.offsets = offsets
     dispatches = lowering.dispatches
     storages = lowering.storages
@@ -44,7 +42,7 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
     inputCount = lowering.graph.inputs.count
     outputCount = lowering.graph.outputs.count
     place = lowering.graph.nodes.first.map { "segment from '\($0.name)'" } ?? "empty segment"
-    for kernel in Set(dispatches.map(\.kernel)) { try device.programs.prepare(kernel, blobs: blobs) }
+    try device.programs.prepare(dispatches, on: device, blobs: blobs)
   }
 
   package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {

@@ -22,8 +22,13 @@ package final class OpenCLInvocation: Invocation {
     var kernels: [cl_kernel] = []
     do throws(DeviceError) {
       for dispatch in executable.dispatches {
-        kernels.append(try executable.device.programs.makeKernel(dispatch.kernel, blobs: executable.blobs))
-        try Self.setArguments(of: kernels[kernels.count - 1], dispatch, executable, bindings)
+        let kernel = try executable.device.programs.makeKernel(dispatch.kernel, device: executable.device.info.id)
+        kernels.append(kernel)
+        let memory = try dispatch.buffers.map { (storage) throws(DeviceError) in
+          try executable.memory(storage, bindings)
+        }
+        try setArguments(
+          of: kernel, memory: memory, constants: dispatch.constants, name: dispatch.kernel.function, executable.device)
       }
     } catch {
       for kernel in kernels { _ = executable.device.library.functions.clReleaseKernel(kernel) }
@@ -38,29 +43,6 @@ package final class OpenCLInvocation: Invocation {
     for case let event? in profile { _ = functions.clReleaseEvent(event) }
   }
 
-  private static func setArguments(
-    of kernel: cl_kernel, _ dispatch: Dispatch, _ executable: OpenCLExecutable, _ bindings: Bindings
-  ) throws(DeviceError) {
-    var index: cl_uint = 0
-    func set(_ size: Int, _ value: UnsafeRawPointer) throws(DeviceError) {
-      let status = executable.device.library.functions.clSetKernelArg(kernel, index, size, value)
-      guard status == CL_SUCCESS else {
-        throw DeviceError(
-          device: executable.device.info.id, place: "kernel \(dispatch.kernel.function), argument \(index)",
-          call: "clSetKernelArg", status: status)
-      }
-      index += 1
-    }
-    for storage in dispatch.buffers {
-      let (memory, page) = try executable.memory(storage, bindings)
-      var argument: cl_mem? = memory
-      try set(MemoryLayout<cl_mem?>.size, &argument)
-      var start = page
-      try set(MemoryLayout<UInt32>.size, &start)
-    }
-    try set(dispatch.constants.count * 4, dispatch.constants)
-  }
-
   package func submit(after events: [any Event]) throws(DeviceError) {
     let device = executable.device
     for other in events {
@@ -73,12 +55,8 @@ package final class OpenCLInvocation: Invocation {
       let global = executable.dispatches[index].global
       var finished: cl_event?
       let wantsEvent = measuresNodes || index == last
-      let status = withUnsafePointers(global, (device.tuning.group, 1, 1)) { global, local in
-        let enqueue = functions.clEnqueueNDRangeKernel
-        return wantsEvent
-          ? enqueue(device.queue, kernel, 3, nil, global, local, 0, nil, &finished)
-          : enqueue(device.queue, kernel, 3, nil, global, local, 0, nil, nil)
-      }
+      let status =
+        wantsEvent ? enqueue(kernel, global: global, device, &finished) : enqueue(kernel, global: global, device, nil)
       guard status == CL_SUCCESS else {
         _ = functions.clFinish(device.queue)
         throw DeviceError(
@@ -126,19 +104,5 @@ package final class OpenCLInvocation: Invocation {
       }
     }
     return timings
-  }
-}
-
-private func withUnsafePointers<Result>(
-  _ first: (Int, Int, Int), _ second: (Int, Int, Int),
-  _ body: (UnsafePointer<Int>, UnsafePointer<Int>) -> Result
-) -> Result {
-  withUnsafeBytes(of: first) { first in
-    withUnsafeBytes(of: second) { second in
-      guard let first = first.assumingMemoryBound(to: Int.self).baseAddress,
-        let second = second.assumingMemoryBound(to: Int.self).baseAddress
-      else { preconditionFailure("a tuple has an address") }
-      return body(first, second)
-    }
   }
 }

@@ -1,6 +1,7 @@
 internal import KelvinGraph
 
-/// A 128-bit FNV-1a digest: enough to tell sources and accidental damage apart, no defence against malice.
+/// A 128-bit digest in the manner of FNV-1a: enough to tell sources and accidental damage apart, no defence against
+/// malice.
 struct Digest: Hashable, CustomStringConvertible {
   private(set) var low: UInt64 = 0xcbf2_9ce4_8422_2325
   private(set) var high: UInt64 = 0x6c62_272e_07bb_0142
@@ -21,23 +22,32 @@ struct Digest: Hashable, CustomStringConvertible {
   }
 }
 
-/// A program binary as it is kept: magic, digest of what it was built from, digest of the binary, the binary.
-enum ProgramBlob {
+/// A program binary as it is kept: magic, digest of what it was built from, digest of the rest; the names of the
+/// kernels that have run, each ended by a line feed, a zero; the binary.
+struct ProgramBlob {
+  var rehearsed: [String]
+  var binary: [UInt8]
   private static let magic: [UInt8] = Array("KelvinCL".utf8)
 
-  static func encode(_ binary: [UInt8], _ origin: Digest) -> [UInt8] {
-    magic + origin.bytes + Digest(binary).bytes + binary
+  init(rehearsed: [String], binary: [UInt8]) {
+    self.rehearsed = rehearsed
+    self.binary = binary
   }
 
-  /// The binary inside a blob, or nil where the blob is damaged or of another origin.
-  static func binary(of blob: Bytes, _ origin: Digest) -> [UInt8]? {
-    blob.withUnsafeBytes { raw in
-      let header = magic.count + 32
-      guard raw.count > header, Array(raw.prefix(magic.count)) == magic,
-        Array(raw[magic.count..<magic.count + 16]) == origin.bytes
-      else { return nil }
-      let binary = Array(raw.dropFirst(header))
-      return Array(raw[magic.count + 16..<header]) == Digest(binary).bytes ? binary : nil
-    }
+  /// Nil where the blob is damaged or of another origin.
+  init?(_ blob: Bytes, origin: Digest) {
+    let raw = blob.withUnsafeBytes { Array($0) }
+    let header = Self.magic + origin.bytes
+    let start = header.count + origin.bytes.count
+    guard raw.count > start, raw.starts(with: header) else { return nil }
+    let rest = raw[start...]
+    guard Array(raw[header.count..<start]) == Digest(rest).bytes, let end = rest.firstIndex(of: 0) else { return nil }
+    rehearsed = rest[..<end].split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+    binary = Array(rest[(end + 1)...])
+  }
+
+  func encoded(origin: Digest) -> [UInt8] {
+    let rest = rehearsed.flatMap { Array($0.utf8) + [0x0A] } + [0] + binary
+    return Self.magic + origin.bytes + Digest(rest).bytes + rest
   }
 }

@@ -1,164 +1,131 @@
 internal import CKelvinDrivers
-internal import CKelvinShaders
 internal import KelvinDevices
-internal import KelvinGraph
 internal import Synchronization
 
-/// A kernel: the source file it is in, the macros that make its variant, and its function.
-struct KernelName: Hashable, Sendable {
-  var file: String
-  var defines: [String] = []
-  var function: String
-}
-
 /// The programs of one device, each built when it is first needed and kept as a binary in the segment's `BlobCache`.
-final class ProgramLibrary: @unchecked Sendable {
-  private let library: OpenCLLibrary
-  private let context: cl_context
-  private let device: cl_device_id
-  private let deviceID: String
-  private let options: String
+final class ProgramLibrary: Sendable {
   /// Names device, driver and their versions in blob keys.
   private let identity: String
-  private let programs = Mutex<[KernelName: ProgramHandle]>([:])
+  private let programs = Mutex<[KernelName: OpenCLProgram]>([:])
 
-  private struct ProgramHandle: @unchecked Sendable { let program: cl_program }
+  init(identity: String) { self.identity = identity }
 
-  init(
-    library: OpenCLLibrary, context: cl_context, device: cl_device_id, deviceID: String, identity: String,
-    options: String
-  ) {
-    self.library = library
-    self.context = context
-    self.device = device
-    self.deviceID = deviceID
-    self.identity = identity
-    self.options = options
+  /// Builds what the dispatches need and runs each of their kernels once, so that no later run waits for a compiler.
+  func prepare(_ dispatches: [Dispatch], on device: OpenCLDevice, blobs: any BlobCache) throws(DeviceError) {
+    try programs.withLock { (programs) throws(DeviceError) in
+      for (key, users) in Dictionary(grouping: dispatches, by: { Self.key($0.kernel) }) {
+        let recipe = try recipe(key, device)
+        let program: OpenCLProgram
+        if let known = programs[key] ?? restore(recipe, on: device, blobs: blobs) {
+          program = known
+        } else {
+          program = try .build(recipe.text, options: recipe.options, name: key.program, on: device)
+        }
+        programs[key] = program
+        var isNew = false
+        for dispatch in users where program.rehearsed.insert(dispatch.kernel.function).inserted {
+          try rehearse(dispatch, program, on: device)
+          isNew = true
+        }
+        if isNew, !(blobs is NoBlobCache), let binary = program.binary() {
+          let blob = ProgramBlob(rehearsed: program.rehearsed.sorted(), binary: binary)
+          blob.encoded(origin: recipe.digest).withUnsafeBytes { blobs.store(recipe.blobKey, $0) }
+        }
+      }
+    }
+  }
+
+  /// A new kernel object of a program that `prepare` has seen.
+  func makeKernel(_ name: KernelName, device: String) throws(DeviceError) -> cl_kernel {
+    guard let program = programs.withLock({ $0[Self.key(name)] }) else {
+      throw DeviceError(.compilation, device: device, place: "kernel \(name.function)", reason: "it was never built")
+    }
+    return try program.makeKernel(name.function, device: device)
   }
 
   /// Ends the life of all programs; nothing may be asked for afterwards.
-  func release() {
-    programs.withLock { programs in
-      for handle in programs.values { _ = library.functions.clReleaseProgram(handle.program) }
-      programs = [:]
-    }
+  func release() { programs.withLock { $0 = [:] } }
+
+  private struct Recipe {
+    var text: String
+    var options: String
+    var digest: Digest
+    var blobKey: String
   }
 
-  /// A new kernel object, whose arguments are the caller's to set.
-  func makeKernel(_ name: KernelName, blobs: any BlobCache) throws(DeviceError) -> cl_kernel {
-    let program = try program(of: name, blobs: blobs)
-    var status: cl_int = CL_SUCCESS
-    guard let kernel = library.functions.clCreateKernel(program, name.function, &status), status == CL_SUCCESS else {
-      throw DeviceError(device: deviceID, place: "kernel \(name.function)", call: "clCreateKernel", status: status)
-    }
-    return kernel
+  private static func key(_ name: KernelName) -> KernelName {
+    KernelName(program: name.program, defines: name.defines, function: "")
   }
 
-  /// Makes sure that the program of a kernel is built.
-  func prepare(_ name: KernelName, blobs: any BlobCache) throws(DeviceError) { _ = try program(of: name, blobs: blobs) }
-
-  private func program(of name: KernelName, blobs: any BlobCache) throws(DeviceError) -> cl_program {
-    let key = KernelName(file: name.file, defines: name.defines, function: "")
-    if let known = programs.withLock({ $0[key]?.program }) { return known }
-    let text = try source("prelude") + source(name.file)
-    let options = ([options] + name.defines.map { "-D\($0)" }).joined(separator: " ")
-    let digest = Digest("\(identity)\n\(options)\n\(text)")
-    let blobKey = "opencl/\(name.file)-\(digest)"
-    let built: cl_program
-    if let blob = blobs.blob(blobKey), let restored = restore(ProgramBlob.binary(of: blob, digest), options) {
-      built = restored
-    } else {
-      built = try build(text, options, name)
-      if let binary = binary(of: built) {
-        let blob = ProgramBlob.encode(binary, digest)
-        blob.withUnsafeBytes { blobs.store(blobKey, $0) }
-      }
-    }
-    let handle = ProgramHandle(program: built)
-    let kept = programs.withLock { programs in
-      if let first = programs[key] { return first }
-      programs[key] = handle
-      return handle
-    }
-    if kept.program != built { _ = library.functions.clReleaseProgram(built) }
-    return kept.program
-  }
-
-  private func source(_ name: String) throws(DeviceError) -> String {
-    guard let text = kelvin_opencl_source(name) else {
-      throw DeviceError(.compilation, device: deviceID, place: "kernels '\(name)'", reason: "there is no such source")
-    }
-    return String(cString: text)
-  }
-
-  private func build(_ text: String, _ options: String, _ name: KernelName) throws(DeviceError) -> cl_program {
-    let place = "kernels '\(name.file)'"
-    var status: cl_int = CL_SUCCESS
-    let created = text.withCString { text in
-      var line: UnsafePointer<CChar>? = text
-      return library.functions.clCreateProgramWithSource(context, 1, &line, nil, &status)
-    }
-    guard let created, status == CL_SUCCESS else {
-      throw DeviceError(device: deviceID, place: place, call: "clCreateProgramWithSource", status: status)
-    }
-    var ids: [cl_device_id?] = [device]
-    status = library.functions.clBuildProgram(created, 1, &ids, options, nil, nil)
-    guard status == CL_SUCCESS else {
-      let log = buildLog(of: created)
-      _ = library.functions.clReleaseProgram(created)
+  private func recipe(_ key: KernelName, _ device: OpenCLDevice) throws(DeviceError) -> Recipe {
+    guard let text = programSource(key.program, device.tuning) else {
       throw DeviceError(
-        .compilation, device: deviceID, place: place,
-        reason: "clBuildProgram failed: \(statusName(status)) with \(options)\n\(log)")
+        .compilation, device: device.info.id, place: "program '\(key.program)'", reason: "there is no such source")
     }
-    return created
+    let options = ([device.tuning.options] + key.defines.map { "-D\($0)" }).joined(separator: " ")
+    let digest = Digest("\(identity)\n\(options)\n\(text)")
+    return Recipe(text: text, options: options, digest: digest, blobKey: "opencl/\(key.program)-\(digest)")
   }
 
-  /// The program of a binary, or nil where the driver does not take it.
-  private func restore(_ binary: [UInt8]?, _ options: String) -> cl_program? {
-    guard let binary else { return nil }
-    var ids: [cl_device_id?] = [device]
-    var status: cl_int = CL_SUCCESS
-    let created = binary.withUnsafeBufferPointer { bytes in
-      var base = bytes.baseAddress
-      var count = bytes.count
-      var binaryStatus: cl_int = CL_SUCCESS
-      return library.functions.clCreateProgramWithBinary(context, 1, &ids, &count, &base, &binaryStatus, &status)
+  private func restore(_ recipe: Recipe, on device: OpenCLDevice, blobs: any BlobCache) -> OpenCLProgram? {
+    guard let stored = blobs.blob(recipe.blobKey), let blob = ProgramBlob(stored, origin: recipe.digest) else {
+      return nil
     }
-    guard let created else { return nil }
-    if status == CL_SUCCESS {
-      status = library.functions.clBuildProgram(created, 1, &ids, options, nil, nil)
-      if status == CL_SUCCESS { return created }
-    }
-    _ = library.functions.clReleaseProgram(created)
-    return nil
+    return OpenCLProgram.restore(blob, options: recipe.options, on: device)
   }
 
-  private func binary(of program: cl_program) -> [UInt8]? {
-    let functions = library.functions
-    var count = 0
-    let sizes = cl_program_info(CL_PROGRAM_BINARY_SIZES)
-    guard functions.clGetProgramInfo(program, sizes, MemoryLayout<Int>.size, &count, nil) == CL_SUCCESS,
-      count > 0, count < 1 << 30
-    else { return nil }
-    var bytes = [UInt8](repeating: 0, count: count)
-    let status = bytes.withUnsafeMutableBufferPointer { bytes in
-      var base = bytes.baseAddress
-      let binaries = cl_program_info(CL_PROGRAM_BINARIES)
-      return functions.clGetProgramInfo(program, binaries, MemoryLayout.size(ofValue: base), &base, nil)
+  /// Runs one work group on a tensor of zeros, all sizes one: PoCL compiles a kernel for its group size at its first
+  /// run, and other drivers, too, defer work to it.
+  private func rehearse(_ dispatch: Dispatch, _ program: OpenCLProgram, on device: OpenCLDevice) throws(DeviceError) {
+    let functions = device.library.functions
+    let kernel = try program.makeKernel(dispatch.kernel.function, device: device.info.id)
+    defer { _ = functions.clReleaseKernel(kernel) }
+    let zeros = try OpenCLBuffer(device, byteCount: 1 << 16)
+    try setArguments(
+      of: kernel, memory: dispatch.buffers.map { _ in (zeros.memory, 0) },
+      constants: dispatch.constants.map { _ in 1 }, name: dispatch.kernel.function, device)
+    let status = enqueue(kernel, global: (device.tuning.group, 1, 1), device, nil)
+    guard status == CL_SUCCESS, functions.clFinish(device.queue) == CL_SUCCESS else {
+      throw DeviceError(
+        device: device.info.id, place: "kernel \(dispatch.kernel.function)", call: "clEnqueueNDRangeKernel",
+        status: status)
     }
-    return status == CL_SUCCESS ? bytes : nil
   }
+}
 
-  private func buildLog(of program: cl_program) -> String {
-    let query = cl_program_build_info(CL_PROGRAM_BUILD_LOG)
-    var count = 0
-    guard library.functions.clGetProgramBuildInfo(program, device, query, 0, nil, &count) == CL_SUCCESS, count > 0 else {
-      return "no build log"
+/// Sets every argument of a kernel: its buffers, each with the page it starts at, then its block of constants.
+func setArguments(
+  of kernel: cl_kernel, memory: [(memory: cl_mem, page: UInt32)], constants: [UInt32], name: String,
+  _ device: OpenCLDevice
+) throws(DeviceError) {
+  var index: cl_uint = 0
+  func set(_ size: Int, _ value: UnsafeRawPointer) throws(DeviceError) {
+    let status = device.library.functions.clSetKernelArg(kernel, index, size, value)
+    guard status == CL_SUCCESS else {
+      throw DeviceError(
+        device: device.info.id, place: "kernel \(name), argument \(index)", call: "clSetKernelArg", status: status)
     }
-    var bytes = [UInt8](repeating: 0, count: min(count, 1 << 20))
-    guard library.functions.clGetProgramBuildInfo(program, device, query, bytes.count, &bytes, nil) == CL_SUCCESS else {
-      return "no build log"
+    index += 1
+  }
+  for place in memory {
+    var argument: cl_mem? = place.memory
+    try set(MemoryLayout<cl_mem?>.size, &argument)
+    var page = place.page
+    try set(MemoryLayout<UInt32>.size, &page)
+  }
+  try set(constants.count * 4, constants)
+}
+
+/// Puts a kernel run on the device's queue.
+func enqueue(
+  _ kernel: cl_kernel, global: (Int, Int, Int), _ device: OpenCLDevice, _ event: UnsafeMutablePointer<cl_event?>?
+) -> cl_int {
+  var (global, local) = (global, (device.tuning.group, 1, 1))
+  return withUnsafeBytes(of: &global) { global in
+    withUnsafeBytes(of: &local) { local in
+      device.library.functions.clEnqueueNDRangeKernel(
+        device.queue, kernel, 3, nil, global.assumingMemoryBound(to: Int.self).baseAddress,
+        local.assumingMemoryBound(to: Int.self).baseAddress, 0, nil, event)
     }
-    return String(decoding: bytes.prefix { $0 != 0 }.prefix(4000), as: UTF8.self)
   }
 }

@@ -52,7 +52,7 @@ extension Lowering {
         .int(row.source), .int(row.target),
       ] + list(\.size, filler: 1) + list(\.source, filler: 0) + list(\.target, filler: 0)
     self.run(
-      KernelName(file: "copy", defines: ["ELEMENT=\(elementName(elementByteCount))"], function: "copy"),
+      KernelName(program: "copy", defines: ["ELEMENT=\(elementName(elementByteCount))"], function: "copy"),
       [source, target], constants,
       global: [(rowCount + rows - 1) / rows, (row.size + run - 1) / run])
   }

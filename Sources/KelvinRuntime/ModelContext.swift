@@ -96,14 +96,18 @@ package struct ModelContext: Sendable {
     _ solution: PlanSolution, precision: Precision, threads: Int, isDeterministic: Bool = false,
     observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
-    let memory = MemoryPackedWeights()
     var cached: [String: CachedWeights] = [:]
+    var uncached: [String: MemoryPackedWeights] = [:]
     let model = try CompiledModel(
       graph, placement: solution.placement, transfers: solution.transfers, inventory: inventory, precision: precision,
       threads: threads, isDeterministic: isDeterministic,
       storage: { device in
-        guard let cache else { return (memory, NoBlobCache()) }
         let id = device.info.id
+        guard let cache else {
+          let weights = uncached[id] ?? MemoryPackedWeights()
+          uncached[id] = weights
+          return (weights, NoBlobCache())
+        }
         let weights =
           cached[id] ?? cache.weights(key, function: function, device: device.info, precision: precision)
         cached[id] = weights

@@ -9,7 +9,8 @@ struct KelvinTool: ParsableCommand {
     abstract: "Runs Core ML and ONNX models on CPU, Vulkan and OpenCL devices, and shows which device runs what and why.",
     version: kelvinVersion,
     subcommands: [
-      DevicesCommand.self,
+      DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, PlanCommand.self,
+      OperatorsCommand.self,
     ])
 
   /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.

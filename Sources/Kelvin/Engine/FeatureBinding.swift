@@ -1,15 +1,17 @@
-import KelvinGraph
+package import KelvinGraph
 import KelvinImages
-import KelvinRuntime
+package import KelvinRuntime
 
 /// Moves feature values into a session's inputs and a session's outputs into feature values.
-struct FeatureBinding: Sendable {
+package struct FeatureBinding: Sendable {
   let function: Function
+
+  package init(function: Function) { self.function = function }
 
   /// The shapes a caller's arrays have, for inputs that are flexible.
   ///
   /// - Throws: `featureType` for a shape outside the feature's range.
-  func shapes(_ provider: some FeatureProvider) throws(ModelError) -> [String: Shape] {
+  package func shapes(_ provider: some FeatureProvider) throws(ModelError) -> [String: Shape] {
     var shapes: [String: Shape] = [:]
     for feature in function.inputs {
       guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
@@ -28,7 +30,7 @@ struct FeatureBinding: Sendable {
   /// Writes every input of a session's graph.
   ///
   /// - Throws: `featureType` naming the feature: missing, unknown, or what was expected and what was given.
-  func write(_ provider: some FeatureProvider, to session: Session) throws(ModelError) {
+  package func write(_ provider: some FeatureProvider, to session: Session) throws(ModelError) {
     let names = Set(function.inputs.map(\.name))
     if let unknown = provider.featureNames.sorted().first(where: { !names.contains($0) }) {
       throw ModelError(
@@ -90,7 +92,7 @@ struct FeatureBinding: Sendable {
     }
     let sampler: ImageSampler
     do throws(ImageError) {
-      sampler = try ImageSampler(
+      sampler = ImageSampler(
         width: image.width, height: image.height, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb,
         layout: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill, regionOfInterest: picture.regionOfInterest)
       try picture.pixels.withPixels { (view) throws(ImageError) in
@@ -110,7 +112,7 @@ struct FeatureBinding: Sendable {
   }
 
   /// The outputs of a session's latest run.
-  func read(_ session: Session) -> DictionaryFeatureProvider {
+  package func read(_ session: Session) -> DictionaryFeatureProvider {
     let graph = session.model.graph
     func tensor(_ index: Int) -> Tensor {
       Tensor(graph[graph.outputs[index]].type, session.withOutput(index) { Bytes(copying: $0) })
@@ -162,7 +164,7 @@ struct FeatureBinding: Sendable {
 }
 
 extension Dimension {
-  var isFlexible: Bool { if case .flexible = self { true } else { false } }
+  package var isFlexible: Bool { if case .flexible = self { true } else { false } }
 
   func accepts(_ size: Int) -> Bool {
     switch self {

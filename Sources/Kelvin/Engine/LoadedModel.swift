@@ -1,5 +1,5 @@
 import KelvinDevices
-package import KelvinFormats
+import KelvinFormats
 package import KelvinGraph
 package import KelvinPasses
 package import KelvinPlanning

@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import FoundationEssentials
 import KelvinRuntime
 import Synchronization
 
@@ -39,12 +39,4 @@ enum BlockingWork {
 }
 
 /// Every core this process may use.
-package let defaultThreadCount = max(1, ProcessorCount.available)
-
-private enum ProcessorCount {
-  static var available: Int {
-    var set = cpu_set_t()
-    guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else { return 1 }
-    return withUnsafeBytes(of: &set) { $0.reduce(0) { $0 + $1.nonzeroBitCount } }
-  }
-}
+package let defaultThreadCount = max(1, ProcessInfo.processInfo.activeProcessorCount)

@@ -1,4 +1,4 @@
-import KelvinGraph
+package import KelvinGraph
 
 /// The element type of a `MultiArray`.
 public enum MultiArrayDataType: String, Hashable, Sendable {
@@ -39,7 +39,7 @@ public struct MultiArray: Hashable, Sendable {
     bytes = elements.withUnsafeBytes { Array($0) }
   }
 
-  init?(_ tensor: Tensor) {
+  package init?(_ tensor: Tensor) {
     guard let dataType = MultiArrayDataType(tensor.type.scalar) else { return nil }
     self.dataType = dataType
     shape = tensor.shape.dimensions
@@ -105,5 +105,5 @@ public struct MultiArray: Hashable, Sendable {
     return zip(position, strides).reduce(0) { $0 + $1.0 * $1.1 }
   }
 
-  var tensor: Tensor { Tensor(TensorType(dataType.scalar, Shape(shape)), Bytes(bytes)) }
+  package var tensor: Tensor { Tensor(TensorType(dataType.scalar, Shape(shape)), Bytes(bytes)) }
 }

@@ -66,7 +66,7 @@ public final class Model: Sendable {
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> Model {
     let isCancelled = CancellationFlag()
-    return try await isCancelled.following {
+    return try await isCancelled.following { () async throws(ModelError) -> Model in
       try await BlockingWork.run { () throws(ModelError) -> Model in
         try Model(
           contentsOf: url, configuration, .init(progress: progress, isCancelled: { isCancelled.isSet }))

@@ -1,4 +1,5 @@
 import KelvinDevices
+import KelvinRuntime
 
 /// A device that models may run on.
 public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {

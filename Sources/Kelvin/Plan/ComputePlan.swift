@@ -1,6 +1,8 @@
 public import FoundationEssentials
+import KelvinDevices
 import KelvinGraph
 import KelvinPlanning
+import KelvinRuntime
 
 /// Which device runs each operation of a model, what it costs there and elsewhere, and why.
 public struct ComputePlan: Sendable {

@@ -17,7 +17,7 @@ extension Kernels {
         let run = max(lowering.tuning.run / lanes, lowering.tuning.lanes)
         let planes = shape[0] * (layout == .blocked ? lowering.tuning.blocks(shape[1]) : shape[1])
         lowering.run(
-          KernelName(file: "batch_normalization", function: "batch_normalization"), [source, statistics, target],
+          KernelName(program: "batch_normalization", function: "batch_normalization"), [source, statistics, target],
           [.int(shape[1]), .int(shape.pixels), .int(run), .int(layout == .blocked ? 1 : 0)],
           global: [(shape.pixels + run - 1) / run, planes])
       }

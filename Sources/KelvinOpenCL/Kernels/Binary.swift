@@ -91,7 +91,7 @@ extension Lowering {
         .int(rowCount), .int(row.size), .int(rows), .int(run), .int(Int(op.code)), .int(row.x), .int(row.y),
       ] + list(\.size, filler: 1) + list(\.x, filler: 0) + list(\.y, filler: 0)
     self.run(
-      KernelName(file: "binary", function: "binary"), [x, y, z], constants,
+      KernelName(program: "binary", function: "binary"), [x, y, z], constants,
       global: [(rowCount + rows - 1) / rows, (row.size + run - 1) / run])
   }
 }

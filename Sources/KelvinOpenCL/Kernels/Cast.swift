@@ -34,7 +34,7 @@ extension Lowering {
       }
     let defines = ["SOURCE=\(name(from))", "TARGET=\(name(to))", "CONVERT=\(convert)"]
     run(
-      KernelName(file: "cast", defines: defines, function: "cast"), [source, target],
+      KernelName(program: "cast", defines: defines, function: "cast"), [source, target],
       [.int(count), .int(tuning.run)], global: [(count + tuning.run - 1) / tuning.run])
   }
 

@@ -64,7 +64,7 @@ extension Lowering {
       + [columns, parts, op.epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, fused.map { Int($0.code) } ?? -1])
       .map { .int($0) } + [.float(fused?.a ?? 0), .float(fused?.b ?? 0)]
     run(
-      KernelName(file: "depthwise", function: "depthwise"), [source, weights, bias, residual ?? source, target],
+      KernelName(program: "convolution", function: "depthwise"), [source, weights, bias, residual ?? source, target],
       constants, global: [plane.height * parts, blocks, type(x).shape[0]])
     if let activation = op.epilogue.activation, fused == nil {
       unary(activation, target, target, count: blockedCount(type(y).shape))

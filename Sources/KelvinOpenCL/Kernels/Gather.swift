@@ -21,7 +21,7 @@ extension Kernels {
         let run = min(lowering.tuning.run, max(inner, 1))
         let element = lowering.elementName(lowering.internalByteCount(x.scalar))
         lowering.run(
-          KernelName(file: "gather", defines: ["ELEMENT=\(element)", "INDEX=\(index)"], function: "gather"),
+          KernelName(program: "gather", defines: ["ELEMENT=\(element)", "INDEX=\(index)"], function: "gather"),
           [source, chosen, target], [.int(x.shape[op.axis]), .int(indices.count), .int(inner), .int(run)],
           global: [(inner + run - 1) / run, outer * indices.count])
       }

@@ -28,7 +28,7 @@ extension Kernels {
           + Array(repeating: 0, count: missing) + axes.map { $0.x * xCount }
           + Array(repeating: 0, count: missing) + axes.map { $0.y * yCount }
         lowering.run(
-          KernelName(file: "matmul", function: "matmul"), [left, right, target], constants.map { .int($0) },
+          KernelName(program: "matmul", function: "matmul"), [left, right, target], constants.map { .int($0) },
           global: [lowering.tuning.blocks(columns), (rows + 3) / 4, batch.count])
       }
     }

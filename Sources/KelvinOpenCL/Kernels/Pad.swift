@@ -22,7 +22,7 @@ extension Kernels {
           + missing + to.shape.dimensions + missing + from.shape.dimensions + missing.map { _ in 0 } + op.before
         let element = lowering.elementName(lowering.internalByteCount(from.scalar))
         lowering.run(
-          KernelName(file: "pad", defines: ["ELEMENT=\(element)"], function: "pad"), [source, target],
+          KernelName(program: "pad", defines: ["ELEMENT=\(element)"], function: "pad"), [source, target],
           constants.map { .int($0) }, global: [(length + run - 1) / run, rows])
       }
     }

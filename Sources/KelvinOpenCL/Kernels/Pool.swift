@@ -18,7 +18,7 @@ extension Kernels {
           + plane.dilations + plane.before + plane.after
           + [columns, parts, op.function == .maximum ? 1 : 0, op.function == .averageIncludingPadding ? 1 : 0]
         lowering.run(
-          KernelName(file: "pool", function: "pool"), [source, target], constants.map { .int($0) },
+          KernelName(program: "pool", function: "pool"), [source, target], constants.map { .int($0) },
           global: [plane.height * parts, shape[0] * lowering.tuning.blocks(shape[1])])
       }
     }

@@ -47,7 +47,7 @@ extension Lowering {
     _ op: Reduce, _ source: Int, _ target: Int, outer: Int, length: Int, inner: Int
   ) {
     run(
-      KernelName(file: "reduce", function: inner == 1 ? "reduce_rows" : "reduce_columns"), [source, target],
+      KernelName(program: "reduce", function: inner == 1 ? "reduce_rows" : "reduce_columns"), [source, target],
       [.int(outer), .int(length), .int(inner), .int(Int(op.code))],
       global: [inner == 1 ? outer : outer * ((inner + tuning.lanes - 1) / tuning.lanes)])
   }

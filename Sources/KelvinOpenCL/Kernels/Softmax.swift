@@ -13,7 +13,7 @@ extension Kernels {
         let target = lowering.make(lowering.node.outputs[0], .dense)
         let lanes = lowering.tuning.lanes
         lowering.run(
-          KernelName(file: "softmax", function: inner == 1 ? "softmax_rows" : "softmax_columns"), [source, target],
+          KernelName(program: "softmax", function: inner == 1 ? "softmax_rows" : "softmax_columns"), [source, target],
           [.int(outer), .int(shape[op.axis]), .int(inner)],
           global: [inner == 1 ? outer : outer * ((inner + lanes - 1) / lanes)])
       }

@@ -24,7 +24,7 @@ extension Lowering {
     let run = max(tuning.run / tuning.lanes, 1)
     let perItem = run * tuning.lanes
     self.run(
-      KernelName(file: "unary", function: "unary"), [source, target],
+      KernelName(program: "unary", function: "unary"), [source, target],
       [.int(count), .int(run), .int(Int(function.code)), .float(function.a), .float(function.b)],
       global: [(count + perItem - 1) / perItem])
   }

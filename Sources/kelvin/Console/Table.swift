@@ -16,19 +16,19 @@ struct Table {
   }
 
   private var columns: [Column]
-  /// Each row's cells, and a remark that stands on lines of its own below it.
-  private var rows: [(cells: [String], remark: String)] = []
+  /// Each row's cells, and remarks that stand on lines of their own below it.
+  private var rows: [(cells: [String], remarks: [String])] = []
   private static let gap = 2
 
   init(_ columns: Column...) { self.columns = columns }
   init(_ columns: [Column]) { self.columns = columns }
 
-  /// - Parameter remark: text for which no column has room.
-  mutating func add(_ cells: String..., remark: String = "") { add(cells, remark: remark) }
+  mutating func add(_ cells: String...) { add(cells) }
 
-  mutating func add(_ cells: [String], remark: String = "") {
+  /// - Parameter remarks: text for which no column has room.
+  mutating func add(_ cells: [String], remarks: [String] = []) {
     precondition(cells.count == columns.count, "\(columns.count) cells make a row, got \(cells.count)")
-    rows.append((cells, remark))
+    rows.append((cells, remarks))
   }
 
   /// The table, one line for the titles and one or more for each row, without a newline at its end.
@@ -56,7 +56,7 @@ struct Table {
     var lines = columns.allSatisfy(\.title.isEmpty) ? [] : [line(columns.map(\.title))]
     for row in rows {
       lines.append(line(row.cells))
-      if !row.remark.isEmpty { lines.append(row.remark.wrapped(to: width, indent: 4)) }
+      lines += row.remarks.map { $0.wrapped(to: width, indent: 4) }
     }
     return lines.joined(separator: "\n")
   }
@@ -70,19 +70,27 @@ extension String {
     return "\(prefix((kept + 1) / 2))…\(suffix(kept / 2))"
   }
 
-  /// The text broken at spaces into lines of at most `width` characters, each indented.
-  func wrapped(to width: Int, indent: Int = 0) -> String {
-    let margin = String(repeating: " ", count: indent)
+  /// The text broken at spaces into lines of at most `width` characters.
+  ///
+  /// - Parameters:
+  ///   - indent: columns that every line begins with.
+  ///   - hangingIndent: columns that lines after the first begin with; `indent` unless given.
+  func wrapped(to width: Int, indent: Int = 0, hangingIndent: Int? = nil) -> String {
+    let hanging = hangingIndent ?? indent
     var lines: [String] = []
-    var line = ""
-    for word in split(separator: " ", omittingEmptySubsequences: true) {
-      if !line.isEmpty, indent + line.count + 1 + word.count > width {
-        lines.append(margin + line)
-        line = ""
+    var line = String(repeating: " ", count: indent)
+    var isEmpty = true
+    // Runs of spaces are kept: they align what stands at the beginning of a line.
+    for word in split(separator: " ", omittingEmptySubsequences: false) {
+      if !isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = String(repeating: " ", count: hanging)
+        isEmpty = true
       }
-      line += line.isEmpty ? "\(word)" : " \(word)"
+      line += isEmpty ? "\(word)" : " \(word)"
+      isEmpty = false
     }
-    if !line.isEmpty || lines.isEmpty { lines.append(margin + line) }
+    lines.append(line)
     return lines.joined(separator: "\n")
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import Kelvin
 import KelvinGraph
 import KelvinPlanning
@@ -20,7 +19,7 @@ struct ModelOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("Run a node on this device, whatever it costs. Repeatable.", valueName: "node=device"),
-    transform: { try pair($0, "pin", "NODE=DEVICE") })
+    transform: { try NamedText($0, option: "pin", form: "NODE=DEVICE") })
   var pin: [NamedText] = []
 
   @Option(help: ArgumentHelp("Run nothing on this device. Repeatable.", valueName: "device"))
@@ -36,10 +35,7 @@ struct ModelOptions: ParsableArguments {
     help: ArgumentHelp("Measurements to plan with, from 'kelvin profile --save'.", valueName: "file"))
   var profileFile: String?
 
-  @Option(
-    help: ArgumentHelp("The shape of an input: NAME=1x3x224x224. Repeatable.", valueName: "name=shape"),
-    transform: shape)
-  var shape: [NamedShape] = []
+  @OptionGroup var shapes: ShapeOption
 
   @Option(help: ArgumentHelp("The function of the model. (default: the model's own)", valueName: "name"))
   var function: String?
@@ -59,9 +55,6 @@ struct ModelOptions: ParsableArguments {
   @Flag(help: "Choose no kernel by timing, so that results repeat bit for bit.")
   var deterministic = false
 
-  struct NamedText { var name: String, text: String }
-  struct NamedShape { var name: String, shape: Shape }
-
   func validate() throws {
     if noCache, cacheDir != nil { throw ValidationError("--no-cache and --cache-dir contradict each other") }
     if planFile != nil, !pin.isEmpty { throw ValidationError("--plan places every node; it cannot be used with --pin") }
@@ -78,29 +71,18 @@ struct ModelOptions: ParsableArguments {
       }
     }
     options.request = PlanRequest(
-      units: units, goal: goal, isStrict: strict, precision: precision, threads: threads ?? Self.coreCount, pins: pins,
+      units: units, goal: goal, isStrict: strict, precision: precision, threads: threads ?? defaultThreadCount, pins: pins,
       exclusions: exclude)
     if let planFile { options.plan = try SavedPlan.read(planFile) }
     if let profileFile {
       options.profile = try MeasuredProfile(json: Array(try InputFile.read(profileFile)), document: profileFile)
     }
-    for item in shape where options.shapes.updateValue(item.shape, forKey: item.name) != nil {
-      throw UsageError("--shape names '\(item.name)' twice")
-    }
+    options.shapes = try shapes.dictionary()
     options.function = function
     options.isDeterministic = deterministic
     if noCache { options.cacheDirectory = nil } else if let cacheDir { options.cacheDirectory = cacheDir }
     return options
   }
-
-  /// Processors that this process may run on.
-  static let coreCount: Int = {
-    var set = cpu_set_t()
-    guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else {
-      return max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-    }
-    return max(1, withUnsafeBytes(of: set) { $0.reduce(0) { $0 + $1.nonzeroBitCount } })
-  }()
 
   private static func precision(_ text: String) throws -> Precision {
     guard let precision = Precision(rawValue: text) else {
@@ -114,23 +96,5 @@ struct ModelOptions: ParsableArguments {
       throw ValidationError("'\(text)' is no number of threads; use 1 to 1024")
     }
     return count
-  }
-
-  /// Splits at the last '=', since names may hold one.
-  private static func pair(_ text: String, _ option: String, _ form: String) throws -> NamedText {
-    guard let sign = text.lastIndex(of: "="), sign > text.startIndex, text.index(after: sign) < text.endIndex else {
-      throw ValidationError("--\(option) takes \(form), got '\(text)'")
-    }
-    return NamedText(name: String(text[..<sign]), text: String(text[text.index(after: sign)...]))
-  }
-
-  private static func shape(_ text: String) throws -> NamedShape {
-    let named = try pair(text, "shape", "NAME=1x3x224x224")
-    let parts = named.text.split(separator: "x", omittingEmptySubsequences: false)
-    let shape = Shape(parts.compactMap { Int($0) }.filter { $0 > 0 })
-    guard shape.rank == parts.count, shape.isAddressable else {
-      throw ValidationError("--shape takes NAME=1x3x224x224 with positive sizes, got '\(text)'")
-    }
-    return NamedShape(name: named.name, shape: shape)
   }
 }

@@ -1,0 +1,52 @@
+internal import CKelvinShaders
+
+/// A kernel: the program it is in, the macros that make the program's variant, and its function.
+struct KernelName: Hashable, Sendable {
+  var program: String
+  var defines: [String] = []
+  var function: String
+}
+
+/// A variant of the convolution kernel, compiled into one program with the others: a compiler takes longer to read its
+/// own headers than to compile a kernel.
+struct ConvolutionVariant: Hashable, Sendable {
+  /// Whether the input's channels lie in planes.
+  var isPlanar: Bool
+  /// Output pixels and blocks of channels that one work item computes.
+  var pixels: Int
+  var blocks: Int
+
+  static func planar(_ tuning: Tuning) -> Self { Self(isPlanar: true, pixels: tuning.pixels, blocks: 2) }
+  static func narrow(_ tuning: Tuning) -> Self { Self(isPlanar: false, pixels: tuning.pixels, blocks: 1) }
+  static func wide(_ tuning: Tuning) -> Self { Self(isPlanar: false, pixels: tuning.pixels, blocks: 2) }
+  static let vector = Self(isPlanar: false, pixels: 1, blocks: 4)
+
+  static func all(_ tuning: Tuning) -> [Self] { [planar(tuning), narrow(tuning), wide(tuning), vector] }
+
+  var suffix: String { "\(isPlanar ? "planar" : "blocked")_\(pixels)x\(blocks)" }
+  var kernel: KernelName { KernelName(program: "convolution", function: "convolution_\(suffix)") }
+}
+
+/// The text of a program: the prelude, then its files.
+///
+/// - Returns: nil where there is no such program.
+func programSource(_ program: String, _ tuning: Tuning) -> String? {
+  func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
+  guard let prelude = file("prelude"), let own = file(program) else { return nil }
+  guard program == "convolution", let depthwise = file("depthwise") else { return prelude + own }
+  let variants = ConvolutionVariant.all(tuning).map { variant in
+    """
+    #define NAMED(x) x##_\(variant.suffix)
+    #define PIXELS \(variant.pixels)
+    #define BLOCKS \(variant.blocks)
+    #define PLANAR \(variant.isPlanar ? 1 : 0)
+    \(own)
+    #undef NAMED
+    #undef PIXELS
+    #undef BLOCKS
+    #undef PLANAR
+
+    """
+  }
+  return prelude + variants.joined() + depthwise
+}

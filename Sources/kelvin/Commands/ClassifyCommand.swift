@@ -1,0 +1,111 @@
+import ArgumentParser
+import Kelvin
+import KelvinFormats
+import KelvinGraph
+import KelvinImages
+import KelvinProfiling
+import KelvinRuntime
+
+struct ClassifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "classify", abstract: "Says what is on pictures, by a model that takes one picture and gives labels.",
+    discussion: """
+      A picture is turned upright as its EXIF orientation says, then fitted to the model's size. A model whose input is \
+      a plain tensor does not say how pixels enter it: --normalization does, and --labels names its classes.
+      """)
+
+  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  var model: String
+
+  @Argument(help: "JPEG or PNG files.")
+  var images: [String]
+
+  @Option(help: ArgumentHelp("How many labels to show for each picture.", valueName: "n"))
+  var top: Int = 5
+
+  @Option(
+    help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
+  var labels: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How pixels enter a plain tensor input: 0:255, 0:1, -1:1 or imagenet (mean and deviation of ImageNet).",
+      valueName: "rule"),
+    transform: Normalization.init)
+  var normalization: Normalization?
+
+  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var units: UnitsOption
+  @OptionGroup var options: ModelOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Observation: Encodable {
+    var identifier: String
+    var confidence: Double
+  }
+
+  private struct Result: Encodable {
+    var image: String
+    var observations: [Observation]
+    var error: String?
+  }
+
+  func validate() throws {
+    guard !images.isEmpty else { throw ValidationError("name at least one picture") }
+    guard top > 0 else { throw ValidationError("--top takes a number from 1, got \(top)") }
+  }
+
+  func run() throws {
+    let loaded = try loadModel(model, try options.loadOptions(units: units.units))
+    let classifier = try PictureClassifier(
+      loaded, labels: try labels.map(LabelFile.read), normalization: normalization)
+    let session = try loaded.compileWithProgress(try loaded.explainOrRefuse()).makeSession()
+
+    let progress = Progress("classifying")
+    var results: [Result] = []
+    for (index, path) in images.enumerated() {
+      progress.update(Double(index) / Double(images.count), path)
+      do {
+        let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
+        let observations = try classifier.classify(
+          decoded, cropAndScale: pictures.cropAndScale ?? .centerCrop, in: session)
+        results.append(Result(image: path, observations: Array(observations.prefix(top))))
+      } catch let error as ImageError {
+        progress.finish()
+        Console.error(describe(error))
+        results.append(Result(image: path, observations: [], error: describe(error)))
+      }
+    }
+    progress.finish()
+    if output.json { try printJSON(results) } else { show(results) }
+    if results.contains(where: { $0.error != nil }) { throw SilentFailure(status: .badData) }
+  }
+
+  private func show(_ results: [Result]) {
+    let good = results.filter { $0.error == nil }
+    guard !good.isEmpty else { return }
+    var table = Table(
+      .init("IMAGE", shrinksTo: 16), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right))
+    for result in good {
+      for (rank, observation) in result.observations.enumerated() {
+        table.add(rank == 0 ? result.image : "", observation.identifier, HumanReadable.percent(observation.confidence))
+      }
+    }
+    Console.print(table.text())
+  }
+}
+
+/// Files of class labels.
+enum LabelFile {
+  /// One label a line; empty lines at the end do not count.
+  static func read(_ path: String) throws -> [String] {
+    let text = String(decoding: try InputFile.read(path), as: UTF8.self)
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      line.last == "\r" ? String(line.dropLast()) : String(line)
+    }
+    while lines.last?.isEmpty == true { lines.removeLast() }
+    guard !lines.isEmpty else { throw InputError("'\(path)' holds no labels; expected one a line") }
+    return lines
+  }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
+
+struct PlanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan",
+    abstract: "Shows which device runs each node of a model, what it costs there and elsewhere, and why.",
+    discussion: "With --problem FILE it solves a bare planning problem instead of a model's.")
+
+  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  var model: String?
+
+  @Option(help: ArgumentHelp("Solve the planning problem in this JSON file; no model is needed.", valueName: "file"))
+  var problem: String?
+
+  @Option(help: ArgumentHelp("What to minimise: latency, one-shot, throughput or sustained.", valueName: "goal"), transform: goal)
+  var goal: Goal?
+
+  @Option(help: ArgumentHelp("Write the plan to a file for --plan.", valueName: "file"))
+  var save: String?
+
+  @OptionGroup var units: UnitsOption
+  @OptionGroup var options: ModelOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if (model == nil) == (problem == nil) { throw ValidationError("give either a model or --problem FILE") }
+  }
+
+  func run() throws {
+    if let problem { return try solve(problem) }
+    guard let model else { return }
+    let loaded = try loadModel(model, try options.loadOptions(units: units.units, goal: goal ?? .latency))
+    let progress = Progress("planning")
+    progress.update(nil)
+    let explanation = try loaded.explainOrRefuse()
+    progress.finish()
+    let plan = try loaded.context.plan(explanation, loaded.options.request)
+    loaded.noteCacheComplaint()
+    if let save { try OutputFile.write(Array(try plan.json()) + [0x0A], to: save) }
+    let report = PlanReport(loaded, explanation, plan, isVerbose: output.verbose)
+    if output.json { try printJSON(report) } else { Console.print(report.text()) }
+    if let save { Console.note("the plan is in '\(save)'; give it back with --plan") }
+  }
+
+  /// Prints the placement of a bare problem as JSON, whatever `--json` says: another program asked.
+  private func solve(_ path: String) throws {
+    var problem = try PlanningProblem(json: Data(try InputFile.read(path)))
+    if let goal, goal != problem.goal { problem = try problem.with(goal: goal) }
+    try printJSON(try problem.solve())
+  }
+
+  private static func goal(_ text: String) throws -> Goal {
+    guard let goal = Goal(rawValue: text) else {
+      throw ValidationError("'\(text)' is no goal; use \(Goal.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return goal
+  }
+}
+
+extension PlanningProblem {
+  fileprivate func with(goal: Goal) throws(PlanningError) -> PlanningProblem {
+    try PlanningProblem(
+      devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes, goal: goal,
+      pins: pins, exclude: exclude, memory: memory, boundarySeconds: boundarySeconds, resource: resource)
+  }
+}

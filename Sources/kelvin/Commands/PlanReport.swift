@@ -1,0 +1,178 @@
+import Kelvin
+import KelvinGraph
+import KelvinPasses
+import KelvinPlanning
+import KelvinProfiling
+import KelvinRuntime
+
+/// What `kelvin plan` shows: the plan file's document with what was folded away, or a table with its summary.
+struct PlanReport: Encodable {
+  private let model: LoadedModel
+  private let explanation: PlanExplanation
+  private let plan: Plan
+  private let isVerbose: Bool
+  private let foldedAway: [FoldedOperation]
+
+  /// An operation of the source that costs nothing at run time.
+  private struct FoldedOperation: Encodable {
+    var name: String
+    var op: String
+    var reason: String
+  }
+
+  init(_ model: LoadedModel, _ explanation: PlanExplanation, _ plan: Plan, isVerbose: Bool) {
+    self.model = model
+    self.explanation = explanation
+    self.plan = plan
+    self.isVerbose = isVerbose
+    var seen = Set(model.context.graph.nodes.flatMap(\.origins).map(\.index))
+    foldedAway = model.changes.filter(\.isRemoval).reversed().flatMap { change in
+      change.origins.filter { seen.insert($0.index).inserted }.map {
+        FoldedOperation(name: $0.name, op: $0.kind, reason: change.reason)
+      }
+    }.reversed()
+  }
+
+  private enum CodingKeys: String, CodingKey { case foldedAway, transferSeconds, singleDevices }
+
+  func encode(to encoder: any Encoder) throws {
+    try plan.encode(to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(foldedAway, forKey: .foldedAway)
+    try fields.encode(explanation.solution.transfers.reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
+    try fields.encode(
+      explanation.singleDevices.map { Plan.SingleDevice(device: $0.device, predicted: $0.predicted) },
+      forKey: .singleDevices)
+  }
+
+  func text() -> String {
+    let request = model.options.request
+    var lines = [
+      "\(plan.subject.model): \(counted(plan.nodes.count, "node")), units \(request.units), goal \(plan.goal.rawValue), "
+        + "precision \(request.precision.rawValue), \(counted(request.threads, "thread"))"
+    ].map { $0.wrapped(to: Console.width) }
+    lines += ["", nodeTable, "", summary]
+    if isVerbose, !foldedAway.isEmpty { lines += ["", "Folded away before planning:", foldedTable] }
+    return lines.joined(separator: "\n")
+  }
+
+  /// The reason of every node, where they all have the same.
+  private var commonReason: String? {
+    let reasons = Set(plan.nodes.map(\.reason))
+    return plan.nodes.count > 1 && reasons.count == 1 ? reasons.first : nil
+  }
+
+  private static let reasonWidth = 14
+
+  private var nodeTable: String {
+    let common = commonReason
+    var columns = [
+      Table.Column("NODE", shrinksTo: 14), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
+      .init("REGRET", .right),
+    ]
+    if common == nil { columns.append(.init("WHY")) }
+    var table = Table(columns)
+    for node in plan.nodes {
+      let chosen = node.candidates.first { $0.device == node.device }
+      var cells = [
+        node.name, node.op, node.device, chosen.map { Self.cost($0) } ?? "—",
+        node.regret.map(HumanReadable.seconds) ?? "—",
+      ]
+      let isShort = node.reason.count <= Self.reasonWidth
+      if common == nil { cells.append(isShort ? node.reason : "↓") }
+      var remarks: [String] = []
+      if common == nil, !isShort { remarks.append(node.reason) }
+      if isVerbose, node.candidates.count > 1 { remarks.append(candidates(node)) }
+      if isVerbose, node.origins.count > 1 { remarks.append(origins(node)) }
+      remarks += node.transfers.map { transfer in
+        "copies \(transfer.value) (\(HumanReadable.bytes(transfer.bytes))) \(transfer.from) → \(transfer.to): "
+          + HumanReadable.seconds(transfer.seconds)
+      }
+      table.add(cells, remarks: remarks)
+    }
+    return table.text() + (common.map { "\n" + "Why, for every node: \($0).".wrapped(to: Console.width) } ?? "")
+  }
+
+  private func candidates(_ node: Plan.Node) -> String {
+    node.candidates.map { candidate in
+      candidate.seconds == nil
+        ? "\(candidate.device) cannot: \(candidate.unsupported ?? "unsupported")"
+        : "\(candidate.device) \(Self.cost(candidate))"
+    }.joined(separator: ", ")
+  }
+
+  private func origins(_ node: Plan.Node) -> String {
+    "made of " + node.origins.map { "\($0.name) \(HumanReadable.percent($0.share, decimals: 0))" }.joined(separator: ", ")
+  }
+
+  /// A cost with its mark: `*` measured here, `~` estimated.
+  private static func cost(_ candidate: PlanCandidate) -> String {
+    (candidate.source == .measured ? "*" : "~") + HumanReadable.seconds(candidate.seconds ?? .nan)
+  }
+
+  private var summary: String {
+    var table = Table(.init(""), .init(""))
+    let predicted = plan.predicted
+    let method =
+      plan.method == .exact
+      ? "no placement takes less" : "at most \(HumanReadable.percent(plan.gap)) above the best there is"
+    table.add("predicted", "\(HumanReadable.seconds(predicted)) for one warm prediction; \(method)")
+    if let single = plan.bestSingleDevice {
+      let excess = predicted > 0 ? single.predicted / predicted - 1 : 0
+      let elsewhere = explanation.bestSingleDevice?.elsewhere.count ?? 0
+      table.add(
+        "best single device",
+        "\(single.device), \(HumanReadable.seconds(single.predicted))"
+          + (excess > 0.0005 ? ": \(HumanReadable.percent(excess)) more" : ", as this plan")
+          + (elsewhere > 0 ? " (\(counted(elsewhere, "node")) must run elsewhere)" : ""))
+    }
+    for device in plan.nodes.map(\.device).uniqued {
+      let nodes = plan.nodes.filter { $0.device == device }
+      let seconds = nodes.reduce(0) { sum, node in
+        sum + (node.candidates.first { $0.device == device }?.seconds ?? 0)
+      }
+      table.add("on \(device)", "\(counted(nodes.count, "node")), \(HumanReadable.seconds(seconds))")
+    }
+    let transfers = explanation.solution.transfers
+    let seconds = transfers.reduce(0) { $0 + $1.seconds }
+    let bytes = transfers.reduce(0) { $0 + $1.bytes }
+    table.add(
+      "transfers",
+      transfers.isEmpty
+        ? "none" : "\(transfers.count), \(HumanReadable.bytes(bytes)), \(HumanReadable.seconds(seconds))")
+    if !foldedAway.isEmpty {
+      table.add(
+        "folded away", "\(counted(foldedAway.count, "operation"))" + (isVerbose ? ", listed below" : " (--verbose lists them)"))
+    }
+    return table.text() + "\n\n" + legend
+  }
+
+  private var legend: String {
+    let sources = plan.nodes.compactMap { node in node.candidates.first { $0.device == node.device }?.source }
+    let estimated = sources.count { $0 == .estimated }
+    let costs =
+      estimated == 0
+      ? "Costs (*) were measured on this machine."
+      : estimated == sources.count
+        ? "Costs (~) are estimates; 'kelvin profile MODEL' measures them."
+        : "Costs: * measured on this machine, ~ estimated (\(estimated) of \(sources.count)); 'kelvin profile MODEL' measures them."
+    return (costs + " Regret: what the best plan would lose with this node on another device.").wrapped(to: Console.width)
+  }
+
+  private var foldedTable: String {
+    var table = Table(.init("OPERATION", shrinksTo: 20), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
+    for operation in foldedAway { table.add(operation.name, operation.op, operation.reason) }
+    return table.text()
+  }
+}
+
+/// `1 node`, `2 nodes`.
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+extension Array where Element: Hashable {
+  /// The elements without repetitions, in order of first appearance.
+  fileprivate var uniqued: [Element] {
+    var seen = Set<Element>()
+    return filter { seen.insert($0).inserted }
+  }
+}

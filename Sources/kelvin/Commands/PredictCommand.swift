@@ -1,0 +1,95 @@
+import ArgumentParser
+import Kelvin
+import KelvinFormats
+import KelvinGraph
+import KelvinProfiling
+import KelvinRuntime
+
+struct PredictCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "predict", abstract: "Runs a model once on inputs from files, and writes its outputs as files.",
+    discussion: """
+      Tensors are written as NAME.npy, images as NAME.png, dictionaries as NAME.json; numbers and texts are printed. In \
+      a file's name, characters outside A-Z a-z 0-9 . _ - become _.
+      """)
+
+  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  var model: String
+
+  @Option(
+    name: .customLong("input"),
+    help: ArgumentHelp("An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
+    transform: NamedInput.init)
+  var inputs: [NamedInput] = []
+
+  @Option(help: ArgumentHelp("Where outputs are written; made if it is not there.", valueName: "dir"))
+  var outputDir: String
+
+  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var units: UnitsOption
+  @OptionGroup var options: ModelOptions
+  @OptionGroup var output: OutputOptions
+
+  private struct Report: Encodable {
+    var outputs: [String: WrittenOutput]
+    var seconds: Double
+    var model: String
+    var units: String
+  }
+
+  func run() throws {
+    var options = try options.loadOptions(units: units.units)
+    let program = try readModel(at: model)
+    let function = try program.function(options.function)
+    let values = try InputReader(function: function, pictures: pictures).read(inputs)
+    let binding = FeatureBinding(function: function)
+    options.shapes.merge(try binding.shapes(values)) { said, _ in said }
+
+    let loaded = try LoadedModel(program: program, options: options)
+    loaded.remarks.forEach(Console.note)
+    let session = try loaded.compileWithProgress(try loaded.explainOrRefuse()).makeSession()
+    try binding.write(values, to: session)
+    let began = ContinuousClock.now
+    try session.run()
+    let seconds = (ContinuousClock.now - began).inSeconds
+    let results = binding.read(session)
+
+    try OutputFile.makeFolder(outputDir)
+    let written = try OutputWriter(folder: outputDir).write(results, order: function.outputs.map(\.name))
+    if output.json {
+      return try printJSON(
+        Report(
+          outputs: Dictionary(uniqueKeysWithValues: written), seconds: seconds, model: model,
+          units: units.units.description))
+    }
+    var table = Table(.init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24))
+    for (name, output) in written { table.add(name, output.typeText, output.valueText) }
+    Console.print(table.text() + "\n\n" + "one prediction took \(HumanReadable.seconds(seconds))")
+  }
+}
+
+/// `NAME=VALUE` of `--input`.
+struct NamedInput {
+  let name: String
+  let value: String
+
+  /// Splits at the first '=' unless that leaves no name.
+  init(_ text: String) throws {
+    guard let sign = text.firstIndex(of: "="), sign > text.startIndex, text.index(after: sign) < text.endIndex else {
+      throw ValidationError("--input takes NAME=FILE.npy, NAME=IMAGE or NAME=NUMBER, got '\(text)'")
+    }
+    name = String(text[..<sign])
+    value = String(text[text.index(after: sign)...])
+  }
+}
+
+extension ModelProgram {
+  /// - Throws: `UsageError` for a name the model does not have.
+  func function(_ name: String?) throws -> Function {
+    let name = name ?? defaultFunction
+    guard let function = functions[name] else {
+      throw UsageError("the model has no function '\(name)'; it has \(functions.keys.sorted().joined(separator: ", "))")
+    }
+    return function
+  }
+}

@@ -1,0 +1,163 @@
+import Kelvin
+import KelvinFormats
+import KelvinGraph
+import KelvinImages
+
+/// Reads the values of `predict --input` and checks them against the model's features, before anything is compiled.
+struct InputReader {
+  let function: Function
+  let pictures: PictureOptions
+
+  /// - Throws: `InputError` naming the input, what was expected and what was given; `ImageError`, `FormatError` for
+  ///   files that cannot be read.
+  func read(_ inputs: [NamedInput]) throws -> DictionaryFeatureProvider {
+    var values: [String: FeatureValue] = [:]
+    for input in inputs {
+      guard let feature = function.inputs.first(where: { $0.name == input.name }) else {
+        throw InputError("the model has no input '\(input.name)'; it takes \(list(function.inputs))")
+      }
+      guard values[input.name] == nil else { throw UsageError("--input names '\(input.name)' twice") }
+      values[input.name] = try value(input.value, for: feature)
+    }
+    let missing = function.inputs.filter { feature in
+      if case .state = feature.type { return false }
+      return values[feature.name] == nil && !feature.isOptional && feature.defaultValue == nil
+    }
+    guard missing.isEmpty else {
+      let example = "--input \(missing[0].name)=\(missing[0].type.exampleValue)"
+      throw InputError("no value was given for \(list(missing)); add \(example)")
+    }
+    return DictionaryFeatureProvider(dictionary: values)
+  }
+
+  private func list(_ features: [Feature]) -> String {
+    features.isEmpty ? "no inputs" : features.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
+  }
+
+  private func value(_ text: String, for feature: Feature) throws -> FeatureValue {
+    switch feature.type {
+    case .int64:
+      guard let number = Int64(text) else { throw mismatch(feature, "'\(text)'", "give a whole number") }
+      return FeatureValue(int64: number)
+    case .double:
+      guard let number = Double(text) else { throw mismatch(feature, "'\(text)'", "give a number") }
+      return FeatureValue(double: number)
+    case .string: return FeatureValue(string: text)
+    case .image(let image):
+      if let array = try array(text) {
+        return try checked(array, feature, TensorType(image.scalar, image.tensorShape))
+      }
+      let decoded = try ImageFile.decode(path: text, orientation: pictures.orientation)
+      return FeatureValue(
+        image: decoded.pixels, orientation: decoded.orientation, cropAndScale: pictures.cropAndScale ?? .scaleToFill)
+    case .tensor(let scalar, let dimensions):
+      if let array = try array(text) { return try checked(array, feature, scalar, dimensions) }
+      guard let number = Double(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
+        throw mismatch(
+          feature, "'\(text)', which is no .npy file",
+          "save the array with numpy.save"
+            + (dimensions.count == 4 ? "; 'kelvin classify --normalization' feeds pictures to such an input" : ""))
+      }
+      return try checked(
+        Tensor(TensorType(.float64, Shape(dimensions.map { _ in 1 })), rounding: [number]), feature, scalar, dimensions)
+    case .dictionary, .sequence, .state:
+      throw InputError("input '\(feature.name)' is \(feature.type.text), which cannot be given on the command line")
+    }
+  }
+
+  /// The array in a .npy file; nil for a file of another kind, or none.
+  private func array(_ path: String) throws -> Tensor? {
+    guard let bytes = try? Bytes(mapping: path) else {
+      if path.hasSuffix(".npy") { _ = try Bytes(mapping: path) }
+      return nil
+    }
+    let magic: [UInt8] = [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]
+    let isArray = bytes.withUnsafeBytes { $0.count >= magic.count && $0.prefix(magic.count).elementsEqual(magic) }
+    guard isArray || path.hasSuffix(".npy") else { return nil }
+    return try NPY.read(bytes, name: path)
+  }
+
+  private func checked(_ tensor: Tensor, _ feature: Feature, _ type: TensorType) throws -> FeatureValue {
+    try checked(tensor, feature, type.scalar, type.shape.dimensions.map { .fixed($0) })
+  }
+
+  /// The tensor in the feature's element type, where that loses nothing but a float's precision.
+  private func checked(
+    _ tensor: Tensor, _ feature: Feature, _ scalar: ScalarType, _ dimensions: [Dimension]
+  ) throws -> FeatureValue {
+    let fits =
+      tensor.shape.rank == dimensions.count && zip(tensor.shape.dimensions, dimensions).allSatisfy { $1.accepts(size: $0) }
+    guard fits else {
+      let remedy =
+        tensor.shape.rank == dimensions.count - 1
+        ? "add the leading dimension: numpy.expand_dims(array, 0)" : "save the array in that shape"
+      throw mismatch(feature, "\(tensor.type)", remedy)
+    }
+    let converted = tensor.converted(to: scalar)
+    let isLossless =
+      tensor.type.scalar == scalar || (tensor.type.scalar.isFloatingPoint && scalar.isFloatingPoint)
+      || tensor.doubles.elementsEqual(converted.doubles) { $0 == $1 && $0.magnitude < 0x1p53 }
+    guard isLossless else {
+      throw mismatch(
+        feature, "\(tensor.type) with values that \(scalar.rawValue) cannot hold", "convert it: array.astype('\(scalar.rawValue)')")
+    }
+    guard let array = MultiArray(converted) else {
+      throw mismatch(feature, "\(tensor.type)", "element type \(scalar.rawValue) cannot be given")
+    }
+    return FeatureValue(multiArray: array)
+  }
+
+  private func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> InputError {
+    InputError("input '\(feature.name)': expected \(feature.type.text), got \(got); \(remedy)")
+  }
+}
+
+extension Dimension {
+  func accepts(size: Int) -> Bool {
+    switch self {
+    case .fixed(let fixed): size == fixed
+    case .flexible(_, let range, _): range.contains(size)
+    }
+  }
+
+  var minimum: Int {
+    switch self {
+    case .fixed(let size): size
+    case .flexible(_, let range, _): range.lowerBound
+    }
+  }
+}
+
+extension KelvinGraph.FeatureType {
+  /// `float32[1x3x64x64]`, `64x64 RGB image`.
+  var text: String {
+    switch self {
+    case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
+      dimensions.isEmpty
+        ? scalar.rawValue : "\(scalar.rawValue)[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
+    case .image(let image): "\(image.width)x\(image.height) \(image.layout.rawValue.uppercased()) image"
+    case .int64: "whole number"
+    case .double: "number"
+    case .string: "text"
+    case .dictionary(let keys): "dictionary by \(keys == .string ? "text" : "whole numbers")"
+    case .sequence(let elements): "sequence of \(elements == .string ? "texts" : "whole numbers")"
+    }
+  }
+
+  fileprivate var exampleValue: String {
+    switch self {
+    case .image: "photo.jpg"
+    case .int64, .double: "1"
+    case .string: "text"
+    default: "array.npy"
+    }
+  }
+}
+
+extension String {
+  /// `1 x 3 x 64` as `1x3x64` where every size is a number.
+  fileprivate var compactSizes: String {
+    let isPlain = !contains("≥") && !contains("∈")
+    return isPlain ? split(separator: " ").joined() : self
+  }
+}

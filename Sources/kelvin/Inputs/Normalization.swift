@@ -1,0 +1,47 @@
+import ArgumentParser
+import KelvinGraph
+
+/// How a pixel in 0…255 enters a plain tensor input: `scale · pixel + bias` for each of red, green and blue.
+enum Normalization: String, CaseIterable {
+  case none = "0:255"
+  case unit = "0:1"
+  case symmetric = "-1:1"
+  /// Mean (0.485, 0.456, 0.406) and standard deviation (0.229, 0.224, 0.225) of ImageNet's pixels in 0…1.
+  case imagenet
+
+  init(_ argument: String) throws {
+    guard let rule = Normalization(rawValue: argument) else {
+      throw ValidationError("'\(argument)' is no normalization; use \(Self.names)")
+    }
+    self = rule
+  }
+
+  static let names = "0:255, 0:1, -1:1 or imagenet"
+
+  private static let mean: [Float] = [0.485, 0.456, 0.406]
+  private static let deviation: [Float] = [0.229, 0.224, 0.225]
+
+  func scale(channels: Int) throws -> [Float] {
+    switch self {
+    case .none: [Float](repeating: 1, count: channels)
+    case .unit: [Float](repeating: 1 / 255, count: channels)
+    case .symmetric: [Float](repeating: 2 / 255, count: channels)
+    case .imagenet: try Self.colours(Self.deviation.map { 1 / (255 * $0) }, channels)
+    }
+  }
+
+  func bias(channels: Int) throws -> [Float] {
+    switch self {
+    case .none, .unit: [Float](repeating: 0, count: channels)
+    case .symmetric: [Float](repeating: -1, count: channels)
+    case .imagenet: try Self.colours(zip(Self.mean, Self.deviation).map { -$0 / $1 }, channels)
+    }
+  }
+
+  private static func colours(_ values: [Float], _ channels: Int) throws -> [Float] {
+    guard channels == values.count else {
+      throw UsageError("--normalization imagenet is for 3 channels, the model's input has \(channels)")
+    }
+    return values
+  }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import Kelvin
+import KelvinGraph
+import KelvinImages
+import KelvinRuntime
+
+/// A model seen as a function from one picture to label probabilities.
+struct PictureClassifier {
+  private let binding: FeatureBinding
+  private let inputName: String
+  private let labels: [String]
+  /// The position of the probabilities among the graph's outputs.
+  private let output: Int
+  /// Whether the output holds scores that softmax turns into probabilities.
+  private let appliesSoftmax: Bool
+
+  /// - Parameters:
+  ///   - labels: in place of the model's own.
+  ///   - normalization: for a model whose input is a plain tensor.
+  /// - Throws: `InputError` with the remedy where the model is no classifier of pictures, or the labels do not fit.
+  init(_ model: LoadedModel, labels: [String]?, normalization: Normalization?) throws {
+    var function = model.function
+    let position = try Self.pictureInput(&function, model.context.graph, normalization)
+    inputName = function.inputs[position].name
+    let others = function.inputs.indices.filter { index in
+      index != position && !function.inputs[index].isOptional && function.inputs[index].defaultValue == nil
+    }
+    guard others.isEmpty else {
+      let names = others.map { "'\(function.inputs[$0].name)'" }.joined(separator: ", ")
+      throw InputError("the model also needs \(names); 'kelvin predict' takes any inputs")
+    }
+    binding = FeatureBinding(function: function)
+    let graph = model.context.graph
+    if let classifier = function.classifier {
+      output = classifier.graphOutput
+      appliesSoftmax = false
+    } else {
+      output = try Self.probabilityOutput(graph)
+      appliesSoftmax = !graph.isNormalized(graph.outputs[output])
+      if appliesSoftmax {
+        Console.note("output '\(graph[graph.outputs[output]].name)' holds scores; confidences are their softmax")
+      }
+    }
+    let count = graph[graph.outputs[output]].type.count
+    self.labels = labels ?? function.classifier?.labels.texts ?? (0..<count).map(String.init)
+    guard self.labels.count == count else {
+      throw InputError("there are \(self.labels.count) labels, the model has \(count) classes")
+    }
+  }
+
+  /// Every label with its probability, the most probable first; where classes share a label, the larger one.
+  ///
+  /// - Throws: `ImageError`, `RuntimeError`, `ModelError`.
+  func classify(
+    _ picture: DecodedImage, cropAndScale: ImageCropAndScale, in session: Session
+  ) throws -> [ClassifyCommand.Observation] {
+    let value = FeatureValue(image: picture.pixels, orientation: picture.orientation, cropAndScale: cropAndScale)
+    try binding.write(DictionaryFeatureProvider(dictionary: [inputName: value]), to: session)
+    try session.run()
+    let graph = session.model.graph
+    let type = graph[graph.outputs[output]].type
+    var values = Tensor(type, session.withOutput(output) { Bytes(copying: $0) }).doubles
+    if appliesSoftmax {
+      let largest = values.max() ?? 0
+      let powers = values.map { exp($0 - largest) }
+      let sum = powers.reduce(0, +)
+      values = powers.map { $0 / sum }
+    }
+    let best = Dictionary(zip(labels, values), uniquingKeysWith: max)
+    return best.map { ClassifyCommand.Observation(identifier: $0.key, confidence: $0.value) }
+      .sorted { ($1.confidence, $0.identifier) < ($0.confidence, $1.identifier) }
+  }
+
+  /// The input that takes the picture; a plain tensor becomes an image input as `normalization` says.
+  private static func pictureInput(
+    _ function: inout Function, _ graph: Graph, _ normalization: Normalization?
+  ) throws -> Int {
+    let images = function.inputs.indices.filter { if case .image = function.inputs[$0].type { true } else { false } }
+    if images.count > 1 {
+      throw InputError("the model takes \(images.count) pictures; 'kelvin predict' takes any inputs")
+    }
+    if let only = images.first {
+      guard normalization == nil else {
+        throw UsageError("the model says itself how pixels enter '\(function.inputs[only].name)'; leave --normalization out")
+      }
+      return only
+    }
+    let planar = function.inputs.indices.compactMap { index -> (index: Int, type: TensorType)? in
+      guard let id = graph.inputs.first(where: { graph[$0].name == function.inputs[index].name }) else { return nil }
+      let type = graph[id].type
+      let isPlanar =
+        type.scalar.isFloatingPoint && type.shape.rank == 4 && type.shape[0] == 1 && [1, 3].contains(type.shape[1])
+        && type.shape[2] > 0 && type.shape[3] > 0
+      return isPlanar ? (index, type) : nil
+    }
+    guard planar.count == 1, let input = planar.first else {
+      let inputs = function.inputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
+      throw InputError(
+        "the model takes no picture: expected one image input or one float tensor 1x3xHxW, it has \(inputs); "
+          + "'kelvin predict' takes any inputs")
+    }
+    let name = function.inputs[input.index].name
+    guard let normalization else {
+      throw InputError(
+        "input '\(name)' is a plain tensor (\(input.type)), which does not say how pixels enter it; "
+          + "add --normalization \(Normalization.names)")
+    }
+    let channels = input.type.shape[1]
+    function.inputs[input.index].type = .image(
+      ImageFeature(
+        width: input.type.shape[3], height: input.type.shape[2], layout: channels == 1 ? .grayscale : .rgb,
+        scalar: input.type.scalar, scale: try normalization.scale(channels: channels),
+        bias: try normalization.bias(channels: channels)))
+    return input.index
+  }
+
+  /// The output with one number for each class: the one whose name says so, or the only one of that form.
+  private static func probabilityOutput(_ graph: Graph) throws -> Int {
+    let vectors = graph.outputs.indices.filter { index in
+      let type = graph[graph.outputs[index]].type
+      let isVector = type.shape.dimensions.filter { $0 != 1 }.count == 1
+      return type.scalar.isFloatingPoint && isVector
+    }
+    let named = vectors.filter { index in
+      let name = graph[graph.outputs[index]].name.lowercased()
+      return name.contains("prob") || name.contains("softmax")
+    }
+    if let only = named.count == 1 ? named.first : vectors.count == 1 ? vectors.first : nil { return only }
+    let outputs = graph.outputs.map { "'\(graph[$0].name)' (\(graph[$0].type))" }.joined(separator: ", ")
+    throw InputError(
+      "the model has no output with one number for each class; it has \(outputs); 'kelvin predict' writes any outputs")
+  }
+}
+
+extension Graph {
+  /// Whether a value is what softmax or the logistic function gives, perhaps reshaped or cast.
+  fileprivate func isNormalized(_ value: ValueID) -> Bool {
+    let producers = producers()
+    var value = value
+    while let index = producers[value.index] {
+      let node = nodes[index]
+      if node.op is Softmax { return true }
+      if let unary = node.op as? Unary { return unary.function.kind == .sigmoid }
+      guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else { return false }
+      value = input
+    }
+    return false
+  }
+}
+
+extension Classifier.Labels {
+  fileprivate var texts: [String] {
+    switch self {
+    case .strings(let labels): labels
+    case .integers(let labels): labels.map(String.init)
+    }
+  }
+}

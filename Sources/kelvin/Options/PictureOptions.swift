@@ -1,0 +1,34 @@
+import ArgumentParser
+import KelvinImages
+
+/// How pictures are brought to a model's size.
+struct PictureOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Fit a picture by center-crop, scale-fit or scale-fill.", valueName: "rule"),
+    transform: cropAndScale)
+  var cropAndScale: ImageCropAndScale?
+
+  @Option(
+    help: ArgumentHelp("How pictures are stored, as EXIF numbers it, 1 to 8. (default: as each file says)", valueName: "n"),
+    transform: orientation)
+  var orientation: ImageOrientation?
+
+  private static let rules: [String: ImageCropAndScale] = [
+    "center-crop": .centerCrop, "scale-fit": .scaleToFit, "scale-fill": .scaleToFill, "centerCrop": .centerCrop,
+    "scaleFit": .scaleToFit, "scaleFill": .scaleToFill,
+  ]
+
+  private static func cropAndScale(_ text: String) throws -> ImageCropAndScale {
+    guard let rule = rules[text] else {
+      throw ValidationError("'\(text)' is no way to fit a picture; use center-crop, scale-fit or scale-fill")
+    }
+    return rule
+  }
+
+  private static func orientation(_ text: String) throws -> ImageOrientation {
+    guard let orientation = Int(text).flatMap(ImageOrientation.init(rawValue:)) else {
+      throw ValidationError("'\(text)' is no orientation; use a number from 1 to 8")
+    }
+    return orientation
+  }
+}

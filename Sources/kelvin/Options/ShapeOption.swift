@@ -1,0 +1,47 @@
+import ArgumentParser
+import KelvinGraph
+
+/// Sizes for inputs that do not fix them.
+struct ShapeOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The shape of an input: NAME=1x3x224x224. Repeatable.", valueName: "name=shape"),
+    transform: NamedShape.init)
+  var shape: [NamedShape] = []
+
+  struct NamedShape {
+    var name: String
+    var shape: Shape
+
+    init(_ argument: String) throws {
+      let named = try NamedText(argument, option: "shape", form: "NAME=1x3x224x224")
+      let parts = named.text.split(separator: "x", omittingEmptySubsequences: false)
+      name = named.name
+      shape = Shape(parts.compactMap { Int($0) }.filter { $0 > 0 })
+      guard shape.rank == parts.count, shape.isAddressable else {
+        throw ValidationError("--shape takes NAME=1x3x224x224 with positive sizes, got '\(argument)'")
+      }
+    }
+  }
+
+  /// - Throws: `UsageError` for an input named twice.
+  func dictionary() throws -> [String: Shape] {
+    var shapes: [String: Shape] = [:]
+    for item in shape where shapes.updateValue(item.shape, forKey: item.name) != nil {
+      throw UsageError("--shape names '\(item.name)' twice")
+    }
+    return shapes
+  }
+}
+
+/// `NAME=TEXT`, split at the last '=' since names may hold one.
+struct NamedText {
+  var name: String
+  var text: String
+
+  init(_ argument: String, option: String, form: String) throws {
+    guard let sign = argument.lastIndex(of: "="), sign > argument.startIndex, argument.index(after: sign) < argument.endIndex
+    else { throw ValidationError("--\(option) takes \(form), got '\(argument)'") }
+    name = String(argument[..<sign])
+    text = String(argument[argument.index(after: sign)...])
+  }
+}

@@ -1,0 +1,95 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinNull
+import KelvinPlanning
+import KelvinReference
+import KelvinRuntime
+import TestSupport
+import Testing
+
+@Suite struct UnitsTests {
+  private func device(_ id: String, _ kind: DeviceInfo.Kind, resource: String? = nil) -> any Device {
+    NullDevice(
+      info: DeviceInfo(
+        id: id, name: id, kind: kind, driver: "null", version: "1", memory: 1 << 30, resource: resource ?? id))
+  }
+
+  private var inventory: DeviceInventory {
+    let absent = DeviceInfo(
+      id: "hexagon", name: "Hexagon", kind: .accelerator, driver: "", version: "", memory: 0, resource: "hexagon")
+    return DeviceInventory(
+      [
+        device("cpu", .cpu, resource: "cpu"), device("vulkan:0", .discreteGPU, resource: "card"),
+        device("vulkan:1", .software, resource: "cpu"), device("opencl:0", .discreteGPU, resource: "card"),
+        device("opencl:1", .accelerator),
+      ].map { DeviceListing($0) } + [
+        DeviceListing(ReferenceDevice()), DeviceListing(missing: absent, reason: "libhexagon.so is not installed"),
+      ])
+  }
+
+  private func names(_ units: String) throws -> [String] {
+    try #require(UnitsSelection(units)).devices(in: inventory).map(\.info.id)
+  }
+
+  @Test func eachSelectionAllowsWhatItSays() throws {
+    #expect(try names("all") == ["cpu", "vulkan:0", "opencl:1"])
+    #expect(try names("cpu-only") == ["cpu"])
+    #expect(try names("cpu-and-gpu") == ["cpu", "vulkan:0"])
+    #expect(try names("cpu-and-neural-engine") == ["cpu", "opencl:1"])
+    #expect(try names("vulkan:1, cpu") == ["vulkan:1", "cpu"])
+  }
+
+  @Test func coreMLSpellingsAreAccepted() {
+    #expect(UnitsSelection("cpuAndGPU") == .cpuAndGPU)
+    #expect(UnitsSelection("cpuOnly") == .cpuOnly)
+    #expect(UnitsSelection("cpuAndNeuralEngine") == .cpuAndNeuralEngine)
+    #expect(UnitsSelection(" , ") == nil)
+  }
+
+  @Test func aDeviceThatIsNotThereIsNamed() throws {
+    let unknown = #expect(throws: RuntimeError.self) { try names("cpu,cuda:0") }
+    #expect(unknown?.description.contains("'cuda:0'") == true)
+    #expect(unknown?.description.contains("vulkan:0") == true)
+    let absent = #expect(throws: RuntimeError.self) { try names("hexagon") }
+    #expect(absent?.description.contains("libhexagon.so is not installed") == true)
+  }
+
+  @Test func nodesThatNoUnitRunsFallBackAndSaySo() throws {
+    let (graph, _) = try RandomGraph.make(seed: 5)
+    let picky = NullDevice(
+      info: DeviceInfo(
+        id: "picky", name: "picky", kind: .discreteGPU, driver: "null", version: "1", memory: 1 << 30, resource: "picky"),
+      supports: { node, _ in node.op is Convolution ? .supported : .unsupported("only convolutions") })
+    let inventory = DeviceInventory([DeviceListing(ReferenceDevice()), DeviceListing(picky)])
+    let planner = Planner(inventory: inventory, costs: CostSheet())
+    let explanation = try planner.explain(graph, PlanRequest(units: .devices(["picky"])))
+    for (node, record) in zip(graph.nodes, explanation.nodes) {
+      #expect(record.device == (node.op is Convolution ? "picky" : "reference"))
+      if !(node.op is Convolution) {
+        #expect(record.candidates.contains { $0.device == "picky" && $0.unsupported == "only convolutions" })
+      }
+    }
+    let error = #expect(throws: RuntimeError.self) {
+      try planner.explain(graph, PlanRequest(units: .devices(["picky"]), isStrict: true))
+    }
+    #expect(error?.description.contains("only convolutions") == true)
+    #expect(error?.description.contains("--strict") == true)
+  }
+
+  @Test func pinsHoldByNodeAndByOrigin() throws {
+    let (graph, _) = try RandomGraph.make(seed: 6)
+    let inventory = DeviceInventory([DeviceListing(ReferenceDevice()), DeviceListing(DeferredDevice(id: "gpu", isUnified: false))])
+    let planner = Planner(inventory: inventory, costs: CostSheet())
+    let node = try #require(graph.nodes.first)
+    for name in [node.name, node.origins[0].name] {
+      let explanation = try planner.explain(graph, PlanRequest(units: .devices(["reference"]), pins: [name: "gpu"]))
+      #expect(explanation.nodes[0].device == "gpu")
+    }
+    #expect(throws: RuntimeError.self) {
+      try planner.explain(graph, PlanRequest(units: .devices(["reference"]), pins: ["nobody": "gpu"]))
+    }
+    #expect(throws: RuntimeError.self) {
+      try planner.explain(graph, PlanRequest(units: .devices(["gpu"]), isStrict: true, exclusions: ["gpu"]))
+    }
+  }
+}
