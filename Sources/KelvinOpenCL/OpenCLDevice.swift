@@ -21,7 +21,7 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
   let weights = WeightLibrary()
 
   init(
-    library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo
+    library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo, imitatesGPU: Bool
   ) throws(DeviceError) {
     let functions = library.functions
     var status: cl_int = CL_SUCCESS
@@ -40,8 +40,9 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
     self.id = id
     self.context = context
     self.queue = queue
-    tuning = .for(info.kind)
-    sharesHostMemory = info.kind == .software
+    let isHost = info.kind == .software && !imitatesGPU
+    tuning = isHost ? .cpu : .gpu
+    sharesHostMemory = isHost
     largestBuffer = Int(clamping: library.value(of: id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong(0)) ?? 0)
     let identity = [
       library.text(ofPlatform: platform, CL_PLATFORM_VERSION), info.name, info.driver, info.version,

@@ -4,8 +4,13 @@ package import KelvinDevices
 extension OpenCLDevice {
   /// Every OpenCL device of the machine, numbered in the loader's order, or one row that says why there is none.
   ///
-  /// - Parameter libraryPath: the OpenCL loader to open.
-  package static func discover(libraryPath: String = "libOpenCL.so.1") -> [DeviceListing] {
+  /// - Parameters:
+  ///   - libraryPath: the OpenCL loader to open.
+  ///   - imitatesGPU: drives devices that are CPUs as if they were graphics cards with memory of their own, so that
+  ///     tests reach that path on any machine.
+  package static func discover(
+    libraryPath: String = "libOpenCL.so.1", imitatesGPU: Bool = false
+  ) -> [DeviceListing] {
     let library: OpenCLLibrary
     do {
       library = try OpenCLLibrary(path: libraryPath)
@@ -20,7 +25,7 @@ extension OpenCLDevice {
     for platform in platforms {
       for id in library.devices(of: platform) {
         let info = describe(id, of: platform, library, index: listings.count)
-        listings.append(list(id, of: platform, library, info))
+        listings.append(list(id, of: platform, library, info, imitatesGPU))
       }
     }
     guard !listings.isEmpty else {
@@ -31,7 +36,8 @@ extension OpenCLDevice {
   }
 
   private static func list(
-    _ id: cl_device_id, of platform: cl_platform_id, _ library: OpenCLLibrary, _ info: DeviceInfo
+    _ id: cl_device_id, of platform: cl_platform_id, _ library: OpenCLLibrary, _ info: DeviceInfo,
+    _ imitatesGPU: Bool
   ) -> DeviceListing {
     func answersYes(_ name: Int32) -> Bool { library.value(of: id, name, cl_bool(0)) ?? 0 != 0 }
     guard !library.text(of: id, CL_DEVICE_VERSION).hasPrefix("OpenCL 1.0"),
@@ -44,7 +50,8 @@ extension OpenCLDevice {
       return DeviceListing(missing: info, reason: "the device is big-endian")
     }
     do {
-      return DeviceListing(try OpenCLDevice(library: library, platform: platform, id: id, info: info))
+      return DeviceListing(
+        try OpenCLDevice(library: library, platform: platform, id: id, info: info, imitatesGPU: imitatesGPU))
     } catch {
       return DeviceListing(missing: info, reason: error.reason)
     }

@@ -1,5 +1,3 @@
-internal import KelvinDevices
-
 /// Sizes of tiles and work groups, one row for each class of device. They are compiled into the kernels.
 struct Tuning: Hashable, Sendable {
   /// Channels in a block, elements in a vector.
@@ -23,8 +21,6 @@ struct Tuning: Hashable, Sendable {
     lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, multiplyAdd: "fma")
   static let gpu = Tuning(
     lanes: 4, group: 64, pixels: 4, tile: 2, run: 4, columns: 4, ordersGroups: false, multiplyAdd: "mad")
-
-  static func `for`(_ kind: DeviceInfo.Kind) -> Tuning { kind == .software ? cpu : gpu }
 
   var options: String {
     "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"
