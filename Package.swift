@@ -61,14 +61,14 @@ let package = Package(
     .executableTarget(
       name: "kelvin",
       dependencies: [
-        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
-        "KelvinProfiling", "KelvinReference", "KelvinRuntime", "KelvinBenchmark", argumentParser,
+        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses", "KelvinDevices",
+        "KelvinReference", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime", "KelvinBenchmark", argumentParser,
       ],
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     .target(
-      name: "TestSupport", dependencies: ["KelvinGraph", "KelvinFormats", "KelvinDevices", "KelvinReference"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["KelvinGraph", "KelvinDevices", "KelvinReference"], path: "Tests/TestSupport",
       swiftSettings: strict),
     test("KelvinGraphTests", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
     test("KelvinPassesTests", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
@@ -83,7 +83,8 @@ let package = Package(
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
-    test("KelvinCPUTests", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    test("KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -3,6 +3,7 @@ import KelvinDevices
 import KelvinOpenCL
 import KelvinReference
 package import KelvinRuntime
+import KelvinVulkan
 
 /// The devices of this machine, found once and shared by every model of the process.
 ///
@@ -10,6 +11,7 @@ package import KelvinRuntime
 /// `KelvinPasses`.
 package let deviceInventory = DeviceInventory(
   CPUDevice.discover()
+    + VulkanDevice.discover()
     + OpenCLDevice.discover()
     + [DeviceListing(ReferenceDevice())]
 )

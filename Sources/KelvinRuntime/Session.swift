@@ -179,7 +179,7 @@ package final class Session {
         events.append(
           TraceEvent(
             name: "\(value.name): \(transfer.from) → \(transfer.to)", kind: .transfer, device: transfer.to, start: start,
-            duration: duration, details: ["bytes": "\(value.type.byteCount)"]))
+            duration: duration, details: ["bytes": "\(value.type.byteCount)", "from": transfer.from]))
       case .run(let segment):
         let device = model.schedule.segments[segment].device
         for timing in invocations[segment].nodeTimings {

@@ -2,6 +2,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinPasses
 import KelvinReference
+import TestSupport
 import Testing
 
 @Suite struct PassTests {
@@ -55,7 +56,7 @@ import Testing
       ],
       values: [
         Value(name: "x", type: type),
-        Value(name: "w", type: type, weight: Weight(type) { Issue.record("was read"); return Tensor([1, 2], [2]) }),
+        Value(name: "w", type: type, weight: Weight(type) { Issue.record("was read"); return Tensor([Float(1), 2], [2]) }),
         Value(name: "r", type: type), Value(name: "y", type: type),
       ], inputs: [ValueID(0)], outputs: [ValueID(3)])
     let result = try Pipeline.standard(evaluator).run(graph)
@@ -97,7 +98,7 @@ import Testing
     builder.output(x)
     let result = try Pipeline.standard(evaluator).run(try builder.finish())
     #expect(result.graph.outputs != result.graph.inputs)
-    #expect(try reference.run(result.graph, [Tensor([3, 4], [2])]).outputs[0].floats == [3, 4])
+    #expect(try reference.run(result.graph, [Tensor([Float(3), 4], [2])]).outputs[0].floats == [3, 4])
   }
 
   /// Random graphs of the kinds of nodes that passes look for.

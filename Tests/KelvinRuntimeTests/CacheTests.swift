@@ -53,7 +53,7 @@ import Testing
     let first = weights(cache())
     _ = try pack(first, "a", 1)
     first.save()
-    let name = try #require(FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }.first { $0.hasSuffix(".pack") })
+    let name = try #require(try FileManager.default.subpathsOfDirectory(atPath: folder).first { $0.hasSuffix(".pack") })
     let path = "\(folder)/\(name)"
     let whole = try Data(contentsOf: URL(filePath: path))
     var random = SeededGenerator(seed: 11)
@@ -79,7 +79,7 @@ import Testing
     contents.withUnsafeBytes { blobs.store("pipelines", $0) }
     #expect(cache().blobs(info).blob("pipelines")?.withUnsafeBytes { Array($0) } == contents)
     #expect(cache().blobs(info).blob("other") == nil)
-    let name = try #require(FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }.first { $0.hasPrefix("blobs/") && $0.split(separator: "/").count == 3 })
+    let name = try #require(try FileManager.default.subpathsOfDirectory(atPath: folder).first { $0.hasPrefix("blobs/") && $0.split(separator: "/").count == 3 })
     var data = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
     data[data.count - 1] ^= 1
     try data.write(to: URL(filePath: "\(folder)/\(name)"))

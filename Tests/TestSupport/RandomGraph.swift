@@ -1,4 +1,4 @@
-package import KelvinDevices
+import KelvinDevices
 package import KelvinGraph
 import KelvinReference
 

@@ -1,6 +1,4 @@
 import FoundationEssentials
-package import KelvinFormats
-package import KelvinGraph
 
 /// Real models and pictures that are not part of the project: `$KELVIN_SHARED`, or `../shared` beside it.
 package enum SharedFiles {
@@ -21,8 +19,4 @@ package enum SharedFiles {
   package static let reason = "needs the real models of ../shared (or $KELVIN_SHARED), which are absent"
 
   package static func path(_ name: String) -> String { "\(root ?? "absent")/\(name)" }
-
-  package static func tensor(_ name: String) throws -> Tensor {
-    try NPY.read(try Bytes(mapping: path(name)), name: name)
-  }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Kelvin
 import KelvinDevices
 import KelvinProfiling
+import KelvinRuntime
 
 struct DevicesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,7 +2,6 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinGraph
-import KelvinPasses
 import KelvinPlanning
 import KelvinRuntime
 

@@ -1,5 +1,6 @@
 import Kelvin
 import KelvinGraph
+import KelvinPasses
 import KelvinPlanning
 import KelvinProfiling
 import KelvinRuntime

@@ -27,7 +27,7 @@ enum SavedPlan {
     if let report = try? JSONDecoder().decode(Report.self, from: data) {
       return try Plan(json: try JSONEncoder().encode(report.verdict.plan))
     }
-    do { return try Plan(json: data) } catch let error as PlanningError {
+    do { return try Plan(json: data) } catch {
       throw InputError("\(error) ('\(path)')")
     }
   }

@@ -2,8 +2,10 @@ import ArgumentParser
 import KelvinRuntime
 
 private let unitsHelp: ArgumentHelp = ArgumentHelp(
-  "Which devices may run the model: all, cpu-only, cpu-and-gpu, cpu-and-neural-engine, or a list such as cpu,vulkan:0. \
-  Software drivers are used only when they are named.",
+  """
+  Which devices may run the model: all, cpu-only, cpu-and-gpu, cpu-and-neural-engine, or a list such as cpu,vulkan:0. \
+  Software drivers are used only when they are named.
+  """,
   valueName: "units")
 
 /// The devices of a command that runs one configuration.

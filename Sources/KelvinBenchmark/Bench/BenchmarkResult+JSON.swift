@@ -1,0 +1,193 @@
+package import FoundationEssentials
+import KelvinPlanning
+import KelvinProfiling
+
+extension BenchmarkResult {
+  /// What `kelvin bench --json` prints. Seconds, bytes, joules.
+  package func json() throws -> Data { try JSONText.encode(BenchmarkDocument(self)) }
+}
+
+private struct BenchmarkDocument: Encodable {
+  struct Model: Encodable {
+    var name: String
+    var format: String
+    var layers: Int
+    var weightBytes: Int
+  }
+
+  struct Interval: Encodable {
+    var lower: Double
+    var upper: Double
+    var confidence: Double
+
+    init(_ interval: ConfidenceInterval) {
+      (lower, upper, confidence) = (interval.lower, interval.upper, interval.confidence)
+    }
+  }
+
+  struct Warm: Encodable {
+    var p50: Double
+    var p90: Double
+    var p99: Double
+    var minimum: Double
+    var samples: Int
+    var interval: Interval
+  }
+
+  struct Thermal: Encodable {
+    struct Point: Encodable {
+      var at: Double
+      var state: String
+      var headroom: Double?
+    }
+    var state: String?
+    var source: String
+    var samples: [Point]
+  }
+
+  struct Decay: Encodable {
+    var finding: String
+    var initial: Double?
+    var settled: Double?
+    var timeConstant: Double?
+    var stability: Double?
+    var stabilityInterval: Interval
+    var hasSettled: Bool
+  }
+
+  struct Energy: Encodable {
+    var joulesPerInference: Double?
+    var source: String
+  }
+
+  struct Tried: Encodable {
+    struct Entry: Encodable {
+      var plan: String
+      var predicted: Double
+      var p50: Double
+      var samples: Int
+    }
+    var chosen: String
+    var reason: String
+    var plans: [Entry]
+  }
+
+  struct Agreement: Encodable {
+    var top1: Double?
+    var largestDifference: Double?
+    var meanDifference: Double?
+    var inputs: Int
+  }
+
+  struct Configuration: Encodable {
+    var units: String
+    var devices: [String]
+    var load: Double
+    var compile: Double
+    var compileUncached: Double
+    var first: Double
+    var starts: [ConfigurationResult.Start]
+    var p50: Double
+    var p90: Double
+    var p99: Double
+    var samples: Int
+    var warm: Warm
+    var throughput: Double
+    var drift: Double?
+    var served: Int?
+    var dropped: Int
+    var decay: Decay?
+    var thermal: Thermal
+    var energy: Energy?
+    var windows: Int
+    var disturbedWindows: Int
+    var agreement: Agreement?
+    var agreementRemark: String?
+    var predicted: Double
+    var placement: [String: Int]
+    var trial: Tried?
+    var comparison: String
+  }
+
+  var machine: MachineDescription
+  var kelvinVersion: String
+  var model: Model
+  var workload: Workload
+  var configurations: [Configuration]
+  var verdict: String
+  var sentences: [String]
+  /// `null` where no difference was measured.
+  var winner: String?
+  var notes: [String]
+
+  enum CodingKeys: String, CodingKey {
+    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(machine, forKey: .machine)
+    try fields.encode(kelvinVersion, forKey: .kelvinVersion)
+    try fields.encode(model, forKey: .model)
+    try fields.encode(workload, forKey: .workload)
+    try fields.encode(configurations, forKey: .configurations)
+    try fields.encode(verdict, forKey: .verdict)
+    try fields.encode(sentences, forKey: .sentences)
+    try fields.encode(winner, forKey: .winner)
+    try fields.encode(notes, forKey: .notes)
+  }
+
+  init(_ result: BenchmarkResult) {
+    machine = result.machine
+    kelvinVersion = result.kelvinVersion
+    let model = result.model
+    self.model = Model(name: model.name, format: model.format, layers: model.layers, weightBytes: model.weightBytes)
+    workload = result.workload
+    configurations = zip(result.configurations, result.comparisons).map { Self.configuration($0, $1) }
+    verdict = result.verdict.text
+    sentences = result.verdict.sentences
+    winner = result.verdict.winner.map { result.configurations[$0].label }
+    notes = result.notes
+  }
+
+  private static func configuration(_ result: ConfigurationResult, _ comparison: String) -> Configuration {
+    let latency = result.latency
+    let warm = result.warm
+    let sustained = result.sustained
+    return Configuration(
+      units: result.label, devices: result.devices, load: result.load, compile: result.compile,
+      compileUncached: result.compileUncached, first: result.first, starts: result.starts, p50: latency.p50,
+      p90: latency.p90, p99: latency.p99, samples: latency.count,
+      warm: Warm(
+        p50: warm.p50, p90: warm.p90, p99: warm.p99, minimum: warm.minimum, samples: warm.count,
+        interval: Interval(warm.medianInterval)),
+      throughput: sustained?.throughput ?? (warm.mean > 0 ? 1 / warm.mean : 0), drift: sustained?.drift?.finite,
+      served: sustained?.served, dropped: sustained?.dropped ?? 0,
+      decay: sustained?.fit.map { fit in
+        Decay(
+          finding: fit.finding.rawValue, initial: fit.initial.finite, settled: fit.settled.finite,
+          timeConstant: fit.timeConstant.finite, stability: fit.stability.finite,
+          stabilityInterval: Interval(fit.stabilityInterval), hasSettled: fit.hasSettled)
+      },
+      thermal: Thermal(
+        state: result.thermal?.name, source: result.thermalSource,
+        samples: (sustained?.heat ?? []).map { .init(at: $0.at, state: $0.state.name, headroom: $0.headroom.finite) }),
+      energy: sustained.map { Energy(joulesPerInference: $0.joulesPerInference?.finite, source: $0.energySource) },
+      windows: result.windows, disturbedWindows: result.disturbedWindows,
+      agreement: result.agreement.map {
+        Agreement(
+          top1: $0.top1, largestDifference: $0.largestDifference.finite, meanDifference: $0.meanDifference.finite,
+          inputs: $0.inputs)
+      },
+      agreementRemark: result.agreementRemark.isEmpty ? nil : result.agreementRemark,
+      predicted: result.explanation.solution.predicted,
+      placement: Dictionary(result.explanation.solution.placement.values.map { ($0, 1) }, uniquingKeysWith: +),
+      trial: result.trial.map { trial in
+        Tried(
+          chosen: trial.entries[trial.chosen].label, reason: trial.reason,
+          plans: trial.entries.map {
+            .init(plan: $0.label, predicted: $0.predicted, p50: $0.latency.p50, samples: $0.latency.count)
+          })
+      }, comparison: comparison)
+  }
+}

@@ -1,0 +1,64 @@
+package import KelvinGraph
+package import KelvinPlanning
+package import KelvinRuntime
+
+/// What is benchmarked: a model with inputs.
+package struct BenchmarkSubject {
+  package var context: ModelContext
+  /// `ML Program`, `ONNX`.
+  package var format: String
+  /// Sets of tensors, one tensor for each input of the graph. The first is the one that is timed; all of them count
+  /// for agreement.
+  package var inputs: [[Tensor]]
+  /// Whether the inputs were made up, which agreement says.
+  package var hasMadeUpInputs: Bool
+  /// The output with one element for each class; nil for models without classes.
+  package var classes: Int?
+  /// The files behind the model, so that reading it can start from the disk.
+  package var files: [String]
+  /// Seconds that reading the model took.
+  package var loadSeconds: Double
+  /// Reads the model once more and lets it go; nil where that is not possible.
+  package var reload: (() throws -> Void)?
+
+  package init(
+    context: ModelContext, format: String, inputs: [[Tensor]], hasMadeUpInputs: Bool, classes: Int? = nil,
+    files: [String] = [], loadSeconds: Double = 0, reload: (() throws -> Void)? = nil
+  ) {
+    self.context = context
+    self.format = format
+    self.inputs = inputs
+    self.hasMadeUpInputs = hasMadeUpInputs
+    self.classes = classes
+    self.files = files
+    self.loadSeconds = loadSeconds
+    self.reload = reload
+  }
+}
+
+/// One of the ways to run the model that are compared.
+package struct BenchmarkConfiguration: Sendable {
+  /// As the user named it: `cpu-only`, `vulkan:0`, a plan file.
+  package var label: String
+  package var request: PlanRequest
+  /// A plan to adopt instead of making one.
+  package var plan: Plan?
+
+  package init(label: String, request: PlanRequest, plan: Plan? = nil) {
+    self.label = label
+    self.request = request
+    self.plan = plan
+  }
+}
+
+package struct BenchmarkOptions: Sendable {
+  /// Whether the best plans are run before one is adopted, where there is a choice.
+  package var triesPlans = true
+  package var isDeterministic = false
+  /// Whether outputs are compared with the reference device's.
+  package var checksAgreement = true
+  /// Seconds that the reference device may take, by estimate; nothing is compared above.
+  package var referenceBudget = 60.0
+
+  package init() {}
+}

@@ -1,0 +1,14 @@
+/// A measurement could not be made.
+package enum BenchmarkError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A workload file or option that means nothing.
+  case invalidWorkload(document: String, reason: String)
+  /// A benchmark that has nothing to run.
+  case invalidRequest(String)
+
+  package var description: String {
+    switch self {
+    case .invalidWorkload(let document, let reason): "workload \(document): \(reason)"
+    case .invalidRequest(let reason): reason
+    }
+  }
+}

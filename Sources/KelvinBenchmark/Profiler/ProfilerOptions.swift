@@ -1,0 +1,21 @@
+package import KelvinGraph
+
+/// How carefully to measure.
+package struct ProfilerOptions: Sendable {
+  /// Seconds of measuring for each device; compiling and the first runs come on top.
+  package var budget = 10.0
+  /// Relative uncertainty of a node's median that is good enough: 0.05 is ± 5 %.
+  package var bound = 0.05
+  /// Rounds that are made however long they take.
+  package var fewestRounds = 5
+  package var mostRounds = 2000
+  package var warmUps = 2
+  /// One tensor for each input of the graph; nil for made-up ones.
+  package var inputs: [Tensor]?
+  /// Of the made-up inputs.
+  package var seed: UInt64 = 1
+  /// Seconds that reading the model took, for the record.
+  package var loadSeconds = 0.0
+
+  package init() {}
+}

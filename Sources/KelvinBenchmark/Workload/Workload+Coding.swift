@@ -1,0 +1,122 @@
+package import FoundationEssentials
+import KelvinGraph
+
+extension Workload: Codable {
+  /// A workload is a few lines.
+  static let largestDocument = 1 << 16
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case format, version, name, summary, kind, starts, iterations, warmUps, fps, duration, queue
+  }
+
+  private struct AnyKey: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// - Throws: `invalidWorkload`; never trusts the file.
+  package init(json: Data, document: String) throws(BenchmarkError) {
+    func refuse(_ reason: String) -> BenchmarkError { .invalidWorkload(document: document, reason: reason) }
+    guard json.count <= Self.largestDocument else {
+      throw refuse("\(json.count) bytes, expected at most \(Self.largestDocument); is this the right file?")
+    }
+    do {
+      self = try JSONDecoder().decode(Workload.self, from: json)
+    } catch let error as BenchmarkError {
+      if case .invalidWorkload(_, let reason) = error { throw refuse(reason) }
+      throw error
+    } catch let error as DecodingError {
+      throw refuse(Self.describe(error))
+    } catch {
+      throw refuse("\(error)")
+    }
+    try validate(document: document)
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let known = Set(CodingKeys.allCases.map(\.rawValue))
+    let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+    func refuse(_ reason: String) -> BenchmarkError { .invalidWorkload(document: "file", reason: reason) }
+    if let stranger = keys.filter({ !known.contains($0) }).min() {
+      throw refuse("the key \"\(stranger)\" means nothing; expected \(CodingKeys.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let format = try fields.decode(String.self, forKey: .format)
+    guard format == Self.format else { throw refuse("expected \"format\": \"\(Self.format)\", got \"\(format)\"") }
+    let version = try fields.decode(Int.self, forKey: .version)
+    guard version == Self.version else { throw refuse("version \(version), this Kelvin reads version \(Self.version)") }
+    let kindName = try fields.decode(String.self, forKey: .kind)
+    guard let kind = Kind(rawValue: kindName) else {
+      throw refuse("kind: expected \(Kind.allCases.map(\.rawValue).joined(separator: ", ")), got \"\(kindName)\"")
+    }
+    let standard = workloads.first { $0.kind == kind } ?? Workload(name: "", kind: kind)
+    func integer(_ key: CodingKeys, _ fallback: Int) throws -> Int {
+      try fields.decodeIfPresent(Int.self, forKey: key) ?? fallback
+    }
+    func number(_ key: CodingKeys, _ fallback: Double) throws -> Double {
+      try fields.decodeIfPresent(Double.self, forKey: key) ?? fallback
+    }
+    self.init(
+      name: try fields.decode(String.self, forKey: .name),
+      summary: try fields.decodeIfPresent(String.self, forKey: .summary) ?? "", kind: kind,
+      starts: try integer(.starts, standard.starts), iterations: try integer(.iterations, standard.iterations),
+      warmUps: try integer(.warmUps, standard.warmUps),
+      framesPerSecond: try number(.fps, standard.framesPerSecond),
+      duration: try number(.duration, standard.duration), queue: try integer(.queue, standard.queue))
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(Self.format, forKey: .format)
+    try fields.encode(Self.version, forKey: .version)
+    try fields.encode(name, forKey: .name)
+    try fields.encode(summary, forKey: .summary)
+    try fields.encode(kind, forKey: .kind)
+    try fields.encode(starts, forKey: .starts)
+    try fields.encode(iterations, forKey: .iterations)
+    try fields.encode(warmUps, forKey: .warmUps)
+    if kind == .stream { try fields.encode(framesPerSecond, forKey: .fps) }
+    if kind != .oneShot { try fields.encode(duration, forKey: .duration) }
+    if kind == .stream { try fields.encode(queue, forKey: .queue) }
+  }
+
+  private static func describe(_ error: DecodingError) -> String {
+    func place(_ context: DecodingError.Context) -> String {
+      context.codingPath.isEmpty ? "the top level" : context.codingPath.map(\.stringValue).joined(separator: ".")
+    }
+    switch error {
+    case .keyNotFound(let key, _): return "the key \"\(key.stringValue)\" is missing"
+    case .typeMismatch(let type, let context): return "\(place(context)): expected \(type)"
+    case .valueNotFound(let type, let context): return "\(place(context)): expected \(type), got null"
+    case .dataCorrupted(let context): return "not JSON at \(place(context)): \(context.debugDescription)"
+    @unknown default: return "\(error)"
+    }
+  }
+}
+
+extension Workload {
+  /// A workload by its name, or from a file where the text has a slash or ends in `.json`.
+  ///
+  /// - Throws: `invalidWorkload`.
+  package init(named text: String) throws(BenchmarkError) {
+    if let known = workloads.first(where: { $0.name == text }) {
+      self = known
+      return
+    }
+    guard text.contains("/") || text.hasSuffix(".json") else {
+      let names = workloads.map(\.name).joined(separator: ", ")
+      throw .invalidWorkload(document: "'\(text)'", reason: "there are \(names); a file's name ends in .json")
+    }
+    let bytes: Bytes
+    do { bytes = try Bytes(mapping: text) } catch {
+      throw .invalidWorkload(document: text, reason: error.description)
+    }
+    guard bytes.count <= Self.largestDocument else {
+      throw .invalidWorkload(
+        document: text, reason: "\(bytes.count) bytes, expected at most \(Self.largestDocument); is this the right file?")
+    }
+    try self.init(json: Data(bytes.withUnsafeBytes { Array($0) }), document: text)
+  }
+}

@@ -1,0 +1,22 @@
+import KelvinDevices
+import KelvinGraph
+
+/// A graph of one node: its first input is given at run time, the others are weights.
+func oneNode(
+  _ op: any Operator, _ x: Tensor, weights: [Tensor] = [], inputs: [Tensor] = []
+) throws -> (graph: Graph, inputs: [Tensor]) {
+  var graph = Graph()
+  var ids: [ValueID] = []
+  for (index, tensor) in ([x] + weights + inputs).enumerated() {
+    let isWeight = (1...max(weights.count, 1)).contains(index) && !weights.isEmpty
+    let id = graph.addValue(
+      Value(name: "operand\(index)", type: tensor.type, weight: isWeight ? Weight(tensor) : nil))
+    ids.append(id)
+    if !isWeight { graph.inputs.append(id) }
+  }
+  let outputs = try op.infer(graph.types(ids)).enumerated().map { graph.addValue(Value(name: "result\($0)", type: $1)) }
+  graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: outputs, origins: [])]
+  graph.outputs = outputs
+  try graph.verify()
+  return (graph, [x] + inputs)
+}

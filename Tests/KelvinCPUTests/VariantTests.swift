@@ -1,0 +1,145 @@
+import KelvinCPU
+import KelvinDevices
+import KelvinGraph
+import KelvinReference
+import Testing
+
+/// Every instruction set on random shapes, against the reference.
+@Suite struct VariantTests {
+  private static let sizes = [1, 2, 3, 4, 5, 7, 8, 11, 13, 15, 16, 17, 23, 31, 33, 48, 49, 53]
+
+  private func check(
+    _ op: any Operator, _ x: Tensor, weights: [Tensor] = [], inputs: [Tensor] = [], threads: Int, _ place: String
+  ) throws {
+    let (graph, inputs) = try oneNode(op, x, weights: weights, inputs: inputs)
+    let expected = try ReferenceDevice().run(graph, inputs).outputs[0]
+    for (variant, name) in CPUDevice.variantNames.enumerated() {
+      let device = CPUDevice(variant: variant)
+      guard device.support(for: graph.nodes[0], in: graph, precision: .full) == .supported else {
+        Issue.record("\(name) \(place): \(device.support(for: graph.nodes[0], in: graph, precision: .full))")
+        continue
+      }
+      let actual = try device.run(graph, inputs, threads: threads).outputs[0]
+      if let difference = graph.tolerance(.full).difference(of: actual, from: expected) {
+        Issue.record("\(name) \(place) \(graph): \(difference)")
+      }
+    }
+  }
+
+  @Test(arguments: 0..<60)
+  func convolutionsOfAnyShape(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let kernel = [pick([1, 2, 3, 5]), pick([1, 2, 3, 5])]
+    let dilations = [pick([1, 1, 2]), pick([1, 1, 3])]
+    let window = Window(
+      kernel: kernel, strides: [pick([1, 2, 3]), pick([1, 2, 3])], dilations: dilations,
+      before: [pick([0, 1, 2]), pick([0, 1, 3])], after: [pick([0, 1, 2]), pick([0, 1, 2])])
+    let groups = pick([1, 1, 2, 3])
+    let (channels, filters) = (groups * pick([1, 2, 5, 9]), groups * pick([1, 3, 8, 13, 19]))
+    let size = [0, 1].map { (kernel[$0] - 1) * dilations[$0] + pick([1, 4, 7, 13, 16, 29]) }
+    let epilogue = Epilogue(hasBias: pick([0, 1]) == 1)
+    let x = Tensor.random(.float32, Shape([pick([1, 2]), channels] + size), -1...1, &random)
+    var weights = [Tensor.random(.float32, Shape([filters, channels / groups] + kernel), -1...1, &random)]
+    if epilogue.hasBias { weights.append(.random(.float32, [filters], -1...1, &random)) }
+    try check(
+      Convolution(window: window, groups: groups, epilogue: epilogue), x, weights: weights, threads: pick([1, 2, 3]),
+      "seed \(seed)")
+  }
+
+  @Test(arguments: 0..<40)
+  func depthwiseConvolutionsOfAnyShape(seed: Int) throws {
+    var random = SeededGenerator(seed: 1000 + UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let side = pick([3, 3, 5, 5, 2, 7])
+    let stride = pick([1, 2, 2, 3])
+    let window = Window(
+      kernel: [side, side], strides: [stride, stride], before: [pick([0, side / 2]), pick([0, side / 2, side - 1])],
+      after: [pick([0, side / 2]), pick([0, side / 2])])
+    let channels = pick([2, 3, 5])
+    let multiplier = pick([1, 1, 2])
+    let size = [side + pick(Self.sizes), side + pick(Self.sizes)]
+    try check(
+      Convolution(window: window, groups: channels, epilogue: .bias),
+      .random(.float32, Shape([1, channels] + size), -1...1, &random),
+      weights: [
+        .random(.float32, [channels * multiplier, 1, side, side], -1...1, &random),
+        .random(.float32, [channels * multiplier], -1...1, &random),
+      ], threads: 2, "seed \(seed)")
+  }
+
+  @Test(arguments: 0..<40)
+  func productsOfAnyShape(seed: Int) throws {
+    var random = SeededGenerator(seed: 2000 + UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let (rows, columns, depth) = (pick(Self.sizes), pick(Self.sizes + [97, 130]), pick(Self.sizes + [600]))
+    if seed % 2 == 0 {
+      try check(
+        Linear(epilogue: .bias), .random(.float32, [rows, depth], -1...1, &random),
+        weights: [.random(.float32, [columns, depth], -1...1, &random), .random(.float32, [columns], -1...1, &random)],
+        threads: pick([1, 2]), "seed \(seed)")
+    } else {
+      let (flipsX, flipsY) = (pick([0, 1]) == 1, pick([0, 1]) == 1)
+      try check(
+        MatMul(transposesX: flipsX, transposesY: flipsY),
+        .random(.float32, Shape([2, 1] + (flipsX ? [depth, rows] : [rows, depth])), -1...1, &random),
+        inputs: [.random(.float32, Shape([3] + (flipsY ? [columns, depth] : [depth, columns])), -1...1, &random)],
+        threads: pick([1, 2]), "seed \(seed)")
+    }
+  }
+
+  @Test(arguments: UnaryFunction.Kind.allCases)
+  func functionsOverTheirWholeRange(kind: UnaryFunction.Kind) throws {
+    var random = SeededGenerator(seed: 3000)
+    let (a, b): (Float, Float) = kind == .clip ? (-1, 6) : kind == .selu ? (1.6732632, 1.050701) : (0.2, 0.5)
+    let isPositive = [.log, .sqrt, .rsqrt].contains(kind)
+    for reach: Float in [0.01, 1, 10, 80] {
+      let range = isPositive ? reach * 1e-6...reach : -reach...reach
+      try check(
+        Unary(UnaryFunction(kind, a: a, b: b)), .random(.float32, [1013], range, &random), threads: 2,
+        "\(kind) to \(reach)")
+    }
+  }
+
+  @Test(arguments: Reduce.Function.allCases)
+  func reductionsAlongAnyAxes(function: Reduce.Function) throws {
+    var random = SeededGenerator(seed: 4000)
+    for shape: Shape in [[3, 5, 7, 11], [1, 2, 131, 1], [4, 300, 3, 17]] {
+      for axes in [[0], [3], [1, 2], [0, 2], [0, 1, 2, 3], [1, 3], []] {
+        try check(
+          Reduce(function, axes: axes, keepsDimensions: false), .random(.float32, shape, 0.5...1.5, &random),
+          threads: 2, "\(shape) along \(axes)")
+      }
+    }
+  }
+
+  @Test func poolsOfAnyShape() throws {
+    for seed in 0..<40 {
+      var random = SeededGenerator(seed: 5000 + UInt64(seed))
+      func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+      let kernel = [pick([1, 2, 3, 5]), pick([2, 3, 4])]
+      let window = Window(
+        kernel: kernel, strides: [pick([1, 2, 3]), pick([1, 2, 4])], before: kernel.map { min($0 - 1, pick([0, 1])) },
+        roundsUp: pick([0, 1]) == 1)
+      let function: Pool.Function = [.maximum, .average, .averageIncludingPadding][seed % 3]
+      try check(
+        Pool(function, window: window),
+        .random(.float32, Shape([2, 3, 5 + pick(Self.sizes), 5 + pick(Self.sizes)]), -1...1, &random), threads: 2,
+        "seed \(seed)")
+    }
+  }
+
+  @Test func broadcastingBetweenAnyShapes() throws {
+    for seed in 0..<60 {
+      var random = SeededGenerator(seed: 6000 + UInt64(seed))
+      let full = (0..<4).map { _ in Self.sizes[..<12].randomElement(using: &random) ?? 1 }
+      func part() -> Shape {
+        Shape(full.map { Bool.random(using: &random) ? $0 : 1 }.suffix(Int.random(in: 0...4, using: &random)).map { $0 })
+      }
+      let function = Binary.Function.allCases[seed % Binary.Function.allCases.count]
+      try check(
+        Binary(function), .random(.float32, part(), 0.5...2, &random),
+        inputs: [.random(.float32, part(), 0.5...2, &random)], threads: 2, "seed \(seed)")
+    }
+  }
+}
