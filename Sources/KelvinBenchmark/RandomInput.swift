@@ -11,7 +11,7 @@ package enum RandomInput {
     for graph: Graph, seed: UInt64, ranges: [String: ClosedRange<Double>] = [:]
   ) -> [Tensor] {
     graph.inputs.enumerated().map { index, id in
-      var generator = SeededGenerator(seed: seed &+ UInt64(index) &* 0x9E37_79B9)
+      var generator = SplitMix64(seed: seed &+ UInt64(index) &* 0x9E37_79B9)
       let type = graph[id].type
       let isFloating = [ScalarType.float16, .float32, .float64].contains(type.scalar)
       let range = ranges[graph[id].name] ?? (isFloating ? -1...1 : 0...1)

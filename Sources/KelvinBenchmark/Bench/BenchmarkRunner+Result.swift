@@ -103,10 +103,6 @@ extension BenchmarkRunner {
     let used = Set(contestants.flatMap { $0.devices.map(\.id) } + contestants.flatMap { contestant in
       contestant.explanation.nodes.flatMap { $0.candidates.filter { $0.seconds != nil }.map(\.device) }
     }).union([host])
-    return subject.context.inventory.devices.map(\.info).filter { used.contains($0.id) }.map { info in
-      ReportDevice(
-        id: info.id, name: info.name, kind: info.kind == .software ? "software driver on the CPU" : info.kind.rawValue,
-        driver: [info.driver, info.version].filter { !$0.isEmpty }.joined(separator: " "))
-    }
+    return subject.context.inventory.devices.map(\.info).filter { used.contains($0.id) }.map { ReportDevice($0) }
   }
 }

@@ -10,9 +10,12 @@ struct ProductSchedule {
   /// Bytes of scratch a thread needs for packed columns.
   let threadByteCount: Int
 
-  init(rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, width: Int) {
+  /// - Parameter width: columns that are computed together.
+  init(
+    rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, width: Int, depthLimit: Int = Self.depthLimit
+  ) {
     let height = Int(ck_gemm_rows)
-    depthChunk = max(1, min(depth, Self.depthLimit))
+    depthChunk = max(1, min(depth, depthLimit))
     let panels = max(1, parts(columns, of: width))
     var panelsPerChunk = min(panels, max(1, Self.packedByteLimit / (4 * depthChunk * width)))
     rowChunk = parts(max(rows, 1), of: height) * height
@@ -39,7 +42,7 @@ struct ProductSchedule {
     arguments.depth_chunk = depthChunk
   }
 
-  private static let depthLimit = 512
+  static let depthLimit = 512
   private static let packedByteLimit = 192 << 10
   private static let itemsPerThread = 4
   private static let smallestRowChunk = 32

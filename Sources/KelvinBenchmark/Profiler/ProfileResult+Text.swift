@@ -1,0 +1,84 @@
+import KelvinDevices
+import KelvinProfiling
+
+extension ProfileResult {
+  /// What `kelvin profile` prints for people: the account, every layer on every device, the transfers.
+  ///
+  /// - Parameter limit: at most so many layers, the costliest first choice; nil for all, in the model's order.
+  package func lines(layers limit: Int? = nil) -> [String] {
+    let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
+    var lines = ["\(model): precision \(precision), \(threadText)", profile.machine.summary, ""]
+    lines += accountTable + [""] + startTable + [""] + layerTable(limit) + [""] + transferTable
+    if !remarks.isEmpty { lines += ["", "Notes"] + remarks.map { "  " + $0 } }
+    return lines
+  }
+
+  private var accountTable: [String] {
+    var table = TextTable(["One inference", "layers", "+ transfers", "+ waits", "+ residual", "= total", "p90", "n"])
+    for run in devices {
+      let account = run.account
+      table.add([
+        run.device.id, seconds(account.layers), seconds(account.transfers), seconds(account.waits),
+        "\(seconds(account.residual)) (\(HumanReadable.percent(account.residualShare)))", seconds(account.endToEnd),
+        seconds(run.latency.p90), "\(run.latency.count)",
+      ])
+    }
+    return table.lines
+  }
+
+  private var startTable: [String] {
+    var table = TextTable(["Start", "compile", "cached", "first run", "nodes", "elsewhere", "noisy"])
+    for run in devices {
+      table.add([
+        run.device.id, seconds(run.compile), seconds(run.compileCached), seconds(run.firstRun), "\(run.nodes)",
+        "\(run.nodesElsewhere)", "\(run.noisyNodes)",
+      ])
+    }
+    return table.lines
+  }
+
+  private func layerTable(_ limit: Int?) -> [String] {
+    let ids = devices.map(\.device.id)
+    var shown = nodes
+    if let limit, nodes.count > limit {
+      func least(_ row: NodeRow) -> Double { row.costs.values.map(\.seconds).min() ?? 0 }
+      shown = nodes.sorted { least($0) > least($1) }.prefix(limit).map { $0 }
+    }
+    var table = TextTable(["Layer", "op"] + ids)
+    for row in shown {
+      let fastest = row.costs.values.map(\.seconds).min()
+      table.add(
+        [Self.shortened(row.name), row.op]
+          + ids.map { id in
+            guard let cost = row.costs[id] else { return "—" }
+            return seconds(cost.seconds) + (cost.isNoisy ? "~" : " ")
+              + (cost.seconds == fastest && ids.count > 1 ? "*" : " ")
+          })
+    }
+    var lines = table.lines
+    lines.append("(* the fastest device, ~ less certain than asked for)")
+    if shown.count < nodes.count { lines.append("(the \(shown.count) costliest of \(nodes.count) layers; --verbose shows all)") }
+    return lines
+  }
+
+  private var transferTable: [String] {
+    guard !transfers.isEmpty else { return [] }
+    var table = TextTable(["Transfer", "each", "per second", "4 KiB", "1 MiB", ""])
+    for transfer in transfers {
+      let cost = transfer.cost
+      table.add([
+        "\(cost.from) → \(cost.to)", seconds(cost.latency),
+        cost.bytesPerSecond >= TransferFit.unlimited ? "—" : HumanReadable.bytes(Int(min(cost.bytesPerSecond, 1e15))),
+        seconds(cost.seconds(bytes: 4 << 10)), seconds(cost.seconds(bytes: 1 << 20)),
+        (transfer.isShared ? "shared memory" : "") + (cost.isNoisy ? " noisy" : ""),
+      ])
+    }
+    return table.lines
+  }
+
+  private static func shortened(_ name: String) -> String {
+    name.count <= 32 ? name : "…" + name.suffix(31)
+  }
+
+  private func seconds(_ value: Double) -> String { HumanReadable.seconds(value) }
+}
