@@ -80,6 +80,7 @@ let package = Package(
       "KelvinReference", "KelvinRuntime", "KelvinPlanning", "TestSupport"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
+    // test("CommandTests", "kelvin"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
