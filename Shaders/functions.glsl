@@ -1,5 +1,6 @@
 // The functions of one element, numbered as `UnaryFunction.Kind` orders them, plus three of the device's own.
-// Exponentials, logarithms and trigonometric functions are computed here: Vulkan's own are too inexact.
+// Exponentials, logarithms and trigonometric functions are computed here: Vulkan's own are too inexact. What reduces
+// an argument is `precise`, or a compiler would merge the two parts of a constant again.
 
 const uint ROUNDS_TO_HALF = 254u;
 const uint IDENTITY = 255u;
@@ -8,8 +9,8 @@ const uint IDENTITY = 255u;
 float exponential(float x) {
   float clamped = min(max(x, -104.0), 89.0);
   float n = roundEven(clamped * 1.44269504);
-  float r = fma(n, -0.693145752, clamped);
-  r = fma(n, -1.42860677e-6, r);
+  precise float r = clamped - n * 0.693145752;
+  r = r - n * 1.42860677e-6;
   float p = fma(r, 1.0 / 5040.0, 1.0 / 720.0);
   p = fma(p, r, 1.0 / 120.0);
   p = fma(p, r, 1.0 / 24.0);
@@ -36,7 +37,8 @@ float logarithm(float x) {
   p = fma(p, s2, 2.0 / 5.0);
   p = fma(p, s2, 2.0 / 3.0);
   float n = float(tiny ? e - 23 : e);
-  float y = fma(n, 0.693145752, fma(n, 1.42860677e-6, fma(p * s2, s, 2.0 * s)));
+  precise float low = n * 1.42860677e-6 + fma(p * s2, s, 2.0 * s);
+  precise float y = n * 0.693145752 + low;
   if (x == 0.0) y = intBitsToFloat(0xFF800000);
   if (x < 0.0) y = intBitsToFloat(0x7FC00000);
   if (isinf(x) && x > 0.0) y = x;
@@ -56,8 +58,7 @@ float complementaryError(float z) {
   p = fma(p, t, 1.00002368);
   p = fma(p, t, -1.26551223);
   float square = z * z;
-  float lost = fma(z, z, -square);
-  return t * exponential(p - square) * (1.0 - lost);
+  return t * exponential(p - square);
 }
 
 float errorFunction(float x) {
@@ -107,10 +108,9 @@ float logarithmOfOnePlus(float x) {
 // sin(x + quarter * pi / 2) by reduction to |r| <= pi / 4.
 float sine(float x, int quarter) {
   float n = roundEven(x * 0.636619772);
-  float r = fma(n, -1.5703125, x);
-  r = fma(n, -4.83751297e-4, r);
-  r = fma(n, -7.54953362e-8, r);
-  r = fma(n, -2.56334444e-12, r);
+  precise float r = x - n * 1.5703125;
+  r = r - n * 4.83751297e-4;
+  r = r - n * 7.54978995e-8;
   float q = r * r;
   float s = fma(q, 2.75573192e-6, -1.98412698e-4);
   s = fma(s, q, 8.33333333e-3);

@@ -176,10 +176,12 @@ static void gemm_compute_packed(const gemm_tile *t, size_t stride) {
     }
 }
 
-/* Packs rows `depth_begin` to `depth_end` of columns `first` to `first + count` as [depth][gemm_width], zero-filled. */
+/* Packs rows `depth_begin` to `depth_end` of columns `first` to `first + count` as [depth][gemm_width], zero-filled,
+ * `pitch` elements from row to row. */
 static void gemm_pack_strided(
-  const ck_gemm_args *g, const float *b, size_t depth_begin, size_t depth_end, size_t first, size_t count, float *to) {
-  for (size_t k = depth_begin; k < depth_end; k++, to += gemm_width) {
+  const ck_gemm_args *g, const float *b, size_t depth_begin, size_t depth_end, size_t first, size_t count, float *to,
+  size_t pitch) {
+  for (size_t k = depth_begin; k < depth_end; k++, to += pitch) {
     const float *from = b + k * g->b_row_stride + first * g->b_column_stride;
     if (g->b_column_stride == 1 && count == gemm_width) {
       for (size_t j = 0; j < gemm_vectors; j++) vstore(to + j * CK_LANES, vload(from + j * CK_LANES));
@@ -200,7 +202,8 @@ typedef struct {
 } gemm_run;
 
 static void gemm_pack_image(
-  const ck_gemm_args *g, const float *b, size_t depth_begin, size_t depth_end, size_t first, size_t count, float *to) {
+  const ck_gemm_args *g, const float *b, size_t depth_begin, size_t depth_end, size_t first, size_t count, float *to,
+  size_t pitch) {
   const ck_window *w = &g->window;
   gemm_run runs[gemm_width];
   size_t run_count = 0;
@@ -215,7 +218,7 @@ static void gemm_pack_image(
   size_t area = w->kernel_height * w->kernel_width;
   size_t channel = depth_begin / area, ky = depth_begin % area / w->kernel_width, kx = depth_begin % w->kernel_width;
   const float *plane = b + channel * w->height * w->width;
-  for (size_t k = depth_begin; k < depth_end; k++, to += gemm_width) {
+  for (size_t k = depth_begin; k < depth_end; k++, to += pitch) {
     ptrdiff_t dy = (ptrdiff_t)(ky * w->dilation_y), dx = (ptrdiff_t)(kx * w->dilation_x);
     for (size_t i = 0; i < run_count; i++)
       window_copy_row(w, plane, runs[i].y + dy, runs[i].x + dx, to + runs[i].start, runs[i].count, 0);
@@ -231,9 +234,10 @@ static void gemm_pack_image(
 }
 
 static void gemm_pack(
-  const ck_gemm_args *g, const float *b, size_t depth_begin, size_t depth_end, size_t first, size_t count, float *to) {
-  if (g->kind == ck_columns_of_image) gemm_pack_image(g, b, depth_begin, depth_end, first, count, to);
-  else gemm_pack_strided(g, b, depth_begin, depth_end, first, count, to);
+  const ck_gemm_args *g, const float *b, size_t depth_begin, size_t depth_end, size_t first, size_t count, float *to,
+  size_t pitch) {
+  if (g->kind == ck_columns_of_image) gemm_pack_image(g, b, depth_begin, depth_end, first, count, to, pitch);
+  else gemm_pack_strided(g, b, depth_begin, depth_end, first, count, to, pitch);
 }
 
 /* One chunk of rows times one chunk of columns of one batch. */
@@ -251,7 +255,9 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
     size_t depth = gemm_min(g->depth_chunk, g->depth - k);
     if (g->kind != ck_columns_packed)
       for (size_t j = column, panel = 0; j < column_end; j += gemm_width, panel++)
-        gemm_pack(g, b, k, k + depth, j, gemm_min(gemm_width, column_end - j), panels + panel * depth * gemm_width);
+        gemm_pack(
+          g, b, k, k + depth, j, gemm_min(gemm_width, column_end - j), panels + panel * depth * gemm_width,
+          gemm_width);
     for (size_t i = row; i < row_end; i += ck_gemm_rows) {
       for (size_t j = column; j < column_end; j += width) {
         gemm_tile tile = {

@@ -5,6 +5,7 @@
 #include "convert.h"
 #include "depthwise.h"
 #include "gemm.h"
+#include "gemm_blas.h"
 #include "reduce.h"
 #include "softmax.h"
 #include "unary.h"
@@ -14,6 +15,7 @@ const ck_kernels CK_NAME(ck_kernels) = {
   .name = CK_VARIANT,
   .lanes = CK_LANES,
   .gemm = CK_NAME(ck_f32_gemm),
+  .gemm_blas = CK_NAME(ck_f32_gemm_blas),
   .gemv = CK_NAME(ck_f32_gemv_16),
   .pack_rows = CK_NAME(ck_f32_pack_rows),
   .depthwise = CK_NAME(ck_f32_depthwise),

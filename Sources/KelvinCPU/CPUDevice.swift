@@ -1,5 +1,3 @@
-import CKelvinDrivers
-import CKelvinKernels
 import Glibc
 package import KelvinDevices
 package import KelvinGraph
@@ -17,10 +15,9 @@ package final class CPUDevice: Device {
   /// - Parameter variant: the position of an instruction set in `variantNames`.
   package init(variant: Int = 0) {
     self.variant = CPUVariant.all[variant]
-    let blas = kd_blas_load().map { "OpenBLAS \(String(cString: $0.pointee.version))" }
     info = DeviceInfo(
       id: "cpu", name: Self.processorName, kind: .cpu,
-      driver: ([self.variant.name] + (blas.map { [$0] } ?? [])).joined(separator: " + "), version: "",
+      driver: self.variant.description, version: "",
       memory: sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), resource: "cpu")
   }
 
@@ -63,19 +60,5 @@ package final class CPUDevice: Device {
       return String(text[text.index(after: colon)...].drop { $0 == " " }.prefix { $0 != "\n" })
     }
     return "CPU"
-  }()
-}
-
-/// The kernels of one instruction set.
-struct CPUVariant: @unchecked Sendable {
-  private let table: UnsafePointer<ck_kernels>
-
-  var kernels: ck_kernels { table.pointee }
-  var name: String { String(cString: table.pointee.name) }
-
-  static let all: [CPUVariant] = {
-    var count = 0
-    guard let first = ck_variants(&count) else { return [] }
-    return (0..<count).compactMap { index in first[index].map { CPUVariant(table: $0) } }
   }()
 }

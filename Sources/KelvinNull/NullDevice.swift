@@ -79,4 +79,10 @@ package struct NullSubmission: Hashable, Sendable {
   package let nodes: [String]
   /// What it waited for: `null:0#3` for the submission of that number on a null device, else the event's type.
   package let waits: [String]
+
+  package init(number: Int, nodes: [String], waits: [String]) {
+    self.number = number
+    self.nodes = nodes
+    self.waits = waits
+  }
 }

@@ -15,7 +15,11 @@ struct NodeContext: Sendable {
   func checkSizes() throws(DeviceError) {
     for type in inputs + outputs {
       guard type.scalar != .float64 else { throw unsupported("float64") }
-      guard type.count <= 1 << 30 else { throw unsupported("tensors of more than 2^30 elements, got \(type)") }
+      let channels = type.shape.rank > 2 ? max(type.shape[1], 1) : 1
+      let stored = type.shape.rank > 2 ? tuning.blocks(channels) * tuning.lanes : 1
+      guard type.count <= 1 << 30, type.count / channels * stored <= 1 << 30 else {
+        throw unsupported("tensors of more than 2^30 elements, whole blocks of channels counted, got \(type)")
+      }
     }
   }
 

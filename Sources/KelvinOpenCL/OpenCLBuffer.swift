@@ -3,7 +3,8 @@ package import KelvinDevices
 internal import Glibc
 internal import KelvinGraph
 
-/// Memory on an OpenCL device. Where the device computes in host memory the buffer is host memory, shared by both.
+/// Memory on an OpenCL device; where device and host share memory, host memory that both use. `MemoryModel.mapped`
+/// buffers are mapped from their creation on, except while a submission uses them.
 package final class OpenCLBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   package let hostPointer: UnsafeMutableRawPointer?
@@ -19,7 +20,7 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     let size = (max(byteCount, 1) + 4095) / 4096 * 4096
     var host: UnsafeMutableRawPointer?
     var flags = cl_mem_flags(CL_MEM_READ_WRITE)
-    if device.sharesHostMemory {
+    if device.memoryModel != .separate {
       guard posix_memalign(&host, 4096, size) == 0, let host else {
         throw DeviceError(
           .outOfMemory, device: device.info.id, place: "buffer of \(byteCount) bytes", reason: "no host memory is left")
@@ -39,6 +40,27 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     self.device = device
     self.memory = memory
     hostPointer = host
+    if device.memoryModel == .mapped { try map(blocking: true, nil) }
+  }
+
+  /// Gives the memory to the host once the work enqueued so far is done.
+  func map(blocking: Bool, _ event: UnsafeMutablePointer<cl_event?>?) throws(DeviceError) {
+    var status: cl_int = CL_SUCCESS
+    let flags = cl_map_flags(CL_MAP_READ) | cl_map_flags(CL_MAP_WRITE)
+    _ = device.library.functions.clEnqueueMapBuffer(
+      device.queue, memory, cl_bool(blocking ? CL_TRUE : CL_FALSE), flags, 0, max(byteCount, 1), 0, nil, event, &status)
+    guard status == CL_SUCCESS else {
+      throw DeviceError(device: device.info.id, place: "buffer", call: "clEnqueueMapBuffer", status: status)
+    }
+  }
+
+  /// Gives the memory to the device for the work enqueued from now on.
+  func unmap() throws(DeviceError) {
+    guard let hostPointer else { return }
+    let status = device.library.functions.clEnqueueUnmapMemObject(device.queue, memory, hostPointer, 0, nil, nil)
+    guard status == CL_SUCCESS else {
+      throw DeviceError(device: device.info.id, place: "buffer", call: "clEnqueueUnmapMemObject", status: status)
+    }
   }
 
   deinit {

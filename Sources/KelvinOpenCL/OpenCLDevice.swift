@@ -3,6 +3,16 @@ package import KelvinDevices
 package import KelvinGraph
 internal import Synchronization
 
+/// Where the buffers of a device are.
+enum MemoryModel: Sendable {
+  /// The device is the CPU: buffers are host memory, and both see it at all times.
+  case host
+  /// Device and host use the same memory in turns: buffers are mapped whenever no submission is using them.
+  case mapped
+  /// The device has memory of its own.
+  case separate
+}
+
 /// One OpenCL device, with one in-order queue.
 ///
 /// Inside a segment every floating-point value is a float32, whatever the graph's type; see `Layout` for the two ways
@@ -14,14 +24,13 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
   let context: cl_context
   let queue: cl_command_queue
   let tuning: Tuning
-  /// Whether the device computes in the host's own memory, so that buffers are host memory too.
-  let sharesHostMemory: Bool
+  let memoryModel: MemoryModel
   let largestBuffer: Int
   let programs: ProgramLibrary
   let weights = WeightLibrary()
 
   init(
-    library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo, imitatesGPU: Bool
+    library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo, imitating imitated: DeviceInfo.Kind?
   ) throws(DeviceError) {
     let functions = library.functions
     var status: cl_int = CL_SUCCESS
@@ -40,9 +49,14 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
     self.id = id
     self.context = context
     self.queue = queue
-    let isHost = info.kind == .software && !imitatesGPU
-    tuning = isHost ? .cpu : .gpu
-    sharesHostMemory = isHost
+    let kind = imitated ?? info.kind
+    tuning = kind == .software ? .cpu : .gpu
+    memoryModel =
+      switch kind {
+      case .software: .host
+      case .integratedGPU: .mapped
+      default: .separate
+      }
     largestBuffer = Int(clamping: library.value(of: id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong(0)) ?? 0)
     let identity = [
       library.text(ofPlatform: platform, CL_PLATFORM_VERSION), info.name, info.driver, info.version,

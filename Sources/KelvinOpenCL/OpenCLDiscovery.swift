@@ -6,10 +6,9 @@ extension OpenCLDevice {
   ///
   /// - Parameters:
   ///   - libraryPath: the OpenCL loader to open.
-  ///   - imitatesGPU: drives devices that are CPUs as if they were graphics cards with memory of their own, so that
-  ///     tests reach that path on any machine.
+  ///   - imitated: drives every device as if it were of this kind, so that tests reach all paths on any machine.
   package static func discover(
-    libraryPath: String = "libOpenCL.so.1", imitatesGPU: Bool = false
+    libraryPath: String = "libOpenCL.so.1", imitating imitated: DeviceInfo.Kind? = nil
   ) -> [DeviceListing] {
     let library: OpenCLLibrary
     do {
@@ -25,7 +24,7 @@ extension OpenCLDevice {
     for platform in platforms {
       for id in library.devices(of: platform) {
         let info = describe(id, of: platform, library, index: listings.count)
-        listings.append(list(id, of: platform, library, info, imitatesGPU))
+        listings.append(list(id, of: platform, library, info, imitated))
       }
     }
     guard !listings.isEmpty else {
@@ -37,7 +36,7 @@ extension OpenCLDevice {
 
   private static func list(
     _ id: cl_device_id, of platform: cl_platform_id, _ library: OpenCLLibrary, _ info: DeviceInfo,
-    _ imitatesGPU: Bool
+    _ imitated: DeviceInfo.Kind?
   ) -> DeviceListing {
     func answersYes(_ name: Int32) -> Bool { library.value(of: id, name, cl_bool(0)) ?? 0 != 0 }
     guard !library.text(of: id, CL_DEVICE_VERSION).hasPrefix("OpenCL 1.0"),
@@ -51,7 +50,7 @@ extension OpenCLDevice {
     }
     do {
       return DeviceListing(
-        try OpenCLDevice(library: library, platform: platform, id: id, info: info, imitatesGPU: imitatesGPU))
+        try OpenCLDevice(library: library, platform: platform, id: id, info: info, imitating: imitated))
     } catch {
       return DeviceListing(missing: info, reason: error.reason)
     }

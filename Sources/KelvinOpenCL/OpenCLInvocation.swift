@@ -12,6 +12,8 @@ package final class OpenCLInvocation: Invocation {
   private var profile: [cl_event?]
   /// Keeps the bound buffers alive.
   private let bindings: Bindings
+  /// The bound buffers that host and device use in turns.
+  private let shared: [OpenCLBuffer]
 
   init(_ executable: OpenCLExecutable, _ bindings: Bindings) throws(DeviceError) {
     self.executable = executable
@@ -19,6 +21,12 @@ package final class OpenCLInvocation: Invocation {
     measuresNodes = bindings.measuresNodes
     event = OpenCLEvent(executable.device)
     profile = measuresNodes ? Array(repeating: nil, count: executable.dispatches.count) : []
+    let slices = bindings.inputs + bindings.outputs + (bindings.scratch.map { [$0] } ?? [])
+    var shared: [ObjectIdentifier: OpenCLBuffer] = [:]
+    for case let buffer as OpenCLBuffer in slices.map(\.buffer) where executable.device.memoryModel == .mapped {
+      shared[ObjectIdentifier(buffer)] = buffer
+    }
+    self.shared = Array(shared.values)
     var kernels: [cl_kernel] = []
     do throws(DeviceError) {
       for dispatch in executable.dispatches {
@@ -51,6 +59,7 @@ package final class OpenCLInvocation: Invocation {
     }
     let functions = device.library.functions
     let last = kernels.count - 1
+    for buffer in shared { try buffer.unmap() }
     for (index, kernel) in kernels.enumerated() {
       let global = executable.dispatches[index].global
       var finished: cl_event?
@@ -71,6 +80,12 @@ package final class OpenCLInvocation: Invocation {
       } else if index == last, let finished {
         event.hold(finished, retains: false)
       }
+    }
+    for (index, buffer) in shared.enumerated() {
+      var finished: cl_event?
+      let isLast = index == shared.count - 1
+      try isLast ? buffer.map(blocking: false, &finished) : buffer.map(blocking: false, nil)
+      if let finished { event.hold(finished, retains: false) }
     }
     let status = functions.clFlush(device.queue)
     guard status == CL_SUCCESS else {

@@ -81,6 +81,7 @@ final class ProgramLibrary: Sendable {
     let kernel = try program.makeKernel(dispatch.kernel.function, device: device.info.id)
     defer { _ = functions.clReleaseKernel(kernel) }
     let zeros = try OpenCLBuffer(device, byteCount: 1 << 16)
+    if device.memoryModel == .mapped { try zeros.unmap() }
     try setArguments(
       of: kernel, memory: dispatch.buffers.map { _ in (zeros.memory, 0) },
       constants: dispatch.constants.map { _ in 1 }, name: dispatch.kernel.function, device)

@@ -3,15 +3,15 @@ internal import KelvinDevices
 internal import KelvinGraph
 internal import Synchronization
 
-/// Packed weights as the device reads them: the packed bytes themselves where the device computes in host memory, a
-/// copy otherwise.
+/// Packed weights as the device reads them: the packed bytes themselves where the device shares the host's memory, a copy
+/// otherwise.
 final class WeightBuffer: @unchecked Sendable {
   let memory: cl_mem
   private let bytes: Bytes?
   private let library: OpenCLLibrary
 
   init(_ device: OpenCLDevice, _ bytes: Bytes, key: String) throws(DeviceError) {
-    let sharing = device.sharesHostMemory ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR
+    let sharing = device.memoryModel == .separate ? CL_MEM_COPY_HOST_PTR : CL_MEM_USE_HOST_PTR
     let flags = cl_mem_flags(CL_MEM_READ_ONLY) | cl_mem_flags(sharing)
     var status: cl_int = CL_SUCCESS
     let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
@@ -21,7 +21,7 @@ final class WeightBuffer: @unchecked Sendable {
       throw DeviceError(device: device.info.id, place: "weights '\(key)'", call: "clCreateBuffer", status: status)
     }
     self.memory = memory
-    self.bytes = device.sharesHostMemory ? bytes : nil
+    self.bytes = device.memoryModel == .separate ? nil : bytes
     library = device.library
   }
 

@@ -1,3 +1,4 @@
+import Glibc
 package import KelvinDevices
 package import KelvinGraph
 
@@ -12,7 +13,7 @@ package final class ReferenceDevice: Device {
   package init() {
     info = DeviceInfo(
       id: "reference", name: "Kelvin reference", kind: .reference, driver: "Swift, float64", version: "1",
-      memory: .max, resource: "cpu")
+      memory: Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))), resource: "cpu")
   }
 
   package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {

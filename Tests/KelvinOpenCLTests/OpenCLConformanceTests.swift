@@ -4,14 +4,16 @@ import KelvinOpenCL
 import KelvinReference
 import Testing
 
-/// The devices of this machine, then the first again, driven as a graphics card is.
+/// The devices of this machine, and the first again, driven as graphics cards are.
 let listings = OpenCLDevice.discover()
 let present = listings.compactMap(\.device)
 let driven: [String: any Device] = {
   var devices: [String: any Device] = [:]
   for device in present { devices[device.info.id] = device }
-  if let imitation = OpenCLDevice.discover(imitatesGPU: true).compactMap(\.device).first {
-    devices["\(imitation.info.id) as a GPU"] = imitation
+  for kind in [DeviceInfo.Kind.discreteGPU, .integratedGPU] {
+    if let imitation = OpenCLDevice.discover(imitating: kind).compactMap(\.device).first {
+      devices["\(imitation.info.id) as \(kind.rawValue)"] = imitation
+    }
   }
   return devices
 }()

@@ -61,7 +61,7 @@ import Testing
       var damaged = whole
       // The header and the index are what a reader acts on; contents are guarded by the rename.
       switch attempt % 2 {
-      case 0: damaged = damaged.prefix(Int.random(in: 0..<damaged.count, using: &random))
+      case 0: damaged = damaged.prefix(Int.random(in: 0..<4096 + 5000, using: &random))
       default: damaged[Int.random(in: 0..<80, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
       }
       try damaged.write(to: URL(filePath: path))

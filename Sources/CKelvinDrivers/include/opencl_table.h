@@ -21,6 +21,8 @@
   X(clReleaseMemObject)            \
   X(clEnqueueReadBuffer)           \
   X(clEnqueueWriteBuffer)          \
+  X(clEnqueueMapBuffer)            \
+  X(clEnqueueUnmapMemObject)       \
   X(clCreateProgramWithSource)     \
   X(clCreateProgramWithBinary)     \
   X(clBuildProgram)                \

@@ -24,6 +24,11 @@ typedef struct {
   float map_a, map_b;
 } ck_epilogue;
 
+/* cblas_sgemm. */
+typedef void (*ck_sgemm)(
+  int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda,
+  const float *b, int ldb, float beta, float *c, int ldc);
+
 enum { ck_gemm_rows = 8 };
 
 /* Where the columns of a matrix product come from. */
@@ -49,13 +54,17 @@ typedef struct {
 
 /* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
  *
- * `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled.
+ * `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled. For `gemm_blas` it has any
+ * strides, one of them 1; its columns are not packed and its depth_chunk is the depth.
  * Scratch: column_chunk, rounded up to gemm_width, times the smaller of depth and depth_chunk, in float32 elements. */
 typedef struct {
   size_t rows, columns, depth, batches;
   const float *a;
   const float *b;
   float *c;
+  /* Of `gemm_blas` only. */
+  ck_sgemm sgemm;
+  size_t a_row_stride, a_depth_stride;
   /* Batch i is at a + (i % a_period) * a_step, b + i * b_step and c + i * c_step; its row bias at
    * row_bias + (i % a_period) * rows. */
   size_t a_step, b_step, c_step, a_period;
@@ -179,7 +188,7 @@ enum { ck_unary_functions = 30, ck_binary_functions = 7 };
 typedef struct {
   const char *name;
   size_t lanes;
-  ck_run gemm, gemv, pack_rows, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
+  ck_run gemm, gemm_blas, gemv, pack_rows, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
   ck_run float_from_half, half_from_float;
   /* Columns of a panel of the matrix product. */
   size_t gemm_width;

@@ -9,7 +9,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       try context.requireConstant(1, "weights")
       let window = try context.window(op.window, input: context.inputs[0].shape, output: context.outputs[0].shape)
       return context.inputs[1].shape[1] == 1 && op.groups > 1
-        ? depthwise(op, context, window) : product(op, context, window)
+        ? try depthwise(op, context, window) : product(op, context, window)
     }
   }
 }
@@ -37,21 +37,29 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   arguments.b_row_stride = arguments.columns
   arguments.b_column_stride = 1
   arguments.window = window
+  let sgemm = context.variant.sgemm
+  if sgemm != nil {
+    arguments.sgemm = sgemm
+    arguments.a_row_stride = depth
+    arguments.a_depth_stride = 1
+    arguments.a_step = rows * depth
+  }
   let schedule = ProductSchedule(
     rows: rows, columns: arguments.columns, depth: depth, batches: arguments.batches, threads: context.threads,
-    width: context.variant.kernels.gemm_width)
+    width: context.variant.kernels.gemm_width, depthLimit: sgemm == nil ? ProductSchedule.depthLimit : depth)
   schedule.apply(to: &arguments)
 
-  let run = context.variant.kernels.gemm
+  let run = sgemm == nil ? context.variant.kernels.gemm : context.variant.kernels.gemm_blas
   var kernel = CPUKernel { [arguments] operands, list in
     var arguments = arguments
-    arguments.a = operands.packed(0)
+    arguments.a = sgemm == nil ? operands.packed(0) : operands.floats(1)
     arguments.b = operands.floats(0)
     arguments.c = operands.result()
     arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
     list.add(run, arguments, items: schedule.items, cost: 1 << 20)
   }
   kernel.threadByteCount = schedule.threadByteCount
+  guard sgemm == nil else { return kernel }
   let pack = context.variant.kernels.pack_rows
   kernel.packs = [
     CPUPack(inputs: [1], layout: "gemm-f32-\(ck_gemm_rows)", byteCount: 4 * packedCount * op.groups) { target, weights in
@@ -72,7 +80,9 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   return kernel
 }
 
-private func depthwise(_ op: Convolution, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
+private func depthwise(
+  _ op: Convolution, _ context: CPUContext, _ window: ck_window
+) throws(DeviceError) -> CPUKernel {
   let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
   let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
   let run = context.variant.kernels.depthwise
@@ -84,6 +94,6 @@ private func depthwise(_ op: Convolution, _ context: CPUContext, _ window: ck_wi
       window: window, epilogue: epilogue.arguments(operands, biasAlongRows: true))
     list.add(run, arguments, items: area == 0 ? 0 : x[0] * y[1], cost: area * op.window.count / 4)
   }
-  kernel.threadByteCount = 4 * context.variant.kernels.window_elements(&window)
+  kernel.threadByteCount = try context.scratch(for: &window)
   return kernel
 }

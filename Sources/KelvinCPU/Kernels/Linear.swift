@@ -10,6 +10,9 @@ extension KernelTable<CPUContext, CPUKernel> {
       let (columns, depth) = (context.inputs[1].shape[0], context.inputs[1].shape[1])
       let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
       let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
+      if let sgemm = context.variant.sgemm {
+        return product(rows: rows, columns: columns, depth: depth, epilogue, context, by: sgemm)
+      }
       var kernel =
         rows == 1
         ? vectorProduct(columns: columns, depth: depth, epilogue, context)
@@ -74,4 +77,35 @@ private func product(
   }
   kernel.temporaries = [4 * ck_packed_rows_count(rows, depth)]
   return kernel
+}
+
+private func product(
+  rows: Int, columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext, by sgemm: ck_sgemm
+) -> CPUKernel {
+  var arguments = ck_gemm_args()
+  arguments.sgemm = sgemm
+  arguments.rows = rows
+  arguments.columns = columns
+  arguments.depth = depth
+  arguments.batches = 1
+  arguments.a_period = 1
+  arguments.a_row_stride = depth
+  arguments.a_depth_stride = 1
+  arguments.c_row_stride = columns
+  arguments.kind = ck_columns_strided
+  arguments.b_row_stride = 1
+  arguments.b_column_stride = depth
+  let schedule = ProductSchedule(
+    rows: rows, columns: columns, depth: depth, batches: 1, threads: context.threads,
+    width: context.variant.kernels.gemm_width, depthLimit: depth)
+  schedule.apply(to: &arguments)
+  let run = context.variant.kernels.gemm_blas
+  return CPUKernel { [arguments] operands, list in
+    var arguments = arguments
+    arguments.a = operands.floats(0)
+    arguments.b = operands.floats(1)
+    arguments.c = operands.result()
+    arguments.epilogue = epilogue.arguments(operands, biasAlongRows: false)
+    list.add(run, arguments, items: schedule.items, cost: 1 << 20)
+  }
 }

@@ -37,27 +37,37 @@ extension KernelTable<CPUContext, CPUKernel> {
       arguments.b_column_stride = op.transposesY ? depth : 1
       arguments.epilogue.lower = -.infinity
       arguments.epilogue.upper = .infinity
+      let sgemm = context.variant.sgemm
+      if sgemm != nil {
+        arguments.sgemm = sgemm
+        arguments.a_step = packing.x_step
+        arguments.a_row_stride = packing.row_stride
+        arguments.a_depth_stride = packing.depth_stride
+      }
       let schedule = ProductSchedule(
         rows: rows, columns: columns, depth: depth, batches: batch.count, threads: context.threads,
-        width: kernels.gemm_width)
+        width: kernels.gemm_width, depthLimit: sgemm == nil ? ProductSchedule.depthLimit : depth)
       schedule.apply(to: &arguments)
       var kernel = CPUKernel { [packing, arguments] operands, list in
         var (packing, arguments) = (packing, arguments)
-        packing.x = operands.floats(0)
-        packing.y = operands.temporary(0)
-        list.add(
-          kernels.pack_rows, packing, items: xBatch.count * parts(rows, of: Int(ck_gemm_rows)),
-          cost: depth * Int(ck_gemm_rows))
-        arguments.a = UnsafePointer(operands.temporary(0))
+        arguments.a = operands.floats(0)
+        if sgemm == nil {
+          packing.x = arguments.a
+          packing.y = operands.temporary(0)
+          list.add(
+            kernels.pack_rows, packing, items: xBatch.count * parts(rows, of: Int(ck_gemm_rows)),
+            cost: depth * Int(ck_gemm_rows))
+          arguments.a = UnsafePointer(operands.temporary(0))
+        }
         arguments.b = operands.floats(1)
         arguments.c = operands.result()
         arguments.a_index = list.array(xBatch.positions(in: batch))
         arguments.b_index = list.array(yBatch.positions(in: batch))
         list.add(
-          kernels.gemm, arguments, items: schedule.items,
+          sgemm == nil ? kernels.gemm : kernels.gemm_blas, arguments, items: schedule.items,
           cost: min(rows * columns * max(depth, 1) / max(schedule.items / max(batch.count, 1), 1), 1 << 20))
       }
-      kernel.temporaries = [4 * packedCount * xBatch.count]
+      if sgemm == nil { kernel.temporaries = [4 * packedCount * xBatch.count] }
       kernel.threadByteCount = schedule.threadByteCount
       return kernel
     }

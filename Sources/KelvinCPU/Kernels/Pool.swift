@@ -26,16 +26,31 @@ extension KernelTable<CPUContext, CPUKernel> {
           run, arguments, items: planes,
           cost: window.out_height * window.out_width * window.kernel_height * window.kernel_width)
       }
-      kernel.threadByteCount = 4 * context.variant.kernels.window_elements(&window)
+      kernel.threadByteCount = try context.scratch(for: &window)
       return kernel
     }
   }
 }
 
 extension CPUContext {
+  private static let longestReach = 1 << 24
+  private static let scratchLimit = 64 << 20
+
+  /// Bytes of scratch in which a thread keeps the padded rows that one row of windows covers.
+  func scratch(for window: inout ck_window) throws(DeviceError) -> Int {
+    let byteCount = 4 * variant.kernels.window_elements(&window)
+    guard byteCount <= Self.scratchLimit else {
+      throw unsupported("windows that cover \(byteCount) bytes of padded input, more than \(Self.scratchLimit)")
+    }
+    return byteCount
+  }
+
   /// A window of one or two axes, as the kernels see it.
   func window(_ window: Window, input: Shape, output: Shape) throws(DeviceError) -> ck_window {
     guard window.rank <= 2 else { throw unsupported("windows of \(window.rank) axes") }
+    for axis in 0..<window.rank where (window.kernel[axis] - 1) * window.dilations[axis] > Self.longestReach {
+      throw unsupported("windows that reach over more than \(Self.longestReach) elements")
+    }
     func pair(_ values: [Int], _ first: Int) -> (y: Int, x: Int) {
       values.count == 2 ? (values[0], values[1]) : (first, values[0])
     }

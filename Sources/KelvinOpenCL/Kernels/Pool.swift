@@ -40,6 +40,9 @@ struct PlaneWindow: Sendable {
   init(_ window: Window, _ context: NodeContext) throws(DeviceError) {
     guard window.rank <= 2 else { throw context.unsupported("windows over \(window.rank) spatial axes") }
     func plane(_ values: [Int], _ filler: Int) -> [Int] { values.count == 1 ? [filler] + values : values }
+    guard zip(window.before, window.after).allSatisfy({ $0 < 1 << 24 && $1 < 1 << 24 }) else {
+      throw context.unsupported("padding of 2^24 elements and more")
+    }
     let input = plane(Array(context.inputs[0].shape.dimensions.dropFirst(2)), 1)
     let output = plane(Array(context.outputs[0].shape.dimensions.dropFirst(2)), 1)
     (inputHeight, inputWidth) = (input[0], input[1])

@@ -43,7 +43,7 @@ struct DevicesCommand: ParsableCommand {
     for row in rows where row.available {
       table.add(
         row.id, row.kind, row.name, [row.driver, row.version].filter { !$0.isEmpty }.joined(separator: " "),
-        HumanReadable.bytes(row.memory))
+        row.memory == .max ? "—" : HumanReadable.bytes(row.memory))
     }
     Console.print(table.text())
     let absent = rows.filter { !$0.available }

@@ -126,6 +126,11 @@ struct PlanReport: Encodable {
           + (excess > 0.0005 ? ": \(HumanReadable.percent(excess)) more" : ", as this plan")
           + (elsewhere > 0 ? " (\(counted(elsewhere, "node")) must run elsewhere)" : ""))
     }
+    if explanation.singleDevices.count > 1 {
+      let all = explanation.singleDevices.sorted { $0.predicted < $1.predicted }
+      table.add(
+        "each device alone", all.map { "\($0.device) \(HumanReadable.seconds($0.predicted))" }.joined(separator: ", "))
+    }
     for device in plan.nodes.map(\.device).uniqued {
       let nodes = plan.nodes.filter { $0.device == device }
       let seconds = nodes.reduce(0) { sum, node in

@@ -63,11 +63,12 @@ struct Table {
 }
 
 extension String {
-  /// The text with an ellipsis in place of its middle where it is longer than `width` characters.
+  /// The text with an ellipsis in place of its middle where it is longer than `width` characters. More is kept of its
+  /// end, where the names of a model's layers differ.
   func truncatedInMiddle(to width: Int) -> String {
     guard count > width, width > 0 else { return self }
     let kept = width - 1
-    return "\(prefix((kept + 1) / 2))…\(suffix(kept / 2))"
+    return "\(prefix(kept / 4))…\(suffix(kept - kept / 4))"
   }
 
   /// The text broken at spaces into lines of at most `width` characters.

@@ -1,0 +1,78 @@
+import Glibc
+import Testing
+
+/// The compiled cache may be full, read-only, broken or half written: the answer stays right and nothing is lost.
+@Suite struct CacheTests {
+  private let arguments = ["classify", Kelvin.digits, Kelvin.image("8_0127.png"), "--json", "--units", "cpu"]
+
+  private var expected: String {
+    get throws {
+      let result = Kelvin.run(arguments + ["--no-cache"])
+      #expect(result.status == 0, "\(result)")
+      return try #require(result.output.isEmpty ? nil : result.output)
+    }
+  }
+
+  @Test func theSecondRunFindsWhatTheFirstLeft() throws {
+    let folder = TemporaryFolder()
+    let cold = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    let left = TemporaryFolder.files(folder.path)
+    #expect(left.contains { $0.hasSuffix(".pack") })
+    let warm = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    #expect(cold.errors.isEmpty && warm.errors.isEmpty)
+    #expect(try (cold.output, warm.output) == (expected, expected))
+    #expect(TemporaryFolder.files(folder.path) == left)
+  }
+
+  @Test func aCacheThatCannotBeWrittenIsNotedOnce() throws {
+    let folder = TemporaryFolder()
+    let file = folder.write("in the way", "file")
+    for place in ["\(file)/cache", "/proc/kelvin"] {
+      let result = Kelvin.run(arguments + ["--cache-dir", place])
+      #expect(result.status == 0, "\(result)")
+      #expect(result.errors.split(separator: "\n").count == 1 && result.errors.hasPrefix("kelvin: note: "), "\(result)")
+      #expect(try result.output == expected)
+    }
+  }
+
+  @Test func aFullDiskIsNotedAndLeavesNothingHalfWritten() throws {
+    let folder = TemporaryFolder()
+    let full = Kelvin.run(arguments + ["--cache-dir", folder.path], shell: "ulimit -f 8")
+    #expect(full.status == 0, "\(full)")
+    #expect(full.errors.hasPrefix("kelvin: note: "), "\(full)")
+    #expect(!TemporaryFolder.files(folder.path).contains { $0.contains(".writing-") || $0.hasSuffix(".pack") })
+    let next = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    #expect(try (full.output, next.output) == (expected, expected))
+  }
+
+  @Test func damagedFilesAreMadeAnew() throws {
+    let folder = TemporaryFolder()
+    _ = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    for file in TemporaryFolder.files(folder.path) {
+      let bytes = TemporaryFolder.read(file)
+      let name = String(file.dropFirst(folder.path.count + 1))
+      for damaged in [[], Array(bytes.prefix(bytes.count / 2)), bytes.map { $0 ^ 0x5A }, bytes + bytes] {
+        folder.write(damaged, name)
+        let result = Kelvin.run(arguments + ["--cache-dir", folder.path])
+        #expect(result.status == 0, "\(name): \(result)")
+        #expect(try result.output == expected, "\(name) of \(damaged.count) bytes")
+      }
+      folder.write(bytes, name)
+    }
+  }
+
+  @Test func beingKilledAtAnyMomentSpoilsNothing() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    var random = Random(seed)
+    let expected = try expected
+    for round in 0..<12 {
+      let folder = TemporaryFolder()
+      let moment = Int(random.next() % 80_000)
+      let killed = Kelvin.run(arguments + ["--cache-dir", folder.path], killAfter: moment)
+      #expect(killed.signal == SIGKILL || killed.status == 0, "seed \(seed), round \(round): \(killed)")
+      let next = Kelvin.run(arguments + ["--cache-dir", folder.path])
+      #expect(next.status == 0 && next.errors.isEmpty, "seed \(seed), round \(round), \(moment) µs: \(next)")
+      #expect(next.output == expected, "seed \(seed), round \(round), \(moment) µs")
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import Glibc
+import Testing
+
+/// What came of running the tool.
+struct ToolResult: Sendable, CustomStringConvertible {
+  /// The exit status, or nil where a signal ended it.
+  var status: Int32?
+  /// The signal that ended it.
+  var signal: Int32?
+  var output: String
+  var errors: String
+
+  /// The lines that report an error.
+  var errorLines: [Substring] { errors.split(separator: "\n").filter { $0.hasPrefix("kelvin: error: ") } }
+
+  var description: String {
+    "status \(status.map(String.init) ?? "none"), signal \(signal.map(String.init) ?? "none")\n\(errors)"
+  }
+}
+
+/// The built `kelvin`, run as a process of its own.
+enum Kelvin {
+  /// The folder of `Package.swift`.
+  static let root = String(#filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" })
+  static let digits = "\(root)/Examples/Digits/Digits.onnx"
+  static let digitsPackage = "\(root)/Examples/Digits/Digits.mlpackage"
+  static func image(_ name: String) -> String { "\(root)/Examples/Digits/images/\(name)" }
+
+  /// The tool lies beside the test runner.
+  static let path: String = {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    let runner = String(decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)] + "/kelvin"
+  }()
+
+  /// Where drivers keep their own caches while the tests run.
+  private static let home = TemporaryFolder()
+
+  /// Runs the tool to its end, without a cache unless the arguments name one. A run of more than a minute is killed.
+  ///
+  /// - Parameters:
+  ///   - shell: a command for `sh` that runs before the tool, in the same process: `ulimit -f 1`.
+  ///   - killAfter: microseconds after which the process is killed.
+  static func run(
+    _ arguments: [String], environment: [String: String] = [:], shell: String? = nil, killAfter: Int? = nil
+  ) -> ToolResult {
+    var variables = ["PATH": "/usr/bin:/bin", "HOME": home.path, "KELVIN_CACHE_DIR": "/proc/no-cache"]
+    variables.merge(environment) { _, new in new }
+    let command = shell.map { ["/bin/sh", "-c", "\($0); exec \"$0\" \"$@\"", path] + arguments } ?? [path] + arguments
+    return spawn(command, variables, killAfter: killAfter)
+  }
+
+  static func run(_ arguments: String...) -> ToolResult { run(arguments) }
+
+  private static func spawn(_ command: [String], _ variables: [String: String], killAfter: Int?) -> ToolResult {
+    var outputPipe: [Int32] = [0, 0]
+    var errorPipe: [Int32] = [0, 0]
+    guard pipe2(&outputPipe, O_CLOEXEC) == 0, pipe2(&errorPipe, O_CLOEXEC) == 0 else {
+      return ToolResult(output: "", errors: "no pipes: \(String(cString: strerror(errno)))")
+    }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1)
+    posix_spawn_file_actions_adddup2(&actions, errorPipe[1], 2)
+    let arguments = command.map { strdup($0) } + [nil]
+    let environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { (arguments + environment).forEach { free($0) } }
+    var process: pid_t = 0
+    let code = posix_spawn(&process, command[0], &actions, nil, arguments, environment)
+    close(outputPipe[1])
+    close(errorPipe[1])
+    guard code == 0 else {
+      return ToolResult(output: "", errors: "cannot run \(command[0]): \(String(cString: strerror(code)))")
+    }
+    if let killAfter {
+      usleep(UInt32(killAfter))
+      kill(process, SIGKILL)
+    }
+    let (output, errors) = drain(outputPipe[0], errorPipe[0], process)
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    return ToolResult(
+      status: signal == 0 ? (status >> 8) & 0xFF : nil, signal: signal == 0 ? nil : signal, output: output, errors: errors)
+  }
+
+  /// Reads both pipes until they are closed.
+  private static func drain(_ first: Int32, _ second: Int32, _ process: pid_t) -> (String, String) {
+    var contents: [Int32: [UInt8]] = [first: [], second: []]
+    var open: Set<Int32> = [first, second]
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !open.isEmpty {
+      var polled = open.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      poll(&polled, UInt(polled.count), 1000)
+      if ContinuousClock.now > deadline { kill(process, SIGKILL) }
+      for entry in polled where entry.revents != 0 {
+        let count = read(entry.fd, &buffer, buffer.count)
+        if count > 0 { contents[entry.fd]?.append(contentsOf: buffer.prefix(count)) }
+        if count == 0 || (count < 0 && errno != EINTR) {
+          open.remove(entry.fd)
+          close(entry.fd)
+        }
+      }
+    }
+    func text(_ pipe: Int32) -> String { String(decoding: contents[pipe] ?? [], as: UTF8.self) }
+    return (text(first), text(second))
+  }
+}
+
+/// A folder that is gone when the test is.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/kelvin-command-XXXXXX".utf8CString)
+    path = template.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) } ?? "/nonexistent"
+    }
+  }
+
+  deinit { Self.remove(path) }
+
+  /// Writes a file and returns its path; folders in `name` are made.
+  @discardableResult
+  func write(_ bytes: [UInt8], _ name: String) -> String {
+    let target = "\(path)/\(name)"
+    let parts = name.split(separator: "/")
+    for depth in 1..<max(parts.count, 1) { mkdir("\(path)/\(parts.prefix(depth).joined(separator: "/"))", 0o755) }
+    guard let file = fopen(target, "wb") else { return target }
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+    return target
+  }
+
+  @discardableResult
+  func write(_ text: String, _ name: String) -> String { write(Array(text.utf8), name) }
+
+  /// A copy of a file or folder, at `name`.
+  func copy(_ source: String, as name: String) -> String {
+    let target = "\(path)/\(name)"
+    if let entries = Self.entries(source) {
+      mkdir(target, 0o755)
+      for entry in entries { _ = copy("\(source)/\(entry)", as: "\(name)/\(entry)") }
+    } else {
+      write(Self.read(source), name)
+    }
+    return target
+  }
+
+  static func read(_ path: String) -> [UInt8] {
+    guard let file = fopen(path, "rb") else { return [] }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer.prefix(count) }
+    return bytes
+  }
+
+  /// Every file below a folder.
+  static func files(_ path: String) -> [String] {
+    guard let entries = entries(path) else { return [path] }
+    return entries.flatMap { files("\(path)/\($0)") }
+  }
+
+  /// The names in a folder; nil where the path is no folder.
+  static func entries(_ path: String) -> [String]? {
+    guard let folder = opendir(path) else { return nil }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  private static func remove(_ path: String) {
+    if let entries = entries(path) {
+      for entry in entries { remove("\(path)/\(entry)") }
+      rmdir(path)
+    } else {
+      unlink(path)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import Testing
+
+/// The JSON documents that other programs rely on.
+@Suite struct DocumentTests {
+  private func document(_ arguments: [String]) throws -> JSONValue {
+    let result = Kelvin.run(arguments + ["--json"])
+    #expect(result.status == 0, "\(result)")
+    return try JSONValue(result.output)
+  }
+
+  @Test func devicesNameThemselvesAndSayWhetherTheyAreThere() throws {
+    let devices = try #require(try document(["devices"]).array)
+    #expect(devices.contains { $0["id"]?.text == "cpu" && $0["available"]?.bool == true })
+    for device in devices {
+      for key in ["id", "name", "kind", "driver", "version", "reason"] { #expect(device[key]?.text != nil, "\(key)") }
+      #expect((device["memory"]?.number ?? -1) >= 0)
+      let isAvailable = try #require(device["available"]?.bool)
+      #expect(isAvailable == (device["reason"]?.text == ""))
+    }
+  }
+
+  @Test func inspectListsFeaturesLabelsAndOperations() throws {
+    let model = try document(["inspect", Kelvin.digits])
+    #expect(model["format"]?.text == "ONNX")
+    let function = try #require(model["functions"]?[0])
+    #expect(function["labels"]?.number == 10)
+    #expect(function["inputs"]?[0]?["name"]?.text == "image")
+    #expect(function["inputs"]?[0]?["type"]?.text == "64x64 RGB image")
+    #expect(function["operations"]?["Conv"]?.number == 25)
+    #expect((function["weightBytes"]?.number ?? 0) > 250_000)
+    #expect(function["missing"]?.array?.isEmpty == true)
+  }
+
+  @Test func classifyAnswersInTheOrderGiven() throws {
+    let images = ["9_0125.png", "0_0030.png", "3_0103.jpg"].map(Kelvin.image)
+    let results = try #require(try document(["classify", Kelvin.digits] + images + ["--top", "3"]).array)
+    #expect(results.map { $0["image"]?.text } == images)
+    #expect(results.map { $0["observations"]?[0]?["identifier"]?.text } == ["nine", "zero", "three"])
+    for result in results {
+      let confidences = try #require(result["observations"]?.array).compactMap { $0["confidence"]?.number }
+      #expect(confidences.count == 3)
+      #expect(confidences == confidences.sorted(by: >))
+      #expect(confidences.allSatisfy { (0...1).contains($0) })
+    }
+  }
+
+  @Test func everyHeldOutDigitGetsTheLabelThatAnIndependentRuntimeGaveIt() throws {
+    let expected = try JSONValue(
+      String(decoding: TemporaryFolder.read("\(Kelvin.root)/Examples/Digits/expected.json"), as: UTF8.self))
+    let images = try #require(expected["images"]?.array)
+    let paths = images.compactMap { $0["file"]?.text }.map(Kelvin.image)
+    let results = try #require(try document(["classify", Kelvin.digits, "--top", "1"] + paths).array)
+    #expect(results.count == images.count)
+    for (image, result) in zip(images, results) {
+      let best = result["observations"]?[0]
+      #expect(best?["identifier"] == image["label"], "\(image["file"]?.text ?? "")")
+      let difference = (best?["confidence"]?.number ?? -1) - (image["probability"]?.number ?? 0)
+      #expect(abs(difference) < 2e-3, "\(image["file"]?.text ?? "")")
+    }
+  }
+
+  @Test func predictNamesTheFilesItWrote() throws {
+    let folder = TemporaryFolder()
+    let input = "image=\(Kelvin.image("7_0043.png"))"
+    let target = "\(folder.path)/new/outputs"
+    let report = try document(["predict", Kelvin.digits, "--input", input, "--output-dir", target])
+    #expect((report["seconds"]?.number ?? 0) > 0)
+    let outputs = try #require(report["outputs"]?.object)
+    #expect(outputs["classLabel"]?["value"]?.text == "seven")
+    let tensor = try #require(outputs["probabilities"])
+    #expect(tensor["shape"] == .array([.number(1), .number(10)]))
+    #expect(tensor["type"]?.text == "float32")
+    let file = try #require(tensor["file"]?.text)
+    let bytes = TemporaryFolder.read(file)
+    #expect(bytes.prefix(6).elementsEqual([0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]))
+    let dictionary = try #require(outputs["classLabel_probs"]?["file"]?.text)
+    let probabilities = try #require(try JSONValue(String(decoding: TemporaryFolder.read(dictionary), as: UTF8.self)).object)
+    #expect(abs(probabilities.values.compactMap(\.number).reduce(0, +) - 1) < 1e-4)
+    #expect(TemporaryFolder.entries(target) == ["classLabel_probs.json", "probabilities.npy"])
+  }
+
+  @Test func predictedArraysCanBeGivenBack() throws {
+    let folder = TemporaryFolder()
+    let array = folder.write(NumPyFile.bytes(shape: [1, 3, 64, 64], float64: { Double($0 % 256) }), "input.npy")
+    let first = try document(["predict", Kelvin.digits, "--input", "image=\(array)", "--output-dir", folder.path])
+    let single = folder.write(NumPyFile.bytes(shape: [1, 3, 64, 64], float32: { Float($0 % 256) }), "single.npy")
+    let second = try document(["predict", Kelvin.digits, "--input", "image=\(single)", "--output-dir", folder.path])
+    #expect(first["outputs"]?["classLabel"] == second["outputs"]?["classLabel"])
+  }
+
+  @Test func planHasARecordForEveryNode() throws {
+    let plan = try document(["plan", Kelvin.digits, "--units", "cpu,reference"])
+    #expect(plan["units"]?.text == "cpu,reference")
+    #expect(plan["goal"]?.text == "latency")
+    #expect(plan["bestSingleDevice"]?["device"]?.text == "cpu")
+    let nodes = try #require(plan["nodes"]?.array)
+    #expect(nodes.count > 20)
+    var total = 0.0
+    for node in nodes {
+      for key in ["name", "op", "device", "reason"] { #expect(node[key]?.text?.isEmpty == false, "\(key)") }
+      #expect((node["regret"]?.number ?? -1) >= 0)
+      let shares = try #require(node["origins"]?.array).compactMap { $0["share"]?.number }
+      #expect(abs(shares.reduce(0, +) - 1) < 1e-9)
+      let candidates = try #require(node["candidates"]?.array)
+      #expect(candidates.allSatisfy { $0["seconds"]?.number != nil || $0["unsupported"]?.text != nil })
+      let chosen = try #require(candidates.first { $0["device"] == node["device"] })
+      #expect(["measured", "estimated"].contains(chosen["source"]?.text ?? ""))
+      total += chosen["seconds"]?.number ?? .nan
+      total += try #require(node["transfers"]?.array).reduce(0) { $0 + ($1["seconds"]?.number ?? .nan) }
+    }
+    #expect(abs(total - (plan["predicted"]?.number ?? 0)) < 1e-9)
+    #expect(plan["foldedAway"]?.array?.isEmpty == false)
+  }
+
+  @Test func aPinnedNodeRunsWhereItIsPinnedAndItsCopiesAreListed() throws {
+    let free = try document(["plan", Kelvin.digits, "--units", "cpu,reference"])
+    let names = try #require(free["nodes"]?.array).compactMap { $0["name"]?.text }
+    let node = names[names.count / 2]
+    let plan = try document(["plan", Kelvin.digits, "--units", "cpu", "--pin", "\(node)=reference"])
+    let record = try #require(plan["nodes"]?.array?.first { $0["name"]?.text == node })
+    #expect(record["device"]?.text == "reference")
+    #expect(record["reason"]?.text == "pinned")
+    #expect(record["transfers"]?.array?.contains { $0["to"]?.text == "reference" } == true)
+  }
+
+  @Test func aSavedPlanIsAdopted() throws {
+    let folder = TemporaryFolder()
+    let file = "\(folder.path)/plan.json"
+    let saved = try document(["plan", Kelvin.digits, "--units", "reference", "--save", file])
+    let adopted = try document(["plan", Kelvin.digits, "--units", "cpu,reference", "--plan", file])
+    #expect(saved["nodes"]?.array?.map { $0["device"] } == adopted["nodes"]?.array?.map { $0["device"] })
+    #expect(adopted["nodes"]?.array?.allSatisfy { $0["device"]?.text == "reference" } == true)
+    let other = folder.copy(Kelvin.digits, as: "other.onnx")
+    folder.write(TemporaryFolder.read(other) + [0x72, 0x00], "other.onnx")
+    let refused = Kelvin.run(["plan", other, "--plan", file, "--json", "--cache-dir", "\(folder.path)/cache"])
+    #expect(refused.status == 65, "\(refused)")
+  }
+
+  @Test func operatorsSayWhatEachDeviceAnswers() throws {
+    let rows = try #require(try document(["operators"]).array)
+    let convolution = try #require(rows.first { $0["operator"]?.text == "convolution" })
+    #expect(convolution["devices"]?["reference"]?["status"]?.text == "supported")
+    #expect((convolution["devices"]?["cpu"]?["cases"]?.number ?? 0) > 3)
+  }
+}

@@ -1,0 +1,44 @@
+/// Small ONNX models, written field by field. Reference: onnx.proto of the ONNX repository.
+enum ONNXFile {
+  /// `y = f(… (x · w))` for a float32 input `x` of shape 1x2 and a weight matrix `w`.
+  ///
+  /// - Parameters:
+  ///   - weightShape: what the file says of `w`, true or not.
+  ///   - operators: further operations, each on the result of the one before.
+  static func model(weightShape: [Int], weights: [Float], operators: [String] = []) -> [UInt8] {
+    var nodes = [node("MatMul", ["x", "w"], "y0")]
+    for (index, kind) in operators.enumerated() { nodes.append(node(kind, ["y\(index)"], "y\(index + 1)")) }
+    let weight =
+      weightShape.flatMap { field(1, UInt64($0)) } + field(2, 1) + field(8, "w")
+      + field(9, weights.withUnsafeBytes { Array($0) })
+    let graph =
+      nodes.flatMap { field(1, $0) } + field(2, "graph") + field(5, weight)
+      + field(11, value("x", [1, 2])) + field(12, value("y\(operators.count)", [1, 2]))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+  }
+
+  private static func node(_ kind: String, _ inputs: [String], _ output: String) -> [UInt8] {
+    inputs.flatMap { field(1, $0) } + field(2, output) + field(3, "node of \(output)") + field(4, kind)
+  }
+
+  private static func value(_ name: String, _ shape: [Int]) -> [UInt8] {
+    let dimensions = shape.flatMap { field(1, field(1, UInt64($0))) }
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, dimensions)))
+  }
+
+  private static func field(_ number: Int, _ value: UInt64) -> [UInt8] { varint(UInt64(number) << 3) + varint(value) }
+  private static func field(_ number: Int, _ text: String) -> [UInt8] { field(number, Array(text.utf8)) }
+  private static func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
+    varint(UInt64(number) << 3 | 2) + varint(UInt64(bytes.count)) + bytes
+  }
+
+  private static func varint(_ value: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = value
+    while rest >= 0x80 {
+      bytes.append(UInt8(rest & 0x7F) | 0x80)
+      rest >>= 7
+    }
+    return bytes + [UInt8(rest)]
+  }
+}

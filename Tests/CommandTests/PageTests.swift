@@ -1,0 +1,63 @@
+import Glibc
+import Testing
+
+/// Texts that are kept in the repository: run with UPDATE_GOLDEN=1 to write them anew, and read the difference.
+@Suite struct PageTests {
+  private static func expectUnchanged(_ text: String, _ path: String) {
+    let file = "\(Kelvin.root)/\(path)"
+    if getenv("UPDATE_GOLDEN") != nil {
+      guard let handle = fopen(file, "wb") else {
+        Issue.record("cannot write \(file)")
+        return
+      }
+      fputs(text, handle)
+      fclose(handle)
+      return
+    }
+    let kept = String(decoding: TemporaryFolder.read(file), as: UTF8.self)
+    #expect(text == kept, "\(path) is out of date; run the tests with UPDATE_GOLDEN=1 and read the difference")
+  }
+
+  @Test(arguments: ["", "devices", "inspect", "predict", "classify", "plan", "profile", "bench", "operators"])
+  func helpIsAsKept(command: String) {
+    let result = Kelvin.run(
+      (command.isEmpty ? [] : [command]) + ["--help"], environment: ["COLUMNS": "80"])
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    Self.expectUnchanged(result.output, "Tests/Golden/help\(command.isEmpty ? "" : "-\(command)").txt")
+  }
+
+  @Test func theVersionIsPrinted() {
+    let result = Kelvin.run("--version")
+    #expect(result.status == 0)
+    #expect(result.output.split(separator: ".").count == 3)
+  }
+
+  /// Whether a Vulkan and an OpenCL device are here that compute on the CPU, as on the machines that wrote the page.
+  static let hasSoftwareDrivers: Bool = {
+    guard let devices = try? JSONValue(Kelvin.run("devices", "--json").output).array else { return false }
+    return ["vulkan", "opencl"].allSatisfy { family in
+      let first = devices.first { $0["id"]?.text?.hasPrefix("\(family):") == true && $0["available"]?.bool == true }
+      return first?["kind"]?.text == "software"
+    }
+  }()
+
+  @Test(.enabled(if: PageTests.hasSoftwareDrivers, "needs a Vulkan and an OpenCL driver that compute on the CPU"))
+  func theOperatorPageIsWhatTheDevicesAnswer() {
+    let result = Kelvin.run("operators", "--markdown")
+    #expect(result.status == 0, "\(result)")
+    Self.expectUnchanged(result.output, "docs/operators.md")
+  }
+
+  @Test(arguments: [
+    ["devices"], ["inspect", Kelvin.digits], ["plan", Kelvin.digits, "--units", "cpu,reference"],
+    ["plan", Kelvin.digits, "--units", "cpu,reference", "--verbose"], ["operators"], ["operators", "--verbose"],
+    ["classify", Kelvin.digits, Kelvin.image("0_0030.png"), Kelvin.image("9_0199.jpg")],
+  ])
+  func tablesFitAnOrdinaryTerminal(arguments: [String]) {
+    let result = Kelvin.run(arguments, environment: ["COLUMNS": "80"])
+    #expect(result.status == 0, "\(result)")
+    #expect(!result.output.isEmpty)
+    for line in result.output.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+  }
+}

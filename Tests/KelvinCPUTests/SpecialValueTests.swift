@@ -1,0 +1,30 @@
+import KelvinCPU
+import KelvinDevices
+import KelvinGraph
+import KelvinReference
+import Testing
+
+@Suite struct SpecialValueTests {
+  /// Infinities, zeros, subnormal and huge numbers, and not-a-number.
+  private static let values: [Double] = [
+    .infinity, -.infinity, 0, -0.0, 1e-40, -1e-40, 1e-30, 1, -1, 0.5, 1.5, 2.5, -2.5, 88, 89, -88, -104, 1000, -1000,
+    8388609, -8388609, 3e9, 3e38, -3e38, .nan,
+  ]
+
+  @Test(arguments: UnaryFunction.Kind.allCases)
+  func functionsKeepThem(kind: UnaryFunction.Kind) throws {
+    let (a, b): (Float, Float) = kind == .clip ? (-1, 6) : (0.2, 0.3)
+    let x = Tensor(TensorType(.float32, [Self.values.count]), rounding: Self.values)
+    let (graph, inputs) = try oneNode(Unary(UnaryFunction(kind, a: a, b: b)), x)
+    let expected = try ReferenceDevice().run(graph, inputs).outputs[0].floats
+    let op = Unary(UnaryFunction(kind)).tolerance(.full, [x.type])
+    for (variant, name) in CPUDevice.variantNames.enumerated() {
+      let actual = try CPUDevice(variant: variant).run(graph, inputs).outputs[0].floats
+      for (index, (got, wanted)) in zip(actual, expected).enumerated() {
+        let allowed = Float(op.relative) * wanted.magnitude + 1e-37
+        let agrees = got == wanted || (got.isNaN && wanted.isNaN) || (got - wanted).magnitude <= allowed
+        #expect(agrees, "\(name): \(kind)(\(Self.values[index])) = \(wanted), got \(got)")
+      }
+    }
+  }
+}
