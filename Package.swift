@@ -84,6 +84,9 @@ let package = Package(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     // test("CommandTests", "kelvin"),
     test("KelvinPlanningTests", "KelvinPlanning"),
+    test(
+      "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
+      "KelvinProfiling", "KelvinRuntime"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
