@@ -107,6 +107,8 @@ final class StepRecorder {
     guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "it gave no set") }
     var texels: [VkBufferView?] = []
     for (operand, range) in zip(step.reads, reads) { texels.append(try view(range, operand.format)) }
+    // A binding that a shader names must be valid, even where its specialisation never reads it.
+    while texels.count < VulkanPipelines.texelBindings, let first = texels.first { texels.append(first) }
     var storage = VkDescriptorBufferInfo(
       buffer: write.buffer.allocation.buffer, offset: VkDeviceSize(write.offset),
       range: VkDeviceSize(rounded(write, to: 16)))

@@ -51,6 +51,9 @@ package final class VulkanDevice: Device, @unchecked Sendable {
   /// What the validation layer has said so far; empty where it does not watch.
   package var validationMessages: [String] { context.instance.log.messages }
 
+  /// Whether the validation layer watches.
+  package var isValidated: Bool { context.instance.isValidated }
+
   package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
     let context = KernelContext(node, graph, traits)
     do throws(DeviceError) {

@@ -58,6 +58,8 @@ final class VulkanInstance: @unchecked Sendable {
     vk.vkDestroyInstance!(handle, nil)
   }
 
+  var isValidated: Bool { messenger != nil }
+
   var physicalDevices: [VkPhysicalDevice] {
     var count: UInt32 = 0
     guard vk.vkEnumeratePhysicalDevices!(handle, &count, nil) == VK_SUCCESS, count > 0 else { return [] }

@@ -1,0 +1,104 @@
+import CKelvinShaders
+import FoundationEssentials
+import Testing
+
+/// The package's folder, from the place of this file.
+private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+struct ShaderSourceTests {
+  @Test func committedModulesAreMadeFromTheCommittedSources() throws {
+    let shaders = root.appending(path: "Shaders")
+    let rows = try String(contentsOf: shaders.appending(path: "SOURCES.sha256"), encoding: .utf8).split(separator: "\n")
+    var listed: [String: String] = [:]
+    for row in rows {
+      let parts = row.split(separator: " ")
+      listed[String(try #require(parts.last))] = String(try #require(parts.first))
+    }
+    let files = try FileManager.default.contentsOfDirectory(atPath: shaders.path)
+    let sources = files.filter { $0.hasSuffix(".comp") || $0.hasSuffix(".glsl") || $0 == "variants.txt" }
+    #expect(Set(sources) == Set(listed.keys))
+    for source in sources {
+      let bytes = [UInt8](try Data(contentsOf: shaders.appending(path: source)))
+      #expect(sha256(bytes) == listed[source], "\(source) has changed: run dev/build-shaders.sh")
+    }
+  }
+
+  @Test func everyVariantIsEmbedded() throws {
+    let text = try String(contentsOf: root.appending(path: "Shaders/variants.txt"), encoding: .utf8)
+    let names = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: " ").first }
+    var count = 0
+    let modules = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)
+    #expect(modules.map { String(cString: $0.name) } == names.map(String.init))
+    for module in modules {
+      #expect(module.count % 4 == 0 && UInt(bitPattern: module.bytes) % 4 == 0)
+      let magic = UnsafeRawPointer(module.bytes).load(as: UInt32.self)
+      #expect(magic == 0x0723_0203)
+    }
+  }
+
+  @Test func hashesAsTheStandardDoes() {
+    #expect(sha256(Array("abc".utf8)).hasPrefix("ba7816bf8f01cfea414140de5dae2223"))
+  }
+}
+
+/// SHA-256 (FIPS 180-4), in hexadecimal.
+private func sha256(_ message: [UInt8]) -> String {
+  func isPrime(_ n: Int) -> Bool { n > 1 && !(2..<n).contains { $0 * $0 <= n && n % $0 == 0 } }
+  let primes = Array((2...311).lazy.filter(isPrime))
+  func fraction(_ root: Double, _ n: Int, cubic: Bool) -> UInt32 {
+    // The first 32 bits of the fractional part of a root, made exact by comparing integer powers.
+    var bits = UInt64(root * 0x1p32)
+    func tooLarge(_ x: UInt64) -> Bool {
+      let wide = cubic ? power(x, 3) : power(x, 2)
+      let limit = shifted(UInt64(n), cubic ? 96 : 64)
+      return wide.high > limit.high || (wide.high == limit.high && wide.low > limit.low)
+    }
+    while tooLarge(bits) { bits -= 1 }
+    while !tooLarge(bits + 1) { bits += 1 }
+    return UInt32(truncatingIfNeeded: bits)
+  }
+  func power(_ x: UInt64, _ n: Int) -> (high: UInt64, low: UInt64) {
+    let square = x.multipliedFullWidth(by: x)
+    guard n == 3 else { return (square.high, square.low) }
+    let low = square.low.multipliedFullWidth(by: x)
+    return (square.high * x + low.high, low.low)
+  }
+  func shifted(_ n: UInt64, _ count: Int) -> (high: UInt64, low: UInt64) { (n << UInt64(count - 64), 0) }
+  let constants = primes.prefix(64).map { fraction(cubeRoot(Double($0)), $0, cubic: true) }
+  var state = primes.prefix(8).map { fraction(Double($0).squareRoot(), $0, cubic: false) }
+  var bytes = message + [0x80]
+  while bytes.count % 64 != 56 { bytes.append(0) }
+  bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: UInt64(message.count * 8) >> UInt64($0 * 8)) }
+  func rotated(_ x: UInt32, _ n: UInt32) -> UInt32 { x >> n | x << (32 - n) }
+  for block in stride(from: 0, to: bytes.count, by: 64) {
+    var words = (0..<16).map { word in (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(bytes[block + word * 4 + $1]) } }
+    for index in 16..<64 {
+      let (a, b) = (words[index - 15], words[index - 2])
+      let first = rotated(a, 7) ^ rotated(a, 18) ^ a >> 3
+      let second = rotated(b, 17) ^ rotated(b, 19) ^ b >> 10
+      words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
+    }
+    var work = state
+    for index in 0..<64 {
+      let e = work[4]
+      let a = work[0]
+      let choice = (e & work[5]) ^ (~e & work[6])
+      let majority = (a & work[1]) ^ (a & work[2]) ^ (work[1] & work[2])
+      let sum = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+      let first = work[7] &+ sum &+ choice &+ constants[index] &+ words[index]
+      let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
+      work = [first &+ second, a, work[1], work[2], work[3] &+ first, e, work[5], work[6]]
+    }
+    for index in 0..<8 { state[index] = state[index] &+ work[index] }
+  }
+  return state.map { word in
+    let digits = String(word, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }.joined()
+}
+
+private func cubeRoot(_ x: Double) -> Double {
+  var root = x
+  for _ in 0..<60 { root = (2 * root + x / (root * root)) / 3 }
+  return root
+}

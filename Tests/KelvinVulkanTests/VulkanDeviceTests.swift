@@ -1,0 +1,236 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinReference
+import KelvinVulkan
+import Synchronization
+import Testing
+
+@Suite(.enabled(if: !present.isEmpty, absence))
+struct VulkanDeviceTests {
+  private let device = present[0]
+
+  @Test func copiesBytesAtAnyOffset() throws {
+    let buffer = try device.makeBuffer(byteCount: 1021)
+    let bytes = (0..<509).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    try bytes.withUnsafeBytes { try buffer.write($0, at: 512) }
+    var copy = [UInt8](repeating: 0, count: 509)
+    try copy.withUnsafeMutableBytes { try buffer.read(into: $0, at: 512) }
+    #expect(copy == bytes)
+    var before = [UInt8](repeating: 1, count: 512)
+    try before.withUnsafeMutableBytes { try buffer.read(into: $0, at: 0) }
+    #expect(before.allSatisfy { $0 == 0 })
+  }
+
+  @Test func sharesMemoryWithTheHostWhereItIsOne() throws {
+    guard device.info.kind != .discreteGPU else { return }
+    let buffer = try device.makeBuffer(byteCount: 64)
+    let pointer = try #require(buffer.hostPointer)
+    try [UInt8](repeating: 9, count: 64).withUnsafeBytes { try buffer.write($0, at: 0) }
+    #expect(pointer.load(fromByteOffset: 63, as: UInt8.self) == 9)
+  }
+
+  @Test func refusesAnAbsurdBufferWithATypedError() {
+    for byteCount in [-1, 1 << 45] {
+      #expect { try device.makeBuffer(byteCount: byteCount) } throws: { error in
+        (error as? DeviceError)?.code == .outOfMemory
+      }
+    }
+  }
+
+  @Test func readsAndWritesSlicesInsideBuffers() throws {
+    let (graph, input, expected) = try chain()
+    let executable = try device.compile(segment(graph))
+    let memory = try device.makeBuffer(byteCount: 1 << 16)
+    let (x, y) = (graph[graph.inputs[0]].type, graph[graph.outputs[0]].type)
+    let inputSlice = BufferSlice(memory, offset: 4096, byteCount: x.byteCount)
+    let outputSlice = BufferSlice(memory, offset: 512, byteCount: y.byteCount)
+    let scratch = BufferSlice(
+      try device.makeBuffer(byteCount: executable.scratchByteCount + 768), offset: 768,
+      byteCount: executable.scratchByteCount)
+    let invocation = try executable.bind(Bindings(inputs: [inputSlice], outputs: [outputSlice], scratch: scratch))
+    try invocation.completion.wait()
+    for _ in 0..<3 {
+      try input.bytes.withUnsafeBytes { try inputSlice.write($0) }
+      try invocation.submit(after: [])
+      try invocation.completion.wait()
+      let result = Tensor(y, try Bytes(count: y.byteCount) { try outputSlice.read(into: $0) })
+      #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
+    }
+    #expect(invocation.nodeTimings.isEmpty)
+  }
+
+  @Test func refusesForeignAndShortMemory() throws {
+    let (graph, _, _) = try chain()
+    let executable = try device.compile(segment(graph))
+    let (x, y) = (graph[graph.inputs[0]].type.byteCount, graph[graph.outputs[0]].type.byteCount)
+    func slice(_ buffer: any Buffer) -> BufferSlice { BufferSlice(buffer, offset: 0, byteCount: buffer.byteCount) }
+    let scratch = slice(try device.makeBuffer(byteCount: executable.scratchByteCount))
+    let output = slice(try device.makeBuffer(byteCount: y))
+    for bindings in [
+      Bindings(inputs: [slice(HostBuffer(byteCount: x))], outputs: [output], scratch: scratch),
+      Bindings(inputs: [slice(try device.makeBuffer(byteCount: x - 4))], outputs: [output], scratch: scratch),
+      Bindings(inputs: [slice(try device.makeBuffer(byteCount: x))], outputs: [output], scratch: nil),
+    ] {
+      #expect { try executable.bind(bindings) } throws: { ($0 as? DeviceError)?.code == .execution }
+    }
+  }
+
+  @Test func timesEveryNodeByTheDevicesClock() throws {
+    let (graph, input, _) = try chain()
+    let timings = try device.run(graph, [input], measuresNodes: true).timings
+    #expect(timings.map(\.node) == graph.nodes.map(\.name))
+    #expect(timings.allSatisfy { $0.seconds >= 0 && $0.start >= 0 && $0.clock == .device })
+    #expect(zip(timings, timings.dropFirst()).allSatisfy { $0.start + $0.seconds <= $1.start + 1e-9 })
+    #expect(timings.contains { $0.seconds > 0 })
+  }
+
+  @Test func packsWeightsOnceForAllExecutables() throws {
+    let (graph, input, expected) = try chain()
+    let weights = CountingWeights()
+    let first = try device.compile(segment(graph, weights: weights))
+    let count = weights.fills
+    #expect(count > 0)
+    let second = try device.run(graph, [input], weights: weights).outputs[0]
+    #expect(weights.fills == count)
+    #expect(graph.tolerance(.full).difference(of: second, from: expected) == nil)
+    _ = first
+  }
+
+  @Test func runsSubmissionsFromManyThreads() async throws {
+    let (graph, input, expected) = try chain()
+    let device = device
+    try await withThrowingTaskGroup(of: Tensor.self) { group in
+      for _ in 0..<4 { group.addTask { try device.run(graph, [input]).outputs[0] } }
+      for try await result in group {
+        #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
+      }
+    }
+  }
+
+  @Test func ordersAnInvocationAfterAnother() throws {
+    var graph = Graph()
+    let x = graph.addValue(Value(name: "x", type: TensorType(.float32, [1, 8, 5, 5])))
+    let y = graph.addValue(Value(name: "y", type: TensorType(.float32, [1, 8, 5, 5])))
+    let origin = Origin(name: "double", kind: "test", index: 0)
+    graph.nodes = [
+      Node(name: "double", op: Unary(UnaryFunction(.affine, a: 2)), inputs: [x], outputs: [y], origins: [origin])
+    ]
+    (graph.inputs, graph.outputs) = ([x], [y])
+    let executable = try device.compile(segment(graph))
+    let slices = try (0..<3).map { _ in BufferSlice(try device.makeBuffer(byteCount: 800), offset: 0, byteCount: 800) }
+    let first = try executable.bind(Bindings(inputs: [slices[0]], outputs: [slices[1]], scratch: nil))
+    let second = try executable.bind(Bindings(inputs: [slices[1]], outputs: [slices[2]], scratch: nil))
+    try [Float](repeating: 1.5, count: 200).withUnsafeBytes { try slices[0].write($0) }
+    try first.submit(after: [CompletedEvent()])
+    try second.submit(after: [first.completion])
+    try second.completion.wait()
+    var result = [Float](repeating: 0, count: 200)
+    try result.withUnsafeMutableBytes { try slices[2].read(into: $0) }
+    #expect(result.allSatisfy { $0 == 6 })
+  }
+
+  @Test(arguments: ["none", "empty", "truncated", "flipped", "foreign"])
+  func pipelineCacheSurvivesWhatItIsGiven(_ damage: String) throws {
+    let (graph, input, expected) = try chain()
+    let kept = KeepingBlobs()
+    _ = try fresh().run(graph, [input], blobs: kept)
+    let key = try #require(kept.keys.first)
+    let stored = try #require(kept.blob(key)).withUnsafeBytes { Array($0) }
+    #expect(kept.keys.count == 1 && stored.count > 20)
+    var bytes = stored
+    switch damage {
+    case "empty": bytes = []
+    case "truncated": bytes.removeLast(7)
+    case "flipped": bytes[bytes.count - 1] ^= 0x40
+    case "foreign": bytes = Array("another driver's cache, and longer than its header".utf8)
+    default: break
+    }
+    let given = KeepingBlobs()
+    bytes.withUnsafeBytes { given.store(key, $0) }
+    let result = try fresh().run(graph, [input], blobs: given).outputs[0]
+    #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
+    let after = try #require(given.blob(key)).withUnsafeBytes { Array($0) }
+    if damage == "none" { #expect(given.stores == 1) } else { #expect(given.stores == 2 && after.count == stored.count) }
+  }
+
+  @Test func namesWhatItDoesNotRun() throws {
+    var graph = Graph()
+    let x = graph.addValue(Value(name: "x", type: TensorType(.int32, [4])))
+    let y = graph.addValue(Value(name: "y", type: TensorType(.int32, [4])))
+    graph.nodes = [Node(name: "n", op: Unary(.relu), inputs: [x], outputs: [y], origins: [])]
+    #expect(device.support(for: graph.nodes[0], in: graph, precision: .full) == .unsupported("int32 values"))
+  }
+
+  private func fresh() throws -> any Device {
+    let options = VulkanOptions(validates: watches)
+    return try #require(VulkanDevice.discover(options: options).compactMap(\.device).first)
+  }
+
+  private func segment(_ graph: Graph, weights: any PackedWeights = MemoryPackedWeights()) -> Segment {
+    Segment(
+      graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: weights, blobs: NoBlobCache())
+  }
+
+  /// Two convolutions and a sum, with the reference's answer.
+  private func chain() throws -> (Graph, Tensor, Tensor) {
+    var random = SeededGenerator(seed: 5)
+    var graph = Graph()
+    func weight(_ name: String, _ shape: Shape) -> ValueID {
+      let tensor = Tensor.random(.float32, shape, -1...1, &random)
+      return graph.addValue(Value(name: name, type: tensor.type, weight: Weight(tensor)))
+    }
+    let input = Tensor.random(.float32, [1, 6, 9, 7], -1...1, &random)
+    let x = graph.addValue(Value(name: "x", type: input.type))
+    graph.inputs = [x]
+    func add(_ name: String, _ op: any Operator, _ inputs: [ValueID]) throws -> ValueID {
+      let output = graph.addValue(Value(name: name, type: try op.infer(graph.types(inputs))[0]))
+      let origin = Origin(name: name, kind: op.name, index: 0)
+      graph.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: [origin]))
+      return output
+    }
+    let window = Window(kernel: [3, 3], before: [1, 1])
+    let a = try add(
+      "first", Convolution(window: window, epilogue: .bias), [x, weight("w1", [13, 6, 3, 3]), weight("b1", [13])])
+    let b = try add(
+      "second", Convolution(window: window, groups: 13), [a, weight("w2", [13, 1, 3, 3])])
+    let c = try add("sum", Binary(.add), [a, b])
+    graph.outputs = [try add("flat", Reduce(.mean, axes: [2, 3], keepsDimensions: false), [c])]
+    try graph.verify()
+    return (graph, input, try ReferenceDevice().run(graph, [input]).outputs[0])
+  }
+}
+
+/// Counts how often a weight had to be packed.
+private final class CountingWeights: PackedWeights {
+  private let inner = MemoryPackedWeights()
+  private let counter = Mutex(0)
+
+  var fills: Int { counter.withLock { $0 } }
+
+  func packed(
+    _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Bytes {
+    try inner.packed(key, byteCount: byteCount) { target throws(DeviceError) in
+      counter.withLock { $0 += 1 }
+      try fill(target)
+    }
+  }
+}
+
+/// A cache in memory that counts what is stored.
+private final class KeepingBlobs: BlobCache {
+  private let state = Mutex<(blobs: [String: Bytes], stores: Int)>(([:], 0))
+
+  var keys: [String] { state.withLock { Array($0.blobs.keys) } }
+  var stores: Int { state.withLock { $0.stores } }
+
+  func blob(_ key: String) -> Bytes? { state.withLock { $0.blobs[key] } }
+
+  func store(_ key: String, _ bytes: UnsafeRawBufferPointer) {
+    let copy = Bytes(copying: bytes)
+    state.withLock { state in
+      state.blobs[key] = copy
+      state.stores += 1
+    }
+  }
+}
