@@ -82,7 +82,7 @@ let package = Package(
       "KelvinReference", "KelvinRuntime", "KelvinPlanning", "KelvinImages", "TestSupport"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
-    // test("CommandTests", "kelvin"),
+    test("CommandTests", "kelvin"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test(
       "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
