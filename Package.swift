@@ -67,6 +67,7 @@ let package = Package(
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
+    test("KelvinFormatsTests", "KelvinFormats", "KelvinGraph", "KelvinReference"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
