@@ -67,6 +67,8 @@ let package = Package(
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
+    .executableTarget(
+      name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .target(
       name: "TestSupport", dependencies: ["KelvinGraph", "KelvinDevices", "KelvinReference"], path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -76,12 +78,16 @@ let package = Package(
       "KelvinRuntimeTests", "KelvinRuntime", "KelvinGraph", "KelvinDevices", "KelvinNull", "KelvinReference",
       "KelvinPlanning", "KelvinProfiling", "TestSupport"),
     test(
-      "KelvinTests", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses", "KelvinDevices",
-      "KelvinReference", "KelvinRuntime", "KelvinPlanning", "TestSupport"),
+      "KelvinTests", "TenLines", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses", "KelvinDevices",
+      "KelvinReference", "KelvinRuntime", "KelvinPlanning", "KelvinImages", "TestSupport"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     test("CommandTests", "kelvin"),
+    test("KelvinFormatsTests", "KelvinFormats", "KelvinGraph", "KelvinReference"),
     test("KelvinPlanningTests", "KelvinPlanning"),
+    test(
+      "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
+      "KelvinProfiling", "KelvinRuntime"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),

@@ -53,10 +53,8 @@ final class CPUExecutable: Executable, @unchecked Sendable {
 
   var scratchByteCount: Int { plan.byteCount + threads * threadStride }
 
-  /// The segment's name for a node of the expanded graph; nil for conversions at the boundary.
-  func nodeName(_ node: Int) -> String? {
-    expanded.parents.indices.contains(node) ? expanded.parents[node] : nil
-  }
+  /// For each node that runs, the name of the segment's node it stands for.
+  var nodeNames: [String] { expanded.parents }
 
   func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
     let graph = expanded.graph
@@ -81,7 +79,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
       case .none: nil
       }
     }
-    let list = CPUTaskList()
+    let list = CPUTaskList(threads: threads)
     list.node = -1
     for (index, id) in graph.inputs.enumerated() where graph[id].type.scalar == .float16 {
       list.addConversion(variant.kernels.float_from_half, inputs[index], address(id), graph[id].type.count)

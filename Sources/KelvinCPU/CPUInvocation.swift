@@ -13,7 +13,9 @@ final class CPUInvocation: Invocation {
   private var hasRun = false
   let completion: any Event = CompletedEvent()
 
-  init(_ executable: CPUExecutable, _ bindings: Bindings, _ list: CPUTaskList, threadScratch: UnsafeMutableRawPointer?) {
+  init(
+    _ executable: CPUExecutable, _ bindings: Bindings, _ list: CPUTaskList, threadScratch: UnsafeMutableRawPointer?
+  ) {
     self.executable = executable
     self.bindings = bindings
     self.list = list
@@ -45,18 +47,24 @@ final class CPUInvocation: Invocation {
     hasRun = true
   }
 
+  /// Nodes that take no time, because their output is their input's memory, are listed with zero seconds.
   var nodeTimings: [NodeTiming] {
     guard let times, hasRun else { return [] }
     var timings: [NodeTiming] = []
     var positions: [String: Int] = [:]
-    for (index, time) in times.enumerated() {
-      guard let name = executable.nodeName(list.nodes[index]) else { continue }
-      if let position = positions[name] {
-        timings[position].seconds += time.seconds
-      } else {
-        positions[name] = timings.count
-        timings.append(NodeTiming(node: name, start: time.start, seconds: time.seconds, clock: .host))
-      }
+    for name in executable.nodeNames where positions[name] == nil {
+      positions[name] = timings.count
+      timings.append(NodeTiming(node: name, start: -1, seconds: 0, clock: .host))
+    }
+    for (node, time) in zip(list.nodes, times) where node >= 0 {
+      guard let position = positions[executable.nodeNames[node]] else { continue }
+      if timings[position].start < 0 { timings[position].start = time.start }
+      timings[position].seconds += time.seconds
+    }
+    var end = 0.0
+    for index in timings.indices {
+      if timings[index].start < 0 { timings[index].start = end }
+      end = timings[index].start + timings[index].seconds
     }
     return timings
   }

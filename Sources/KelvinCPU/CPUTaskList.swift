@@ -7,7 +7,10 @@ final class CPUTaskList {
   private(set) var nodes: [Int] = []
   /// The node that tasks are being added for.
   var node = 0
+  private let threads: Int
   private var blocks: [UnsafeMutableRawPointer] = []
+
+  init(threads: Int) { self.threads = threads }
 
   deinit { for block in blocks { block.deallocate() } }
 
@@ -19,8 +22,7 @@ final class CPUTaskList {
     let block = UnsafeMutablePointer<Arguments>.allocate(capacity: 1)
     block.initialize(to: arguments)
     blocks.append(UnsafeMutableRawPointer(block))
-    let grain = max(1, Self.claimCost / max(cost, 1))
-    tasks.append(ck_task(run: run, args: block, count: items, grain: grain))
+    tasks.append(ck_task(run: run, args: block, count: items, grain: grain(items: items, cost: cost)))
     nodes.append(node)
   }
 
@@ -32,8 +34,17 @@ final class CPUTaskList {
     return UnsafePointer(block)
   }
 
-  /// The cost that is worth claiming on its own: some ten microseconds.
+  /// Items to claim at a time, so that a claim is worth its while and threads get equally many claims.
+  private func grain(items: Int, cost: Int) -> Int {
+    let worthwhile = parts(items, of: max(1, Self.claimCost / max(cost, 1)))
+    guard threads > 1, worthwhile > 1 else { return items }
+    let claims = min(parts(worthwhile, of: threads), Self.claimsPerThread) * threads
+    return parts(items, of: claims)
+  }
+
+  /// The cost that is worth claiming on its own: some five microseconds.
   private static let claimCost = 1 << 15
+  private static let claimsPerThread = 8
 }
 
 /// How many parts of at most `size` a count divides into.

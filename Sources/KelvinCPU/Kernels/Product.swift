@@ -26,9 +26,10 @@ struct ProductSchedule {
       if columnChunks < wanted {
         // Each piece of rows packs the columns anew, so all of them go into one piece that is cut by rows.
         panelsPerChunk = min(panels, max(1, Self.packedByteLimit / (4 * depthChunk * width)))
-        let rowPieces = parts(wanted, of: parts(panels, of: panelsPerChunk))
-        let smallest = min(rowChunk, Self.smallestRowChunk)
-        rowChunk = max(smallest, parts(parts(max(rows, 1), of: rowPieces), of: height) * height)
+        let rowPieces = min(
+          parts(parts(Self.rowPiecesPerThread * threads, of: max(batches, 1)), of: parts(panels, of: panelsPerChunk)),
+          max(1, rows / Self.smallestRowChunk))
+        rowChunk = parts(parts(max(rows, 1), of: rowPieces), of: height) * height
       }
     }
     columnChunk = panelsPerChunk * width
@@ -45,5 +46,7 @@ struct ProductSchedule {
   static let depthLimit = 512
   private static let packedByteLimit = 192 << 10
   private static let itemsPerThread = 4
+  /// Fewer, because each piece of rows packs its columns again.
+  private static let rowPiecesPerThread = 2
   private static let smallestRowChunk = 32
 }

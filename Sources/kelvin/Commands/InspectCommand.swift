@@ -120,7 +120,7 @@ struct Inspection: Encodable {
       ("version", metadata.version),
     ] + metadata.userDefined.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     for (name, value) in entries where !value.isEmpty {
-      let line = value.split(separator: "\n").joined(separator: " ")
+      let line = value.split(whereSeparator: \.isNewline).joined(separator: " ")
       lines.append("  \(name): \(isVerbose ? line : line.truncatedInMiddle(to: max(20, Console.width - name.count - 4)))")
     }
     for function in functions {
@@ -139,7 +139,7 @@ struct Inspection: Encodable {
         "operations    \(total): " + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
       lines[lines.count - 1] = lines[lines.count - 1].wrapped(to: Console.width, hangingIndent: 14)
       if !function.missing.isEmpty {
-        var table = Table(.init("LACKING", shrinksTo: 16), .init("COUNT", .right), .init("FIRST PLACES", shrinksTo: 20))
+        var table = Table(.init("LACKING", shrinksTo: 16), .init("COUNT", .right), .init("FIRST PLACES", shrinksTo: 20, keepsEnds: true))
         for item in function.missing { table.add(item.name, "\(item.count)", item.places.joined(separator: ", ")) }
         lines += ["", table.text()]
       }

@@ -56,41 +56,36 @@ struct PlanReport: Encodable {
     return lines.joined(separator: "\n")
   }
 
-  /// The reason of every node, where they all have the same.
+  /// The reason that most nodes have; the others' are told one by one.
   private var commonReason: String? {
-    let reasons = Set(plan.nodes.map(\.reason))
-    return plan.nodes.count > 1 && reasons.count == 1 ? reasons.first : nil
+    let counts = Dictionary(grouping: plan.nodes, by: \.reason).mapValues(\.count)
+    return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }.flatMap { $0.value > 1 ? $0.key : nil }
   }
-
-  private static let reasonWidth = 14
 
   private var nodeTable: String {
     let common = commonReason
-    var columns = [
-      Table.Column("NODE", shrinksTo: 14), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
-      .init("REGRET", .right),
-    ]
-    if common == nil { columns.append(.init("WHY")) }
-    var table = Table(columns)
+    var table = Table(
+      .init("NODE", shrinksTo: 14, keepsEnds: true), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
+      .init("REGRET", .right))
     for node in plan.nodes {
       let chosen = node.candidates.first { $0.device == node.device }
-      var cells = [
-        node.name, node.op, node.device, chosen.map { Self.cost($0) } ?? "—",
-        node.regret.map(HumanReadable.seconds) ?? "—",
-      ]
-      let isShort = node.reason.count <= Self.reasonWidth
-      if common == nil { cells.append(isShort ? node.reason : "↓") }
-      var remarks: [String] = []
-      if common == nil, !isShort { remarks.append(node.reason) }
+      var remarks: [String] = node.reason == common ? [] : [node.reason]
       if isVerbose, node.candidates.count > 1 { remarks.append(candidates(node)) }
       if isVerbose, node.origins.count > 1 { remarks.append(origins(node)) }
       remarks += node.transfers.map { transfer in
         "copies \(transfer.value) (\(HumanReadable.bytes(transfer.bytes))) \(transfer.from) → \(transfer.to): "
           + HumanReadable.seconds(transfer.seconds)
       }
-      table.add(cells, remarks: remarks)
+      table.add(
+        [
+          node.name, node.op, node.device, chosen.map { Self.cost($0) } ?? "—",
+          node.regret.map(HumanReadable.seconds) ?? "—",
+        ], remarks: remarks)
     }
-    return table.text() + (common.map { "\n" + "Why, for every node: \($0).".wrapped(to: Console.width) } ?? "")
+    guard let common else { return table.text() }
+    let isOnly = plan.nodes.allSatisfy { $0.reason == common }
+    return table.text() + "\n\n"
+      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".wrapped(to: Console.width)
   }
 
   private func candidates(_ node: Plan.Node) -> String {
@@ -165,7 +160,7 @@ struct PlanReport: Encodable {
   }
 
   private var foldedTable: String {
-    var table = Table(.init("OPERATION", shrinksTo: 20), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
+    var table = Table(.init("OPERATION", shrinksTo: 20, keepsEnds: true), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
     for operation in foldedAway { table.add(operation.name, operation.op, operation.reason) }
     return table.text()
   }

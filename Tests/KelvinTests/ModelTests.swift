@@ -1,0 +1,150 @@
+import FoundationEssentials
+import Kelvin
+import KelvinVision
+import TestSupport
+import Testing
+
+/// The public face, on the embedded model.
+@Suite struct ModelTests {
+  private let package = URL(filePath: ModelFixture.digitsPackage)
+  private let pictures = "\(SharedFiles.projectRoot)/Examples/Digits/images"
+
+  private func configuration(_ units: ComputeUnits = .cpuOnly) -> ModelConfiguration {
+    var configuration = ModelConfiguration(computeUnits: units)
+    configuration.usesCache = false
+    return configuration
+  }
+
+  private var files: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: pictures).filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }.sorted()
+    }
+  }
+
+  @Test func everyEmbeddedPictureIsReadCorrectly() async throws {
+    let words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    let model = try await Model.load(contentsOf: package, configuration: configuration())
+    var request = CoreMLRequest(model: try CoreMLModelContainer(model: model))
+    request.cropAndScaleAction = .centerCrop
+    #expect(try files.count >= 30)
+    for file in try files {
+      let observations = try await ImageRequestHandler(URL(filePath: "\(pictures)/\(file)")).perform(request)
+      let best = try #require(observations.first as? ClassificationObservation)
+      let digit = try #require(Int(file.prefix(1)))
+      #expect(best.identifier == words[digit], "\(file)")
+    }
+  }
+
+  @Test func aDescriptionSaysWhatTheModelTakesAndGives() throws {
+    let model = try Model(contentsOf: package, configuration: configuration())
+    let description = model.modelDescription
+    #expect(description.inputNames == ["image"])
+    #expect(description.inputDescriptionsByName["image"]?.type == .image)
+    #expect(description.inputDescriptionsByName["image"]?.imageConstraint?.pixelsWide == 64)
+    #expect(description.predictedFeatureName == "classLabel")
+    #expect(description.predictedProbabilitiesName == "classLabel_probs")
+    #expect(description.classLabels.count == 10)
+    #expect(description.metadata[.license]?.isEmpty == false)
+  }
+
+  @Test func inputsThatDoNotFitAreRefusedByName() throws {
+    let model = try Model(contentsOf: package, configuration: configuration())
+    func message(_ features: [String: FeatureValue]) -> String {
+      let provider = DictionaryFeatureProvider(dictionary: features)
+      let error = #expect(throws: ModelError.self) { try model.prediction(from: provider) }
+      #expect(error?.code == .featureType)
+      return error?.description ?? ""
+    }
+    #expect(message([:]).contains("'image'"))
+    #expect(message(["picture": FeatureValue(double: 1)]).contains("'picture'"))
+    #expect(message(["image": FeatureValue(double: 1)]).contains("expected image"))
+  }
+
+  @Test func concurrentPredictionsAgree() async throws {
+    let model = try await Model.load(contentsOf: package, configuration: configuration())
+    let file = "\(pictures)/\(try files[0])"
+    let input = DictionaryFeatureProvider(dictionary: ["image": try FeatureValue(imageAt: URL(filePath: file))])
+    let expected = try await model.prediction(from: input)
+    try await withThrowingTaskGroup(of: DictionaryFeatureProvider.self) { group in
+      for _ in 0..<24 { group.addTask { try await model.prediction(from: input) } }
+      for try await outputs in group { #expect(outputs == expected) }
+    }
+  }
+
+  @Test func loadingIsCancelledWithItsTask() async throws {
+    let (package, configuration) = (package, configuration())
+    let task = Task { () throws -> Model in
+      try await Model.load(contentsOf: package, configuration: configuration)
+    }
+    task.cancel()
+    // Either the work noticed, or it was done already: never anything else.
+    do { _ = try await task.value } catch let error as ModelError { #expect(error.code == .predictionCancelled) }
+  }
+
+  @Test func loadingReportsItsProgress() throws {
+    let seen = Progress()
+    _ = try Model(contentsOf: package, configuration: configuration(), progress: { seen.append($0) })
+    #expect(seen.values.first == 0)
+    #expect(seen.values.last == 1)
+    #expect(seen.values == seen.values.sorted())
+  }
+
+  @Test func theComputePlanSpeaksTheModelsNames() async throws {
+    let plan = try await ComputePlan.load(contentsOf: package, configuration: configuration())
+    guard case .program(let program) = plan.modelStructure else {
+      Issue.record("an ML Program has a program's structure")
+      return
+    }
+    let operations = try #require(program.functions["main"]).block.operations
+    let convolutions = operations.filter { $0.operatorName.hasSuffix("conv") }
+    #expect(!convolutions.isEmpty)
+    for convolution in convolutions {
+      #expect(plan.deviceUsage(for: convolution)?.preferred.identifier == "cpu", "\(convolution.name)")
+      #expect(plan.estimatedCost(of: convolution)?.weight ?? 0 > 0, "\(convolution.name)")
+    }
+    let weights = operations.compactMap { plan.estimatedCost(of: $0)?.weight }.reduce(0, +)
+    #expect(abs(weights - 1) < 1e-6)
+    let constant = try #require(operations.first { $0.operatorName == "const" || $0.operatorName.hasSuffix(".const") })
+    #expect(plan.estimatedCost(of: constant) == nil)
+  }
+
+  @Test func unknownDevicesAreNamed() throws {
+    let error = #expect(throws: ModelError.self) {
+      try Model(contentsOf: package, configuration: configuration(.devices(["cuda:0"])))
+    }
+    #expect(error?.code == .device)
+    #expect(error?.description.contains("cuda:0") == true)
+  }
+
+  @Test func onnxBatchesSpecialise() throws {
+    let model = try Model(contentsOf: URL(filePath: ModelFixture.digits), configuration: configuration())
+    let name = try #require(model.modelDescription.inputNames.first)
+    guard model.modelDescription.inputDescriptionsByName[name]?.type == .multiArray else { return }
+    let one = try MultiArray([Float](repeating: 100, count: 3 * 64 * 64), shape: [1, 3, 64, 64])
+    let two = try MultiArray([Float](repeating: 100, count: 2 * 3 * 64 * 64), shape: [2, 3, 64, 64])
+    let single = try model.prediction(from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: one)]))
+    let double = try model.prediction(from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: two)]))
+    let output = try #require(model.modelDescription.outputNames.first)
+    let a = try #require(single[output]?.multiArrayValue)
+    let b = try #require(double[output]?.multiArrayValue)
+    #expect(b.shape == [2, 10])
+    #expect(zip(a.floats + a.floats, b.floats).allSatisfy { abs($0 - $1) < 1e-5 })
+  }
+
+  @Test func multiArraysAreValues() throws {
+    var array = try MultiArray(shape: [2, 3], dataType: .float16)
+    let copy = array
+    array[[1, 2]] = 1.5
+    #expect(array.doubles == [0, 0, 0, 0, 0, 1.5])
+    #expect(copy.doubles == [0, 0, 0, 0, 0, 0])
+    #expect(array.strides == [3, 1])
+    #expect(throws: ModelError.self) { try MultiArray(shape: [-1], dataType: .int8) }
+    #expect(throws: ModelError.self) { try MultiArray(shape: [.max, 2], dataType: .float32) }
+    #expect(throws: ModelError.self) { try MultiArray([1, 2], shape: [3]) }
+  }
+}
+
+private final class Progress: @unchecked Sendable {
+  private(set) var values: [Double] = []
+  func append(_ value: Double) { values.append(value) }
+}

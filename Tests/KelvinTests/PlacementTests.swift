@@ -1,0 +1,62 @@
+import Kelvin
+import KelvinDevices
+import KelvinGraph
+import KelvinPlanning
+import KelvinReference
+import KelvinRuntime
+import TestSupport
+import Testing
+
+/// Real models with every node pinned at random to CPU, Vulkan or OpenCL: results match the reference, the copies made
+/// are the plan's, and memory stays flat.
+@Suite(.serialized) struct PlacementTests {
+  private func check(_ path: String, seeds: Range<Int>, input: ClosedRange<Float>) throws {
+    let loaded = try ModelFixture.load(path)
+    let graph = loaded.context.graph
+    var random = SeededGenerator(seed: 42)
+    let inputs = graph.inputs.map { Tensor.random(graph[$0].type.scalar, graph[$0].type.shape, input, &random) }
+    let expected = try ReferenceDevice().run(graph, inputs).outputs
+    let tolerance = Tolerance(relative: 1e-3, absolute: graph.nodes.contains { $0.outputs.contains { graph[$0].type.scalar == .float16 } } ? 2e-2 : 1e-4)
+    let weights = SharedWeights()
+    var settled = 0
+    for seed in seeds {
+      var random = SeededGenerator(seed: UInt64(seed))
+      var pins: [String: String] = [:]
+      for node in graph.nodes {
+        let able = try ModelFixture.fastDevices.filter {
+          try deviceInventory.device($0).support(for: node, in: graph, precision: .full).isSupported
+        }
+        pins[node.name] = able.randomElement(using: &random)
+      }
+      let request = PlanRequest(
+        units: .devices(ModelFixture.fastDevices), precision: .full, threads: 2, pins: pins)
+      let solution = try loaded.context.planner.problem(graph, request).solve()
+      #expect(solution.placement.filter { pins[$0.key] != nil } == pins)
+      let model = try CompiledModel(
+        graph, placement: solution.placement, transfers: solution.transfers, inventory: deviceInventory,
+        precision: .full, threads: 2, storage: { weights.store($0) })
+      let session = try model.makeSession()
+      let outputs = try session.run(inputs)
+      #expect(session.transferCount == solution.transfers.count, "seed \(seed)")
+      for (wanted, got) in zip(expected, outputs) {
+        #expect(tolerance.difference(of: got, from: wanted) == nil, "seed \(seed)")
+      }
+      if seed == seeds.lowerBound + seeds.count / 2 { settled = residentByteCount() }
+    }
+    let growth = residentByteCount() - settled
+    #expect(growth < 96 << 20, "memory grew by \(growth) bytes over the second half of the placements")
+  }
+
+  @Test func digitsUnder200RandomPlacements() throws {
+    try check(ModelFixture.digits, seeds: 0..<200, input: 0...255)
+  }
+
+  @Test func digitsPackageUnder20RandomPlacements() throws {
+    try check(ModelFixture.digitsPackage, seeds: 0..<20, input: 0...255)
+  }
+
+  @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
+  func mobileNetUnder20RandomPlacements() throws {
+    try check(SharedFiles.path("models/MobileNetV2_f32.onnx"), seeds: 0..<20, input: -1...1)
+  }
+}

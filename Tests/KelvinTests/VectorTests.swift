@@ -1,0 +1,95 @@
+import FoundationEssentials
+import Kelvin
+import KelvinDevices
+import KelvinFormats
+import KelvinGraph
+import KelvinPasses
+import KelvinPlanning
+import KelvinReference
+import KelvinRuntime
+import TestSupport
+import Testing
+
+/// ONNX operators against vectors of an independent implementation: the reference device on the graph as it is read,
+/// and the CPU, helped out by the reference where it has no kernel, after passes.
+@Suite struct VectorTests {
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors"
+  static let cases: [String] =
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+    .filter { $0.hasSuffix(".onnx") }.map { String($0.dropLast(5)) }.sorted()
+
+  @Test func theVectorsAreThere() { #expect(Self.cases.count > 200) }
+
+  @Test(arguments: cases) func agreesWithTheVector(name: String) throws {
+    let vector = try Vector(path: "\(Self.folder)/\(name).kv")
+    let program = try readModel(at: "\(Self.folder)/\(name).onnx")
+    let function = try #require(program.functions[program.defaultFunction])
+    let shapes = Dictionary(uniqueKeysWithValues: vector.inputs.map { ($0.name, $0.tensor.shape) })
+    let raw = try function.graph.graph(shapes: shapes, evaluator: ReferenceEvaluator())
+    try vector.check(raw, try ReferenceDevice().run(raw, vector.inputs(of: raw)).outputs, "\(name), reference")
+
+    let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
+    let request = PlanRequest(units: .devices(["cpu"]), precision: .full, threads: 2)
+    let solution = try Planner(inventory: deviceInventory, costs: CostSheet()).problem(graph, request).solve()
+    let model = try CompiledModel(
+      graph, placement: solution.placement, transfers: solution.transfers, inventory: deviceInventory, precision: .full,
+      threads: 2, storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
+    try vector.check(graph, try model.makeSession().run(vector.inputs(of: graph)), "\(name), cpu after passes")
+  }
+}
+
+/// Inputs and expected outputs of one case; `Tests/Vectors/README.md` describes the file.
+private struct Vector {
+  private struct Header: Decodable {
+    struct Entry: Decodable {
+      var name: String
+      var type: String
+      var shape: [Int]
+      var offset: Int
+    }
+    struct Bounds: Decodable {
+      var absolute: Double
+      var relative: Double
+    }
+    var tolerance: Bounds
+    var inputs: [Entry]
+    var outputs: [Entry]
+  }
+
+  let inputs: [(name: String, tensor: Tensor)]
+  private let outputs: [(name: String, tensor: Tensor)]
+  private let bounds: Header.Bounds
+
+  init(path: String) throws {
+    let file = try Bytes(mapping: path)
+    let length = file.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: 8, as: UInt32.self)) }
+    let header = try JSONDecoder().decode(
+      Header.self, from: file.withUnsafeBytes { Data($0[12..<12 + length]) })
+    func tensors(_ entries: [Header.Entry]) throws -> [(String, Tensor)] {
+      try entries.map { entry in
+        let type = TensorType(try #require(ScalarType(rawValue: entry.type)), Shape(entry.shape))
+        let bytes = try #require(file.slice(offset: 12 + length + entry.offset, count: type.byteCount))
+        return (entry.name, Tensor(type, bytes))
+      }
+    }
+    inputs = try tensors(header.inputs)
+    outputs = try tensors(header.outputs)
+    bounds = header.tolerance
+  }
+
+  func inputs(of graph: Graph) throws -> [Tensor] {
+    try graph.inputs.map { id in try #require(inputs.first { $0.name == graph[id].name }?.tensor) }
+  }
+
+  func check(_ graph: Graph, _ results: [Tensor], _ what: String) throws {
+    #expect(results.count == outputs.count)
+    for (result, (name, expected)) in zip(results, outputs) {
+      #expect(result.type == expected.type, "\(what): output \(name)")
+      for (got, wanted) in zip(result.doubles, expected.doubles) where got != wanted && !(got.isNaN && wanted.isNaN) {
+        let allowed = bounds.absolute + bounds.relative * wanted.magnitude
+        #expect((got - wanted).magnitude <= allowed, "\(what): output \(name): expected \(wanted), got \(got)")
+        if !((got - wanted).magnitude <= allowed) { return }
+      }
+    }
+  }
+}
