@@ -83,7 +83,11 @@ let package = Package(
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     test("CommandTests", "kelvin"),
+    test("KelvinFormatsTests", "KelvinFormats", "KelvinGraph", "KelvinReference"),
     test("KelvinPlanningTests", "KelvinPlanning"),
+    test(
+      "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
+      "KelvinProfiling", "KelvinRuntime"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),

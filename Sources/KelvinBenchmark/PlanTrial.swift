@@ -17,6 +17,16 @@ package struct PlanTrial: Sendable {
     package var latency: LatencyStatistics
     /// Whether one device runs everything it can.
     package var isSingleDevice: Bool
+
+    package init(
+      label: String, solution: PlanSolution, predicted: Double, latency: LatencyStatistics, isSingleDevice: Bool
+    ) {
+      self.label = label
+      self.solution = solution
+      self.predicted = predicted
+      self.latency = latency
+      self.isSingleDevice = isSingleDevice
+    }
   }
 
   package var entries: [Entry]
@@ -75,7 +85,7 @@ package struct PlanTrial: Sendable {
   }
 
   /// The fastest single-device plan, unless another plan was measured faster than it.
-  static func choose(_ entries: [Entry], _ seconds: [[Double]]) -> (index: Int, reason: String) {
+  package static func choose(_ entries: [Entry], _ seconds: [[Double]]) -> (index: Int, reason: String) {
     func median(_ index: Int) -> Double { entries[index].latency.median }
     func text(_ index: Int) -> String { HumanReadable.seconds(median(index)) }
     let fastest = entries.indices.min { median($0) < median($1) } ?? 0

@@ -10,7 +10,7 @@ struct KelvinTool: ParsableCommand {
     version: kelvinVersion,
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, PlanCommand.self,
-      OperatorsCommand.self,
+      ProfileCommand.self, BenchCommand.self, OperatorsCommand.self,
     ])
 
   /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.

@@ -4,6 +4,7 @@ import KelvinDevices
 import KelvinFormats
 import KelvinGraph
 import KelvinPasses
+import KelvinPlanning
 import KelvinReference
 import KelvinRuntime
 import TestSupport

@@ -1,5 +1,7 @@
-import KelvinPlanning
+import KelvinGraph
+package import KelvinPlanning
 package import KelvinProfiling
+package import KelvinRuntime
 
 extension BenchmarkResult {
   /// The page for people: `HTMLReport.render` draws it.
@@ -11,7 +13,9 @@ extension BenchmarkResult {
       findings: Array(verdict.sentences.dropLast()), kelvinVersion: kelvinVersion, generated: generated,
       machine: machine, model: model, workload: workload.description, devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
-      placements: configurations.map(Self.placement),
+      placements: configurations.map {
+        ReportPlacement(units: $0.label, explanation: $0.explanation, plan: $0.plan, measured: $0.warm.p50)
+      },
       timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
       series: configurations.compactMap { configuration in
         configuration.sustained.map {
@@ -32,13 +36,17 @@ extension BenchmarkResult {
       dropped: sustained?.dropped ?? 0, thermal: result.thermal, thermalSource: result.thermalSource,
       agreement: result.agreement, comparison: comparisons[index], disturbedWindows: result.disturbedWindows)
   }
+}
 
-  private static func placement(_ result: ConfigurationResult) -> ReportPlacement {
-    let explanation = result.explanation
-    let ops = Dictionary(result.plan.nodes.map { ($0.name, $0.op) }) { first, _ in first }
-    return ReportPlacement(
-      units: result.label, goal: result.plan.goal.rawValue, predicted: explanation.solution.predicted,
-      measured: result.warm.p50, bestSingleDevice: explanation.bestSingleDevice?.device ?? "",
+extension ReportPlacement {
+  /// A plan as reports show it.
+  ///
+  /// - Parameter measured: seconds of one warm inference, where it ran.
+  package init(units: String, explanation: PlanExplanation, plan: Plan, measured: Double?) {
+    let ops = Dictionary(plan.nodes.map { ($0.name, $0.op) }) { first, _ in first }
+    self.init(
+      units: units, goal: plan.goal.rawValue, predicted: explanation.solution.predicted, measured: measured,
+      bestSingleDevice: explanation.bestSingleDevice?.device ?? "",
       bestSingleSeconds: explanation.bestSingleDevice?.predicted,
       nodes: explanation.nodes.map { node in
         ReportNode(
@@ -54,5 +62,39 @@ extension BenchmarkResult {
             ReportTransfer(value: $0.value, from: $0.from, to: $0.to, bytes: $0.bytes, seconds: $0.seconds)
           })
       })
+  }
+}
+
+extension ReportModel {
+  /// A model as reports show it.
+  package init(_ context: ModelContext, format: String) {
+    let graph = context.graph
+    self.init(
+      name: context.name, format: format, layers: graph.nodes.count,
+      weightBytes: graph.values.reduce(0) { $0 + ($1.weight == nil ? 0 : $1.type.byteCount) })
+  }
+}
+
+extension BenchmarkResult {
+  /// One inference of each configuration one after the other, and the heat of the long runs.
+  package var trace: Trace {
+    var trace = Trace()
+    var offset = 0.0
+    for configuration in configurations {
+      trace.marks.append(TraceMark(name: "one inference, \(configuration.label)", at: offset))
+      for event in configuration.trace {
+        var moved = event
+        moved.start += offset
+        trace.events.append(moved)
+      }
+      offset += (configuration.trace.map(\.end).max() ?? 0) * 1.1
+    }
+    for configuration in configurations {
+      for point in configuration.sustained?.heat ?? [] {
+        let values = ["headroom": point.headroom, "state": Double(point.state.rawValue)]
+        trace.counters.append(TraceCounter(name: "heat, \(configuration.label)", at: point.at, values: values))
+      }
+    }
+    return trace
   }
 }

@@ -8,17 +8,21 @@ extension BenchmarkResult {
     if workload.kind != .oneShot { lines += [""] + sustainedTable }
     lines += [""] + agreementTable
     let decays = configurations.compactMap { configuration in
-      configuration.sustained?.fit.map { "\(configuration.label): \(Self.describe($0))" }
+      configuration.sustained?.fit.map { fit in
+        let isDisturbed = fit.finding != .noDecay && configuration.disturbedWindows * 4 > configuration.windows
+        return "\(configuration.label): \(Self.describe(fit))"
+          + (isDisturbed ? "; other processes took processor time meanwhile, so this need not be heat" : "")
+      }
     }
-    if !decays.isEmpty { lines += ["", "Over time"] + decays.map { "  " + $0 } }
+    if !decays.isEmpty { lines += ["", "Over time"] + decays.flatMap { "- \($0)".wrapped(indent: "  ") } }
     let trials = configurations.filter { $0.trial != nil }
     for configuration in trials { lines += [""] + Self.trialTable(configuration) }
     let energies = configurations.compactMap { configuration in
       configuration.sustained?.joulesPerInference.map { "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ" }
     }
     if !energies.isEmpty { lines += ["", "Energy per inference: " + energies.joined(separator: ", ")] }
-    lines += ["", "Notes"] + notes.map { "  " + $0 }
-    lines += [""] + verdict.sentences
+    lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(indent: "  ") }
+    lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
     return lines
   }
 

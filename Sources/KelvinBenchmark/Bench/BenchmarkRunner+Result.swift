@@ -30,7 +30,7 @@ extension BenchmarkRunner {
     let verdict = Verdict(labels: labels, start: start, warm: warm, load: load)
     describe(contestants, warm: warm, agreementRemark: agreementRemark)
     return BenchmarkResult(
-      kelvinVersion: kelvinVersion, machine: machine, model: reportModel, workload: workload,
+      kelvinVersion: kelvinVersion, machine: machine, model: ReportModel(subject.context, format: subject.format), workload: workload,
       devices: reportDevices(contestants), configurations: results, verdict: verdict,
       comparisons: comparisons(load?.deciding ?? warm, labels), notes: notes)
   }
@@ -89,13 +89,6 @@ extension BenchmarkRunner {
         "\(disturbed) of \(windows) time windows were disturbed by other processes (steal or pressure)"
           + (warm.disturbed > 0 ? "; disturbed rounds were left out of the comparison" : "; too many to leave out"))
     }
-  }
-
-  private var reportModel: ReportModel {
-    let graph = subject.context.graph
-    let bytes = graph.values.reduce(0) { $0 + ($1.weight == nil ? 0 : $1.type.byteCount) }
-    return ReportModel(
-      name: subject.context.name, format: subject.format, layers: graph.nodes.count, weightBytes: bytes)
   }
 
   private func reportDevices(_ contestants: [Contestant]) -> [ReportDevice] {

@@ -103,8 +103,8 @@ package final class BenchmarkRunner {
     for contestant in contestants {
       for _ in 0..<workload.warmUps { try contestant.infer() }
     }
-    let rounds = min(workload.iterations, 12)
-    let burst = (workload.iterations + rounds - 1) / rounds
+    let burst = (workload.iterations + 11) / 12
+    let rounds = (workload.iterations + burst - 1) / burst
     var watch = ContentionWatch(files: files, at: clock.now())
     disturbedRounds = []
     for round in 0..<rounds {
@@ -123,7 +123,7 @@ package final class BenchmarkRunner {
       }
       let contention = watch.interval(at: clock.now())
       disturbedRounds.append(contention.map { !$0.isFlat } ?? false)
-      for contestant in contestants {
+      for contestant in contestants where contention != nil {
         contestant.windows += 1
         if disturbedRounds[round] { contestant.disturbedWindows += 1 }
       }

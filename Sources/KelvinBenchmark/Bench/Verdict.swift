@@ -38,15 +38,13 @@ package struct Verdict: Sendable, Hashable {
         "pick \(labels[winner]), which answers \(seconds(start.medians[winner])) after the start"
           + " (load, compile, first inference)" + behind(labels, start, verb: "sooner")
       }
-      ?? "no difference measured between \(names(labels, start.tied)) to the first answer"
-      + " (\(seconds(start.medians[start.best])) with \(labels[start.best]))" + behind(labels, start, verb: "sooner")
+      ?? "no difference measured to the first answer between \(names(labels, start))" + behind(labels, start, verb: "sooner")
     let further =
       warm.winner.map { winner in
         "once warm, \(labels[winner]) takes \(seconds(warm.medians[winner])) a photo"
           + behind(labels, warm, verb: "faster")
       }
-      ?? "once warm, no difference measured between \(names(labels, warm.tied))"
-      + " (\(seconds(warm.medians[warm.best])) a photo with \(labels[warm.best]))" + behind(labels, warm, verb: "faster")
+      ?? "once warm, no difference measured between \(names(labels, warm))" + behind(labels, warm, verb: "faster")
     return "One photo: \(first); \(further)."
   }
 
@@ -62,7 +60,8 @@ package struct Verdict: Sendable, Hashable {
     guard labels.count > 1 else { return "\(question): \(labels[0]) \(load.framesPerSecond == nil ? "does " : "")\(facts(0))." }
     let decider = load.deciding
     guard let winner = decider.winner else {
-      return "\(question): no difference measured between \(names(labels, decider.tied)) (\(labels[decider.best]): \(facts(decider.best)))"
+      return "\(question): no difference measured between \(names(labels, decider)) a frame;"
+        + " \(labels[decider.best]) \(load.framesPerSecond == nil ? "does " : "")\(facts(decider.best))"
         + behind(labels, decider, verb: "faster") + "."
     }
     let how = decider == load.served ? "more frames" : "faster"
@@ -76,8 +75,9 @@ package struct Verdict: Sendable, Hashable {
     return ", \(all)\(HumanReadable.significant(next.ratio)) × \(verb) than the next, \(labels[next.index])"
   }
 
-  private static func names(_ labels: [String], _ indices: [Int]) -> String {
-    let names = indices.map { labels[$0] }
+  /// `cpu-only (12.3 ms) and all (12.4 ms)`.
+  private static func names(_ labels: [String], _ finding: Finding) -> String {
+    let names = finding.tied.map { "\(labels[$0]) (\(HumanReadable.seconds(finding.medians[$0])))" }
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     return names.dropLast().joined(separator: ", ") + " and " + last
   }

@@ -1,5 +1,5 @@
 import KelvinDevices
-import KelvinGraph
+package import KelvinGraph
 import KelvinPlanning
 package import KelvinProfiling
 package import KelvinRuntime
@@ -13,17 +13,21 @@ package struct NodeProfiler {
   package let context: ModelContext
   package let request: PlanRequest
   package let options: ProfilerOptions
+  private let inputs: [Tensor]
   private let kelvinVersion: String
   private let clock: any BenchmarkClock
   private let files: SystemFiles
 
-  /// - Parameter request: its units are the devices to be measured, the host always among them; pins are ignored.
+  /// - Parameters:
+  ///   - request: its units are the devices to be measured, the host always among them; pins are ignored.
+  ///   - inputs: one tensor for each input of the graph.
   package init(
-    _ context: ModelContext, _ request: PlanRequest, options: ProfilerOptions = .init(), kelvinVersion: String,
+    _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], options: ProfilerOptions = .init(), kelvinVersion: String,
     clock: any BenchmarkClock = SystemClock(), files: SystemFiles = SystemFiles()
   ) {
     self.context = context
     self.request = request
+    self.inputs = inputs
     self.options = options
     self.kelvinVersion = kelvinVersion
     self.clock = clock
@@ -32,7 +36,6 @@ package struct NodeProfiler {
 
   /// - Throws: `RuntimeError`, `PlanningError`, or `BenchmarkError` where nothing can be measured.
   package func run(_ observe: BenchmarkObserver = { _ in }) throws -> ProfileResult {
-    let inputs = options.inputs ?? RandomInput.tensors(for: context.graph, seed: options.seed)
     var remarks: [String] = []
     let targets = try devices()
     var runs: [DeviceMeasurement] = []
@@ -70,7 +73,7 @@ package struct NodeProfiler {
     return units.contains { $0 === host } || isExcluded ? units : [host] + units
   }
 
-  /// - Returns: rounds during which somebody else took processor time.
+  /// - Returns: stretches of time, a quarter of a second or longer, in which somebody else took processor time.
   private func measureNodes(_ runs: [DeviceMeasurement], _ observe: BenchmarkObserver) throws -> Int {
     let budget = options.budget * Double(runs.count)
     let start = clock.now()
@@ -150,10 +153,10 @@ package struct NodeProfiler {
         device: run.device.info, nodes: run.nodesHere.count, nodesElsewhere: run.placement.count - run.nodesHere.count,
         latency: latency, account: Account(trace, endToEnd: seconds, copying: copying(trace)), trace: trace,
         compile: run.compile, compileCached: run.compileCached, firstRun: run.firstRun,
-        noisyNodes: rows.count { $0.costs[id]?.isNoisy ?? false }, disturbedRounds: disturbed)
+        noisyNodes: rows.count { $0.costs[id]?.isNoisy ?? false })
     }
     if disturbed > 0 {
-      remarks.append("other processes took processor time during \(disturbed) rounds; repeat on a quiet machine for tighter numbers")
+      remarks.append("other processes took processor time in \(disturbed) stretches of measuring; repeat on a quiet machine for tighter numbers")
     }
     for run in deviceRuns where run.account.residualShare > 0.05 {
       remarks.append(

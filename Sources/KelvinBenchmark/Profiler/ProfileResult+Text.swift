@@ -9,12 +9,12 @@ extension ProfileResult {
     let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
     var lines = ["\(model): precision \(precision), \(threadText)", profile.machine.summary, ""]
     lines += accountTable + [""] + startTable + [""] + layerTable(limit) + [""] + transferTable
-    if !remarks.isEmpty { lines += ["", "Notes"] + remarks.map { "  " + $0 } }
+    if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(indent: "  ") } }
     return lines
   }
 
   private var accountTable: [String] {
-    var table = TextTable(["One inference", "layers", "+ transfers", "+ waits", "+ residual", "= total", "p90", "n"])
+    var table = TextTable(["One inference", "layers", "copies", "waits", "residual", "total", "p90", "n"])
     for run in devices {
       let account = run.account
       table.add([

@@ -19,8 +19,6 @@ package struct ProfileResult: Sendable {
     package var firstRun: Double
     /// Nodes whose median is less certain than asked for.
     package var noisyNodes: Int
-    /// Rounds during which somebody else took processor time.
-    package var disturbedRounds: Int
   }
 
   package struct NodeRow: Sendable {

@@ -1,5 +1,3 @@
-package import KelvinGraph
-
 /// How carefully to measure.
 package struct ProfilerOptions: Sendable {
   /// Seconds of measuring for each device; compiling and the first runs come on top.
@@ -10,10 +8,6 @@ package struct ProfilerOptions: Sendable {
   package var fewestRounds = 5
   package var mostRounds = 2000
   package var warmUps = 2
-  /// One tensor for each input of the graph; nil for made-up ones.
-  package var inputs: [Tensor]?
-  /// Of the made-up inputs.
-  package var seed: UInt64 = 1
   /// Seconds that reading the model took, for the record.
   package var loadSeconds = 0.0
 

@@ -23,3 +23,20 @@ struct TextTable {
     }
   }
 }
+
+extension String {
+  /// The text in lines of at most `width` characters, broken at spaces; lines after the first begin with `indent`.
+  func wrapped(to width: Int = 80, indent: String = "") -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in split(separator: " ") {
+      if !line.isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = indent + word
+      } else {
+        line += line.isEmpty || line == indent ? "\(word)" : " \(word)"
+      }
+    }
+    return line.isEmpty ? lines : lines + [line]
+  }
+}

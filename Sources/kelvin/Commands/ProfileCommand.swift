@@ -1,0 +1,89 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinBenchmark
+import KelvinDevices
+import KelvinGraph
+import KelvinPlanning
+import KelvinProfiling
+import KelvinRuntime
+
+struct ProfileCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "profile",
+    abstract: "Measures every layer of a model on every device, and what crossing between devices costs.",
+    discussion: """
+      Devices take turns until the medians are certain or the budget is spent. The measurements are kept for this user, \
+      and every later plan uses them. Without --units every device is measured, software drivers included.
+      """)
+
+  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  var model: String
+
+  @Option(help: ArgumentHelp("Seconds of measuring for each device.", valueName: "s"))
+  var budget: Double = 10
+
+  @Option(help: ArgumentHelp("Write the measurements to a file for --profile.", valueName: "file"))
+  var save: String?
+
+  @Option(help: ArgumentHelp("Write one inference on each device for Perfetto or chrome://tracing.", valueName: "file"))
+  var trace: String?
+
+  @Option(help: ArgumentHelp("Write a page to look at.", valueName: "file.html"))
+  var report: String?
+
+  @Option(
+    name: .customLong("input"),
+    help: ArgumentHelp("An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
+    transform: NamedInput.init)
+  var inputs: [NamedInput] = []
+
+  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var units: UnitsListOption
+  @OptionGroup var options: ModelOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard budget > 0, budget <= 86_400 else { throw ValidationError("--budget takes seconds above 0, at most a day") }
+    guard units.unitsList.count <= 1 else { throw ValidationError("give one --units: a list such as cpu,vulkan:0") }
+  }
+
+  func run() throws {
+    let every = deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id)
+    let selection = units.unitsList.first ?? .devices(every)
+    let model = try MeasuredModel(
+      model, options: try options.loadOptions(units: selection), given: inputs, pictures: pictures, seed: options.seed)
+    let context = model.loaded.context
+    var profilerOptions = ProfilerOptions()
+    profilerOptions.budget = budget
+    profilerOptions.loadSeconds = model.loadSeconds
+    let profiler = NodeProfiler(
+      context, model.options.request, inputs: model.inputs, options: profilerOptions, kelvinVersion: kelvinVersion)
+    let result = try measuring("profiling") { try profiler.run($0) }
+    if let cache = context.cache {
+      try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile)
+      model.loaded.noteCacheComplaint()
+    }
+    if let save { try OutputFile.write(try result.profile.json(), to: save) }
+    if let trace { try OutputFile.write(TraceExport.chromeJSON(result.trace), to: trace) }
+    if let report { try OutputFile.write(Array(try page(model, result).utf8), to: report) }
+    if output.json { return Console.print(String(decoding: try result.json(), as: UTF8.self)) }
+    Console.print(result.lines(layers: output.verbose ? nil : 24).joined(separator: "\n"))
+    if let save { Console.note("the measurements are in '\(save)'; plan with them by --profile") }
+    if let trace { Console.note("the trace is in '\(trace)'; open it at ui.perfetto.dev") }
+    if let report { Console.note("the page is '\(report)'") }
+  }
+
+  /// The profile's page, with the plan that these measurements make.
+  private func page(_ model: MeasuredModel, _ result: ProfileResult) throws -> String {
+    let context = model.loaded.context.with(costs: CostSheet(result.profile))
+    let explanation = try context.explain(model.options.request)
+    let plan = try context.plan(explanation, model.options.request)
+    let placement = ReportPlacement(
+      units: model.options.request.units.description, explanation: explanation, plan: plan, measured: nil)
+    let page = result.report(
+      model: ReportModel(context, format: model.loaded.program.source.format.rawValue), placements: [placement],
+      generated: currentDate())
+    return HTMLReport.render(page)
+  }
+}

@@ -1,0 +1,96 @@
+import KelvinBenchmark
+import KelvinProfiling
+import Testing
+
+struct VerdictTests {
+  private let labels = ["cpu-only", "vulkan:0", "all"]
+
+  private func series(_ median: Double, noise: Double = 0.01, seed: UInt64, count: Int = 12) -> [Double] {
+    var random = SplitMix64(seed: seed)
+    return (0..<count).map { _ in median * (1 + noise * (random.unit() - 0.5)) }
+  }
+
+  @Test func aClearDifferenceHasAWinner() throws {
+    let finding = try #require(Finding([series(0.010, seed: 1), series(0.030, seed: 2), series(0.015, seed: 3)]))
+    #expect(finding.winner == 0)
+    #expect(finding.runnerUp?.index == 2)
+    #expect(abs((finding.runnerUp?.ratio ?? 0) - 1.5) < 0.05)
+  }
+
+  @Test func noiseHasNoWinner() throws {
+    let finding = try #require(Finding([series(0.010, noise: 0.5, seed: 1), series(0.010, noise: 0.5, seed: 2)]))
+    #expect(finding.winner == nil)
+    #expect(finding.tied.count == 2)
+  }
+
+  @Test func fewerThanSixRoundsDecideNothing() throws {
+    let finding = try #require(Finding([series(0.010, seed: 1, count: 5), series(0.030, seed: 2, count: 5)]))
+    #expect(finding.winner == nil)
+  }
+
+  @Test func disturbedRoundsAreLeftOutWhileEnoughRemain() throws {
+    var slow = series(0.010, seed: 1)
+    for index in 0..<4 { slow[index] = 1 }
+    let disturbed = (0..<12).map { $0 < 4 }
+    let finding = try #require(Finding([slow, series(0.020, seed: 2)], isDisturbed: disturbed))
+    #expect(finding.disturbed == 4)
+    #expect(finding.winner == 0)
+    let hopeless = try #require(Finding([slow, series(0.020, seed: 2)], isDisturbed: Array(repeating: true, count: 12)))
+    #expect(hopeless.disturbed == 0)
+  }
+
+  @Test func nothingMeasuredIsNoFinding() {
+    #expect(Finding([]) == nil)
+    #expect(Finding([[], []]) == nil)
+  }
+
+  @Test func theSentenceNamesTheWinnerAndByHowMuch() throws {
+    let start = try #require(Finding([series(0.1, seed: 1), series(0.4, seed: 2), series(0.2, seed: 3)]))
+    let warm = try #require(Finding([series(0.010, seed: 1), series(0.030, seed: 2), series(0.020, seed: 3)]))
+    let verdict = Verdict(labels: labels, start: start, warm: warm, load: nil)
+    let text = try #require(verdict.sentences.first)
+    #expect(verdict.winner == 0)
+    #expect(text.hasPrefix("One photo: pick cpu-only, which answers"))
+    #expect(text.contains("× sooner than the next, all"))
+    #expect(text.contains("once warm, cpu-only takes"))
+  }
+
+  @Test func aTieSaysThatNoDifferenceWasMeasured() throws {
+    let rounds = [series(0.1, noise: 0.4, seed: 4), series(0.5, seed: 5), series(0.1, noise: 0.4, seed: 6)]
+    let finding = try #require(Finding(rounds))
+    let verdict = Verdict(labels: labels, start: finding, warm: finding, load: nil)
+    #expect(verdict.winner == nil)
+    #expect(verdict.text.contains("no difference measured"))
+    #expect(verdict.text.contains("cpu-only (") && verdict.text.contains("and all ("))
+    #expect(verdict.text.contains("than the next, vulkan:0"))
+    #expect(!verdict.text.contains("pick"))
+  }
+
+  @Test func aStreamPrefersWhoeverServesMoreFrames() throws {
+    let served = try #require(Finding([series(0.05, seed: 1), series(0.033, seed: 2)]))
+    // The one that drops frames answers the few it takes a little sooner.
+    let latency = try #require(Finding([series(0.020, seed: 3), series(0.025, seed: 4)]))
+    let load = SustainedFinding(framesPerSecond: 30, served: served, latency: latency, droppedShare: [0.33, 0])
+    let verdict = Verdict(labels: ["a", "b"], start: latency, warm: latency, load: load)
+    #expect(verdict.winner == 1)
+    #expect(verdict.sentences.last?.contains("pick b (keeps up") == true)
+  }
+
+  @Test func aStreamThatBothKeepUpWithPrefersTheSoonerAnswer() throws {
+    let even = [Double](repeating: 1.0 / 30, count: 8)
+    let served = try #require(Finding([even, even]))
+    let latency = try #require(Finding([series(0.020, seed: 3), series(0.010, seed: 4)]))
+    let load = SustainedFinding(framesPerSecond: 30, served: served, latency: latency, droppedShare: [0, 0])
+    let verdict = Verdict(labels: ["a", "b"], start: latency, warm: latency, load: load)
+    #expect(verdict.winner == 1)
+    #expect(verdict.sentences.count == 2)
+  }
+
+  @Test func oneConfigurationWinsAgainstNobody() throws {
+    let finding = try #require(Finding([series(0.1, seed: 1)]))
+    let verdict = Verdict(labels: ["cpu"], start: finding, warm: finding, load: nil)
+    #expect(verdict.winner == nil)
+    #expect(verdict.best == 0)
+    #expect(!verdict.text.contains("pick"))
+  }
+}
