@@ -82,7 +82,8 @@ let package = Package(
       "KelvinReference", "KelvinRuntime", "KelvinPlanning", "KelvinImages", "TestSupport"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
-    // test("CommandTests", "kelvin"),
+    test("CommandTests", "kelvin"),
+    test("KelvinFormatsTests", "KelvinFormats", "KelvinGraph", "KelvinReference"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test(
       "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",

@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // A convolution on blocked tensors, one or many groups. Each invocation computes PIXELS positions of 4 * BLOCKS output
 // channels. Weights: [output tile][tap][input block][4 input channels][4 * BLOCKS output channels].
 #include "common.glsl"
@@ -36,7 +37,7 @@ void main() {
   int tile = int(gl_WorkGroupID.y);
   int group = tile / groupTiles;
   int position[PIXELS], batch[PIXELS], place[PIXELS], source[PIXELS], top[PIXELS], left[PIXELS];
-  for (int i = 0; i < PIXELS; i++) {
+  [[unroll]] for (int i = 0; i < PIXELS; i++) {
     int p = (groupPosition() * PIXELS + i) * int(gl_WorkGroupSize.x) + int(gl_LocalInvocationID.x);
     position[i] = min(p, positions - 1);
     batch[i] = quotient(position[i], outputArea, inverseArea);
@@ -52,9 +53,9 @@ void main() {
   }
 
   vec4 sum[PIXELS * BLOCKS];
-  for (int b = 0; b < BLOCKS; b++) {
+  [[unroll]] for (int b = 0; b < BLOCKS; b++) {
     vec4 start = texelFetch(bias, tile * BLOCKS + b);
-    for (int i = 0; i < PIXELS; i++) sum[i * BLOCKS + b] = start;
+    [[unroll]] for (int i = 0; i < PIXELS; i++) sum[i * BLOCKS + b] = start;
   }
 
   int weight = tile * kernelY * kernelX * groupBlocks * 4 * BLOCKS;
@@ -62,7 +63,7 @@ void main() {
     for (int kx = 0; kx < (WINDOWED ? kernelX : 1); kx++) {
       int at[PIXELS];
       bool inside[PIXELS];
-      for (int i = 0; i < PIXELS; i++) {
+      [[unroll]] for (int i = 0; i < PIXELS; i++) {
         at[i] = source[i];
         inside[i] = true;
         if (WINDOWED) {
@@ -74,17 +75,17 @@ void main() {
       }
       for (int block = 0; block < groupBlocks; block++) {
         vec4 v[PIXELS];
-        for (int i = 0; i < PIXELS; i++) {
+        [[unroll]] for (int i = 0; i < PIXELS; i++) {
           v[i] = texelFetch(x, at[i]);
           if (WINDOWED) v[i] = inside[i] ? v[i] : vec4(0);
           at[i] += inputArea;
         }
         TEXELS(w, 4 * BLOCKS);
         LOAD(w, 4 * BLOCKS, weights, weight);
-        for (int c = 0; c < 4; c++) {
-          for (int b = 0; b < BLOCKS; b++) {
+        [[unroll]] for (int c = 0; c < 4; c++) {
+          [[unroll]] for (int b = 0; b < BLOCKS; b++) {
             vec4 row = TEXEL(w, weights, weight, c * BLOCKS + b);
-            for (int i = 0; i < PIXELS; i++) sum[i * BLOCKS + b] = fma(vec4(v[i][c]), row, sum[i * BLOCKS + b]);
+            [[unroll]] for (int i = 0; i < PIXELS; i++) sum[i * BLOCKS + b] = fma(vec4(v[i][c]), row, sum[i * BLOCKS + b]);
           }
         }
         weight += 4 * BLOCKS;
@@ -92,11 +93,11 @@ void main() {
     }
   }
 
-  for (int b = 0; b < BLOCKS; b++) {
+  [[unroll]] for (int b = 0; b < BLOCKS; b++) {
     int block = tile * BLOCKS + b;
     if (block < outputBlocks) {
       ivec4 channel = block * 4 + ivec4(0, 1, 2, 3);
-      for (int i = 0; i < PIXELS; i++) {
+      [[unroll]] for (int i = 0; i < PIXELS; i++) {
         int target = (batch[i] * outputBlocks + block) * outputArea + place[i];
         vec4 result = sum[i * BLOCKS + b];
         if (RESIDUAL) result += texelFetch(residual, target);

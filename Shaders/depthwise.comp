@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // A depthwise convolution on blocked tensors. Each invocation computes ROWS by COLUMNS neighbouring positions of four
 // channels; where the loops unroll, the compiler fetches each input once. Weights: [block][tap][4 channels].
 #include "common.glsl"
@@ -49,13 +50,13 @@ void main() {
 
   vec4 sum[ROWS * COLUMNS];
   vec4 start = texelFetch(bias, block);
-  for (int i = 0; i < ROWS * COLUMNS; i++) sum[i] = start;
-  for (int ky = 0; ky < KERNEL_Y; ky++) {
-    for (int kx = 0; kx < KERNEL_X; kx++) {
+  [[unroll]] for (int i = 0; i < ROWS * COLUMNS; i++) sum[i] = start;
+  [[unroll]] for (int ky = 0; ky < KERNEL_Y; ky++) {
+    [[unroll]] for (int kx = 0; kx < KERNEL_X; kx++) {
       vec4 tap = TEXEL(w, weights, weight, ky * KERNEL_X + kx);
-      for (int r = 0; r < ROWS; r++) {
+      [[unroll]] for (int r = 0; r < ROWS; r++) {
         int iy = top + (r * STRIDE_Y + ky * dilationY);
-        for (int c = 0; c < COLUMNS; c++) {
+        [[unroll]] for (int c = 0; c < COLUMNS; c++) {
           int ix = left + (c * STRIDE_X + kx * dilationX);
           bool inside = iy >= 0 && iy < height && ix >= 0 && ix < width;
           vec4 v = texelFetch(x, plane * height * width + (inside ? iy * width + ix : 0));
@@ -66,8 +67,8 @@ void main() {
   }
 
   bvec4 exists = lessThan(block * 4 + ivec4(0, 1, 2, 3), ivec4(channels));
-  for (int r = 0; r < ROWS; r++) {
-    for (int c = 0; c < COLUMNS; c++) {
+  [[unroll]] for (int r = 0; r < ROWS; r++) {
+    [[unroll]] for (int c = 0; c < COLUMNS; c++) {
       if (oy + r < outputHeight && ox + c < outputWidth) {
         int target = (plane * outputHeight + oy + r) * outputWidth + ox + c;
         vec4 result = sum[r * COLUMNS + c];

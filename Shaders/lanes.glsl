@@ -11,7 +11,7 @@
 layout(constant_id = 1) const int LANES = 8;
 #define TEXELS(name, count) vec4 name[((count) + LANES - 1) / LANES]
 #define LOAD(name, count, buffer, base) \
-  for (int chunk = 0; chunk < ((count) + LANES - 1) / LANES; chunk++) \
+  [[unroll]] for (int chunk = 0; chunk < ((count) + LANES - 1) / LANES; chunk++) \
     name[chunk] = texelFetch(buffer, (base) + chunk * LANES + int(gl_SubgroupInvocationID))
 #define TEXEL(name, buffer, base, index) subgroupShuffle(name[(index) / LANES], uint((index) % LANES))
 #else

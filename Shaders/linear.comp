@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // Rows times packed weights: each invocation computes one column of ROWS rows. Weights: [K / 4][columns][4 of K].
 #include "common.glsl"
 #include "lanes.glsl"
@@ -26,7 +27,7 @@ void main() {
   int source = min(column, columns - 1);
   int row[ROWS];
   float sum[ROWS];
-  for (int r = 0; r < ROWS; r++) {
+  [[unroll]] for (int r = 0; r < ROWS; r++) {
     row[r] = min(int(gl_WorkGroupID.y + gl_WorkGroupID.z * gl_NumWorkGroups.y) * ROWS + r, rows - 1);
     sum[r] = 0.0;
   }
@@ -34,24 +35,24 @@ void main() {
   for (int k = 0; k < depth; k += LANES) {
     int lane = k + int(gl_SubgroupInvocationID);
     float v[ROWS];
-    for (int r = 0; r < ROWS; r++) {
+    [[unroll]] for (int r = 0; r < ROWS; r++) {
       v[r] = texelFetch(x, row[r] * inputStride + min(lane, depth - 1)).x;
       v[r] = lane < depth ? v[r] : 0.0;
     }
-    for (int q = 0; q < LANES / 4; q++) {
+    [[unroll]] for (int q = 0; q < LANES / 4; q++) {
       vec4 w = texelFetch(weights, (k / 4 + q) * columns + source);
       w = k + q * 4 < depth ? w : vec4(0);
-      for (int c = 0; c < 4; c++) {
-        for (int r = 0; r < ROWS; r++) sum[r] = fma(subgroupShuffle(v[r], uint(q * 4 + c)), w[c], sum[r]);
+      [[unroll]] for (int c = 0; c < 4; c++) {
+        [[unroll]] for (int r = 0; r < ROWS; r++) sum[r] = fma(subgroupShuffle(v[r], uint(q * 4 + c)), w[c], sum[r]);
       }
     }
   }
 #else
   for (int k = 0; k < depth; k += 4) {
     vec4 w = texelFetch(weights, k / 4 * columns + source);
-    for (int c = 0; c < 4; c++) {
+    [[unroll]] for (int c = 0; c < 4; c++) {
       bool exists = k + c < depth;
-      for (int r = 0; r < ROWS; r++) {
+      [[unroll]] for (int r = 0; r < ROWS; r++) {
         float v = texelFetch(x, row[r] * inputStride + (exists ? k + c : 0)).x;
         sum[r] = fma(exists ? v : 0.0, w[c], sum[r]);
       }
@@ -59,7 +60,7 @@ void main() {
   }
 #endif
   float start = texelFetch(bias, source).x;
-  for (int r = 0; r < ROWS; r++) {
+  [[unroll]] for (int r = 0; r < ROWS; r++) {
     int target = row[r] * outputStride + column;
     float result = sum[r] + start;
     if (RESIDUAL) result += texelFetch(residual, min(target, rows * outputStride - 1)).x;

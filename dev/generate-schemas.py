@@ -76,7 +76,10 @@ def coreml():
 
     lines = []
     messages = Model_pb2.DESCRIPTOR.message_types_by_name
-    for name in ["Model", "ModelDescription", "FunctionDescription", "FeatureDescription", "Metadata"]:
+    for name in [
+        "Model", "Pipeline", "PipelineClassifier", "PipelineRegressor", "ModelDescription",
+        "FunctionDescription", "FeatureDescription", "Metadata",
+    ]:
         lines += message(messages[name], 2)
     for descriptor in FeatureTypes_pb2.DESCRIPTOR.message_types_by_name.values():
         if descriptor.fields:

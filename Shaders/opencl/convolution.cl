@@ -4,7 +4,8 @@
 // A work item computes PIXELS output pixels of BLOCKS * LANES output channels. Weights are packed
 // [group][channel tile][tap][input channel][BLOCKS * LANES], followed by LANES zeros that stand for the padding.
 // Where tensors lie is told by strides: pixel p, channel c of group g in image n of x is
-// x[n * xImage + g * xGroup + c / LANES * xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is LANES * xLane.
+// x[n * xImage + g * xGroup + c / LANES * xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is
+// LANES * xLane.
 // The last tile of pixels is moved back to end with the image, so it may compute some pixels a second time.
 //
 // The host includes this file once for each variant, with NAMED, PIXELS, BLOCKS and PLANAR defined.

@@ -6,6 +6,7 @@
 #include "depthwise.h"
 #include "gemm.h"
 #include "gemm_blas.h"
+#include "gemv.h"
 #include "reduce.h"
 #include "softmax.h"
 #include "unary.h"

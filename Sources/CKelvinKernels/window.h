@@ -57,7 +57,8 @@ CK_INLINE window_bands window_plan(const ck_window *w) {
 
 /* Fills `to` with the input rows of output rows `first` to `first + count`. */
 CK_INLINE void window_fill(
-  const ck_window *w, const window_bands *bands, const float *plane, size_t first, size_t count, float fill, float *to) {
+  const ck_window *w, const window_bands *bands, const float *plane, size_t first, size_t count, float fill,
+  float *to) {
   size_t rows = (count - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1;
   for (size_t row = 0; row < rows; row++)
     for (size_t phase = 0; phase < w->stride_x; phase++)

@@ -13,7 +13,9 @@ final class CPUInvocation: Invocation {
   private var hasRun = false
   let completion: any Event = CompletedEvent()
 
-  init(_ executable: CPUExecutable, _ bindings: Bindings, _ list: CPUTaskList, threadScratch: UnsafeMutableRawPointer?) {
+  init(
+    _ executable: CPUExecutable, _ bindings: Bindings, _ list: CPUTaskList, threadScratch: UnsafeMutableRawPointer?
+  ) {
     self.executable = executable
     self.bindings = bindings
     self.list = list

@@ -52,9 +52,9 @@ struct CPUKernel {
 
 /// One packed layout of a node's constant inputs.
 struct CPUPack {
-  /// The inputs that are packed; the key is made from the first one's name.
+  /// The inputs that are packed; their names and the layout are the key.
   var inputs: [Int]
-  /// Names the layout: `gemm-f32-8`.
+  /// Names everything that the packed bytes depend on but the inputs themselves: `gemm-f32-8`.
   var layout: String
   var byteCount: Int
   /// Writes every byte, given the inputs as float32.

@@ -10,7 +10,7 @@ struct CPUPacker {
 
   func pack(_ pack: CPUPack, of node: Node) throws(DeviceError) -> Bytes {
     let ids = pack.inputs.map { node.inputs[$0] }
-    let key = "\(graph[ids[0]].name)/\(pack.layout)"
+    let key = "\(ids.map { graph[$0].name }.joined(separator: "+"))/\(pack.layout)"
     return try weights.packed(key, byteCount: pack.byteCount) { (target) throws(DeviceError) in
       pack.fill(target, ids.map(floats))
     }

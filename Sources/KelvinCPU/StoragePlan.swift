@@ -35,7 +35,9 @@ struct StoragePlan {
       steps[root] = (steps[root]?.lowerBound ?? step)...step
     }
     var places = [Place](repeating: .none, count: graph.values.count)
-    for (index, value) in graph.values.enumerated() where value.weight != nil { places[index] = .constant(ValueID(index)) }
+    for (index, value) in graph.values.enumerated() where value.weight != nil {
+      places[index] = .constant(ValueID(index))
+    }
     for (index, id) in graph.inputs.enumerated() {
       if graph[id].type.scalar == .float16 { use(id, at: 0) } else { places[id.index] = .input(index) }
     }

@@ -9,7 +9,7 @@ package struct Format: Sendable {
 }
 
 /// Every format there is, in the order in which they are asked.
-package let formats: [Format] = [.onnx]
+package let formats: [Format] = [.onnx, .mlPackage, .mlModel]
 
 /// Reads a model file or package. Its weights stay in the mapped file.
 ///

@@ -30,7 +30,8 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
   let weights = WeightLibrary()
 
   init(
-    library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo, imitating imitated: DeviceInfo.Kind?
+    library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo,
+    imitating imitated: DeviceInfo.Kind?
   ) throws(DeviceError) {
     let functions = library.functions
     var status: cl_int = CL_SUCCESS

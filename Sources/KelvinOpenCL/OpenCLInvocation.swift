@@ -106,7 +106,8 @@ package final class OpenCLInvocation: Invocation {
     var positions: [String: Int] = [:]
     var origin: Double?
     for (index, event) in profile.enumerated() {
-      guard let event, let start = time(event, CL_PROFILING_COMMAND_START), let end = time(event, CL_PROFILING_COMMAND_END)
+      guard let event, let start = time(event, CL_PROFILING_COMMAND_START),
+        let end = time(event, CL_PROFILING_COMMAND_END)
       else { continue }
       let begin = origin ?? time(event, CL_PROFILING_COMMAND_SUBMIT) ?? start
       origin = begin

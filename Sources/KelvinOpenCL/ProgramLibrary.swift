@@ -14,6 +14,7 @@ final class ProgramLibrary: Sendable {
   func prepare(_ dispatches: [Dispatch], on device: OpenCLDevice, blobs: any BlobCache) throws(DeviceError) {
     try programs.withLock { (programs) throws(DeviceError) in
       for (key, users) in Dictionary(grouping: dispatches, by: { Self.key($0.kernel) }) {
+        if let known = programs[key], users.allSatisfy({ known.rehearsed.contains($0.kernel.function) }) { continue }
         let recipe = try recipe(key, device)
         let program: OpenCLProgram
         if let known = programs[key] ?? restore(recipe, on: device, blobs: blobs) {

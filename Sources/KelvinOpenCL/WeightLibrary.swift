@@ -3,8 +3,8 @@ internal import KelvinDevices
 internal import KelvinGraph
 internal import Synchronization
 
-/// Packed weights as the device reads them: the packed bytes themselves where the device shares the host's memory, a copy
-/// otherwise.
+/// Packed weights as the device reads them: the packed bytes themselves where the device shares the host's memory, a
+/// copy otherwise.
 final class WeightBuffer: @unchecked Sendable {
   let memory: cl_mem
   private let bytes: Bytes?

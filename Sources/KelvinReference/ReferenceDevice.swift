@@ -32,6 +32,7 @@ package final class ReferenceDevice: Device {
 /// Every operator's kernel: a function of its node's inputs.
 let referenceKernels: KernelTable<ReferenceInputs, [[Double]]> = {
   var table = KernelTable<ReferenceInputs, [[Double]]>()
+  table.addArgReduce()
   table.addBatchNormalization()
   table.addBinary()
   table.addCast()

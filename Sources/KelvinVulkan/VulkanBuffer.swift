@@ -8,7 +8,8 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   let context: VulkanContext
   let allocation: VulkanAllocation
 
-  init(_ context: VulkanContext, byteCount: Int) throws(DeviceError) {
+  /// - Parameter isZeroed: whether memory that the host can address starts as zeros.
+  init(_ context: VulkanContext, byteCount: Int, isZeroed: Bool = true) throws(DeviceError) {
     let limit = 1 << 40
     guard (0...limit).contains(byteCount) else {
       throw context.error(.outOfMemory, "a buffer of \(byteCount) bytes", "sizes go from 0 to \(limit)")
@@ -17,7 +18,9 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     self.context = context
     let rounded = (max(byteCount, 1) + bufferAlignment - 1) / bufferAlignment * bufferAlignment
     allocation = try VulkanAllocation(context, byteCount: rounded, isStaging: false)
-    if let pointer = allocation.pointer { pointer.initializeMemory(as: UInt8.self, repeating: 0, count: rounded) }
+    if isZeroed, let pointer = allocation.pointer {
+      pointer.initializeMemory(as: UInt8.self, repeating: 0, count: rounded)
+    }
   }
 
   deinit { allocation.destroy() }

@@ -1,7 +1,7 @@
 import CKelvinDrivers
 import KelvinDevices
 
-/// A command buffer with the pool it lives in and a fence that tells when its latest submission has completed.
+/// A command buffer with the pool it lives in and a fence, signalled when its latest submission has completed.
 /// Its owner destroys it, before the device.
 struct VulkanCommands: @unchecked Sendable {
   enum Barrier {
@@ -18,7 +18,6 @@ struct VulkanCommands: @unchecked Sendable {
   let device: VkDevice
   let pool: VkCommandPool
   let buffer: VkCommandBuffer
-  /// Signalled from the start, as if something had completed.
   let fence: VkFence
 
   init(_ context: VulkanContext) throws(DeviceError) {
@@ -41,7 +40,6 @@ struct VulkanCommands: @unchecked Sendable {
       try context.check(vk.vkAllocateCommandBuffers!(device, &information, &buffer), "vkAllocateCommandBuffers")
       var fenceInformation = VkFenceCreateInfo()
       fenceInformation.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO
-      fenceInformation.flags = VK_FENCE_CREATE_SIGNALED_BIT.rawValue
       try context.check(vk.vkCreateFence!(device, &fenceInformation, nil, &fence), "vkCreateFence")
       guard buffer != nil, fence != nil else { throw context.error(.execution, "vkCreateFence", "it gave no fence") }
     } catch {

@@ -60,8 +60,8 @@ package final class VulkanDevice: Device, @unchecked Sendable {
       guard try kernelCatalog.kernel(for: node.op, context) != nil else {
         return supportThroughBody(of: node, precision: precision) ?? .unsupported("no kernel for \(node.op.name)")
       }
-      for type in context.inputs + context.outputs where type.count > min(traits.byteLimit / 8, traits.texelLimit) {
-        return .unsupported("\(type) is larger than a buffer of this driver may be")
+      if let type = context.firstOversized {
+        return .unsupported("\(type) is larger than this driver lets a kernel see at once")
       }
       return .supported
     } catch {

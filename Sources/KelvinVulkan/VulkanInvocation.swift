@@ -1,5 +1,6 @@
 import CKelvinDrivers
 package import KelvinDevices
+import Synchronization
 
 /// A segment recorded on a session's buffers: one command buffer, submitted as it is each time.
 package final class VulkanInvocation: Invocation {
@@ -46,7 +47,7 @@ package final class VulkanInvocation: Invocation {
       if let other = other as? VulkanEvent, other.context === event.context { continue }
       try other.wait()
     }
-    try event.commands.submit(event.context)
+    try event.submit()
   }
 
   package var nodeTimings: [NodeTiming] {
@@ -70,6 +71,8 @@ package final class VulkanInvocation: Invocation {
 package final class VulkanEvent: Event, @unchecked Sendable {
   let context: VulkanContext
   let commands: VulkanCommands
+  /// False after a submission that the driver refused: its fence will never be signalled.
+  private let isPending = Atomic(false)
 
   init(_ context: VulkanContext, _ commands: VulkanCommands) {
     self.context = context
@@ -77,11 +80,20 @@ package final class VulkanEvent: Event, @unchecked Sendable {
   }
 
   deinit {
-    try? commands.wait(context)
+    try? wait()
     commands.destroy()
   }
 
-  package func wait() throws(DeviceError) { try commands.wait(context) }
+  func submit() throws(DeviceError) {
+    isPending.store(false, ordering: .releasing)
+    try commands.submit(context)
+    isPending.store(true, ordering: .releasing)
+  }
+
+  package func wait() throws(DeviceError) {
+    guard isPending.load(ordering: .acquiring) else { return }
+    try commands.wait(context)
+  }
 }
 
 /// The times at which steps ended, in the device's clock.

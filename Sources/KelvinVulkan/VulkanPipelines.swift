@@ -98,7 +98,7 @@ final class VulkanPipelines: @unchecked Sendable {
         }
         for key in missing { state.pipelines[key] = try makePipeline(key, &state) }
         let data = cacheData(state)
-        if data.count != known?.count ?? -1 {
+        if data != known {
           PipelineBlob.wrapped(data).withUnsafeBytes { blobs.store(blobKey, $0) }
         }
       }

@@ -37,7 +37,7 @@ struct VulkanWeight: Sendable {
 
 /// The uploaded weights of one model, side by side in few buffers.
 final class VulkanWeightStore: Sendable {
-  private static let chunkByteCount = 16 << 20
+  private static let chunkByteCount = 4 << 20
 
   private struct State {
     var weights: [String: VulkanWeight] = [:]
@@ -79,7 +79,7 @@ final class VulkanWeightStore: Sendable {
       let size = (byteCount + bufferAlignment - 1) / bufferAlignment * bufferAlignment
       var chunk = state.chunk
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
-        chunk = try VulkanBuffer(context, byteCount: max(size, Self.chunkByteCount))
+        chunk = try VulkanBuffer(context, byteCount: max(size, Self.chunkByteCount), isZeroed: false)
         state.chunk = chunk
         state.used = 0
       }

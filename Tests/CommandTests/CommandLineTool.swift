@@ -1,5 +1,5 @@
 import Glibc
-import Testing
+import Synchronization
 
 /// What came of running the tool.
 struct ToolResult: Sendable, CustomStringConvertible {
@@ -54,11 +54,41 @@ enum Kelvin {
   static func run(_ arguments: String...) -> ToolResult { run(arguments) }
 
   private static func spawn(_ command: [String], _ variables: [String: String], killAfter: Int?) -> ToolResult {
-    var outputPipe: [Int32] = [0, 0]
-    var errorPipe: [Int32] = [0, 0]
-    guard pipe2(&outputPipe, O_CLOEXEC) == 0, pipe2(&errorPipe, O_CLOEXEC) == 0 else {
-      return ToolResult(output: "", errors: "no pipes: \(String(cString: strerror(errno)))")
+    let started: (process: pid_t, output: Int32, errors: Int32)
+    do { started = try spawning.withLock { _ in try start(command, variables) } } catch {
+      return ToolResult(output: "", errors: "\(error)")
     }
+    if let killAfter {
+      usleep(UInt32(killAfter))
+      kill(started.process, SIGKILL)
+    }
+    let (output, errors) = drain(started.output, started.errors, started.process)
+    var status: Int32 = 0
+    while waitpid(started.process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    return ToolResult(
+      status: signal == 0 ? (status >> 8) & 0xFF : nil, signal: signal == 0 ? nil : signal, output: output, errors: errors)
+  }
+
+  /// One process is started at a time, so that none inherits the pipes of another.
+  private static let spawning = Mutex(())
+
+  private struct SpawnError: Error, CustomStringConvertible {
+    let description: String
+    init(_ action: String, _ code: Int32) { description = "cannot \(action): \(String(cString: strerror(code)))" }
+  }
+
+  /// - Returns: the process and the reading ends of its standard output and standard error.
+  private static func start(
+    _ command: [String], _ variables: [String: String]
+  ) throws -> (process: pid_t, output: Int32, errors: Int32) {
+    func makePipe() throws -> [Int32] {
+      var ends: [Int32] = [0, 0]
+      guard pipe(&ends) == 0 else { throw SpawnError("make a pipe", errno) }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      return ends
+    }
+    let (outputPipe, errorPipe) = (try makePipe(), try makePipe())
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -72,19 +102,8 @@ enum Kelvin {
     let code = posix_spawn(&process, command[0], &actions, nil, arguments, environment)
     close(outputPipe[1])
     close(errorPipe[1])
-    guard code == 0 else {
-      return ToolResult(output: "", errors: "cannot run \(command[0]): \(String(cString: strerror(code)))")
-    }
-    if let killAfter {
-      usleep(UInt32(killAfter))
-      kill(process, SIGKILL)
-    }
-    let (output, errors) = drain(outputPipe[0], errorPipe[0], process)
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    let signal = status & 0x7F
-    return ToolResult(
-      status: signal == 0 ? (status >> 8) & 0xFF : nil, signal: signal == 0 ? nil : signal, output: output, errors: errors)
+    guard code == 0 else { throw SpawnError("run \(command[0])", code) }
+    return (process, outputPipe[0], errorPipe[0])
   }
 
   /// Reads both pipes until they are closed.

@@ -17,6 +17,8 @@ import Testing
       case .differs(let difference): Issue.record("\(CPUDevice.variantNames[variant]): \(difference)")
       }
     }
-    for entry in unsupported { #expect(entry.hasSuffix("arithmetic") || entry.contains("windows of 3 axes"), "\(entry)") }
+    for entry in unsupported {
+      #expect(entry.hasSuffix("arithmetic") || entry.contains("windows of 3 axes"), "\(entry)")
+    }
   }
 }

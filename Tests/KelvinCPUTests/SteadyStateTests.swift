@@ -94,6 +94,32 @@ import Testing
     #expect(zip(actual, expected).allSatisfy { $0.doubles == $1.doubles })
   }
 
+  @Test func nodesThatShareAWeightAreNotMixedUp() throws {
+    var random = SeededGenerator(seed: 8)
+    let weights = MemoryPackedWeights()
+    let scale = Tensor.random(.float32, [3], 0.5...1, &random)
+    for _ in 0..<2 {
+      let x = Tensor.random(.float32, [1, 3, 5], -1...1, &random)
+      var graph = Graph()
+      func add(_ name: String, _ tensor: Tensor, isWeight: Bool = true) -> ValueID {
+        graph.addValue(Value(name: name, type: tensor.type, weight: isWeight ? Weight(tensor) : nil))
+      }
+      let mean = Tensor.random(.float32, [3], -1...1, &random)
+      let inputs = [
+        add("x", x, isWeight: false), add("scale", scale), add("shift", scale), add("mean\(random.next())", mean),
+        add("variance", scale),
+      ]
+      graph.inputs = [inputs[0]]
+      graph.outputs = [graph.addValue(Value(name: "y", type: x.type))]
+      graph.nodes = [
+        Node(name: "n", op: BatchNormalization(epsilon: 0), inputs: inputs, outputs: graph.outputs, origins: [])
+      ]
+      let expected = try ReferenceDevice().run(graph, [x]).outputs[0]
+      let actual = try CPUDevice().run(graph, [x], weights: weights).outputs[0]
+      #expect(graph.tolerance(.full).difference(of: actual, from: expected) == nil)
+    }
+  }
+
   @Test func memoryThatIsTooSmallIsRefused() throws {
     let (graph, _) = try network()
     let executable = try CPUDevice().compile(

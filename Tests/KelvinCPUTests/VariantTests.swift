@@ -134,7 +134,8 @@ import Testing
       var random = SeededGenerator(seed: 6000 + UInt64(seed))
       let full = (0..<4).map { _ in Self.sizes[..<12].randomElement(using: &random) ?? 1 }
       func part() -> Shape {
-        Shape(full.map { Bool.random(using: &random) ? $0 : 1 }.suffix(Int.random(in: 0...4, using: &random)).map { $0 })
+        let sizes = full.map { Bool.random(using: &random) ? $0 : 1 }
+        return Shape(Array(sizes.suffix(Int.random(in: 0...4, using: &random))))
       }
       let function = Binary.Function.allCases[seed % Binary.Function.allCases.count]
       try check(

@@ -14,6 +14,14 @@ struct OpenCLSegmentTests {
     }
   }
 
+  @Test(arguments: driven.keys.sorted(), [ScalarType.float32, .float16])
+  func agreesWithTheReferenceOnRandomGraphs(_ name: String, _ scalar: ScalarType) throws {
+    let device = try #require(driven[name])
+    for seed in UInt64(0)..<40 {
+      try expectAgreement(of: device, on: TestNetwork.random(seed: seed, scalar), "seed \(seed)")
+    }
+  }
+
   @Test(arguments: driven.keys.sorted(), [ScalarType.float32, .float16, .int64, .uint8])
   func bringsAliasesAndCopiesOfValuesToEveryOutput(_ name: String, _ scalar: ScalarType) throws {
     let device = try #require(driven[name])
@@ -115,7 +123,7 @@ func segment(_ graph: Graph, blobs: any BlobCache = NoBlobCache()) -> Segment {
 
 /// Compares every output with the reference device's. Errors of a chain add up, at most to the sum of the nodes' own;
 /// float16 values are rounded at the boundary only, while the reference rounds every one.
-func expectAgreement(of device: any Device, on graph: Graph) throws {
+func expectAgreement(of device: any Device, on graph: Graph, _ label: String = "") throws {
   let tensors = inputs(of: graph)
   for node in graph.nodes {
     #expect(device.support(for: node, in: graph, precision: .full) == .supported, "\(node.name)")
@@ -125,6 +133,6 @@ func expectAgreement(of device: any Device, on graph: Graph) throws {
   let tolerance = graph.tolerance(.full)
   for (index, pair) in zip(expected, actual).enumerated() {
     let difference = tolerance.difference(of: pair.1, from: pair.0)
-    #expect(difference == nil, "output \(index) on \(device.info.id): \(difference ?? "")")
+    #expect(difference == nil, "output \(index) on \(device.info.id) \(label): \(difference ?? "")")
   }
 }

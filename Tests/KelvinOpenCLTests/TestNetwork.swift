@@ -81,4 +81,39 @@ struct TestNetwork {
     let result = try net.add(Softmax(axis: 1), linear)
     return try net.finish(result, joined, scaled)
   }
+
+  /// Layers drawn at random on tensors of few pixels and any number of channels, so that values pass between layouts in
+  /// every order.
+  static func random(seed: UInt64, _ scalar: ScalarType) throws -> Graph {
+    var net = TestNetwork(scalar)
+    net.random = SeededGenerator(seed: seed)
+    func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &net.random) }
+    var values = [net.input([pick(1...2), pick(1...40), pick(1...9), pick(1...9)])]
+    for _ in 0..<pick(2...9) {
+      let x = values[max(0, values.count - pick(1...2))]
+      let shape = net.graph[x].type.shape
+      let activations: [UnaryFunction?] = [nil, .relu, .hardSwish, UnaryFunction(.tanh)]
+      let activation = activations[pick(0...3)]
+      switch pick(0...9) {
+      case 0, 1: values.append(try net.convolution(x, pick(1...40), activation: activation))
+      case 2:
+        let (outputs, stride) = (pick(1...20), pick(1...2))
+        values.append(try net.convolution(x, outputs, kernel: 3, stride: stride, activation: activation))
+      case 3: values.append(try net.convolution(x, shape[1], kernel: 3, groups: shape[1], activation: activation))
+      case 4: values.append(try net.convolution(x, shape[1], residual: x))
+      case 5: values.append(try net.add(Unary(.sigmoid), x))
+      case 6:
+        let other = pick(0...1) == 0 ? net.weight([1, shape[1], 1, 1]) : net.weight([shape[3]])
+        values.append(try net.add(Binary(pick(0...1) == 0 ? .multiply : .subtract), x, other))
+      case 7:
+        let window = Window(kernel: [2, 2], strides: [1, 2], before: [1, 0], after: [0, 1])
+        values.append(try net.add(Pool(pick(0...1) == 0 ? .maximum : .average, window: window), x))
+      case 8: values.append(try net.add(Concat(axis: 1), x, x))
+      default: values.append(try net.add(Transpose([0, 1, 3, 2]), x))
+      }
+    }
+    let last = values[values.count - 1]
+    let mean = try net.add(Reduce(.mean, axes: [2, 3], keepsDimensions: pick(0...1) == 0), last)
+    return try net.finish(mean, values[values.count / 2])
+  }
 }

@@ -21,7 +21,8 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   let depth = weights[1] * op.window.count
   let packedCount = ck_packed_rows_count(rows, depth)
   let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
-  let isPointwise = op.window.count == 1 && op.window.strides.allSatisfy { $0 == 1 } && x.dimensions[2...] == y.dimensions[2...]
+  let isPointwise =
+    op.window.count == 1 && op.window.strides.allSatisfy { $0 == 1 } && x.dimensions[2...] == y.dimensions[2...]
 
   var arguments = ck_gemm_args()
   arguments.rows = rows
@@ -62,7 +63,10 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   guard sgemm == nil else { return kernel }
   let pack = context.variant.kernels.pack_rows
   kernel.packs = [
-    CPUPack(inputs: [1], layout: "gemm-f32-\(ck_gemm_rows)", byteCount: 4 * packedCount * op.groups) { target, weights in
+    CPUPack(
+      inputs: [1], layout: "gemm-f32-\(ck_gemm_rows)" + (op.groups == 1 ? "" : "-groups-\(op.groups)"),
+      byteCount: 4 * packedCount * op.groups
+    ) { target, weights in
       weights[0].withUnsafeBufferPointer { source in
         var arguments = ck_pack_rows_args()
         arguments.x = source.baseAddress

@@ -17,7 +17,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
   /// Every case of every operator.
   package static let all: [ConformanceCase] =
-    batchNormalization + binary + cast + concat + convolution + expand + gather + linear + matmul + pad + pool + reduce
+    argReduce + batchNormalization + binary + cast + concat + convolution + expand + gather + linear + matmul + pad + pool + reduce
     + reshape + slice + softmax + transpose + unary
 }
 

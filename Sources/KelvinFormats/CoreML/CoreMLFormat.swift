@@ -1,1 +1,59 @@
-import KelvinGraph
+package import KelvinGraph
+
+extension Format {
+  /// Packages: a folder with a manifest, a model and its weights.
+  static let mlPackage = Format(
+    name: "Core ML package",
+    sniff: { path in
+      FileKind(path) == .folder && (path.hasExtension("mlpackage") || FileKind("\(path)/Manifest.json") == .file)
+    },
+    read: { (path) throws(FormatError) in
+      let package = try CoreMLPackage(path)
+      return try readCoreML(
+        mapFile(package.model), path: path, folder: package.model.parentPath,
+        files: ["\(path)/Manifest.json", package.model])
+    })
+
+  /// Single model files.
+  static let mlModel = Format(
+    name: "Core ML model",
+    sniff: { path in FileKind(path) == .file && path.hasExtension("mlmodel") },
+    read: { (path) throws(FormatError) in
+      try readCoreML(mapFile(path), path: path, folder: path.parentPath, files: [path])
+    })
+}
+
+/// Reads a Core ML model specification from memory.
+///
+/// - Parameters:
+///   - path: the file or package, for errors.
+///   - folder: where the specification lies; `@model_path` in its weight references.
+///   - files: what the program depends on besides its weight files.
+package func readCoreML(
+  _ bytes: Bytes, path: String, folder: String, files: [String]
+) throws(FormatError) -> ModelProgram {
+  let file = path.lastPathPart
+  guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the model file is empty") }
+  let model = try CoreMLModel(WireMessage(bytes, file: file))
+  guard model.type == CoreMLSchema.Model.mlProgram else { throw try model.refusal(file: file) }
+  let program = try MILProgram(model.contents)
+  let weights = WeightFiles(folder: folder)
+  var functions: [String: Function] = [:]
+  for (name, function) in program.functions {
+    let description = model.description.functions[name] ?? (name == "main" ? model.description.main : nil)
+    functions[name] = try Function(function, name: name, description, file: file, files: weights)
+  }
+  let standard = model.description.defaultFunction
+  guard let first = functions.keys.sorted().first else {
+    throw FormatError(.malformed, file: file, "its program has no functions")
+  }
+  let isKnown = functions[standard] != nil
+  return ModelProgram(
+    functions: functions,
+    defaultFunction: isKnown ? standard : functions["main"] == nil ? first : "main",
+    metadata: model.description.metadata,
+    structure: .program(functions: program.functions.mapValues(\.structure)),
+    source: ModelSource(
+      path: path, format: .mlProgram, version: model.specificationVersion,
+      files: files + program.blobFiles.filter(\.staysInside).map { "\(folder)/\($0)" }))
+}

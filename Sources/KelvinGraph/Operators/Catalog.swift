@@ -1,5 +1,6 @@
 /// Every operator there is. A device or a format that lacks one says so in its own table.
 package let operatorCatalog: [any Operator.Type] = [
+  ArgReduce.self,
   BatchNormalization.self,
   Binary.self,
   Cast.self,

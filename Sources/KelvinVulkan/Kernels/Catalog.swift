@@ -46,6 +46,16 @@ struct KernelContext: Sendable {
     self.traits = traits
   }
 
+  /// The first tensor that is too large for a storage buffer, in either layout, or a texel buffer.
+  var firstOversized: TensorType? {
+    for (type, isConstant) in zip(inputs + outputs, isConstant + outputs.map { _ in false }) {
+      let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape).count : 0
+      let byteCount = isConstant ? 0 : max(type.count * 4, blocked * 16)
+      if type.count > traits.texelLimit || byteCount > traits.byteLimit { return type }
+    }
+    return nil
+  }
+
   func unsupported(_ reason: String) -> DeviceError {
     DeviceError(.unsupported, device: "vulkan", place: "\(node.op.name) '\(node.name)'", reason: reason)
   }

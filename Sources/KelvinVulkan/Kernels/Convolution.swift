@@ -9,7 +9,8 @@ extension KernelTable<KernelContext, Kernel> {
       try context.requireConstants(1..<2, "weights")
       if op.epilogue.hasBias { try context.requireConstants(2..<3, "biases") }
       let geometry = ConvolutionGeometry(op, context)
-      if op.groups > 1, geometry.groupInputs == 1, geometry.outputs == geometry.inputs {
+      // The kernel's loops over the taps are unrolled.
+      if op.groups > 1, geometry.groupInputs == 1, geometry.outputs == geometry.inputs, geometry.taps <= 49 {
         return Kernel { builder throws(DeviceError) in try geometry.buildDepthwise(builder) }
       }
       let width = 4 * context.traits.convolutionBlocks

@@ -86,7 +86,7 @@ struct ClassifyCommand: ParsableCommand {
     let good = results.filter { $0.error == nil }
     guard !good.isEmpty else { return }
     var table = Table(
-      .init("IMAGE", shrinksTo: 16), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right))
+      .init("IMAGE", shrinksTo: 16, keepsEnds: true), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right))
     for result in good {
       for (rank, observation) in result.observations.enumerated() {
         table.add(rank == 0 ? result.image : "", observation.identifier, HumanReadable.percent(observation.confidence))
@@ -101,9 +101,7 @@ enum LabelFile {
   /// One label a line; empty lines at the end do not count.
   static func read(_ path: String) throws -> [String] {
     let text = String(decoding: try InputFile.read(path), as: UTF8.self)
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      line.last == "\r" ? String(line.dropLast()) : String(line)
-    }
+    var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     while lines.last?.isEmpty == true { lines.removeLast() }
     guard !lines.isEmpty else { throw InputError("'\(path)' holds no labels; expected one a line") }
     return lines

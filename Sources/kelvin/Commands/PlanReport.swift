@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinDevices
 import KelvinGraph
 import KelvinPasses
 import KelvinPlanning
@@ -25,12 +26,24 @@ struct PlanReport: Encodable {
     self.explanation = explanation
     self.plan = plan
     self.isVerbose = isVerbose
-    var seen = Set(model.context.graph.nodes.flatMap(\.origins).map(\.index))
-    foldedAway = model.changes.filter(\.isRemoval).reversed().flatMap { change in
-      change.origins.filter { seen.insert($0.index).inserted }.map {
-        FoldedOperation(name: $0.name, op: $0.kind, reason: change.reason)
-      }
-    }.reversed()
+    foldedAway = Self.foldedAway(model)
+  }
+
+  /// The source's operations that no node stands for, in its order, constants left out.
+  private static func foldedAway(_ model: LoadedModel) -> [FoldedOperation] {
+    let present = Set(model.context.graph.nodes.flatMap { $0.origins.map(\.name) })
+    var reasons: [String: String] = [:]
+    for change in model.changes where change.isRemoval {
+      for origin in change.origins { reasons[origin.name] = change.reason }
+    }
+    return model.program.structure.operations(of: model.functionName).compactMap { operation in
+      let names = [operation.name] + operation.outputs
+      guard operation.kind != "const", !names.contains(where: present.contains) else { return nil }
+      let reason = names.lazy.compactMap { reasons[$0] }.first
+      return FoldedOperation(
+        name: operation.name.isEmpty ? operation.outputs.first ?? "" : operation.name, op: operation.kind,
+        reason: reason ?? "its result was known, or is its input, when the model was loaded")
+    }
   }
 
   private enum CodingKeys: String, CodingKey { case foldedAway, transferSeconds, singleDevices }
@@ -56,41 +69,36 @@ struct PlanReport: Encodable {
     return lines.joined(separator: "\n")
   }
 
-  /// The reason of every node, where they all have the same.
+  /// The reason that most nodes have; the others' are told one by one.
   private var commonReason: String? {
-    let reasons = Set(plan.nodes.map(\.reason))
-    return plan.nodes.count > 1 && reasons.count == 1 ? reasons.first : nil
+    let counts = Dictionary(grouping: plan.nodes, by: \.reason).mapValues(\.count)
+    return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }.flatMap { $0.value > 1 ? $0.key : nil }
   }
-
-  private static let reasonWidth = 14
 
   private var nodeTable: String {
     let common = commonReason
-    var columns = [
-      Table.Column("NODE", shrinksTo: 14), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
-      .init("REGRET", .right),
-    ]
-    if common == nil { columns.append(.init("WHY")) }
-    var table = Table(columns)
+    var table = Table(
+      .init("NODE", shrinksTo: 14, keepsEnds: true), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
+      .init("REGRET", .right))
     for node in plan.nodes {
       let chosen = node.candidates.first { $0.device == node.device }
-      var cells = [
-        node.name, node.op, node.device, chosen.map { Self.cost($0) } ?? "—",
-        node.regret.map(HumanReadable.seconds) ?? "—",
-      ]
-      let isShort = node.reason.count <= Self.reasonWidth
-      if common == nil { cells.append(isShort ? node.reason : "↓") }
-      var remarks: [String] = []
-      if common == nil, !isShort { remarks.append(node.reason) }
+      var remarks: [String] = node.reason == common ? [] : [node.reason]
       if isVerbose, node.candidates.count > 1 { remarks.append(candidates(node)) }
       if isVerbose, node.origins.count > 1 { remarks.append(origins(node)) }
       remarks += node.transfers.map { transfer in
         "copies \(transfer.value) (\(HumanReadable.bytes(transfer.bytes))) \(transfer.from) → \(transfer.to): "
           + HumanReadable.seconds(transfer.seconds)
       }
-      table.add(cells, remarks: remarks)
+      table.add(
+        [
+          node.name, node.op, node.device, chosen.map { Self.cost($0) } ?? "—",
+          node.regret.map(HumanReadable.seconds) ?? "—",
+        ], remarks: remarks)
     }
-    return table.text() + (common.map { "\n" + "Why, for every node: \($0).".wrapped(to: Console.width) } ?? "")
+    guard let common else { return table.text() }
+    let isOnly = plan.nodes.allSatisfy { $0.reason == common }
+    return table.text() + "\n\n"
+      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".wrapped(to: Console.width)
   }
 
   private func candidates(_ node: Plan.Node) -> String {
@@ -145,11 +153,24 @@ struct PlanReport: Encodable {
       "transfers",
       transfers.isEmpty
         ? "none" : "\(transfers.count), \(HumanReadable.bytes(bytes)), \(HumanReadable.seconds(seconds))")
+    if !idleDevices.isEmpty {
+      table.add("not asked for", idleDevices.joined(separator: ", ") + " (--units names devices)")
+    }
     if !foldedAway.isEmpty {
       table.add(
         "folded away", "\(counted(foldedAway.count, "operation"))" + (isVerbose ? ", listed below" : " (--verbose lists them)"))
     }
     return table.text() + "\n\n" + legend
+  }
+
+  /// Devices of this machine that the units leave out, the reference device apart.
+  private var idleDevices: [String] {
+    let inventory = model.context.inventory
+    let asked = (try? model.options.request.units.devices(in: inventory)) ?? []
+    return inventory.devices.map(\.info).filter { info in
+      info.kind != .reference && !asked.contains { $0.info.id == info.id }
+        && !model.options.request.exclusions.contains(info.id)
+    }.map(\.id)
   }
 
   private var legend: String {
@@ -165,7 +186,7 @@ struct PlanReport: Encodable {
   }
 
   private var foldedTable: String {
-    var table = Table(.init("OPERATION", shrinksTo: 20), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
+    var table = Table(.init("OPERATION", shrinksTo: 20, keepsEnds: true), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
     for operation in foldedAway { table.add(operation.name, operation.op, operation.reason) }
     return table.text()
   }

@@ -62,7 +62,7 @@ struct PredictCommand: ParsableCommand {
           outputs: Dictionary(uniqueKeysWithValues: written), seconds: seconds, model: model,
           units: units.units.description))
     }
-    var table = Table(.init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24))
+    var table = Table(.init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24, keepsEnds: true))
     for (name, output) in written { table.add(name, output.typeText, output.valueText) }
     Console.print(table.text() + "\n\n" + "one prediction took \(HumanReadable.seconds(seconds))")
   }

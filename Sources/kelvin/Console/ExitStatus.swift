@@ -89,6 +89,5 @@ struct ExitStatus {
 
 /// An error as one line.
 func describe(_ error: any Error) -> String {
-  let text = "\(error)"
-  return text.contains("\n") ? text.split(separator: "\n").joined(separator: "; ") : text
+  "\(error)".split(whereSeparator: \.isNewline).joined(separator: "; ")
 }

@@ -7,11 +7,14 @@ struct Table {
     var alignment: Alignment
     /// The least width this column may shrink to; nil keeps its text whole.
     var minimum: Int?
+    /// Whether the ends of its texts tell more than their beginnings, as with paths and the names of layers.
+    var keepsEnds: Bool
 
-    init(_ title: String, _ alignment: Alignment = .left, shrinksTo minimum: Int? = nil) {
+    init(_ title: String, _ alignment: Alignment = .left, shrinksTo minimum: Int? = nil, keepsEnds: Bool = false) {
       self.title = title
       self.alignment = alignment
       self.minimum = minimum
+      self.keepsEnds = keepsEnds
     }
   }
 
@@ -45,7 +48,7 @@ struct Table {
     func line(_ cells: [String]) -> String {
       var line = ""
       for (index, cell) in cells.enumerated() {
-        let text = cell.truncatedInMiddle(to: widths[index])
+        let text = cell.truncatedInMiddle(to: widths[index], keepsEnd: columns[index].keepsEnds)
         let padding = String(repeating: " ", count: widths[index] - text.count)
         line += columns[index].alignment == .left ? text + padding : padding + text
         if index < cells.count - 1 { line += String(repeating: " ", count: Self.gap) }
@@ -63,12 +66,14 @@ struct Table {
 }
 
 extension String {
-  /// The text with an ellipsis in place of its middle where it is longer than `width` characters. More is kept of its
-  /// end, where the names of a model's layers differ.
-  func truncatedInMiddle(to width: Int) -> String {
+  /// The text with an ellipsis in place of its middle where it is longer than `width` characters.
+  ///
+  /// - Parameter keepsEnd: keeps three times as much of its end as of its beginning.
+  func truncatedInMiddle(to width: Int, keepsEnd: Bool = false) -> String {
     guard count > width, width > 0 else { return self }
     let kept = width - 1
-    return "\(prefix(kept / 4))…\(suffix(kept - kept / 4))"
+    let beginning = keepsEnd ? kept / 4 : (kept + 1) / 2
+    return "\(prefix(beginning))…\(suffix(kept - beginning))"
   }
 
   /// The text broken at spaces into lines of at most `width` characters.

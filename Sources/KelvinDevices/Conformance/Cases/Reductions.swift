@@ -33,6 +33,11 @@ extension ConformanceCase {
       node("mean of a long row", Reduce(.mean, axes: [1], keepsDimensions: true), .input([2, 5003])),
     ]
 
+  package static let argReduce: [ConformanceCase] = [
+    node("maximum", ArgReduce(.maximum, axis: 1, keepsDimensions: false), .input([3, 7, 5])),
+    node("minimum", ArgReduce(.minimum, axis: 2, keepsDimensions: true), .input([2, 3, 11])),
+  ]
+
   package static let softmax: [ConformanceCase] =
     [ScalarType.float32, .float16].flatMap { scalar in
       [

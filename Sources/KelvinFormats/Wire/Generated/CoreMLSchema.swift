@@ -44,6 +44,16 @@ enum CoreMLSchema {
     static let audioFeaturePrint = 2006
     static let serializedModel = 3000
   }
+  enum Pipeline {
+    static let models = 1
+    static let names = 2
+  }
+  enum PipelineClassifier {
+    static let pipeline = 1
+  }
+  enum PipelineRegressor {
+    static let pipeline = 1
+  }
   enum ModelDescription {
     static let input = 1
     static let output = 10

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import KelvinGraph
+
+/// A `.mlpackage` folder: `Manifest.json` names the item that holds the model.
+struct CoreMLPackage {
+  /// The path of the model specification.
+  let model: String
+
+  private struct Manifest: Decodable {
+    struct Item: Decodable { let path: String }
+    let itemInfoEntries: [String: Item]
+    let rootModelIdentifier: String
+  }
+
+  init(_ path: String) throws(FormatError) {
+    let file = path.lastPathPart
+    let bytes = try mapFile("\(path)/Manifest.json")
+    guard bytes.count < 1 << 24 else {
+      throw FormatError(.malformed, file: "\(file)/Manifest.json", "it has \(bytes.count) bytes")
+    }
+    let manifest: Manifest
+    do {
+      manifest = try JSONDecoder().decode(Manifest.self, from: bytes.withUnsafeBytes { Data($0) })
+    } catch {
+      throw FormatError(
+        .malformed, file: "\(file)/Manifest.json", "it is not a package manifest: \(error)",
+        remedy: "expected JSON with itemInfoEntries and rootModelIdentifier")
+    }
+    let item = manifest.itemInfoEntries[manifest.rootModelIdentifier]?.path
+    if let item {
+      guard item.staysInside else {
+        throw FormatError(.malformed, file: "\(file)/Manifest.json", "its model '\(item)' lies outside the package")
+      }
+      if FileKind("\(path)/Data/\(item)") == .file {
+        model = "\(path)/Data/\(item)"
+        return
+      }
+    }
+    let folder = "\(path)/Data/com.apple.CoreML"
+    let candidates = listFolder(folder).filter { $0.hasExtension("mlmodel") }
+    guard candidates.count == 1 else {
+      throw FormatError(
+        .malformed, file: "\(file)/Manifest.json",
+        "its root model '\(item ?? manifest.rootModelIdentifier)' is not in the package",
+        remedy: "found \(candidates.count) models in Data/com.apple.CoreML, expected one")
+    }
+    model = "\(folder)/\(candidates[0])"
+  }
+}

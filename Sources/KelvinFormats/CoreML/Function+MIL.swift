@@ -1,0 +1,172 @@
+import KelvinGraph
+
+extension Function {
+  /// A function of an ML Program with the features that the model's description gives it; without a description, its
+  /// inputs and outputs are tensors.
+  init(
+    _ function: MILFunction, name: String, _ description: CoreMLFunctionDescription?, file: String, files: WeightFiles
+  ) throws(FormatError) {
+    var types: [String: MILType] = [:]
+    for input in function.inputs { types[input.name] = input.type }
+    for operation in function.block.operations {
+      for output in operation.outputs { types[output.name] = output.type }
+    }
+    var inputs: [Feature] = []
+    for input in function.inputs {
+      let described = description?.inputs.first { $0.name == input.name }
+      let state = description?.states.first { $0.name == input.name }
+      inputs.append(try Feature(described ?? state, named: input.name, input.type, file: file))
+    }
+    if let description {
+      for feature in description.inputs + description.states where types[feature.name] == nil {
+        throw FormatError(
+          .malformed, file: file, place: "input '\(feature.name)'", "the description has it, function '\(name)' does not")
+      }
+    }
+    var outputs: [Feature] = []
+    for output in description?.outputs.map(\.name) ?? function.block.outputs {
+      let described = description?.outputs.first { $0.name == output }
+      outputs.append(try Feature(described, named: output, types[output] ?? MILType(), file: file))
+    }
+    guard !outputs.isEmpty else {
+      throw FormatError(.malformed, file: file, place: "function '\(name)'", "it has no outputs")
+    }
+    let classification = try MILClassification(function.block, files, file: file)
+    var classifier: Classifier?
+    var tensorOutputs = outputs.map(\.name)
+    if let classification {
+      let label = description?.predictedFeature ?? ""
+      let labelOutput = label.isEmpty ? classification.labelOutput : label
+      let named = description?.predictedProbabilities ?? ""
+      let probabilities = named.isEmpty ? classification.probabilitiesOutput : named
+      tensorOutputs.removeAll { $0 == labelOutput || $0 == probabilities }
+      if !tensorOutputs.contains(classification.probabilities) { tensorOutputs.append(classification.probabilities) }
+      classifier = Classifier(
+        labels: classification.labels, labelOutput: labelOutput,
+        probabilitiesOutput: outputs.contains { $0.name == probabilities } ? probabilities : nil,
+        graphOutput: tensorOutputs.firstIndex(of: classification.probabilities) ?? 0)
+    }
+    self.init(
+      inputs: inputs, outputs: outputs, classifier: classifier,
+      graph: MILGraphSource(
+        function: function, inputs: inputs, outputs: tensorOutputs, classifier: classifier, file: file, files: files))
+  }
+}
+
+/// What a program's `classify` operation says.
+struct MILClassification {
+  let labels: Classifier.Labels
+  /// The value that holds the probabilities.
+  let probabilities: String
+  let labelOutput: String
+  let probabilitiesOutput: String
+
+  /// nil where the block has no such operation.
+  init?(_ block: MILBlock, _ files: WeightFiles, file: String) throws(FormatError) {
+    guard let operation = block.operations.first(where: { $0.kind == "classify" }) else { return nil }
+    func malformed(_ reason: String) -> FormatError {
+      FormatError(.malformed, file: file, place: "classify '\(operation.name)'", offset: operation.offset, reason)
+    }
+    guard case .name(let probabilities)? = operation.inputs["probabilities"]?.first, operation.outputs.count == 2 else {
+      throw malformed("expected a value 'probabilities' and two outputs")
+    }
+    let classes: MILValue?
+    switch operation.inputs["classes"]?.first {
+    case .value(let value): classes = value
+    case .name(let name):
+      classes = block.operations.first { $0.kind == "const" && $0.outputs.first?.name == name }?.attributes["val"]
+    case nil: classes = nil
+    }
+    guard let classes else { throw malformed("its classes are not constant") }
+    let strings = try classes.strings()
+    labels = strings.isEmpty ? .integers(try classes.listedIntegers(files)) : .strings(strings)
+    guard labels.count > 0 else { throw malformed("it has no classes") }
+    self.probabilities = probabilities
+    labelOutput = operation.outputs[0].name
+    probabilitiesOutput = operation.outputs[1].name
+  }
+}
+
+extension Feature {
+  /// A feature of a function whose value in the program has the given type.
+  init(_ described: CoreMLFeature?, named name: String, _ type: MILType, file: String) throws(FormatError) {
+    self.init(
+      name: name, type: try Self.type(described?.kind ?? .unknown, named: name, type, file: file),
+      isOptional: described?.isOptional ?? false, summary: described?.summary ?? "")
+    if case .array(let array)? = described?.kind { defaultValue = array.standardValue }
+  }
+
+  private static func type(
+    _ kind: CoreMLFeature.Kind, named name: String, _ type: MILType, file: String
+  ) throws(FormatError) -> FeatureType {
+    func malformed(_ reason: String) -> FormatError {
+      FormatError(.malformed, file: file, place: "feature '\(name)'", reason)
+    }
+    switch kind {
+    case .int64: return .int64
+    case .double: return .double
+    case .string: return .string
+    case .dictionary(let keys): return .dictionary(keys: keys)
+    case .sequence(let elements): return .sequence(of: elements)
+    case .image(let width, let height, let colorSpace):
+      typealias Space = CoreMLSchema.ImageFeatureType.ColorSpace
+      let layout: ImageFeature.Layout
+      switch colorSpace {
+      case Space.grayscale, Space.grayscaleFloat16: layout = .grayscale
+      case Space.rgb: layout = .rgb
+      case Space.bgr: layout = .bgr
+      default: throw malformed("color space \(colorSpace) is not known")
+      }
+      let image = ImageFeature(width: width, height: height, layout: layout, scalar: type.scalar ?? .float32)
+      if let tensor = type.tensorType, tensor.shape != image.tensorShape {
+        throw malformed("it is an image of \(image.tensorShape), the program has \(tensor)")
+      }
+      return .image(image)
+    case .array(let array): return try tensor(array, named: name, type, malformed)
+    case .state(let array):
+      guard case .tensor(let scalar, let dimensions) = try tensor(array, named: name, type, malformed) else {
+        throw malformed("its state is not a tensor")
+      }
+      return .state(scalar, dimensions)
+    case .unknown:
+      guard let scalar = type.scalar else { throw malformed("the model does not say what it is") }
+      return .tensor(scalar, type.sizes.enumerated().map { dimension(name, $0, $1) })
+    }
+  }
+
+  private static func tensor(
+    _ array: CoreMLArray, named name: String, _ type: MILType, _ malformed: (String) -> FormatError
+  ) throws(FormatError) -> FeatureType {
+    typealias Number = CoreMLSchema.ArrayFeatureType.ArrayDataType
+    let described: ScalarType?
+    switch array.dataType {
+    case Number.float16: described = .float16
+    case Number.float32: described = .float32
+    case Number.double: described = .float64
+    case Number.int8: described = .int8
+    case Number.int32: described = .int32
+    default: described = nil
+    }
+    guard let scalar = type.scalar ?? described else { throw malformed("array data type \(array.dataType)") }
+    if type.dataType == nil { return .tensor(scalar, array.shape.enumerated().map { dimension(name, $0, $1) }) }
+    var dimensions: [Dimension] = []
+    for (axis, size) in type.sizes.enumerated() {
+      if let size {
+        if array.shape.count == type.sizes.count, array.ranges.isEmpty, array.shape[axis] != size {
+          throw malformed("the description has shape \(Shape(array.shape)), the program \(size) at axis \(axis)")
+        }
+        dimensions.append(dimension(name, axis, size))
+      } else {
+        let range = axis < array.ranges.count ? array.ranges[axis] : 1...Int.max
+        let standard = axis < array.shape.count && range.contains(array.shape[axis]) ? array.shape[axis] : nil
+        dimensions.append(.flexible(name: "\(name).\(axis)", range: range, standard: standard))
+      }
+    }
+    return .tensor(scalar, dimensions)
+  }
+
+  private static func dimension(_ name: String, _ axis: Int, _ size: Int?) -> Dimension {
+    if let size, size >= 0 { return .fixed(size) }
+    return .flexible(name: "\(name).\(axis)", range: 1...Int.max, standard: nil)
+  }
+}

@@ -1,0 +1,142 @@
+import KelvinGraph
+
+/// Builds graphs from a function of an ML Program.
+struct MILGraphSource: GraphSource {
+  let function: MILFunction
+  let inputs: [Feature]
+  /// The values that become the graph's outputs, in order.
+  let outputs: [String]
+  let classifier: Classifier?
+  let file: String
+  let files: WeightFiles
+
+  func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
+    try checkOperations()
+    let types = try resolveInputTypes(inputs, given: shapes, file: file)
+    var scope = MILScope(Emitter(evaluator: evaluator), files)
+    do {
+      for input in function.inputs {
+        guard let type = input.type.tensorType ?? types[input.name] else { continue }
+        try scope.define(input.name, try scope.emitter.input(input.name, type), by: "function")
+      }
+    } catch let error as GraphError {
+      throw FormatError(.malformed, file: file, place: error.place, error.reason)
+    }
+    for operation in function.block.operations {
+      do { try add(operation, &scope) } catch let error as GraphError {
+        throw FormatError(
+          .malformed, file: file, place: error.place, offset: operation.offset,
+          "\(error.reason) [operation \(operation.index)]")
+      }
+    }
+    do {
+      for (index, name) in outputs.enumerated() {
+        let id = try scope.value(name, reader: "output '\(name)'")
+        if let classifier, classifier.graphOutput == index, scope.emitter.shape(id).count != classifier.labels.count {
+          throw GraphError(
+            "output '\(name)'", "has \(scope.emitter.shape(id).count) elements for \(classifier.labels.count) labels")
+        }
+        scope.emitter.output(id)
+      }
+      return try scope.emitter.finish()
+    } catch let error as GraphError {
+      throw FormatError(.malformed, file: file, place: error.place, error.reason)
+    }
+  }
+
+  private func add(_ operation: MILOperation, _ scope: inout MILScope) throws {
+    if operation.kind == "const" {
+      guard let output = operation.outputs.first, let value = operation.attributes["val"] else {
+        throw GraphError("const '\(operation.name)'", "has no value")
+      }
+      return try scope.define(output.name, constant: value)
+    }
+    if operation.kind == "classify" { return }
+    guard let mapper = MILMapper.byName[operation.kind] else { return }
+    let kind = "\(function.prefix).\(operation.kind)"
+    scope.emitter.begin(
+      Origin(name: operation.name, kind: kind, index: operation.index), outputNames: operation.outputs.map(\.name))
+    let results = try mapper.map(operation, &scope)
+    for (output, result) in zip(operation.outputs, results) {
+      let type = scope.emitter.type(result)
+      if let declared = output.type.tensorType, declared != type {
+        throw scope.emitter.invalid("output '\(output.name)' is declared \(declared), it computes \(type)")
+      }
+      try scope.define(output.name, result, by: "\(kind) '\(operation.name)'")
+    }
+  }
+
+  /// Lists everything that has no mapper, in nested blocks too.
+  private func checkOperations() throws(FormatError) {
+    var missing = MissingOperations()
+    var pending = function.block.operations[...]
+    while let operation = pending.popFirst() {
+      if operation.kind != "const", operation.kind != "classify", MILMapper.byName[operation.kind] == nil {
+        missing.add("\(function.prefix).\(operation.kind)", at: operation.name)
+      }
+      for block in operation.blocks { pending += block.operations }
+    }
+    guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
+  }
+}
+
+/// The values of a function while its graph is built. A constant becomes a graph value when a node first reads it.
+struct MILScope {
+  var emitter: Emitter
+  private let files: WeightFiles
+  private var values: [String: ValueID] = [:]
+  private var constants: [String: MILValue] = [:]
+
+  init(_ emitter: Emitter, _ files: WeightFiles) {
+    self.emitter = emitter
+    self.files = files
+  }
+
+  mutating func define(_ name: String, _ id: ValueID, by place: String) throws {
+    guard constants[name] == nil, values.updateValue(id, forKey: name) == nil else {
+      throw GraphError(place, "computes '\(name)', which is there already")
+    }
+  }
+
+  mutating func define(_ name: String, constant: MILValue) throws {
+    guard values[name] == nil, constants.updateValue(constant, forKey: name) == nil else {
+      throw GraphError("const '\(name)'", "the name is used twice")
+    }
+  }
+
+  mutating func value(_ name: String, reader: String) throws -> ValueID {
+    if let id = values[name] { return id }
+    guard let constant = constants[name] else {
+      throw GraphError(reader, "reads '\(name)', which nothing before it computes")
+    }
+    let id = emitter.constant(named: name, Weight(try constant.tensor(files, name: name)))
+    values[name] = id
+    return id
+  }
+
+  mutating func value(_ binding: MILOperation.Binding, _ operation: MILOperation, _ input: String) throws -> ValueID {
+    switch binding {
+    case .name(let name): return try value(name, reader: "\(operation.kind) '\(operation.name)'")
+    case .value(let value):
+      let name = "\(operation.name)/\(input)"
+      return emitter.constant(named: name, Weight(try value.tensor(files, name: name)))
+    }
+  }
+
+  /// The constant behind a binding, where the program holds one.
+  private func constant(_ binding: MILOperation.Binding) -> MILValue? {
+    switch binding {
+    case .name(let name): constants[name]
+    case .value(let value): value
+    }
+  }
+
+  func text(_ binding: MILOperation.Binding) throws -> String? { try constant(binding)?.strings().first }
+
+  /// The elements of a constant, or of a value that is known while building; nil where it depends on inputs.
+  func tensor(_ binding: MILOperation.Binding, _ input: String) throws -> Tensor? {
+    if let constant = constant(binding) { return try constant.tensor(files, name: input) }
+    guard let name = binding.name, let id = values[name] else { return nil }
+    return emitter.weight(id)?.dense()
+  }
+}

@@ -1,0 +1,83 @@
+import KelvinGraph
+
+/// How a MIL operation is written in Kelvin's operators.
+struct MILMapper: Sendable {
+  let name: String
+  let map: @Sendable (MILOperation, inout MILScope) throws -> [ValueID]
+
+  /// - Parameter map: writes the nodes and returns the operation's only output.
+  init(_ name: String, _ map: @escaping @Sendable (MILOperation, inout MILScope) throws -> ValueID) {
+    self.init(several: name) { [try map($0, &$1)] }
+  }
+
+  /// - Parameter map: writes the nodes and returns the operation's outputs.
+  init(several name: String, _ map: @escaping @Sendable (MILOperation, inout MILScope) throws -> [ValueID]) {
+    self.name = name
+    self.map = map
+  }
+
+  static let byName = Dictionary(uniqueKeysWithValues: milMappers.map { ($0.name, $0) })
+}
+
+/// What mappers ask of an operation's inputs.
+extension MILOperation {
+  func value(_ input: String, _ scope: inout MILScope) throws -> ValueID {
+    guard let id = try optional(input, &scope) else { throw scope.emitter.invalid("input '\(input)' is missing") }
+    return id
+  }
+
+  func optional(_ input: String, _ scope: inout MILScope) throws -> ValueID? {
+    guard let binding = inputs[input]?.first else { return nil }
+    return try scope.value(binding, self, input)
+  }
+
+  /// The values of a tuple; at least one.
+  func values(_ input: String, _ scope: inout MILScope) throws -> [ValueID] {
+    guard let bindings = inputs[input], !bindings.isEmpty else {
+      throw scope.emitter.invalid("input '\(input)' is missing")
+    }
+    var values: [ValueID] = []
+    for binding in bindings { values.append(try scope.value(binding, self, input)) }
+    return values
+  }
+
+  func text(_ input: String, _ scope: MILScope) throws -> String? {
+    guard let binding = inputs[input]?.first else { return nil }
+    guard let text = try scope.text(binding) else { throw scope.emitter.invalid("'\(input)' is not a constant text") }
+    return text
+  }
+
+  func integers(_ input: String, _ scope: MILScope) throws -> [Int]? {
+    try constant(input, scope, atMost: 1024)?.integers
+  }
+
+  func integer(_ input: String, _ scope: MILScope) throws -> Int? {
+    try constant(input, scope, atMost: 1)?.integers.first
+  }
+
+  func number(_ input: String, _ scope: MILScope) throws -> Float? {
+    try constant(input, scope, atMost: 1)?.floats.first
+  }
+
+  func flag(_ input: String, _ scope: MILScope) throws -> Bool { try integer(input, scope) ?? 0 != 0 }
+
+  func flags(_ input: String, _ scope: MILScope) throws -> [Bool]? { try integers(input, scope)?.map { $0 != 0 } }
+
+  /// What an operation cannot do without.
+  func required<T>(_ value: T?, _ input: String, _ scope: MILScope) throws -> T {
+    guard let value else { throw scope.emitter.invalid("input '\(input)' is missing") }
+    return value
+  }
+
+  /// A constant input; nil where it is left out.
+  private func constant(_ input: String, _ scope: MILScope, atMost limit: Int) throws -> Tensor? {
+    guard let binding = inputs[input]?.first else { return nil }
+    guard let tensor = try scope.tensor(binding, input) else {
+      throw scope.emitter.invalid("'\(input)' depends on the model's inputs, expected a constant")
+    }
+    guard tensor.count <= limit else {
+      throw scope.emitter.invalid("'\(input)' has \(tensor.count) elements, expected at most \(limit)")
+    }
+    return tensor
+  }
+}

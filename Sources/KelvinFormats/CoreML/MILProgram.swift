@@ -1,0 +1,172 @@
+import KelvinGraph
+
+/// An ML Program.
+struct MILProgram {
+  var functions: [String: MILFunction] = [:]
+
+  init(_ message: WireMessage) throws(FormatError) {
+    var reader = message.fields()
+    while let field = try reader.next() {
+      guard field.number == MILSchema.Program.functions else { continue }
+      try field.check(functions.count, 1 << 12)
+      let (name, value) = try field.message().mapEntry()
+      if let value { functions[name] = try MILFunction(value.message()) }
+    }
+  }
+
+  /// The files that hold weights, relative to the model's folder.
+  var blobFiles: [String] {
+    var files = Set<String>()
+    for function in functions.values {
+      for operation in function.block.operations {
+        if let file = operation.attributes["val"]?.blob?.file { files.insert(file) }
+      }
+    }
+    return files.sorted()
+  }
+}
+
+/// A function: its inputs, and the block for its operator set.
+struct MILFunction {
+  var inputs: [MILNamedType] = []
+  var opset = ""
+  var block = MILBlock()
+
+  init(_ message: WireMessage) throws(FormatError) {
+    typealias Fields = MILSchema.Function
+    var blocks: [(name: String, block: WireField)] = []
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.inputs:
+        try field.check(inputs.count)
+        inputs.append(try MILNamedType(field.message()))
+      case Fields.opset: opset = try field.string()
+      case Fields.blockSpecializations:
+        try field.check(blocks.count, 1000)
+        let (name, value) = try field.message().mapEntry()
+        if let value { blocks.append((name, value)) }
+      default: break
+      }
+    }
+    let opset = opset
+    guard let chosen = blocks.first(where: { $0.name == opset }) else {
+      throw FormatError(
+        .malformed, file: message.file, offset: message.offset,
+        "a function for '\(opset)' has no block for it (\(blocks.map { "'\($0.name)'" }.joined(separator: ", ")))")
+    }
+    block = try MILBlock(chosen.block.message())
+  }
+
+  /// The prefix of operation names: `CoreML6` came with iOS 16.
+  var prefix: String {
+    guard opset.hasPrefix("CoreML"), let number = Int(opset.dropFirst(6)), (1..<100).contains(number) else {
+      return opset.lowercased()
+    }
+    return "ios\(number + 10)"
+  }
+
+  var structure: SourceBlock {
+    var structure = block.structure(prefix: prefix)
+    structure.inputs = inputs.map(\.name)
+    return structure
+  }
+}
+
+struct MILBlock {
+  var outputs: [String] = []
+  var operations: [MILOperation] = []
+
+  init() {}
+
+  init(_ message: WireMessage) throws(FormatError) {
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case MILSchema.Block.outputs: try field.append(to: &outputs)
+      case MILSchema.Block.operations:
+        try field.check(operations.count)
+        operations.append(try MILOperation(field.message(), index: operations.count))
+      default: break
+      }
+    }
+  }
+
+  func structure(prefix: String) -> SourceBlock {
+    SourceBlock(
+      inputs: [], outputs: outputs,
+      operations: operations.map { operation in
+        SourceOperation(
+          name: operation.name, kind: "\(prefix).\(operation.kind)",
+          inputs: operation.inputs.keys.sorted().flatMap { operation.inputs[$0]?.compactMap(\.name) ?? [] },
+          outputs: operation.outputs.map(\.name), blocks: operation.blocks.map { $0.structure(prefix: prefix) })
+      })
+  }
+}
+
+/// An operation.
+struct MILOperation {
+  /// What an input is bound to: the name of a value, or a value itself.
+  enum Binding {
+    case name(String)
+    case value(MILValue)
+
+    var name: String? {
+      if case .name(let name) = self { name } else { nil }
+    }
+  }
+
+  var kind = ""
+  var inputs: [String: [Binding]] = [:]
+  var outputs: [MILNamedType] = []
+  var blocks: [MILBlock] = []
+  var attributes: [String: MILValue] = [:]
+  let index: Int
+  let offset: Int
+  /// The `name` attribute, or the first output's name.
+  let name: String
+
+  init(_ message: WireMessage, index: Int) throws(FormatError) {
+    typealias Fields = MILSchema.Operation
+    self.index = index
+    offset = message.offset
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.type: kind = try field.string()
+      case Fields.inputs:
+        try field.check(inputs.count)
+        let (name, value) = try field.message().mapEntry()
+        if let value { inputs[name] = try Self.bindings(value.message()) }
+      case Fields.outputs:
+        try field.check(outputs.count)
+        outputs.append(try MILNamedType(field.message()))
+      case Fields.blocks:
+        try field.check(blocks.count)
+        blocks.append(try MILBlock(field.message()))
+      case Fields.attributes:
+        try field.check(attributes.count)
+        let (name, value) = try field.message().mapEntry()
+        if let value { attributes[name] = try MILValue(value.message()) }
+      default: break
+      }
+    }
+    let given = try attributes["name"]?.strings().first ?? ""
+    name = given.isEmpty ? outputs.first?.name ?? "\(kind)_\(index)" : given
+  }
+
+  private static func bindings(_ message: WireMessage) throws(FormatError) -> [Binding] {
+    var bindings: [Binding] = []
+    var reader = message.fields()
+    while let field = try reader.next() {
+      guard field.number == MILSchema.Argument.arguments else { continue }
+      try field.check(bindings.count)
+      var binding = try field.message().fields()
+      while let part = try binding.next() {
+        if part.number == MILSchema.Argument.Binding.name { bindings.append(.name(try part.string())) }
+        if part.number == MILSchema.Argument.Binding.value { bindings.append(.value(try MILValue(part.message()))) }
+      }
+    }
+    return bindings
+  }
+}

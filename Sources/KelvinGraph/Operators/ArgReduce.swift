@@ -1,0 +1,45 @@
+/// The position of the largest or smallest element along one axis.
+///
+/// Input: x, any shape. Output: int64 positions, the axis reduced to 1 or left out.
+package struct ArgReduce: Operator {
+  package enum Function: String, Hashable, Sendable { case maximum, minimum }
+
+  package static let name = "arg_reduce"
+  package var function: Function
+  /// Counted from the front.
+  package var axis: Int
+  package var keepsDimensions: Bool
+  /// Whether the last of several equal elements counts, instead of the first.
+  package var takesLast: Bool
+  /// The element type of the positions: an integer type.
+  package var scalar: ScalarType
+
+  package init(
+    _ function: Function, axis: Int, keepsDimensions: Bool, takesLast: Bool = false, scalar: ScalarType = .int64
+  ) {
+    self.function = function
+    self.axis = axis
+    self.keepsDimensions = keepsDimensions
+    self.takesLast = takesLast
+    self.scalar = scalar
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    var shape = inputs[0].shape
+    guard (0..<shape.rank).contains(axis), shape[axis] > 0, !scalar.isFloatingPoint, scalar != .bool else {
+      throw OperatorError("expected a tensor with elements along axis \(axis) and an integer result, got \(inputs[0])")
+    }
+    if keepsDimensions { shape[axis] = 1 } else { shape.dimensions.remove(at: axis) }
+    return [TensorType(scalar, shape)]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(inputs[0].count) }
+
+  package var attributes: [Attribute] {
+    [Attribute("function", function.rawValue), Attribute("axis", axis)]
+      + (keepsDimensions ? [Attribute("keeps_dimensions", true)] : [])
+      + (takesLast ? [Attribute("takes_last", true)] : [])
+      + (scalar == .int64 ? [] : [Attribute("scalar", scalar.rawValue)])
+  }
+}
