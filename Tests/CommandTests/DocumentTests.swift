@@ -145,6 +145,41 @@ import Testing
     #expect(refused.status == 65, "\(refused)")
   }
 
+  @Test func benchComparesEveryConfiguration() throws {
+    let report = try document(
+      ["bench", Kelvin.digits, "--workload", "one-shot", "--units", "cpu", "--units", "reference", "--no-cache"])
+    for key in ["machine", "model", "workload", "verdict"] { #expect(report[key] != nil, "\(key)") }
+    let configurations = try #require(report["configurations"]?.array)
+    #expect(configurations.map { $0["units"]?.text } == ["cpu", "reference"])
+    for configuration in configurations {
+      for key in ["load", "compile", "first", "p50", "p90", "p99", "throughput"] {
+        #expect((configuration[key]?.number ?? -1) > 0, "\(key)")
+      }
+    }
+  }
+
+  @Test func profileMeasuresAndLaterPlansUseIt() throws {
+    let folder = TemporaryFolder()
+    let file = "\(folder.path)/profile.json"
+    let profile = try document(
+      ["profile", Kelvin.digits, "--units", "cpu", "--budget", "0.3", "--save", file, "--no-cache"])
+    #expect((profile["nodes"]?.array?.count ?? profile["nodes"]?.object?.count ?? 0) > 20)
+    let plan = try document(["plan", Kelvin.digits, "--units", "cpu", "--profile", file, "--no-cache"])
+    let sources = try #require(plan["nodes"]?.array).map { $0["candidates"]?[0]?["source"]?.text }
+    #expect(sources.allSatisfy { $0 == "measured" })
+  }
+
+  @Test func thePackageGivesTheLabelsOfTheOtherFormat() throws {
+    let images = ["1_0011.png", "5_0109.jpg", "8_0242.png"].map(Kelvin.image)
+    let package = try #require(try document(["classify", Kelvin.digitsPackage] + images).array)
+    let file = try #require(try document(["classify", Kelvin.digits] + images).array)
+    for (one, other) in zip(package, file) {
+      #expect(one["observations"]?[0]?["identifier"] == other["observations"]?[0]?["identifier"])
+      let difference = (one["observations"]?[0]?["confidence"]?.number ?? 2) - (other["observations"]?[0]?["confidence"]?.number ?? 0)
+      #expect(abs(difference) < 0.02)
+    }
+  }
+
   @Test func operatorsSayWhatEachDeviceAnswers() throws {
     let rows = try #require(try document(["operators"]).array)
     let convolution = try #require(rows.first { $0["operator"]?.text == "convolution" })

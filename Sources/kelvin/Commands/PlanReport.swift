@@ -36,13 +36,13 @@ struct PlanReport: Encodable {
     for change in model.changes where change.isRemoval {
       for origin in change.origins { reasons[origin.name] = change.reason }
     }
-    return model.program.structure.operations(of: model.functionName).compactMap { operation in
+    return model.program.structure.computations(of: model.functionName).compactMap { operation in
       let names = [operation.name] + operation.outputs
-      guard operation.kind != "const", !names.contains(where: present.contains) else { return nil }
+      guard !names.contains(where: present.contains) else { return nil }
       let reason = names.lazy.compactMap { reasons[$0] }.first
       return FoldedOperation(
         name: operation.name.isEmpty ? operation.outputs.first ?? "" : operation.name, op: operation.kind,
-        reason: reason ?? "its result was known, or is its input, when the model was loaded")
+        reason: reason ?? "nothing of it runs: its result is known, is its input, or only names outputs")
     }
   }
 

@@ -14,8 +14,16 @@ extension SourceStructure {
     }
   }
 
-  /// How often each kind of operation occurs in a function.
+  /// A function's operations that compute: constants are data.
+  func computations(of function: String) -> [SourceOperation] {
+    operations(of: function).filter { operation in
+      let kind = operation.kind.split(separator: ".").last ?? ""
+      return kind != "const" && kind != "Constant"
+    }
+  }
+
+  /// How often each kind of operation that computes occurs in a function.
   func kinds(of function: String) -> [String: Int] {
-    operations(of: function).reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
+    computations(of: function).reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
   }
 }
