@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// From the dense layout [N, C, area] to the blocked one [N, ceil(C / 4), area, 4], whose last block is padded with zeros.
+// From the dense layout [N, C, area] to the blocked one [N, ceil(C / 4), area, 4], whose last block is filled with
+// zeros.
 #include "common.glsl"
 
 layout(push_constant) uniform Parameters {

@@ -85,7 +85,9 @@ void main() {
         [[unroll]] for (int c = 0; c < 4; c++) {
           [[unroll]] for (int b = 0; b < BLOCKS; b++) {
             vec4 row = TEXEL(w, weights, weight, c * BLOCKS + b);
-            [[unroll]] for (int i = 0; i < PIXELS; i++) sum[i * BLOCKS + b] = fma(vec4(v[i][c]), row, sum[i * BLOCKS + b]);
+            [[unroll]] for (int i = 0; i < PIXELS; i++) {
+              sum[i * BLOCKS + b] = fma(vec4(v[i][c]), row, sum[i * BLOCKS + b]);
+            }
           }
         }
         weight += 4 * BLOCKS;

@@ -45,5 +45,7 @@ enum PipelineBlob {
     bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 
-  private static func littleEndian(_ value: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+  private static func littleEndian(_ value: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
 }

@@ -53,7 +53,9 @@ final class SegmentBuilder {
       move(region, .float, shape, to: target, layout)
       return target
     }
-    guard let index = graph.inputs.firstIndex(of: id) else { throw error("reads '\(graph[id].name)' before it is there") }
+    guard let index = graph.inputs.firstIndex(of: id) else {
+      throw error("reads '\(graph[id].name)' before it is there")
+    }
     let input = Region(place: .input(index), byteCount: type.byteCount)
     if type.scalar == .float32 { place(id, .dense, input) }
     if let region = placed[id]?[layout] { return region }
@@ -77,7 +79,9 @@ final class SegmentBuilder {
           weight.dense().bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
         }, format: format)
     }
-    guard let index = graph.inputs.firstIndex(of: id) else { throw error("its indices are computed inside the segment") }
+    guard let index = graph.inputs.firstIndex(of: id) else {
+      throw error("its indices are computed inside the segment")
+    }
     return Operand(region: Region(place: .input(index), byteCount: type.byteCount), format: format)
   }
 
@@ -162,7 +166,9 @@ final class SegmentBuilder {
       node = producers[id.index] ?? max(graph.nodes.count - 1, 0)
       let target = Region(place: .output(index), byteCount: type.byteCount)
       if let region = placed[id]?[.dense], region.place == target.place { continue }
-      guard type.scalar == .float32 || type.scalar == .float16 else { throw error("gives '\(graph[id].name)' as \(type)") }
+      guard type.scalar == .float32 || type.scalar == .float16 else {
+        throw error("gives '\(graph[id].name)' as \(type)")
+      }
       let isBlockedOnly = placed[id]?[.dense] == nil && placed[id]?[.blocked] != nil
       if type.scalar == .float32, isBlockedOnly, !isOutputTaken[index], let region = placed[id]?[.blocked] {
         isOutputTaken[index] = true
@@ -214,7 +220,9 @@ final class SegmentBuilder {
     }
   }
 
-  private func move(_ source: Region, _ format: TexelFormat, _ shape: BlockedShape, to target: Region, _ layout: Layout) {
+  private func move(
+    _ source: Region, _ format: TexelFormat, _ shape: BlockedShape, to target: Region, _ layout: Layout
+  ) {
     var parameters = Parameters()
     parameters.add(shape.count, shape.area, shape.blocks, shape.channels)
     parameters.addInverses(shape.area, shape.blocks)

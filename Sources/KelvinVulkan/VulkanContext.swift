@@ -91,7 +91,7 @@ final class VulkanContext: @unchecked Sendable {
   private static func error(_ result: VkResult, _ id: String, _ place: String) -> DeviceError {
     switch result {
     case VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY:
-      DeviceError(.outOfMemory, device: id, place: place, reason: "out of memory; use a smaller batch or another device")
+      DeviceError(.outOfMemory, device: id, place: place, reason: "out of memory; use a smaller batch")
     case VK_ERROR_DEVICE_LOST:
       DeviceError(.lost, device: id, place: place, reason: "the device was lost; open it again or use another")
     default:

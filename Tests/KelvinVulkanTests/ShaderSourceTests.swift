@@ -3,7 +3,8 @@ import FoundationEssentials
 import Testing
 
 /// The package's folder, from the place of this file.
-private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+private let root = URL(filePath: #filePath)
+  .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
 struct ShaderSourceTests {
   @Test func committedModulesAreMadeFromTheCommittedSources() throws {

@@ -150,7 +150,7 @@ struct VulkanDeviceTests {
     let result = try fresh().run(graph, [input], blobs: given).outputs[0]
     #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
     let after = try #require(given.blob(key)).withUnsafeBytes { Array($0) }
-    if damage == "none" { #expect(given.stores == 1) } else { #expect(given.stores == 2 && after.count == stored.count) }
+    #expect(given.stores == (damage == "none" ? 1 : 2) && after.count == stored.count)
   }
 
   @Test func namesWhatItDoesNotRun() throws {

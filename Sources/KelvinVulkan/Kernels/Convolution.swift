@@ -37,7 +37,9 @@ struct ConvolutionGeometry: Sendable {
     node = context.node
     traits = context.traits
     let (x, weights, y) = (context.inputs[0].shape, context.inputs[1].shape, context.outputs[0].shape)
-    func pair(_ list: [Int], _ filler: Int) -> (y: Int, x: Int) { list.count == 2 ? (list[0], list[1]) : (filler, list[0]) }
+    func pair(_ list: [Int], _ filler: Int) -> (y: Int, x: Int) {
+      list.count == 2 ? (list[0], list[1]) : (filler, list[0])
+    }
     batch = x[0]
     inputs = x[1]
     outputs = weights[0]
@@ -70,7 +72,9 @@ struct ConvolutionGeometry: Sendable {
 
   private func biasID() -> ValueID? { op.epilogue.hasBias ? node.inputs[2] : nil }
 
-  private func residual(_ builder: SegmentBuilder, _ layout: Layout, _ format: TexelFormat) throws(DeviceError) -> [Operand] {
+  private func residual(
+    _ builder: SegmentBuilder, _ layout: Layout, _ format: TexelFormat
+  ) throws(DeviceError) -> [Operand] {
     guard op.epilogue.addsResidual, let id = node.inputs.last else { return [] }
     return [Operand(region: try builder.read(id, layout), format: format)]
   }

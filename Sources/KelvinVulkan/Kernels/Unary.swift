@@ -12,24 +12,12 @@ extension KernelTable<KernelContext, Kernel> {
       }
     }
   }
-
-  mutating func addCast() {
-    add(Cast.self) { op, context throws(DeviceError) in
-      try context.requireFloats()
-      let node = context.node
-      let rounds = context.inputs[0].scalar == .float32 && op.scalar == .float16
-      return Kernel { builder throws(DeviceError) in
-        guard rounds else { return try builder.rename(node.inputs[0], to: node.outputs[0]) }
-        try builder.apply(code: 254, a: 0, b: 0, to: node.inputs[0], giving: node.outputs[0])
-      }
-    }
-  }
 }
 
 extension SegmentBuilder {
   /// One function of every element, in the layout the value already has. Channels that pad a last block would get
   /// `f(0)`, so such values go through the dense layout.
-  fileprivate func apply(code: Int, a: Float, b: Float, to input: ValueID, giving output: ValueID) throws(DeviceError) {
+  func apply(code: Int, a: Float, b: Float, to input: ValueID, giving output: ValueID) throws(DeviceError) {
     let type = type(input)
     let shape = BlockedShape(type.shape)
     let isBlocked = !has(input, .dense) && shape.channels % 4 == 0
