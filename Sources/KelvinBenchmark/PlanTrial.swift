@@ -49,8 +49,11 @@ package struct PlanTrial: Sendable {
       guard !candidates.contains(where: { $0.solution.placement == solution.placement }) else { return }
       candidates.append((label, solution))
     }
-    for plan in explanation.ranked.prefix(limit) { add(plan.label, plan.solution) }
     let singles = explanation.singleDevices.map(\.solution)
+    for plan in explanation.ranked.prefix(limit) {
+      let single = explanation.singleDevices.first { $0.solution.placement == plan.solution.placement }
+      add(single.map { "only \($0.device)" } ?? plan.label, plan.solution)
+    }
     for single in explanation.singleDevices where single.device != context.inventory.reference?.info.id {
       add("only \(single.device)", single.solution)
     }

@@ -93,6 +93,8 @@ struct NodeProfilerTests {
     let text = result.lines().joined(separator: "\n")
     #expect(text.contains("layer 1") && text.contains("cpu → gpu:0") && text.contains("residual"))
     #expect(result.trace.events.contains { $0.kind == .transfer && $0.details["from"] == "cpu" })
+    // The card's nodes end long after the host began to fetch their result.
+    #expect(result.trace.events.contains { $0.kind == .wait && $0.name == "waiting for gpu:0" })
   }
 
   @Test func aDeviceThatRunsNothingIsLeftOutAndSaidSo() throws {

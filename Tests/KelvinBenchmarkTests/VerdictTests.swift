@@ -39,6 +39,20 @@ struct VerdictTests {
     #expect(hopeless.disturbed == 0)
   }
 
+  @Test func theSamePlanUnderTwoNamesIsOnePlan() throws {
+    let rounds = [series(0.011, seed: 1), series(0.030, seed: 2), series(0.010, seed: 3)]
+    let finding = try #require(Finding(rounds, plans: [0, 1, 0]))
+    #expect(finding.winner == 0)
+    #expect(finding.runnerUp?.index == 1)
+    let alone = try #require(Finding([rounds[0], rounds[2]], plans: [0, 0]))
+    #expect(alone.winner == nil)
+  }
+
+  @Test func aDifferenceOfOnePercentIsNotCalledOne() throws {
+    let finding = try #require(Finding([series(0.0100, noise: 1e-5, seed: 1), series(0.0101, noise: 1e-5, seed: 2)]))
+    #expect(finding.winner == nil)
+  }
+
   @Test func nothingMeasuredIsNoFinding() {
     #expect(Finding([]) == nil)
     #expect(Finding([[], []]) == nil)

@@ -141,6 +141,8 @@ private func run(_ tasks: [ck_task], threads: Int) {
         ck_pool_run(ck_pool_shared(), &job)
       }
     }
+    // The tasks point into the marks' memory, so the marks must outlive the run.
+    #expect(marks.allSatisfy { $0.areAll(1) })
     #expect(times.allSatisfy { $0.start >= 0 && $0.seconds >= 0 })
     #expect(zip(times, times.dropFirst()).allSatisfy { $0.start + $0.seconds <= $1.start })
   }

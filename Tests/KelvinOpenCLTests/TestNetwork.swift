@@ -96,7 +96,9 @@ struct TestNetwork {
       let activation = activations[pick(0...3)]
       switch pick(0...9) {
       case 0, 1: values.append(try net.convolution(x, pick(1...40), activation: activation))
-      case 2: values.append(try net.convolution(x, pick(1...20), kernel: 3, stride: pick(1...2), activation: activation))
+      case 2:
+        let (outputs, stride) = (pick(1...20), pick(1...2))
+        values.append(try net.convolution(x, outputs, kernel: 3, stride: stride, activation: activation))
       case 3: values.append(try net.convolution(x, shape[1], kernel: 3, groups: shape[1], activation: activation))
       case 4: values.append(try net.convolution(x, shape[1], residual: x))
       case 5: values.append(try net.add(Unary(.sigmoid), x))

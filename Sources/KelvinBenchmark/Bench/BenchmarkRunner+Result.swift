@@ -23,10 +23,11 @@ extension BenchmarkRunner {
         agreementRemark: agreementRemark, trace: try contestant.trace(subject.inputs[0]))
     }
     let medians = contestants.map { $0.warm.map { (try? LatencyStatistics($0).median) ?? 0 } }
-    guard let start = Finding(contestants.map { $0.starts.map(\.total) }),
-      let warm = Finding(medians, isDisturbed: disturbedRounds)
+    let plans = Self.planNumbers(contestants)
+    guard let start = Finding(contestants.map { $0.starts.map(\.total) }, plans: plans),
+      let warm = Finding(medians, plans: plans, isDisturbed: disturbedRounds)
     else { throw BenchmarkError.invalidRequest("nothing was measured") }
-    let load = sustainedFinding(contestants)
+    let load = sustainedFinding(contestants, plans: plans)
     let verdict = Verdict(labels: labels, start: start, warm: warm, load: load)
     describe(contestants, warm: warm, agreementRemark: agreementRemark)
     return BenchmarkResult(
@@ -35,13 +36,25 @@ extension BenchmarkRunner {
       comparisons: comparisons(load?.deciding ?? warm, labels), notes: notes)
   }
 
-  private func sustainedFinding(_ contestants: [Contestant]) -> SustainedFinding? {
+  /// For each configuration the first one with the same placement, precision and threads.
+  private static func planNumbers(_ contestants: [Contestant]) -> [Int] {
+    contestants.indices.map { index in
+      let (solution, request) = (contestants[index].explanation.solution, contestants[index].configuration.request)
+      return contestants.indices.first { other in
+        let (theirs, asked) = (contestants[other].explanation.solution, contestants[other].configuration.request)
+        return theirs.placement == solution.placement && asked.precision == request.precision
+          && asked.threads == request.threads
+      } ?? index
+    }
+  }
+
+  private func sustainedFinding(_ contestants: [Contestant], plans: [Int]) -> SustainedFinding? {
     let latencies = contestants.map { contestant in
       contestant.slices.map { (try? LatencyStatistics($0.frames.map(\.latency)).median) ?? .infinity }
     }
     guard workload.kind != .oneShot,
-      let served = Finding(contestants.map { $0.slices.map(\.secondsPerFrame) }, isDisturbed: disturbedSlices),
-      let latency = Finding(latencies, isDisturbed: disturbedSlices)
+      let served = Finding(contestants.map { $0.slices.map(\.secondsPerFrame) }, plans: plans, isDisturbed: disturbedSlices),
+      let latency = Finding(latencies, plans: plans, isDisturbed: disturbedSlices)
     else { return nil }
     return SustainedFinding(
       framesPerSecond: workload.kind == .stream ? workload.framesPerSecond : nil, served: served, latency: latency,
@@ -57,7 +70,7 @@ extension BenchmarkRunner {
     finding.comparisons.indices.map { index in
       if index == finding.best { return "" }
       guard let comparison = finding.comparisons[index] else { return "too few rounds to compare" }
-      guard comparison.verdict == .slower else { return "\(comparison.verdict.rawValue) to \(labels[finding.best])" }
+      guard comparison.verdict == .slower, !finding.tied.contains(index) else { return "no difference measured to \(labels[finding.best])" }
       func text(_ value: Double) -> String { HumanReadable.significant(value) }
       let range = "\(text(comparison.interval.lower)) to \(text(comparison.interval.upper))"
       return "\(text(comparison.ratio)) × slower than \(labels[finding.best]) (\(range))"
@@ -66,7 +79,11 @@ extension BenchmarkRunner {
 
   private func describe(_ contestants: [Contestant], warm: Finding, agreementRemark: String) {
     let count = contestants.count
-    if count > 1 { notes.append("configurations took turns, the order turned round each time, and are compared in pairs") }
+    if count > 1 { notes.append("configurations took turns, the order changing each time, and are compared round by round") }
+    for (index, first) in Self.planNumbers(contestants).enumerated() where first != index {
+      let (label, other) = (contestants[index].configuration.label, contestants[first].configuration.label)
+      notes.append("\(label) and \(other) run the same plan: any difference between them is noise")
+    }
     notes.append(
       subject.reload == nil
         ? "reading the model was timed once" : "each start read the model with its files forgotten by the page cache")

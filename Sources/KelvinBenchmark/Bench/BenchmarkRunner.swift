@@ -130,9 +130,12 @@ package final class BenchmarkRunner {
     }
   }
 
-  /// The order turned round from one round to the next: A B, B A, A B, …
+  /// Two take turns: A B, B A, A B, …; more come in another random order each round, so that nobody always runs
+  /// after the same neighbour.
   func turns(_ contestants: [Contestant], _ round: Int) -> [Contestant] {
-    round.isMultiple(of: 2) ? contestants : contestants.reversed()
+    guard contestants.count > 2 else { return round.isMultiple(of: 2) ? contestants : contestants.reversed() }
+    var random = SplitMix64(seed: UInt64(round))
+    return contestants.shuffled(using: &random)
   }
 
   /// - Returns: why there is no agreement; empty where there is.

@@ -13,8 +13,13 @@ package struct Finding: Sendable, Hashable {
   /// Rounds left out because somebody else took processor time.
   package let disturbed: Int
 
-  /// The configuration that is faster than every other beyond noise; nil where there is none, or nothing to compare.
-  package var winner: Int? { tied.count == 1 && medians.count > 1 ? best : nil }
+  /// The configuration that is faster than every other beyond noise, the first of those that run the same plan; nil
+  /// where there is none, or nothing to compare.
+  package let winner: Int?
+
+  /// Differences of the medians below this share are not called differences, however often they repeat: which
+  /// configuration ran after which, and where its memory came to lie, make as much.
+  package static let smallestDifference = 0.02
 
   /// The configuration after `winner`, and how many times as long it takes.
   package var runnerUp: (index: Int, ratio: Double)? {
@@ -24,9 +29,11 @@ package struct Finding: Sendable, Hashable {
 
   /// - Parameters:
   ///   - rounds: for each configuration, seconds in each round; all of the same length, at least one.
+  ///   - plans: for each configuration, a number that those with the same plan share; their differences are noise.
+  ///     Empty where all differ.
   ///   - isDisturbed: for each round. Disturbed rounds are left out while six others remain.
   /// - Returns: nil where nothing usable was measured.
-  package init?(_ rounds: [[Double]], isDisturbed: [Bool] = []) {
+  package init?(_ rounds: [[Double]], plans: [Int] = [], isDisturbed: [Bool] = []) {
     guard let count = rounds.map(\.count).min(), count > 0 else { return nil }
     let quiet = (0..<count).filter { $0 >= isDisturbed.count || !isDisturbed[$0] }
     let kept = quiet.count >= PairedComparison.fewestPairs ? quiet : Array(0..<count)
@@ -40,6 +47,13 @@ package struct Finding: Sendable, Hashable {
       index == best ? nil : try? PairedComparison(candidate: series[index], baseline: series[best])
     }
     self.comparisons = comparisons
-    tied = series.indices.filter { $0 == best || comparisons[$0]?.verdict != .slower }
+    let plans = plans.count == rounds.count ? plans : Array(rounds.indices)
+    let tied = series.indices.filter { index in
+      guard plans[index] != plans[best], let comparison = comparisons[index] else { return true }
+      return comparison.verdict != .slower || comparison.ratio < 1 + Self.smallestDifference
+    }
+    self.tied = tied
+    let isClear = Set(tied.map { plans[$0] }).count == 1 && Set(plans).count > 1
+    winner = isClear ? tied.first : nil
   }
 }

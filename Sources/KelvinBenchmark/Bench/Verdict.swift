@@ -60,9 +60,9 @@ package struct Verdict: Sendable, Hashable {
     guard labels.count > 1 else { return "\(question): \(labels[0]) \(load.framesPerSecond == nil ? "does " : "")\(facts(0))." }
     let decider = load.deciding
     guard let winner = decider.winner else {
-      return "\(question): no difference measured between \(names(labels, decider)) a frame;"
-        + " \(labels[decider.best]) \(load.framesPerSecond == nil ? "does " : "")\(facts(decider.best))"
-        + behind(labels, decider, verb: "faster") + "."
+      return "\(question): no difference measured between \(names(labels, decider)) a frame"
+        + behind(labels, decider, verb: "faster")
+        + "; \(labels[decider.best]) \(load.framesPerSecond == nil ? "does " : "")\(facts(decider.best))."
     }
     let how = decider == load.served ? "more frames" : "faster"
     return "\(question): pick \(labels[winner]) (\(facts(winner)))" + behind(labels, decider, verb: how) + "."
@@ -71,7 +71,7 @@ package struct Verdict: Sendable, Hashable {
   /// `, 3.1 × faster than the next, vulkan:0`; empty where nobody is behind.
   private static func behind(_ labels: [String], _ finding: Finding, verb: String) -> String {
     guard let next = finding.runnerUp else { return "" }
-    let all = finding.tied.count > 1 ? (finding.tied.count == 2 ? "both " : "all ") : ""
+    let all = finding.winner == nil ? (finding.tied.count == 2 ? "both " : "all ") : ""
     return ", \(all)\(HumanReadable.significant(next.ratio)) × \(verb) than the next, \(labels[next.index])"
   }
 

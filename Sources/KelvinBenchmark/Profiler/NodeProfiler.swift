@@ -151,7 +151,8 @@ package struct NodeProfiler {
       let (seconds, trace) = run.medianRun
       return ProfileResult.DeviceRun(
         device: run.device.info, nodes: run.nodesHere.count, nodesElsewhere: run.placement.count - run.nodesHere.count,
-        latency: latency, account: Account(trace, endToEnd: seconds, copying: copying(trace)), trace: trace,
+        latency: latency, account: Account(trace, endToEnd: seconds, copying: copying(trace)),
+        trace: trace.separatingWaits(),
         compile: run.compile, compileCached: run.compileCached, firstRun: run.firstRun,
         noisyNodes: rows.count { $0.costs[id]?.isNoisy ?? false })
     }

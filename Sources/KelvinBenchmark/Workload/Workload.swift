@@ -30,7 +30,7 @@ package struct Workload: Hashable, Sendable {
   package var queue: Int
 
   package init(
-    name: String, summary: String = "", kind: Kind, starts: Int = 6, iterations: Int = 60, warmUps: Int = 3,
+    name: String, summary: String = "", kind: Kind, starts: Int = 8, iterations: Int = 60, warmUps: Int = 3,
     framesPerSecond: Double = 30, duration: Double = 20, queue: Int = 1
   ) {
     self.name = name

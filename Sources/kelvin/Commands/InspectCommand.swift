@@ -93,7 +93,7 @@ struct Inspection: Encodable {
       guard let function = program.functions[name] else { return nil }
       var row = FunctionRow(
         name: name, inputs: function.inputs.map(Self.row), outputs: function.outputs.map(Self.row),
-        labels: function.classifier?.labels.count, operations: program.structure.operations(of: name), missing: [])
+        labels: function.classifier?.labels.count, operations: program.structure.kinds(of: name), missing: [])
       do {
         let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
         let graph = try function.graph.graph(shapes: own, evaluator: ReferenceEvaluator())
@@ -151,25 +151,5 @@ struct Inspection: Encodable {
     var table = Table(.init(title, shrinksTo: 16), .init("TYPE", shrinksTo: 20), .init("DESCRIPTION", shrinksTo: 12))
     for row in rows { table.add(row.name, row.type + (row.isOptional ? " (optional)" : ""), row.summary) }
     return table.text()
-  }
-}
-
-extension SourceStructure {
-  /// How often each kind of operation occurs in a function, blocks inside operations included.
-  fileprivate func operations(of function: String) -> [String: Int] {
-    var counts: [String: Int] = [:]
-    func count(_ operations: [SourceOperation]) {
-      for operation in operations {
-        counts[operation.kind, default: 0] += 1
-        for block in operation.blocks { count(block.operations) }
-      }
-    }
-    switch self {
-    case .program(let functions): count(functions[function]?.operations ?? [])
-    case .network(let layers): count(layers)
-    case .pipeline(let stages):
-      for stage in stages { counts.merge(stage.structure.operations(of: function), uniquingKeysWith: +) }
-    }
-    return counts
   }
 }

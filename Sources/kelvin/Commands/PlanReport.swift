@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinDevices
 import KelvinGraph
 import KelvinPasses
 import KelvinPlanning
@@ -25,12 +26,24 @@ struct PlanReport: Encodable {
     self.explanation = explanation
     self.plan = plan
     self.isVerbose = isVerbose
-    var seen = Set(model.context.graph.nodes.flatMap(\.origins).map(\.index))
-    foldedAway = model.changes.filter(\.isRemoval).reversed().flatMap { change in
-      change.origins.filter { seen.insert($0.index).inserted }.map {
-        FoldedOperation(name: $0.name, op: $0.kind, reason: change.reason)
-      }
-    }.reversed()
+    foldedAway = Self.foldedAway(model)
+  }
+
+  /// The source's operations that no node stands for, in its order, constants left out.
+  private static func foldedAway(_ model: LoadedModel) -> [FoldedOperation] {
+    let present = Set(model.context.graph.nodes.flatMap { $0.origins.map(\.name) })
+    var reasons: [String: String] = [:]
+    for change in model.changes where change.isRemoval {
+      for origin in change.origins { reasons[origin.name] = change.reason }
+    }
+    return model.program.structure.operations(of: model.functionName).compactMap { operation in
+      let names = [operation.name] + operation.outputs
+      guard operation.kind != "const", !names.contains(where: present.contains) else { return nil }
+      let reason = names.lazy.compactMap { reasons[$0] }.first
+      return FoldedOperation(
+        name: operation.name.isEmpty ? operation.outputs.first ?? "" : operation.name, op: operation.kind,
+        reason: reason ?? "its result was known, or is its input, when the model was loaded")
+    }
   }
 
   private enum CodingKeys: String, CodingKey { case foldedAway, transferSeconds, singleDevices }
@@ -140,11 +153,24 @@ struct PlanReport: Encodable {
       "transfers",
       transfers.isEmpty
         ? "none" : "\(transfers.count), \(HumanReadable.bytes(bytes)), \(HumanReadable.seconds(seconds))")
+    if !idleDevices.isEmpty {
+      table.add("not asked for", idleDevices.joined(separator: ", ") + " (--units names devices)")
+    }
     if !foldedAway.isEmpty {
       table.add(
         "folded away", "\(counted(foldedAway.count, "operation"))" + (isVerbose ? ", listed below" : " (--verbose lists them)"))
     }
     return table.text() + "\n\n" + legend
+  }
+
+  /// Devices of this machine that the units leave out, the reference device apart.
+  private var idleDevices: [String] {
+    let inventory = model.context.inventory
+    let asked = (try? model.options.request.units.devices(in: inventory)) ?? []
+    return inventory.devices.map(\.info).filter { info in
+      info.kind != .reference && !asked.contains { $0.info.id == info.id }
+        && !model.options.request.exclusions.contains(info.id)
+    }.map(\.id)
   }
 
   private var legend: String {
