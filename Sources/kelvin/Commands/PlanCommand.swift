@@ -35,10 +35,7 @@ struct PlanCommand: ParsableCommand {
     if let problem { return try solve(problem) }
     guard let model else { return }
     let loaded = try loadModel(model, try options.loadOptions(units: units.units, goal: goal ?? .latency))
-    let progress = Progress("planning")
-    progress.update(nil)
-    let explanation = try loaded.explainOrRefuse()
-    progress.finish()
+    let explanation = try loaded.explainWithProgress()
     let plan = try loaded.context.plan(explanation, loaded.options.request)
     loaded.noteCacheComplaint()
     if let save { try OutputFile.write(Array(try plan.json()) + [0x0A], to: save) }

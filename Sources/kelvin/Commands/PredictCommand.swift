@@ -47,7 +47,7 @@ struct PredictCommand: ParsableCommand {
 
     let loaded = try LoadedModel(program: program, options: options)
     loaded.remarks.forEach(Console.note)
-    let session = try loaded.compileWithProgress(try loaded.explainOrRefuse()).makeSession()
+    let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
     try binding.write(values, to: session)
     let began = ContinuousClock.now
     try session.run()
