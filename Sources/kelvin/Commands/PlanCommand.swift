@@ -17,7 +17,9 @@ struct PlanCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Solve the planning problem in this JSON file; no model is needed.", valueName: "file"))
   var problem: String?
 
-  @Option(help: ArgumentHelp("What to minimise: latency, one-shot, throughput or sustained.", valueName: "goal"), transform: goal)
+  @Option(
+    help: ArgumentHelp("What to minimise: latency, one-shot, throughput or sustained.", valueName: "goal"),
+    transform: goal)
   var goal: Goal?
 
   @Option(help: ArgumentHelp("Write the plan to a file for --plan.", valueName: "file"))
