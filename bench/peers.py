@@ -66,7 +66,7 @@ def comparisons(arguments, tensor):
             for precision, bar in ((None, VULKAN_BAR), ("full", None)):
                 option = precision or "default"
                 other = Peer(f"ncnn Vulkan, {option}", "peer_ncnn.py", prefix, tensor, option, every)
-                kelvin = Kelvin(arguments.kelvin, str(path), tensor, "vulkan", every, precision, every)
+                kelvin = Kelvin(arguments.kelvin, str(path), tensor, "vulkan:0", every, precision, every)
                 yield {"title": f"{TITLES[name]}, Vulkan, {option} precision", "weights": weights,
                        "contenders": [kelvin, other], "bar": bar, "firstBar": FIRST_BAR if bar else None,
                        "limit": FULL_PRECISION_LIMIT if precision == "full" else None, "reference": peer}

@@ -101,7 +101,8 @@ package struct PlanTrial: Sendable {
       let factor = HumanReadable.significant(1 / comparison.ratio)
       return (
         fastest,
-        "'\(entries[fastest].label)' ran \(factor) × faster than '\(entries[single].label)': \(text(fastest)) against \(text(single))"
+        "'\(entries[fastest].label)' ran \(factor) × faster than '\(entries[single].label)':"
+          + " \(text(fastest)) against \(text(single))"
       )
     }
     return (

@@ -9,7 +9,8 @@ struct AccountTests {
 
   @Test func layersCopiesWaitsAndTheRestAddUpToTheWhole() {
     let events = [
-      event(.node, "cpu", 0, 2), event(.transfer, "gpu", 2, 1), event(.node, "gpu", 3, 4), event(.transfer, "cpu", 7, 2),
+      event(.node, "cpu", 0, 2), event(.transfer, "gpu", 2, 1), event(.node, "gpu", 3, 4),
+      event(.transfer, "cpu", 7, 2),
     ]
     let account = Account(events, endToEnd: 10, copying: 2.5)
     #expect(account.layers == 6)
@@ -31,7 +32,9 @@ struct AccountTests {
     var random = SplitMix64(seed: 20)
     for _ in 0..<500 {
       let events = (0..<8).map { index in
-        event(index.isMultiple(of: 3) ? .transfer : .node, index.isMultiple(of: 2) ? "cpu" : "gpu", random.unit() * 9, random.unit() * 4)
+        event(
+          index.isMultiple(of: 3) ? .transfer : .node, index.isMultiple(of: 2) ? "cpu" : "gpu", random.unit() * 9,
+          random.unit() * 4)
       }
       let account = Account(events, endToEnd: 10, copying: random.unit() * 3)
       let sum = account.layers + account.transfers + account.waits + account.residual
@@ -42,7 +45,9 @@ struct AccountTests {
   }
 
   @Test func aFitFindsLatencyAndBandwidth() {
-    let points = [4 << 10, 64 << 10, 1 << 20, 16 << 20].map { TransferFit.Point(bytes: $0, seconds: 2e-5 + Double($0) / 8e9) }
+    let points = [4 << 10, 64 << 10, 1 << 20, 16 << 20].map {
+      TransferFit.Point(bytes: $0, seconds: 2e-5 + Double($0) / 8e9)
+    }
     let fit = TransferFit(points)
     #expect(abs(fit.latency - 2e-5) < 1e-9)
     #expect(abs(fit.bytesPerSecond / 8e9 - 1) < 1e-6)

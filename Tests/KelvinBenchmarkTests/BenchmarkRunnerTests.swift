@@ -73,7 +73,9 @@ struct BenchmarkRunnerTests {
     let workload = Workload(
       name: "test", kind: .stream, iterations: 12, framesPerSecond: 20, duration: 6)
     let result = try bench(try context(cpu: 5e-3, gpu: 40e-3), workload, units: ["cpu", "gpu:0"])
-    let (cpu, gpu) = (try #require(result.configurations[0].sustained), try #require(result.configurations[1].sustained))
+    let (cpu, gpu) = (
+      try #require(result.configurations[0].sustained), try #require(result.configurations[1].sustained)
+    )
     #expect(cpu.dropped == 0)
     #expect(cpu.served == 120)
     #expect(gpu.served + gpu.dropped == 120)

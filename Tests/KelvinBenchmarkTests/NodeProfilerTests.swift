@@ -87,7 +87,10 @@ struct NodeProfilerTests {
     let copy = try MeasuredProfile(json: try result.profile.json(), document: "copy")
     #expect(copy == result.profile)
     let json = String(decoding: try result.json(), as: UTF8.self)
-    for key in ["\"account\"", "\"residual\"", "\"unsupported\" : \"it refuses layer 2\"", "\"transfers\"", "\"nodesElsewhere\" : 1"] {
+    for key in [
+      "\"account\"", "\"residual\"", "\"unsupported\" : \"it refuses layer 2\"", "\"transfers\"",
+      "\"nodesElsewhere\" : 1",
+    ] {
       #expect(json.contains(key), "\(key)")
     }
     let text = result.lines().joined(separator: "\n")

@@ -35,7 +35,8 @@ struct VerdictTests {
     let finding = try #require(Finding([slow, series(0.020, seed: 2)], isDisturbed: disturbed))
     #expect(finding.disturbed == 4)
     #expect(finding.winner == 0)
-    let hopeless = try #require(Finding([slow, series(0.020, seed: 2)], isDisturbed: Array(repeating: true, count: 12)))
+    let hopeless = try #require(
+      Finding([slow, series(0.020, seed: 2)], isDisturbed: Array(repeating: true, count: 12)))
     #expect(hopeless.disturbed == 0)
   }
 

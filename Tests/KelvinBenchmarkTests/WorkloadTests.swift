@@ -62,7 +62,9 @@ struct WorkloadTests {
     #expect(throws: BenchmarkError.self) { try Workload(named: "/nowhere/at/all.json") }
   }
 
-  @Test(arguments: [ThermalEnvelope.server, .desktop]) func assumedEnvelopesAreTheShippedOnes(envelope: ThermalEnvelope) throws {
+  @Test(arguments: [ThermalEnvelope.server, .desktop]) func assumedEnvelopesAreTheShippedOnes(envelope: ThermalEnvelope)
+    throws
+  {
     let text = try #require(SystemFiles(root: Self.root).text("Profiles/thermal/\(envelope.name).json"))
     var shipped = try ThermalEnvelope(json: Array(text.utf8), document: envelope.name)
     shipped.sources = envelope.sources

@@ -9,7 +9,8 @@ extension BenchmarkResult {
   /// - Parameter generated: when it was measured, in words.
   package func report(generated: String) -> ReportInput {
     ReportInput(
-      title: model.name.split(separator: "/").last.map(String.init) ?? model.name, verdict: verdict.sentences.last ?? "",
+      title: model.name.split(separator: "/").last.map(String.init) ?? model.name,
+      verdict: verdict.sentences.last ?? "",
       findings: Array(verdict.sentences.dropLast()), kelvinVersion: kelvinVersion, generated: generated,
       machine: machine, model: model, workload: workload.description, devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },

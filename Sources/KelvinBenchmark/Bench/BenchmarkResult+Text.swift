@@ -11,14 +11,16 @@ extension BenchmarkResult {
       configuration.sustained?.fit.map { fit in
         let isDisturbed = fit.finding != .noDecay && configuration.disturbedWindows * 4 > configuration.windows
         return "\(configuration.label): \(Self.describe(fit))"
-          + (isDisturbed ? "; other processes took processor time meanwhile, so this need not be heat" : "")
+          + (isDisturbed ? "; the processors were contended meanwhile, so this need not be heat" : "")
       }
     }
     if !decays.isEmpty { lines += ["", "Over time"] + decays.flatMap { "- \($0)".wrapped(indent: "  ") } }
     let trials = configurations.filter { $0.trial != nil }
     for configuration in trials { lines += [""] + Self.trialTable(configuration) }
     let energies = configurations.compactMap { configuration in
-      configuration.sustained?.joulesPerInference.map { "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ" }
+      configuration.sustained?.joulesPerInference.map {
+        "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ"
+      }
     }
     if !energies.isEmpty { lines += ["", "Energy per inference: " + energies.joined(separator: ", ")] }
     lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(indent: "  ") }
@@ -40,7 +42,8 @@ extension BenchmarkResult {
 
   private var sustainedTable: [String] {
     var table = TextTable([
-      workload.kind == .stream ? "Stream" : "Throughput", "rate", "p50", "p90", "p99", "dropped", "drift", "heat", "disturbed",
+      workload.kind == .stream ? "Stream" : "Throughput", "rate", "p50", "p90", "p99", "dropped", "drift", "heat",
+      "disturbed",
     ])
     for configuration in configurations {
       guard let sustained = configuration.sustained else { continue }

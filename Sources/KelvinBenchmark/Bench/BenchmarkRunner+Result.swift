@@ -31,7 +31,8 @@ extension BenchmarkRunner {
     let verdict = Verdict(labels: labels, start: start, warm: warm, load: load)
     describe(contestants, warm: warm, agreementRemark: agreementRemark)
     return BenchmarkResult(
-      kelvinVersion: kelvinVersion, machine: machine, model: ReportModel(subject.context, format: subject.format), workload: workload,
+      kelvinVersion: kelvinVersion, machine: machine, model: ReportModel(subject.context, format: subject.format),
+      workload: workload,
       devices: reportDevices(contestants), configurations: results, verdict: verdict,
       comparisons: comparisons(load?.deciding ?? warm, labels), notes: notes)
   }
@@ -53,7 +54,8 @@ extension BenchmarkRunner {
       contestant.slices.map { (try? LatencyStatistics($0.frames.map(\.latency)).median) ?? .infinity }
     }
     guard workload.kind != .oneShot,
-      let served = Finding(contestants.map { $0.slices.map(\.secondsPerFrame) }, plans: plans, isDisturbed: disturbedSlices),
+      let served = Finding(
+        contestants.map { $0.slices.map(\.secondsPerFrame) }, plans: plans, isDisturbed: disturbedSlices),
       let latency = Finding(latencies, plans: plans, isDisturbed: disturbedSlices)
     else { return nil }
     return SustainedFinding(
@@ -70,7 +72,9 @@ extension BenchmarkRunner {
     finding.comparisons.indices.map { index in
       if index == finding.best { return "" }
       guard let comparison = finding.comparisons[index] else { return "too few rounds to compare" }
-      guard comparison.verdict == .slower, !finding.tied.contains(index) else { return "no difference measured to \(labels[finding.best])" }
+      guard comparison.verdict == .slower, !finding.tied.contains(index) else {
+        return "no difference measured to \(labels[finding.best])"
+      }
       func text(_ value: Double) -> String { HumanReadable.significant(value) }
       let range = "\(text(comparison.interval.lower)) to \(text(comparison.interval.upper))"
       return "\(text(comparison.ratio)) × slower than \(labels[finding.best]) (\(range))"
@@ -79,7 +83,9 @@ extension BenchmarkRunner {
 
   private func describe(_ contestants: [Contestant], warm: Finding, agreementRemark: String) {
     let count = contestants.count
-    if count > 1 { notes.append("configurations took turns, the order changing each time, and are compared round by round") }
+    if count > 1 {
+      notes.append("configurations took turns, the order changing each time, and are compared round by round")
+    }
     for (index, first) in Self.planNumbers(contestants).enumerated() where first != index {
       let (label, other) = (contestants[index].configuration.label, contestants[first].configuration.label)
       notes.append("\(label) and \(other) run the same plan: any difference between them is noise")
@@ -88,7 +94,9 @@ extension BenchmarkRunner {
       subject.reload == nil
         ? "reading the model was timed once" : "each start read the model with its files forgotten by the page cache")
     if subject.hasMadeUpInputs { notes.append("inputs were made up; give real ones with --input") }
-    if !agreementRemark.isEmpty { notes.append("agreement with the reference device was not measured: \(agreementRemark)") }
+    if !agreementRemark.isEmpty {
+      notes.append("agreement with the reference device was not measured: \(agreementRemark)")
+    }
     for contestant in contestants {
       if let trial = contestant.trial { notes.append("\(contestant.configuration.label): \(trial.reason)") }
       let helpers = Set(contestant.devices.map(\.id))
@@ -103,16 +111,20 @@ extension BenchmarkRunner {
     let windows = contestants.reduce(0) { $0 + $1.windows }
     if disturbed > 0 {
       notes.append(
-        "\(disturbed) of \(windows) time windows were disturbed by other processes (steal or pressure)"
+        "\(disturbed) of \(windows) time windows saw contention for the processors (steal or pressure: other processes,"
+          + " or a driver with more threads than processors)"
           + (warm.disturbed > 0 ? "; disturbed rounds were left out of the comparison" : "; too many to leave out"))
     }
   }
 
   private func reportDevices(_ contestants: [Contestant]) -> [ReportDevice] {
     let host = subject.context.inventory.host.info.id
-    let used = Set(contestants.flatMap { $0.devices.map(\.id) } + contestants.flatMap { contestant in
-      contestant.explanation.nodes.flatMap { $0.candidates.filter { $0.seconds != nil }.map(\.device) }
-    }).union([host])
+    let used = Set(
+      contestants.flatMap { $0.devices.map(\.id) }
+        + contestants.flatMap { contestant in
+          contestant.explanation.nodes.flatMap { $0.candidates.filter { $0.seconds != nil }.map(\.device) }
+        }
+    ).union([host])
     return subject.context.inventory.devices.map(\.info).filter { used.contains($0.id) }.map { ReportDevice($0) }
   }
 }

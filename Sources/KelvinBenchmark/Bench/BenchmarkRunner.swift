@@ -113,7 +113,8 @@ package final class BenchmarkRunner {
         let last = contestant.warm.last.flatMap { try? LatencyStatistics($0).median }
         observe(
           .init(
-            phase: "\(contestant.configuration.label): warm, round \(round + 1) of \(rounds)", fraction: 0.2 + 0.2 * share,
+            phase: "\(contestant.configuration.label): warm, round \(round + 1) of \(rounds)",
+            fraction: 0.2 + 0.2 * share,
             detail: last.map { "p50 \(HumanReadable.seconds($0))" } ?? ""))
         // The run after a change of configuration finds cold caches and parked workers.
         if contestants.count > 1 { try contestant.infer() }

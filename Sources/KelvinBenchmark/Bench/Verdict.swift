@@ -30,7 +30,8 @@ package struct Verdict: Sendable, Hashable {
   private static func photo(_ labels: [String], start: Finding, warm: Finding) -> String {
     let seconds = HumanReadable.seconds
     guard labels.count > 1 else {
-      return "One photo: \(labels[0]) answers \(seconds(start.medians[0])) after the start (load, compile, first inference);"
+      return
+        "One photo: \(labels[0]) answers \(seconds(start.medians[0])) after the start (load, compile, first inference);"
         + " every further photo takes \(seconds(warm.medians[0]))."
     }
     let first =
@@ -38,7 +39,8 @@ package struct Verdict: Sendable, Hashable {
         "pick \(labels[winner]), which answers \(seconds(start.medians[winner])) after the start"
           + " (load, compile, first inference)" + behind(labels, start, verb: "sooner")
       }
-      ?? "no difference measured to the first answer between \(names(labels, start))" + behind(labels, start, verb: "sooner")
+      ?? "no difference measured to the first answer between \(names(labels, start))"
+      + behind(labels, start, verb: "sooner")
     let further =
       warm.winner.map { winner in
         "once warm, \(labels[winner]) takes \(seconds(warm.medians[winner])) a photo"
@@ -57,7 +59,9 @@ package struct Verdict: Sendable, Hashable {
       let keeps = dropped == 0 ? "keeps up" : "drops \(HumanReadable.percent(dropped)) of the frames"
       return "\(keeps), half of the frames answered within \(HumanReadable.seconds(load.latency.medians[index]))"
     }
-    guard labels.count > 1 else { return "\(question): \(labels[0]) \(load.framesPerSecond == nil ? "does " : "")\(facts(0))." }
+    guard labels.count > 1 else {
+      return "\(question): \(labels[0]) \(load.framesPerSecond == nil ? "does " : "")\(facts(0))."
+    }
     let decider = load.deciding
     guard let winner = decider.winner else {
       return "\(question): no difference measured between \(names(labels, decider)) a frame"

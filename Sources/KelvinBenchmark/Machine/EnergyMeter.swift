@@ -32,7 +32,8 @@ struct EnergyMeter {
     }
     if !used.isEmpty { return (used.reduce(0, +), "measured by \(EnergyCounterReader.name), idle power included") }
     let busy = max(0, Self.processSeconds() - cpuSeconds) / Double(cores)
-    let range = "\(HumanReadable.significant(envelope.idleWatts)) to \(HumanReadable.significant(envelope.fullLoadWatts)) W"
+    let range =
+      "\(HumanReadable.significant(envelope.idleWatts)) to \(HumanReadable.significant(envelope.fullLoadWatts)) W"
     return (
       busy * (envelope.fullLoadWatts - envelope.idleWatts),
       "estimated: CPU time × the envelope \"\(envelope.name)\" (\(range) over all processors), above idle"

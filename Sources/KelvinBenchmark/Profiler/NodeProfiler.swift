@@ -22,7 +22,8 @@ package struct NodeProfiler {
   ///   - request: its units are the devices to be measured, the host always among them; pins are ignored.
   ///   - inputs: one tensor for each input of the graph.
   package init(
-    _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], options: ProfilerOptions = .init(), kelvinVersion: String,
+    _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], options: ProfilerOptions = .init(),
+    kelvinVersion: String,
     clock: any BenchmarkClock = SystemClock(), files: SystemFiles = SystemFiles()
   ) {
     self.context = context
@@ -121,7 +122,8 @@ package struct NodeProfiler {
     _ transfers: [(pair: (from: String, to: String), outcome: TransferProbe.Outcome)], disturbed: Int, remarks: [String]
   ) -> ProfileResult {
     var remarks = remarks
-    let outcomes = Dictionary(uniqueKeysWithValues: transfers.map { (Pair(from: $0.pair.from, to: $0.pair.to), $0.outcome) })
+    let outcomes = Dictionary(
+      uniqueKeysWithValues: transfers.map { (Pair(from: $0.pair.from, to: $0.pair.to), $0.outcome) })
     func copying(_ trace: [TraceEvent]) -> Double {
       trace.filter { $0.kind == .transfer }.reduce(0) { sum, event in
         guard let from = event.details["from"], let outcome = outcomes[Pair(from: from, to: event.device)],
@@ -140,7 +142,8 @@ package struct NodeProfiler {
       return ProfileResult.Transfer(
         cost: TransferCost(
           from: from, to: to, latency: transfer.outcome.fit.latency + half,
-          bytesPerSecond: transfer.outcome.fit.bytesPerSecond, samples: max(transfer.outcome.samples, runs[0].seconds.count),
+          bytesPerSecond: transfer.outcome.fit.bytesPerSecond,
+          samples: max(transfer.outcome.samples, runs[0].seconds.count),
           isNoisy: transfer.outcome.isNoisy),
         fit: transfer.outcome.fit, isShared: transfer.outcome.isShared)
     }
@@ -157,12 +160,15 @@ package struct NodeProfiler {
         noisyNodes: rows.count { $0.costs[id]?.isNoisy ?? false })
     }
     if disturbed > 0 {
-      remarks.append("other processes took processor time in \(disturbed) stretches of measuring; repeat on a quiet machine for tighter numbers")
+      remarks.append(
+        "the processors were contended in \(disturbed) stretches of measuring; a quiet machine gives tighter numbers"
+      )
     }
     for run in deviceRuns where run.account.residualShare > 0.05 {
       remarks.append(
-        "\(run.device.id): \(HumanReadable.percent(run.account.residualShare)) of the time is not in any layer, copy or wait: "
-          + (run.device.isHost ? "handing out work and reading the clock" : "recording and handing out work to the driver"))
+        "\(run.device.id): \(HumanReadable.percent(run.account.residualShare)) of the time is in no layer, copy or wait: "
+          + (run.device.isHost
+            ? "handing out work and reading the clock" : "recording and handing out work to the driver"))
     }
     let startup = Dictionary(
       uniqueKeysWithValues: runs.map {

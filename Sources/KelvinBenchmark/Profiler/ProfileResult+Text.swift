@@ -57,7 +57,9 @@ extension ProfileResult {
     }
     var lines = table.lines
     lines.append("(* the fastest device, ~ less certain than asked for)")
-    if shown.count < nodes.count { lines.append("(the \(shown.count) costliest of \(nodes.count) layers; --verbose shows all)") }
+    if shown.count < nodes.count {
+      lines.append("(the \(shown.count) costliest of \(nodes.count) layers; --verbose shows all)")
+    }
     return lines
   }
 

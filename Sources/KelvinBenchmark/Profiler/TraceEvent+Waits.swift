@@ -8,7 +8,8 @@ extension [TraceEvent] {
     for event in self where event.kind == .node { busy[event.device, default: []].append(event) }
     return flatMap { event -> [TraceEvent] in
       guard event.kind == .transfer, let from = event.details["from"] else { return [event] }
-      let done = (busy[from] ?? []).filter { $0.start < event.end }.map { Swift.min($0.end, event.end) }.max() ?? event.start
+      let done =
+        (busy[from] ?? []).filter { $0.start < event.end }.map { Swift.min($0.end, event.end) }.max() ?? event.start
       guard done > event.start else { return [event] }
       var wait = event
       wait.kind = .wait

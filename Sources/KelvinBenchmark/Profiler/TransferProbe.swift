@@ -23,7 +23,9 @@ struct TransferProbe {
   ///   - host: whose memory the host's values lie in.
   func measure(from: any Device, to: any Device) throws(DeviceError) -> Outcome {
     let free = TransferFit([])
-    let probe = (from: try from.makeBuffer(byteCount: bufferAlignment), to: try to.makeBuffer(byteCount: bufferAlignment))
+    let probe = (
+      from: try from.makeBuffer(byteCount: bufferAlignment), to: try to.makeBuffer(byteCount: bufferAlignment)
+    )
     let touchesHost = from.info.isHost || to.info.isHost
     if touchesHost, probe.from.hostPointer != nil, probe.to.hostPointer != nil {
       return Outcome(fit: free, isShared: true, samples: 0, isNoisy: false)

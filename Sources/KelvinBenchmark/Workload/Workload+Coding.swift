@@ -40,7 +40,9 @@ extension Workload: Codable {
     let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
     func refuse(_ reason: String) -> BenchmarkError { .invalidWorkload(document: "file", reason: reason) }
     if let stranger = keys.filter({ !known.contains($0) }).min() {
-      throw refuse("the key \"\(stranger)\" means nothing; expected \(CodingKeys.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw refuse(
+        "the key \"\(stranger)\" means nothing; expected \(CodingKeys.allCases.map(\.rawValue).joined(separator: ", "))"
+      )
     }
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     let format = try fields.decode(String.self, forKey: .format)
@@ -115,7 +117,8 @@ extension Workload {
     }
     guard bytes.count <= Self.largestDocument else {
       throw .invalidWorkload(
-        document: text, reason: "\(bytes.count) bytes, expected at most \(Self.largestDocument); is this the right file?")
+        document: text,
+        reason: "\(bytes.count) bytes, expected at most \(Self.largestDocument); is this the right file?")
     }
     try self.init(json: Data(bytes.withUnsafeBytes { Array($0) }), document: text)
   }

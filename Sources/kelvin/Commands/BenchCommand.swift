@@ -26,7 +26,9 @@ struct BenchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Frames that arrive each second of a stream.", valueName: "n"))
   var fps: Double?
 
-  @Option(help: ArgumentHelp("Seconds of streaming, or of going as fast as possible, for each configuration.", valueName: "s"))
+  @Option(
+    help: ArgumentHelp("Seconds of streaming, or of going as fast as possible, for each configuration.", valueName: "s")
+  )
   var duration: Double?
 
   @Option(help: ArgumentHelp("Warm inferences of each configuration.", valueName: "n"))
@@ -34,7 +36,8 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     name: .customLong("input"),
-    help: ArgumentHelp("An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
+    help: ArgumentHelp(
+      "An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
 
@@ -44,7 +47,9 @@ struct BenchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write a page to look at.", valueName: "file.html"))
   var report: String?
 
-  @Option(help: ArgumentHelp("Write one inference of each configuration for Perfetto or chrome://tracing.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write one inference of each configuration for Perfetto or chrome://tracing.", valueName: "file")
+  )
   var trace: String?
 
   @Option(help: ArgumentHelp("Write the plan that the verdict recommends, for --plan.", valueName: "file"))
@@ -93,14 +98,19 @@ struct BenchCommand: ParsableCommand {
     if output.json { return Console.print(String(decoding: try result.json(), as: UTF8.self)) }
     Console.print(result.lines.joined(separator: "\n"))
     if let report { Console.note("the page is '\(report)'") }
-    if let savePlan { Console.note("the plan of \(result.configurations[result.verdict.best].label) is in '\(savePlan)'; give it back with --plan") }
+    if let savePlan {
+      Console.note(
+        "the plan of \(result.configurations[result.verdict.best].label) is in '\(savePlan)'; give it back with --plan")
+    }
   }
 
   private func adjustedWorkload() throws -> Workload {
     do throws(BenchmarkError) {
       var chosen = try Workload(named: workload)
       if let fps {
-        guard chosen.kind == .stream else { throw BenchmarkError.invalidRequest("--fps is for a stream, not for \(chosen.name)") }
+        guard chosen.kind == .stream else {
+          throw BenchmarkError.invalidRequest("--fps is for a stream, not for \(chosen.name)")
+        }
         chosen.framesPerSecond = fps
       }
       if let duration {

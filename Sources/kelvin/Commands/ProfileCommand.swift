@@ -13,8 +13,8 @@ struct ProfileCommand: ParsableCommand {
     commandName: "profile",
     abstract: "Measures every layer of a model on every device, and what crossing between devices costs.",
     discussion: """
-      Devices take turns until the medians are certain or the budget is spent. The measurements are kept for this user, \
-      and every later plan uses them. Without --units every device is measured, software drivers included.
+      Devices take turns until the medians are certain or the budget is spent. The measurements are kept for this \
+      user, and every later plan uses them. Without --units every device is measured, software drivers included.
       """)
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
@@ -34,7 +34,8 @@ struct ProfileCommand: ParsableCommand {
 
   @Option(
     name: .customLong("input"),
-    help: ArgumentHelp("An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
+    help: ArgumentHelp(
+      "An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
 
