@@ -6,7 +6,8 @@ import Kelvin
 struct KelvinTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kelvin",
-    abstract: "Runs Core ML and ONNX models on CPU, Vulkan and OpenCL devices, and shows which device runs what and why.",
+    abstract:
+      "Runs Core ML and ONNX models on CPU, Vulkan and OpenCL devices, and shows which device runs what and why.",
     version: kelvinVersion,
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, PlanCommand.self,

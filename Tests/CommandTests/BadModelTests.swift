@@ -91,7 +91,8 @@ import Testing
     let manifest = TemporaryFolder.read("\(package)/Manifest.json")
     folder.write("{", "Digits.mlpackage/Manifest.json")
     expectRefusal(package, "a manifest that is no JSON")
-    let outside = String(decoding: manifest, as: UTF8.self).replacing("com.apple.CoreML/model.mlmodel", with: "../../../etc/passwd")
+    let outside = String(decoding: manifest, as: UTF8.self).replacing(
+      "com.apple.CoreML/model.mlmodel", with: "../../../etc/passwd")
     folder.write(outside, "Digits.mlpackage/Manifest.json")
     expectRefusal(package, "a model outside its package")
     folder.write(manifest, "Digits.mlpackage/Manifest.json")

@@ -67,7 +67,8 @@ enum Kelvin {
     while waitpid(started.process, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7F
     return ToolResult(
-      status: signal == 0 ? (status >> 8) & 0xFF : nil, signal: signal == 0 ? nil : signal, output: output, errors: errors)
+      status: signal == 0 ? (status >> 8) & 0xFF : nil, signal: signal == 0 ? nil : signal, output: output,
+      errors: errors)
   }
 
   /// One process is started at a time, so that none inherits the pipes of another.

@@ -74,7 +74,8 @@ import Testing
     let bytes = TemporaryFolder.read(file)
     #expect(bytes.prefix(6).elementsEqual([0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]))
     let dictionary = try #require(outputs["classLabel_probs"]?["file"]?.text)
-    let probabilities = try #require(try JSONValue(String(decoding: TemporaryFolder.read(dictionary), as: UTF8.self)).object)
+    let probabilities = try #require(
+      try JSONValue(String(decoding: TemporaryFolder.read(dictionary), as: UTF8.self)).object)
     #expect(abs(probabilities.values.compactMap(\.number).reduce(0, +) - 1) < 1e-4)
     #expect(TemporaryFolder.entries(target) == ["classLabel_probs.json", "probabilities.npy"])
   }
@@ -175,7 +176,8 @@ import Testing
     let file = try #require(try document(["classify", Kelvin.digits] + images).array)
     for (one, other) in zip(package, file) {
       #expect(one["observations"]?[0]?["identifier"] == other["observations"]?[0]?["identifier"])
-      let difference = (one["observations"]?[0]?["confidence"]?.number ?? 2) - (other["observations"]?[0]?["confidence"]?.number ?? 0)
+      let difference =
+        (one["observations"]?[0]?["confidence"]?.number ?? 2) - (other["observations"]?[0]?["confidence"]?.number ?? 0)
       #expect(abs(difference) < 0.02)
     }
   }

@@ -2,7 +2,12 @@ import FoundationEssentials
 
 /// A JSON document, to be looked into by key and position.
 enum JSONValue: Decodable, Equatable {
-  case null, bool(Bool), number(Double), text(String), array([JSONValue]), object([String: JSONValue])
+  case null
+  case bool(Bool)
+  case number(Double)
+  case text(String)
+  case array([JSONValue])
+  case object([String: JSONValue])
 
   init(from decoder: any Decoder) throws {
     let single = try decoder.singleValueContainer()

@@ -12,7 +12,8 @@ enum NumPyFile {
     bytes(shape, "<i8", (0..<shape.reduce(1, *)).map(element))
   }
 
-  private static func bytes<Element: BitwiseCopyable>(_ shape: [Int], _ code: String, _ elements: [Element]) -> [UInt8] {
+  private static func bytes<Element: BitwiseCopyable>(_ shape: [Int], _ code: String, _ elements: [Element]) -> [UInt8]
+  {
     let sizes = shape.map(String.init).joined(separator: ", ") + (shape.count == 1 ? "," : "")
     var header = Array("{'descr': '\(code)', 'fortran_order': False, 'shape': (\(sizes)), }".utf8)
     while (header.count + 11) % 64 != 0 { header.append(0x20) }

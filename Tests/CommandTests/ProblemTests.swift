@@ -107,7 +107,9 @@ private struct SmallProblem {
 
   var json: String {
     let transfers = links.flatMap { from, targets in
-      targets.map { "{\"from\": \"\(from)\", \"to\": \"\($0)\", \"latency\": \($1.latency), \"bytesPerSecond\": \($1.bytesPerSecond)}" }
+      targets.map {
+        "{\"from\": \"\(from)\", \"to\": \"\($0)\", \"latency\": \($1.latency), \"bytesPerSecond\": \($1.bytesPerSecond)}"
+      }
     }
     let records = nodes.enumerated().map { index, node in
       let inputs = node.inputs.map { "\"v\($0)\"" }.joined(separator: ", ")

@@ -60,7 +60,7 @@ struct ClassifyCommand: ParsableCommand {
     let loaded = try loadModel(model, try options.loadOptions(units: units.units))
     let classifier = try PictureClassifier(
       loaded, labels: try labels.map(LabelFile.read), normalization: normalization)
-    let session = try loaded.compileWithProgress(try loaded.explainOrRefuse()).makeSession()
+    let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
 
     let progress = Progress("classifying")
     var results: [Result] = []

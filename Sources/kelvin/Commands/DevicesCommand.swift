@@ -39,7 +39,8 @@ struct DevicesCommand: ParsableCommand {
     let rows = deviceInventory.listings.map(Row.init)
     if output.json { return try printJSON(rows) }
     var table = Table(
-      .init("DEVICE"), .init("KIND"), .init("NAME", shrinksTo: 16), .init("DRIVER", shrinksTo: 12), .init("MEMORY", .right))
+      .init("DEVICE"), .init("KIND"), .init("NAME", shrinksTo: 16), .init("DRIVER", shrinksTo: 12),
+      .init("MEMORY", .right))
     for row in rows where row.available {
       table.add(
         row.id, row.kind, row.name, [row.driver, row.version].filter { !$0.isEmpty }.joined(separator: " "),

@@ -100,7 +100,8 @@ struct Inspection: Encodable {
         row.nodes = graph.nodes.count
         row.weightBytes = graph.values.reduce(0) { $0 + ($1.weight?.storedByteCount ?? 0) }
       } catch {
-        row.missing = (error as? FormatError)?.missing.map { MissingRow(name: $0.name, count: $0.count, places: $0.places) } ?? []
+        row.missing =
+          (error as? FormatError)?.missing.map { MissingRow(name: $0.name, count: $0.count, places: $0.places) } ?? []
         row.problem = describe(error)
         if failure == nil || name == program.defaultFunction { failure = error }
       }
@@ -115,13 +116,15 @@ struct Inspection: Encodable {
 
   func text(isVerbose: Bool) -> String {
     var lines = ["\(model): \(format), version \(formatVersion)"]
-    let entries = [
-      ("description", metadata.description), ("author", metadata.author), ("license", metadata.license),
-      ("version", metadata.version),
-    ] + metadata.userDefined.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    let entries =
+      [
+        ("description", metadata.description), ("author", metadata.author), ("license", metadata.license),
+        ("version", metadata.version),
+      ] + metadata.userDefined.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     for (name, value) in entries where !value.isEmpty {
       let line = value.split(whereSeparator: \.isNewline).joined(separator: " ")
-      lines.append("  \(name): \(isVerbose ? line : line.truncatedInMiddle(to: max(20, Console.width - name.count - 4)))")
+      lines.append(
+        "  \(name): \(isVerbose ? line : line.truncatedInMiddle(to: max(20, Console.width - name.count - 4)))")
     }
     for function in functions {
       if functions.count > 1 {
@@ -139,7 +142,9 @@ struct Inspection: Encodable {
         "operations    \(total): " + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
       lines[lines.count - 1] = lines[lines.count - 1].wrapped(to: Console.width, hangingIndent: 14)
       if !function.missing.isEmpty {
-        var table = Table(.init("LACKING", shrinksTo: 16), .init("COUNT", .right), .init("FIRST PLACES", shrinksTo: 20, keepsEnds: true))
+        var table = Table(
+          .init("LACKING", shrinksTo: 16), .init("COUNT", .right), .init("FIRST PLACES", shrinksTo: 20, keepsEnds: true)
+        )
         for item in function.missing { table.add(item.name, "\(item.count)", item.places.joined(separator: ", ")) }
         lines += ["", table.text()]
       }

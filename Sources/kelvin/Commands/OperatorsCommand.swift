@@ -93,11 +93,13 @@ struct OperatorCoverage {
       "Which device runs which operator, as the devices answer about every conformance case. Written by",
       "`kelvin operators --markdown`; a test compares this page with the devices' answers (llvmpipe for Vulkan, PoCL for",
       "OpenCL).", "",
-      "| operator | " + families.map { names["\($0.id.prefix { $0 != ":" })"] ?? $0.id }.joined(separator: " | ") + " |",
+      "| operator | " + families.map { names["\($0.id.prefix { $0 != ":" })"] ?? $0.id }.joined(separator: " | ")
+        + " |",
       "|---|" + String(repeating: "---|", count: families.count),
     ]
     for row in rows {
-      lines.append("| `\(row.operator)` | " + families.map { Self.cell(row.devices[$0.id]) }.joined(separator: " | ") + " |")
+      lines.append(
+        "| `\(row.operator)` | " + families.map { Self.cell(row.devices[$0.id]) }.joined(separator: " | ") + " |")
     }
     var gaps: [String] = []
     for row in rows {

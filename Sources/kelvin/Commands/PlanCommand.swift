@@ -17,7 +17,9 @@ struct PlanCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Solve the planning problem in this JSON file; no model is needed.", valueName: "file"))
   var problem: String?
 
-  @Option(help: ArgumentHelp("What to minimise: latency, one-shot, throughput or sustained.", valueName: "goal"), transform: goal)
+  @Option(
+    help: ArgumentHelp("What to minimise: latency, one-shot, throughput or sustained.", valueName: "goal"),
+    transform: goal)
   var goal: Goal?
 
   @Option(help: ArgumentHelp("Write the plan to a file for --plan.", valueName: "file"))
@@ -35,10 +37,7 @@ struct PlanCommand: ParsableCommand {
     if let problem { return try solve(problem) }
     guard let model else { return }
     let loaded = try loadModel(model, try options.loadOptions(units: units.units, goal: goal ?? .latency))
-    let progress = Progress("planning")
-    progress.update(nil)
-    let explanation = try loaded.explainOrRefuse()
-    progress.finish()
+    let explanation = try loaded.explainWithProgress()
     let plan = try loaded.context.plan(explanation, loaded.options.request)
     loaded.noteCacheComplaint()
     if let save { try OutputFile.write(Array(try plan.json()) + [0x0A], to: save) }

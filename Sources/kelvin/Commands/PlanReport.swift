@@ -98,7 +98,8 @@ struct PlanReport: Encodable {
     guard let common else { return table.text() }
     let isOnly = plan.nodes.allSatisfy { $0.reason == common }
     return table.text() + "\n\n"
-      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".wrapped(to: Console.width)
+      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".wrapped(
+        to: Console.width)
   }
 
   private func candidates(_ node: Plan.Node) -> String {
@@ -110,7 +111,8 @@ struct PlanReport: Encodable {
   }
 
   private func origins(_ node: Plan.Node) -> String {
-    "made of " + node.origins.map { "\($0.name) \(HumanReadable.percent($0.share, decimals: 0))" }.joined(separator: ", ")
+    "made of "
+      + node.origins.map { "\($0.name) \(HumanReadable.percent($0.share, decimals: 0))" }.joined(separator: ", ")
   }
 
   /// A cost with its mark: `*` measured here, `~` estimated.
@@ -158,7 +160,8 @@ struct PlanReport: Encodable {
     }
     if !foldedAway.isEmpty {
       table.add(
-        "folded away", "\(counted(foldedAway.count, "operation"))" + (isVerbose ? ", listed below" : " (--verbose lists them)"))
+        "folded away",
+        "\(counted(foldedAway.count, "operation"))" + (isVerbose ? ", listed below" : " (--verbose lists them)"))
     }
     return table.text() + "\n\n" + legend
   }
@@ -182,11 +185,13 @@ struct PlanReport: Encodable {
       : estimated == sources.count
         ? "Costs (~) are estimates; 'kelvin profile MODEL' measures them."
         : "Costs: * measured on this machine, ~ estimated (\(estimated) of \(sources.count)); 'kelvin profile MODEL' measures them."
-    return (costs + " Regret: what the best plan would lose with this node on another device.").wrapped(to: Console.width)
+    return (costs + " Regret: what the best plan would lose with this node on another device.").wrapped(
+      to: Console.width)
   }
 
   private var foldedTable: String {
-    var table = Table(.init("OPERATION", shrinksTo: 20, keepsEnds: true), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
+    var table = Table(
+      .init("OPERATION", shrinksTo: 20, keepsEnds: true), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
     for operation in foldedAway { table.add(operation.name, operation.op, operation.reason) }
     return table.text()
   }

@@ -18,7 +18,8 @@ struct PredictCommand: ParsableCommand {
 
   @Option(
     name: .customLong("input"),
-    help: ArgumentHelp("An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
+    help: ArgumentHelp(
+      "An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
 
@@ -47,7 +48,7 @@ struct PredictCommand: ParsableCommand {
 
     let loaded = try LoadedModel(program: program, options: options)
     loaded.remarks.forEach(Console.note)
-    let session = try loaded.compileWithProgress(try loaded.explainOrRefuse()).makeSession()
+    let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
     try binding.write(values, to: session)
     let began = ContinuousClock.now
     try session.run()
@@ -62,7 +63,8 @@ struct PredictCommand: ParsableCommand {
           outputs: Dictionary(uniqueKeysWithValues: written), seconds: seconds, model: model,
           units: units.units.description))
     }
-    var table = Table(.init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24, keepsEnds: true))
+    var table = Table(
+      .init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24, keepsEnds: true))
     for (name, output) in written { table.add(name, output.typeText, output.valueText) }
     Console.print(table.text() + "\n\n" + "one prediction took \(HumanReadable.seconds(seconds))")
   }

@@ -51,7 +51,8 @@ struct ExitStatus {
       switch error {
       case is UsageError: .usage
       case is InputError, is FormatError, is GraphError, is ProfilingError, is PlanningError: .badData
-      case let error as ImageError: error.code == .decoderMissing || error.code == .encodingFailed ? .internalFault : .badData
+      case let error as ImageError:
+        error.code == .decoderMissing || error.code == .encodingFailed ? .internalFault : .badData
       case let error as RuntimeError: Self.code(error)
       case let error as DeviceError: Self.code(error)
       case let error as FileError: Self.code(error)

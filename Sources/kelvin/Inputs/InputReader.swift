@@ -86,7 +86,8 @@ struct InputReader {
     _ tensor: Tensor, _ feature: Feature, _ scalar: ScalarType, _ dimensions: [Dimension]
   ) throws -> FeatureValue {
     let fits =
-      tensor.shape.rank == dimensions.count && zip(tensor.shape.dimensions, dimensions).allSatisfy { $1.accepts(size: $0) }
+      tensor.shape.rank == dimensions.count
+      && zip(tensor.shape.dimensions, dimensions).allSatisfy { $1.accepts(size: $0) }
     guard fits else {
       let remedy =
         tensor.shape.rank == dimensions.count - 1
@@ -99,7 +100,8 @@ struct InputReader {
       || tensor.doubles.elementsEqual(converted.doubles) { $0 == $1 && $0.magnitude < 0x1p53 }
     guard isLossless else {
       throw mismatch(
-        feature, "\(tensor.type) with values that \(scalar.rawValue) cannot hold", "convert it: array.astype('\(scalar.rawValue)')")
+        feature, "\(tensor.type) with values that \(scalar.rawValue) cannot hold",
+        "convert it: array.astype('\(scalar.rawValue)')")
     }
     guard let array = MultiArray(converted) else {
       throw mismatch(feature, "\(tensor.type)", "element type \(scalar.rawValue) cannot be given")

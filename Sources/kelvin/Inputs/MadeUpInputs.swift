@@ -22,7 +22,8 @@ func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) -> [Tenso
     }
     if type.scalar.isFloatingPoint { return .random(type.scalar, type.shape, -1...1, &random) }
     let limit = type.scalar == .bool ? 2 : graph.rowLimit(of: id) ?? 2
-    return Tensor(type, rounding: (0..<type.count).map { _ in Double(Int.random(in: 0..<max(limit, 1), using: &random)) })
+    return Tensor(
+      type, rounding: (0..<type.count).map { _ in Double(Int.random(in: 0..<max(limit, 1), using: &random)) })
   }
 }
 

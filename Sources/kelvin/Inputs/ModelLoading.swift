@@ -23,6 +23,13 @@ extension LoadedModel {
     }
   }
 
+  /// `explainOrRefuse`, with progress on a terminal.
+  func explainWithProgress() throws -> PlanExplanation {
+    let progress = Progress("planning")
+    defer { progress.finish() }
+    return try explainOrRefuse()
+  }
+
   /// Compiles a plan, with progress on a terminal.
   func compileWithProgress(_ explanation: PlanExplanation) throws -> CompiledModel {
     let progress = Progress("compiling")

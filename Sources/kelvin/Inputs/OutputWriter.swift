@@ -12,7 +12,9 @@ struct WrittenOutput: Encodable {
   var value: Value?
 
   enum Value: Encodable {
-    case integer(Int64), number(Double), text(String)
+    case integer(Int64)
+    case number(Double)
+    case text(String)
 
     func encode(to encoder: any Encoder) throws {
       var single = encoder.singleValueContainer()

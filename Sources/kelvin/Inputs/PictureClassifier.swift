@@ -81,7 +81,8 @@ struct PictureClassifier {
     }
     if let only = images.first {
       guard normalization == nil else {
-        throw UsageError("the model says itself how pixels enter '\(function.inputs[only].name)'; leave --normalization out")
+        throw UsageError(
+          "the model says itself how pixels enter '\(function.inputs[only].name)'; leave --normalization out")
       }
       return only
     }
@@ -141,7 +142,9 @@ extension Graph {
       let node = nodes[index]
       if node.op is Softmax { return true }
       if let unary = node.op as? Unary { return unary.function.kind == .sigmoid }
-      guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else { return false }
+      guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else {
+        return false
+      }
       value = input
     }
     return false

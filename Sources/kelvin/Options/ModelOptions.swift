@@ -71,7 +71,8 @@ struct ModelOptions: ParsableArguments {
       }
     }
     options.request = PlanRequest(
-      units: units, goal: goal, isStrict: strict, precision: precision, threads: threads ?? defaultThreadCount, pins: pins,
+      units: units, goal: goal, isStrict: strict, precision: precision, threads: threads ?? defaultThreadCount,
+      pins: pins,
       exclusions: exclude)
     if let planFile { options.plan = try SavedPlan.read(planFile) }
     if let profileFile {
@@ -86,7 +87,8 @@ struct ModelOptions: ParsableArguments {
 
   private static func precision(_ text: String) throws -> Precision {
     guard let precision = Precision(rawValue: text) else {
-      throw ValidationError("'\(text)' is no precision; use \(Precision.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw ValidationError(
+        "'\(text)' is no precision; use \(Precision.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return precision
   }

@@ -9,7 +9,8 @@ struct PictureOptions: ParsableArguments {
   var cropAndScale: ImageCropAndScale?
 
   @Option(
-    help: ArgumentHelp("How pictures are stored, as EXIF numbers it, 1 to 8. (default: as each file says)", valueName: "n"),
+    help: ArgumentHelp(
+      "How pictures are stored, as EXIF numbers it, 1 to 8. (default: as each file says)", valueName: "n"),
     transform: orientation)
   var orientation: ImageOrientation?
 

@@ -39,7 +39,8 @@ struct NamedText {
   var text: String
 
   init(_ argument: String, option: String, form: String) throws {
-    guard let sign = argument.lastIndex(of: "="), sign > argument.startIndex, argument.index(after: sign) < argument.endIndex
+    guard let sign = argument.lastIndex(of: "="), sign > argument.startIndex,
+      argument.index(after: sign) < argument.endIndex
     else { throw ValidationError("--\(option) takes \(form), got '\(argument)'") }
     name = String(argument[..<sign])
     text = String(argument[argument.index(after: sign)...])
