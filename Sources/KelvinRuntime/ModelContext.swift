@@ -64,13 +64,19 @@ package struct ModelContext: Sendable {
   /// - Throws: `invalidChoice` where the plan was made for another model, graph or device.
   package func explain(adopting plan: Plan, _ request: PlanRequest) throws -> PlanExplanation {
     func refuse(_ reason: String) -> RuntimeError {
-      .invalidChoice("the plan \(reason); make a new one with 'kelvin plan --save'")
+      .invalidPlan("the plan \(reason); make a new one with 'kelvin plan --save'")
     }
     if !plan.subject.modelKey.isEmpty, plan.subject.modelKey != key.description {
       throw refuse("was made for another model ('\(plan.subject.model)')")
     }
     if !plan.subject.graph.isEmpty, plan.subject.graph != graphKey.description {
       throw refuse("was made for other shapes or another version of Kelvin")
+    }
+    if plan.subject.precision != request.precision.rawValue, !plan.subject.precision.isEmpty {
+      throw refuse("was made for precision \(plan.subject.precision), not \(request.precision.rawValue)")
+    }
+    guard request.pins.isEmpty else {
+      throw RuntimeError.invalidChoice("a plan places every node; take out the pins, or make a new plan with them")
     }
     let placement = plan.placement
     let names = Set(graph.nodes.map(\.name))
@@ -89,6 +95,17 @@ package struct ModelContext: Sendable {
     var pinned = request
     pinned.pins = placement
     return try explain(pinned)
+  }
+
+  /// What has changed since a plan was made that may make it slower than it was.
+  package func remarks(on plan: Plan) -> [String] {
+    plan.subject.devices.compactMap { device in
+      guard let present = inventory.devices.first(where: { $0.info.id == device.id })?.info,
+        present.driver != device.driver || present.version != device.version
+      else { return nil }
+      return "the plan was made with driver \(device.driver) \(device.version) of \(device.id), which is now "
+        + "\(present.driver) \(present.version)"
+    }
   }
 
   /// Compiles a solution, taking packed weights from the cache and leaving new ones there.

@@ -8,8 +8,10 @@ package enum RuntimeError: Error, Sendable, CustomStringConvertible {
   case deviceAbsent(String, reason: String)
   /// Nodes that none of the allowed devices runs.
   case unplaceable([UnplaceableNode], strict: Bool)
-  /// A pin, exclusion or plan that does not fit the model or the machine.
+  /// A pin or exclusion that does not fit the model or the machine.
   case invalidChoice(String)
+  /// A plan that does not fit the model or the machine.
+  case invalidPlan(String)
   /// An input is missing, unknown, or not of the model's type.
   case invalidInput(name: String, reason: String)
   case cancelled
@@ -29,7 +31,7 @@ package enum RuntimeError: Error, Sendable, CustomStringConvertible {
     case .deviceAbsent(let id, let reason): "device '\(id)' is absent: \(reason)"
     case .unplaceable(let nodes, let strict):
       Self.describe(nodes) + (strict ? "; without --strict another device would help out" : "")
-    case .invalidChoice(let reason): reason
+    case .invalidChoice(let reason), .invalidPlan(let reason): reason
     case .invalidInput(let name, let reason): "input '\(name)': \(reason)"
     case .cancelled: "cancelled"
     case .device(let error): error.description

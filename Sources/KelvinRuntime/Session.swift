@@ -23,7 +23,38 @@ package final class Session {
   private enum BoundStep {
     case run(Int)
     /// Waits for the producer, then copies where the two places differ.
-    case transfer(Schedule.Transfer, producer: (any Event)?, from: BufferSlice, to: BufferSlice, isShared: Bool)
+    case transfer(producer: (any Event)?, BoundCopy)
+  }
+
+  private enum BoundCopy {
+    /// The two places are one.
+    case shared
+    case upload(from: UnsafeRawBufferPointer, to: BufferSlice)
+    case download(from: BufferSlice, to: UnsafeMutableRawBufferPointer)
+    /// Neither device's memory can be addressed by the host: by way of a buffer that can.
+    case staged(from: BufferSlice, HostBuffer, to: BufferSlice)
+
+    init(_ from: BufferSlice, _ to: BufferSlice) {
+      if let source = from.hostPointer {
+        self = .upload(from: UnsafeRawBufferPointer(start: source, count: from.byteCount), to: to)
+      } else if let target = to.hostPointer {
+        self = .download(from: from, to: UnsafeMutableRawBufferPointer(start: target, count: to.byteCount))
+      } else {
+        self = .staged(from: from, HostBuffer(byteCount: from.byteCount), to: to)
+      }
+    }
+
+    func perform() throws(DeviceError) {
+      switch self {
+      case .shared: break
+      case .upload(let source, let to): try to.write(source)
+      case .download(let from, let target): try from.read(into: target)
+      case .staged(let from, let staging, let to):
+        let memory = UnsafeMutableRawBufferPointer(start: staging.hostPointer, count: staging.byteCount)
+        try from.read(into: memory)
+        try to.write(UnsafeRawBufferPointer(memory))
+      }
+    }
   }
 
   private struct Mark {
@@ -78,8 +109,9 @@ package final class Session {
           let from = model.layout.slot(transfer.value, on: transfer.from)
           let to = model.layout.slot(transfer.value, on: transfer.to)
           return .transfer(
-            transfer, producer: producer, from: slice(transfer.value, on: transfer.from),
-            to: slice(transfer.value, on: transfer.to), isShared: from == to)
+            producer: producer,
+            from == to
+              ? .shared : BoundCopy(slice(transfer.value, on: transfer.from), slice(transfer.value, on: transfer.to)))
         }
       }
       inputs = model.graph.inputs.map { slice($0, on: model.host) }
@@ -110,7 +142,8 @@ package final class Session {
     return UnsafeMutableRawBufferPointer(start: pointer, count: slice.byteCount)
   }
 
-  /// One inference on the inputs written before. Returns when the outputs can be read.
+  /// One inference on the inputs written before. Returns when the outputs can be read. Inputs are written anew before
+  /// every run: their memory is reused once they have been read.
   package func run() throws(RuntimeError) {
     do {
       transferCount = 0
@@ -118,27 +151,18 @@ package final class Session {
         if measures { marks[index].start = Self.clock.now }
         switch steps[index] {
         case .run(let segment): try invocations[segment].submit(after: [])
-        case .transfer(_, let producer, let from, let to, let isShared):
+        case .transfer(let producer, let copy):
           try producer?.wait()
           transferCount += 1
-          if !isShared { try Self.copy(from, to) }
+          try copy.perform()
         }
         if measures { marks[index].end = Self.clock.now }
       }
       for invocation in invocations { try invocation.completion.wait() }
-    } catch { throw .device(error) }
-  }
-
-  private static func copy(_ from: BufferSlice, _ to: BufferSlice) throws(DeviceError) {
-    if let source = from.hostPointer {
-      try to.write(UnsafeRawBufferPointer(start: source, count: from.byteCount))
-    } else if let target = to.hostPointer {
-      try from.read(into: UnsafeMutableRawBufferPointer(start: target, count: to.byteCount))
-    } else {
-      let staging = HostBuffer(byteCount: from.byteCount)
-      let memory = UnsafeMutableRawBufferPointer(start: staging.hostPointer, count: from.byteCount)
-      try from.read(into: memory)
-      try to.write(UnsafeRawBufferPointer(memory))
+    } catch {
+      // What other devices were given may still be running, on memory that the caller is free to drop.
+      for invocation in invocations { try? invocation.completion.wait() }
+      throw .device(error)
     }
   }
 

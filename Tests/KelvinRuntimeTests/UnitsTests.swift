@@ -37,6 +37,8 @@ import Testing
     #expect(try names("cpu-and-gpu") == ["cpu", "vulkan:0"])
     #expect(try names("cpu-and-neural-engine") == ["cpu", "opencl:1"])
     #expect(try names("vulkan:1, cpu") == ["vulkan:1", "cpu"])
+    #expect(try names("cpu,cpu,vulkan:0,cpu") == ["cpu", "vulkan:0"])
+    #expect(throws: RuntimeError.self) { try UnitsSelection.devices([]).devices(in: inventory) }
   }
 
   @Test func coreMLSpellingsAreAccepted() {

@@ -18,11 +18,11 @@ final class SessionPool: Sendable {
 
   func withSession<Result>(_ body: (Session) throws -> Result) throws -> Result {
     let session = try idle.withLock { $0.popLast() }?.session ?? model.makeSession()
-    defer {
-      let returned = Idle(session: session)
-      idle.withLock { if $0.count < Self.limit { $0.append(returned) } }
-    }
-    return try body(session)
+    // A session whose run failed is not used again.
+    let result = try body(session)
+    let returned = Idle(session: session)
+    idle.withLock { if $0.count < Self.limit { $0.append(returned) } }
+    return result
   }
 }
 

@@ -93,6 +93,8 @@ public final class Model: Sendable {
   }
 
   /// One prediction, without blocking the calling task's thread.
+  ///
+  /// - Throws: `ModelError` as the blocking form does.
   public func prediction(from input: some FeatureProvider) async throws(ModelError) -> DictionaryFeatureProvider {
     try await BlockingWork.run { () throws(ModelError) -> DictionaryFeatureProvider in
       try self.prediction(from: input)
@@ -110,6 +112,7 @@ public final class Model: Sendable {
     let pool = try ModelError.wrapping {
       var options = loaded.options
       options.shapes.merge(shapes) { _, new in new }
+      options.plan = nil
       let specialized = try LoadedModel(program: loaded.program, options: options)
       return SessionPool(try specialized.compile(specialized.explain()))
     }

@@ -21,7 +21,8 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var pins: [String: String] = [:]
   /// Devices that may not be used.
   public var excludedDevices: [String] = []
-  /// A plan saved by `kelvin plan --save` or a bench's verdict, to be used instead of a new one.
+  /// A plan saved by `kelvin plan --save` or a bench's verdict, to be used instead of a new one for the model's usual
+  /// input sizes. Other sizes get a plan of their own. Not together with `pins`.
   public var plan: URL?
   /// Sizes of flexible inputs, by name. A flexible batch size is 1 where nothing is said.
   public var inputShapes: [String: [Int]] = [:]

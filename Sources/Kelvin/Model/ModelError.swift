@@ -55,7 +55,7 @@ extension RuntimeError {
     switch self {
     case .unknownDevice, .deviceAbsent, .device: .device
     case .unplaceable: .unsupported
-    case .invalidChoice: .parameters
+    case .invalidChoice, .invalidPlan: .parameters
     case .invalidInput: .featureType
     case .cancelled: .predictionCancelled
     }

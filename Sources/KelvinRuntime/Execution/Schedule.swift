@@ -41,7 +41,7 @@ package struct Schedule: Sendable {
     let producers = graph.producers()
     for (index, node) in graph.nodes.enumerated() {
       guard let device = placement[node.name] else {
-        throw .invalidChoice("the plan has no device for '\(node.name)'; it was made for another model")
+        throw .invalidPlan("the plan has no device for '\(node.name)'; it was made for another model")
       }
       let before = Set(node.inputs.compactMap { producers[$0.index] }.map { partition.segment[$0] })
       partition.append(index, device, after: before)
@@ -56,7 +56,7 @@ package struct Schedule: Sendable {
     let ids = Dictionary(graph.values.enumerated().map { ($1.name, ValueID($0)) }) { first, _ in first }
     return try transfers.map { transfer throws(RuntimeError) in
       guard let value = ids[transfer.value] else {
-        throw .invalidChoice("the plan copies '\(transfer.value)', which the model does not have")
+        throw .invalidPlan("the plan copies '\(transfer.value)', which the model does not have")
       }
       return Transfer(value: value, from: transfer.from, to: transfer.to)
     }
@@ -96,8 +96,8 @@ package struct Schedule: Sendable {
     return Segment(device: device, graph: part, inputs: inputs, outputs: outputs)
   }
 
-  /// Runs what is ready, devices that work on their own first; copies happen just before the first reader needs them,
-  /// so that waiting for a device is put off as long as possible.
+  /// Runs what is ready: first what can start without waiting on a device that works on its own, then what the host can
+  /// compute meanwhile, and only then what has to wait. Copies happen just before the first reader needs them.
   private static func order(
     _ graph: Graph, _ segments: [Segment], _ partition: Partition, _ copies: [Transfer], _ host: String,
     _ isHost: (String) -> Bool
@@ -108,28 +108,36 @@ package struct Schedule: Sendable {
     }
     var present = Set(graph.inputs.map { Location(value: $0, device: host) })
     var steps: [Step] = []
+    /// Segments that were started and that nobody has waited for.
+    var pending = Set<Int>()
 
     func bring(_ value: ValueID, to device: String, _ visiting: Set<String> = []) throws(RuntimeError) {
       guard !present.contains(Location(value: value, device: device)) else { return }
       guard !visiting.contains(device), let copy = copies.first(where: { $0.value == value && $0.to == device }) else {
-        throw .invalidChoice("the plan never brings '\(graph[value].name)' to \(device); it was changed by hand or is stale")
+        throw .invalidPlan("the plan never brings '\(graph[value].name)' to \(device); it was changed by hand or is stale")
       }
       try bring(value, to: copy.from, visiting.union([device]))
       steps.append(.transfer(copy))
+      pending = pending.filter { segments[$0].device != copy.from || !segments[$0].outputs.contains(value) }
       present.insert(Location(value: value, device: device))
     }
 
     var remaining = Set(segments.indices)
     while !remaining.isEmpty {
       let ready = remaining.sorted().filter { partition.dependencies[$0].isDisjoint(with: remaining) }
-      guard let next = ready.first(where: { !isHost(segments[$0].device) }) ?? ready.first else {
-        preconditionFailure("segments depend on each other in a circle")
+      func waits(_ number: Int) -> Bool {
+        partition.dependencies[number].contains { pending.contains($0) && segments[$0].device != segments[number].device }
       }
+      guard
+        let next = ready.first(where: { !isHost(segments[$0].device) && !waits($0) })
+          ?? ready.first(where: { !waits($0) }) ?? ready.first(where: { !isHost(segments[$0].device) }) ?? ready.first
+      else { preconditionFailure("segments depend on each other in a circle") }
       let segment = segments[next]
       for input in segment.inputs { try bring(input, to: segment.device) }
       steps.append(.run(segment: next))
       for output in segment.outputs { present.insert(Location(value: output, device: segment.device)) }
       remaining.remove(next)
+      if !isHost(segment.device) { pending.insert(next) }
     }
     for output in graph.outputs.uniqued { try bring(output, to: host) }
     // Copies that no reader asked for: the plan counted them, so they are made.
@@ -150,12 +158,12 @@ private struct Partition {
   private(set) var segment: [Int] = []
   private var open: [String: Int] = [:]
 
-  /// Adds the next node in topological order to its device's current segment, or to a new one where another segment
-  /// between them would have to run both before and after it.
+  /// Adds the next node in topological order to its device's current segment where that waits for everything the node
+  /// waits for already, or to a new one: a segment never starts later for the sake of a node that joins it, so
+  /// independent work on other devices overlaps it, and no two segments wait for each other.
   mutating func append(_ node: Int, _ device: String, after before: Set<Int>) {
-    if let current = open[device], !before.contains(where: { $0 != current && reaches(from: $0, current) }) {
+    if let current = open[device], before.allSatisfy({ $0 == current || reaches(from: current, $0) }) {
       members[current].append(node)
-      dependencies[current].formUnion(before.subtracting([current]))
       segment.append(current)
       return
     }

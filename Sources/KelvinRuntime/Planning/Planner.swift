@@ -10,7 +10,7 @@ package struct PlanRequest: Sendable {
   package var isStrict: Bool
   package var precision: Precision
   package var threads: Int
-  /// Node or origin name to device id.
+  /// Node or origin name to device id. A pin holds even for a device outside the units, and under `isStrict`.
   package var pins: [String: String]
   /// Device ids that run nothing.
   package var exclusions: [String]
@@ -61,6 +61,7 @@ package struct Planner: Sendable {
 
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
     let (units, helpers) = try devices(for: request)
+    let known = try request.units.devices(in: inventory)
     let pins = try pins(graph, request)
     let excluded = Set(request.exclusions)
     var nodes: [PlanningProblem.Node] = []
@@ -82,9 +83,11 @@ package struct Planner: Sendable {
       for device in units { consider(device) }
       let pinned = pins[node.name]
       for device in helpers {
-        // A pin names its device; otherwise a helper serves nodes that none of the units runs.
-        let isWanted = pinned == device.info.id || (record.seconds.isEmpty && !request.isStrict)
-        if isWanted, !excluded.contains(device.info.id) {
+        // A pin names its device; otherwise the host, then the reference, serve nodes that none of the units runs.
+        let helps = device.info.isHost && record.seconds.isEmpty && !request.isStrict
+        if excluded.contains(device.info.id) {
+          record.unsupported[device.info.id] = "excluded"
+        } else if pinned == device.info.id || helps {
           consider(device)
         } else {
           let isReference = device.info.kind == .reference
@@ -101,7 +104,7 @@ package struct Planner: Sendable {
         unplaceable.append(
           .init(
             name: node.name, op: node.op.name,
-            reasons: units.map { "\($0.info.id): \(record.unsupported[$0.info.id] ?? "excluded")" }))
+            reasons: known.map { "\($0.info.id): \(record.unsupported[$0.info.id] ?? "excluded")" }))
       }
       nodes.append(record)
     }

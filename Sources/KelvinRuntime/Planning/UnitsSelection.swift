@@ -39,8 +39,17 @@ package enum UnitsSelection: Hashable, Sendable, CustomStringConvertible {
     case .cpuOnly: inventory.hardware { $0.kind == .cpu }
     case .cpuAndGPU: inventory.hardware { $0.kind == .cpu || $0.isGPU }
     case .cpuAndNeuralEngine: inventory.hardware { $0.kind == .cpu || $0.kind == .accelerator }
-    case .devices(let ids): try ids.map { id throws(RuntimeError) in try inventory.device(id) }
+    case .devices(let ids): try named(ids, in: inventory)
     }
+  }
+}
+
+extension UnitsSelection {
+  private func named(_ ids: [String], in inventory: DeviceInventory) throws(RuntimeError) -> [any Device] {
+    guard !ids.isEmpty else {
+      throw .invalidChoice("the list of devices is empty; name at least one, as 'kelvin devices' shows them")
+    }
+    return try ids.uniqued.map { id throws(RuntimeError) in try inventory.device(id) }
   }
 }
 
@@ -50,42 +59,5 @@ extension String {
     while text.first == " " { text.removeFirst() }
     while text.last == " " { text.removeLast() }
     return String(text)
-  }
-}
-
-/// The devices of this machine.
-package struct DeviceInventory: Sendable {
-  package let listings: [DeviceListing]
-
-  package init(_ listings: [DeviceListing]) { self.listings = listings }
-
-  package var devices: [any Device] { listings.compactMap(\.device) }
-
-  /// - Throws: `unknownDevice` or `deviceAbsent`.
-  package func device(_ id: String) throws(RuntimeError) -> any Device {
-    if let device = devices.first(where: { $0.info.id == id }) { return device }
-    let family = id.prefix { $0 != ":" }
-    if let missing = listings.first(where: { $0.device == nil && $0.info.id.hasPrefix(family) }) {
-      throw .deviceAbsent(id, reason: missing.reason)
-    }
-    throw .unknownDevice(id, available: devices.map(\.info.id))
-  }
-
-  /// The device whose memory is the host's.
-  package var host: any Device {
-    guard let host = devices.first(where: { $0.info.kind == .cpu }) ?? devices.first(where: { $0.info.kind == .reference })
-    else { preconditionFailure("an inventory has a CPU or the reference device") }
-    return host
-  }
-
-  package var reference: (any Device)? { devices.first { $0.info.kind == .reference } }
-
-  /// Devices that `accepts` takes, a card that is reached through two interfaces once: through the first listed.
-  fileprivate func hardware(_ accepts: (DeviceInfo) -> Bool) -> [any Device] {
-    var resources = Set<String>()
-    return devices.filter { device in
-      guard accepts(device.info) else { return false }
-      return device.info.resource == "cpu" || resources.insert(device.info.resource).inserted
-    }
   }
 }

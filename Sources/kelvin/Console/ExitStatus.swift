@@ -53,6 +53,7 @@ struct ExitStatus {
       case is InputError, is FormatError, is GraphError, is ProfilingError, is PlanningError: .badData
       case let error as ImageError:
         error.code == .decoderMissing || error.code == .encodingFailed ? .internalFault : .badData
+      case let error as ModelError: Self.code(error)
       case let error as RuntimeError: Self.code(error)
       case let error as DeviceError: Self.code(error)
       case let error as FileError: Self.code(error)
@@ -63,11 +64,19 @@ struct ExitStatus {
     self.isParsing = isParsing
   }
 
+  private static func code(_ error: ModelError) -> ExitCode {
+    switch error.code {
+    case .io, .unsupported, .featureType, .parameters: .badData
+    case .device: .missingDevice
+    case .predictionCancelled, .generic: .internalFault
+    }
+  }
+
   private static func code(_ error: RuntimeError) -> ExitCode {
     switch error {
     case .unknownDevice, .deviceAbsent: .missingDevice
     case .invalidChoice: .usage
-    case .unplaceable, .invalidInput: .badData
+    case .unplaceable, .invalidInput, .invalidPlan: .badData
     case .cancelled: .internalFault
     case .device(let error): code(error)
     }
