@@ -5,13 +5,16 @@ package import KelvinGraph
 package struct FoldBatchNormalization: Pass {
   package static let name = "fold batch normalization"
 
+  /// A convolution takes up this many normalisations; each makes its weights depend on the weights before.
+  private static let limit = 16
+
   package init() {}
 
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
     for index in graph.nodes.indices {
       guard let node = edits.node(index), let convolution = node.op as? Convolution, !convolution.epilogue.isFused,
-        let next = edits.onlyConsumer(of: node.outputs[0]), let follower = edits.node(next),
+        node.origins.count < Self.limit, let next = edits.onlyConsumer(of: node.outputs[0]), let follower = edits.node(next),
         let normalization = follower.op as? BatchNormalization, follower.inputs[0] == node.outputs[0],
         let weights = edits.weight(node.inputs[1])
       else { continue }

@@ -4,16 +4,27 @@ package import KelvinGraph
 package struct FoldConstants: Pass {
   package static let name = "fold constants"
   let evaluator: any ConstantEvaluator
+  /// Weights may be computed from each other in chains of this length; computing one recurses along its chain.
+  private static let depthLimit = 32
+  /// Bytes by which all folded weights together may exceed eight times the weights that they are computed from.
+  private static let growthLimit = 1 << 26
 
   package init(evaluator: any ConstantEvaluator) { self.evaluator = evaluator }
 
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
+    var depths: [ValueID: Int] = [:]
+    var growth = 0
     for (index, node) in graph.nodes.enumerated() where node.outputs.count == 1 && node.body == nil {
       guard !edits.isOutput(node.outputs[0]) else { continue }
-      let weights = node.inputs.compactMap { edits.weight(edits.resolve($0)) }
-      guard weights.count == node.inputs.count, !weights.isEmpty else { continue }
+      let inputs = node.inputs.map(edits.resolve)
+      let weights = inputs.compactMap { edits.weight($0) }
+      let depth = inputs.reduce(0) { max($0, depths[$1] ?? 0) }
+      guard weights.count == node.inputs.count, !weights.isEmpty, depth < Self.depthLimit else { continue }
       let type = edits.type(node.outputs[0])
+      let added = max(0, type.byteCount - 8 * weights.reduce(0) { $0 + $1.type.byteCount })
+      guard growth + added <= Self.growthLimit else { continue }
+      growth += added
       let folded = Weight(type) { [evaluator] in
         let inputs = weights.map { $0.dense() }
         // Inference accepted these types when the graph was built, so evaluation cannot fail on them.
@@ -22,7 +33,9 @@ package struct FoldConstants: Pass {
         }
         return result
       }
-      edits.remove(index, replacement: edits.addWeight("\(graph[node.outputs[0]].name)#folded", folded))
+      let constant = edits.addWeight("\(graph[node.outputs[0]].name)#folded", folded)
+      depths[constant] = depth + 1
+      edits.remove(index, replacement: constant)
       edits.note(node.origins, "computed once: its inputs are constant", isRemoval: true)
     }
     return edits.finish()

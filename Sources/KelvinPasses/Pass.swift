@@ -52,8 +52,10 @@ struct GraphEdits {
 
   /// The node that alone reads a value, where the value is not an output of the graph.
   func onlyConsumer(of id: ValueID) -> Int? {
-    let readers = consumers[id.index].filter { !removed.contains($0) }
-    return outputs.contains(id) || readers.count != 1 ? nil : readers[0]
+    guard !outputs.contains(id) else { return nil }
+    var readers = consumers[id.index].lazy.filter { !removed.contains($0) }.makeIterator()
+    let first = readers.next()
+    return readers.next() == nil ? first : nil
   }
 
   func type(_ id: ValueID) -> TensorType { value(id).type }

@@ -8,11 +8,9 @@ extension Emitter {
     guard let weight = weight(x), shape.isAddressable, shape.count == self.shape(x).count,
       shape.rank <= Self.rankLimit
     else { return try add(Reshape(shape), x, step: step) }
-    guard case .dense(let tensor) = weight.encoding else {
-      let type = TensorType(weight.type.scalar, shape)
-      return constant(Weight(type) { weight.dense().reshaped(to: shape) }, step: step)
-    }
-    return constant(Weight(tensor.reshaped(to: shape)), step: step)
+    if case .dense(let tensor) = weight.encoding { return constant(Weight(tensor.reshaped(to: shape)), step: step) }
+    let type = TensorType(weight.type.scalar, shape)
+    return try derived(x, type, step: step) { $0.reshaped(to: shape) } ?? add(Reshape(shape), x, step: step)
   }
 
   /// Reshapes by a request in which 0 keeps a size and one -1 takes what is left.
@@ -48,16 +46,16 @@ extension Emitter {
       throw invalid("\(permutation) is not a permutation of the axes of \(type)")
     }
     if permutation == Array(0..<permutation.count) { return x }
-    guard let weight = weight(x) else { return try add(Transpose(permutation), x, step: step) }
     let result = TensorType(type.scalar, Shape(permutation.map { type.shape[$0] }))
-    return constant(Weight(result) { weight.dense().transposed(permutation) }, step: step)
+    return try derived(x, result, step: step) { $0.transposed(permutation) }
+      ?? add(Transpose(permutation), x, step: step)
   }
 
   mutating func cast(_ x: ValueID, to scalar: ScalarType, step: String? = nil) throws -> ValueID {
     if self.scalar(x) == scalar { return x }
-    guard let weight = weight(x), weight.type.count > 1024 else { return try add(Cast(scalar), x, step: step) }
-    return constant(
-      Weight(TensorType(scalar, weight.type.shape)) { weight.dense().converted(to: scalar) }, step: step)
+    if type(x).count <= 1024 { return try add(Cast(scalar), x, step: step) }
+    return try derived(x, TensorType(scalar, shape(x)), step: step) { $0.converted(to: scalar) }
+      ?? add(Cast(scalar), x, step: step)
   }
 
   /// Inserts axes of size 1 at the given places of the result.

@@ -9,6 +9,10 @@ struct Emitter {
   private var name = ""
   private var outputNames: [String] = []
   private var origin = Origin(name: "", kind: "", index: 0)
+  /// For weights that are computed from other weights, how many such steps lie before each.
+  private var depths: [ValueID: Int] = [:]
+  /// Computing a weight recurses along its steps, so a longer chain becomes nodes.
+  private static let depthLimit = 32
 
   /// Tensors may have this many dimensions.
   static let rankLimit = 32
@@ -71,6 +75,18 @@ struct Emitter {
   /// A constant that the operation computes; nil `step` names it as the operation's output.
   mutating func constant(_ weight: Weight, step: String? = nil) -> ValueID {
     builder.constant(step.map { "\(name)/\($0)" } ?? outputNames.first ?? name, weight)
+  }
+
+  /// A constant computed from the weight of `x` when it is first needed; nil where `x` is not a weight, or one that
+  /// already hangs on too many others.
+  mutating func derived(
+    _ x: ValueID, _ type: TensorType, step: String?, _ compute: @escaping @Sendable (Tensor) -> Tensor
+  ) -> ValueID? {
+    let depth = depths[x] ?? 0
+    guard let weight = weight(x), depth < Self.depthLimit else { return nil }
+    let result = constant(Weight(type) { compute(weight.dense()) }, step: step)
+    depths[result] = depth + 1
+    return result
   }
 
   mutating func constant(_ value: Double, _ scalar: ScalarType, step: String? = nil) -> ValueID {

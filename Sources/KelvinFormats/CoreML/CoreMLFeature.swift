@@ -22,7 +22,7 @@ struct CoreMLFeature {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case Fields.name: name = try field.string()
+      case Fields.name: name = try field.name()
       case Fields.shortDescription: summary = try field.string()
       case Fields.type: try readType(field.message())
       default: break

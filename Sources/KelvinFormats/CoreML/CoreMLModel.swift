@@ -90,7 +90,7 @@ struct CoreMLDescription {
       case Fields.predictedFeatureName: main.predictedFeature = try field.string()
       case Fields.predictedProbabilitiesName: main.predictedProbabilities = try field.string()
       case Fields.functions:
-        try field.check(functions.count)
+        try field.check(functions.count, WireMessage.operandLimit)
         let function = try CoreMLFunctionDescription(field.message())
         functions[function.name] = function
       case Fields.defaultFunctionName: defaultFunction = try field.string()
@@ -131,7 +131,7 @@ struct CoreMLFunctionDescription {
   mutating func add(
     _ field: WireField, to list: WritableKeyPath<CoreMLFunctionDescription, [CoreMLFeature]>
   ) throws(FormatError) {
-    try field.check(self[keyPath: list].count)
+    try field.check(self[keyPath: list].count, WireMessage.operandLimit)
     self[keyPath: list].append(try CoreMLFeature(field.message()))
   }
 }

@@ -134,9 +134,19 @@ struct MILScope {
   func text(_ binding: MILOperation.Binding) throws -> String? { try constant(binding)?.strings().first }
 
   /// The elements of a constant, or of a value that is known while building; nil where it depends on inputs.
-  func tensor(_ binding: MILOperation.Binding, _ input: String) throws -> Tensor? {
-    if let constant = constant(binding) { return try constant.tensor(files, name: input) }
-    guard let name = binding.name, let id = values[name] else { return nil }
-    return emitter.weight(id)?.dense()
+  ///
+  /// - Throws: where it has more than `limit` elements.
+  func tensor(_ binding: MILOperation.Binding, _ input: String, atMost limit: Int) throws -> Tensor? {
+    func check(_ type: TensorType?) throws {
+      guard let type, type.count > limit else { return }
+      throw emitter.invalid("'\(input)' has \(type.count) elements, expected at most \(limit)")
+    }
+    if let constant = constant(binding) {
+      try check(constant.type.tensorType)
+      return try constant.tensor(files, name: input)
+    }
+    guard let name = binding.name, let id = values[name], let weight = emitter.weight(id) else { return nil }
+    try check(weight.type)
+    return weight.dense()
   }
 }

@@ -72,11 +72,8 @@ extension MILOperation {
   /// A constant input; nil where it is left out.
   private func constant(_ input: String, _ scope: MILScope, atMost limit: Int) throws -> Tensor? {
     guard let binding = inputs[input]?.first else { return nil }
-    guard let tensor = try scope.tensor(binding, input) else {
+    guard let tensor = try scope.tensor(binding, input, atMost: limit) else {
       throw scope.emitter.invalid("'\(input)' depends on the model's inputs, expected a constant")
-    }
-    guard tensor.count <= limit else {
-      throw scope.emitter.invalid("'\(input)' has \(tensor.count) elements, expected at most \(limit)")
     }
     return tensor
   }

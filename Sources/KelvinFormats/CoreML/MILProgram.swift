@@ -39,7 +39,7 @@ struct MILFunction {
     while let field = try reader.next() {
       switch field.number {
       case Fields.inputs:
-        try field.check(inputs.count)
+        try field.check(inputs.count, WireMessage.operandLimit)
         inputs.append(try MILNamedType(field.message()))
       case Fields.opset: opset = try field.string()
       case Fields.blockSpecializations:
@@ -83,9 +83,9 @@ struct MILBlock {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case MILSchema.Block.outputs: try field.append(to: &outputs)
+      case MILSchema.Block.outputs: try field.appendName(to: &outputs)
       case MILSchema.Block.operations:
-        try field.check(operations.count)
+        try field.check(operations.count, WireMessage.operationLimit)
         operations.append(try MILOperation(field.message(), index: operations.count))
       default: break
       }
@@ -133,25 +133,30 @@ struct MILOperation {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case Fields.type: kind = try field.string()
+      case Fields.type: kind = try field.name()
       case Fields.inputs:
-        try field.check(inputs.count)
+        try field.check(inputs.count, WireMessage.operandLimit)
         let (name, value) = try field.message().mapEntry()
         if let value { inputs[name] = try Self.bindings(value.message()) }
       case Fields.outputs:
-        try field.check(outputs.count)
+        try field.check(outputs.count, WireMessage.operandLimit)
         outputs.append(try MILNamedType(field.message()))
       case Fields.blocks:
-        try field.check(blocks.count)
+        try field.check(blocks.count, WireMessage.operandLimit)
         blocks.append(try MILBlock(field.message()))
       case Fields.attributes:
-        try field.check(attributes.count)
+        try field.check(attributes.count, WireMessage.operandLimit)
         let (name, value) = try field.message().mapEntry()
         if let value { attributes[name] = try MILValue(value.message()) }
       default: break
       }
     }
     let given = try attributes["name"]?.strings().first ?? ""
+    guard given.utf8.count <= WireMessage.nameLimit else {
+      throw FormatError(
+        .malformed, file: message.file, offset: offset,
+        "an operation's name has \(given.utf8.count) bytes, expected at most \(WireMessage.nameLimit)")
+    }
     name = given.isEmpty ? outputs.first?.name ?? "\(kind)_\(index)" : given
   }
 
@@ -160,10 +165,10 @@ struct MILOperation {
     var reader = message.fields()
     while let field = try reader.next() {
       guard field.number == MILSchema.Argument.arguments else { continue }
-      try field.check(bindings.count)
+      try field.check(bindings.count, WireMessage.operandLimit)
       var binding = try field.message().fields()
       while let part = try binding.next() {
-        if part.number == MILSchema.Argument.Binding.name { bindings.append(.name(try part.string())) }
+        if part.number == MILSchema.Argument.Binding.name { bindings.append(.name(try part.name())) }
         if part.number == MILSchema.Argument.Binding.value { bindings.append(.value(try MILValue(part.message()))) }
       }
     }

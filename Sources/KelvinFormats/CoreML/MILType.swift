@@ -67,7 +67,7 @@ struct MILNamedType {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case MILSchema.NamedValueType.name: name = try field.string()
+      case MILSchema.NamedValueType.name: name = try field.name()
       case MILSchema.NamedValueType.type: type = try MILType(field.message())
       default: break
       }

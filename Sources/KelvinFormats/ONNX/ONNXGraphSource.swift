@@ -63,7 +63,7 @@ struct ONNXGraphSource: GraphSource {
       throw error
     }
     for (name, result) in zip(node.outputs, results) where !name.isEmpty {
-      guard values.updateValue(result, forKey: name) == nil else {
+      guard model.graph.initializers[name] == nil, values.updateValue(result, forKey: name) == nil else {
         throw GraphError("\(node.kind) '\(node.name)'", "computes '\(name)', which is there already")
       }
     }

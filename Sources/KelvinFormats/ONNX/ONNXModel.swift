@@ -86,7 +86,7 @@ struct ONNXGraph {
     while let field = try reader.next() {
       switch field.number {
       case Fields.node:
-        try field.check(nodes.count)
+        try field.check(nodes.count, WireMessage.operationLimit)
         nodes.append(try ONNXNode(field.message(), index: nodes.count))
       case Fields.initializer:
         try field.check(initializers.count)
@@ -100,7 +100,7 @@ struct ONNXGraph {
         try field.check(inputs.count)
         inputs.append(try ONNXValueInfo(field.message()))
       case Fields.output:
-        try field.check(outputs.count)
+        try field.check(outputs.count, WireMessage.operandLimit)
         outputs.append(try ONNXValueInfo(field.message()))
       case Fields.sparseInitializer:
         let values = try field.message().message(ONNXSchema.SparseTensorProto.values)
@@ -135,13 +135,13 @@ struct ONNXNode {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case Fields.input: try field.append(to: &inputs)
-      case Fields.output: try field.append(to: &outputs)
-      case Fields.name: givenName = try field.string()
-      case Fields.opType: kind = try field.string()
-      case Fields.domain: domain = try field.string()
+      case Fields.input: try field.appendName(to: &inputs)
+      case Fields.output: try field.appendName(to: &outputs)
+      case Fields.name: givenName = try field.name()
+      case Fields.opType: kind = try field.name()
+      case Fields.domain: domain = try field.name()
       case Fields.attribute:
-        try field.check(attributes.count)
+        try field.check(attributes.count, WireMessage.operandLimit)
         let attribute = try ONNXAttribute(field.message())
         attributes[attribute.name] = attribute
       default: break
@@ -205,7 +205,7 @@ struct ONNXValueInfo {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case Fields.name: name = try field.string()
+      case Fields.name: name = try field.name()
       case Fields.docString: summary = try field.string()
       case Fields.type:
         if let tensor = try field.message().message(ONNXSchema.TypeProto.tensorType) { try readTensorType(tensor) }

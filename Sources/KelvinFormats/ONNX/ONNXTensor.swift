@@ -15,7 +15,7 @@ struct ONNXTensor {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case ONNXSchema.TensorProto.name: name = try field.string()
+      case ONNXSchema.TensorProto.name: name = try field.name()
       case ONNXSchema.TensorProto.dataLocation:
         isExternal = try field.integer() == ONNXSchema.TensorProto.DataLocation.external
       case ONNXSchema.TensorProto.externalData:

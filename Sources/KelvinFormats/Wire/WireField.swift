@@ -52,6 +52,17 @@ struct WireField {
     try bytes().withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// The name of an operation or value. Graphs make further names from them, so their length is bounded.
+  func name() throws(FormatError) -> String {
+    let name = try string()
+    guard name.utf8.count <= WireMessage.nameLimit else {
+      throw FormatError(
+        .malformed, file: owner.file, offset: offset,
+        "a name has \(name.utf8.count) bytes, expected at most \(WireMessage.nameLimit)")
+    }
+    return name
+  }
+
   /// Appends one element of a repeated integer field, or all of a packed one.
   func append(to list: inout [Int], limit: Int = WireMessage.countLimit) throws(FormatError) {
     if case .bytes(let bytes) = value {
@@ -82,6 +93,12 @@ struct WireField {
       return list.append(try double())
     }
     try append(bytes, to: &list, limit, bitsAs: UInt64.self) { Double(bitPattern: $0) }
+  }
+
+  /// Appends the name of one of an operation's inputs or outputs.
+  func appendName(to list: inout [String]) throws(FormatError) {
+    try check(list.count, WireMessage.operandLimit)
+    list.append(try name())
   }
 
   /// Appends the field's text to a repeated string field.

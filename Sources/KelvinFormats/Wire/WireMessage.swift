@@ -12,6 +12,12 @@ struct WireMessage: Sendable {
   static let depthLimit = 100
   /// A list in a message may have this many elements.
   static let countLimit = 1 << 20
+  /// A graph may have this many operations.
+  static let operationLimit = 1 << 17
+  /// An operation, a function or a model may have this many inputs and outputs.
+  static let operandLimit = 1 << 12
+  /// A name may have this many bytes.
+  static let nameLimit = 1 << 11
 
   /// The outermost message of a file.
   init(_ bytes: Bytes, file: String) {

@@ -13,6 +13,10 @@ package struct GraphBuilder {
   private let evaluator: any ConstantEvaluator
   private var valueNames: Set<String> = []
   private var nodeNames: Set<String> = []
+  /// For each name that was asked for twice, the last number it was given.
+  private var numbers: [String: Int] = [:]
+  /// What folding may still take for the whole graph, in elements and operations: a model's constants are few and small.
+  private var foldingBudget = 1 << 23
   /// The largest element count that is folded on the spot.
   private static let foldingLimit = 1024
 
@@ -55,10 +59,7 @@ package struct GraphBuilder {
     for type in types where !type.shape.isAddressable {
       throw GraphError("\(op.name) '\(name)'", "its result \(type) is too large")
     }
-    let small = (graph.types(inputs) + types).allSatisfy { $0.count <= Self.foldingLimit }
-    let constants = inputs.compactMap(constantTensor)
-    let results: [Tensor]? =
-      small && constants.count == inputs.count ? try evaluator.evaluate(op, constants) : nil
+    let results = try fold(op, inputs, types)
     var outputs: [ValueID] = []
     for (index, type) in types.enumerated() {
       let wanted = index < outputNames.count ? outputNames[index] : name
@@ -74,6 +75,23 @@ package struct GraphBuilder {
     node.origins = [origin]
     graph.nodes.append(node)
     return outputs
+  }
+
+  /// The results of an operation on small constants, or nil where it is not one.
+  private mutating func fold(
+    _ op: any Operator, _ inputs: [ValueID], _ types: [TensorType]
+  ) throws(GraphError) -> [Tensor]? {
+    let inputTypes = graph.types(inputs)
+    guard (inputTypes + types).allSatisfy({ $0.count <= Self.foldingLimit }),
+      inputs.allSatisfy({ graph[$0].weight != nil })
+    else { return nil }
+    let empty = types.allSatisfy { $0.count == 0 }
+    if empty { return types.map { Tensor($0, Bytes([UInt8]())) } }
+    let elements = (inputTypes + types).reduce(0) { $0 + $1.count }
+    let operations = op.operations(inputTypes, types)
+    guard operations + Double(elements) <= Double(foldingBudget) else { return nil }
+    foldingBudget -= elements + Int(operations)
+    return try evaluator.evaluate(op, inputs.compactMap(constantTensor))
   }
 
   /// Adds an operation with one output.
@@ -94,12 +112,14 @@ package struct GraphBuilder {
 
   private mutating func unique(_ name: String, in names: WritableKeyPath<GraphBuilder, Set<String>>) -> String {
     let wanted = name.isEmpty ? "unnamed" : name
-    var candidate = wanted
-    var number = 1
-    while !self[keyPath: names].insert(candidate).inserted {
+    if self[keyPath: names].insert(wanted).inserted { return wanted }
+    var number = numbers[wanted] ?? 1
+    var candidate: String
+    repeat {
       number += 1
       candidate = "\(wanted)~\(number)"
-    }
+    } while !self[keyPath: names].insert(candidate).inserted
+    numbers[wanted] = number
     return candidate
   }
 }

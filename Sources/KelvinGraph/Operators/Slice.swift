@@ -20,7 +20,7 @@ package struct Slice: Operator {
       throw OperatorError("expected a start, count and step for each axis of \(inputs[0])")
     }
     for axis in 0..<shape.rank where counts[axis] != 0 {
-      let (reach, overflow) = (counts[axis] - 1).multipliedReportingOverflow(by: steps[axis])
+      let (reach, overflow) = (max(counts[axis], 1) - 1).multipliedReportingOverflow(by: steps[axis])
       let (last, overflowed) = starts[axis].addingReportingOverflow(reach)
       let valid = 0..<shape[axis]
       guard counts[axis] > 0, steps[axis] != 0, !overflow, !overflowed, valid.contains(starts[axis]), valid.contains(last)

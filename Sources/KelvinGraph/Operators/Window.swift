@@ -36,6 +36,7 @@ package struct Window: Hashable, Sendable {
     guard (kernel + strides + dilations).allSatisfy({ (1..<limit).contains($0) }),
       (before + after).allSatisfy({ (0..<limit).contains($0) }), spatial.allSatisfy({ (0..<limit).contains($0) })
     else { throw OperatorError("window \(self): sizes must be positive and below 2^31") }
+    guard Shape(kernel).isAddressable else { throw OperatorError("window \(self) is too large") }
     var sizes: [Int] = []
     for axis in 0..<rank {
       let padded = spatial[axis] + before[axis] + after[axis]

@@ -24,7 +24,8 @@ package struct Bytes: Sendable {
     self = elements.withUnsafeBytes { Bytes(copying: $0) }
   }
 
-  /// Allocates `count` zeroed bytes, aligned to a page, and lets `fill` write them before they become immutable.
+  /// Allocates `count` zeroed bytes, aligned to a page where they take one, and lets `fill` write them before they become
+  /// immutable.
   package init<Failure: Error>(
     count: Int, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
@@ -37,7 +38,7 @@ package struct Bytes: Sendable {
   ///
   /// - Throws: `FileError` naming the path and the system's reason.
   package init(mapping path: String) throws(FileError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
     defer { close(descriptor) }
     var status = stat()
@@ -76,7 +77,7 @@ package struct Bytes: Sendable {
     let mappedCount: Int
 
     init(allocating count: Int) {
-      base = .allocate(byteCount: max(count, 1), alignment: 4096)
+      base = .allocate(byteCount: max(count, 1), alignment: count < 4096 ? 64 : 4096)
       memset(base, 0, count)
       mappedCount = 0
     }

@@ -12,13 +12,14 @@ package struct Shape: Hashable, Sendable, Codable, ExpressibleByArrayLiteral, Cu
   /// The number of elements. A caller that read the dimensions from a file checks `isAddressable` first.
   package var count: Int { dimensions.reduce(1, *) }
 
-  /// Whether every dimension is at least zero and the element count, at eight bytes each, fits an `Int`.
+  /// Whether every dimension is at least zero and the elements, at eight bytes each and with empty dimensions counted as
+  /// one, take at most 2^40 bytes: more than a machine has, and little enough that sums over a graph never overflow.
   package var isAddressable: Bool {
     var total = 8
     for dimension in dimensions {
       guard dimension >= 0 else { return false }
       let (product, overflow) = total.multipliedReportingOverflow(by: max(dimension, 1))
-      guard !overflow else { return false }
+      guard !overflow, product <= 1 << 40 else { return false }
       total = product
     }
     return true

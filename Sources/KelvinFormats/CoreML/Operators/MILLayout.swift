@@ -51,7 +51,7 @@ extension MILMapper {
       raised.append(try scope.emitter.reshape(value, Shape(shape), step: "raised"))
     }
     let joined = try scope.emitter.concat(raised, axis: place + 1, step: "joined")
-    sizes[place] = scope.emitter.shape(joined).count == 0 ? 0 : sizes[place] * values.count
+    sizes[place] *= values.count
     return try scope.emitter.reshape(joined, Shape(sizes))
   }
 

@@ -7,8 +7,8 @@ extension MILMapper {
     let variance = try operation.value("variance", &scope)
     let type = scope.emitter.type(mean)
     func filled(_ value: Double, _ step: String) -> ValueID {
-      let values = [Double](repeating: value, count: type.count)
-      return scope.emitter.constant(Weight(Tensor(type, rounding: values)), step: step)
+      let weight = Weight(type) { Tensor(type, rounding: [Double](repeating: value, count: type.count)) }
+      return scope.emitter.constant(weight, step: step)
     }
     let gamma = try operation.optional("gamma", &scope) ?? filled(1, "gamma")
     let beta = try operation.optional("beta", &scope) ?? filled(0, "beta")

@@ -53,6 +53,7 @@ extension MILMapper {
         throw scope.emitter.invalid("begin \(begin[axis]) lies outside axis \(axis) of \(scope.emitter.type(x))")
       }
       let count = size[axis] == -1 ? shape[axis] - start : size[axis]
+      guard count >= 0 else { throw scope.emitter.invalid("size \(size[axis]) along axis \(axis)") }
       ranges.append(SliceRange(start: count == 0 ? 0 : start, count: count))
     }
     return try scope.emitter.slice(x, ranges)

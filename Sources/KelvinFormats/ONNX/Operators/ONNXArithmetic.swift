@@ -20,7 +20,12 @@ extension ONNXMapper {
     if try c.emitter.number(y) == 2, c.emitter.shape(y).rank <= c.emitter.shape(x).rank {
       return [try c.emitter.unary(UnaryFunction(.square), x)]
     }
-    let exponent = try c.emitter.cast(y, to: c.emitter.scalar(x), step: "exponent")
+    let (base, power) = (c.emitter.scalar(x), c.emitter.scalar(y))
+    if power.isFloatingPoint, !base.isFloatingPoint {
+      let raised = try c.emitter.binary(.power, try c.emitter.cast(x, to: power, step: "base"), y, step: "raised")
+      return [try c.emitter.cast(raised, to: base)]
+    }
+    let exponent = try c.emitter.cast(y, to: base, step: "exponent")
     return [try c.emitter.binary(.power, x, exponent)]
   }
 

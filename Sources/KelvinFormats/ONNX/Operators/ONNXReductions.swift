@@ -6,8 +6,18 @@ extension ONNXMapper {
     reduce("ReduceL1", .l1), reduce("ReduceL2", .l2), reduce("ReduceLogSum", .logSum),
     reduce("ReduceLogSumExp", .logSumExp), reduce("ReduceMax", .maximum), reduce("ReduceMean", .mean),
     reduce("ReduceMin", .minimum), reduce("ReduceProd", .product), reduce("ReduceSum", .sum),
-    reduce("ReduceSumSquare", .sumOfSquares),
+    reduce("ReduceSumSquare", .sumOfSquares), argReduce("ArgMax", .maximum), argReduce("ArgMin", .minimum),
   ]
+
+  private static func argReduce(_ name: String, _ function: ArgReduce.Function) -> ONNXMapper {
+    ONNXMapper(name) { c in
+      let x = try c.input(0)
+      let op = ArgReduce(
+        function, axis: try c.emitter.axis(c.integer("axis", default: 0), of: x),
+        keepsDimensions: c.flag("keepdims", default: true), takesLast: c.flag("select_last_index"))
+      return [try c.emitter.add(op, x)]
+    }
+  }
 
   private static func reduce(_ name: String, _ function: Reduce.Function) -> ONNXMapper {
     ONNXMapper(name) { c in

@@ -23,9 +23,12 @@ extension ONNXMapper {
     var ranges = shape.dimensions.map { SliceRange(start: 0, count: $0) }
     for (index, axis) in axes.enumerated() {
       let place = try c.emitter.axis(axis, of: x)
-      guard
-        let range = SliceRange(start: starts[index], end: ends[index], step: steps?[index] ?? 1, size: shape[place])
-      else { throw c.emitter.invalid("step 0 along axis \(place)") }
+      let step = steps?[index] ?? 1
+      // A backward slice that starts before the first element starts at it, which NumPy's rule would leave empty.
+      let start = step < 0 ? max(starts[index], -shape[place]) : starts[index]
+      guard let range = SliceRange(start: start, end: ends[index], step: step, size: shape[place]) else {
+        throw c.emitter.invalid("step \(step) along axis \(place)")
+      }
       ranges[place] = range
     }
     return [try c.emitter.slice(x, ranges)]
