@@ -17,6 +17,7 @@ extension BenchmarkRunner {
         plan: try subject.context.plan(contestant.explanation, request), trial: contestant.trial,
         devices: contestant.devices.map(\.id), starts: contestant.starts, compileUncached: contestant.compileUncached,
         warm: try LatencyStatistics(contestant.warm.flatMap { $0 }),
+        warmDrift: ThroughputDrift.backToBack(latencies: contestant.warm.flatMap { $0 }),
         sustained: try contestant.sustained(isPaced: isPaced), thermal: contestant.heat.map(\.state).max(),
         thermalSource: contestant.thermalSource, windows: contestant.windows,
         disturbedWindows: contestant.disturbedWindows, agreement: contestant.agreement,

@@ -41,6 +41,8 @@ package struct ConfigurationResult: Sendable {
   package var compileUncached: Double
   /// One inference after the other.
   package var warm: LatencyStatistics
+  /// Throughput of the last third of the warm inferences over that of the first; nil where there are too few.
+  package var warmDrift: Double?
   package var sustained: Sustained?
   /// The hottest state seen while it ran, and who says so.
   package var thermal: ThermalState?
