@@ -29,12 +29,12 @@ extension BenchmarkResult {
   }
 
   private var startTable: [String] {
-    var table = TextTable(["Units", "load", "compile", "uncached", "first", "warm p50", "p90", "p99", "n"])
+    var table = TextTable(["Units", "load", "compile", "first", "warm p50", "p90", "p99", "n"])
     for configuration in configurations {
       let warm = configuration.warm
       table.add([
-        mark(configuration), text(configuration.load), text(configuration.compile), text(configuration.compileUncached),
-        text(configuration.first), text(warm.p50), text(warm.p90), text(warm.p99), "\(warm.count)",
+        mark(configuration), text(configuration.load), text(configuration.compile), text(configuration.first),
+        text(warm.p50), text(warm.p90), text(warm.p99), "\(warm.count)",
       ])
     }
     return table.lines
@@ -43,7 +43,6 @@ extension BenchmarkResult {
   private var sustainedTable: [String] {
     var table = TextTable([
       workload.kind == .stream ? "Stream" : "Throughput", "rate", "p50", "p90", "p99", "dropped", "drift", "heat",
-      "disturbed",
     ])
     for configuration in configurations {
       guard let sustained = configuration.sustained else { continue }
@@ -52,11 +51,10 @@ extension BenchmarkResult {
         text(sustained.latency.p90), text(sustained.latency.p99),
         workload.kind == .stream ? "\(sustained.dropped)" : "",
         sustained.drift.map { HumanReadable.fixed($0, decimals: 2) } ?? "—", configuration.thermal?.name ?? "—",
-        "\(configuration.disturbedWindows)/\(configuration.windows)",
       ])
     }
     let sources = Set(configurations.map(\.thermalSource)).subtracting([""]).sorted()
-    return table.lines + sources.map { "heat from: \($0)" }
+    return table.lines + sources.flatMap { "heat from: \($0)".wrapped(indent: "  ") }
   }
 
   private var agreementTable: [String] {
