@@ -16,7 +16,11 @@ import Testing
 
   /// `image[0, c, y, x] = (7 y + 13 x + 31 c + x y) mod 256`
   private var image: [Float] {
-    (0..<3).flatMap { c in (0..<64).flatMap { y in (0..<64).map { x in Float((7 * y + 13 * x + 31 * c + x * y) % 256) } } }
+    (0..<3 * 64 * 64).map { index -> Float in
+      let (c, y, x) = (index / 4096, index / 64 % 64, index % 64)
+      let sum: Int = 7 * y + 13 * x + 31 * c + x * y
+      return Float(sum % 256)
+    }
   }
 
   @Test(arguments: ["Digits.onnx", "Digits.mlpackage"]) func givesTheExpectedProbabilities(name: String) throws {

@@ -44,7 +44,7 @@ extension HeavyTests {
 
     @Test func aDetectorsShapeArithmeticIsFolded() throws {
       let graph = try readModel(at: Shared.model("ultraface_version-RFB-320.onnx")).graph()
-      // What remains: 5 Slice pairs and the boxes' arithmetic; Shape, Gather, Constant and Unsqueeze leave no node.
+      // They only compute sizes for reshapes.
       #expect(Set(graph.nodes.flatMap(\.origins).map(\.kind)).isDisjoint(with: ["Shape", "Gather", "Constant"]))
       #expect(graph.types(graph.outputs) == [TensorType(.float32, [1, 4420, 2]), TensorType(.float32, [1, 4420, 4])])
       #expect(try Pipeline.standard(ReferenceEvaluator()).run(graph).graph.nodes.count < graph.nodes.count)
@@ -79,6 +79,7 @@ extension HeavyTests {
       let program = try readModel(at: Shared.model("MobileNetV2_int8_qdq.onnx"))
       do {
         _ = try program.graph()
+        Issue.record("its graph was built")
       } catch let error as FormatError {
         #expect(error.missing.map(\.name).sorted() == ["DequantizeLinear", "QuantizeLinear"])
         #expect(error.missing.map(\.count).sorted() == [65, 171])
