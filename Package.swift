@@ -83,7 +83,7 @@ let package = Package(
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     test("CommandTests", "kelvin"),
-    test("KelvinFormatsTests", "KelvinFormats", "KelvinGraph", "KelvinReference"),
+    test("KelvinFormatsTests", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test(
       "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",

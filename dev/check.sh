@@ -17,4 +17,10 @@ for device in CPU Vulkan OpenCL Reference Null; do
     git grep -nE '^(public |package )?import Kelvin(CPU|Vulkan|OpenCL|Reference|Null)$' -- "Sources/Kelvin$device" || true)
 done
 if command -v glslc > /dev/null; then dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"; fi
+check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
+  if ! "$1" -c "import $2" > /dev/null 2>&1; then return; fi
+  "$1" dev/generate-schemas.py --check "$3" || complain "Wire/Generated is not what $2 gives: run dev/generate-schemas.py $3"
+}
+check_schema "${ONNX_PYTHON:-python3}" onnx onnx
+check_schema "${COREML_PYTHON:-python3}" coremltools coreml
 exit $failed

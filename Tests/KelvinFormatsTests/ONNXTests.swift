@@ -1,0 +1,155 @@
+import KelvinFormats
+import KelvinGraph
+import KelvinReference
+import Testing
+
+@Suite struct ONNXTests {
+  private func graph(_ file: ONNXFile) throws -> Graph { try readONNX(Bytes(file.bytes), path: "m.onnx").graph() }
+
+  private func error(_ file: ONNXFile) -> FormatError? {
+    do {
+      _ = try graph(file)
+      return nil
+    } catch { return error as? FormatError }
+  }
+
+  /// The only output for an input, computed by the reference device.
+  private func result(_ file: ONNXFile, _ x: [Float], _ shape: Shape) throws -> Tensor {
+    try #require(try run(graph(file), [Tensor(x, shape)]).first)
+  }
+
+  @Test func argMaxTakesTheFirstOrTheLastOfEqualElements() throws {
+    let x: [Float] = [1, 7, 7, 3, 3, 2]
+    let first = try result(.single("ArgMax", input: [2, 3], ["axis": .integer(-1)]), x, [2, 3])
+    #expect(first.type == TensorType(.int64, [2, 1]))
+    #expect(first.integers == [1, 0])
+    let last = ONNXFile.single(
+      "ArgMax", input: [2, 3],
+      ["axis": .integer(1), "keepdims": .integer(0), "select_last_index": .integer(1)])
+    #expect(try result(last, x, [2, 3]).type.shape == [2])
+    #expect(try result(last, x, [2, 3]).integers == [2, 1])
+    #expect(try result(.single("ArgMin", input: [2, 3]), x, [2, 3]).integers == [0, 1, 1])
+  }
+
+  @Test func aBackwardSliceFromBeforeTheFirstElementTakesIt() throws {
+    let file = ONNXFile.single(
+      "Slice", input: [3], constants: ["starts": [-100], "ends": [-200], "axes": [0], "steps": [-1]])
+    #expect(try result(file, [4, 5, 6], [3]).floats == [4])
+  }
+
+  @Test func anIntegerRaisedToAFractionKeepsTheFraction() throws {
+    var file = ONNXFile()
+    file.input("x", [2], type: ONNXFile.int64)
+    file.weights("e", [0.5], [1])
+    file.node("Pow", ["x", "e"], ["y"])
+    file.output("y")
+    #expect(try run(graph(file), [Tensor([9, 16] as [Int64], [2])])[0].integers == [3, 4])
+  }
+
+  @Test func namesMustBeComputedOnceBeforeTheyAreRead() throws {
+    var file = ONNXFile()
+    file.input("x", [1])
+    file.node("Add", ["x", "b"], ["a"])
+    file.node("Relu", ["a"], ["b"])
+    file.output("b")
+    #expect(error(file)?.description.contains("reads 'b'") == true)
+    file = ONNXFile()
+    file.input("x", [1])
+    file.node("Relu", ["x"], ["x"])
+    file.output("x")
+    #expect(error(file)?.description.contains("there already") == true)
+    file = ONNXFile()
+    file.input("x", [1])
+    file.weights("w", [1], [1])
+    file.node("Relu", ["x"], ["w"])
+    file.output("w")
+    #expect(error(file)?.description.contains("there already") == true)
+    file.weights("w", [1], [1])
+    #expect(error(file)?.description.contains("used twice") == true)
+    file = ONNXFile()
+    file.input("x", [1])
+    file.output("nowhere")
+    #expect(error(file)?.description.contains("nowhere") == true)
+  }
+
+  @Test func everyOperatorThatIsMissingIsListedAtOnce() {
+    var file = ONNXFile()
+    file.input("x", [1])
+    let branch = Wire.message { $0.message(1) { $0.text(4, "LSTM") } }
+    file.node("If", ["x"], ["i"], ["then_branch": .graph(branch)])
+    for index in 0..<4 { file.node("NonZero", ["x"], ["n\(index)"]) }
+    file.output("i")
+    let error = error(file)
+    #expect(error?.code == .missing)
+    #expect(Set(error?.missing.map(\.name) ?? []) == ["If", "NonZero", "LSTM"])
+    #expect(error?.missing.first { $0.name == "NonZero" }?.count == 4)
+  }
+
+  @Test func operatorSetsThatAreNotKnownAreRefused() {
+    for opset in [-1, 0, 6, 29, Int.max] {
+      var file = ONNXFile.single("Relu", input: [1])
+      file.opset = opset
+      #expect(error(file)?.code == .unsupported)
+    }
+  }
+
+  @Test func elementsMustFillTheirShape() {
+    for shape in [[3], [-1, -2], [1 << 62, 4], [Int.min], [2, 0], [Int](repeating: 1, count: 40)] {
+      for tensor in [ONNXFile.tensor("w", [1, 2] as [Float], shape), ONNXFile.tensor("w", [1, 2] as [Int], shape)] {
+        var file = ONNXFile()
+        file.input("x", [1])
+        file.initializer(tensor)
+        file.node("Cast", ["w"], ["c"], ["to": .integer(1)])
+        file.node("Add", ["c", "x"], ["y"])
+        file.output("y")
+        #expect(error(file)?.code == .malformed, "\(shape)")
+      }
+    }
+  }
+
+  @Test func weightsBesideTheModelAreRead() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("data/w.bin", littleEndian([0, 0, 5, 6]))
+    #expect(try external(folder, [("location", "data/w.bin"), ("offset", "8"), ("length", "8")]) == nil)
+    let program = try readModel(at: "\(folder.path)/m.onnx")
+    #expect(try run(program.graph(), [Tensor([1] as [Float], [1])])[0].floats == [6, 7])
+    #expect(program.source.files == ["\(folder.path)/m.onnx", "\(folder.path)/data/w.bin"])
+  }
+
+  @Test(arguments: [
+    "../w.bin", "/etc/hostname", "data/../../w.bin", "..", "", ".", "data", "absent.bin", "data/./../../w.bin", "w\0.bin",
+  ])
+  func weightsOutsideTheFolderAreRefused(location: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write("w.bin", littleEndian([5, 6]))
+    try folder.write("model/data/w.bin", littleEndian([5, 6]))
+    let error = try external(folder, [("location", location), ("length", "8")], model: "model/m.onnx")
+    #expect(error?.code == .malformed || error?.code == .unreadable, "\(String(describing: error))")
+  }
+
+  @Test(arguments: [
+    [("offset", "1")], [("offset", "-8")], [("offset", "9223372036854775807")], [("length", "7")], [("length", "-1")],
+    [("offset", "18446744073709551616")], [("offset", "eight")], [("length", "16")], [("offset", "9223372036854775800"), ("length", "8")],
+  ])
+  func weightsOutsideTheirFileAreRefused(entries: [(String, String)]) throws {
+    let folder = try TemporaryFolder()
+    try folder.write("w.bin", littleEndian([5, 6]))
+    #expect(try external(folder, [("location", "w.bin")] + entries)?.code == .malformed)
+  }
+
+  /// What reading a model ends in that adds two floats, which lie in another file, to its input.
+  private func external(
+    _ folder: TemporaryFolder, _ entries: [(String, String)], model: String = "m.onnx"
+  ) throws -> FormatError? {
+    var file = ONNXFile()
+    file.input("x", [1])
+    file.initializer(ONNXFile.external("w", [2], entries))
+    file.node("Add", ["x", "w"], ["y"])
+    file.output("y")
+    let path = try folder.write(model, file.bytes)
+    do {
+      _ = try readModel(at: path).graph()
+      return nil
+    } catch let error as FormatError { return error }
+  }
+}
