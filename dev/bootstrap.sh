@@ -40,6 +40,5 @@ else
   exit 77
 fi
 echo "Installing ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
 "${sudo[@]}" apt-get update -qq
-"${sudo[@]}" "${install[@]}" -qq > /dev/null
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" -qq > /dev/null

@@ -2,6 +2,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinNull
 import KelvinPlanning
+import KelvinProfiling
 import KelvinReference
 import KelvinRuntime
 import TestSupport
@@ -32,13 +33,34 @@ import Testing
   }
 
   @Test func eachSelectionAllowsWhatItSays() throws {
-    #expect(try names("all") == ["cpu", "vulkan:0", "opencl:1"])
+    #expect(try names("all") == ["cpu", "vulkan:0", "opencl:0", "opencl:1"])
     #expect(try names("cpu-only") == ["cpu"])
-    #expect(try names("cpu-and-gpu") == ["cpu", "vulkan:0"])
+    #expect(try names("cpu-and-gpu") == ["cpu", "vulkan:0", "opencl:0"])
     #expect(try names("cpu-and-neural-engine") == ["cpu", "opencl:1"])
     #expect(try names("vulkan:1, cpu") == ["vulkan:1", "cpu"])
     #expect(try names("cpu,cpu,vulkan:0,cpu") == ["cpu", "vulkan:0"])
     #expect(throws: RuntimeError.self) { try UnitsSelection.devices([]).devices(in: inventory) }
+  }
+
+  @Test func oneCardBehindTwoInterfacesIsUsedThroughTheOneThatMeasuresBetter() throws {
+    let (graph, _) = try RandomGraph.make(seed: 8)
+    var profile = MeasuredProfile(kelvinVersion: "1", machine: MachineDescription(SystemFiles()))
+    profile.devices = inventory.devices.map(\.info.identity)
+    for node in graph.nodes {
+      let key = CostSheet.key(node, in: graph, precision: .automatic, threads: 1)
+      for (id, seconds) in [("vulkan:0", 2e-6), ("opencl:0", 1e-6)] {
+        let interval = ConfidenceInterval(lower: seconds, upper: seconds, confidence: 0.95)
+        profile.nodes[key, default: [:]][id] = NodeCost(
+          seconds: seconds, interval: interval, samples: 9, source: .deviceTimestamps)
+      }
+    }
+    let planner = Planner(inventory: inventory, costs: CostSheet(profile))
+    let explanation = try planner.explain(graph, PlanRequest(units: .cpuAndGPU))
+    for record in explanation.nodes {
+      let vulkan = record.candidates.first { $0.device == "vulkan:0" }
+      #expect(vulkan?.seconds == nil)
+      #expect(vulkan?.unsupported?.contains("opencl:0") == true)
+    }
   }
 
   @Test func coreMLSpellingsAreAccepted() {

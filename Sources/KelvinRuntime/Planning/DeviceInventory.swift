@@ -27,12 +27,8 @@ package struct DeviceInventory: Sendable {
 
   package var reference: (any Device)? { devices.first { $0.info.kind == .reference } }
 
-  /// Devices that `accepts` takes, a card that is reached through two interfaces once: through the first listed.
+  /// Devices that `accepts` takes.
   func hardware(_ accepts: (DeviceInfo) -> Bool) -> [any Device] {
-    var resources = Set<String>()
-    return devices.filter { device in
-      guard accepts(device.info) else { return false }
-      return device.info.resource == "cpu" || resources.insert(device.info.resource).inserted
-    }
+    devices.filter { accepts($0.info) }
   }
 }

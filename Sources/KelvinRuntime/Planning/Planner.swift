@@ -64,6 +64,7 @@ package struct Planner: Sendable {
     let known = try request.units.devices(in: inventory)
     let pins = try pins(graph, request)
     let excluded = Set(request.exclusions)
+    let rivals = rivals(among: units, graph, request)
     var nodes: [PlanningProblem.Node] = []
     var unplaceable: [RuntimeError.UnplaceableNode] = []
     for node in graph.nodes {
@@ -80,7 +81,13 @@ package struct Planner: Sendable {
         case .unsupported(let reason): record.unsupported[device.info.id] = reason
         }
       }
-      for device in units { consider(device) }
+      for device in units {
+        if let better = rivals[device.info.id], pins[node.name] != device.info.id {
+          record.unsupported[device.info.id] = "the same card as \(better), which runs this model sooner"
+        } else {
+          consider(device)
+        }
+      }
       let pinned = pins[node.name]
       for device in helpers {
         // A pin names its device; otherwise the host, then the reference, serve nodes that none of the units runs.
@@ -112,7 +119,7 @@ package struct Planner: Sendable {
 
     let host = inventory.host
     let used = (units + helpers).filter { device in
-      device === host || nodes.contains { $0.seconds[device.info.id] != nil }
+      device === host || rivals[device.info.id] != nil || nodes.contains { $0.seconds[device.info.id] != nil }
     }
     return try PlanningProblem(
       devices: used.map(\.info.id), host: host.info.id,
@@ -120,6 +127,29 @@ package struct Planner: Sendable {
       inputs: graph.inputs.map { .init(value: graph[$0].name, bytes: graph[$0].type.byteCount) },
       outputs: graph.outputs.map { graph[$0].name }.uniqued, nodes: nodes, goal: request.goal, pins: pins,
       resource: Dictionary(uniqueKeysWithValues: used.map { ($0.info.id, $0.info.resource) }))
+  }
+
+  /// Of devices that are one card behind two interfaces, those that are not used, each with the one that is: the one
+  /// that runs more of the graph, and that in less time, as far as that was measured. Devices named one by one are all
+  /// used.
+  private func rivals(among units: [any Device], _ graph: Graph, _ request: PlanRequest) -> [String: String] {
+    if case .devices = request.units { return [:] }
+    func rank(_ device: any Device) -> (missing: Int, seconds: Double) {
+      graph.nodes.reduce(into: (0, 0)) { rank, node in
+        guard device.support(for: node, in: graph, precision: request.precision).isSupported else {
+          rank.missing += 1
+          return
+        }
+        rank.seconds +=
+          costs.seconds(node, in: graph, on: device.info, precision: request.precision, threads: request.threads).seconds
+      }
+    }
+    var rivals: [String: String] = [:]
+    for (resource, card) in Dictionary(grouping: units, by: \.info.resource) where resource != "cpu" && card.count > 1 {
+      let best = card.map { ($0, rank($0)) }.min { $0.1 < $1.1 }
+      for device in card where device !== best?.0 { rivals[device.info.id] = best?.0.info.id }
+    }
+    return rivals
   }
 
   /// Pins by node name; a pin may also name any of a node's origins.
