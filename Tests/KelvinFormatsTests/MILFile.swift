@@ -98,8 +98,8 @@ struct MILFile {
 
   /// - Parameter also: inputs bound to values of their own names.
   mutating func operation(
-    _ kind: String, _ inputs: KeyValuePairs<String, [String]>, also: [String] = [], _ output: String, _ shape: [Int], type: Int = float32,
-    block: [UInt8]? = nil
+    _ kind: String, _ inputs: KeyValuePairs<String, [String]>, also: [String] = [], _ output: String, _ shape: [Int],
+    type: Int = float32, block: [UInt8]? = nil
   ) {
     operations.message(3) {
       $0.text(1, kind)
