@@ -17,7 +17,8 @@ extension HeavyTests {
       for file in [ONNXFile.manifold, .classifier] {
         let path = try folder.write("model.onnx", file.bytes)
         let graph = try readModel(at: path).graph()
-        _ = try run(graph, graph.inputs.map { Tensor(graph[$0].type, rounding: [Double](repeating: 1, count: graph[$0].type.count)) })
+        let inputs = graph.types(graph.inputs).map { Tensor($0, rounding: [Double](repeating: 1, count: $0.count)) }
+        _ = try run(graph, inputs)
         #expect(settleONNX(file.bytes) == .graph)
       }
       #expect(try readModel(at: PackageFolder().write(folder)).graph().outputs.count == 5)
@@ -109,7 +110,9 @@ extension HeavyTests {
 
     @Test func aDamagedArrayIsRefusedOrRead() throws {
       let array = NPY.write(Tensor([1, 2, 3, 4, 5, 6] as [Float], [2, 3]))
-      for length in 0..<array.count { #expect(throws: FormatError.self) { try NPY.read(Bytes(Array(array[..<length])), name: "a") } }
+      for length in 0..<array.count {
+        #expect(throws: FormatError.self) { try NPY.read(Bytes(Array(array[..<length])), name: "a") }
+      }
       var read = 0
       for seed in 0..<UInt64(3000) {
         var generator = SeededGenerator(seed: seed)

@@ -1,6 +1,6 @@
 /// Writes ML Programs inside Core ML models. Field numbers are those of MIL.proto, Model.proto and FeatureTypes.proto.
 struct MILFile {
-  static let (bool, string, float16, float32, int32) = (1, 2, 10, 11, 23)
+  static let (bool, string, float16, float32, int32, int64) = (1, 2, 10, 11, 23, 24)
   /// The multi-array types of feature descriptions.
   private static let float32Array = 65568
 
@@ -73,6 +73,10 @@ struct MILFile {
     constant(name, Self.int32, scalar ? [] : [values.count], Self.immediate { $0.message(2) { $0.packed(1, values) } })
   }
 
+  mutating func longs(_ name: String, _ values: [Int], scalar: Bool = false) {
+    constant(name, Self.int64, scalar ? [] : [values.count], Self.immediate { $0.message(5) { $0.packed(1, values) } })
+  }
+
   mutating func flag(_ name: String, _ value: Bool) {
     constant(name, Self.bool, [], Self.immediate { $0.message(3) { $0.packed(1, [value ? 1 : 0]) } })
   }
@@ -92,13 +96,14 @@ struct MILFile {
     constant(name, Self.float32, shape, Self.blob("@model_path/weights/weight.bin", offset: offset))
   }
 
+  /// - Parameter also: inputs bound to values of their own names.
   mutating func operation(
-    _ kind: String, _ inputs: KeyValuePairs<String, [String]>, _ output: String, _ shape: [Int], type: Int = float32,
-    block: [UInt8]? = nil
+    _ kind: String, _ inputs: KeyValuePairs<String, [String]>, also: [String] = [], _ output: String, _ shape: [Int],
+    type: Int = float32, block: [UInt8]? = nil
   ) {
     operations.message(3) {
       $0.text(1, kind)
-      for (name, values) in inputs {
+      for (name, values) in inputs.map({ ($0.key, $0.value) }) + also.map({ ($0, [$0]) }) {
         $0.message(2) {
           $0.text(1, name)
           $0.message(2) { for value in values { $0.message(1) { $0.text(1, value) } } }

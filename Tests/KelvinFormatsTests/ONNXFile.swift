@@ -149,7 +149,8 @@ extension ONNXFile {
     file.node("Add", ["c2", "b2"], ["a2"])
     file.node("Relu", ["a2"], ["r2"])
     file.node(
-      "MaxPool", ["r2"], ["p2"], ["kernel_shape": .integers([3, 3]), "strides": .integers([3, 3]), "pads": .integers([0, 0, 0, 0])])
+      "MaxPool", ["r2"], ["p2"],
+      ["kernel_shape": .integers([3, 3]), "strides": .integers([3, 3]), "pads": .integers([0, 0, 0, 0])])
     file.node("Reshape", ["p2", "flat"], ["f"])
     file.node("MatMul", ["f", "w3"], ["m"])
     file.node("Add", ["m", "b3"], ["scores"])

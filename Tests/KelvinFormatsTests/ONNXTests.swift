@@ -129,7 +129,8 @@ import Testing
 
   @Test(arguments: [
     [("offset", "1")], [("offset", "-8")], [("offset", "9223372036854775807")], [("length", "7")], [("length", "-1")],
-    [("offset", "18446744073709551616")], [("offset", "eight")], [("length", "16")], [("offset", "9223372036854775800"), ("length", "8")],
+    [("offset", "18446744073709551616")], [("offset", "eight")], [("length", "16")],
+    [("offset", "9223372036854775800"), ("length", "8")],
   ])
   func weightsOutsideTheirFileAreRefused(entries: [(String, String)]) throws {
     let folder = try TemporaryFolder()
