@@ -67,6 +67,7 @@ package final class CompiledModel: Sendable {
               weights: weights, blobs: blobs)))
       } catch { throw .device(error) }
     }
+    try Self.checkMemory(schedule, layout, executables, devices, host)
     observer.progress(1)
     self.graph = graph
     self.schedule = schedule
@@ -75,6 +76,28 @@ package final class CompiledModel: Sendable {
     self.executables = executables
     self.devices = devices
     self.host = host
+  }
+
+  /// Refuses a model whose values and scratch cannot fit a device, before anything of that size is allocated.
+  private static func checkMemory(
+    _ schedule: Schedule, _ layout: BufferLayout, _ executables: [any Executable], _ devices: [String: any Device],
+    _ host: String
+  ) throws(RuntimeError) {
+    var needed: [String: Int] = [:]
+    for (domain, byteCount) in layout.arenas { needed[domain == BufferLayout.hostDomain ? host : domain] = byteCount }
+    var scratch: [String: Int] = [:]
+    for (segment, executable) in zip(schedule.segments, executables) {
+      scratch[segment.device] = max(scratch[segment.device] ?? 0, executable.scratchByteCount)
+    }
+    needed.merge(scratch) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
+    for (id, byteCount) in needed.sorted(by: { $0.key < $1.key }) {
+      guard let memory = devices[id]?.info.memory, memory > 0, byteCount > memory else { continue }
+      throw .device(
+        DeviceError(
+          .outOfMemory, device: id, place: "one inference",
+          reason: "needs \(byteCount >> 20) MiB for its values, the device has \(memory >> 20) MiB;"
+            + " give smaller input shapes or another device"))
+    }
   }
 
   /// A caller's own memory and recordings for this model.
