@@ -88,6 +88,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [(1, 5, 7), (6, 1, 7), (6, 5, 1), (1, 1, 7), (1, 5, 1), (6, 1, 1), (1, 1, 1)])
+  func productsWithAnAxisOfOne(rows: Int, columns: Int, depth: Int) throws {
+    var random = SeededGenerator(seed: 2100)
+    let place = "\(rows) x \(columns) x \(depth)"
+    try check(
+      Linear(epilogue: .bias), .random(.float32, [rows, depth], -1...1, &random),
+      weights: [.random(.float32, [columns, depth], -1...1, &random), .random(.float32, [columns], -1...1, &random)],
+      threads: 2, place)
+    for (flipsX, flipsY) in [(false, false), (false, true), (true, false), (true, true)] {
+      try check(
+        MatMul(transposesX: flipsX, transposesY: flipsY),
+        .random(.float32, Shape(flipsX ? [depth, rows] : [rows, depth]), -1...1, &random),
+        inputs: [.random(.float32, Shape(flipsY ? [columns, depth] : [depth, columns]), -1...1, &random)],
+        threads: 2, "\(place), transposed: \(flipsX), \(flipsY)")
+    }
+    try check(
+      Convolution(window: Window(kernel: [1, 1])),
+      .random(.float32, [1, depth, 1, columns], -1...1, &random),
+      weights: [.random(.float32, [rows, depth, 1, 1], -1...1, &random)], threads: 2, "pointwise \(place)")
+  }
+
   @Test(arguments: UnaryFunction.Kind.allCases)
   func functionsOverTheirWholeRange(kind: UnaryFunction.Kind) throws {
     var random = SeededGenerator(seed: 3000)

@@ -55,7 +55,8 @@ typedef struct {
 /* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
  *
  * `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled. For `gemm_blas` it has any
- * strides, one of them 1; its columns are not packed and its depth_chunk is the depth.
+ * strides, one of them 1, and so has `b`; `transposes_a` and `transposes_b` say whether it is the one along rows (of a)
+ * or along the depth (of b). Its columns are not packed and its depth_chunk is the depth.
  * Scratch: column_chunk, rounded up to gemm_width, times the smaller of depth and depth_chunk, in float32 elements. */
 typedef struct {
   size_t rows, columns, depth, batches;
@@ -65,6 +66,7 @@ typedef struct {
   /* Of `gemm_blas` only. */
   ck_sgemm sgemm;
   size_t a_row_stride, a_depth_stride;
+  bool transposes_a, transposes_b;
   /* Batch i is at a + (i % a_period) * a_step, b + i * b_step and c + i * c_step; its row bias at
    * row_bias + (i % a_period) * rows. */
   size_t a_step, b_step, c_step, a_period;
