@@ -134,6 +134,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [ArgReduce.Function.maximum, .minimum], [ScalarType.int32, .int64, .uint16, .int8])
+  func positionsOfExtremesAlongAnyAxis(function: ArgReduce.Function, scalar: ScalarType) throws {
+    var random = SeededGenerator(seed: 4500)
+    for shape: Shape in [[3, 5, 7], [2, 11, 300], [1, 101], [4, 1]] {
+      // Few different values, so that many are equal.
+      let values = (0..<shape.count).map { _ in Double(Int.random(in: -2...2, using: &random)) }
+      let x = Tensor(TensorType(.float32, shape), rounding: values)
+      for axis in shape.dimensions.indices where scalar != .int8 || shape[axis] <= 127 {
+        for takesLast in [false, true] {
+          try check(
+            ArgReduce(function, axis: axis, keepsDimensions: takesLast, takesLast: takesLast, scalar: scalar), x,
+            threads: 2, "\(shape) along \(axis)")
+        }
+      }
+    }
+  }
+
   @Test func poolsOfAnyShape() throws {
     for seed in 0..<40 {
       var random = SeededGenerator(seed: 5000 + UInt64(seed))

@@ -252,6 +252,21 @@ typedef struct {
 } ck_gather_args;
 void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch);
 
+enum { ck_arg_reduce_chunk = 256 };
+
+/* The position of the largest or smallest element along the middle of [outer, length, inner], the first or the last of
+ * equals; one that nothing compares with (a NaN) counts only in the first place. Items are (outer, chunk of
+ * ck_arg_reduce_chunk inner elements). */
+typedef struct {
+  const float *x;
+  /* Integers of `element` bytes that hold length - 1. */
+  void *y;
+  size_t element;
+  size_t outer, length, inner;
+  bool minimum, takes_last;
+} ck_arg_reduce_args;
+void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
+
 /* Element for element into another type. Items are chunks of ck_map_chunk elements. */
 typedef struct {
   const void *x;
