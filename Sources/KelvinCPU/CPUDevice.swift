@@ -5,7 +5,7 @@ package import KelvinGraph
 /// The processor: SIMD kernels chosen for the instruction sets it has, on one thread pool for the process.
 ///
 /// Values of type float16 are float32 inside a segment and converted at its boundary.
-package final class CPUDevice: Device {
+package final class CPUDevice: KernelDevice {
   package let info: DeviceInfo
   let variant: CPUVariant
 
@@ -23,13 +23,8 @@ package final class CPUDevice: Device {
 
   package static func discover() -> [DeviceListing] { [DeviceListing(CPUDevice())] }
 
-  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
-    do {
-      _ = try kernel(for: node, in: graph, threads: 1)
-      return .supported
-    } catch {
-      return supportThroughBody(of: node, precision: precision) ?? .unsupported(error.reason)
-    }
+  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
+    _ = try kernel(for: node, in: graph, threads: 1)
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {

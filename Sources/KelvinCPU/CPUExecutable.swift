@@ -16,10 +16,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
 
   init(_ segment: Segment, on device: CPUDevice) throws(DeviceError) {
     let threads = max(1, segment.threads)
-    let original = segment.graph
-    let expanded = ExpandedGraph(original) { node in
-      (try? device.kernel(for: node, in: original, threads: threads)) == nil
-    }
+    let expanded = device.expanded(segment.graph)
     let graph = expanded.graph
     var kernels: [CPUKernel] = []
     var packs: [[Bytes]] = []

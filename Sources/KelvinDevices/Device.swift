@@ -15,11 +15,23 @@ package protocol Device: AnyObject, Sendable {
   /// is supported where its whole body is.
   func support(for node: Node, in graph: Graph, precision: Precision) -> Support
 
+  /// The precision that this device computes in where `precision` is asked for: never a lower one. Precisions with the
+  /// same answer give the same executables, packed weights and times.
+  func effectivePrecision(_ precision: Precision) -> Precision
+
   /// Prepares a segment whose nodes this device supports.
   func compile(_ segment: Segment) throws(DeviceError) -> any Executable
 
   /// Memory for boundary values and scratch, its start aligned to `bufferAlignment`.
   func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer
+}
+
+extension Device {
+  /// For a device that computes in float32 whatever is asked for. `.automatic`, which alone leaves the choice to the
+  /// graph's element type, stays itself.
+  package func effectivePrecision(_ precision: Precision) -> Precision {
+    precision == .automatic ? .automatic : .full
+  }
 }
 
 /// Offsets of slices inside a buffer are multiples of this many bytes.

@@ -45,16 +45,3 @@ package struct ExpandedGraph: Sendable {
     self.parents = parents
   }
 }
-
-extension Device {
-  /// The answer for a fused node that has no kernel of its own: supported where every node of its body is.
-  package func supportThroughBody(of node: Node, precision: Precision) -> Support? {
-    guard let body = node.body else { return nil }
-    for inner in body.nodes {
-      if case .unsupported(let reason) = support(for: inner, in: body, precision: precision) {
-        return .unsupported(reason)
-      }
-    }
-    return .supported
-  }
-}

@@ -17,7 +17,7 @@ enum MemoryModel: Sendable {
 ///
 /// Inside a segment every floating-point value is a float32, whatever the graph's type; see `Layout` for the two ways
 /// in which values lie.
-package final class OpenCLDevice: Device, @unchecked Sendable {
+package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
   let library: OpenCLLibrary
   let id: cl_device_id
@@ -56,6 +56,7 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
       switch kind {
       case .software: .host
       case .integratedGPU: .mapped
+      case .accelerator where library.value(of: id, CL_DEVICE_HOST_UNIFIED_MEMORY, cl_bool(0)) ?? 0 != 0: .mapped
       default: .separate
       }
     largestBuffer = Int(clamping: library.value(of: id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong(0)) ?? 0)
@@ -71,30 +72,24 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
     _ = library.functions.clReleaseContext(context)
   }
 
-  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
+    _ = try emitter(for: node, in: graph)
+  }
+
+  private func emitter(for node: Node, in graph: Graph) throws(DeviceError) -> Emitter {
     let context = NodeContext(node: node, graph: graph, tuning: tuning, device: info.id)
-    do throws(DeviceError) {
-      if try kernels.kernel(for: node.op, context) != nil { return .supported }
-      return supportThroughBody(of: node, precision: precision) ?? .unsupported("no kernel for \(node.op.name)")
-    } catch {
-      return supportThroughBody(of: node, precision: precision) ?? .unsupported(error.reason)
+    guard let emitter = try kernels.kernel(for: node.op, context) else {
+      throw context.unsupported("no kernel for \(node.op.name)")
     }
+    return emitter
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
-    let expanded = ExpandedGraph(segment.graph) { node in
-      let context = NodeContext(node: node, graph: segment.graph, tuning: tuning, device: info.id)
-      do throws(DeviceError) { return try kernels.kernel(for: node.op, context) == nil } catch { return true }
-    }
+    let expanded = expanded(segment.graph)
     var lowering = Lowering(self, expanded.graph, segment)
     for (index, node) in expanded.graph.nodes.enumerated() {
-      let context = NodeContext(node: node, graph: expanded.graph, tuning: tuning, device: info.id)
-      guard let emitter = try kernels.kernel(for: node.op, context) else {
-        throw DeviceError(
-          .unsupported, device: info.id, place: "\(node.op.name) '\(node.name)'", reason: "no kernel for it")
-      }
       lowering.currentNode = index
-      try emitter.emit(&lowering)
+      try emitter(for: node, in: expanded.graph).emit(&lowering)
     }
     try lowering.finish()
     return try OpenCLExecutable(self, lowering, parents: expanded.parents, blobs: segment.blobs)

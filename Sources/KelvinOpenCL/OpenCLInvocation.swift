@@ -46,6 +46,8 @@ package final class OpenCLInvocation: Invocation {
   }
 
   deinit {
+    // The buffers may be host memory, freed with the bindings.
+    try? event.wait()
     let functions = executable.device.library.functions
     for kernel in kernels { _ = functions.clReleaseKernel(kernel) }
     for case let event? in profile { _ = functions.clReleaseEvent(event) }
@@ -57,9 +59,36 @@ package final class OpenCLInvocation: Invocation {
       if let own = other as? OpenCLEvent, own.device === device { continue }
       try other.wait()
     }
+    // Buffers are the host's again whatever fails: `hostPointer` is valid only while they are mapped.
+    var unmapped = 0
+    do throws(DeviceError) {
+      for buffer in shared {
+        try buffer.unmap()
+        unmapped += 1
+      }
+      try enqueueKernels()
+      while unmapped > 0 {
+        var finished: cl_event?
+        try unmapped == 1
+          ? shared[0].map(blocking: false, &finished) : shared[unmapped - 1].map(blocking: false, nil)
+        unmapped -= 1
+        if let finished { event.hold(finished, retains: false) }
+      }
+      let status = device.library.functions.clFlush(device.queue)
+      guard status == CL_SUCCESS else {
+        throw DeviceError(device: device.info.id, place: "queue", call: "clFlush", status: status)
+      }
+    } catch {
+      _ = device.library.functions.clFinish(device.queue)
+      for buffer in shared[..<unmapped] { try? buffer.map(blocking: true, nil) }
+      throw error
+    }
+  }
+
+  private func enqueueKernels() throws(DeviceError) {
+    let device = executable.device
     let functions = device.library.functions
     let last = kernels.count - 1
-    for buffer in shared { try buffer.unmap() }
     for (index, kernel) in kernels.enumerated() {
       let global = executable.dispatches[index].global
       var finished: cl_event?
@@ -67,7 +96,6 @@ package final class OpenCLInvocation: Invocation {
       let status =
         wantsEvent ? enqueue(kernel, global: global, device, &finished) : enqueue(kernel, global: global, device, nil)
       guard status == CL_SUCCESS else {
-        _ = functions.clFinish(device.queue)
         throw DeviceError(
           device: device.info.id,
           place: "node '\(executable.parents[index])', kernel \(executable.dispatches[index].kernel.function)",
@@ -80,16 +108,6 @@ package final class OpenCLInvocation: Invocation {
       } else if index == last, let finished {
         event.hold(finished, retains: false)
       }
-    }
-    for (index, buffer) in shared.enumerated() {
-      var finished: cl_event?
-      let isLast = index == shared.count - 1
-      try isLast ? buffer.map(blocking: false, &finished) : buffer.map(blocking: false, nil)
-      if let finished { event.hold(finished, retains: false) }
-    }
-    let status = functions.clFlush(device.queue)
-    guard status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: "queue", call: "clFlush", status: status)
     }
   }
 

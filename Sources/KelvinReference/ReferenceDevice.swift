@@ -7,7 +7,7 @@ package import KelvinGraph
 ///
 /// It supports every operator of the catalog for every element type (integers beyond 2^53 lose precision), so a graph
 /// always has one device that runs it.
-package final class ReferenceDevice: Device {
+package final class ReferenceDevice: KernelDevice {
   package let info: DeviceInfo
 
   package init() {
@@ -16,44 +16,20 @@ package final class ReferenceDevice: Device {
       memory: Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))), resource: "cpu")
   }
 
-  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
-    if referenceKernels.contains(node.op), node.body == nil { return .supported }
-    return supportThroughBody(of: node, precision: precision)
-      ?? .unsupported("no \(node.op.name) kernel in the reference device")
+  /// Fused nodes are defined by their bodies.
+  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
+    guard referenceKernels.contains(node.op), node.body == nil else {
+      throw DeviceError(
+        .unsupported, device: info.id, place: node.name, reason: "no \(node.op.name) kernel in the reference device")
+    }
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
-    ReferenceExecutable(segment.graph)
+    ReferenceExecutable(expanded(segment.graph))
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
 }
-
-/// Every operator's kernel: a function of its node's inputs.
-let referenceKernels: KernelTable<ReferenceInputs, [[Double]]> = {
-  var table = KernelTable<ReferenceInputs, [[Double]]>()
-  table.addArgReduce()
-  table.addBatchNormalization()
-  table.addBinary()
-  table.addCast()
-  table.addConcat()
-  table.addConvolution()
-  table.addExpand()
-  table.addGather()
-  table.addLinear()
-  table.addMatMul()
-  table.addPad()
-  table.addPool()
-  table.addReduce()
-  table.addReshape()
-  table.addSlice()
-  table.addSoftmax()
-  table.addTranspose()
-  table.addUnary()
-  return table
-}()
-
-typealias ReferenceTable = KernelTable<ReferenceInputs, [[Double]]>
 
 /// What a kernel is given: the inputs as float64, and the types of inputs and outputs.
 struct ReferenceInputs {

@@ -8,9 +8,8 @@ final class ReferenceExecutable: Executable {
   var scratchByteCount: Int { 0 }
   private let weights = Mutex<[ValueID: [Double]]>([:])
 
-  init(_ graph: Graph) {
-    let expanded = ExpandedGraph(graph) { $0.body != nil }
-    self.graph = expanded.graph
+  init(_ expanded: ExpandedGraph) {
+    graph = expanded.graph
     parents = expanded.parents
   }
 
@@ -65,12 +64,12 @@ final class ReferenceInvocation: Invocation {
       }
       if bindings.measuresNodes {
         let name = executable.parents[index]
-        let seconds = (clock.now - started).seconds
+        let seconds = (clock.now - started).inSeconds
         if timings.last?.node == name {
           timings[timings.count - 1].seconds += seconds
         } else {
           timings.append(
-            NodeTiming(node: name, start: (started - began).seconds, seconds: seconds, clock: .host))
+            NodeTiming(node: name, start: (started - began).inSeconds, seconds: seconds, clock: .host))
         }
       }
     }
@@ -81,8 +80,4 @@ final class ReferenceInvocation: Invocation {
       try tensor.bytes.withUnsafeBytes { (raw) throws(DeviceError) in try slice.write(raw) }
     }
   }
-}
-
-extension Duration {
-  fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

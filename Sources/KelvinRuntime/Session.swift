@@ -220,7 +220,3 @@ package final class Session {
   /// Bytes of memory this session holds on each device.
   package var memory: [String: Int] { arenas.mapValues(\.byteCount) }
 }
-
-extension Duration {
-  package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
-}

@@ -10,6 +10,8 @@ struct VulkanAllocation: @unchecked Sendable {
   let byteCount: Int
   /// Where the host sees the memory, coherently; nil where it cannot.
   let pointer: UnsafeMutableRawPointer?
+  /// Whether the host reads it at the speed of its own memory: not across the bus to a card.
+  let isReadable: Bool
 
   /// - Parameter isStaging: whether the memory only carries copies between host and device.
   init(_ context: VulkanContext, byteCount: Int, isStaging: Bool) throws(DeviceError) {
@@ -45,6 +47,7 @@ struct VulkanAllocation: @unchecked Sendable {
         try context.check(vk.vkMapMemory!(device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer), place)
       }
       self.pointer = pointer
+      isReadable = pointer != nil && (isStaging || context.properties.kind != .discreteGPU || type.isCached)
       self.memory = memory
     } catch {
       vk.vkDestroyBuffer!(device, buffer, nil)
@@ -62,10 +65,11 @@ struct VulkanAllocation: @unchecked Sendable {
     vk.vkFreeMemory!(device, memory, nil)
   }
 
-  /// Memory that device and host share, where the device is one with the host; its own where it is a card.
+  /// Memory that device and host share, where the device is one with the host; its own where it is a card, mapped if
+  /// the host reaches all of it (resizable BAR).
   private static func memoryType(
     _ properties: VulkanProperties, _ allowed: UInt32, isStaging: Bool
-  ) -> (index: UInt32, isHostVisible: Bool)? {
+  ) -> (index: UInt32, isHostVisible: Bool, isCached: Bool)? {
     let local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT.rawValue
     let shared = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT.rawValue | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT.rawValue
     let cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT.rawValue
@@ -74,11 +78,18 @@ struct VulkanAllocation: @unchecked Sendable {
       wanted = [shared | cached, shared]
     } else if properties.kind == .discreteGPU {
       wanted = [local, shared]
+      if let index = properties.memoryType(allowed: allowed, flags: local | shared),
+        properties.heapByteCount(ofType: index) >= properties.largestLocalHeap
+      {
+        wanted.insert(local | shared, at: 0)
+      }
     } else {
       wanted = [local | shared | cached, local | shared, shared | cached, shared, local]
     }
     for flags in wanted {
-      if let index = properties.memoryType(allowed: allowed, flags: flags) { return (index, flags & shared == shared) }
+      guard let index = properties.memoryType(allowed: allowed, flags: flags) else { continue }
+      // Memory wanted for being local only stays unmapped, so that a card's small window is left to others.
+      return (index, flags & shared == shared, properties.memoryFlags(ofType: index) & cached != 0)
     }
     return nil
   }

@@ -25,7 +25,7 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
 
   deinit { allocation.destroy() }
 
-  package var hostPointer: UnsafeMutableRawPointer? { allocation.pointer }
+  package var hostPointer: UnsafeMutableRawPointer? { allocation.isReadable ? allocation.pointer : nil }
 
   package func write(_ source: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
     precondition(offset >= 0 && offset + source.count <= byteCount)
@@ -42,7 +42,7 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) {
     precondition(offset >= 0 && offset + target.count <= byteCount)
     guard let base = target.baseAddress, target.count > 0 else { return }
-    if let pointer = allocation.pointer {
+    if let pointer = hostPointer {
       base.copyMemory(from: pointer + offset, byteCount: target.count)
     } else {
       try context.withStaging { staging throws(DeviceError) in

@@ -4,7 +4,7 @@ package import KelvinGraph
 import Synchronization
 
 /// A device reached through Vulkan 1.1 compute: a GPU, or a driver that runs on the CPU.
-package final class VulkanDevice: Device, @unchecked Sendable {
+package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
   let properties: VulkanProperties
   let traits: VulkanTraits
@@ -54,30 +54,24 @@ package final class VulkanDevice: Device, @unchecked Sendable {
   /// Whether the validation layer watches.
   package var isValidated: Bool { context.instance.isValidated }
 
-  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) { _ = try kernel(for: node, in: graph) }
+
+  private func kernel(for node: Node, in graph: Graph) throws(DeviceError) -> Kernel {
     let context = KernelContext(node, graph, traits)
-    do throws(DeviceError) {
-      guard try kernelCatalog.kernel(for: node.op, context) != nil else {
-        return supportThroughBody(of: node, precision: precision) ?? .unsupported("no kernel for \(node.op.name)")
-      }
-      if let type = context.firstOversized {
-        return .unsupported("\(type) is larger than this driver lets a kernel see at once")
-      }
-      return .supported
-    } catch {
-      return .unsupported(error.reason)
+    guard let kernel = try kernelCatalog.kernel(for: node.op, context) else {
+      throw context.unsupported("no kernel for \(node.op.name)")
     }
+    if let type = context.firstOversized {
+      throw context.unsupported("\(type) is larger than this driver lets a kernel see at once")
+    }
+    return kernel
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
-    let expanded = ExpandedGraph(segment.graph) { node in node.body != nil && !kernelCatalog.contains(node.op) }
+    let expanded = expanded(segment.graph)
     let builder = SegmentBuilder(expanded.graph, traits, weights.store(for: segment.weights), device: info.id)
     for (index, node) in expanded.graph.nodes.enumerated() {
-      let context = KernelContext(node, expanded.graph, traits)
-      guard let kernel = try kernelCatalog.kernel(for: node.op, context) else {
-        throw DeviceError(
-          .unsupported, device: info.id, place: "\(node.op.name) '\(node.name)'", reason: "no kernel for it")
-      }
+      let kernel = try kernel(for: node, in: expanded.graph)
       builder.node = index
       try kernel.build(builder)
     }

@@ -99,7 +99,7 @@ final class VulkanPipelines: @unchecked Sendable {
         for key in missing { state.pipelines[key] = try makePipeline(key, &state) }
         let data = cacheData(state)
         if data != known {
-          PipelineBlob.wrapped(data).withUnsafeBytes { blobs.store(blobKey, $0) }
+          PipelineBlob.wrapped(data, for: context.properties).withUnsafeBytes { blobs.store(blobKey, $0) }
         }
       }
       return keys.compactMap { key in state.pipelines[key].map { VulkanPipeline(handle: $0) } }

@@ -99,21 +99,38 @@ struct VulkanProperties: Sendable {
   }
 
   /// Bytes in the heaps that are the device's own.
-  private var deviceMemory: Int {
-    withUnsafeBytes(of: memory.memoryHeaps) { raw in
-      let heaps = raw.bindMemory(to: VkMemoryHeap.self).prefix(Int(memory.memoryHeapCount))
-      let local = heaps.filter { $0.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT.rawValue != 0 }
-      return local.reduce(0) { $0 + Int(clamping: $1.size) }
+  private var deviceMemory: Int { localHeaps.reduce(0, +) }
+
+  /// Bytes of the largest heap that is the device's own.
+  var largestLocalHeap: Int { localHeaps.max() ?? 0 }
+
+  private var localHeaps: [Int] {
+    heaps.filter { $0.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT.rawValue != 0 }.map { Int(clamping: $0.size) }
+  }
+
+  private var heaps: [VkMemoryHeap] {
+    withUnsafeBytes(of: memory.memoryHeaps) {
+      Array($0.bindMemory(to: VkMemoryHeap.self).prefix(Int(memory.memoryHeapCount)))
     }
+  }
+
+  private var memoryTypes: [VkMemoryType] {
+    withUnsafeBytes(of: memory.memoryTypes) {
+      Array($0.bindMemory(to: VkMemoryType.self).prefix(Int(memory.memoryTypeCount)))
+    }
+  }
+
+  func memoryFlags(ofType index: UInt32) -> UInt32 { memoryTypes[Int(index)].propertyFlags }
+
+  func heapByteCount(ofType index: UInt32) -> Int {
+    Int(clamping: heaps[Int(memoryTypes[Int(index)].heapIndex)].size)
   }
 
   /// The first memory type that `allowed` permits and that has all `flags`.
   func memoryType(allowed: UInt32, flags: UInt32) -> UInt32? {
-    withUnsafeBytes(of: memory.memoryTypes) { raw in
-      let types = raw.bindMemory(to: VkMemoryType.self).prefix(Int(memory.memoryTypeCount))
-      return types.indices.first { allowed & 1 << UInt32($0) != 0 && types[$0].propertyFlags & flags == flags }
-        .map { UInt32($0) }
-    }
+    let types = memoryTypes
+    return types.indices.first { allowed & 1 << UInt32($0) != 0 && types[$0].propertyFlags & flags == flags }
+      .map { UInt32($0) }
   }
 }
 

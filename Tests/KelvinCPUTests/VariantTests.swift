@@ -88,6 +88,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [(1, 5, 7), (6, 1, 7), (6, 5, 1), (1, 1, 7), (1, 5, 1), (6, 1, 1), (1, 1, 1)])
+  func productsWithAnAxisOfOne(rows: Int, columns: Int, depth: Int) throws {
+    var random = SeededGenerator(seed: 2100)
+    let place = "\(rows) x \(columns) x \(depth)"
+    try check(
+      Linear(epilogue: .bias), .random(.float32, [rows, depth], -1...1, &random),
+      weights: [.random(.float32, [columns, depth], -1...1, &random), .random(.float32, [columns], -1...1, &random)],
+      threads: 2, place)
+    for (flipsX, flipsY) in [(false, false), (false, true), (true, false), (true, true)] {
+      try check(
+        MatMul(transposesX: flipsX, transposesY: flipsY),
+        .random(.float32, Shape(flipsX ? [depth, rows] : [rows, depth]), -1...1, &random),
+        inputs: [.random(.float32, Shape(flipsY ? [columns, depth] : [depth, columns]), -1...1, &random)],
+        threads: 2, "\(place), transposed: \(flipsX), \(flipsY)")
+    }
+    try check(
+      Convolution(window: Window(kernel: [1, 1])),
+      .random(.float32, [1, depth, 1, columns], -1...1, &random),
+      weights: [.random(.float32, [rows, depth, 1, 1], -1...1, &random)], threads: 2, "pointwise \(place)")
+  }
+
   @Test(arguments: UnaryFunction.Kind.allCases)
   func functionsOverTheirWholeRange(kind: UnaryFunction.Kind) throws {
     var random = SeededGenerator(seed: 3000)
@@ -109,6 +130,23 @@ import Testing
         try check(
           Reduce(function, axes: axes, keepsDimensions: false), .random(.float32, shape, 0.5...1.5, &random),
           threads: 2, "\(shape) along \(axes)")
+      }
+    }
+  }
+
+  @Test(arguments: [ArgReduce.Function.maximum, .minimum], [ScalarType.int32, .int64, .uint16, .int8])
+  func positionsOfExtremesAlongAnyAxis(function: ArgReduce.Function, scalar: ScalarType) throws {
+    var random = SeededGenerator(seed: 4500)
+    for shape: Shape in [[3, 5, 7], [2, 11, 300], [1, 101], [4, 1]] {
+      // Few different values, so that many are equal.
+      let values = (0..<shape.count).map { _ in Double(Int.random(in: -2...2, using: &random)) }
+      let x = Tensor(TensorType(.float32, shape), rounding: values)
+      for axis in shape.dimensions.indices where scalar != .int8 || shape[axis] <= 127 {
+        for takesLast in [false, true] {
+          try check(
+            ArgReduce(function, axis: axis, keepsDimensions: takesLast, takesLast: takesLast, scalar: scalar), x,
+            threads: 2, "\(shape) along \(axis)")
+        }
       }
     }
   }

@@ -55,7 +55,8 @@ typedef struct {
 /* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
  *
  * `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled. For `gemm_blas` it has any
- * strides, one of them 1; its columns are not packed and its depth_chunk is the depth.
+ * strides, one of them 1, and so has `b`; `transposes_a` and `transposes_b` say whether it is the one along rows (of a)
+ * or along the depth (of b). Its columns are not packed and its depth_chunk is the depth.
  * Scratch: column_chunk, rounded up to gemm_width, times the smaller of depth and depth_chunk, in float32 elements. */
 typedef struct {
   size_t rows, columns, depth, batches;
@@ -65,6 +66,7 @@ typedef struct {
   /* Of `gemm_blas` only. */
   ck_sgemm sgemm;
   size_t a_row_stride, a_depth_stride;
+  bool transposes_a, transposes_b;
   /* Batch i is at a + (i % a_period) * a_step, b + i * b_step and c + i * c_step; its row bias at
    * row_bias + (i % a_period) * rows. */
   size_t a_step, b_step, c_step, a_period;
@@ -249,6 +251,21 @@ typedef struct {
   size_t inner;
 } ck_gather_args;
 void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch);
+
+enum { ck_arg_reduce_chunk = 256 };
+
+/* The position of the largest or smallest element along the middle of [outer, length, inner], the first or the last of
+ * equals; one that nothing compares with (a NaN) counts only in the first place. Items are (outer, chunk of
+ * ck_arg_reduce_chunk inner elements). */
+typedef struct {
+  const float *x;
+  /* Integers of `element` bytes that hold length - 1. */
+  void *y;
+  size_t element;
+  size_t outer, length, inner;
+  bool minimum, takes_last;
+} ck_arg_reduce_args;
+void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
 /* Element for element into another type. Items are chunks of ck_map_chunk elements. */
 typedef struct {

@@ -3,6 +3,7 @@ import KelvinDevices
 /// The operators the processor computes.
 let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   var table = KernelTable<CPUContext, CPUKernel>()
+  table.addArgReduce()
   table.addBatchNormalization()
   table.addBinary()
   table.addCast()

@@ -95,6 +95,7 @@ private func product(
   arguments.kind = ck_columns_strided
   arguments.b_row_stride = 1
   arguments.b_column_stride = depth
+  arguments.transposes_b = true
   let schedule = ProductSchedule(
     rows: rows, columns: columns, depth: depth, batches: 1, threads: context.threads,
     width: context.variant.kernels.gemm_width, depthLimit: depth)

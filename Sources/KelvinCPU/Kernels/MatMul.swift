@@ -43,6 +43,8 @@ extension KernelTable<CPUContext, CPUKernel> {
         arguments.a_step = packing.x_step
         arguments.a_row_stride = packing.row_stride
         arguments.a_depth_stride = packing.depth_stride
+        arguments.transposes_a = op.transposesX
+        arguments.transposes_b = op.transposesY
       }
       let schedule = ProductSchedule(
         rows: rows, columns: columns, depth: depth, batches: batch.count, threads: context.threads,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinDevices
 import KelvinFormats
 import KelvinGraph
 import KelvinProfiling
