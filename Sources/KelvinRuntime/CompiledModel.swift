@@ -13,6 +13,8 @@ package final class CompiledModel: Sendable {
   let executables: [any Executable]
   let devices: [String: any Device]
   let host: String
+  /// Kept so that other compilations find what devices have packed and uploaded for this one.
+  private let stores: [any PackedWeights]
 
   /// Reports progress and lets a caller give up between segments.
   package struct Observer: Sendable {
@@ -53,17 +55,20 @@ package final class CompiledModel: Sendable {
       }
     }
     layout = BufferLayout(graph, schedule, host: host, isHost: isHost, isUnified: { unified[$0] ?? false })
+    let shapes = graph.types(graph.inputs)
     var executables: [any Executable] = []
+    var stores: [any PackedWeights] = []
     for (index, segment) in schedule.segments.enumerated() {
       if observer.isCancelled() { throw .cancelled }
       observer.progress(Double(index) / Double(schedule.segments.count))
       guard let device = devices[segment.device] else { preconditionFailure("\(segment.device) was looked up above") }
       let (weights, blobs) = storage(device)
+      stores.append(weights)
       do {
         executables.append(
           try device.compile(
             KelvinDevices.Segment(
-              graph: segment.graph, precision: precision, threads: threads, isDeterministic: isDeterministic,
+              graph: segment.graph.namingWeights(for: shapes), precision: precision, threads: threads, isDeterministic: isDeterministic,
               weights: weights, blobs: blobs)))
       } catch { throw .device(error) }
     }
@@ -76,6 +81,7 @@ package final class CompiledModel: Sendable {
     self.executables = executables
     self.devices = devices
     self.host = host
+    self.stores = stores
   }
 
   /// Refuses a model whose values and scratch cannot fit a device, before anything of that size is allocated.

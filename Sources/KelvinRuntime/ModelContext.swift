@@ -1,4 +1,4 @@
-import KelvinDevices
+package import KelvinDevices
 package import KelvinGraph
 package import KelvinPlanning
 import KelvinProfiling
@@ -16,10 +16,12 @@ package struct ModelContext: Sendable {
   /// Nil where nothing is to be kept between processes.
   package let cache: CompiledCache?
   package let costs: CostSheet
+  /// Packed weights where there is no cache; shared by all copies of the context.
+  package let stores: WeightRegistry<MemoryPackedWeights>
 
   package init(
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
-    costs: CostSheet
+    costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry()
   ) {
     self.name = name
     self.key = key
@@ -28,6 +30,7 @@ package struct ModelContext: Sendable {
     self.inventory = inventory
     self.cache = cache
     self.costs = costs
+    self.stores = stores
   }
 
   /// The key of the graph: its nodes, types and shapes.
@@ -38,7 +41,8 @@ package struct ModelContext: Sendable {
   /// The same model with other costs.
   package func with(costs: CostSheet) -> ModelContext {
     ModelContext(
-      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs)
+      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs,
+      stores: stores)
   }
 
   /// The best plan, its reasons and alternatives.
@@ -108,25 +112,24 @@ package struct ModelContext: Sendable {
     }
   }
 
-  /// Compiles a solution, taking packed weights from the cache and leaving new ones there.
+  /// Compiles a solution, taking packed weights from the cache and leaving new ones there. What is compiled while
+  /// another compiled form of the model is alive shares its packed and uploaded weights.
   package func compile(
     _ solution: PlanSolution, precision: Precision, threads: Int, isDeterministic: Bool = false,
     observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
     var cached: [String: CachedWeights] = [:]
-    var uncached: [String: MemoryPackedWeights] = [:]
     let model = try CompiledModel(
       graph, placement: solution.placement, transfers: solution.transfers, inventory: inventory, precision: precision,
       threads: threads, isDeterministic: isDeterministic,
       storage: { device in
         let id = device.info.id
+        let precision = device.effectivePrecision(precision)
         guard let cache else {
-          let weights = uncached[id] ?? MemoryPackedWeights()
-          uncached[id] = weights
-          return (weights, NoBlobCache())
+          let name = ContentKey([key.description, function, precision.rawValue, id]).description
+          return (stores.store(name) { MemoryPackedWeights() }, NoBlobCache())
         }
-        let weights =
-          cached[id] ?? cache.weights(key, function: function, device: device.info, precision: precision)
+        let weights = cache.weights(key, function: function, device: device.info, precision: precision)
         cached[id] = weights
         return (weights, cache.blobs(device.info))
       }, observer: observer)

@@ -27,6 +27,20 @@ package struct LoadedModel: Sendable {
   }
 
   package init(program: ModelProgram, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
+    try self.init(program: program, options: options, inventory: inventory, sharing: nil)
+  }
+
+  /// The same model for other input shapes, planned anew: a plan holds for the shapes it was made for. Compiled forms of both share what they can of their packed weights.
+  package func with(shapes: [String: Shape]) throws -> LoadedModel {
+    var options = options
+    options.shapes.merge(shapes) { _, new in new }
+    options.plan = nil
+    return try LoadedModel(program: program, options: options, inventory: context.inventory, sharing: context)
+  }
+
+  private init(
+    program: ModelProgram, options: LoadOptions, inventory: DeviceInventory, sharing sibling: ModelContext?
+  ) throws {
     let name = options.function ?? program.defaultFunction
     guard let function = program.functions[name] else {
       let names = program.functions.keys.sorted().joined(separator: ", ")
@@ -42,29 +56,26 @@ package struct LoadedModel: Sendable {
     let passed = try Pipeline.standard(evaluator).run(raw)
 
     var remarks: [String] = []
-    var cache: CompiledCache?
     var costs = CostSheet(options.profile)
-    var key = ContentKey([program.source.path])
-    if let path = options.cacheDirectory {
-      let directory = CacheDirectory(path)
-      let opened = CompiledCache(directory, kelvinVersion: kelvinVersion)
-      key = try opened.modelKey(program.source.files)
-      if options.profile == nil {
-        let stored = ProfileStore(directory, kelvinVersion: kelvinVersion).load(devices: inventory.devices.map(\.info))
-        costs = CostSheet(stored.profile)
-        remarks += stored.remarks.map { "measurements were set aside: \($0)" }
-      }
-      cache = opened
+    let cache =
+      sibling?.cache
+      ?? options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
+    let key = try sibling?.key ?? ContentKey(contentsOf: program.source.files, memo: cache?.directory)
+    if let cache, options.profile == nil {
+      let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
+      let stored = store.load(devices: inventory.devices.map(\.info))
+      costs = CostSheet(stored.profile)
+      remarks += stored.remarks.map { "measurements were set aside: \($0)" }
     }
     self.program = program
     functionName = name
     self.function = function
     changes = passed.changes
     self.options = options
-    self.remarks = remarks
     context = ModelContext(
       name: program.source.path, key: key, function: name, graph: passed.graph, inventory: inventory, cache: cache,
-      costs: costs)
+      costs: costs, stores: sibling?.stores ?? WeightRegistry())
+    self.remarks = remarks + (options.plan.map(context.remarks(on:)) ?? [])
   }
 
   /// The plan the options ask for: the given one, or the best.

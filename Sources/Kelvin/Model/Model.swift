@@ -110,10 +110,7 @@ public final class Model: Sendable {
     if isStandard { return standard }
     if let known = specializations.withLock({ all in all.first { $0.shapes == shapes }?.pool }) { return known }
     let pool = try ModelError.wrapping {
-      var options = loaded.options
-      options.shapes.merge(shapes) { _, new in new }
-      options.plan = nil
-      let specialized = try LoadedModel(program: loaded.program, options: options)
+      let specialized = try loaded.with(shapes: shapes)
       return SessionPool(try specialized.compile(specialized.explain()))
     }
     specializations.withLock { all in

@@ -57,6 +57,9 @@ package struct Bytes: Sendable {
     self.init(owner: Owner(mapped: base, count: count), offset: 0, count: count)
   }
 
+  /// Whether this is part of a mapped file, `offset` bytes from the file's start; otherwise it is memory of our own.
+  package var isMapped: Bool { owner.mappedCount > 0 }
+
   /// Part of this region, sharing its memory; nil where the range lies outside it.
   package func slice(offset: Int, count: Int) -> Bytes? {
     guard offset >= 0, count >= 0, offset <= self.count, count <= self.count - offset else { return nil }

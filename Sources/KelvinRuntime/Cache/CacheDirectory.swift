@@ -8,6 +8,8 @@ import Synchronization
 package final class CacheDirectory: Sendable {
   package let path: String
   private let firstComplaint = Mutex<String?>(nil)
+  private let isSwept = Mutex(false)
+  private static let temporaryPrefix = ".writing-"
 
   package init(_ path: String) { self.path = path }
 
@@ -26,7 +28,7 @@ package final class CacheDirectory: Sendable {
   /// The file under a name, mapped; nil where there is none.
   package func read(_ name: String) -> Bytes? {
     do throws(FileError) { return try Bytes(mapping: "\(path)/\(name)") } catch {
-      if error.code != ENOENT { complain(error.description) }
+      if error.code != ENOENT { complain(error) }
       return nil
     }
   }
@@ -36,48 +38,118 @@ package final class CacheDirectory: Sendable {
   /// - Returns: whether the file is there now.
   @discardableResult
   package func write(_ name: String, _ parts: [UnsafeRawBufferPointer]) -> Bool {
-    let target = "\(path)/\(name)"
-    let folder = String(target[..<(target.lastIndex(of: "/") ?? target.endIndex)])
-    var template = Array("\(folder)/.writing-XXXXXX".utf8CString)
-    guard makeFolder(folder) else { return false }
-    let descriptor = mkstemp(&template)
-    if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-    let temporary = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-    guard descriptor >= 0 else {
-      complain("cannot write in '\(folder)': \(String(cString: strerror(errno)))")
+    do throws(FileError) {
+      let target = "\(path)/\(name)"
+      let folder = Self.folder(of: target)
+      try makeFolder(folder)
+      sweepOnce()
+      try Self.replace(target, in: folder, with: parts)
+      return true
+    } catch {
+      complain(error)
       return false
     }
-    var isWritten = true
-    for part in parts {
-      var offset = 0
-      while isWritten, offset < part.count {
-        let count = Glibc.write(descriptor, part.baseAddress.map { $0 + offset }, part.count - offset)
-        if count > 0 { offset += count } else if count < 0, errno == EINTR { continue } else { isWritten = false }
-      }
-    }
-    isWritten = isWritten && fsync(descriptor) == 0
-    let code = errno
-    isWritten = close(descriptor) == 0 && isWritten && rename(temporary, target) == 0
-    if !isWritten {
-      complain("cannot write '\(target)': \(String(cString: strerror(code == 0 ? errno : code)))")
-      unlink(temporary)
-    }
-    return isWritten
   }
 
-  private func makeFolder(_ folder: String) -> Bool {
+  /// Runs `body` while no other process or thread runs one for the same name. Where no lock can be had, `body` runs all
+  /// the same: a later write then replaces an earlier one whole.
+  package func locking<Result, Failure: Error>(
+    _ name: String, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let file = "\(path)/\(name).lock"
+    var descriptor: Int32 = -1
+    do throws(FileError) {
+      try makeFolder(Self.folder(of: file))
+      descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+      if descriptor < 0 { throw FileError(path: file, action: "open", code: errno) }
+      while flock(descriptor, LOCK_EX) != 0 {
+        let code = errno
+        if code != EINTR { throw FileError(path: file, action: "lock", code: code) }
+      }
+    } catch { complain(error) }
+    defer { if descriptor >= 0 { close(descriptor) } }
+    return try body()
+  }
+
+  private static func folder(of file: String) -> String { String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)]) }
+
+  private static func replace(
+    _ target: String, in folder: String, with parts: [UnsafeRawBufferPointer]
+  ) throws(FileError) {
+    var template = Array("\(folder)/\(temporaryPrefix)XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw FileError(path: folder, action: "write in", code: errno) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    let temporary = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    var failure: Int32?
+    /// Notes the reason of the first call that failed.
+    func check(_ isDone: Bool) {
+      if !isDone, failure == nil { failure = errno }
+    }
+    for part in parts {
+      var offset = 0
+      while failure == nil, offset < part.count {
+        let count = Glibc.write(descriptor, part.baseAddress.map { $0 + offset }, part.count - offset)
+        if count < 0, errno == EINTR { continue }
+        check(count > 0)
+        offset += max(count, 0)
+      }
+    }
+    if failure == nil { check(fsync(descriptor) == 0) }
+    check(close(descriptor) == 0)
+    if failure == nil { check(rename(temporary, target) == 0) }
+    if let failure {
+      unlink(temporary)
+      throw FileError(path: target, action: "write", code: failure)
+    }
+    // The file is in place whether or not the folder can be synced.
+    let entry = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if entry >= 0 {
+      fsync(entry)
+      close(entry)
+    }
+  }
+
+  private func makeFolder(_ folder: String) throws(FileError) {
     var prefix = ""
     for part in folder.split(separator: "/", omittingEmptySubsequences: true) {
       prefix += prefix.isEmpty && !folder.hasPrefix("/") ? "\(part)" : "/\(part)"
-      if mkdir(prefix, 0o755) != 0, errno != EEXIST {
-        complain("cannot create '\(prefix)': \(String(cString: strerror(errno)))")
-        return false
+      if mkdir(prefix, 0o755) != 0 {
+        let code = errno
+        if code != EEXIST { throw FileError(path: prefix, action: "create", code: code) }
       }
     }
-    return true
   }
 
-  private func complain(_ reason: String) {
-    firstComplaint.withLock { if $0 == nil { $0 = reason } }
+  /// Removes what processes that were ended amid a write left behind, at this directory's first write.
+  private func sweepOnce() {
+    let isFirst = isSwept.withLock { isSwept in
+      defer { isSwept = true }
+      return !isSwept
+    }
+    if isFirst { sweep(path, before: time(nil) - 3600, depth: 3) }
+  }
+
+  private func sweep(_ folder: String, before limit: time_t, depth: Int) {
+    guard let stream = opendir(folder) else { return }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name == "." || name == ".." { continue }
+      let file = "\(folder)/\(name)"
+      var status = stat()
+      guard lstat(file, &status) == 0 else { continue }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        if depth > 1 { sweep(file, before: limit, depth: depth - 1) }
+      } else if name.hasPrefix(Self.temporaryPrefix), status.st_mtim.tv_sec < limit {
+        unlink(file)
+      }
+    }
+  }
+
+  private func complain(_ reason: FileError) {
+    firstComplaint.withLock { if $0 == nil { $0 = reason.description } }
   }
 }

@@ -12,7 +12,8 @@ struct PackFile {
   private static let version: UInt32 = 1
   private static let headerSize = 56
 
-  private let entries: [String: Bytes]
+  /// The regions by key.
+  let entries: [String: Bytes]
 
   /// The regions of a well-formed file, or nil.
   init?(_ file: Bytes) {
@@ -54,7 +55,9 @@ struct PackFile {
   subscript(key: String) -> Bytes? { entries[key] }
 
   /// Writes a file with these regions.
-  static func write(_ entries: [String: Bytes], to directory: CacheDirectory, _ name: String) {
+  ///
+  /// - Returns: whether the file is there now.
+  static func write(_ entries: [String: Bytes], to directory: CacheDirectory, _ name: String) -> Bool {
     let ordered = entries.sorted { $0.key < $1.key }
     let indexSize = ordered.reduce(0) { $0 + 4 + $1.key.utf8.count + 16 }
     func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
@@ -85,6 +88,6 @@ struct PackFile {
     }
     var parts = [region(head), region(zeros, gaps[0])]
     for (gap, entry) in zip(gaps.dropFirst(), ordered) { parts += [region(entry.value), region(zeros, gap)] }
-    withExtendedLifetime((head, zeros, entries)) { _ = directory.write(name, parts) }
+    return withExtendedLifetime((head, zeros, entries)) { directory.write(name, parts) }
   }
 }

@@ -7,6 +7,7 @@ package struct ProfileStore: Sendable {
   private let directory: CacheDirectory
   private let kelvinVersion: String
   private static let name = "profiles/measured.json"
+  private static let rejectedName = "profiles/rejected.json"
 
   package init(_ directory: CacheDirectory, kelvinVersion: String) {
     self.directory = directory
@@ -29,15 +30,25 @@ package struct ProfileStore: Sendable {
     }
   }
 
-  /// Lays new measurements over the stored ones.
-  package func save(_ profile: MeasuredProfile) throws(ProfilingError) {
-    var merged = profile
-    if let bytes = directory.read(Self.name), let stored = try? MeasuredProfile(json: bytes.withUnsafeBytes { Array($0) }, document: Self.name),
-      let combined = try? stored.merging(profile)
-    {
-      merged = combined
+  /// Lays new measurements over the stored ones, one process at a time.
+  ///
+  /// - Returns: what the user should know: why stored measurements could not be kept. Those of a file that cannot be
+  ///   read are left beside the new one.
+  package func save(_ profile: MeasuredProfile) throws(ProfilingError) -> [String] {
+    try directory.locking(Self.name) { () throws(ProfilingError) -> [String] in
+      var merged = profile
+      var remarks: [String] = []
+      if let stored = directory.read(Self.name) {
+        do throws(ProfilingError) {
+          merged = try MeasuredProfile(json: stored.withUnsafeBytes { Array($0) }, document: Self.name).merging(profile)
+        } catch {
+          stored.withUnsafeBytes { _ = directory.write(Self.rejectedName, [$0]) }
+          remarks = ["earlier measurements were moved to '\(directory.path)/\(Self.rejectedName)': \(error.description)"]
+        }
+      }
+      let bytes = try merged.json()
+      bytes.withUnsafeBytes { _ = directory.write(Self.name, [$0]) }
+      return remarks
     }
-    let bytes = try merged.json()
-    bytes.withUnsafeBytes { _ = directory.write(Self.name, [$0]) }
   }
 }

@@ -62,7 +62,7 @@ struct ProfileCommand: ParsableCommand {
       context, model.options.request, inputs: model.inputs, options: profilerOptions, kelvinVersion: kelvinVersion)
     let result = try measuring("profiling") { try profiler.run($0) }
     if let cache = context.cache {
-      try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile)
+      try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile).forEach(Console.note)
       model.loaded.noteCacheComplaint()
     }
     if let save { try OutputFile.write(try result.profile.json(), to: save) }
