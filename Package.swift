@@ -51,7 +51,9 @@ let package = Package(
     swift("KelvinNull", "KelvinGraph", "KelvinDevices"),
     swift("KelvinPlanning"),
     swift("KelvinProfiling"),
-    swift("KelvinRuntime", "CKelvinDrivers", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinPlanning", "KelvinProfiling"),
+    swift(
+      "KelvinRuntime", "CKelvinDrivers", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinPlanning",
+      "KelvinProfiling"),
     swift("KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime"),
     swift(
       "Kelvin", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices", "KelvinReference",
@@ -78,7 +80,8 @@ let package = Package(
       "KelvinRuntimeTests", "KelvinRuntime", "KelvinGraph", "KelvinDevices", "KelvinNull", "KelvinReference",
       "KelvinPlanning", "KelvinProfiling", "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses", "KelvinDevices",
+      "KelvinTests", "TenLines", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses",
+      "KelvinDevices",
       "KelvinReference", "KelvinRuntime", "KelvinPlanning", "KelvinImages", "TestSupport"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
@@ -91,7 +94,9 @@ let package = Package(
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinProfilingTests", "KelvinProfiling"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
-    test("KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU"),
+    test(
+      "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference",
+      "KelvinCPU"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -28,7 +28,8 @@ final class CPUExecutable: Executable, @unchecked Sendable {
       for pack in kernel.packs { packed.append(try packer.pack(pack, of: node)) }
       for (index, input) in node.inputs.enumerated()
       where graph[input].weight != nil && constants[input] == nil
-        && !kernel.packs.contains(where: { $0.inputs.contains(index) }) {
+        && !kernel.packs.contains(where: { $0.inputs.contains(index) })
+      {
         constants[input] = try packer.dense(input)
       }
       packs.append(packed)

@@ -26,9 +26,11 @@ package enum ImageFormat: String, Hashable, Sendable, CaseIterable {
       self = .tiff
     } else if has("GIF87a") || has("GIF89a") {
       self = .gif
-    } else if has("ftyp", at: 4), ["avif", "avis", "heic", "heix", "mif1", "msf1"].contains(where: { brand in
-      head.dropFirst(8).starts(with: brand.utf8)
-    }) {
+    } else if has("ftyp", at: 4),
+      ["avif", "avis", "heic", "heix", "mif1", "msf1"].contains(where: { brand in
+        head.dropFirst(8).starts(with: brand.utf8)
+      })
+    {
       self = .heif
     } else if has("BM"), head.count >= 14 {
       self = .bmp

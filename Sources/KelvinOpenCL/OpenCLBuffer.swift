@@ -1,6 +1,6 @@
 internal import CKelvinDrivers
-package import KelvinDevices
 internal import Glibc
+package import KelvinDevices
 internal import KelvinGraph
 
 /// Memory on an OpenCL device; where device and host share memory, host memory that both use. `MemoryModel.mapped`

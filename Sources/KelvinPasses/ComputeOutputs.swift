@@ -16,7 +16,9 @@ package struct ComputeOutputs: Pass {
       let copy = result.addValue(Value(name: "\(value.name)#output\(index)", type: value.type))
       let origin = Origin(name: value.name, kind: "output", index: index, work: 1)
       result.nodes.append(
-        Node(name: "\(value.name)#output\(index)", op: Reshape(value.type.shape), inputs: [output], outputs: [copy], origins: [origin]))
+        Node(
+          name: "\(value.name)#output\(index)", op: Reshape(value.type.shape), inputs: [output], outputs: [copy],
+          origins: [origin]))
       result.outputs[index] = copy
       changes.append(
         PassChange(pass: Self.name, origins: [origin], reason: "the model returns it as it is", isRemoval: false))

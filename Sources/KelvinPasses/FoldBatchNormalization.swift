@@ -14,7 +14,8 @@ package struct FoldBatchNormalization: Pass {
     var edits = GraphEdits(Self.self, graph)
     for index in graph.nodes.indices {
       guard let node = edits.node(index), let convolution = node.op as? Convolution, !convolution.epilogue.isFused,
-        node.origins.count < Self.limit, let next = edits.onlyConsumer(of: node.outputs[0]), let follower = edits.node(next),
+        node.origins.count < Self.limit, let next = edits.onlyConsumer(of: node.outputs[0]),
+        let follower = edits.node(next),
         let normalization = follower.op as? BatchNormalization, follower.inputs[0] == node.outputs[0],
         let weights = edits.weight(node.inputs[1])
       else { continue }

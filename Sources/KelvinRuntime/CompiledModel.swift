@@ -68,7 +68,8 @@ package final class CompiledModel: Sendable {
         executables.append(
           try device.compile(
             KelvinDevices.Segment(
-              graph: segment.graph.namingWeights(for: shapes), precision: precision, threads: threads, isDeterministic: isDeterministic,
+              graph: segment.graph.namingWeights(for: shapes), precision: precision, threads: threads,
+              isDeterministic: isDeterministic,
               weights: weights, blobs: blobs)))
       } catch { throw .device(error) }
     }

@@ -54,7 +54,9 @@ package struct ModelContext: Sendable {
     let machine = MachineDescription(SystemFiles())
     let subject = Plan.Subject(
       model: name, modelKey: key.description, graph: graphKey.description, machine: machine.summary,
-      devices: (units + helpers).map(\.info).map { .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version) },
+      devices: (units + helpers).map(\.info).map {
+        .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version)
+      },
       units: request.units.description, precision: request.precision.rawValue)
     let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
     return Plan(explanation, of: subject, goal: request.goal) { name in

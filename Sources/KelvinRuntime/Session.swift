@@ -202,7 +202,8 @@ package final class Session {
         let value = model.graph[transfer.value]
         events.append(
           TraceEvent(
-            name: "\(value.name): \(transfer.from) → \(transfer.to)", kind: .transfer, device: transfer.to, start: start,
+            name: "\(value.name): \(transfer.from) → \(transfer.to)", kind: .transfer, device: transfer.to,
+            start: start,
             duration: duration, details: ["bytes": "\(value.type.byteCount)", "from": transfer.from]))
       case .run(let segment):
         let device = model.schedule.segments[segment].device

@@ -18,7 +18,10 @@ enum TexelFormat: Hashable, Sendable {
 struct Region: Hashable, Sendable {
   enum Place: Hashable, Sendable {
     /// The segment's input, output, the executable's weight or scratch value of that index.
-    case input(Int), output(Int), weight(Int), scratch(Int)
+    case input(Int)
+    case output(Int)
+    case weight(Int)
+    case scratch(Int)
   }
 
   var place: Place

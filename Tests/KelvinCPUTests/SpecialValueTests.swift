@@ -8,7 +8,7 @@ import Testing
   /// Infinities, zeros, subnormal and huge numbers, and not-a-number.
   private static let values: [Double] = [
     .infinity, -.infinity, 0, -0.0, 1e-40, -1e-40, 1e-30, 1, -1, 0.5, 1.5, 2.5, -2.5, 88, 89, -88, -104, 1000, -1000,
-    8388609, -8388609, 3e9, 3e38, -3e38, .nan,
+    8_388_609, -8_388_609, 3e9, 3e38, -3e38, .nan,
   ]
 
   @Test(arguments: UnaryFunction.Kind.allCases)

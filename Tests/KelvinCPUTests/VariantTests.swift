@@ -76,7 +76,9 @@ import Testing
     if seed % 2 == 0 {
       try check(
         Linear(epilogue: .bias), .random(.float32, [rows, depth], -1...1, &random),
-        weights: [.random(.float32, [columns, depth], -1...1, &random), .random(.float32, [columns], -1...1, &random)],
+        weights: [
+          .random(.float32, [columns, depth], -1...1, &random), .random(.float32, [columns], -1...1, &random),
+        ],
         threads: pick([1, 2]), "seed \(seed)")
     } else {
       let (flipsX, flipsY) = (pick([0, 1]) == 1, pick([0, 1]) == 1)

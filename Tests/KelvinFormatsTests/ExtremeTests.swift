@@ -8,7 +8,8 @@ extension HeavyTests {
   /// Sizes and counts at the ends of their ranges, in every place where a model has numbers.
   @Suite struct ExtremeTests {
     private static let numbers = [
-      Int.min, Int.min + 1, -(1 << 62), -(1 << 31), -2, -1, 0, 1, 2, 3, 7, 1 << 15, 1 << 16, 1 << 20, (1 << 31) - 1, 1 << 31,
+      Int.min, Int.min + 1, -(1 << 62), -(1 << 31), -2, -1, 0, 1, 2, 3, 7, 1 << 15, 1 << 16, 1 << 20, (1 << 31) - 1,
+      1 << 31,
       1 << 36, 1 << 40, 1 << 61, 1 << 62, Int.max - 1, Int.max,
     ]
     private static let shapes: [[Int]] = [
@@ -53,7 +54,8 @@ extension HeavyTests {
           for _ in 0..<12 {
             func number() -> Int { Self.numbers.randomElement(using: &generator) ?? 0 }
             func list() -> [Int] {
-              (0..<[shape.count, 1, 2, 2 * shape.count, Int.random(in: 0...4, using: &generator)].randomElement(using: &generator)!)
+              (0..<[shape.count, 1, 2, 2 * shape.count, Int.random(in: 0...4, using: &generator)].randomElement(
+                using: &generator)!)
                 .map { _ in number() }
             }
             var file = ONNXFile()
@@ -144,7 +146,8 @@ extension HeavyTests {
       file.input("x", [1])
       file.integers("shape", [1 << 12, 1 << 12])
       for index in 0..<8 {
-        file.node("ConstantOfShape", ["shape"], ["c\(index)"], ["value": .tensor(ONNXFile.tensor("", [2 as Float], [1]))])
+        file.node(
+          "ConstantOfShape", ["shape"], ["c\(index)"], ["value": .tensor(ONNXFile.tensor("", [2 as Float], [1]))])
         file.node("Add", ["c\(index)", "x"], ["y\(index)"])
         file.output("y\(index)")
       }
@@ -167,9 +170,11 @@ extension HeavyTests {
 
     private static let operations: [(kind: String, scalars: [String], lists: [String])] = [
       ("concat", ["axis", "interleave"], []), ("depth_to_space", ["block_size"], []), ("expand_dims", [], ["axes"]),
-      ("fill", [], ["shape"]), ("flatten2d", ["axis"], []), ("max_pool", ["ceil_mode"], ["kernel_sizes", "strides", "pad"]),
+      ("fill", [], ["shape"]), ("flatten2d", ["axis"], []),
+      ("max_pool", ["ceil_mode"], ["kernel_sizes", "strides", "pad"]),
       ("pad", [], ["pad"]), ("pixel_shuffle", ["upscale_factor"], []), ("reduce_argmin", ["axis", "keep_dims"], []),
-      ("reduce_max", ["keep_dims"], ["axes"]), ("reshape", [], ["shape"]), ("slice_by_index", [], ["begin", "end", "stride"]),
+      ("reduce_max", ["keep_dims"], ["axes"]), ("reshape", [], ["shape"]),
+      ("slice_by_index", [], ["begin", "end", "stride"]),
       ("slice_by_size", [], ["begin", "size"]), ("softmax", ["axis"], []), ("space_to_depth", ["block_size"], []),
       ("split", ["axis", "num_splits"], ["split_sizes"]), ("squeeze", [], ["axes"]), ("stack", ["axis"], []),
       ("tile", [], ["reps"]), ("transpose", [], ["perm"]),
@@ -186,12 +191,14 @@ extension HeavyTests {
           file.input("x", shape)
           for name in place.scalars { file.longs(name, [number()], scalar: true) }
           for name in place.lists {
-            let count = [shape.count, max(shape.count - 2, 0), 2 * shape.count, 1].randomElement(using: &generator) ?? 0
+            let count =
+              [shape.count, max(shape.count - 2, 0), 2 * shape.count, 1].randomElement(using: &generator) ?? 0
             file.longs(name, (0..<count).map { _ in number() })
           }
           file.text("custom", "custom")
           file.operation(
-            kind, ["x": ["x"], "values": ["x", "x"], "pad_type": ["custom"]], also: place.scalars + place.lists, "y", shape)
+            kind, ["x": ["x"], "values": ["x", "x"], "pad_type": ["custom"]], also: place.scalars + place.lists, "y",
+            shape)
           file.output("y", shape)
           let bytes = file.bytes
           let ending = settle("\(kind) of \(shape)") { try readCoreML(Bytes(bytes), path: "m", folder: ".", files: []) }

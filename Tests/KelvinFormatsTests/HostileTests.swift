@@ -27,7 +27,9 @@ extension HeavyTests {
     @Test func aModelCutShortAnywhereIsRefusedOrRead() {
       let whole = ONNXFile.manifold.bytes
       var graphs = 0
-      for length in 0..<whole.count where settleONNX(Array(whole[..<length]), "cut at \(length)") == .graph { graphs += 1 }
+      for length in 0..<whole.count where settleONNX(Array(whole[..<length]), "cut at \(length)") == .graph {
+        graphs += 1
+      }
       // Cut inside the operator set at its end, the model counts as one of set 1, which is refused.
       #expect(graphs == 0)
     }

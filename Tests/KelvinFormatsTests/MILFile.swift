@@ -217,7 +217,8 @@ extension MILFile {
     file.operation("softmax", ["x": ["linear"], "axis": ["minus_one"]], "soft", [1, 6, 4, 5])
     file.operation(
       "reduce_argmax", ["x": ["soft"], "axis": ["minus_one"], "keep_dims": ["yes"]], "best", [1, 6, 4, 1], type: int32)
-    file.operation("concat", ["values": ["pool", "pool"], "axis": ["one"], "interleave": ["yes"]], "joined", [1, 8, 3, 3])
+    file.operation(
+      "concat", ["values": ["pool", "pool"], "axis": ["one"], "interleave": ["yes"]], "joined", [1, 8, 3, 3])
     file.operation("expand_dims", ["x": ["joined"], "axes": ["last"]], "raised", [1, 8, 3, 3, 1])
     for (name, shape) in [("slice", [1, 2, 3, 6]), ("mean", [1, 14, 1]), ("raised", [1, 8, 3, 3, 1])] {
       file.output(name, shape)

@@ -64,7 +64,9 @@ struct ONNXFile {
   }
 
   mutating func initializer(_ tensor: [UInt8]) { graph.bytes(5, tensor) }
-  mutating func weights(_ name: String, _ values: [Float], _ shape: [Int]) { initializer(Self.tensor(name, values, shape)) }
+  mutating func weights(_ name: String, _ values: [Float], _ shape: [Int]) {
+    initializer(Self.tensor(name, values, shape))
+  }
   mutating func integers(_ name: String, _ values: [Int], _ shape: [Int]? = nil) {
     initializer(Self.tensor(name, values, shape))
   }

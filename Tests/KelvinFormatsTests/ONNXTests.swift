@@ -117,7 +117,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "../w.bin", "/etc/hostname", "data/../../w.bin", "..", "", ".", "data", "absent.bin", "data/./../../w.bin", "w\0.bin",
+    "../w.bin", "/etc/hostname", "data/../../w.bin", "..", "", ".", "data", "absent.bin", "data/./../../w.bin",
+    "w\0.bin",
   ])
   func weightsOutsideTheFolderAreRefused(location: String) throws {
     let folder = try TemporaryFolder()

@@ -57,7 +57,8 @@ struct PackageFolder {
   func write(_ folder: TemporaryFolder) throws -> String {
     try folder.write(
       "m.mlpackage/Manifest.json",
-      #"{"fileFormatVersion":"1.0.0","itemInfoEntries":{"MODEL":{"path":"\#(item)"}},"rootModelIdentifier":"\#(root)"}"#)
+      #"{"fileFormatVersion":"1.0.0","itemInfoEntries":{"MODEL":{"path":"\#(item)"}},"rootModelIdentifier":"\#(root)"}"#
+    )
     try folder.write("m.mlpackage/\(modelPath)", model)
     if let weights { try folder.write("m.mlpackage/Data/com.apple.CoreML/weights/weight.bin", weights) }
     return "\(folder.path)/m.mlpackage"

@@ -17,7 +17,8 @@ import Testing
     let folder = try TemporaryFolder()
     let program = try readModel(at: PackageFolder().write(folder))
     #expect(program.source.format == .mlProgram)
-    #expect(program.source.files.map { $0.split(separator: "/").last } == ["Manifest.json", "model.mlmodel", "weight.bin"])
+    #expect(
+      program.source.files.map { $0.split(separator: "/").last } == ["Manifest.json", "model.mlmodel", "weight.bin"])
     #expect(try program.main.inputs.map(\.name) == ["x"])
     #expect(try program.main.inputs[0].type == .tensor(.float32, [.fixed(1), .fixed(4), .fixed(6), .fixed(6)]))
   }
@@ -40,7 +41,9 @@ import Testing
     try expect(.malformed, "outside the package", in: package)
   }
 
-  @Test(arguments: ["", "{", "[]", #"{"itemInfoEntries":{}}"#, #"{"itemInfoEntries":{"a":{"path":1}},"rootModelIdentifier":"a"}"#])
+  @Test(arguments: [
+    "", "{", "[]", #"{"itemInfoEntries":{}}"#, #"{"itemInfoEntries":{"a":{"path":1}},"rootModelIdentifier":"a"}"#,
+  ])
   func aDamagedManifestIsRefused(text: String) throws {
     let folder = try TemporaryFolder()
     let path = try PackageFolder().write(folder)

@@ -88,10 +88,12 @@ struct BadFiles {
     #expect(refused > 30)
   }
 
-  @Test(.enabled(if: shared != nil, "no shared test material"), arguments: [
-    "pillow_truncated_image.png", "pillow_truncated_jpeg.jpg", "sharp_truncated.jpg", "sharp_truncated.png",
-    "sharp_corrupt-header.jpg",
-  ])
+  @Test(
+    .enabled(if: shared != nil, "no shared test material"),
+    arguments: [
+      "pillow_truncated_image.png", "pillow_truncated_jpeg.jpg", "sharp_truncated.jpg", "sharp_truncated.png",
+      "sharp_corrupt-header.jpg",
+    ])
   func refusesBrokenFilesByName(file: String) throws {
     let path = try #require(shared) + "/images/odd/" + file
     let error = try #require(failure { try ImageFile.decode(path: path) })

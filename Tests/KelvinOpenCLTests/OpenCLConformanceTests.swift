@@ -38,4 +38,6 @@ struct OpenCLConformanceTests {
 }
 
 /// What the device answers where it does not run a case.
-private let knownGaps = ["arithmetic on ", "float64", "that are not constant", "spatial axes", "no kernel for arg_reduce", "indices of type"]
+private let knownGaps = [
+  "arithmetic on ", "float64", "that are not constant", "spatial axes", "no kernel for arg_reduce", "indices of type",
+]

@@ -34,7 +34,13 @@ final class TestBlobs: BlobCache {
 
   func change(_ change: (inout [UInt8]) -> Void) {
     blobs.withLock { blobs in
-      for key in blobs.keys { blobs[key].map { bytes in var copy = bytes; change(&copy); blobs[key] = copy } }
+      for key in blobs.keys {
+        blobs[key].map { bytes in
+          var copy = bytes
+          change(&copy)
+          blobs[key] = copy
+        }
+      }
     }
   }
 }

@@ -52,11 +52,17 @@ import Testing
     let graph = Graph(
       nodes: [
         Node(name: "n", op: Unary(.relu), inputs: [ValueID(1)], outputs: [ValueID(2)], origins: [origin("n")]),
-        Node(name: "m", op: Binary(.add), inputs: [ValueID(0), ValueID(2)], outputs: [ValueID(3)], origins: [origin("m")]),
+        Node(
+          name: "m", op: Binary(.add), inputs: [ValueID(0), ValueID(2)], outputs: [ValueID(3)], origins: [origin("m")]),
       ],
       values: [
         Value(name: "x", type: type),
-        Value(name: "w", type: type, weight: Weight(type) { Issue.record("was read"); return Tensor([Float(1), 2], [2]) }),
+        Value(
+          name: "w", type: type,
+          weight: Weight(type) {
+            Issue.record("was read")
+            return Tensor([Float(1), 2], [2])
+          }),
         Value(name: "r", type: type), Value(name: "y", type: type),
       ], inputs: [ValueID(0)], outputs: [ValueID(3)])
     let result = try Pipeline.standard(evaluator).run(graph)
@@ -70,7 +76,8 @@ import Testing
     var random = SeededGenerator(seed: 3)
     let x = try builder.input("x", TensorType(.float32, [1, 2, 3, 3]))
     let w = builder.constant("w", Tensor.random(.float32, [2, 2, 1, 1], -1...1, &random))
-    let product = try builder.add(Convolution(window: Window(kernel: [1, 1])), x, w, name: "conv", origin: origin("conv"))
+    let product = try builder.add(
+      Convolution(window: Window(kernel: [1, 1])), x, w, name: "conv", origin: origin("conv"))
     let relu = try builder.add(Unary(.relu), product, name: "relu", origin: origin("relu"))
     builder.output(relu)
     builder.output(product)

@@ -10,17 +10,20 @@ struct SensorTests {
     let snapshot = SensorSnapshot.take(tree.files)
     #expect(!snapshot.temperatures.contains { $0.celsius < 0 })
     let zone = try #require(snapshot.temperatures.first { $0.sensor == "thermal zone x86_pkg_temp" })
-    #expect(zone == TemperatureReading(
-      sensor: "thermal zone x86_pkg_temp", domain: .processor, celsius: 71, limitCelsius: 95, limitIsAssumed: true))
+    #expect(
+      zone
+        == TemperatureReading(
+          sensor: "thermal zone x86_pkg_temp", domain: .processor, celsius: 71, limitCelsius: 95, limitIsAssumed: true))
     let package = try #require(snapshot.temperatures.first { $0.sensor == "hwmon coretemp \"Package id 0\"" })
     #expect(package.celsius == 73)
     #expect(package.limitCelsius == 100)
     #expect(!package.limitIsAssumed)
     #expect(abs(package.headroom - 0.64) < 1e-12)
     #expect(snapshot.temperatures.filter { $0.domain == .other }.map(\.celsius) == [99, 84.85])
-    #expect(snapshot.energies == [
-      EnergyReading(sensor: "RAPL package-0", joules: 262143, rangeJoules: 262143.32885, limitWatts: 28)
-    ])
+    #expect(
+      snapshot.energies == [
+        EnergyReading(sensor: "RAPL package-0", joules: 262143, rangeJoules: 262143.32885, limitWatts: 28)
+      ])
     #expect(snapshot.throttle == ThrottleReading(coreEvents: 7, packageEvents: 20))
     #expect(snapshot.governorClockRatio == 0.5)
   }
@@ -29,21 +32,25 @@ struct SensorTests {
   func amdDesktop() throws {
     let snapshot = FixtureTree.reading(Machines.amdDesktop) { SensorSnapshot.take($0) }
     let control = try #require(snapshot.temperatures.first { $0.sensor == "hwmon k10temp \"Tctl\"" })
-    #expect(control == TemperatureReading(
-      sensor: "hwmon k10temp \"Tctl\"", domain: .processor, celsius: 81.5, limitCelsius: 95, limitIsAssumed: true))
+    #expect(
+      control
+        == TemperatureReading(
+          sensor: "hwmon k10temp \"Tctl\"", domain: .processor, celsius: 81.5, limitCelsius: 95, limitIsAssumed: true))
     #expect(snapshot.temperatures.count == 3)
-    #expect(snapshot.powers == [
-      PowerReading(sensor: "hwmon amdgpu power1_average", domain: .graphics, watts: 31)
-    ])
+    #expect(
+      snapshot.powers == [
+        PowerReading(sensor: "hwmon amdgpu power1_average", domain: .graphics, watts: 31)
+      ])
     #expect(snapshot.throttle == nil)
   }
 
   @Test("ARM board: the passive trip is the limit, whatever its index")
   func armBoard() {
     let snapshot = FixtureTree.reading(Machines.armBoard) { SensorSnapshot.take($0) }
-    #expect(snapshot.temperatures == [
-      TemperatureReading(sensor: "thermal zone cpu-thermal", domain: .processor, celsius: 67.166, limitCelsius: 80)
-    ])
+    #expect(
+      snapshot.temperatures == [
+        TemperatureReading(sensor: "thermal zone cpu-thermal", domain: .processor, celsius: 67.166, limitCelsius: 80)
+      ])
   }
 
   @Test("cloud guest: there is nothing, and nothing is made up")
@@ -86,8 +93,9 @@ struct SensorTests {
     #expect(laptop.memoryBytes == 16_123_456 * 1024)
     #expect(laptop.kernel == "6.1.0-18-amd64")
     #expect(!laptop.isVirtualised)
-    #expect(laptop.summary
-      == "13th Gen Intel(R) Core(TM) i5-1340P, 2 cores, 15.4 GiB, Linux 6.1.0-18-amd64")
+    #expect(
+      laptop.summary
+        == "13th Gen Intel(R) Core(TM) i5-1340P, 2 cores, 15.4 GiB, Linux 6.1.0-18-amd64")
     let board = FixtureTree.reading(Machines.armBoard) { MachineDescription($0) }
     #expect(board.processor == "Raspberry Pi 5 Model B Rev 1.0")
     #expect(board.kernel == "unknown")

@@ -70,10 +70,12 @@ struct ThermalEnvelopeTests {
     func read(_ text: String) -> ProfilingError? {
       #expect(throws: ProfilingError.self) { try ThermalEnvelope(json: Array(text.utf8), document: "f") }
     }
-    #expect(read("{\"format\": \"recipe\", \"version\": 1}")
-      == .foreignFormat(document: "f", expected: "kelvin-thermal-envelope", got: "recipe"))
-    #expect(read("{\"format\": \"kelvin-thermal-envelope\", \"version\": 9}")
-      == .unsupportedVersion(document: "f", supported: 1, got: 9))
+    #expect(
+      read("{\"format\": \"recipe\", \"version\": 1}")
+        == .foreignFormat(document: "f", expected: "kelvin-thermal-envelope", got: "recipe"))
+    #expect(
+      read("{\"format\": \"kelvin-thermal-envelope\", \"version\": 9}")
+        == .unsupportedVersion(document: "f", supported: 1, got: 9))
     let long = String(repeating: " ", count: 1 << 21)
     #expect(read(long) == .documentTooLarge(document: "f", bytes: 1 << 21, limit: 1 << 20))
     for text in ["", "[]", "null", "{", "\u{0}", "{\"format\": 3}", String(repeating: "[", count: 100_000)] {

@@ -90,7 +90,10 @@ import Testing
     contents.withUnsafeBytes { blobs.store("pipelines", $0) }
     #expect(cache().blobs(info).blob("pipelines")?.withUnsafeBytes { Array($0) } == contents)
     #expect(cache().blobs(info).blob("other") == nil)
-    let name = try #require(try FileManager.default.subpathsOfDirectory(atPath: folder).first { $0.hasPrefix("blobs/") && $0.split(separator: "/").count == 3 })
+    let name = try #require(
+      try FileManager.default.subpathsOfDirectory(atPath: folder).first {
+        $0.hasPrefix("blobs/") && $0.split(separator: "/").count == 3
+      })
     var data = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
     data[data.count - 1] ^= 1
     try data.write(to: URL(filePath: "\(folder)/\(name)"))

@@ -54,7 +54,9 @@ import Testing
     let sum = try builder.add(Binary(.add), ends[0], ends[1], name: "sum", origin: origin)
     builder.output(try builder.add(Binary(.add), sum, ends[2], name: "total", origin: origin))
     let graph = try builder.finish()
-    let pins = ["private": "private", "unified": "unified", "reference": "reference", "sum": "reference", "total": "reference"]
+    let pins = [
+      "private": "private", "unified": "unified", "reference": "reference", "sum": "reference", "total": "reference",
+    ]
     let model = try compile(graph, try solve(graph, pins))
     let runs = model.schedule.steps.compactMap { step -> String? in
       if case .run(let segment) = step { return model.schedule.segments[segment].device }

@@ -143,6 +143,7 @@ private final class PackingDevice: Device {
     let remarks = try store().save(profile("new"))
     #expect(remarks.count == 1 && remarks[0].contains("profiles/rejected.json"), "\(remarks)")
     #expect(try Data(contentsOf: URL(filePath: "\(folder)/profiles/rejected.json")) == broken)
-    #expect(try MeasuredProfile(json: Array(try Data(contentsOf: path)), document: "p").startup.keys.sorted() == ["new"])
+    #expect(
+      try MeasuredProfile(json: Array(try Data(contentsOf: path)), document: "p").startup.keys.sorted() == ["new"])
   }
 }

@@ -82,7 +82,8 @@ import Testing
     let (graph, _) = try RandomGraph.make(seed: 5)
     let picky = NullDevice(
       info: DeviceInfo(
-        id: "picky", name: "picky", kind: .discreteGPU, driver: "null", version: "1", memory: 1 << 30, resource: "picky"),
+        id: "picky", name: "picky", kind: .discreteGPU, driver: "null", version: "1", memory: 1 << 30, resource: "picky"
+      ),
       supports: { node, _ in node.op is Convolution ? .supported : .unsupported("only convolutions") })
     let inventory = DeviceInventory([DeviceListing(ReferenceDevice()), DeviceListing(picky)])
     let planner = Planner(inventory: inventory, costs: CostSheet())
@@ -102,7 +103,9 @@ import Testing
 
   @Test func pinsHoldByNodeAndByOrigin() throws {
     let (graph, _) = try RandomGraph.make(seed: 6)
-    let inventory = DeviceInventory([DeviceListing(ReferenceDevice()), DeviceListing(DeferredDevice(id: "gpu", isUnified: false))])
+    let inventory = DeviceInventory([
+      DeviceListing(ReferenceDevice()), DeviceListing(DeferredDevice(id: "gpu", isUnified: false)),
+    ])
     let planner = Planner(inventory: inventory, costs: CostSheet())
     let node = try #require(graph.nodes.first)
     for name in [node.name, node.origins[0].name] {

@@ -42,6 +42,7 @@ final class SharedWeights {
 
 /// Bytes of memory this process holds.
 func residentByteCount() -> Int {
-  let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst().first
+  let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst()
+    .first
   return (pages.flatMap { Int($0) } ?? 0) * 4096
 }

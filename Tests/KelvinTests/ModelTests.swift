@@ -17,7 +17,9 @@ import Testing
 
   private var files: [String] {
     get throws {
-      try FileManager.default.contentsOfDirectory(atPath: pictures).filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }.sorted()
+      try FileManager.default.contentsOfDirectory(atPath: pictures).filter {
+        $0.hasSuffix(".png") || $0.hasSuffix(".jpg")
+      }.sorted()
     }
   }
 
@@ -122,8 +124,10 @@ import Testing
     guard model.modelDescription.inputDescriptionsByName[name]?.type == .multiArray else { return }
     let one = try MultiArray([Float](repeating: 100, count: 3 * 64 * 64), shape: [1, 3, 64, 64])
     let two = try MultiArray([Float](repeating: 100, count: 2 * 3 * 64 * 64), shape: [2, 3, 64, 64])
-    let single = try model.prediction(from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: one)]))
-    let double = try model.prediction(from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: two)]))
+    let single = try model.prediction(
+      from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: one)]))
+    let double = try model.prediction(
+      from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: two)]))
     let output = try #require(model.modelDescription.outputNames.first)
     let a = try #require(single[output]?.multiArrayValue)
     let b = try #require(double[output]?.multiArrayValue)

@@ -16,7 +16,9 @@ import Testing
     var random = SeededGenerator(seed: 42)
     let inputs = graph.inputs.map { Tensor.random(graph[$0].type.scalar, graph[$0].type.shape, input, &random) }
     let expected = try ReferenceDevice().run(graph, inputs).outputs
-    let tolerance = Tolerance(relative: 1e-3, absolute: graph.nodes.contains { $0.outputs.contains { graph[$0].type.scalar == .float16 } } ? 2e-2 : 1e-4)
+    let tolerance = Tolerance(
+      relative: 1e-3,
+      absolute: graph.nodes.contains { $0.outputs.contains { graph[$0].type.scalar == .float16 } } ? 2e-2 : 1e-4)
     let weights = SharedWeights()
     var settled = 0
     for seed in seeds {

@@ -15,27 +15,38 @@ package enum RandomGraph {
     }
     for index in 0..<nodes {
       // Recent values are taken more often, so that chains grow long enough to be fused.
-      let place = Int.random(in: 0..<2, using: &random) == 0 ? values.count - 1 : Int.random(in: 0..<values.count, using: &random)
+      let place =
+        Int.random(in: 0..<2, using: &random) == 0 ? values.count - 1 : Int.random(in: 0..<values.count, using: &random)
       let x = values[place]
       let origin = Origin(name: "layer\(index)", kind: "Random", index: index)
       let name = "node\(index)"
       let y: ValueID
       switch Int.random(in: 0..<9, using: &random) {
-      case 0: y = try builder.add(Convolution(window: Window(kernel: [3, 3], before: [1, 1])), x, weight([3, 3, 3, 3]), name: name, origin: origin)
+      case 0:
+        y = try builder.add(
+          Convolution(window: Window(kernel: [3, 3], before: [1, 1])), x, weight([3, 3, 3, 3]), name: name,
+          origin: origin)
       case 1:
         y = try builder.add(
-          Convolution(window: Window(kernel: [1, 1]), epilogue: .bias), x, weight([3, 3, 1, 1]), weight([3]), name: name, origin: origin)
+          Convolution(window: Window(kernel: [1, 1]), epilogue: .bias), x, weight([3, 3, 1, 1]), weight([3]),
+          name: name, origin: origin)
       case 2:
         y = try builder.add(
-          Convolution(window: Window(kernel: [3, 3], before: [1, 1]), groups: 3), x, weight([3, 1, 3, 3]), name: name, origin: origin)
+          Convolution(window: Window(kernel: [3, 3], before: [1, 1]), groups: 3), x, weight([3, 1, 3, 3]), name: name,
+          origin: origin)
       case 3:
         y = try builder.add(
-          BatchNormalization(epsilon: 1e-3), [x, weight([3]), weight([3]), weight([3]), weight([3], 0.5...2)], name: name, origin: origin)[0]
+          BatchNormalization(epsilon: 1e-3), [x, weight([3]), weight([3]), weight([3]), weight([3], 0.5...2)],
+          name: name, origin: origin)[0]
       case 4: y = try builder.add(Unary(.relu), x, name: name, origin: origin)
       case 5: y = try builder.add(Unary(.sigmoid), x, name: name, origin: origin)
-      case 6: y = try builder.add(Binary(.add), x, values[Int.random(in: 0..<values.count, using: &random)], name: name, origin: origin)
+      case 6:
+        y = try builder.add(
+          Binary(.add), x, values[Int.random(in: 0..<values.count, using: &random)], name: name, origin: origin)
       case 7: y = try builder.add(Binary(.add), x, weight([1, 3, 1, 1]), name: name, origin: origin)
-      default: y = try builder.add(Binary(.multiply), x, values[Int.random(in: 0..<values.count, using: &random)], name: name, origin: origin)
+      default:
+        y = try builder.add(
+          Binary(.multiply), x, values[Int.random(in: 0..<values.count, using: &random)], name: name, origin: origin)
       }
       values.append(y)
     }

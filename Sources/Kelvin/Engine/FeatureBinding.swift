@@ -66,14 +66,17 @@ package struct FeatureBinding: Sendable {
     case (.double(let number), _) where type.count == 1:
       Tensor.store([number], as: type.scalar, in: memory)
     default:
-      throw mismatch(feature, "expected \(FeatureDescription(feature).type.rawValue) (\(type)), got \(value.type.rawValue)")
+      throw mismatch(
+        feature, "expected \(FeatureDescription(feature).type.rawValue) (\(type)), got \(value.type.rawValue)")
     }
   }
 
   private func write(
     _ tensor: Tensor, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
   ) throws(ModelError) {
-    guard tensor.shape == type.shape else { throw mismatch(feature, "expected shape \(type.shape), got \(tensor.shape)") }
+    guard tensor.shape == type.shape else {
+      throw mismatch(feature, "expected shape \(type.shape), got \(tensor.shape)")
+    }
     guard type.scalar.isFloatingPoint || tensor.type.scalar == type.scalar || !tensor.type.scalar.isFloatingPoint else {
       throw mismatch(feature, "expected \(type.scalar.rawValue) elements, got \(tensor.type.scalar.rawValue)")
     }
@@ -119,7 +122,9 @@ package struct FeatureBinding: Sendable {
     }
     var values: [String: FeatureValue] = [:]
     let classifier = function.classifier
-    let plain = function.outputs.filter { $0.name != classifier?.labelOutput && $0.name != classifier?.probabilitiesOutput }
+    let plain = function.outputs.filter {
+      $0.name != classifier?.labelOutput && $0.name != classifier?.probabilitiesOutput
+    }
     for (index, feature) in plain.enumerated() where index < graph.outputs.count {
       values[feature.name] = value(tensor(index), feature)
     }

@@ -30,8 +30,11 @@ final class SessionPool: Sendable {
 enum BlockingWork {
   private static let queue = DispatchQueue(label: "kelvin.blocking", attributes: .concurrent)
 
-  static func run<Result: Sendable>(_ body: @escaping @Sendable () throws(ModelError) -> Result) async throws(ModelError) -> Result {
-    let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<Swift.Result<Result, ModelError>, Never>) in
+  static func run<Result: Sendable>(_ body: @escaping @Sendable () throws(ModelError) -> Result)
+    async throws(ModelError) -> Result
+  {
+    let outcome = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Swift.Result<Result, ModelError>, Never>) in
       queue.async { continuation.resume(returning: Swift.Result { () throws(ModelError) -> Result in try body() }) }
     }
     return try outcome.get()

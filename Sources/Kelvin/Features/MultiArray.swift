@@ -21,7 +21,8 @@ public struct MultiArray: Hashable, Sendable {
   /// - Throws: `ModelError` with code `featureType` for a negative size or more elements than memory can hold.
   public init(shape: [Int], dataType: MultiArrayDataType) throws(ModelError) {
     guard Shape(shape).isAddressable else {
-      throw ModelError(.featureType, "a multi-array of shape \(Shape(shape)) cannot be: sizes must be at least 0 and fit memory")
+      throw ModelError(
+        .featureType, "a multi-array of shape \(Shape(shape)) cannot be: sizes must be at least 0 and fit memory")
     }
     self.shape = shape
     self.dataType = dataType
@@ -34,7 +35,8 @@ public struct MultiArray: Hashable, Sendable {
   public init(_ elements: [Float], shape: [Int]) throws(ModelError) {
     try self.init(shape: shape, dataType: .float32)
     guard elements.count == count else {
-      throw ModelError(.featureType, "a multi-array of shape \(Shape(shape)) has \(count) elements, got \(elements.count)")
+      throw ModelError(
+        .featureType, "a multi-array of shape \(Shape(shape)) has \(count) elements, got \(elements.count)")
     }
     bytes = elements.withUnsafeBytes { Array($0) }
   }

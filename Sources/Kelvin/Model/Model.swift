@@ -55,7 +55,8 @@ public final class Model: Sendable {
     self.configuration = configuration
     binding = FeatureBinding(function: loaded.function)
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)
-    remarks = loaded.remarks + (loaded.context.cache?.directory.complaint.map { ["nothing is kept between runs: \($0)"] } ?? [])
+    remarks =
+      loaded.remarks + (loaded.context.cache?.directory.complaint.map { ["nothing is kept between runs: \($0)"] } ?? [])
   }
 
   /// Loads a model without blocking the calling task's thread. Cancelling the task ends the loading.
@@ -130,7 +131,11 @@ private final class CancellationFlag: Sendable {
     _ body: @Sendable () async throws(ModelError) -> Result
   ) async throws(ModelError) -> Result {
     do {
-      return try await withTaskCancellationHandler { try await body() } onCancel: { flag.withLock { $0 = true } }
+      return try await withTaskCancellationHandler {
+        try await body()
+      } onCancel: {
+        flag.withLock { $0 = true }
+      }
     } catch { throw ModelError(error) }
   }
 }

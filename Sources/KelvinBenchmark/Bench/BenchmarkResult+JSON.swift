@@ -161,7 +161,8 @@ private struct BenchmarkDocument: Encodable {
       warm: Warm(
         p50: warm.p50, p90: warm.p90, p99: warm.p99, minimum: warm.minimum, samples: warm.count,
         interval: Interval(warm.medianInterval)),
-      throughput: sustained?.throughput ?? (warm.mean > 0 ? 1 / warm.mean : 0), drift: (sustained?.drift ?? result.warmDrift)?.finite,
+      throughput: sustained?.throughput ?? (warm.mean > 0 ? 1 / warm.mean : 0),
+      drift: (sustained?.drift ?? result.warmDrift)?.finite,
       served: sustained?.served, dropped: sustained?.dropped ?? 0,
       decay: sustained?.fit.map { fit in
         Decay(

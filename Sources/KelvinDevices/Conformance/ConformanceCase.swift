@@ -17,7 +17,8 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
   /// Every case of every operator.
   package static let all: [ConformanceCase] =
-    argReduce + batchNormalization + binary + cast + concat + convolution + expand + gather + linear + matmul + pad + pool + reduce
+    argReduce + batchNormalization + binary + cast + concat + convolution + expand + gather + linear + matmul + pad
+    + pool + reduce
     + reshape + slice + softmax + transpose + unary
 }
 
@@ -48,7 +49,8 @@ extension ConformanceCase {
   ) -> ConformanceCase {
     let suffix = scalar == .float32 ? "" : " \(scalar.rawValue)"
     let fullName = "\(op.name) \(name)\(suffix)"
-    var random = SeededGenerator(seed: fullName.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    var random = SeededGenerator(
+      seed: fullName.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
     var graph = Graph()
     var inputs: [Tensor] = []
     var ids: [ValueID] = []

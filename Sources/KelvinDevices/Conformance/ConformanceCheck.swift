@@ -85,13 +85,16 @@ extension Tolerance {
     let (actual, expected) = (actual.doubles, expected.doubles)
     let largest = expected.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0
     var worst: (index: Int, excess: Double)?
-    for (index, (got, wanted)) in zip(actual, expected).enumerated() where got != wanted && !(got.isNaN && wanted.isNaN) {
+    for (index, (got, wanted)) in zip(actual, expected).enumerated() where got != wanted && !(got.isNaN && wanted.isNaN)
+    {
       let allowed = relative * wanted.magnitude + absolute * largest
       let error = (got - wanted).magnitude
       guard !(error <= allowed) else { continue }
       let excess = error.isNaN || allowed == 0 ? .infinity : error / allowed
       if worst.map({ excess > $0.excess }) ?? true { worst = (index, excess) }
     }
-    return worst.map { "element \($0.index): expected \(expected[$0.index]), got \(actual[$0.index]), \($0.excess) times the tolerance" }
+    return worst.map {
+      "element \($0.index): expected \(expected[$0.index]), got \(actual[$0.index]), \($0.excess) times the tolerance"
+    }
   }
 }

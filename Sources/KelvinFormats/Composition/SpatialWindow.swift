@@ -11,7 +11,8 @@ enum SpatialPadding {
 extension Window {
   /// A window over the given sizes, its padding worked out.
   init(
-    kernel: [Int], strides: [Int]?, dilations: [Int]?, padding: SpatialPadding, roundsUp: Bool = false, over sizes: [Int]
+    kernel: [Int], strides: [Int]?, dilations: [Int]?, padding: SpatialPadding, roundsUp: Bool = false,
+    over sizes: [Int]
   ) throws(OperatorError) {
     let ones = [Int](repeating: 1, count: kernel.count)
     let (strides, dilations) = (strides ?? ones, dilations ?? ones)

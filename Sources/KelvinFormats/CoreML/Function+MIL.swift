@@ -20,7 +20,8 @@ extension Function {
     if let description {
       for feature in description.inputs + description.states where types[feature.name] == nil {
         throw FormatError(
-          .malformed, file: file, place: "input '\(feature.name)'", "the description has it, function '\(name)' does not")
+          .malformed, file: file, place: "input '\(feature.name)'",
+          "the description has it, function '\(name)' does not")
       }
     }
     var outputs: [Feature] = []

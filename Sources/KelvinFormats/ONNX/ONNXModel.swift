@@ -104,7 +104,10 @@ struct ONNXGraph {
         outputs.append(try ONNXValueInfo(field.message()))
       case Fields.sparseInitializer:
         let values = try field.message().message(ONNXSchema.SparseTensorProto.values)
-        if let values { try field.check(sparse.count); sparse.append(try ONNXTensor(values).name) }
+        if let values {
+          try field.check(sparse.count)
+          sparse.append(try ONNXTensor(values).name)
+        }
       case Fields.docString: summary = try field.string()
       default: break
       }

@@ -80,7 +80,8 @@ struct ONNXTensor {
       }
       guard let bytes = file.slice(offset: contents.externalOffset, count: type.byteCount) else {
         throw malformed(
-          "its \(type.byteCount) bytes from \(contents.externalOffset) lie outside '\(location)', which has \(file.count)")
+          "its \(type.byteCount) bytes from \(contents.externalOffset) lie outside '\(location)', which has \(file.count)"
+        )
       }
       return Tensor(type, bytes)
     }
@@ -96,7 +97,8 @@ struct ONNXTensor {
   /// Elements in the typed fields: floats and doubles as they are, integers as varints, float16 as bits in integers.
   private func typedElements(_ type: TensorType, _ fields: [WireField]) throws(FormatError) -> Tensor {
     if fields.count == 1, case .bytes(let packed) = fields[0].value,
-      type.scalar == .float32 || type.scalar == .float64, packed.count == type.byteCount {
+      type.scalar == .float32 || type.scalar == .float64, packed.count == type.byteCount
+    {
       return Tensor(type, packed)
     }
     let available = fields.reduce(0) { total, field in

@@ -17,7 +17,9 @@ extension Graph {
     }
     var isDefined = values.map { $0.weight != nil }
     for value in values {
-      guard value.type.shape.isAddressable else { throw GraphError("value '\(value.name)'", "\(value.type) is too large") }
+      guard value.type.shape.isAddressable else {
+        throw GraphError("value '\(value.name)'", "\(value.type) is too large")
+      }
       if let weight = value.weight, weight.type != value.type {
         throw GraphError("value '\(value.name)'", "declared \(value.type), its weight is \(weight.type)")
       }

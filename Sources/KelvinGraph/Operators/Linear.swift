@@ -13,7 +13,9 @@ package struct Linear: Operator {
     let (x, weights) = (inputs[0], inputs[1])
     guard x.scalar.isFloatingPoint, weights.scalar == x.scalar, x.shape.rank >= 1, weights.shape.rank == 2,
       x.shape.dimensions.last == weights.shape[1]
-    else { throw OperatorError("expected […, K] and weights [M, K] of one floating-point type, got \(x) and \(weights)") }
+    else {
+      throw OperatorError("expected […, K] and weights [M, K] of one floating-point type, got \(x) and \(weights)")
+    }
     let output = TensorType(x.scalar, Shape(x.shape.dimensions.dropLast() + [weights.shape[0]]))
     try epilogue.check(inputs[2...], channels: weights.shape[0], output: output)
     return [output]

@@ -23,7 +23,8 @@ package struct MatMul: Operator {
     guard left.columns == right.rows else {
       throw OperatorError("inner sizes differ: \(left.columns) of \(x) and \(right.rows) of \(y)")
     }
-    guard let batch = Shape(x.shape.dimensions.dropLast(2)).broadcast(with: Shape(y.shape.dimensions.dropLast(2))) else {
+    guard let batch = Shape(x.shape.dimensions.dropLast(2)).broadcast(with: Shape(y.shape.dimensions.dropLast(2)))
+    else {
       throw OperatorError("leading axes of \(x) and \(y) do not broadcast")
     }
     return [TensorType(x.scalar, Shape(batch.dimensions + [left.rows, right.columns]))]

@@ -29,7 +29,8 @@ package struct Pad: Operator {
     else { throw OperatorError("expected a non-negative padding before and after each axis of \(inputs[0])") }
     for axis in 0..<shape.rank {
       if mode == .reflect, max(before[axis], after[axis]) >= max(shape[axis], 1) {
-        throw OperatorError("axis \(axis) of \(inputs[0]) is too short to be mirrored \(before[axis]) and \(after[axis])")
+        throw OperatorError(
+          "axis \(axis) of \(inputs[0]) is too short to be mirrored \(before[axis]) and \(after[axis])")
       }
       if mode == .edge, before[axis] + after[axis] > 0, shape[axis] == 0 {
         throw OperatorError("axis \(axis) of \(inputs[0]) has no edge to repeat")

@@ -27,7 +27,8 @@ package struct Pool: Operator {
     }
     for axis in 0..<window.rank
     where window.before[axis] >= window.kernel[axis] * window.dilations[axis]
-      || window.after[axis] >= window.kernel[axis] * window.dilations[axis] {
+      || window.after[axis] >= window.kernel[axis] * window.dilations[axis]
+    {
       throw OperatorError("padding of window \(window) leaves windows without any element")
     }
     let spatial = try window.outputSizes(Array(x.shape.dimensions.dropFirst(2)))

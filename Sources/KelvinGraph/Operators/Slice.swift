@@ -23,10 +23,12 @@ package struct Slice: Operator {
       let (reach, overflow) = (max(counts[axis], 1) - 1).multipliedReportingOverflow(by: steps[axis])
       let (last, overflowed) = starts[axis].addingReportingOverflow(reach)
       let valid = 0..<shape[axis]
-      guard counts[axis] > 0, steps[axis] != 0, !overflow, !overflowed, valid.contains(starts[axis]), valid.contains(last)
+      guard counts[axis] > 0, steps[axis] != 0, !overflow, !overflowed, valid.contains(starts[axis]),
+        valid.contains(last)
       else {
         throw OperatorError(
-          "axis \(axis) of \(inputs[0]): \(counts[axis]) elements from \(starts[axis]) by \(steps[axis]) lie outside it")
+          "axis \(axis) of \(inputs[0]): \(counts[axis]) elements from \(starts[axis]) by \(steps[axis]) lie outside it"
+        )
       }
     }
     return [TensorType(inputs[0].scalar, Shape(counts))]

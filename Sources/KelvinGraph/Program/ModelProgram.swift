@@ -164,7 +164,11 @@ package struct ModelMetadata: Sendable, Hashable {
 
 /// Where a program came from.
 package struct ModelSource: Sendable, Hashable {
-  package enum Format: String, Sendable, Hashable { case onnx = "ONNX", mlProgram = "ML Program", neuralNetwork = "NeuralNetwork" }
+  package enum Format: String, Sendable, Hashable {
+    case onnx = "ONNX"
+    case mlProgram = "ML Program"
+    case neuralNetwork = "NeuralNetwork"
+  }
 
   package var path: String
   package var format: Format

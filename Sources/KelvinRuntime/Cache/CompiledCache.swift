@@ -18,7 +18,8 @@ package final class CompiledCache: Sendable {
   }
 
   /// The packed weights of one function of a model on one device: the same object as long as anybody holds it.
-  package func weights(_ model: ContentKey, function: String, device: DeviceInfo, precision: Precision) -> CachedWeights {
+  package func weights(_ model: ContentKey, function: String, device: DeviceInfo, precision: Precision) -> CachedWeights
+  {
     let key = ContentKey([model.description, function, precision.rawValue] + environment(device))
     let name = "models/\(model)/\(key).pack"
     return stores.store(name) { CachedWeights(directory, name) }

@@ -39,7 +39,8 @@ struct PackFile {
         let offset = index.loadUnaligned(fromByteOffset: place, as: UInt64.self)
         let size = index.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self)
         place += 16
-        guard offset <= UInt64(raw.count), size <= UInt64(raw.count) - offset, offset % UInt64(Self.alignment) == 0 else {
+        guard offset <= UInt64(raw.count), size <= UInt64(raw.count) - offset, offset % UInt64(Self.alignment) == 0
+        else {
           return nil
         }
         parsed.append((key, Int(offset), Int(size)))

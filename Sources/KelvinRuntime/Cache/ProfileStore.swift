@@ -43,7 +43,9 @@ package struct ProfileStore: Sendable {
           merged = try MeasuredProfile(json: stored.withUnsafeBytes { Array($0) }, document: Self.name).merging(profile)
         } catch {
           stored.withUnsafeBytes { _ = directory.write(Self.rejectedName, [$0]) }
-          remarks = ["earlier measurements were moved to '\(directory.path)/\(Self.rejectedName)': \(error.description)"]
+          remarks = [
+            "earlier measurements were moved to '\(directory.path)/\(Self.rejectedName)': \(error.description)"
+          ]
         }
       }
       let bytes = try merged.json()

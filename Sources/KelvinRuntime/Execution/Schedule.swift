@@ -69,7 +69,8 @@ package struct Schedule: Sendable {
     var produced = Set<ValueID>()
     var inputs: [ValueID] = []
     for index in nodes {
-      for id in graph.nodes[index].inputs where graph[id].weight == nil && !produced.contains(id) && !inputs.contains(id) {
+      for id in graph.nodes[index].inputs
+      where graph[id].weight == nil && !produced.contains(id) && !inputs.contains(id) {
         inputs.append(id)
       }
       produced.formUnion(graph.nodes[index].outputs)
@@ -114,7 +115,8 @@ package struct Schedule: Sendable {
     func bring(_ value: ValueID, to device: String, _ visiting: Set<String> = []) throws(RuntimeError) {
       guard !present.contains(Location(value: value, device: device)) else { return }
       guard !visiting.contains(device), let copy = copies.first(where: { $0.value == value && $0.to == device }) else {
-        throw .invalidPlan("the plan never brings '\(graph[value].name)' to \(device); it was changed by hand or is stale")
+        throw .invalidPlan(
+          "the plan never brings '\(graph[value].name)' to \(device); it was changed by hand or is stale")
       }
       try bring(value, to: copy.from, visiting.union([device]))
       steps.append(.transfer(copy))
@@ -126,7 +128,9 @@ package struct Schedule: Sendable {
     while !remaining.isEmpty {
       let ready = remaining.sorted().filter { partition.dependencies[$0].isDisjoint(with: remaining) }
       func waits(_ number: Int) -> Bool {
-        partition.dependencies[number].contains { pending.contains($0) && segments[$0].device != segments[number].device }
+        partition.dependencies[number].contains {
+          pending.contains($0) && segments[$0].device != segments[number].device
+        }
       }
       guard
         let next = ready.first(where: { !isHost(segments[$0].device) && !waits($0) })

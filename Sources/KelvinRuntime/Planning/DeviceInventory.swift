@@ -20,7 +20,8 @@ package struct DeviceInventory: Sendable {
 
   /// The device whose memory is the host's.
   package var host: any Device {
-    guard let host = devices.first(where: { $0.info.kind == .cpu }) ?? devices.first(where: { $0.info.kind == .reference })
+    guard
+      let host = devices.first(where: { $0.info.kind == .cpu }) ?? devices.first(where: { $0.info.kind == .reference })
     else { preconditionFailure("an inventory has a CPU or the reference device") }
     return host
   }

@@ -141,7 +141,8 @@ package struct Planner: Sendable {
           return
         }
         rank.seconds +=
-          costs.seconds(node, in: graph, on: device.info, precision: request.precision, threads: request.threads).seconds
+          costs.seconds(node, in: graph, on: device.info, precision: request.precision, threads: request.threads)
+          .seconds
       }
     }
     var rivals: [String: String] = [:]

@@ -9,16 +9,20 @@ extension ConformanceCase {
         filter("1x1 stride 2", [1, 5, 9, 7], filters: 3, kernel: [1, 1], strides: [2, 2], scalar: scalar),
         filter("1x1 wide", [1, 64, 14, 14], filters: 96, kernel: [1, 1], scalar: scalar),
         filter("3x3", [1, 3, 19, 23], filters: 16, kernel: [3, 3], pad: [1, 1], scalar: scalar),
-        filter("3x3 stride 2", [1, 3, 17, 31], filters: 8, kernel: [3, 3], strides: [2, 2], pad: [1, 1], scalar: scalar),
+        filter(
+          "3x3 stride 2", [1, 3, 17, 31], filters: 8, kernel: [3, 3], strides: [2, 2], pad: [1, 1], scalar: scalar),
         filter("3x3 batch 2", [2, 4, 8, 8], filters: 5, kernel: [3, 3], pad: [1, 1], scalar: scalar),
         filter("3x3 deep", [1, 67, 7, 7], filters: 70, kernel: [3, 3], pad: [1, 1], scalar: scalar),
-        filter("7x7 stride 2", [1, 3, 29, 29], filters: 11, kernel: [7, 7], strides: [2, 2], pad: [3, 3], scalar: scalar),
-        filter("dilated", [1, 4, 13, 17], filters: 6, kernel: [3, 3], dilations: [2, 3], pad: [2, 3], scalar: scalar),
+        filter(
+          "7x7 stride 2", [1, 3, 29, 29], filters: 11, kernel: [7, 7], strides: [2, 2], pad: [3, 3], scalar: scalar),
+        filter(
+          "dilated", [1, 4, 13, 17], filters: 6, kernel: [3, 3], dilations: [2, 3], pad: [2, 3], scalar: scalar),
         filter(
           "asymmetric padding", [1, 2, 8, 9], filters: 3, kernel: [3, 2], strides: [2, 1], pad: [0, 1], after: [1, 0],
           scalar: scalar),
         filter("grouped", [1, 12, 5, 7], filters: 18, kernel: [3, 3], pad: [1, 1], groups: 3, scalar: scalar),
-        filter("depthwise 3x3", [1, 19, 14, 14], filters: 19, kernel: [3, 3], pad: [1, 1], groups: 19, scalar: scalar),
+        filter(
+          "depthwise 3x3", [1, 19, 14, 14], filters: 19, kernel: [3, 3], pad: [1, 1], groups: 19, scalar: scalar),
         filter(
           "depthwise 3x3 stride 2", [1, 8, 13, 15], filters: 8, kernel: [3, 3], strides: [2, 2], pad: [1, 1], groups: 8,
           scalar: scalar),
@@ -26,8 +30,10 @@ extension ConformanceCase {
           "depthwise 3x3 stride 2 same", [1, 8, 16, 18], filters: 8, kernel: [3, 3], strides: [2, 2], pad: [0, 0],
           after: [1, 1], groups: 8, scalar: scalar),
         filter("depthwise 5x5", [2, 7, 7, 7], filters: 7, kernel: [5, 5], pad: [2, 2], groups: 7, scalar: scalar),
-        filter("depthwise multiplier 2", [1, 5, 9, 9], filters: 10, kernel: [3, 3], pad: [1, 1], groups: 5, scalar: scalar),
-        filter("depthwise 3x3 wide", [1, 3, 40, 67], filters: 3, kernel: [3, 3], pad: [1, 1], groups: 3, scalar: scalar),
+        filter(
+          "depthwise multiplier 2", [1, 5, 9, 9], filters: 10, kernel: [3, 3], pad: [1, 1], groups: 5, scalar: scalar),
+        filter(
+          "depthwise 3x3 wide", [1, 3, 40, 67], filters: 3, kernel: [3, 3], pad: [1, 1], groups: 3, scalar: scalar),
         filter("no bias", [1, 6, 6, 6], filters: 4, kernel: [3, 3], epilogue: Epilogue(), scalar: scalar),
         filter(
           "relu", [1, 6, 11, 6], filters: 9, kernel: [3, 3], epilogue: Epilogue(hasBias: true, activation: .relu),
@@ -49,7 +55,8 @@ extension ConformanceCase {
           epilogue: Epilogue(hasBias: true, activation: .silu), scalar: scalar),
       ]
     }
-    + [UnaryFunction.silu, .sigmoid, .hardSwish, UnaryFunction(.leakyRelu, a: 0.1), UnaryFunction(.geluTanh)].map { (function: UnaryFunction) in
+    + [UnaryFunction.silu, .sigmoid, .hardSwish, UnaryFunction(.leakyRelu, a: 0.1), UnaryFunction(.geluTanh)].map {
+      (function: UnaryFunction) in
       filter(
         "1x1 \(function)", [1, 24, 5, 7], filters: 20, kernel: [1, 1],
         epilogue: Epilogue(hasBias: true, activation: function))

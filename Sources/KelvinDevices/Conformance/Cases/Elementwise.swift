@@ -20,8 +20,11 @@ extension ConformanceCase {
       let range: ClosedRange<Float> = function == .power ? 0.1...3 : 0.25...2
       return [ScalarType.float32, .float16].flatMap { scalar in
         [
-          node("\(function.rawValue) equal shapes", Binary(function), .ranged([2, 3, 17], range), .ranged([2, 3, 17], range), scalar: scalar),
-          node("\(function.rawValue) scalar", Binary(function), .ranged([5, 7], range), .values([1.5], []), scalar: scalar),
+          node(
+            "\(function.rawValue) equal shapes", Binary(function), .ranged([2, 3, 17], range),
+            .ranged([2, 3, 17], range), scalar: scalar),
+          node(
+            "\(function.rawValue) scalar", Binary(function), .ranged([5, 7], range), .values([1.5], []), scalar: scalar),
           node(
             "\(function.rawValue) channels", Binary(function), .ranged([1, 5, 7, 3], range),
             .values([0.5, 1, 1.5, 2, 2.5], [1, 5, 1, 1]), scalar: scalar),

@@ -5,7 +5,9 @@ extension ConformanceCase {
     [ScalarType.float32, .float16].flatMap { scalar in
       [
         node("vector", Linear(epilogue: .bias), .input([1, 41]), .weight([10, 41]), .weight([10]), scalar: scalar),
-        node("large vector", Linear(epilogue: .bias), .input([1, 1280]), .weight([113, 1280]), .weight([113]), scalar: scalar),
+        node(
+          "large vector", Linear(epilogue: .bias), .input([1, 1280]), .weight([113, 1280]), .weight([113]),
+          scalar: scalar),
         node("rows", Linear(), .input([3, 5, 17]), .weight([19, 17]), scalar: scalar),
         node(
           "relu", Linear(epilogue: Epilogue(hasBias: true, activation: .relu)), .input([7, 33]), .weight([31, 33]),
@@ -23,7 +25,9 @@ extension ConformanceCase {
         node("constant right", MatMul(), .input([1, 256]), .weight([256, 10]), scalar: scalar),
         node("batched", MatMul(), .input([3, 2, 5, 7]), .input([3, 2, 7, 4]), scalar: scalar),
         node("broadcast", MatMul(), .input([3, 1, 5, 7]), .input([2, 7, 4]), scalar: scalar),
-        node("transposed", MatMul(transposesX: true, transposesY: true), .input([2, 7, 5]), .input([2, 3, 7]), scalar: scalar),
+        node(
+          "transposed", MatMul(transposesX: true, transposesY: true), .input([2, 7, 5]), .input([2, 3, 7]),
+          scalar: scalar),
         node("transposed right", MatMul(transposesY: true), .input([11, 33]), .input([29, 33]), scalar: scalar),
       ]
     }

@@ -16,7 +16,8 @@ extension ConformanceCase {
 
   package static let concat: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in
     [
-      node("channels", Concat(axis: 1), .input([2, 3, 5, 7]), .input([2, 4, 5, 7]), .weight([2, 1, 5, 7]), scalar: scalar),
+      node(
+        "channels", Concat(axis: 1), .input([2, 3, 5, 7]), .input([2, 4, 5, 7]), .weight([2, 1, 5, 7]), scalar: scalar),
       node("rows", Concat(axis: 0), .input([1, 5]), .input([4, 5]), scalar: scalar),
       node("last axis", Concat(axis: 2), .input([2, 3, 1]), .input([2, 3, 4]), scalar: scalar),
     ]
@@ -24,14 +25,17 @@ extension ConformanceCase {
 
   package static let slice: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in
     [
-      node("crop", Slice(starts: [0, 1, 2], counts: [2, 2, 3], steps: [1, 1, 1]), .input([2, 4, 7]), scalar: scalar),
+      node(
+        "crop", Slice(starts: [0, 1, 2], counts: [2, 2, 3], steps: [1, 1, 1]), .input([2, 4, 7]), scalar: scalar),
       node("steps", Slice(starts: [0, 6], counts: [3, 3], steps: [2, -3]), .input([5, 7]), scalar: scalar),
     ]
   }
 
   package static let pad: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in
     [
-      node("constant", Pad(before: [0, 0, 1, 2], after: [0, 1, 3, 0], mode: .constant(0.5)), .input([1, 2, 5, 3]), scalar: scalar),
+      node(
+        "constant", Pad(before: [0, 0, 1, 2], after: [0, 1, 3, 0], mode: .constant(0.5)), .input([1, 2, 5, 3]),
+        scalar: scalar),
       node("reflect", Pad(before: [0, 2], after: [0, 3], mode: .reflect), .input([3, 5]), scalar: scalar),
       node("edge", Pad(before: [2, 1], after: [0, 3], mode: .edge), .input([3, 5]), scalar: scalar),
     ]

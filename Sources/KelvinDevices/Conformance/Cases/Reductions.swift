@@ -5,31 +5,48 @@ extension ConformanceCase {
     [ScalarType.float32, .float16].flatMap { scalar in
       [Pool.Function.maximum, .average, .averageIncludingPadding].flatMap { function in
         [
-          node("\(function.rawValue) 2x2", Pool(function, window: Window(kernel: [2, 2], strides: [2, 2])), .input([1, 5, 8, 10]), scalar: scalar),
           node(
-            "\(function.rawValue) 3x3 padded", Pool(function, window: Window(kernel: [3, 3], strides: [2, 2], before: [1, 1])),
+            "\(function.rawValue) 2x2", Pool(function, window: Window(kernel: [2, 2], strides: [2, 2])),
+            .input([1, 5, 8, 10]), scalar: scalar),
+          node(
+            "\(function.rawValue) 3x3 padded",
+            Pool(function, window: Window(kernel: [3, 3], strides: [2, 2], before: [1, 1])),
             .input([2, 3, 13, 11]), scalar: scalar),
           node(
             "\(function.rawValue) rounding up",
-            Pool(function, window: Window(kernel: [3, 2], strides: [2, 2], before: [0, 1], after: [1, 0], roundsUp: true)),
+            Pool(
+              function,
+              window: Window(kernel: [3, 2], strides: [2, 2], before: [0, 1], after: [1, 0], roundsUp: true)),
             .input([1, 3, 10, 9]), scalar: scalar),
-          node("\(function.rawValue) whole plane", Pool(function, window: Window(kernel: [7, 7])), .input([1, 19, 7, 7]), scalar: scalar),
+          node(
+            "\(function.rawValue) whole plane", Pool(function, window: Window(kernel: [7, 7])), .input([1, 19, 7, 7]),
+            scalar: scalar),
         ]
       }
     } + [
-      node("maximum dilated", Pool(.maximum, window: Window(kernel: [3, 3], dilations: [2, 2])), .input([1, 2, 9, 9]))
+      node(
+        "maximum dilated", Pool(.maximum, window: Window(kernel: [3, 3], dilations: [2, 2])), .input([1, 2, 9, 9]))
     ]
 
   package static let reduce: [ConformanceCase] =
     Reduce.Function.allCases.flatMap { function in
       [
-        node("\(function.rawValue) planes", Reduce(function, axes: [2, 3], keepsDimensions: true), .ranged([1, 5, 7, 7], 0.1...2)),
-        node("\(function.rawValue) middle", Reduce(function, axes: [1], keepsDimensions: false), .ranged([3, 11, 5], 0.1...2)),
-        node("\(function.rawValue) all", Reduce(function, axes: [0, 1], keepsDimensions: false), .ranged([3, 37], 0.1...1.5)),
-        node("\(function.rawValue) outer and inner", Reduce(function, axes: [0, 2], keepsDimensions: true), .ranged([3, 4, 5], 0.1...2)),
+        node(
+          "\(function.rawValue) planes", Reduce(function, axes: [2, 3], keepsDimensions: true),
+          .ranged([1, 5, 7, 7], 0.1...2)),
+        node(
+          "\(function.rawValue) middle", Reduce(function, axes: [1], keepsDimensions: false),
+          .ranged([3, 11, 5], 0.1...2)),
+        node(
+          "\(function.rawValue) all", Reduce(function, axes: [0, 1], keepsDimensions: false),
+          .ranged([3, 37], 0.1...1.5)),
+        node(
+          "\(function.rawValue) outer and inner", Reduce(function, axes: [0, 2], keepsDimensions: true),
+          .ranged([3, 4, 5], 0.1...2)),
       ]
     } + [
-      node("mean planes", Reduce(.mean, axes: [2, 3], keepsDimensions: false), .input([1, 1280, 7, 7]), scalar: .float16),
+      node(
+        "mean planes", Reduce(.mean, axes: [2, 3], keepsDimensions: false), .input([1, 1280, 7, 7]), scalar: .float16),
       node("mean of a long row", Reduce(.mean, axes: [1], keepsDimensions: true), .input([2, 5003])),
     ]
 

@@ -14,7 +14,8 @@ extension MILMapper {
     let squeezeMask = try operation.flags("squeeze_mask", scope) ?? none
     let lengths = [begin.count, end.count, strides.count, beginMask.count, endMask.count, squeezeMask.count]
     guard lengths.allSatisfy({ $0 == shape.rank }) else {
-      throw scope.emitter.invalid("begin, end, stride and masks need \(shape.rank) entries for \(scope.emitter.type(x))")
+      throw scope.emitter.invalid(
+        "begin, end, stride and masks need \(shape.rank) entries for \(scope.emitter.type(x))")
     }
     var ranges: [SliceRange] = []
     for (axis, size) in shape.dimensions.enumerated() {

@@ -14,7 +14,8 @@ extension ONNXMapper {
     let bias = c.optional(2)
     let weights = transposesB ? b : try c.emitter.transpose(b, [1, 0], step: "transposed_b")
     if let bias, alpha == 1, beta == 1, c.emitter.weight(bias) != nil, c.emitter.shape(bias).count == columns,
-      c.emitter.shape(bias).dimensions.last == columns {
+      c.emitter.shape(bias).dimensions.last == columns
+    {
       let vector = try c.emitter.reshape(bias, [columns], step: "bias")
       return [try c.emitter.add(Linear(epilogue: .bias), rows, weights, vector)]
     }
