@@ -21,7 +21,8 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     var kernels: [CPUKernel] = []
     var packs: [[Bytes]] = []
     var constants: [ValueID: Bytes] = [:]
-    for node in graph.nodes {
+    for (place, node) in graph.nodes.enumerated() {
+      try segment.begin(node: place, of: graph.nodes.count, device: device.info.id)
       let kernel = try device.kernel(for: node, in: graph, threads: threads)
       let packer = CPUPacker(graph: graph, weights: segment.weights, variant: device.variant)
       var packed: [Bytes] = []

@@ -57,17 +57,31 @@ package struct Segment: Sendable {
   package var isDeterministic: Bool
   package var weights: any PackedWeights
   package var blobs: any BlobCache
+  /// Told how much of the segment is compiled, 0…1; answers whether to go on.
+  private let goesOn: @Sendable (Double) -> Bool
 
   package init(
     graph: Graph, precision: Precision, threads: Int, isDeterministic: Bool, weights: any PackedWeights,
-    blobs: any BlobCache
+    blobs: any BlobCache, goesOn: @escaping @Sendable (Double) -> Bool = { _ in true }
   ) {
+    self.goesOn = goesOn
     self.graph = graph
     self.precision = precision
     self.threads = threads
     self.isDeterministic = isDeterministic
     self.weights = weights
     self.blobs = blobs
+  }
+}
+
+extension Segment {
+  /// Called by a device before it compiles each node, so that long compilations report progress and can be given up.
+  ///
+  /// - Throws: `.cancelled` where nobody wants the result any more.
+  package func begin(node: Int, of count: Int, device: String) throws(DeviceError) {
+    guard goesOn(Double(node) / Double(max(count, 1))) else {
+      throw DeviceError(.cancelled, device: device, place: "compilation", reason: "cancelled")
+    }
   }
 }
 

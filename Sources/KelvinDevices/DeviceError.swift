@@ -1,7 +1,7 @@
 /// A device could not do what it was asked.
 package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
-    case unavailable, outOfMemory, lost, compilation, unsupported, execution
+    case unavailable, outOfMemory, lost, compilation, unsupported, execution, cancelled
   }
 
   package let code: Code

@@ -88,6 +88,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let expanded = expanded(segment.graph)
     var lowering = Lowering(self, expanded.graph, segment)
     for (index, node) in expanded.graph.nodes.enumerated() {
+      try segment.begin(node: index, of: expanded.graph.nodes.count, device: info.id)
       lowering.currentNode = index
       try emitter(for: node, in: expanded.graph).emit(&lowering)
     }

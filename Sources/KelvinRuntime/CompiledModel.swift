@@ -16,7 +16,7 @@ package final class CompiledModel: Sendable {
   /// Kept so that other compilations find what devices have packed and uploaded for this one.
   private let stores: [any PackedWeights]
 
-  /// Reports progress and lets a caller give up between segments.
+  /// Reports progress and lets a caller give up between nodes.
   package struct Observer: Sendable {
     /// How much of the work is done, 0…1.
     package var progress: @Sendable (Double) -> Void
@@ -58,9 +58,10 @@ package final class CompiledModel: Sendable {
     let shapes = graph.types(graph.inputs)
     var executables: [any Executable] = []
     var stores: [any PackedWeights] = []
+    let count = schedule.segments.count
     for (index, segment) in schedule.segments.enumerated() {
       if observer.isCancelled() { throw .cancelled }
-      observer.progress(Double(index) / Double(schedule.segments.count))
+      observer.progress(Double(index) / Double(count))
       guard let device = devices[segment.device] else { preconditionFailure("\(segment.device) was looked up above") }
       let (weights, blobs) = storage(device)
       stores.append(weights)
@@ -69,9 +70,12 @@ package final class CompiledModel: Sendable {
           try device.compile(
             KelvinDevices.Segment(
               graph: segment.graph.namingWeights(for: shapes), precision: precision, threads: threads,
-              isDeterministic: isDeterministic,
-              weights: weights, blobs: blobs)))
-      } catch { throw .device(error) }
+              isDeterministic: isDeterministic, weights: weights, blobs: blobs,
+              goesOn: { fraction in
+                observer.progress((Double(index) + fraction) / Double(count))
+                return !observer.isCancelled()
+              })))
+      } catch { throw error.code == .cancelled ? .cancelled : .device(error) }
     }
     try Self.checkMemory(schedule, layout, executables, devices, host)
     observer.progress(1)

@@ -71,6 +71,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     let expanded = expanded(segment.graph)
     let builder = SegmentBuilder(expanded.graph, traits, weights.store(for: segment.weights), device: info.id)
     for (index, node) in expanded.graph.nodes.enumerated() {
+      try segment.begin(node: index, of: expanded.graph.nodes.count, device: info.id)
       let kernel = try kernel(for: node, in: expanded.graph)
       builder.node = index
       try kernel.build(builder)

@@ -4,6 +4,7 @@ import KelvinGraph
 import KelvinPlanning
 import KelvinReference
 import KelvinRuntime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -47,6 +48,19 @@ import Testing
     }
     let growth = residentByteCount() - settled
     #expect(growth < 96 << 20, "memory grew by \(growth) bytes over the second half of the placements")
+  }
+
+  @Test(arguments: ModelFixture.fastDevices) func compilingStopsBetweenLayers(device: String) throws {
+    let loaded = try ModelFixture.load(ModelFixture.digits)
+    let request = PlanRequest(units: .devices([device]), precision: .full)
+    let solution = try loaded.context.planner.problem(loaded.context.graph, request).solve()
+    let asked = Mutex(0)
+    let observer = CompiledModel.Observer(isCancelled: { asked.withLock { $0 += 1; return $0 > 5 } })
+    let error = #expect(throws: RuntimeError.self) {
+      try loaded.context.compile(solution, precision: .full, threads: 1, observer: observer)
+    }
+    #expect(error?.description == "cancelled")
+    #expect(asked.withLock { $0 } == 6, "asked once for each layer until it was to stop")
   }
 
   @Test func digitsUnder200RandomPlacements() throws {

@@ -85,7 +85,7 @@ struct ExitStatus {
   private static func code(_ error: DeviceError) -> ExitCode {
     switch error.code {
     case .unavailable, .lost: .missingDevice
-    case .outOfMemory, .compilation, .unsupported, .execution: .internalFault
+    case .outOfMemory, .compilation, .unsupported, .execution, .cancelled: .internalFault
     }
   }
 
