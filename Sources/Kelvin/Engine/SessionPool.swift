@@ -1,5 +1,3 @@
-import Dispatch
-import FoundationEssentials
 import KelvinRuntime
 import Synchronization
 
@@ -25,21 +23,3 @@ final class SessionPool: Sendable {
     return result
   }
 }
-
-/// Threads for work that blocks, so that Swift's own never do.
-enum BlockingWork {
-  private static let queue = DispatchQueue(label: "kelvin.blocking", attributes: .concurrent)
-
-  static func run<Result: Sendable>(_ body: @escaping @Sendable () throws(ModelError) -> Result)
-    async throws(ModelError) -> Result
-  {
-    let outcome = await withCheckedContinuation {
-      (continuation: CheckedContinuation<Swift.Result<Result, ModelError>, Never>) in
-      queue.async { continuation.resume(returning: Swift.Result { () throws(ModelError) -> Result in try body() }) }
-    }
-    return try outcome.get()
-  }
-}
-
-/// Every core this process may use.
-package let defaultThreadCount = max(1, ProcessInfo.processInfo.activeProcessorCount)

@@ -121,21 +121,3 @@ public final class Model: Sendable {
     return pool
   }
 }
-
-/// Tells work on another thread that the task that waits for it was cancelled.
-private final class CancellationFlag: Sendable {
-  private let flag = Mutex(false)
-  var isSet: Bool { flag.withLock { $0 } }
-
-  func following<Result: Sendable>(
-    _ body: @Sendable () async throws(ModelError) -> Result
-  ) async throws(ModelError) -> Result {
-    do {
-      return try await withTaskCancellationHandler {
-        try await body()
-      } onCancel: {
-        flag.withLock { $0 = true }
-      }
-    } catch { throw ModelError(error) }
-  }
-}
