@@ -54,17 +54,13 @@ private struct ResizePass: Sendable {
     let inner = sizes[(last.axis + 1)...].reduce(1, *) * (isBlocked ? 1 : words)
     let outer = sizes[..<first.axis].reduce(1, *)
     let count = outer * outputA * middle * last.size * inner
-    var taps = isPair ? self.taps(first, sizes[first.axis]) : [.init(lower: 0, upper: 0, fraction: 0)]
-    taps += self.taps(last, sizes[last.axis])
+    let taps =
+      (isPair ? self.taps(first, sizes[first.axis]) : [0, 0, 0, 0]) + self.taps(last, sizes[last.axis])
     let lengths = axes.map { "\(sizes[$0.axis])" }.joined(separator: "+")
     let positions = try builder.weight(
-      "resize \(axes) of \(lengths) \(interpolation)/vulkan", count: taps.count * 4
+      "resize \(axes) of \(lengths) \(interpolation)/vulkan", count: taps.count
     ) { target in
-      for (index, tap) in taps.enumerated() {
-        target[index * 4] = Float(tap.lower)
-        target[index * 4 + 1] = Float(tap.upper)
-        target[index * 4 + 2] = Float(tap.fraction)
-      }
+      for (index, tap) in taps.enumerated() { target[index] = tap }
     }
     var parameters = Parameters()
     parameters.add(count, inputA, outputA, middle, sizes[last.axis], last.size, inner)
@@ -75,11 +71,13 @@ private struct ResizePass: Sendable {
       write: y)
   }
 
-  private func taps(_ axis: ResizeAxis, _ length: Int) -> [ResizeAxis.Taps] {
+  /// For each output position: lower source position, upper one, share of the upper one, and a filler.
+  private func taps(_ axis: ResizeAxis, _ length: Int) -> [Float] {
     switch interpolation {
-    case .linear: axis.linearTaps(length: length)
+    case .linear:
+      axis.linearTaps(length: length).flatMap { [Float($0.lower), Float($0.upper), Float($0.fraction), 0] }
     case .nearest(let rounding):
-      axis.nearestIndices(length: length, rounding).map { .init(lower: $0, upper: $0, fraction: 0) }
+      axis.nearestIndices(length: length, rounding).flatMap { [Float($0), Float($0), 0, 0] }
     }
   }
 }
