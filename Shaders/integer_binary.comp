@@ -26,6 +26,7 @@ uvec2 combine(uvec2 a, uvec2 b) {
   case 3u: return divided(a, b, KIND);
   case 4u: return isLess(b, a, KIND) ? b : a;
   case 5u: return isLess(a, b, KIND) ? b : a;
+  case 6u: return raised(a, b, KIND);
   case 10u: return a & b;
   case 11u: return a | b;
   case 12u: return a ^ b;

@@ -56,6 +56,22 @@ uvec2 divided(uvec2 x, uvec2 y, int kind) {
   return isSigned(kind) && int(x.y ^ y.y) < 0 ? negated(result) : result;
 }
 
+// By squaring. Negative exponents leave 1, -1, or 0; of 0 the largest number.
+uvec2 raised(uvec2 x, uvec2 y, int kind) {
+  const uvec2 one = uvec2(1u, 0u), minusOne = uvec2(0xFFFFFFFFu);
+  if (isSigned(kind) && int(y.y) < 0) {
+    if (x == uvec2(0u)) return uvec2(0xFFFFFFFFu, 0x7FFFFFFFu);
+    return x == one || (x == minusOne && (y.x & 1u) == 0u) ? one : (x == minusOne ? minusOne : uvec2(0u));
+  }
+  uvec2 result = one;
+  while (y != uvec2(0u)) {
+    if ((y.x & 1u) != 0u) result = product(result, x);
+    x = product(x, x);
+    y = uvec2(y.x >> 1 | y.y << 31, y.y >> 1);
+  }
+  return result;
+}
+
 // What an element of BITS bits and a kind's signedness holds: integers of up to 32 bits saturate.
 uvec2 fitted(uvec2 x, int kind, int bits) {
   if (bits >= 64) return x;

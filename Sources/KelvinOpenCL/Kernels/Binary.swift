@@ -9,7 +9,6 @@ extension Kernels {
       try dense.check(context)
       let scalar = context.inputs[0].scalar
       guard scalar.isFloatingPoint else {
-        guard op.function != .power else { throw context.unsupported("powers of integers") }
         return walking(
           dense, KernelName(program: "integer", defines: scalar.wideDefines, function: "integer_binary"),
           [.int(Int(op.code))])

@@ -11,7 +11,6 @@ extension KernelTable<KernelContext, Kernel> {
       let node = context.node
       let element = try context.element(context.inputs[0])
       if element.kind != .float {
-        guard op.function != .power else { throw context.unsupported("powers of integers") }
         return Kernel { builder throws(DeviceError) in
           try builder.combine(
             "integer_binary", walk, constants: [Int(op.code), element.kind.rawValue, element.bits], node)
