@@ -1,32 +1,33 @@
 import KelvinGraph
 
 extension ConformanceCase {
-  package static let quantize: [ConformanceCase] = [ScalarType.uint8, .int8, .int16, .uint16].flatMap { scalar in
-    [
+  package static let quantize: [ConformanceCase] =
+    [ScalarType.uint8, .int8, .int16, .uint16].flatMap { scalar in
+      [
+        node(
+          "one scale to \(scalar.rawValue)", Quantize(scalar: scalar), .ranged([3, 7, 11], -4...4),
+          .fixed(Tensor([Float(0.03)], [])), .fixed(number(scalar, 7))),
+        node(
+          "axis to \(scalar.rawValue)", Quantize(axis: 1, scalar: scalar), .ranged([2, 5, 9], -4...4),
+          .fixed(Tensor(TensorType(.float32, [5]), rounding: [0.01, 0.02, 0.3, 1, 0.025])),
+          .fixed(Tensor(TensorType(scalar, [5]), rounding: [0, 1, 100, 20, 3]))),
+        node(
+          "ties to \(scalar.rawValue)", Quantize(scalar: scalar),
+          .exactly(Tensor((-20...20).map { Float($0) / 4 }, [41])), .fixed(Tensor([Float(0.5)], [1])),
+          .fixed(number(scalar, 0))),
+        node(
+          "blocks to \(scalar.rawValue)", Quantize(axis: 0, blockSize: 3, scalar: scalar), .ranged([7, 5], -4...4),
+          .fixed(Tensor(TensorType(.float32, [3, 5]), rounding: (1...15).map { 0.01 * Double($0) })),
+          .fixed(Tensor(TensorType(scalar, [3, 5]), rounding: (0..<15).map(Double.init)))),
+      ]
+    } + [
       node(
-        "one scale to \(scalar.rawValue)", Quantize(scalar: scalar), .ranged([3, 7, 11], -4...4),
-        .fixed(Tensor([Float(0.03)], [])), .fixed(number(scalar, 7))),
+        "large", Quantize(scalar: .uint8), .ranged([1, 3, 67, 67], -4...4), .fixed(Tensor([Float(0.03)], [])),
+        .fixed(number(.uint8, 128))),
       node(
-        "axis to \(scalar.rawValue)", Quantize(axis: 1, scalar: scalar), .ranged([2, 5, 9], -4...4),
-        .fixed(Tensor(TensorType(.float32, [5]), rounding: [0.01, 0.02, 0.3, 1, 0.025])),
-        .fixed(Tensor(TensorType(scalar, [5]), rounding: [0, 1, 100, 20, 3]))),
-      node(
-        "ties to \(scalar.rawValue)", Quantize(scalar: scalar),
-        .exactly(Tensor((-20...20).map { Float($0) / 4 }, [41])), .fixed(Tensor([Float(0.5)], [1])),
-        .fixed(number(scalar, 0))),
-      node(
-        "blocks to \(scalar.rawValue)", Quantize(axis: 0, blockSize: 3, scalar: scalar), .ranged([7, 5], -4...4),
-        .fixed(Tensor(TensorType(.float32, [3, 5]), rounding: (1...15).map { 0.01 * Double($0) })),
-        .fixed(Tensor(TensorType(scalar, [3, 5]), rounding: (0..<15).map(Double.init)))),
+        "out of range", Quantize(scalar: .int8), .exactly(Tensor([Float.infinity, -.infinity, 3e38, -3e38, 0], [5])),
+        .fixed(Tensor([Float(0.5)], [])), .fixed(number(.int8, 5))),
     ]
-  } + [
-    node(
-      "large", Quantize(scalar: .uint8), .ranged([1, 3, 67, 67], -4...4), .fixed(Tensor([Float(0.03)], [])),
-      .fixed(number(.uint8, 128))),
-    node(
-      "out of range", Quantize(scalar: .int8), .exactly(Tensor([Float.infinity, -.infinity, 3e38, -3e38, 0], [5])),
-      .fixed(Tensor([Float(0.5)], [])), .fixed(number(.int8, 5))),
-  ]
 
   package static let dequantize: [ConformanceCase] = [ScalarType.uint8, .int8, .int16, .uint16, .int32].flatMap {
     scalar in
