@@ -71,6 +71,9 @@ KELVIN_SOURCE(pad) = {
 KELVIN_SOURCE(pool) = {
 #embed "../../Shaders/opencl/pool.cl" suffix(, 0)
 };
+KELVIN_SOURCE(quantize) = {
+#embed "../../Shaders/opencl/quantize.cl" suffix(, 0)
+};
 KELVIN_SOURCE(reduce) = {
 #embed "../../Shaders/opencl/reduce.cl" suffix(, 0)
 };
@@ -115,6 +118,7 @@ static const struct {
     {"pad", pad},
     {"pool", pool},
     {"prelude", prelude},
+    {"quantize", quantize},
     {"reduce", reduce},
     {"resize", resize},
     {"select", selection},
