@@ -38,7 +38,8 @@ struct EinsumEquation {
       result = labels
     } else {
       let letters = operands.flatMap { $0 }.filter { $0 >= 0 }
-      result = Array(leading..<0) + Set(letters).filter { letter in letters.filter { $0 == letter }.count == 1 }.sorted()
+      result =
+        Array(leading..<0) + Set(letters).filter { letter in letters.filter { $0 == letter }.count == 1 }.sorted()
     }
   }
 

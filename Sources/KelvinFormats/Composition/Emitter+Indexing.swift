@@ -27,7 +27,7 @@ extension Emitter {
 
   /// Keeps the elements of each matrix whose column lies between `row + lower` and `row + upper`; zero elsewhere. A nil
   /// bound does not bind.
-  mutating func band(_ x: ValueID, lower: Int?, upper: Int?) throws -> ValueID {
+  mutating func band(_ x: ValueID, lower: Int?, upper: Int?, step: String? = nil) throws -> ValueID {
     let source = shape(x)
     guard source.rank >= 2 else { throw invalid("expected matrices, got \(type(x))") }
     let (rows, columns) = (source[source.rank - 2], source[source.rank - 1])
@@ -45,7 +45,8 @@ extension Emitter {
             }
           })
       }, step: "band")
-    return try add(Select(), mask, x, constant(0, scalar(x), step: "zero"))
+    let zero = constant(0, scalar(x), step: "zero")
+    return try add(Select(), mask, x, zero, step: step)
   }
 
   /// `start, start + delta, …` before `limit`.
