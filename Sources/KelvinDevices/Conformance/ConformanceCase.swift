@@ -17,9 +17,10 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
   /// Every case of every operator.
   package static let all: [ConformanceCase] =
-    argReduce + batchNormalization + binary + cast + concat + convolution + expand + gather + linear + matmul + pad
-    + pool + reduce
-    + reshape + slice + softmax + transpose + unary
+    argReduce + batchNormalization + binary + cast + compare + concat + convolution + convolutionTranspose
+    + cumulativeSum + expand + gather + gatherElements + gatherND + integers + layerNormalization + linear
+    + localResponseNormalization + logic + matmul + nonMaximumSuppression + pad + pool + reduce + reshape + resize
+    + scatterElements + scatterND + select + slice + softmax + topK + transpose + unary
 }
 
 /// An operand of a case's node.
