@@ -9,7 +9,8 @@ struct Encodings {
     if name.hasSuffix(".avif") { return (1.5, 40) }
     if name.contains("cmyk_icc") { return (1.5, 6) }
     if name.hasSuffix(".webp") { return (0.6, 12) }
-    return name.contains("alpha") || name.contains("_icc") ? (0.8, 3) : (0.3, 3)
+    // Where a pixel is composed on black the result is truncated instead of rounded.
+    return name.contains("alpha") || name.contains("rgba") ? (0.6, 3) : (0.1, 2)
   }
 
   @Test func areAllThere() {
@@ -20,12 +21,8 @@ struct Encodings {
 
   @Test(arguments: PictureVectors.names) func decodeAsPillowDecodesThem(name: String) throws {
     let expected = try PictureVectors.expected(name)
-    let decoded: DecodedImage
-    do {
-      decoded = try ImageFile.decode(path: PictureVectors.path(name))
-    } catch where !PictureVectors.isReadable(error) {
-      return
-    }
+    guard PictureVectors.isReadable(name) else { return }
+    let decoded = try ImageFile.decode(path: PictureVectors.path(name))
     let upright = try decoded.pixels.oriented(decoded.orientation)
     let limit = Self.limits(name)
     let mean = meanDifference(upright, expected)
