@@ -94,6 +94,7 @@ let package = Package(
       "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
       "KelvinProfiling", "KelvinRuntime"),
     test("KelvinImagesTests", "KelvinImages"),
+    test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
     test("KelvinProfilingTests", "KelvinProfiling"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     test(

@@ -17,7 +17,7 @@ struct ClassifyCommand: ParsableCommand {
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
   var model: String
 
-  @Argument(help: "JPEG or PNG files.")
+  @Argument(help: "Picture files: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
   var images: [String]
 
   @Option(help: ArgumentHelp("How many labels to show for each picture.", valueName: "n"))

@@ -9,9 +9,9 @@ struct SegmentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "segment", abstract: "Says which part of a picture is what, by a model that gives every place a class.",
     discussion: """
-      For each picture two files of its size are written: NAME.labels.png, whose pixels are the numbers of classes (an \
+      For each picture two files are written: NAME.labels.png, of its size, whose pixels are the numbers of classes (an \
       indexed PNG; 255 is what a crop kept from the model), and NAME.overlay.png, the picture under the classes' colours \
-      with a legend below it. Names and colours come from the model; a model without gets colours that \
+      with a legend below it. Names and colours come from the model. A model without them gets colours that \
       stay apart for every kind of colour vision, and --labels names its classes. A model whose input is a plain tensor \
       does not say how pixels enter it: --normalization does.
       """)
@@ -120,7 +120,7 @@ struct SegmentCommand: ParsableCommand {
         width: map.width, height: map.height, indices: map.classes, palette: palette, name: mapPath), to: mapPath)
     let legend = parts.map { part in
       SegmentationOverlay.Entry(
-        color: classes.color(part.index), text: "\(part.label) \(HumanReadable.percent(part.share))")
+        color: classes.color(part.index), text: "\(part.label)  \(HumanReadable.percent(part.share))")
     }
     let upright = try picture.pixels.oriented(picture.orientation)
     let overlay = try SegmentationOverlay.draw(map, over: upright, classes, legend: legend)

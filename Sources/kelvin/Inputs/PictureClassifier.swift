@@ -36,7 +36,8 @@ struct PictureClassifier {
     let count = graph[graph.outputs[output]].type.count
     self.labels = labels ?? function.classifier?.labels.texts ?? (0..<count).map(String.init)
     guard self.labels.count == count else {
-      throw InputError("there are \(self.labels.count) labels, the model has \(count) classes")
+      let remedy = self.labels.count == count + 1 ? "; leave out the one for the background, often the first" : ""
+      throw InputError("there are \(self.labels.count) labels, the model has \(count) classes\(remedy)")
     }
   }
 

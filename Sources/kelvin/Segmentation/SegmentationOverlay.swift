@@ -117,7 +117,7 @@ private struct LegendStrip {
       return SegmentationOverlay.Entry(
         color: entry.color, text: isLong ? entry.text.prefix(Self.longest - 2) + ".." : entry.text)
     }
-    scale = max(1, pictureWidth / 480)
+    scale = 1 + pictureWidth / 500
     let letters = entries.map(\.text.count).max() ?? 0
     cell = (Self.swatch + Self.margin + letters * BitmapFont.advance + 2 * Self.margin) * scale
     columns = max(1, (pictureWidth - Self.margin * scale) / cell)
