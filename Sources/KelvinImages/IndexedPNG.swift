@@ -1,7 +1,7 @@
 /// Pictures of at most 256 colours as PNG files whose samples are the indices themselves.
 ///
-/// libvips chooses the palette of such files itself and so loses which index a pixel had; where an index is a class, it is
-/// what the file is for.
+/// libvips chooses the palette of such files itself and so loses which index a pixel had; where an index is a class, it
+/// is what the file is for.
 package enum IndexedPNG {
   /// One entry of a palette, sRGB.
   package struct Color: Hashable, Sendable {
@@ -45,7 +45,8 @@ package enum IndexedPNG {
     return file
   }
 
-  /// Each row behind the number of its filter: "up", the difference from the row above, which is zero almost everywhere.
+  /// Each row behind the number of its filter: "up", the difference from the row above, which is zero almost
+  /// everywhere.
   private static func filtered(_ indices: [UInt8], _ width: Int, _ height: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: (width + 1) * height) { rows, initialized in
       for y in 0..<height {

@@ -1,5 +1,5 @@
-/// Where a picture lies in the target that it was brought to, and back: the continuous form of what ``ImageSampler`` does,
-/// in which a pixel covers one unit and its centre is at 1/2.
+/// Where a picture lies in the target that it was brought to, and back: the continuous form of what ``ImageSampler``
+/// does, in which a pixel covers one unit and its centre is at 1/2.
 package struct PicturePlacement: Hashable, Sendable {
   /// The part of the upright picture that is drawn.
   package let region: PixelRect

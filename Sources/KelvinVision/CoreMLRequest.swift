@@ -18,9 +18,9 @@ public struct CoreMLRequest: ImageProcessingRequest {
   /// What the model finds in a picture.
   ///
   /// The observations' type is Vision's choice: of a classifier every class as ``ClassificationObservation``, the most
-  /// probable first; of a model that ends in non-maximum suppression its ``RecognizedObjectObservation``s in the model's
-  /// order; else a ``PixelBufferObservation`` for each picture it makes; else a ``CoreMLFeatureValueObservation`` for each
-  /// output.
+  /// probable first; of a model that ends in non-maximum suppression its ``RecognizedObjectObservation``s in the
+  /// model's order; else a ``PixelBufferObservation`` for each picture it makes; else a
+  /// ``CoreMLFeatureValueObservation`` for each output.
   ///
   /// - Parameter orientation: how the stored pixels are turned.
   /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails.

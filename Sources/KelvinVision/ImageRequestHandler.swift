@@ -43,8 +43,8 @@ public struct ImageRequestHandler: Sendable {
 
   /// Performs requests of any types, one after the other, and answers with a tuple of their results.
   ///
-  /// - Throws: `VisionError` of the first request that fails; the later ones are not performed. ``performAll(_:)`` keeps
-  ///   what the others found.
+  /// - Throws: `VisionError` of the first request that fails; the later ones are not performed. ``performAll(_:)``
+  ///   keeps what the others found.
   public func perform<each Request: ImageProcessingRequest>(
     _ request: repeat each Request
   ) async throws(VisionError) -> (repeat (each Request).Result) {

@@ -22,8 +22,8 @@ public struct ClassificationObservation: VisionObservation, Hashable {
 public struct RecognizedObjectObservation: VisionObservation, Hashable {
   /// Every class the object may belong to, the most probable first.
   public let labels: [ClassificationObservation]
-  /// Where it is, as a share of the whole upright picture, whatever part of it the model saw and however that was brought
-  /// to the model's size. A box may reach over the picture's edge.
+  /// Where it is, as a share of the whole upright picture, whatever part of it the model saw and however that was
+  /// brought to the model's size. A box may reach over the picture's edge.
   public let boundingBox: NormalizedRect
   /// That of the first label.
   public let confidence: Float

@@ -65,6 +65,24 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     }
   }
 
+  @Test func everyFormOfAnAnswerGivesTheSameMap() throws {
+    let document = try JSONValue(
+      String(decoding: TemporaryFolder.read("\(folder)/expected.json"), as: UTF8.self))
+    let item = try #require(
+      document["segment"]?.array?.first { $0["rule"]?.text == "scaleToFill" && $0["orientation"]?.number == 1 })
+    let expected = try #require(item["rows"]?.array).compactMap(\.text)
+    let redOrNot = try #require(document["redOrNot"]?.array).compactMap(\.text)
+    #expect(redOrNot != expected)
+    let model = ["\(folder)/segmenter_forms.onnx", "--normalization", "0:1", Self.scene]
+    for (output, rows) in [
+      (nil, expected), ("scores", expected), ("channels_last", expected), ("decided", expected),
+      ("red", redOrNot), ("red_or_not", redOrNot),
+    ] {
+      let result = try segment(model + (output.map { ["--output", $0] } ?? []))[0]
+      #expect(try self.rows(try #require(result["labelMap"]?.text)) == rows, "\(output ?? "none named")")
+    }
+  }
+
   @Test func classesHaveTheModelsNamesAndColoursAndTheirShare() throws {
     let parts = try #require(try segment([Self.package, Self.scene])[0]["classes"]?.array)
     #expect(parts.map { $0["label"]?.text } == ["background", "class 2", "red thing", "blue thing"])
@@ -101,9 +119,10 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(color(overlay, 25, 5) == color(scene, 25, 5))
     let inside = color(overlay, 10, 8).map(Int.init)
     #expect(zip(inside, [220, 30, 30]).allSatisfy { $0 != $1 })
-    #expect(zip(zip(inside, [220, 30, 30]), [0x80, 0x40, 0]).allSatisfy { pair, own in
-      (min(pair.1, own)...max(pair.1, own)).contains(pair.0)
-    })
+    #expect(
+      zip(zip(inside, [220, 30, 30]), [0x80, 0x40, 0]).allSatisfy { pair, own in
+        (min(pair.1, own)...max(pair.1, own)).contains(pair.0)
+      })
     #expect(color(overlay, 4, 4) == [0x80, 0x40, 0])
     let legend = overlay.bytes[(scene.height * overlay.width * 3)...]
     let colors = Set(stride(from: legend.startIndex, to: legend.endIndex, by: 3).map { Array(legend[$0..<$0 + 3]) })

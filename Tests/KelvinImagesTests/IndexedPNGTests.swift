@@ -41,7 +41,9 @@ import Testing
     #expect(throws: ImageError.self) {
       try IndexedPNG.encode(width: 2, height: 1, indices: [0, 3], palette: Self.palette(3))
     }
-    #expect(throws: ImageError.self) { try IndexedPNG.encode(width: 2, height: 1, indices: [0], palette: Self.palette(1)) }
+    #expect(throws: ImageError.self) {
+      try IndexedPNG.encode(width: 2, height: 1, indices: [0], palette: Self.palette(1))
+    }
     #expect(throws: ImageError.self) { try IndexedPNG.encode(width: 1, height: 1, indices: [0], palette: []) }
   }
 }

@@ -18,7 +18,8 @@ struct DamagedPictures {
       case 0, 1: bytes[at] ^= 1 << UInt8.random(in: 0..<8, using: &random)
       case 2: bytes[at] = .random(in: 0...255, using: &random)
       case 3:
-        let field: [UInt8] = [[0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0], [0x7f, 0xff, 0xff, 0xff], [0, 0, 0, 1]]
+        let field: [UInt8] =
+          [[0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0], [0x7f, 0xff, 0xff, 0xff], [0, 0, 0, 1]]
           .randomElement(using: &random) ?? []
         for (i, byte) in field.enumerated() where at + i < bytes.count { bytes[at + i] = byte }
       case 4: bytes.removeSubrange(at..<at + length)

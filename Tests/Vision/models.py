@@ -1,4 +1,5 @@
-"""Writes this folder's models: segmenter.mlpackage and detector.mlmodel (coremltools), segmenter.onnx (onnx).
+"""Writes this folder's models: segmenter.mlpackage and detector.mlmodel (coremltools), segmenter.onnx and
+segmenter_forms.onnx (onnx).
 
 coremltools and onnx want different versions of protobuf: run it once in an environment of each; what is not installed is
 left as it is. scene.py says what the models compute.
@@ -18,21 +19,33 @@ import scene
 HERE = pathlib.Path(__file__).parent
 
 
-def onnx_segmenter():
-    """A plain tensor of pixels in 0...1, and a score for each class."""
+def onnx_segmenters():
+    """A plain tensor of pixels in 0...1, and a score for each class; the second model has every form of the same answer."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
     w, b = scene.weights()
     columns, rows = scene.SEGMENTER
-    graph = helper.make_graph(
-        [helper.make_node("Conv", ["pixels", "w", "b"], ["scores"], name="nearest")], "segmenter",
-        [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, [1, 3, rows, columns])],
-        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, 4, rows, columns])],
-        [numpy_helper.from_array(w.reshape(4, 3, 1, 1), "w"), numpy_helper.from_array(b, "b")])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="")
-    onnx.checker.check_model(model)
-    onnx.save(model, HERE / "segmenter.onnx")
+    constants = [numpy_helper.from_array(w.reshape(4, 3, 1, 1), "w"), numpy_helper.from_array(b, "b")]
+    differences = [numpy_helper.from_array((w[1:2] - w[:1]).reshape(1, 3, 1, 1), "v"),
+                   numpy_helper.from_array(b[1:2] - b[:1], "a")]
+    score = helper.make_node("Conv", ["pixels", "w", "b"], ["scores"], name="nearest")
+    forms = [score,
+             helper.make_node("Transpose", ["scores"], ["channels_last"], perm=[0, 2, 3, 1]),
+             helper.make_node("ArgMax", ["scores"], ["decided"], axis=1, keepdims=0),
+             helper.make_node("Conv", ["pixels", "v", "a"], ["red_or_not"]),
+             helper.make_node("Sigmoid", ["red_or_not"], ["red"])]
+    outputs = {"scores": [1, 4, rows, columns], "channels_last": [1, rows, columns, 4], "decided": [1, rows, columns],
+               "red_or_not": [1, 1, rows, columns], "red": [1, 1, rows, columns]}
+    for name, nodes, names, values in (("segmenter", [score], ["scores"], constants),
+                                       ("segmenter_forms", forms, list(outputs), constants + differences)):
+        graph = helper.make_graph(
+            nodes, name, [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, [1, 3, rows, columns])],
+            [helper.make_tensor_value_info(output, TensorProto.INT64 if output == "decided" else TensorProto.FLOAT,
+                                           outputs[output]) for output in names], values)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="")
+        onnx.checker.check_model(model)
+        onnx.save(model, HERE / f"{name}.onnx")
 
 
 def coreml_segmenter():
@@ -124,7 +137,7 @@ def coreml_detector():
 
 if __name__ == "__main__":
     if "onnx" in sys.argv:
-        onnx_segmenter()
+        onnx_segmenters()
     if "coreml" in sys.argv:
         coreml_segmenter()
         coreml_detector()

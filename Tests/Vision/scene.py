@@ -73,10 +73,16 @@ def target_of(rule, wide, high, columns, rows):
     return target, source
 
 
-def segmented(picture, rule):
+def red_or_not(pixels):
+    """1 where the second colour is nearer than the first."""
+    w, b = weights()
+    return (pixels / 255 @ (w[1] - w[0]) + b[1] - b[0] > 0).astype(int)
+
+
+def segmented(picture, rule, decide=nearest):
     """Rows of digits, a class each; "." where a crop kept the picture from the model."""
     columns, rows = SEGMENTER
-    labels = nearest(fit(picture, rule, columns, rows))
+    labels = decide(fit(picture, rule, columns, rows))
     high, wide = picture.shape[:2]
     target, _ = target_of(rule, wide, high, columns, rows)
     lines = []
@@ -123,7 +129,7 @@ def main():
     picture = scene()
     Image.fromarray(picture).save(HERE / "scene.png")
     expected = {"labels": LABELS, "colors": COLORS, "classColors": ["#%02X%02X%02X" % c for c in CLASSES], "segment": [],
-                "detect": []}
+                "redOrNot": segmented(picture, "scaleToFill", red_or_not), "detect": []}
     for rule in RULES:
         for orientation in (1, 6):
             upright = UPRIGHT[orientation](picture)

@@ -23,8 +23,8 @@ extension FeatureBinding {
 }
 
 extension FeatureValue.ImageInput {
-  /// The size at which a model's image input takes the picture: the nearest to that of the picture, or of the part of it
-  /// that is wanted, as it is drawn.
+  /// The size at which a model's image input takes the picture: the nearest to that of the picture, or of the part of
+  /// it that is wanted, as it is drawn.
   func size(for image: ImageFeature) -> ImageFeature.Size {
     // A region is given in the upright picture, a picture's own size as it is stored.
     let upright = orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)

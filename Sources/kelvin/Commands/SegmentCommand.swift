@@ -7,13 +7,14 @@ import KelvinRuntime
 
 struct SegmentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "segment", abstract: "Says which part of a picture is what, by a model that gives every place a class.",
+    commandName: "segment",
+    abstract: "Says which part of a picture is what, by a model that gives every place a class.",
     discussion: """
-      For each picture two files are written: NAME.labels.png, of its size, whose pixels are the numbers of classes (an \
-      indexed PNG; 255 is what a crop kept from the model), and NAME.overlay.png, the picture under the classes' colours \
-      with a legend below it. Names and colours come from the model. A model without them gets colours that \
-      stay apart for every kind of colour vision, and --labels names its classes. A model whose input is a plain tensor \
-      does not say how pixels enter it: --normalization does.
+      For each picture two files are written: NAME.labels.png, of its size, whose pixels are the numbers of classes \
+      (an indexed PNG; 255 is what a crop kept from the model), and NAME.overlay.png, the picture under the classes' \
+      colours with a legend below it. Names and colours come from the model. A model without them gets colours that \
+      stay apart for every kind of colour vision, and --labels names its classes. A model whose input is a plain \
+      tensor does not say how pixels enter it: --normalization does.
       """)
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
@@ -30,7 +31,8 @@ struct SegmentCommand: ParsableCommand {
     help: ArgumentHelp("The output with the classes. (default: the only one that can be meant)", valueName: "name"))
   var outputName: String?
 
-  @Option(help: ArgumentHelp("Class labels, one a line from class 0 on, in place of the model's own.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Class labels, one a line from class 0 on, in place of the model's own.", valueName: "file"))
   var labels: String?
 
   @Option(

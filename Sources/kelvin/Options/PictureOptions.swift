@@ -6,8 +6,8 @@ struct PictureOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Fit a picture by center-crop, scale-fit or scale-fill, or by scale-fit-rotate-90-ccw or scale-fill-rotate-90-ccw, \
-      which turn it first.
+      Fit a picture by center-crop, scale-fit or scale-fill, or by scale-fit-rotate-90-ccw or \
+      scale-fill-rotate-90-ccw, which turn it first.
       """, valueName: "rule"),
     transform: cropAndScale)
   var cropAndScale: ImageCropAndScale?

@@ -2,8 +2,8 @@ import KelvinImages
 
 /// Colours for classes that a model gives none.
 enum ClassPalette {
-  /// A colour for each of classes 0 to 254. The first eight are Okabe and Ito's; all stay apart for every kind of colour
-  /// vision as far as so many can (made by `dev/make-palette.py`).
+  /// A colour for each of classes 0 to 254. The first eight are Okabe and Ito's; all stay apart for every kind of
+  /// colour vision as far as so many can (made by `dev/make-palette.py`).
   static let colors: [IndexedPNG.Color] =
     """
     000000 E69F00 56B4E9 009E73 F0E442 0072B2 D55E00 CC79A7 8800FF 663311 112288 AAFF88 554455 88BB66 BB55FF
@@ -34,7 +34,9 @@ extension IndexedPNG.Color {
   /// `RRGGBB`, with or without `#` before it; nil for any other text.
   init?(hexadecimal text: some StringProtocol) {
     let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
-    guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = Int(digits, radix: 16) else { return nil }
+    guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = Int(digits, radix: 16) else {
+      return nil
+    }
     self.init(red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
   }
 

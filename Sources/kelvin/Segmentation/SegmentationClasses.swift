@@ -9,7 +9,9 @@ struct SegmentationClasses {
   private let colors: [IndexedPNG.Color?]
 
   /// Classes that are what is around the things a model looks for.
-  private static let surroundings: Set<String> = ["background", "bg", "__background__", "void", "unlabeled", "unlabelled"]
+  private static let surroundings: Set<String> = [
+    "background", "bg", "__background__", "void", "unlabeled", "unlabelled",
+  ]
   /// What stands for a class without a name.
   private static let placeholders: Set<String> = ["", "--", "n/a", "N/A"]
 

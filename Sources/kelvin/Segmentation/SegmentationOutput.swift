@@ -35,7 +35,8 @@ struct SegmentationOutput {
       throw InputError("the model classifies whole pictures; use 'kelvin classify'")
     }
     if function.detector != nil {
-      throw InputError("the model finds objects in boxes, which is no segmentation; 'kelvin predict' writes its outputs")
+      throw InputError(
+        "the model finds objects in boxes, which is no segmentation; 'kelvin predict' writes its outputs")
     }
     let candidates = function.outputs.enumerated().compactMap { index, feature in
       index < graph.outputs.count
