@@ -47,10 +47,15 @@ public struct FeatureValue: Hashable, Sendable {
   /// - Parameters:
   ///   - orientation: how the stored pixels are turned.
   ///   - cropAndScale: as Core ML's image constructors, `scaleToFit` unless said.
+  ///   - regionOfInterest: the part of the upright picture to take, all of it where nil. A prediction refuses a region
+  ///     outside the picture.
   public init(
-    image value: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit
+    image value: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit,
+    regionOfInterest: PixelRect? = nil
   ) {
-    storage = .image(ImageInput(pixels: value, orientation: orientation, cropAndScale: cropAndScale))
+    storage = .image(
+      ImageInput(
+        pixels: value, orientation: orientation, cropAndScale: cropAndScale, regionOfInterest: regionOfInterest))
   }
 
   /// A picture file, turned upright as its EXIF orientation says unless `orientation` does.
