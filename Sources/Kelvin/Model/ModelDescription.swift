@@ -92,7 +92,7 @@ public struct MultiArrayConstraint: Hashable, Sendable {
   public let sizeRanges: [ClosedRange<Int>]
 
   init(_ scalar: ScalarType, _ dimensions: [Dimension]) {
-    dataType = MultiArrayDataType(scalar) ?? .float32
+    dataType = MultiArrayDataType(scalar)
     shape = dimensions.map {
       switch $0 {
       case .fixed(let size): size

@@ -38,7 +38,7 @@ public struct ComputePlan: Sendable {
   public static func load(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
-    try await BlockingWork.run { () throws(ModelError) -> ComputePlan in
+    try await BlockingWork.run { (_) throws(ModelError) -> ComputePlan in
       let options = try configuration.options()
       return try ModelError.wrapping {
         let loaded = try LoadedModel(path: url.path, options: options)

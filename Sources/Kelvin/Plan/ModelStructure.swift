@@ -12,7 +12,7 @@ public enum ModelStructure: Sendable {
 
   /// - Throws: `ModelError` where the file cannot be read.
   public static func load(contentsOf url: URL) async throws(ModelError) -> ModelStructure {
-    try await BlockingWork.run { () throws(ModelError) -> ModelStructure in
+    try await BlockingWork.run { (_) throws(ModelError) -> ModelStructure in
       try ModelError.wrapping { ModelStructure(try readModel(at: url.path).structure) }
     }
   }

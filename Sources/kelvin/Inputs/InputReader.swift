@@ -103,10 +103,7 @@ struct InputReader {
         feature, "\(tensor.type) with values that \(scalar.rawValue) cannot hold",
         "convert it: array.astype('\(scalar.rawValue)')")
     }
-    guard let array = MultiArray(converted) else {
-      throw mismatch(feature, "\(tensor.type)", "element type \(scalar.rawValue) cannot be given")
-    }
-    return FeatureValue(multiArray: array)
+    return FeatureValue(multiArray: MultiArray(converted))
   }
 
   private func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> InputError {
