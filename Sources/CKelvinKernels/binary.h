@@ -3,7 +3,16 @@
 #include "ck_kernels.h"
 #include "simd.h"
 
-enum { binary_add, binary_subtract, binary_multiply, binary_divide, binary_minimum, binary_maximum, binary_power };
+enum {
+  binary_add, binary_subtract, binary_multiply, binary_divide, binary_minimum, binary_maximum, binary_power,
+  binary_floor_divide, binary_modulo, binary_remainder,
+};
+
+/* The sign of the divisor. */
+CK_INLINE float binary_modulo_of(float x, float y) {
+  float rest = fmodf(x, y);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
 
 CK_INLINE vf binary_apply(const size_t function, vf x, vf y) {
   switch (function) {
@@ -13,6 +22,16 @@ CK_INLINE vf binary_apply(const size_t function, vf x, vf y) {
   case binary_divide: return x / y;
   case binary_minimum: return vselect(y != y, y, vatmost(x, y));
   case binary_maximum: return vselect(y != y, y, vatleast(x, y));
+  case binary_floor_divide:
+    /* A quotient rounded to float32 may reach the integer above it. */
+    for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = (float)floor((double)x[lane] / (double)y[lane]);
+    return x;
+  case binary_modulo:
+    for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = binary_modulo_of(x[lane], y[lane]);
+    return x;
+  case binary_remainder:
+    for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = fmodf(x[lane], y[lane]);
+    return x;
   default:
     for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = powf(x[lane], y[lane]);
     return x;
@@ -51,12 +70,16 @@ CK_BINARY(divide)
 CK_BINARY(minimum)
 CK_BINARY(maximum)
 CK_BINARY(power)
+CK_BINARY(floor_divide)
+CK_BINARY(modulo)
+CK_BINARY(remainder)
 
 static void CK_NAME(ck_f32_binary)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   static const binary_function functions[ck_binary_functions] = {
     CK_NAME(ck_f32_add), CK_NAME(ck_f32_subtract), CK_NAME(ck_f32_multiply), CK_NAME(ck_f32_divide),
-    CK_NAME(ck_f32_minimum), CK_NAME(ck_f32_maximum), CK_NAME(ck_f32_power)};
+    CK_NAME(ck_f32_minimum), CK_NAME(ck_f32_maximum), CK_NAME(ck_f32_power), CK_NAME(ck_f32_floor_divide), CK_NAME(ck_f32_modulo),
+    CK_NAME(ck_f32_remainder)};
   const ck_binary_args *b = args;
   size_t last = b->rank - 1, inner = b->sizes[last], chunks = (inner + ck_map_chunk - 1) / ck_map_chunk;
   for (size_t item = begin; item < end; item++) {

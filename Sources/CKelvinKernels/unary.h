@@ -54,8 +54,19 @@ CK_SCALAR_MAP(cos, cosf(x))
 CK_MAP(square, x * x)
 CK_MAP(rsqrt, 1 / __builtin_elementwise_sqrt(x + a))
 CK_MAP(affine, a * x + b)
+CK_SCALAR_MAP(tan, tanf(x))
+CK_SCALAR_MAP(asin, asinf(x))
+CK_SCALAR_MAP(acos, acosf(x))
+CK_SCALAR_MAP(atan, atanf(x))
+CK_SCALAR_MAP(sinh, sinhf(x))
+CK_SCALAR_MAP(cosh, coshf(x))
+CK_SCALAR_MAP(asinh, asinhf(x))
+CK_SCALAR_MAP(acosh, acoshf(x))
+CK_SCALAR_MAP(atanh, atanhf(x))
+CK_SCALAR_MAP(exp2, exp2f(x))
+CK_MAP(thresholded_relu, vselect(x >= a, x, vset(0)))
 
-/* In the order of the functions' numbers. */
+/* In the order of the functions' numbers; the last, of booleans, is none of these. */
 #define CK_MAPS                                                                                                     \
   {CK_NAME(ck_f32_relu), CK_NAME(ck_f32_clip), CK_NAME(ck_f32_leaky_relu), CK_NAME(ck_f32_elu),                     \
    CK_NAME(ck_f32_selu), CK_NAME(ck_f32_sigmoid), CK_NAME(ck_f32_hard_sigmoid), CK_NAME(ck_f32_hard_swish),         \
@@ -63,7 +74,10 @@ CK_MAP(affine, a * x + b)
    CK_NAME(ck_f32_gelu), CK_NAME(ck_f32_gelu_tanh), CK_NAME(ck_f32_exp), CK_NAME(ck_f32_log), CK_NAME(ck_f32_sqrt), \
    CK_NAME(ck_f32_abs), CK_NAME(ck_f32_negate), CK_NAME(ck_f32_reciprocal), CK_NAME(ck_f32_floor),                  \
    CK_NAME(ck_f32_ceil), CK_NAME(ck_f32_round), CK_NAME(ck_f32_sign), CK_NAME(ck_f32_erf), CK_NAME(ck_f32_sin),     \
-   CK_NAME(ck_f32_cos), CK_NAME(ck_f32_square), CK_NAME(ck_f32_rsqrt), CK_NAME(ck_f32_affine)}
+   CK_NAME(ck_f32_cos), CK_NAME(ck_f32_square), CK_NAME(ck_f32_rsqrt), CK_NAME(ck_f32_affine),         \
+   CK_NAME(ck_f32_tan), CK_NAME(ck_f32_asin), CK_NAME(ck_f32_acos), CK_NAME(ck_f32_atan), CK_NAME(ck_f32_sinh),     \
+   CK_NAME(ck_f32_cosh), CK_NAME(ck_f32_asinh), CK_NAME(ck_f32_acosh), CK_NAME(ck_f32_atanh), CK_NAME(ck_f32_exp2), \
+   CK_NAME(ck_f32_thresholded_relu), 0}
 
 static void CK_NAME(ck_f32_unary)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;

@@ -11,7 +11,7 @@ import Testing
     8_388_609, -8_388_609, 3e9, 3e38, -3e38, .nan,
   ]
 
-  @Test(arguments: UnaryFunction.Kind.allCases)
+  @Test(arguments: UnaryFunction.Kind.allCases.filter { $0 != .logicalNot })
   func functionsKeepThem(kind: UnaryFunction.Kind) throws {
     let (a, b): (Float, Float) = kind == .clip ? (-1, 6) : (0.2, 0.3)
     let x = Tensor(TensorType(.float32, [Self.values.count]), rounding: Self.values)

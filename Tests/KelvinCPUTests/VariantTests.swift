@@ -111,11 +111,11 @@ import Testing
       weights: [.random(.float32, [rows, depth, 1, 1], -1...1, &random)], threads: 2, "pointwise \(place)")
   }
 
-  @Test(arguments: UnaryFunction.Kind.allCases)
+  @Test(arguments: UnaryFunction.Kind.allCases.filter { $0 != .logicalNot })
   func functionsOverTheirWholeRange(kind: UnaryFunction.Kind) throws {
     var random = SeededGenerator(seed: 3000)
     let (a, b): (Float, Float) = kind == .clip ? (-1, 6) : kind == .selu ? (1.6732632, 1.050701) : (0.2, 0.5)
-    let isPositive = [.log, .sqrt, .rsqrt].contains(kind)
+    let isPositive = [.log, .sqrt, .rsqrt, .acosh].contains(kind)
     for reach: Float in [0.01, 1, 10, 80] {
       let range = isPositive ? reach * 1e-6...reach : -reach...reach
       try check(
@@ -177,7 +177,8 @@ import Testing
         let sizes = full.map { Bool.random(using: &random) ? $0 : 1 }
         return Shape(Array(sizes.suffix(Int.random(in: 0...4, using: &random))))
       }
-      let function = Binary.Function.allCases[seed % Binary.Function.allCases.count]
+      let functions = Binary.Function.allCases.filter { !$0.isLogical }
+      let function = functions[seed % functions.count]
       try check(
         Binary(function), .random(.float32, part(), 0.5...2, &random),
         inputs: [.random(.float32, part(), 0.5...2, &random)], threads: 2, "seed \(seed)")

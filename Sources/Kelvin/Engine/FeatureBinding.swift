@@ -14,10 +14,17 @@ package struct FeatureBinding: Sendable {
   package func shapes(_ provider: some FeatureProvider) throws(ModelError) -> [String: Shape] {
     var shapes: [String: Shape] = [:]
     for feature in function.inputs {
+      if case .image(let image) = feature.type, image.isFlexible,
+        case .image(let picture)? = provider.featureValue(for: feature.name)?.storage
+      {
+        shapes[feature.name] = image.tensorShape(picture.size(for: image))
+      }
       guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
         let array = provider.featureValue(for: feature.name)?.multiArrayValue
       else { continue }
-      let fits = array.shape.count == dimensions.count && zip(array.shape, dimensions).allSatisfy { $1.accepts($0) }
+      let fits =
+        array.shape.count == dimensions.count && zip(array.shape, dimensions).allSatisfy { $1.accepts($0) }
+        && (feature.allowedShapes.isEmpty || feature.allowedShapes.contains(Shape(array.shape)))
       guard fits else {
         let expected = dimensions.map(\.description).joined(separator: " x ")
         throw mismatch(feature, "expected a shape of \(expected), got \(Shape(array.shape))")
@@ -76,6 +83,8 @@ package struct FeatureBinding: Sendable {
   ) throws(ModelError) {
     switch (value.storage, feature.type) {
     case (.image(let picture), .image(let image)):
+      var image = image
+      if type.shape.rank == 4 { (image.height, image.width) = (type.shape[2], type.shape[3]) }
       try write(picture, feature, image, to: memory)
     case (.multiArray(let array), _):
       try write(array, feature, type, to: memory)
@@ -135,62 +144,6 @@ package struct FeatureBinding: Sendable {
         }
       }
     } catch { throw ModelError(.featureType, "input '\(feature.name)': \(error)") }
-  }
-
-  /// The output features that a tensor of the graph holds, each with its position in `Graph.outputs`.
-  var tensorOutputs: [(index: Int, feature: Feature)] {
-    let plain = function.outputs.filter {
-      $0.name != function.classifier?.labelOutput && $0.name != function.classifier?.probabilitiesOutput
-    }
-    return plain.enumerated().map { (index: $0.offset, feature: $0.element) }
-  }
-
-  /// The outputs of a session's latest run.
-  ///
-  /// - Parameter backings: outputs' memory of the caller's; those that were written in place are not copied.
-  package func read(_ session: Session, backings: OutputBackings = OutputBackings()) -> DictionaryFeatureProvider {
-    let graph = session.model.graph
-    func tensor(_ index: Int) -> Tensor {
-      Tensor(graph[graph.outputs[index]].type, session.withOutput(index) { Bytes(copying: $0) })
-    }
-    var values: [String: FeatureValue] = [:]
-    let classifier = function.classifier
-    for (index, feature) in tensorOutputs where index < graph.outputs.count {
-      values[feature.name] = backings.read(feature, index, session) ?? value(tensor(index), feature)
-    }
-    if let classifier, classifier.graphOutput < graph.outputs.count {
-      let probabilities = tensor(classifier.graphOutput).doubles
-      let labels = classifier.labels.labels
-      var dictionary: [ClassLabel: Double] = [:]
-      var best: (label: ClassLabel, probability: Double)?
-      for (label, probability) in zip(labels, probabilities) {
-        // Where two classes share a label, the larger probability stands.
-        dictionary[label] = max(dictionary[label] ?? -.infinity, probability)
-        if best.map({ probability > $0.probability }) ?? true { best = (label, probability) }
-      }
-      switch best?.label {
-      case .string(let label): values[classifier.labelOutput] = FeatureValue(string: label)
-      case .int64(let label): values[classifier.labelOutput] = FeatureValue(int64: label)
-      case nil: break
-      }
-      if let name = classifier.probabilitiesOutput { values[name] = FeatureValue(dictionary: dictionary) }
-    }
-    return DictionaryFeatureProvider(dictionary: values)
-  }
-
-  private func value(_ tensor: Tensor, _ feature: Feature) -> FeatureValue? {
-    switch feature.type {
-    case .image(let image):
-      let pixels = tensor.floats.withUnsafeBufferPointer { planar in
-        try? PixelBuffer(
-          planar: planar, width: image.width, height: image.height,
-          order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb)
-      }
-      return pixels.map { FeatureValue(pixelBuffer: $0) }
-    case .int64: return tensor.integers.first.map { FeatureValue(int64: Int64($0)) }
-    case .double: return tensor.doubles.first.map { FeatureValue(double: $0) }
-    default: return FeatureValue(multiArray: MultiArray(tensor))
-    }
   }
 
   private func mismatch(_ feature: Feature, _ reason: String) -> ModelError {

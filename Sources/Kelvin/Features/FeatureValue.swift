@@ -74,6 +74,7 @@ public struct FeatureValue: Hashable, Sendable {
   /// A picture, turned upright and brought to the size that the model takes.
   ///
   /// - Parameters:
+  ///   - value: the picture.
   ///   - orientation: how the stored pixels are turned.
   ///   - cropAndScale: how the picture is brought to that size.
   ///   - cropRect: the part of the upright picture that counts, in pixels from its top left; all of it where nil. A
@@ -90,6 +91,8 @@ public struct FeatureValue: Hashable, Sendable {
   /// A picture file, turned upright as its EXIF orientation says unless `orientation` does.
   ///
   /// - Parameters:
+  ///   - url: the picture file.
+  ///   - orientation: how the stored pixels are turned, in place of what the file says.
   ///   - cropAndScale: how the picture is brought to the size that the model takes.
   ///   - cropRect: the part of the upright picture that counts, in pixels from its top left; all of it where nil.
   /// - Throws: `ImageError` where the file cannot be read or is no picture.

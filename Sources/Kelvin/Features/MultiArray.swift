@@ -26,7 +26,10 @@ public final class MultiArray: @unchecked Sendable {
 
   /// An array of zeros whose elements lie as `strides` says.
   ///
-  /// - Parameter strides: elements from one position to the next along each dimension, at least 0.
+  /// - Parameters:
+  ///   - shape: the size of each dimension, outermost first.
+  ///   - dataType: the type of the elements.
+  ///   - strides: elements from one position to the next along each dimension, at least 0.
   /// - Throws: `ModelError` with code `featureType` for a negative size or stride, strides that are not as many as the
   ///   sizes, or more elements than memory can hold.
   public convenience init(shape: [Int], dataType: MultiArrayDataType, strides: [Int]) throws(ModelError) {
@@ -39,6 +42,8 @@ public final class MultiArray: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - dataPointer: the first element, aligned for its type. It stays valid until `deallocator` is called.
+  ///   - shape: the size of each dimension, outermost first.
+  ///   - dataType: the type of the elements.
   ///   - strides: elements from one position to the next along each dimension; row-major and dense where nil.
   ///   - deallocator: called with the pointer when nobody uses the array any more.
   /// - Throws: `ModelError` with code `featureType` for a shape or strides that cannot be, or a pointer that is not

@@ -34,6 +34,10 @@ public final class PixelBacking: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - dataPointer: the first pixel; `bytesPerRow * height` bytes stay valid until `deallocator` is called.
+  ///   - width: pixels in a row.
+  ///   - height: rows.
+  ///   - format: how a pixel is stored.
+  ///   - bytesPerRow: bytes from one row to the next.
   ///   - deallocator: called with the pointer when nobody uses the picture any more.
   /// - Throws: `ModelError` with code `featureType` for a size that is no picture's, or rows that overlap. The
   ///   deallocator is not called then.

@@ -30,7 +30,9 @@ public struct ShapedArray<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
 
   /// An array whose numbers `initializer` writes.
   ///
-  /// - Parameter initializer: writes every element.
+  /// - Parameters:
+  ///   - shape: the size of each dimension, outermost first.
+  ///   - initializer: writes every element, in row-major order.
   public init(
     unsafeUninitializedShape shape: [Int], initializingWith initializer: (UnsafeMutableBufferPointer<Scalar>) throws -> Void
   ) rethrows {

@@ -11,7 +11,9 @@ extension Model {
 
   /// Predictions for every item of a batch, several at a time, in the batch's order. Blocks the calling thread.
   ///
-  /// - Parameter options: its output backings do not apply to batches.
+  /// - Parameters:
+  ///   - batch: the inputs of each prediction.
+  ///   - options: how predictions are made; output backings do not apply to batches.
   /// - Throws: `ModelError` of the first item that fails, which it names; items after it may be left out.
   public func predictions(
     from batch: some BatchProvider, options: PredictionOptions
@@ -29,7 +31,9 @@ extension Model {
 
   /// Predictions for every item of a batch, without blocking the calling task's thread. Cancelling the task ends them.
   ///
-  /// - Parameter options: its output backings do not apply to batches.
+  /// - Parameters:
+  ///   - batch: the inputs of each prediction.
+  ///   - options: how predictions are made; output backings do not apply to batches.
   /// - Throws: `ModelError` of the first item that fails, which it names; `predictionCancelled` where the task was
   ///   cancelled.
   public func predictions(

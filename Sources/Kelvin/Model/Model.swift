@@ -31,7 +31,10 @@ public final class Model: Sendable {
   /// Loads an `.mlpackage`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks the calling
   /// thread.
   ///
-  /// - Parameter progress: told how much of the work is done, 0…1, on the calling thread.
+  /// - Parameters:
+  ///   - url: the model file or package.
+  ///   - configuration: how the model is loaded and run.
+  ///   - progress: told how much of the work is done, 0…1, on the calling thread.
   /// - Throws: `ModelError`: the file's fault (`io`), something Kelvin lacks (`unsupported`, all of it listed), or a
   ///   configuration that does not fit (`parameters`).
   public convenience init(
@@ -63,7 +66,10 @@ public final class Model: Sendable {
 
   /// Loads a model without blocking the calling task's thread. Cancelling the task ends the loading.
   ///
-  /// - Parameter progress: told how much of the work is done, 0…1, on another thread.
+  /// - Parameters:
+  ///   - url: the model file or package.
+  ///   - configuration: how the model is loaded and run.
+  ///   - progress: told how much of the work is done, 0…1, on another thread.
   /// - Throws: `ModelError` as `init(contentsOf:configuration:progress:)` does; `predictionCancelled` where the task was
   ///   cancelled.
   public static func load(

@@ -1,10 +1,29 @@
 /// `z = x ∘ y`, element by element, with NumPy's broadcasting.
 ///
-/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integer division truncates.
+/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integer division truncates; whatever
+/// divides integers by zero gives zero.
 package struct Binary: Operator {
   /// The position of a case is its number in kernels and shaders: new cases go to the end.
   package enum Function: String, Hashable, Sendable, CaseIterable {
     case add, subtract, multiply, divide, minimum, maximum, power
+    /// `floor(x / y)`
+    case floorDivide = "floor_divide"
+    /// `x - y * floor(x / y)`: the sign of the divisor.
+    case modulo
+    /// `x - y * trunc(x / y)`: the sign of the dividend.
+    case remainder
+    /// Of booleans only.
+    case logicalAnd = "logical_and"
+    case logicalOr = "logical_or"
+    case logicalXor = "logical_xor"
+
+    /// Whether it combines booleans, not numbers.
+    package var isLogical: Bool {
+      switch self {
+      case .logicalAnd, .logicalOr, .logicalXor: true
+      default: false
+      }
+    }
   }
 
   package static let name = "binary"
@@ -17,8 +36,9 @@ package struct Binary: Operator {
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 2...2)
-    guard inputs[0].scalar == inputs[1].scalar, inputs[0].scalar != .bool else {
-      throw OperatorError("takes two numbers of one type, got \(inputs[0]) and \(inputs[1])")
+    guard inputs[0].scalar == inputs[1].scalar, (inputs[0].scalar == .bool) == function.isLogical else {
+      let expected = function.isLogical ? "booleans" : "numbers of one type"
+      throw OperatorError("\(function.rawValue) takes two \(expected), got \(inputs[0]) and \(inputs[1])")
     }
     guard let shape = inputs[0].shape.broadcast(with: inputs[1].shape) else {
       throw OperatorError("shapes \(inputs[0].shape) and \(inputs[1].shape) do not broadcast")

@@ -25,6 +25,7 @@ package struct Epilogue: Hashable, Sendable {
   /// Checks the extra inputs against the output they are added to.
   func check(_ extra: ArraySlice<TensorType>, channels: Int, output: TensorType) throws(OperatorError) {
     var extra = extra
+    guard activation?.kind != .logicalNot else { throw OperatorError("logical_not is not an activation of numbers") }
     if hasBias {
       let bias = extra.removeFirst()
       guard bias == TensorType(output.scalar, [channels]) else {

@@ -9,7 +9,10 @@ package struct Unary: Operator {
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 1...1)
-    guard inputs[0].scalar != .bool else { throw OperatorError("takes numbers, got \(inputs[0])") }
+    let takesBooleans = function.kind == .logicalNot
+    guard (inputs[0].scalar == .bool) == takesBooleans else {
+      throw OperatorError("\(function) takes \(takesBooleans ? "booleans" : "numbers"), got \(inputs[0])")
+    }
     return inputs
   }
 
@@ -19,7 +22,7 @@ package struct Unary: Operator {
 
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
     switch function.kind {
-    case .relu, .clip, .abs, .negate, .floor, .ceil, .round, .sign: .exact
+    case .relu, .clip, .abs, .negate, .floor, .ceil, .round, .sign, .thresholdedRelu, .logicalNot: .exact
     default: .elementwise(precision, inputs[0].scalar, roundings: 16)
     }
   }

@@ -40,6 +40,13 @@ package struct UnaryFunction: Hashable, Sendable {
     case rsqrt
     /// `a * x + b`
     case affine
+    case tan, asin, acos, atan, sinh, cosh, asinh, acosh, atanh
+    /// `2^x`
+    case exp2
+    /// `x` where `x >= a`, else 0
+    case thresholdedRelu = "thresholded_relu"
+    /// Of booleans only.
+    case logicalNot = "logical_not"
   }
 
   package var kind: Kind
@@ -64,7 +71,7 @@ package struct UnaryFunction: Hashable, Sendable {
   /// Floating-point operations an element takes, transcendental functions counted as 10.
   package var operations: Double {
     switch kind {
-    case .relu, .abs, .negate, .floor, .ceil, .round, .sign, .square: 1
+    case .relu, .abs, .negate, .floor, .ceil, .round, .sign, .square, .thresholdedRelu, .logicalNot: 1
     case .clip, .leakyRelu, .affine, .reciprocal, .sqrt: 2
     case .hardSigmoid, .hardSwish, .softsign, .rsqrt: 4
     default: 12
@@ -74,7 +81,7 @@ package struct UnaryFunction: Hashable, Sendable {
   package var description: String {
     switch kind {
     case .clip, .selu, .hardSigmoid, .affine: "\(kind.rawValue)(\(a), \(b))"
-    case .leakyRelu, .elu, .rsqrt: "\(kind.rawValue)(\(a))"
+    case .leakyRelu, .elu, .rsqrt, .thresholdedRelu: "\(kind.rawValue)(\(a))"
     default: kind.rawValue
     }
   }

@@ -5,6 +5,7 @@ extension Kernels {
   mutating func addBinary() {
     add(Binary.self) { op, context throws(DeviceError) in
       try context.checkFloats()
+      guard op.code < 7 else { throw context.unsupported("function \(op.function.rawValue)") }
       let dense = BroadcastPlan(context.outputs[0].shape, context.inputs[0].shape, context.inputs[1].shape)
       guard dense.axes.count <= BroadcastPlan.maximumRank else {
         throw context.unsupported("broadcasting over more than \(BroadcastPlan.maximumRank) axes")

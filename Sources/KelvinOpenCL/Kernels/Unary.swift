@@ -5,6 +5,7 @@ extension Kernels {
   mutating func addUnary() {
     add(Unary.self) { op, context throws(DeviceError) in
       try context.checkFloats()
+      try context.check(op.function)
       return Emitter { lowering throws(DeviceError) in
         let (x, y) = (lowering.node.inputs[0], lowering.node.outputs[0])
         let layout: Layout = lowering.isBlocked(x) && !lowering.isOnlyOutput(y) ? .blocked : .dense

@@ -27,6 +27,20 @@ extension Binary {
     case .minimum: { $0.isNaN || $1.isNaN ? .nan : min($0, $1) }
     case .maximum: { $0.isNaN || $1.isNaN ? .nan : max($0, $1) }
     case .power: { pow($0, $1) }
+    case .floorDivide: integers ? { $1 == 0 ? 0 : ($0 / $1).rounded(.down) } : { ($0 / $1).rounded(.down) }
+    case .modulo: { integers && $1 == 0 ? 0 : $0.modulo($1) }
+    case .remainder: { integers && $1 == 0 ? 0 : fmod($0, $1) }
+    case .logicalAnd: { $0 != 0 && $1 != 0 ? 1 : 0 }
+    case .logicalOr: { $0 != 0 || $1 != 0 ? 1 : 0 }
+    case .logicalXor: { ($0 != 0) != ($1 != 0) ? 1 : 0 }
     }
+  }
+}
+
+extension Double {
+  /// What is left of a division rounded down; exact where the signs agree.
+  fileprivate func modulo(_ divisor: Double) -> Double {
+    let rest = fmod(self, divisor)
+    return rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest
   }
 }

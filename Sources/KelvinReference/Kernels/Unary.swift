@@ -43,6 +43,18 @@ extension UnaryFunction {
     case .square: return x * x
     case .rsqrt: return 1 / (x + a).squareRoot()
     case .affine: return a * x + b
+    case .tan: return Glibc.tan(x)
+    case .asin: return Glibc.asin(x)
+    case .acos: return Glibc.acos(x)
+    case .atan: return Glibc.atan(x)
+    case .sinh: return Glibc.sinh(x)
+    case .cosh: return Glibc.cosh(x)
+    case .asinh: return Glibc.asinh(x)
+    case .acosh: return Glibc.acosh(x)
+    case .atanh: return Glibc.atanh(x)
+    case .exp2: return Glibc.exp2(x)
+    case .thresholdedRelu: return x >= a ? x : 0
+    case .logicalNot: return x == 0 ? 1 : 0
     }
   }
 }

@@ -5,6 +5,7 @@ extension KernelTable<KernelContext, Kernel> {
   mutating func addBinary() {
     add(Binary.self) { op, context throws(DeviceError) in
       try context.requireFloats()
+      guard op.code < 7 else { throw context.unsupported("function \(op.function.rawValue)") }
       let (left, right) = (context.inputs[0].shape, context.inputs[1].shape)
       let output = context.outputs[0].shape
       let axes = BroadcastAxes(left, right, output)

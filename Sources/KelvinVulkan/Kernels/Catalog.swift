@@ -69,6 +69,12 @@ struct KernelContext: Sendable {
 
   func requireFloats() throws(DeviceError) { try requireFloats(inputs + outputs) }
 
+  /// - Throws: `.unsupported` for functions that the shaders do not have.
+  func require(_ function: UnaryFunction?) throws(DeviceError) {
+    guard let function, function.code >= 30 else { return }
+    throw unsupported("function \(function)")
+  }
+
   func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {
     for index in indices where !isConstant[index] { throw unsupported("\(what) that are not constant") }
   }

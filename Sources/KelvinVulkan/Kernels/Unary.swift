@@ -5,6 +5,7 @@ extension KernelTable<KernelContext, Kernel> {
   mutating func addUnary() {
     add(Unary.self) { op, context throws(DeviceError) in
       try context.requireFloats()
+      try context.require(op.function)
       let node = context.node
       return Kernel { builder throws(DeviceError) in
         try builder.apply(

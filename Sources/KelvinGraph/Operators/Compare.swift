@@ -1,0 +1,41 @@
+/// `z = x ∘ y`, element by element, with NumPy's broadcasting. Not-a-number differs from everything and is ordered with
+/// nothing.
+///
+/// Inputs: x and y, of one element type; booleans have no order. Output: the broadcast shape in bool.
+package struct Compare: Operator {
+  /// The position of a case is its number in kernels and shaders: new cases go to the end.
+  package enum Function: String, Hashable, Sendable, CaseIterable {
+    case equal
+    case notEqual = "not_equal"
+    case less
+    case lessOrEqual = "less_or_equal"
+    case greater
+    case greaterOrEqual = "greater_or_equal"
+  }
+
+  package static let name = "compare"
+  package var function: Function
+
+  package init(_ function: Function) { self.function = function }
+
+  /// The function's number in kernels and shaders.
+  package var code: UInt32 { UInt32(Function.allCases.firstIndex(of: function) ?? 0) }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 2...2)
+    guard inputs[0].scalar == inputs[1].scalar else {
+      throw OperatorError("takes two tensors of one type, got \(inputs[0]) and \(inputs[1])")
+    }
+    guard inputs[0].scalar != .bool || function == .equal || function == .notEqual else {
+      throw OperatorError("\(function.rawValue) takes numbers, got \(inputs[0])")
+    }
+    guard let shape = inputs[0].shape.broadcast(with: inputs[1].shape), shape.isAddressable else {
+      throw OperatorError("shapes \(inputs[0].shape) and \(inputs[1].shape) do not broadcast")
+    }
+    return [TensorType(.bool, shape)]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(outputs[0].count) }
+
+  package var attributes: [Attribute] { [Attribute("function", function.rawValue)] }
+}

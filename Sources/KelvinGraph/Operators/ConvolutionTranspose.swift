@@ -1,0 +1,75 @@
+/// The transpose of a convolution: each element of x adds its multiple of the filters to the output, `stride` apart.
+///
+/// Inputs: x `[N, C, spatial…]`, weights `[C, M / groups, kernel…]`. Output: `[N, M, spatial…]`; along each axis
+/// `y[i * stride + tap * dilation - before] += x[i] * w[tap]`, of size
+/// `(n - 1) * stride - before - after + dilation * (kernel - 1) + 1 + outputPadding`.
+package struct ConvolutionTranspose: Operator {
+  package static let name = "convolution_transpose"
+  /// The convolution's window; its padding crops the output. It does not round up.
+  package var window: Window
+  /// Elements added at the end of each spatial axis.
+  package var outputPadding: [Int]
+  package var groups: Int
+
+  package init(window: Window, outputPadding: [Int]? = nil, groups: Int = 1) {
+    self.window = window
+    self.outputPadding = outputPadding ?? window.kernel.map { _ in 0 }
+    self.groups = groups
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 2...2)
+    let (x, weights) = (inputs[0], inputs[1])
+    guard x.scalar.isFloatingPoint, weights.scalar == x.scalar else {
+      throw OperatorError("input and weights must share a floating-point type, got \(x) and \(weights)")
+    }
+    guard window.rank > 0, x.shape.rank == window.rank + 2, weights.shape.rank == window.rank + 2 else {
+      throw OperatorError("expected \(window.rank + 2) dimensions of input and weights, got \(x) and \(weights)")
+    }
+    guard weights.shape[0] == x.shape[1], groups > 0, x.shape[1] > 0, x.shape[1] % groups == 0, weights.shape[1] > 0
+    else {
+      throw OperatorError("expected weights [\(x.shape[1]), M / groups, …] for \(groups) groups of \(x), got \(weights)")
+    }
+    guard Array(weights.shape.dimensions.dropFirst(2)) == window.kernel else {
+      throw OperatorError("weights \(weights.shape) do not match a kernel of \(Shape(window.kernel))")
+    }
+    let (channels, overflow) = weights.shape[1].multipliedReportingOverflow(by: groups)
+    let spatial = try outputSizes(Array(x.shape.dimensions.dropFirst(2)))
+    let shape = Shape([x.shape[0], channels] + spatial)
+    guard !overflow, shape.isAddressable else { throw OperatorError("the output \(shape) is too large") }
+    return [TensorType(x.scalar, shape)]
+  }
+
+  private func outputSizes(_ spatial: [Int]) throws(OperatorError) -> [Int] {
+    let lists = [window.strides, window.dilations, window.before, window.after, outputPadding]
+    let limit = 1 << 30
+    guard lists.allSatisfy({ $0.count == window.rank }), !window.roundsUp else {
+      throw OperatorError("window \(window): expected \(window.rank) entries for each of its parts, and no rounding up")
+    }
+    guard (window.kernel + window.strides + window.dilations + spatial).allSatisfy({ (1..<limit).contains($0) }),
+      (window.before + window.after + outputPadding).allSatisfy({ (0..<limit).contains($0) })
+    else { throw OperatorError("window \(window) on \(Shape(spatial)): sizes must be positive and below 2^30") }
+    return try (0..<window.rank).map { (axis) throws(OperatorError) in
+      let size =
+        (spatial[axis] - 1) * window.strides[axis] - window.before[axis] - window.after[axis]
+        + window.dilations[axis] * (window.kernel[axis] - 1) + 1 + outputPadding[axis]
+      guard size > 0 else { throw OperatorError("window \(window) leaves nothing of an input of \(Shape(spatial))") }
+      return size
+    }
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    2 * Double(inputs[0].count) * Double(inputs[1].shape[1]) * Double(window.count)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    let taps = zip(window.kernel, window.strides).reduce(1) { $0 * (($1.0 + $1.1 - 1) / $1.1) }
+    return .accumulation(precision, inputs[0].scalar, length: inputs[0].shape[1] / groups * taps)
+  }
+
+  package var attributes: [Attribute] {
+    window.attributes
+      + (outputPadding.allSatisfy { $0 == 0 } ? [] : [Attribute("output_padding", Shape(outputPadding))])
+      + (groups == 1 ? [] : [Attribute("groups", groups)])
+  }
+}

@@ -1,0 +1,34 @@
+/// `y[…, i, …] = x[…, indices[…, i, …], …]`: one index for each element of the output.
+///
+/// Inputs: x, any type; indices, an integer type, of x's rank and no longer than x outside the axis. Negative indices
+/// count from the end; one outside the axis is clamped to it. Output: x's element type in the shape of the indices.
+package struct GatherElements: Operator {
+  package static let name = "gather_elements"
+  /// Counted from the front.
+  package var axis: Int
+
+  package init(axis: Int) { self.axis = axis }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 2...2)
+    let (x, indices) = (inputs[0], inputs[1])
+    try OperatorError.requireIndices(indices, along: axis, of: x)
+    guard x.shape[axis] > 0 || indices.count == 0 else { throw OperatorError("axis \(axis) of \(x) is empty") }
+    return [TensorType(x.scalar, indices.shape)]
+  }
+
+  package var attributes: [Attribute] { [Attribute("axis", axis)] }
+}
+
+extension OperatorError {
+  /// Throws unless `indices` name one position along an axis for each of their elements.
+  static func requireIndices(_ indices: TensorType, along axis: Int, of x: TensorType) throws(OperatorError) {
+    guard (0..<x.shape.rank).contains(axis) else { throw OperatorError("\(x) has no axis \(axis)") }
+    guard !indices.scalar.isFloatingPoint, indices.scalar != .bool else {
+      throw OperatorError("indices must be integers, got \(indices)")
+    }
+    guard indices.shape.rank == x.shape.rank,
+      (0..<x.shape.rank).allSatisfy({ $0 == axis || indices.shape[$0] <= x.shape[$0] })
+    else { throw OperatorError("indices \(indices) do not lie inside \(x) along the axes other than \(axis)") }
+  }
+}

@@ -1,0 +1,43 @@
+/// `y = (x - mean) / sqrt(variance + epsilon) · scale + shift`, with the mean and the variance (of all elements, not one
+/// less) of x over `axis` and the axes after it.
+///
+/// Inputs: x, then optionally scale, then optionally shift, of shape `x.shape[axis…]`. Output: x's type. Statistics are
+/// computed in at least float32.
+package struct LayerNormalization: Operator {
+  package static let name = "layer_normalization"
+  /// The first axis of the statistics, counted from the front.
+  package var axis: Int
+  package var epsilon: Float
+
+  package init(axis: Int, epsilon: Float) {
+    self.axis = axis
+    self.epsilon = epsilon
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...3)
+    let x = inputs[0]
+    guard x.scalar.isFloatingPoint, (0..<x.shape.rank).contains(axis) else {
+      throw OperatorError("expected a floating-point tensor with an axis \(axis), got \(x)")
+    }
+    let expected = TensorType(x.scalar, Shape(Array(x.shape.dimensions[axis...])))
+    for (name, type) in zip(["scale", "shift"], inputs.dropFirst()) where type != expected {
+      throw OperatorError("\(name): expected \(expected), got \(type)")
+    }
+    return [x]
+  }
+
+  /// How many elements go into each mean.
+  package func length(_ inputs: [TensorType]) -> Int { inputs[0].shape.dimensions[axis...].reduce(1, *) }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    Double(outputs[0].count) * Double(5 + inputs.count)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    let unit = precision.unitRoundoff(inputs[0].scalar)
+    return Tolerance(relative: 32 * unit, absolute: (16 + 2 * Double(max(length(inputs), 1)).squareRoot()) * unit)
+  }
+
+  package var attributes: [Attribute] { [Attribute("axis", axis), Attribute("epsilon", epsilon)] }
+}

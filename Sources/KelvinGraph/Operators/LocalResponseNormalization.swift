@@ -1,0 +1,45 @@
+/// `y = x / (k + alpha / size * Σ x²)^beta`, the sum over `size` neighbouring channels.
+///
+/// Input: x `[N, C, …]`. Output: the same type. Channel `c` sums channels `c - floor((size - 1) / 2)` to
+/// `c + ceil((size - 1) / 2)`, those that exist.
+package struct LocalResponseNormalization: Operator {
+  package static let name = "local_response_normalization"
+  package var size: Int
+  package var alpha: Float
+  package var beta: Float
+  package var k: Float
+
+  package init(size: Int, alpha: Float, beta: Float, k: Float) {
+    self.size = size
+    self.alpha = alpha
+    self.beta = beta
+    self.k = k
+  }
+
+  /// The channels that are summed for a channel, of `count`.
+  package func window(_ channel: Int, of count: Int) -> Range<Int> {
+    let first = max(0, channel - (size - 1) / 2)
+    return first..<min(count, channel + size / 2 + 1)
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    guard inputs[0].scalar.isFloatingPoint, inputs[0].shape.rank >= 2 else {
+      throw OperatorError("expected a floating-point [N, C, …], got \(inputs[0])")
+    }
+    guard (1..<(1 << 31)).contains(size) else { throw OperatorError("size \(size) is not positive and below 2^31") }
+    return inputs
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    Double(outputs[0].count) * (2 * Double(min(size, inputs[0].shape[1])) + 22)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    .elementwise(precision, inputs[0].scalar, roundings: 64 + 2 * Double(size).squareRoot())
+  }
+
+  package var attributes: [Attribute] {
+    [Attribute("size", size), Attribute("alpha", alpha), Attribute("beta", beta), Attribute("k", k)]
+  }
+}

@@ -1,0 +1,57 @@
+/// Picks boxes in descending order of score, leaving out those that overlap one already picked too much.
+///
+/// A box's score is the largest of its `K` scores and its class the first that has it; boxes of less than the score
+/// threshold are left out. Two boxes overlap too much where the area they share is more than the overlap threshold times
+/// the area they cover together. Of equal scores the lower index comes first.
+///
+/// Inputs: boxes `[N, B, 4]` as centre x, centre y, width and height; scores `[N, B, K]`; the overlap threshold and the
+/// score threshold, scalars; all of one floating-point type. Outputs: the picked boxes `[N, M, 4]`, their scores
+/// `[N, M, K]`, int32 indices `[N, M]` and int32 counts `[N]`. Places past the count hold zeros and the index -1.
+package struct NonMaximumSuppression: Operator {
+  package static let name = "non_maximum_suppression"
+  /// `M`, the most boxes picked of each image.
+  package var maximumBoxes: Int
+  /// Whether a box only suppresses boxes of its own class.
+  package var isPerClass: Bool
+
+  package init(maximumBoxes: Int, isPerClass: Bool = false) {
+    self.maximumBoxes = maximumBoxes
+    self.isPerClass = isPerClass
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 4...4)
+    let (boxes, scores) = (inputs[0], inputs[1])
+    guard boxes.scalar.isFloatingPoint, inputs.allSatisfy({ $0.scalar == boxes.scalar }), boxes.shape.rank == 3,
+      scores.shape.rank == 3, boxes.shape[2] == 4, scores.shape[2] > 0,
+      boxes.shape.dimensions.prefix(2) == scores.shape.dimensions.prefix(2)
+    else {
+      throw OperatorError("expected [N, B, 4] and [N, B, K] of one floating-point type, got \(boxes) and \(scores)")
+    }
+    for (name, type) in zip(["overlap", "score"], inputs.dropFirst(2)) where type.count != 1 {
+      throw OperatorError("\(name) threshold: expected one number, got \(type)")
+    }
+    guard (0..<(1 << 31)).contains(maximumBoxes) else {
+      throw OperatorError("cannot pick \(maximumBoxes) boxes: expected 0 to 2^31 - 1")
+    }
+    let (images, classes) = (boxes.shape[0], scores.shape[2])
+    let outputs = [
+      TensorType(boxes.scalar, [images, maximumBoxes, 4]), TensorType(boxes.scalar, [images, maximumBoxes, classes]),
+      TensorType(.int32, [images, maximumBoxes]), TensorType(.int32, [images]),
+    ]
+    guard outputs.allSatisfy(\.shape.isAddressable) else {
+      throw OperatorError("\(maximumBoxes) boxes of each image of \(boxes) are too many")
+    }
+    return outputs
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    let candidates = Double(inputs[0].shape[1])
+    return Double(inputs[1].count)
+      + Double(inputs[0].shape[0]) * candidates * 16 * min(Double(maximumBoxes), candidates)
+  }
+
+  package var attributes: [Attribute] {
+    [Attribute("maximum_boxes", maximumBoxes)] + (isPerClass ? [Attribute("per_class", true)] : [])
+  }
+}

@@ -1,0 +1,73 @@
+/// Samples x on a grid of another size along some axes.
+///
+/// Input: x, any type (floating-point where interpolated linearly). Output: x's shape with the sizes of `axes`. Position
+/// `i` of an axis reads the source coordinate `scale * i + offset`, clamped to `0 ... n - 1`. Linear interpolation is
+/// separable: the same along each axis in turn.
+package struct Resize: Operator {
+  /// Which whole position a source coordinate between two of them reads.
+  package enum Rounding: String, Hashable, Sendable {
+    case floor, ceil
+    /// The nearest one; of two equally near ones the lower.
+    case halfDown = "half_down"
+    /// The nearest one; of two equally near ones the upper.
+    case halfUp = "half_up"
+  }
+
+  package enum Interpolation: Hashable, Sendable {
+    case linear
+    case nearest(Rounding)
+  }
+
+  package static let name = "resize"
+  /// Ascending, each axis once.
+  package var axes: [ResizeAxis]
+  package var interpolation: Interpolation
+
+  package init(axes: [ResizeAxis], interpolation: Interpolation) {
+    self.axes = axes
+    self.interpolation = interpolation
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    let x = inputs[0]
+    guard x.scalar.isFloatingPoint || interpolation != .linear else {
+      throw OperatorError("linear interpolation takes a floating-point tensor, got \(x)")
+    }
+    let places = axes.map(\.axis)
+    guard places == Array(Set(places)).sorted(), places.allSatisfy({ (0..<x.shape.rank).contains($0) }) else {
+      throw OperatorError("axes \(places) are not ascending axes of \(x)")
+    }
+    var shape = x.shape
+    for axis in axes {
+      guard (0..<(1 << 31)).contains(axis.size), axis.scale.isFinite, axis.offset.isFinite else {
+        throw OperatorError(
+          "axis \(axis.axis): expected a size below 2^31, a finite scale and a finite offset, got \(axis.size), "
+            + "\(axis.scale) and \(axis.offset)")
+      }
+      guard x.shape[axis.axis] > 0 || axis.size == 0 else { throw OperatorError("axis \(axis.axis) of \(x) is empty") }
+      shape[axis.axis] = axis.size
+    }
+    guard shape.isAddressable else { throw OperatorError("the resized shape \(shape) is too large") }
+    return [TensorType(x.scalar, shape)]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    guard interpolation == .linear else { return 0 }
+    return Double(outputs[0].count) * 3 * (Double(sign: .plus, exponent: axes.count, significand: 1) - 1)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    guard interpolation == .linear else { return .exact }
+    return .accumulation(precision, inputs[0].scalar, length: 1 << min(axes.count, 8))
+  }
+
+  package var attributes: [Attribute] {
+    let interpolation =
+      switch interpolation {
+      case .linear: "linear"
+      case .nearest(let rounding): "nearest(\(rounding.rawValue))"
+      }
+    return [Attribute("axes", axes), Attribute("interpolation", interpolation)]
+  }
+}

@@ -1,0 +1,54 @@
+/// How `Resize` samples one axis: source coordinates in float64, so that every device reads the same elements.
+package struct ResizeAxis: Hashable, Sendable {
+  /// Two neighbours and the weight of the upper one; that of the lower one is the rest.
+  package struct Taps: Hashable, Sendable {
+    package var lower: Int
+    package var upper: Int
+    package var fraction: Double
+  }
+
+  /// Counted from the front.
+  package var axis: Int
+  /// Positions of the output.
+  package var size: Int
+  package var scale: Double
+  package var offset: Double
+
+  package init(axis: Int, size: Int, scale: Double, offset: Double) {
+    self.axis = axis
+    self.size = size
+    self.scale = scale
+    self.offset = offset
+  }
+
+  /// The coordinate that an output position reads, along an axis of `length` elements, at least one.
+  package func source(_ position: Int, length: Int) -> Double {
+    min(max(scale * Double(position) + offset, 0), Double(length - 1))
+  }
+
+  /// For each output position, what linear interpolation reads.
+  package func linearTaps(length: Int) -> [Taps] {
+    (0..<size).map { position in
+      let coordinate = source(position, length: length)
+      let lower = Int(coordinate)
+      return Taps(lower: lower, upper: min(lower + 1, length - 1), fraction: coordinate - Double(lower))
+    }
+  }
+
+  /// For each output position, the element it takes.
+  package func nearestIndices(length: Int, _ rounding: Resize.Rounding) -> [Int] {
+    (0..<size).map { position in
+      let coordinate = source(position, length: length)
+      return switch rounding {
+      case .floor: Int(coordinate)
+      case .ceil: Int(coordinate.rounded(.up))
+      case .halfDown: Int((coordinate - 0.5).rounded(.up))
+      case .halfUp: Int((coordinate + 0.5).rounded(.down))
+      }
+    }
+  }
+}
+
+extension ResizeAxis: CustomStringConvertible {
+  package var description: String { "\(axis): \(size) from \(scale) * i + \(offset)" }
+}

@@ -1,0 +1,61 @@
+/// What a scatter does with an element and the update that falls on it.
+package enum ScatterReduction: String, Hashable, Sendable, CaseIterable {
+  /// The update takes the element's place; of several the last in row-major order.
+  case replace
+  case add, multiply, minimum, maximum
+
+  /// The reduction's number in kernels and shaders: the position of its case.
+  package var code: UInt32 { UInt32(Self.allCases.firstIndex(of: self) ?? 0) }
+}
+
+/// A copy of x in which `y[…, indices[…, i, …], …]` is combined with `updates[…, i, …]`.
+///
+/// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, of x's rank and no longer than
+/// x outside the axis; updates, x's element type in the shape of the indices. Negative indices count from the end; one
+/// outside the axis is skipped. Output: x's type. Updates are applied in row-major order.
+package struct ScatterElements: Operator {
+  package static let name = "scatter_elements"
+  /// Counted from the front.
+  package var axis: Int
+  package var reduction: ScatterReduction
+
+  package init(axis: Int, reduction: ScatterReduction = .replace) {
+    self.axis = axis
+    self.reduction = reduction
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 3...3)
+    let (x, indices, updates) = (inputs[0], inputs[1], inputs[2])
+    try OperatorError.requireIndices(indices, along: axis, of: x)
+    let expected = TensorType(x.scalar, indices.shape)
+    guard updates == expected else { throw OperatorError("updates: expected \(expected), got \(updates)") }
+    try reduction.check(x)
+    return [x]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(inputs[2].count) }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    reduction.tolerance(precision, inputs[0].scalar, length: inputs[1].shape[axis])
+  }
+
+  package var attributes: [Attribute] {
+    [Attribute("axis", axis)] + (reduction == .replace ? [] : [Attribute("reduction", reduction.rawValue)])
+  }
+}
+
+extension ScatterReduction {
+  func check(_ x: TensorType) throws(OperatorError) {
+    guard x.scalar != .bool || self == .replace else { throw OperatorError("\(rawValue) takes numbers, got \(x)") }
+  }
+
+  /// - Parameter length: how many updates may fall on one element.
+  func tolerance(_ precision: Precision, _ scalar: ScalarType, length: Int) -> Tolerance {
+    switch self {
+    case .replace, .minimum, .maximum: .exact
+    case .add: .accumulation(precision, scalar, length: length)
+    case .multiply: .elementwise(precision, scalar, roundings: 4 + Double(length))
+    }
+  }
+}

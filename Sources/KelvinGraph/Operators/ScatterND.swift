@@ -1,0 +1,34 @@
+/// A copy of x in which the slices that tuples of indices name are combined with updates.
+///
+/// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, `[n…, k]`, each tuple a
+/// position along the first `k` axes of x; updates, x's element type, `[n…]` and then the axes of x that are left.
+/// Negative indices count from the end; a tuple with one outside its axis is skipped. Output: x's type. Updates are
+/// applied in row-major order.
+package struct ScatterND: Operator {
+  package static let name = "scatter_nd"
+  package var reduction: ScatterReduction
+
+  package init(reduction: ScatterReduction = .replace) { self.reduction = reduction }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 3...3)
+    let (x, indices, updates) = (inputs[0], inputs[1], inputs[2])
+    guard !indices.scalar.isFloatingPoint, indices.scalar != .bool, let depth = indices.shape.dimensions.last,
+      depth <= x.shape.rank
+    else { throw OperatorError("expected integer indices […, k] with k at most \(x.shape.rank), got \(indices)") }
+    let expected = TensorType(
+      x.scalar, Shape(indices.shape.dimensions.dropLast() + x.shape.dimensions[depth...]))
+    guard updates == expected else { throw OperatorError("updates: expected \(expected), got \(updates)") }
+    try reduction.check(x)
+    return [x]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(inputs[2].count) }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    reduction.tolerance(
+      precision, inputs[0].scalar, length: inputs[1].shape.dimensions.dropLast().reduce(1, *))
+  }
+
+  package var attributes: [Attribute] { reduction == .replace ? [] : [Attribute("reduction", reduction.rawValue)] }
+}

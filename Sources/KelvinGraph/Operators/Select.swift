@@ -1,0 +1,24 @@
+/// `z = x` where the condition holds, else `y`, element by element, with NumPy's broadcasting of all three.
+///
+/// Inputs: condition, bool; x and y, of one element type. Output: the broadcast shape in that type.
+package struct Select: Operator {
+  package static let name = "select"
+
+  package init() {}
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 3...3)
+    let (condition, x, y) = (inputs[0], inputs[1], inputs[2])
+    guard condition.scalar == .bool, x.scalar == y.scalar else {
+      throw OperatorError("expected a bool condition and two tensors of one type, got \(condition), \(x) and \(y)")
+    }
+    guard let values = x.shape.broadcast(with: y.shape), let shape = condition.shape.broadcast(with: values),
+      shape.isAddressable
+    else {
+      throw OperatorError("shapes \(condition.shape), \(x.shape) and \(y.shape) do not broadcast")
+    }
+    return [TensorType(x.scalar, shape)]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(outputs[0].count) }
+}
