@@ -17,10 +17,11 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
   /// Every case of every operator.
   package static let all: [ConformanceCase] =
-    argReduce + batchNormalization + binary + cast + concat + convolution + expand + gather + linear + matmul + pad
-    + pool + reduce
-    + reshape + slice + softmax + transpose + unary
-    + quantize + dequantize + convolutionInteger + matmulInteger + binaryInteger
+    argReduce + batchNormalization + binary + binaryInteger + cast + compare + concat + convolution
+    + convolutionInteger + convolutionTranspose + cumulativeSum + dequantize + expand + gather + gatherElements
+    + gatherND + integers + layerNormalization + linear + localResponseNormalization + logic + matmul + matmulInteger
+    + nonMaximumSuppression + pad + pool + quantize + reduce + reshape + resize + scatterElements + scatterND + select
+    + slice + softmax + topK + transpose + unary
 }
 
 /// An operand of a case's node.
