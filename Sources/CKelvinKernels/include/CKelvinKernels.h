@@ -1,3 +1,5 @@
 #pragma once
+#include "ck_indexing.h"
+#include "ck_integers.h"
 #include "ck_kernels.h"
 #include "ck_pool.h"
