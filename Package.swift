@@ -100,3 +100,17 @@ let package = Package(
   ],
   cLanguageStandard: .gnu2x
 )
+
+// Built by dev/fuzz.sh alone: it needs the fuzzer's runtime, and a linker that knows it.
+if Context.environment["KELVIN_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "KelvinBenchmark", "KelvinDevices", "KelvinFormats", "KelvinGraph", "KelvinImages", "KelvinPasses",
+        "KelvinPlanning", "KelvinProfiling", "KelvinReference",
+      ],
+      path: "Tests/Fuzz",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
+}

@@ -14,10 +14,17 @@ package struct FeatureBinding: Sendable {
   package func shapes(_ provider: some FeatureProvider) throws(ModelError) -> [String: Shape] {
     var shapes: [String: Shape] = [:]
     for feature in function.inputs {
+      if case .image(let image) = feature.type, image.isFlexible,
+        case .image(let picture)? = provider.featureValue(for: feature.name)?.storage
+      {
+        shapes[feature.name] = image.tensorShape(picture.size(for: image))
+      }
       guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
         let array = provider.featureValue(for: feature.name)?.multiArrayValue
       else { continue }
-      let fits = array.shape.count == dimensions.count && zip(array.shape, dimensions).allSatisfy { $1.accepts($0) }
+      let fits =
+        array.shape.count == dimensions.count && zip(array.shape, dimensions).allSatisfy { $1.accepts($0) }
+        && (feature.allowedShapes.isEmpty || feature.allowedShapes.contains(Shape(array.shape)))
       guard fits else {
         let expected = dimensions.map(\.description).joined(separator: " x ")
         throw mismatch(feature, "expected a shape of \(expected), got \(Shape(array.shape))")
@@ -58,6 +65,8 @@ package struct FeatureBinding: Sendable {
   ) throws(ModelError) {
     switch (value.storage, feature.type) {
     case (.image(let picture), .image(let image)):
+      var image = image
+      if type.shape.rank == 4 { (image.height, image.width) = (type.shape[2], type.shape[3]) }
       try write(picture, feature, image, to: memory)
     case (.multiArray(let array), _):
       try write(array.tensor, feature, type, to: memory)
@@ -122,8 +131,12 @@ package struct FeatureBinding: Sendable {
     }
     var values: [String: FeatureValue] = [:]
     let classifier = function.classifier
+    let detector = function.detector
     let plain = function.outputs.filter {
-      $0.name != classifier?.labelOutput && $0.name != classifier?.probabilitiesOutput
+      ![
+        classifier?.labelOutput, classifier?.probabilitiesOutput, detector?.confidenceOutput,
+        detector?.coordinatesOutput,
+      ].contains($0.name)
     }
     for (index, feature) in plain.enumerated() where index < graph.outputs.count {
       values[feature.name] = value(tensor(index), feature)
@@ -145,20 +158,23 @@ package struct FeatureBinding: Sendable {
       }
       if let name = classifier.probabilitiesOutput { values[name] = FeatureValue(dictionary: dictionary) }
     }
+    if let detector { read(detector, tensor, &values) }
     return DictionaryFeatureProvider(dictionary: values)
   }
 
   private func value(_ tensor: Tensor, _ feature: Feature) -> FeatureValue? {
     switch feature.type {
     case .image(let image):
+      let sizes = tensor.shape.dimensions.suffix(2)
       let pixels = tensor.floats.withUnsafeBufferPointer { planar in
         try? PixelBuffer(
-          planar: planar, width: image.width, height: image.height,
+          planar: planar, width: sizes.last ?? image.width, height: sizes.first ?? image.height,
           order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb)
       }
       return pixels.map { FeatureValue(pixelBuffer: $0) }
     case .int64: return tensor.integers.first.map { FeatureValue(int64: Int64($0)) }
     case .double: return tensor.doubles.first.map { FeatureValue(double: $0) }
+    case .tensor(let scalar, _): return MultiArray(tensor.converted(to: scalar)).map { FeatureValue(multiArray: $0) }
     default: return MultiArray(tensor).map { FeatureValue(multiArray: $0) }
     }
   }

@@ -13,6 +13,21 @@ extension Float {
   }
 }
 
+extension Float {
+  /// The nearest binary16 number, ties to even; magnitudes from 65520 become infinity.
+  package var halfBits: UInt16 {
+    let sign = UInt16(truncatingIfNeeded: bitPattern >> 16) & 0x8000
+    let magnitude = bitPattern & 0x7FFF_FFFF
+    // Adding 0.5 leaves multiples of 2^-24 in the fraction, rounded. All cases are computed and one chosen, so that loops
+    // become vectors.
+    let subnormal = (Float(bitPattern: magnitude) + 0.5).bitPattern &- 0x3F00_0000
+    let normal = (magnitude &- 0x3800_0000 &+ 0xFFF &+ (magnitude >> 13 & 1)) >> 13
+    let infinite: UInt32 = magnitude > 0x7F80_0000 ? 0x7E00 : 0x7C00
+    let finite = magnitude < 0x3880_0000 ? subnormal : normal
+    return sign | UInt16(truncatingIfNeeded: magnitude >= 0x4780_0000 ? infinite : finite)
+  }
+}
+
 extension Double {
   /// The nearest binary16 number, ties to even; magnitudes from 65520 become infinity.
   package var halfBits: UInt16 {

@@ -46,12 +46,23 @@ package struct Tensor: Sendable {
 
   /// Every element as a float32.
   package var floats: [Float] {
-    guard type.scalar == .float32 else { return doubles.map(Float.init) }
-    return bytes.withUnsafeBytes { raw in
-      [Float](unsafeUninitializedCapacity: count) { target, initialized in
-        UnsafeMutableRawBufferPointer(target).copyMemory(from: raw)
-        initialized = count
+    func read(_ fill: (UnsafeRawBufferPointer, UnsafeMutableBufferPointer<Float>) -> Void) -> [Float] {
+      bytes.withUnsafeBytes { raw in
+        [Float](unsafeUninitializedCapacity: count) { target, initialized in
+          fill(raw, target)
+          initialized = count
+        }
       }
+    }
+    switch type.scalar {
+    case .float32: return read { UnsafeMutableRawBufferPointer($1).copyMemory(from: $0) }
+    case .float16:
+      return read { raw, target in
+        for index in 0..<count {
+          target[index] = Float(halfBits: raw.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
+        }
+      }
+    default: return doubles.map(Float.init)
     }
   }
 
@@ -67,7 +78,9 @@ package struct Tensor: Sendable {
 
   /// The same elements, rounded once to another element type.
   package func converted(to scalar: ScalarType) -> Tensor {
-    scalar == type.scalar ? self : Tensor(TensorType(scalar, shape), rounding: doubles)
+    if scalar == type.scalar { return self }
+    if scalar == .float32 { return Tensor(floats, shape) }
+    return Tensor(TensorType(scalar, shape), rounding: doubles)
   }
 
   /// The same elements in another shape.

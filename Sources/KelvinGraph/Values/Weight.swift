@@ -3,55 +3,162 @@ import Synchronization
 /// A constant tensor of a model, in the form in which the file stores it.
 ///
 /// Devices pack weights once into a layout of their own, so a weight says how it is encoded and lets each device choose
-/// where to expand it. `dense()` is the expansion every device can fall back on. Nothing is read from the file before
-/// that: a model whose packed weights are cached starts without touching its weights.
+/// where to expand it. `dense()` is the expansion every device can fall back on. Encodings nest: what an encoding is made
+/// of are weights again. Except for counting the bits of masks, nothing is read from the file before expansion: a model
+/// whose packed weights are cached starts without touching its weights.
 package struct Weight: Sendable {
-  package enum Encoding: Sendable {
+  package indirect enum Encoding: Sendable {
     /// Plain elements, usually in a mapped file.
     case dense(Tensor)
     /// Elements that a pass computes from other weights when they are first needed.
     case deferred(DeferredTensor)
+    /// Integers of 1 to 8 bits.
+    case packed(PackedIntegers)
+    /// Indices into lookup tables.
+    case palettized(PalettizedWeight)
+    /// Multiples of scales.
+    case affine(AffineWeight)
+    /// A mask and the elements it lets through.
+    case sparse(SparseWeight)
+    /// The elements that a mask lets through, in one dimension.
+    case selected(SelectedWeight)
+    /// The elements of another weight, rounded to another element type.
+    case converted(Weight, ScalarType)
   }
 
   package let encoding: Encoding
+  package let type: TensorType
+  /// Elements that an expansion computes, those of nested encodings included.
+  let work: Int
+  /// How deep encodings are nested below this one.
+  let depth: Int
 
-  package init(_ tensor: Tensor) { encoding = .dense(tensor) }
+  package init(_ tensor: Tensor) {
+    encoding = .dense(tensor)
+    type = tensor.type
+    work = 0
+    depth = 0
+  }
+
+  /// Elements of fewer than 8 bits are expanded to 8.
+  package init(_ integers: PackedIntegers) {
+    encoding = .packed(integers)
+    type = integers.type
+    work = integers.count
+    depth = 0
+  }
 
   /// A weight that is computed at its first use, once.
   ///
-  /// - Parameter compute: returns a tensor of exactly this type.
-  package init(_ type: TensorType, computing compute: @escaping @Sendable () -> Tensor) {
-    encoding = .deferred(DeferredTensor(type, compute))
+  /// - Parameters:
+  ///   - sources: the weights that it is computed from.
+  ///   - compute: returns a tensor of exactly this type.
+  package init(
+    _ type: TensorType, from sources: [Weight] = [], computing compute: @escaping @Sendable () -> Tensor
+  ) {
+    encoding = .deferred(DeferredTensor(type, sources, compute))
+    self.type = type
+    work = type.count
+    depth = 0
   }
 
-  package var type: TensorType {
-    switch encoding {
-    case .dense(let tensor): tensor.type
-    case .deferred(let deferred): deferred.type
+  /// - Throws: `GraphError` where expanding takes work or memory out of proportion to what the file holds.
+  init(_ encoding: Encoding, _ type: TensorType, of parts: [Weight]) throws(GraphError) {
+    self.encoding = encoding
+    self.type = type
+    depth = 1 + (parts.map(\.depth).max() ?? 0)
+    guard type.shape.isAddressable else { throw GraphError("compressed weight", "\(type) is too large") }
+    guard depth <= Self.depthLimit else {
+      throw GraphError("compressed weight", "encodings are nested more than \(Self.depthLimit) deep")
+    }
+    work = parts.reduce(type.count) { $0 + $1.work }
+    guard work <= 64 * type.count + 1 << 16 else {
+      throw GraphError("compressed weight", "expanding \(type) takes \(work) steps")
+    }
+    let stored = parts.reduce(0) { $0 + $1.storedByteCount }
+    guard type.byteCount <= 256 * stored + 1 << 20 else {
+      throw GraphError("compressed weight", "\(type) is stored in only \(stored) bytes")
     }
   }
 
-  /// The elements themselves.
+  private static let depthLimit = 16
+
+  /// The elements rounded to another type, or the weight itself where it has that type.
+  package func converted(to scalar: ScalarType) throws(GraphError) -> Weight {
+    if scalar == type.scalar { return self }
+    return try Weight(.converted(self, scalar), TensorType(scalar, type.shape), of: [self])
+  }
+
+  /// The elements themselves. Those of an encoding are computed anew at each call.
   package func dense() -> Tensor {
     switch encoding {
     case .dense(let tensor): tensor
     case .deferred(let deferred): deferred.value()
+    case .packed(let integers): integers.unpacked()
+    case .palettized(let palettized): palettized.dense()
+    case .affine(let affine): affine.dense()
+    case .sparse(let sparse): sparse.dense()
+    case .selected(let selected): selected.dense()
+    case .converted(let weight, let scalar): weight.dense().converted(to: scalar)
     }
   }
 
-  /// Bytes the encoded form takes.
-  package var storedByteCount: Int { type.byteCount }
+  /// What an encoding is made of, or a deferred weight computed from.
+  package var parts: [Weight] {
+    switch encoding {
+    case .dense, .packed: []
+    case .deferred(let deferred): deferred.sources
+    case .palettized(let palettized): [palettized.indices, palettized.table]
+    case .affine(let affine): [affine.data, affine.scale] + [affine.offset, affine.bias].compactMap { $0 }
+    case .sparse(let sparse): [sparse.values, sparse.mask]
+    case .selected(let selected): [selected.source, selected.mask]
+    case .converted(let weight, _): [weight]
+    }
+  }
+
+  /// Whether the elements take less memory as they are stored than expanded: true for what is encoded, and for what is
+  /// computed from such weights. Expanded forms of these are not kept on disk.
+  package var isCompressed: Bool {
+    switch encoding {
+    case .dense: false
+    case .deferred(let deferred): deferred.isCompressed
+    case .packed, .palettized, .affine, .sparse, .selected: true
+    case .converted: true
+    }
+  }
+
+  /// Bytes the stored form takes. A deferred weight that names no sources counts as what it computes.
+  package var storedByteCount: Int {
+    switch encoding {
+    case .dense: type.byteCount
+    case .packed(let integers): integers.bytes.count
+    case .deferred(let deferred): deferred.storedByteCount
+    default: parts.reduce(0) { $0 + $1.storedByteCount }
+    }
+  }
 }
 
 /// A tensor that is computed when it is first asked for.
 package final class DeferredTensor: Sendable {
   package let type: TensorType
+  package let sources: [Weight]
+  let isCompressed: Bool
+  let storedByteCount: Int
   private let compute: @Sendable () -> Tensor
   private let computed = Mutex<Tensor?>(nil)
 
-  fileprivate init(_ type: TensorType, _ compute: @escaping @Sendable () -> Tensor) {
+  fileprivate init(_ type: TensorType, _ sources: [Weight], _ compute: @escaping @Sendable () -> Tensor) {
     self.type = type
+    self.sources = sources
     self.compute = compute
+    isCompressed = sources.contains { $0.isCompressed }
+    storedByteCount =
+      sources.isEmpty
+      ? type.byteCount
+      : sources.reduce(0) {
+        let (sum, overflow) = $0.addingReportingOverflow($1.storedByteCount)
+        return overflow ? .max : sum
+      }
   }
 
   package func value() -> Tensor {

@@ -1,0 +1,140 @@
+/// Multiples of scales: `w = scale · (data - offset)`, or `w = scale · data + bias`.
+///
+/// Scale, offset and bias have one shape, which divides the data into blocks: one element for the tensor, for each channel,
+/// or for each block along any axes.
+///
+/// Rounding follows coremltools. With an offset the arithmetic is that of the scale's type, or of the offset's where that is
+/// a wider floating-point type: the data are rounded to the scale's type, each operation is rounded, and the result is
+/// rounded to the scale's type. With a bias it is that of float64, rounded once.
+package struct AffineWeight: Sendable {
+  /// 8-bit integers, usually packed ones, or floating-point numbers.
+  package let data: Weight
+  package let scale: Weight
+  package let offset: Weight?
+  package let bias: Weight?
+  private let grid: BlockGrid
+
+  fileprivate init(_ data: Weight, _ scale: Weight, _ offset: Weight?, _ bias: Weight?, _ grid: BlockGrid) {
+    self.data = data
+    self.scale = scale
+    self.offset = offset
+    self.bias = bias
+    self.grid = grid
+  }
+
+  func dense() -> Tensor {
+    let type = TensorType(scale.type.scalar, data.type.shape)
+    return Tensor(
+      type,
+      Bytes(count: type.byteCount) { target in
+        if type.scalar == .float16 {
+          let output = target.bindMemory(to: UInt16.self)
+          fill(output) { $0.halfBits }
+        } else {
+          let output = target.bindMemory(to: Float.self)
+          fill(output) { $0 }
+        }
+      })
+  }
+
+  /// - Parameter round: what a result is stored as.
+  @inline(__always)
+  private func fill<T: BitwiseCopyable>(_ target: UnsafeMutableBufferPointer<T>, _ round: (Float) -> T) {
+    let scales = scale.dense().floats
+    let offsets = offset?.dense().floats
+    let biases = bias?.dense().floats
+    let isHalf = scale.type.scalar == .float16
+    let roundsSteps = isHalf && offset?.type.scalar != .float32
+    func value(_ data: Float, _ block: Int) -> T {
+      if let biases { return round(Float(Double(data) * Double(scales[block]) + Double(biases[block]))) }
+      var difference = isHalf ? Float(halfBits: data.halfBits) : data
+      if let offsets { difference -= offsets[block] }
+      if roundsSteps { difference = Float(halfBits: difference.halfBits) }
+      return round(scales[block] * difference)
+    }
+    guard let output = target.baseAddress else { return }
+    let scalar = data.type.scalar
+    guard !scalar.isFloatingPoint else {
+      let values = data.dense().floats
+      grid.forEachRun { start, count, block in
+        for index in start..<start + count { output[index] = value(values[index], block) }
+      }
+      return
+    }
+    let codeCount = 1 << (scalar == .int8 ? 8 : data.codeBits)
+    // Integers and their differences are exact in every type, so that only the product is rounded.
+    let isExact = biases == nil && offset?.type.scalar.isFloatingPoint != true
+    func values(
+      _ codes: UnsafePointer<UInt8>, _ count: Int, _ block: Int, to output: UnsafeMutablePointer<T>
+    ) {
+      let shift: Float = scalar == .int8 ? 128 : 0
+      let flip: UInt8 = scalar == .int8 ? 0x80 : 0
+      if isExact {
+        let (scale, offset) = (scales[block], (offsets?[block] ?? 0) + shift)
+        for index in 0..<count { output[index] = round(scale * (Float(codes[index] ^ flip) - offset)) }
+      } else {
+        for index in 0..<count { output[index] = value(Float(codes[index] ^ flip) - shift, block) }
+      }
+    }
+    // Every result that one block can have is computed once where that is less work.
+    var known = -1
+    withUnsafeTemporaryAllocation(of: T.self, capacity: 256) { table in
+      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { every in
+        guard let results = table.baseAddress, let every = every.baseAddress else { return }
+        for code in 0..<256 { every[code] = UInt8(code) }
+        data.forEachCode(grid) { start, codes, count, block in
+          if known != block, grid.runLength >= 2 * codeCount {
+            values(every, codeCount, block, to: results)
+            known = block
+          }
+          if known == block {
+            for index in 0..<count { output[start + index] = results[Int(codes[index])] }
+          } else {
+            values(codes, count, block, to: output + start)
+          }
+        }
+      }
+    }
+  }
+}
+
+extension Weight {
+  /// `scale · (data - offset)`
+  ///
+  /// - Parameters:
+  ///   - data: 8-bit integers, packed or not, float16 or float32.
+  ///   - scale: float16 or float32, the type of the result; its shape divides the data's into blocks.
+  ///   - offset: of the scale's shape, 8-bit integers, float16 or float32; zero where it is left out.
+  /// - Throws: `GraphError` where these do not fit each other.
+  package init(affine data: Weight, scale: Weight, offset: Weight? = nil) throws(GraphError) {
+    try self.init(data, scale, offset: offset, bias: nil)
+  }
+
+  /// `scale · data + bias`, computed in float64 and rounded once; scale and bias are float32, of one shape.
+  package init(affine data: Weight, scale: Weight, bias: Weight) throws(GraphError) {
+    guard scale.type.scalar == .float32, bias.type.scalar == .float32 else {
+      throw GraphError("quantized weight", "scale is \(scale.type), bias \(bias.type), expected float32")
+    }
+    try self.init(data, scale, offset: nil, bias: bias)
+  }
+
+  private init(_ data: Weight, _ scale: Weight, offset: Weight?, bias: Weight?) throws(GraphError) {
+    func invalid(_ reason: String) -> GraphError { GraphError("quantized weight", reason) }
+    let allowed: [ScalarType] = [.int8, .uint8, .float16, .float32]
+    guard allowed.contains(data.type.scalar) else { throw invalid("\(data.type) cannot be scaled") }
+    guard scale.type.scalar == .float16 || scale.type.scalar == .float32 else {
+      throw invalid("scale is \(scale.type), expected float16 or float32")
+    }
+    guard let grid = BlockGrid(data.type.shape, blocks: scale.type.shape) else {
+      throw invalid("scale \(scale.type.shape) does not divide \(data.type.shape) into blocks")
+    }
+    for part in [offset, bias].compactMap({ $0 }) {
+      guard part.type.shape == scale.type.shape, allowed.contains(part.type.scalar) else {
+        throw invalid("scale is \(scale.type), offset or bias \(part.type)")
+      }
+    }
+    try self.init(
+      .affine(AffineWeight(data, scale, offset, bias, grid)), TensorType(scale.type.scalar, data.type.shape),
+      of: [data, scale] + [offset, bias].compactMap { $0 })
+  }
+}
