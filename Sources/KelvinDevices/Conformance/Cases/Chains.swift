@@ -2,7 +2,7 @@ import KelvinGraph
 
 /// Graphs of several nodes, whose inner values no boundary puts into dense memory of the graph's type.
 extension ConformanceCase {
-  package static let chains: [ConformanceCase] = [masks, positions, planes]
+  package static let chains: [ConformanceCase] = [masks, positions, planes, filters]
 
   /// Truth values made, combined, read three times and given away.
   private static let masks = chain("of truth values") { chain throws(OperatorError) in
@@ -53,6 +53,19 @@ extension ConformanceCase {
     let pooled = try chain.add(Pool(.average, window: Window(kernel: [2, 3], strides: [2, 3])), small)
     let labels = try chain.add(ArgReduce(.maximum, axis: 1, keepsDimensions: true), pooled)
     return [pooled, labels]
+  }
+
+  /// Filters that the graph computes.
+  private static let filters = chain("of computed filters") { chain throws(OperatorError) in
+    let x = chain.input(.random(.float32, [1, 4, 7, 5], -1...1, &chain.random))
+    let given = chain.input(.random(.float32, [6, 4, 3, 3], -1...1, &chain.random))
+    let filters = try chain.add(Unary(.relu), given)
+    let square = try chain.add(
+      Slice(starts: [0, 0, 0, 0], counts: [4, 4, 3, 3], steps: [1, 1, 1, 1]), filters)
+    return [
+      try chain.add(Convolution(window: Window(kernel: [3, 3], strides: [2, 1])), x, filters),
+      try chain.add(ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2])), x, square),
+    ]
   }
 
   private static func chain(
