@@ -51,8 +51,12 @@ extension ConformanceCase {
     let small = try chain.add(
       Resize(axes: [ResizeAxis(axis: 3, size: 9, scale: 3, offset: 1)], interpolation: .nearest(.floor)), wide)
     let pooled = try chain.add(Pool(.average, window: Window(kernel: [2, 3], strides: [2, 3])), small)
+    let others = chain.constant(.random(.float32, [8, 5, 3, 3], -1...1, &chain.random))
+    let second = try chain.add(Convolution(window: Window(kernel: [3, 3], before: [1, 1], after: [1, 1])), x, others)
+    let joined = try chain.add(Concat(axis: 1), second, first)
+    let largest = try chain.add(Pool(.maximum, window: Window(kernel: [2, 2])), joined)
     let labels = try chain.add(ArgReduce(.maximum, axis: 1, keepsDimensions: true), pooled)
-    return [pooled, labels]
+    return [pooled, labels, largest]
   }
 
   /// Filters that the graph computes.
