@@ -44,6 +44,36 @@ extension Shape {
   }
 }
 
+extension Shape {
+  /// An index of an axis, negative ones counted from the end, clamped to the axis.
+  func clampedIndex(_ index: Double, along axis: Int) -> Int {
+    let wrapped = Int(saturating: index < 0 ? index + Double(dimensions[axis]) : index)
+    return min(max(wrapped, 0), dimensions[axis] - 1)
+  }
+
+  /// An index of an axis, negative ones counted from the end, or nil where it lies outside.
+  func validIndex(_ index: Double, along axis: Int) -> Int? {
+    let wrapped = Int(saturating: index < 0 ? index + Double(dimensions[axis]) : index)
+    return (0..<dimensions[axis]).contains(wrapped) ? wrapped : nil
+  }
+}
+
+/// The elements of a tensor taken line by line along one axis.
+struct Lines {
+  let length: Int
+  let count: Int
+  private let inner: Int
+
+  init(_ shape: Shape, along axis: Int) {
+    length = shape[axis]
+    inner = shape.dimensions[(axis + 1)...].reduce(1, *)
+    count = shape.dimensions[..<axis].reduce(inner, *)
+  }
+
+  /// The row-major place of an element of a line.
+  func place(_ line: Int, _ position: Int) -> Int { (line / inner * length + position) * inner + line % inner }
+}
+
 extension Window {
   /// For each element of the kernel, the pairs (output place, input place) that it connects; padding is left out.
   func connections(input: Shape, output: Shape) -> [[(output: Int, input: Int)]] {

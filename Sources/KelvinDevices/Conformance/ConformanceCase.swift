@@ -17,9 +17,11 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
   /// Every case of every operator.
   package static let all: [ConformanceCase] =
-    argReduce + batchNormalization + binary + cast + concat + convolution + expand + gather + linear + matmul + pad
-    + pool + reduce
-    + reshape + slice + softmax + transpose + unary
+    argReduce + batchNormalization + binary + binaryInteger + cast + compare + concat + convolution
+    + convolutionInteger + convolutionTranspose + cumulativeSum + dequantize + expand + gather + gatherElements
+    + gatherND + integers + layerNormalization + linear + localResponseNormalization + logic + matmul + matmulInteger
+    + nonMaximumSuppression + pad + pool + quantize + reduce + reshape + resize + scatterElements + scatterND + select
+    + slice + softmax + topK + transpose + unary
 }
 
 /// An operand of a case's node.
@@ -34,6 +36,8 @@ package enum CaseOperand: Sendable {
   case ranged(Shape, ClosedRange<Float>)
   /// Given at run time, with these values and type.
   case exactly(Tensor)
+  /// Part of the model, with these values and type.
+  case fixed(Tensor)
 }
 
 extension ConformanceCase {
@@ -62,6 +66,9 @@ extension ConformanceCase {
       case .input(let shape): tensor = .random(scalar, shape, -1...1, &random)
       case .ranged(let shape, let range): tensor = .random(scalar, shape, range, &random)
       case .exactly(let given): tensor = given
+      case .fixed(let given):
+        tensor = given
+        isWeight = true
       case .weight(let shape):
         tensor = .random(scalar, shape, -1...1, &random)
         isWeight = true

@@ -15,7 +15,9 @@ func resolveInputTypes(
   var bound: [String: Int] = [:]
   for feature in features {
     guard let shape = given[feature.name], case .tensor(_, let dimensions) = feature.type else { continue }
-    guard shape.rank == dimensions.count else { throw mismatch(feature, shape, file) }
+    guard shape.rank == dimensions.count, feature.allowedShapes.isEmpty || feature.allowedShapes.contains(shape) else {
+      throw mismatch(feature, shape, file)
+    }
     for (dimension, size) in zip(dimensions, shape.dimensions) {
       switch dimension {
       case .fixed(let expected):
@@ -32,8 +34,11 @@ func resolveInputTypes(
   for feature in features {
     switch feature.type {
     case .image(let image):
-      if let shape = given[feature.name], shape != image.tensorShape { throw mismatch(feature, shape, file) }
-      types[feature.name] = TensorType(image.scalar, image.tensorShape)
+      let shape = given[feature.name] ?? image.tensorShape
+      guard shape.rank == 4, shape == image.tensorShape(.init(width: shape[3], height: shape[2])),
+        image.accepts(.init(width: shape[3], height: shape[2]))
+      else { throw mismatch(feature, shape, file) }
+      types[feature.name] = TensorType(image.scalar, shape)
     case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
       var sizes: [Int] = []
       for (axis, dimension) in dimensions.enumerated() {
@@ -64,10 +69,26 @@ func resolveInputTypes(
 private func mismatch(_ feature: Feature, _ shape: Shape, _ file: String) -> FormatError {
   let expected: String
   switch feature.type {
-  case .image(let image): expected = image.tensorShape.description
+  case .image(let image): expected = image.allowedShapes
+  case .tensor where !feature.allowedShapes.isEmpty:
+    expected = feature.allowedShapes.prefix(8).map(\.description).joined(separator: " or ")
   case .tensor(_, let dimensions): expected = dimensions.map(\.description).joined(separator: " × ")
   default: expected = "one value"
   }
   return FormatError(
     .shapes, file: file, place: "input '\(feature.name)'", "shape \(shape) does not fit, expected \(expected)")
+}
+
+extension ImageFeature {
+  fileprivate var allowedShapes: String {
+    switch sizes {
+    case .fixed: tensorShape.description
+    case .enumerated(let sizes): sizes.prefix(8).map { tensorShape($0).description }.joined(separator: " or ")
+    case .ranged(let widths, let heights): "1x\(channels)x\(text(heights))x\(text(widths))"
+    }
+  }
+
+  private func text(_ range: ClosedRange<Int>) -> String {
+    range.upperBound == .max ? "(\(range.lowerBound) or more)" : "(\(range.lowerBound)…\(range.upperBound))"
+  }
 }

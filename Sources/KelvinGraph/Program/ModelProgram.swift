@@ -22,17 +22,27 @@ package struct ModelProgram: Sendable {
 }
 
 /// One callable function: typed features around a recipe for its graph.
+///
+/// The graph's outputs are the output features that neither the classifier nor the detector makes, in their order; then
+/// whatever tensors those two read. An output tensor may have another element type than its feature: whoever reads it
+/// converts.
 package struct Function: Sendable {
   package var inputs: [Feature]
   package var outputs: [Feature]
   /// Present where the function classifies: how the label and probability outputs come out of a tensor.
   package var classifier: Classifier?
+  /// Present where the function ends in non-maximum suppression: how its two array outputs come out of padded tensors.
+  package var detector: Detector?
   package var graph: any GraphSource
 
-  package init(inputs: [Feature], outputs: [Feature], classifier: Classifier? = nil, graph: any GraphSource) {
+  package init(
+    inputs: [Feature], outputs: [Feature], classifier: Classifier? = nil, detector: Detector? = nil,
+    graph: any GraphSource
+  ) {
     self.inputs = inputs
     self.outputs = outputs
     self.classifier = classifier
+    self.detector = detector
     self.graph = graph
   }
 }
@@ -54,15 +64,19 @@ package struct Feature: Sendable, Hashable {
   package var summary: String
   /// For an optional input, the number that fills it when it is left out.
   package var defaultValue: Double?
+  /// Where it is not empty, the only shapes a tensor may have; the dimensions' ranges then enclose them.
+  package var allowedShapes: [Shape]
 
   package init(
-    name: String, type: FeatureType, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil
+    name: String, type: FeatureType, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil,
+    allowedShapes: [Shape] = []
   ) {
     self.name = name
     self.type = type
     self.isOptional = isOptional
     self.summary = summary
     self.defaultValue = defaultValue
+    self.allowedShapes = allowedShapes
   }
 }
 
@@ -91,35 +105,6 @@ package enum Dimension: Sendable, Hashable, CustomStringConvertible {
       range.upperBound == .max ? "\(name)≥\(range.lowerBound)" : "\(name)∈\(range.lowerBound)…\(range.upperBound)"
     }
   }
-}
-
-/// How an image becomes a tensor.
-package struct ImageFeature: Sendable, Hashable {
-  package enum Layout: String, Sendable, Hashable { case rgb, bgr, grayscale }
-
-  package var width: Int
-  package var height: Int
-  package var layout: Layout
-  /// The type of the tensor that enters the graph.
-  package var scalar: ScalarType
-  /// What the graph expects of a pixel `p` in 0…255: `scale · p + bias` for each channel of the layout.
-  package var scale: [Float]
-  package var bias: [Float]
-
-  package init(
-    width: Int, height: Int, layout: Layout, scalar: ScalarType = .float32, scale: [Float]? = nil, bias: [Float]? = nil
-  ) {
-    self.width = width
-    self.height = height
-    self.layout = layout
-    self.scalar = scalar
-    let channels = layout == .grayscale ? 1 : 3
-    self.scale = scale ?? [Float](repeating: 1, count: channels)
-    self.bias = bias ?? [Float](repeating: 0, count: channels)
-  }
-
-  package var channels: Int { layout == .grayscale ? 1 : 3 }
-  package var tensorShape: Shape { [1, channels, height, width] }
 }
 
 /// How a classifier's features come out of a probability tensor.
@@ -168,6 +153,10 @@ package struct ModelSource: Sendable, Hashable {
     case onnx = "ONNX"
     case mlProgram = "ML Program"
     case neuralNetwork = "NeuralNetwork"
+    /// Core ML models in a row.
+    case pipeline = "Pipeline"
+    /// Core ML's models that are not networks: linear models and transformers of features.
+    case classical = "Core ML"
   }
 
   package var path: String

@@ -1,0 +1,127 @@
+import KelvinGraph
+
+extension ConformanceCase {
+  package static let topK: [ConformanceCase] =
+    [ScalarType.float32, .float16].flatMap { scalar in
+      [
+        node("largest of rows", TopK(axis: 1, count: 5, takesLargest: true), .input([3, 101]), scalar: scalar),
+        node(
+          "smallest in the middle", TopK(axis: 1, count: 3, takesLargest: false, scalar: .int32), .input([2, 7, 5]),
+          scalar: scalar),
+      ]
+    } + [
+      node("ties", TopK(axis: 1, count: 7, takesLargest: true), .exactly(steps(.float32, [3, 19]))),
+      node("ties upwards", TopK(axis: 0, count: 11, takesLargest: false), .exactly(steps(.float32, [19, 3]))),
+      node("whole axis", TopK(axis: 1, count: 257, takesLargest: false, scalar: .int32), .input([2, 257])),
+      node("int32", TopK(axis: 0, count: 4, takesLargest: true, scalar: .int32), .exactly(steps(.int32, [17]))),
+      node(
+        "int64", TopK(axis: 0, count: 2, takesLargest: true),
+        .exactly(Tensor([Int64]([1 << 40, (1 << 40) + 1, -5]), [3]))),
+      node(
+        "not a number", TopK(axis: 0, count: 4, takesLargest: true),
+        .exactly(Tensor([Float]([1, .nan, .infinity, -.infinity, .nan]), [5]))),
+      node("none", TopK(axis: 1, count: 0, takesLargest: true), .input([3, 5])),
+    ]
+
+  package static let cumulativeSum: [ConformanceCase] =
+    [(false, false), (true, false), (false, true), (true, true)].flatMap { isExclusive, isReversed in
+      let suffix = (isExclusive ? " exclusive" : "") + (isReversed ? " reversed" : "")
+      return [
+        node(
+          "rows" + suffix, CumulativeSum(axis: 1, isExclusive: isExclusive, isReversed: isReversed), .input([3, 37])),
+        node(
+          "middle" + suffix, CumulativeSum(axis: 1, isExclusive: isExclusive, isReversed: isReversed),
+          .input([2, 5, 7]), scalar: .float16),
+        node(
+          "int32" + suffix, CumulativeSum(axis: 0, isExclusive: isExclusive, isReversed: isReversed),
+          .exactly(steps(.int32, [5, 3]))),
+        node(
+          "int64" + suffix, CumulativeSum(axis: 1, isExclusive: isExclusive, isReversed: isReversed),
+          .exactly(steps(.int64, [2, 11]))),
+      ]
+    } + [node("empty", CumulativeSum(axis: 0), .input([0, 3]))]
+
+  package static let gatherElements: [ConformanceCase] = [
+    node("columns", GatherElements(axis: 1), .input([3, 7]), .exactly(indices([3, 5], 7))),
+    node("rows", GatherElements(axis: 0), .input([5, 4, 3]), .exactly(indices([2, 3, 3], 5)), scalar: .float16),
+    node(
+      "int64 by int32", GatherElements(axis: 1), .exactly(steps(.int64, [2, 5])),
+      .exactly(Tensor(TensorType(.int32, [2, 3]), rounding: [-1, 4, 0, 99, -99, 2]))),
+    node("bytes", GatherElements(axis: 0), .exactly(steps(.int8, [9])), .exactly(indices([13], 9))),
+    node("none", GatherElements(axis: 0), .input([0, 3]), .exactly(indices([0, 3], 1))),
+  ]
+
+  package static let gatherND: [ConformanceCase] = [
+    node("elements", GatherND(), .input([5, 7]), .exactly(Tensor([Int64]([4, 6, -1, 0, 2, -7, 9, -9]), [4, 2]))),
+    node("slices", GatherND(), .input([5, 7, 3]), .exactly(Tensor(TensorType(.int32, [3, 1]), rounding: [4, -2, 0])), scalar: .float16),
+    node(
+      "batches", GatherND(batchDimensions: 1), .input([2, 5, 7]),
+      .exactly(Tensor([Int64]([4, 0, 1, -1, 3, 2]), [2, 3, 1]))),
+    node("int64", GatherND(), .exactly(steps(.int64, [3, 3])), .exactly(Tensor([Int64]([2, 1, 0, 0]), [2, 2]))),
+    node("whole", GatherND(), .input([3, 2]), .exactly(Tensor([Int64]([]), [2, 0]))),
+  ]
+
+  package static let scatterElements: [ConformanceCase] =
+    ScatterReduction.allCases.flatMap { reduction in
+      [
+        node(
+          "\(reduction.rawValue) columns", ScatterElements(axis: 1, reduction: reduction), .input([3, 7]),
+          .exactly(indices([3, 5], 7)), .input([3, 5])),
+        node(
+          "\(reduction.rawValue) rows", ScatterElements(axis: 0, reduction: reduction), .input([5, 4, 3]),
+          .exactly(indices([7, 3, 2], 5)), .input([7, 3, 2]), scalar: .float16),
+        node(
+          "\(reduction.rawValue) int64", ScatterElements(axis: 0, reduction: reduction), .exactly(steps(.int64, [5])),
+          .exactly(Tensor(TensorType(.int32, [6]), rounding: [1, -1, 1, 99, -99, 4])), .exactly(steps(.int64, [6], from: 2))),
+      ]
+    } + [
+      node(
+        "replace int8", ScatterElements(axis: 0), .exactly(steps(.int8, [9])), .exactly(indices([5], 9)),
+        .exactly(steps(.int8, [5], from: 1)))
+    ]
+
+  package static let scatterND: [ConformanceCase] =
+    ScatterReduction.allCases.flatMap { reduction in
+      [
+        node(
+          "\(reduction.rawValue) elements", ScatterND(reduction: reduction), .input([5, 7]),
+          .exactly(Tensor([Int64]([4, 6, -1, 0, 2, -7, 9, 0, 4, 6]), [5, 2])), .input([5])),
+        node(
+          "\(reduction.rawValue) slices", ScatterND(reduction: reduction), .input([5, 3, 2]),
+          .exactly(Tensor(TensorType(.int32, [3, 1]), rounding: [4, -2, 4])), .input([3, 3, 2]), scalar: .float16),
+        node(
+          "\(reduction.rawValue) int32", ScatterND(reduction: reduction), .exactly(steps(.int32, [4, 3])),
+          .exactly(Tensor([Int64]([2, 1, 0, 0]), [2, 2])), .exactly(steps(.int32, [2], from: 1))),
+      ]
+    }
+
+  package static let nonMaximumSuppression: [ConformanceCase] =
+    [false, true].flatMap { isPerClass in
+      [
+        node(
+          "boxes" + (isPerClass ? " per class" : ""), NonMaximumSuppression(maximumBoxes: 11, isPerClass: isPerClass),
+          .ranged([2, 37, 4], 0.5...2), .ranged([2, 37, 3], 0...1), .values([0.5], []), .values([0.55], [])),
+        node(
+          "fewer than asked for" + (isPerClass ? " per class" : ""),
+          NonMaximumSuppression(maximumBoxes: 40, isPerClass: isPerClass), .ranged([1, 19, 4], 0.5...1.5),
+          .ranged([1, 19, 1], 0...1), .values([0.25], []), .values([0.3], [])),
+      ]
+    } + [
+      node(
+        "equal scores", NonMaximumSuppression(maximumBoxes: 3),
+        .exactly(Tensor([Float]([1, 1, 1, 1, 5, 5, 1, 1, 1, 1, 1, 1, 9, 9, 1, 1]), [1, 4, 4])),
+        .exactly(Tensor([Float]([0.5, 0.75, 0.5, 0.75]), [1, 4, 1])), .values([0.5], []), .values([0], [])),
+      node(
+        "float16", NonMaximumSuppression(maximumBoxes: 5), .ranged([1, 13, 4], 0.5...2), .ranged([1, 13, 2], 0...1),
+        .values([0.5], []), .values([0.5], []), scalar: .float16),
+      node(
+        "none", NonMaximumSuppression(maximumBoxes: 2), .input([1, 0, 4]), .input([1, 0, 3]), .values([0.5], []),
+        .values([0.5], [])),
+    ]
+
+  /// From -length to just past the end.
+  private static func indices(_ shape: Shape, _ length: Int) -> Tensor {
+    let values = (0..<shape.count).map { Double(($0 * 5 + 3) % (2 * length + 1) - length) }
+    return Tensor(TensorType(.int64, shape), rounding: values)
+  }
+}

@@ -1,0 +1,81 @@
+/// How an image becomes a tensor, or a tensor an image.
+package struct ImageFeature: Sendable, Hashable {
+  package enum Layout: String, Sendable, Hashable { case rgb, bgr, grayscale }
+
+  /// A picture's size in pixels.
+  package struct Size: Sendable, Hashable {
+    package var width: Int
+    package var height: Int
+
+    package init(width: Int, height: Int) {
+      self.width = width
+      self.height = height
+    }
+  }
+
+  /// The sizes a picture may have besides the standard one.
+  package enum Sizes: Sendable, Hashable {
+    case fixed
+    /// One of these; the standard size is among them.
+    case enumerated([Size])
+    case ranged(widths: ClosedRange<Int>, heights: ClosedRange<Int>)
+  }
+
+  /// The standard size, taken when nothing is said.
+  package var width: Int
+  package var height: Int
+  package var sizes: Sizes
+  package var layout: Layout
+  /// The type of the tensor that enters the graph.
+  package var scalar: ScalarType
+  /// What the graph expects of a pixel `p` in 0…255: `scale · p + bias` for each channel of the layout.
+  package var scale: [Float]
+  package var bias: [Float]
+
+  package init(
+    width: Int, height: Int, sizes: Sizes = .fixed, layout: Layout, scalar: ScalarType = .float32,
+    scale: [Float]? = nil, bias: [Float]? = nil
+  ) {
+    self.width = width
+    self.height = height
+    self.sizes = sizes
+    self.layout = layout
+    self.scalar = scalar
+    let channels = layout == .grayscale ? 1 : 3
+    self.scale = scale ?? [Float](repeating: 1, count: channels)
+    self.bias = bias ?? [Float](repeating: 0, count: channels)
+  }
+
+  package var channels: Int { layout == .grayscale ? 1 : 3 }
+  /// The tensor of a picture of the standard size.
+  package var tensorShape: Shape { [1, channels, height, width] }
+  package var isFlexible: Bool { sizes != .fixed }
+
+  package func tensorShape(_ size: Size) -> Shape { [1, channels, size.height, size.width] }
+
+  package func accepts(_ size: Size) -> Bool {
+    switch sizes {
+    case .fixed: size.width == width && size.height == height
+    case .enumerated(let sizes): sizes.contains(size)
+    case .ranged(let widths, let heights): widths.contains(size.width) && heights.contains(size.height)
+    }
+  }
+
+  /// The allowed size to which a picture of some size is brought: within ranges the nearest width and height, of
+  /// several sizes the one whose corner lies nearest to the picture's, of equally near ones the first.
+  package func nearestSize(to size: Size) -> Size {
+    switch sizes {
+    case .fixed: return Size(width: width, height: height)
+    case .ranged(let widths, let heights):
+      return Size(
+        width: min(max(size.width, widths.lowerBound), widths.upperBound),
+        height: min(max(size.height, heights.lowerBound), heights.upperBound))
+    case .enumerated(let sizes):
+      func distance(_ other: Size) -> Double {
+        let (x, y) = (Double(other.width) - Double(size.width), Double(other.height) - Double(size.height))
+        return x * x + y * y
+      }
+      return sizes.min { distance($0) < distance($1) } ?? Size(width: width, height: height)
+    }
+  }
+}

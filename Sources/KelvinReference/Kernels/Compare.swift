@@ -1,0 +1,30 @@
+import KelvinDevices
+import KelvinGraph
+
+extension ReferenceTable {
+  mutating func addCompare() {
+    add(Compare.self) { op, inputs in
+      let (x, y) = (inputs.values[0], inputs.values[1])
+      let (left, right) = (inputs.shape(0), inputs.shape(1))
+      let holds = op.function.holds
+      return [
+        Positions(inputs.outputs[0].shape).map {
+          holds(x[left.broadcastOffset($0)], y[right.broadcastOffset($0)]) ? 1 : 0
+        }
+      ]
+    }
+  }
+}
+
+extension Compare.Function {
+  fileprivate var holds: (Double, Double) -> Bool {
+    switch self {
+    case .equal: { $0 == $1 }
+    case .notEqual: { $0 != $1 }
+    case .less: { $0 < $1 }
+    case .lessOrEqual: { $0 <= $1 }
+    case .greater: { $0 > $1 }
+    case .greaterOrEqual: { $0 >= $1 }
+    }
+  }
+}
