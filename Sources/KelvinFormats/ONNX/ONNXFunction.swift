@@ -95,6 +95,11 @@ struct ONNXInliner {
       }
     }
     for inner in function.nodes {
+      guard inner.attributes.values.allSatisfy(\.graphs.isEmpty) else {
+        throw FormatError(
+          .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset,
+          "its function contains a nested graph, in \(inner.kind)")
+      }
       var copy = inner
       func outer(_ name: String) throws(FormatError) -> String {
         if name.isEmpty { return "" }

@@ -127,10 +127,38 @@ def write_functions():
         encode(record, "functions", list(values.items()), list(zip(("y", "z"), results)), 17))
 
 
+BRANCHES = """
+<ir_version: 9, opset_import: ["" : 17], producer_name: "Kelvin vectors">
+branches (float[N,5] x) => (float[N,5] y)
+<int64 three = {3}, int64 zero = {0}> {
+   shape = Shape (x)
+   first = Gather (shape, zero)
+   many = GreaterOrEqual (first, three)
+   t = If (many) <
+     then_branch = many_rows () => (a) <float two = {2}> { inner = Mul (x, two)  a = Relu (inner) },
+     else_branch = few_rows () => (b) { inner = Neg (x)  b = Identity (inner) }>
+   y = Add (t, x)
+}
+"""
+
+
+def write_branches():
+    """A condition on a size: both branches, each taken by one set of inputs."""
+    model = onnx.parser.parse_model(BRANCHES)
+    onnx.checker.check_model(model)
+    (HERE / "branches.onnx").write_bytes(model.SerializeToString())
+    for index, rows in enumerate((2, 3)):
+        x = np.random.default_rng(rows).uniform(-2, 2, (rows, 5)).astype(np.float32)
+        record = types.SimpleNamespace(operator="If", attributes={}, tolerance=(1e-6, 1e-5))
+        y = (np.maximum(2 * x, 0) if rows > 2 else -x) + x
+        (HERE / f"branches.{index + 1}.kv").write_bytes(encode(record, "branches", [("x", x)], [("y", y)], 17))
+
+
 def main():
     for old in [*HERE.glob("*.onnx"), *HERE.glob("*.mlmodel"), *HERE.glob("*.kv")]:
         old.unlink()
     write_functions()
+    write_branches()
     with tempfile.TemporaryDirectory() as folder:
         for name in ("tiny_vit", "tiny_encoder"):
             for export in torch_models.EXPORTS:
