@@ -117,7 +117,5 @@ struct LayerScope {
     emitter.constant(try weights.weight(shape), step: step)
   }
 
-  mutating func scalar(_ value: Float, step: String) -> ValueID {
-    emitter.constant(Double(value), .float32, step: step)
-  }
+  mutating func scalar(_ value: Float, step: String) -> ValueID { emitter.constant(Double(value), .float32, step: step) }
 }
