@@ -125,14 +125,19 @@ package struct Bindings {
   package var scratch: BufferSlice?
   /// Whether `Invocation.nodeTimings` is wanted. Measuring may slow the invocation a little.
   package var measuresNodes: Bool
+  /// Checked between nodes by devices that compute on the calling thread; a submission that finds it set throws
+  /// `.cancelled`, its outputs incomplete.
+  package var stop: StopSignal?
 
   package init(
-    inputs: [BufferSlice], outputs: [BufferSlice], scratch: BufferSlice?, measuresNodes: Bool = false
+    inputs: [BufferSlice], outputs: [BufferSlice], scratch: BufferSlice?, measuresNodes: Bool = false,
+    stop: StopSignal? = nil
   ) {
     self.inputs = inputs
     self.outputs = outputs
     self.scratch = scratch
     self.measuresNodes = measuresNodes
+    self.stop = stop
   }
 }
 

@@ -31,7 +31,7 @@ public struct CoreMLRequest: ImageProcessingRequest {
     var features = model.featureProvider?.dictionary ?? [:]
     features[model.inputImageFeatureName] = FeatureValue(
       image: image, orientation: orientation, cropAndScale: cropAndScaleAction,
-      regionOfInterest: regionOfInterest == .fullImage ? nil : view.region)
+      cropRect: regionOfInterest == .fullImage ? nil : view.region)
     do throws(ModelError) {
       let provider = DictionaryFeatureProvider(dictionary: features)
       return observations(try await model.model.prediction(from: provider), view)

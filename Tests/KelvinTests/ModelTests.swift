@@ -135,18 +135,6 @@ import Testing
     #expect(b.shape == [2, 10])
     #expect(zip(a.floats + a.floats, b.floats).allSatisfy { abs($0 - $1) < 1e-5 })
   }
-
-  @Test func multiArraysAreValues() throws {
-    var array = try MultiArray(shape: [2, 3], dataType: .float16)
-    let copy = array
-    array[[1, 2]] = 1.5
-    #expect(array.doubles == [0, 0, 0, 0, 0, 1.5])
-    #expect(copy.doubles == [0, 0, 0, 0, 0, 0])
-    #expect(array.strides == [3, 1])
-    #expect(throws: ModelError.self) { try MultiArray(shape: [-1], dataType: .int8) }
-    #expect(throws: ModelError.self) { try MultiArray(shape: [.max, 2], dataType: .float32) }
-    #expect(throws: ModelError.self) { try MultiArray([1, 2], shape: [3]) }
-  }
 }
 
 private final class Progress: @unchecked Sendable {

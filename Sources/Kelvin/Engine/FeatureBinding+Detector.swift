@@ -16,8 +16,8 @@ extension FeatureBinding {
       elements += [Double](repeating: 0, count: rows * columns - elements.count)
       var scalar = ScalarType.float64
       if case .tensor(let declared, _) = feature.type { scalar = declared }
-      values[output] = MultiArray(Tensor(TensorType(scalar, [rows, columns]), rounding: elements))
-        .map { FeatureValue(multiArray: $0) }
+      values[output] = FeatureValue(
+        multiArray: MultiArray(Tensor(TensorType(scalar, [rows, columns]), rounding: elements)))
     }
   }
 }
