@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import KelvinGraph
+package import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
@@ -22,6 +22,9 @@ public final class Model: Sendable {
   public let computePlan: ComputePlan
   /// What the user should know once: a stale profile, a cache that could not be written.
   public let remarks: [String]
+
+  /// The function that predictions call, with its features in the model's own terms.
+  package var function: Function { loaded.function }
 
   private let loaded: LoadedModel
   let binding: FeatureBinding
