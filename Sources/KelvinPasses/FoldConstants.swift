@@ -25,7 +25,7 @@ package struct FoldConstants: Pass {
       let added = max(0, type.byteCount - 8 * weights.reduce(0) { $0 + $1.type.byteCount })
       guard growth + added <= Self.growthLimit else { continue }
       growth += added
-      let folded = Weight(type) { [evaluator] in
+      let folded = Weight(type, from: weights) { [evaluator] in
         let inputs = weights.map { $0.dense() }
         // Inference accepted these types when the graph was built, so evaluation cannot fail on them.
         guard let result = try? evaluator.evaluate(node.op, inputs).first else {

@@ -39,10 +39,14 @@ extension CPUContext {
   /// Bytes of scratch in which a thread keeps the padded rows that one row of windows covers.
   func scratch(for window: inout ck_window) throws(DeviceError) -> Int {
     let byteCount = 4 * variant.kernels.window_elements(&window)
+    try checkScratch(byteCount)
+    return byteCount
+  }
+
+  func checkScratch(_ byteCount: Int) throws(DeviceError) {
     guard byteCount <= Self.scratchLimit else {
       throw unsupported("windows that cover \(byteCount) bytes of padded input, more than \(Self.scratchLimit)")
     }
-    return byteCount
   }
 
   /// A window of one or two axes, as the kernels see it.

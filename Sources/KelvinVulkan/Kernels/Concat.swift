@@ -4,7 +4,7 @@ import KelvinGraph
 extension KernelTable<KernelContext, Kernel> {
   mutating func addConcat() {
     add(Concat.self) { op, context throws(DeviceError) in
-      try context.requireFloats()
+      let words = try context.element(context.outputs[0]).words
       let output = context.outputs[0].shape
       var start = 0
       var copies: [StridedCopy] = []
@@ -15,7 +15,8 @@ extension KernelTable<KernelContext, Kernel> {
         copies.append(
           StridedCopy(
             sizes: [outer, inner], source: [inner, 1], target: [row, 1],
-            to: start * output.dimensions[(op.axis + 1)...].reduce(1, *)))
+            to: start * output.dimensions[(op.axis + 1)...].reduce(1, *)
+          ).of(words: words))
         start += input.shape[op.axis]
       }
       let node = context.node

@@ -5,7 +5,6 @@ extension KernelTable<KernelContext, Kernel> {
   mutating func addConvolution() {
     add(Convolution.self) { op, context throws(DeviceError) in
       try context.requireFloats()
-      try context.require(op.epilogue.activation)
       guard op.window.rank <= 2 else { throw context.unsupported("\(op.window.rank) spatial axes") }
       try context.requireConstants(1..<2, "weights")
       if op.epilogue.hasBias { try context.requireConstants(2..<3, "biases") }
