@@ -77,15 +77,15 @@ public struct FeatureValue: Hashable, Sendable {
   ///   - value: the picture.
   ///   - orientation: how the stored pixels are turned.
   ///   - cropAndScale: how the picture is brought to that size.
-  ///   - regionOfInterest: the part of the upright picture to take, in pixels from its top left; all of it where nil. A
+  ///   - cropRect: the part of the upright picture to take, in pixels from its top left; all of it where nil. A
   ///     prediction refuses a region outside the picture.
   public init(
     image value: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit,
-    regionOfInterest: PixelRect? = nil
+    cropRect: PixelRect? = nil
   ) {
     storage = .image(
       ImageInput(
-        pixels: value, orientation: orientation, cropAndScale: cropAndScale, regionOfInterest: regionOfInterest))
+        pixels: value, orientation: orientation, cropAndScale: cropAndScale, regionOfInterest: cropRect))
   }
 
   /// A picture file, turned upright as its EXIF orientation says unless `orientation` does.
@@ -94,15 +94,15 @@ public struct FeatureValue: Hashable, Sendable {
   ///   - url: the picture file.
   ///   - orientation: how the stored pixels are turned, in place of what the file says.
   ///   - cropAndScale: how the picture is brought to the size that the model takes.
-  ///   - regionOfInterest: the part of the upright picture to take, in pixels from its top left; all of it where nil.
+  ///   - cropRect: the part of the upright picture to take, in pixels from its top left; all of it where nil.
   /// - Throws: `ImageError` where the file cannot be read or is no picture.
   public init(
     imageAt url: URL, orientation: ImageOrientation? = nil, cropAndScale: ImageCropAndScale = .scaleToFit,
-    regionOfInterest: PixelRect? = nil
+    cropRect: PixelRect? = nil
   ) throws(ImageError) {
     let decoded = try ImageFile.decode(path: url.path, orientation: orientation)
     self.init(
-      image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale, regionOfInterest: regionOfInterest)
+      image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale, cropRect: cropRect)
   }
 
   /// The kind of the value.
