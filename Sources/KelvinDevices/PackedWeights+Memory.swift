@@ -18,6 +18,10 @@ package final class MemoryPackedWeights: PackedWeights {
       return bytes
     }
   }
+
+  package var footprint: PackedFootprint {
+    PackedFootprint(byteCount: entries.withLock { $0.values.reduce(0) { $0 + $1.count } })
+  }
 }
 
 /// A cache that keeps nothing.

@@ -39,7 +39,7 @@ import Testing
 }
 
 /// Inputs and expected outputs of one case; `Tests/Vectors/README.md` describes the file.
-private struct Vector {
+struct Vector {
   private struct Header: Decodable {
     struct Entry: Decodable {
       var name: String
@@ -57,7 +57,7 @@ private struct Vector {
   }
 
   let inputs: [(name: String, tensor: Tensor)]
-  private let outputs: [(name: String, tensor: Tensor)]
+  let outputs: [(name: String, tensor: Tensor)]
   private let bounds: Header.Bounds
 
   init(path: String) throws {
