@@ -3,7 +3,7 @@ import Synchronization
 
 /// Packed weights in this process's memory only, as long as an executable uses them.
 package final class MemoryPackedWeights: PackedWeights {
-  private let entries = Mutex<[String: Bytes.Reference]>([:])
+  private let entries = Mutex<[String: Bytes.Unowned]>([:])
 
   package init() {}
 
@@ -14,13 +14,13 @@ package final class MemoryPackedWeights: PackedWeights {
     let bytes = try Bytes(count: byteCount, fill: fill)
     return entries.withLock { entries in
       if let first = entries[key]?.bytes, first.count == byteCount { return first }
-      entries[key] = Bytes.Reference(bytes)
+      entries[key] = Bytes.Unowned(bytes)
       return bytes
     }
   }
 
   package var footprint: PackedFootprint {
-    PackedFootprint(byteCount: entries.withLock { $0.values.reduce(0) { $0 + $1.count } })
+    PackedFootprint(byteCount: entries.withLock { $0.values.reduce(0) { $0 + ($1.bytes?.count ?? 0) } })
   }
 }
 

@@ -150,21 +150,3 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "cannot \(action) '\(path)': \(reason)" }
 }
-
-extension Bytes {
-  /// A region that somebody else keeps alive.
-  package struct Reference: Sendable {
-    private weak var owner: Owner?
-    private let offset: Int
-    private let count: Int
-
-    package init(_ bytes: Bytes) {
-      owner = bytes.owner
-      offset = bytes.offset
-      count = bytes.count
-    }
-
-    /// The region; nil once nobody keeps it.
-    package var bytes: Bytes? { owner.map { Bytes(owner: $0, offset: offset, count: count) } }
-  }
-}
