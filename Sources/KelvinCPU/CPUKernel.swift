@@ -68,8 +68,29 @@ struct CPUPack {
   /// Names everything that the packed bytes depend on but the inputs themselves: `gemm-f32-8`.
   var layout: String
   var byteCount: Int
-  /// Writes every byte, given the inputs as float32.
-  var fill: (UnsafeMutableRawBufferPointer, [[Float]]) -> Void
+  var content: Content
+
+  /// What writes every byte.
+  enum Content {
+    /// Given the inputs as float32.
+    case floats((UnsafeMutableRawBufferPointer, [[Float]]) -> Void)
+    /// Given the inputs' elements as they are.
+    case elements((UnsafeMutableRawBufferPointer, [Bytes]) -> Void)
+  }
+
+  init(inputs: [Int], layout: String, byteCount: Int, content: Content) {
+    self.inputs = inputs
+    self.layout = layout
+    self.byteCount = byteCount
+    self.content = content
+  }
+
+  init(
+    inputs: [Int], layout: String, byteCount: Int,
+    fill: @escaping (UnsafeMutableRawBufferPointer, [[Float]]) -> Void
+  ) {
+    self.init(inputs: inputs, layout: layout, byteCount: byteCount, content: .floats(fill))
+  }
 }
 
 /// Where a node finds its operands. Elements of float types are float32.

@@ -12,7 +12,10 @@ struct CPUPacker {
     let ids = pack.inputs.map { node.inputs[$0] }
     let key = "\(ids.map { graph[$0].name }.joined(separator: "+"))/\(pack.layout)"
     return try weights.packed(key, byteCount: pack.byteCount) { (target) throws(DeviceError) in
-      pack.fill(target, ids.map(floats))
+      switch pack.content {
+      case .floats(let fill): fill(target, ids.map(floats))
+      case .elements(let fill): fill(target, ids.compactMap { graph[$0].weight?.dense().bytes })
+      }
     }
   }
 

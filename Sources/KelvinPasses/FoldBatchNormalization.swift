@@ -28,7 +28,7 @@ package struct FoldBatchNormalization: Pass {
           scale / (variance + Double(normalization.epsilon)).squareRoot()
         }
       }
-      let newWeights = Weight(weights.type) {
+      let newWeights = Weight(weights.type, from: [weights]) {
         let gain = gain()
         let inner = weights.type.count / max(weights.type.shape[0], 1)
         return Tensor(

@@ -87,6 +87,74 @@ def pad(x, pads, value=0.0, mode="constant"):
     return np.pad(kept, widths, mode=mode, **({"constant_values": value} if mode == "constant" else {}))
 
 
-FORMULAS = {"Erf": erf, "Gelu": gelu, "ReduceLogSumExp": log_sum_exp, "Selu": selu, "Elu": elu, "Softplus": softplus,
+def convolution_transpose(x, weight, bias=None, strides=None, dilations=None, pads=None, group=1, auto_pad="NOTSET",
+                          output_padding=None, output_shape=None, kernel_shape=None):
+    """Each element of x adds its multiple of the filters, then the padding is cut off; `kernel_shape` follows from the
+    weight."""
+    spatial = x.ndim - 2
+    strides, dilations = strides or [1] * spatial, dilations or [1] * spatial
+    extra = output_padding or [0] * spatial
+    extents = [(k - 1) * d + 1 for k, d in zip(weight.shape[2:], dilations)]
+    full = [s * (n - 1) + e + p for s, n, e, p in zip(strides, x.shape[2:], extents, extra)]
+    if auto_pad in ("SAME_UPPER", "SAME_LOWER") and output_shape is None:
+        output_shape = [n * s for n, s in zip(x.shape[2:], strides)]
+    if output_shape is not None:
+        totals = [f - n for f, n in zip(full, output_shape)]
+        small, large = [t // 2 for t in totals], [t - t // 2 for t in totals]
+        begin, end = (small, large) if auto_pad == "SAME_UPPER" else (large, small)
+    else:
+        begin, end = (pads or [0] * 2 * spatial)[:spatial], (pads or [0] * 2 * spatial)[spatial:]
+    depth, width = weight.shape[0] // group, weight.shape[1]
+    result = np.zeros((x.shape[0], width * group, *full))
+    for tap in np.ndindex(*weight.shape[2:]):
+        window = tuple(slice(t * d, t * d + (n - 1) * s + 1, s)
+                       for t, d, n, s in zip(tap, dilations, x.shape[2:], strides))
+        for g in range(group):
+            rows = slice(g * depth, (g + 1) * depth)
+            result[(slice(None), slice(g * width, (g + 1) * width), *window)] += np.einsum(
+                "nc...,co->no...", x[:, rows], weight[(rows, slice(None), *tap)])
+    result = result[(slice(None), slice(None), *(slice(b, n - e) for b, n, e in zip(begin, full, end)))]
+    return result if bias is None else result + bias.reshape(1, -1, *[1] * spatial)
+
+
+def group_normalization(x, scale, shift, num_groups, epsilon=1e-5):
+    groups = x.reshape(x.shape[0], num_groups, -1)
+    mean, variance = groups.mean(-1, keepdims=True), groups.var(-1, keepdims=True)
+    channels = (-1, *[1] * (x.ndim - 2))
+    return ((groups - mean) / np.sqrt(variance + epsilon)).reshape(x.shape) * scale.reshape(channels) + shift.reshape(
+        channels)
+
+
+def rms_normalization(x, scale, axis=-1, epsilon=1e-5):
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    return x / np.sqrt((x * x).mean(axis=axes, keepdims=True) + epsilon) * scale
+
+
+def mean_variance_normalization(x, axes=(0, 2, 3)):
+    axes = tuple(axes)
+    return (x - x.mean(axis=axes, keepdims=True)) / (x.std(axis=axes, keepdims=True) + 1e-9)
+
+
+def local_response_normalization(x, size, alpha=1e-4, beta=0.75, bias=1.0):
+    sums = np.zeros_like(x)
+    for channel in range(x.shape[1]):
+        first, last = max(0, channel - (size - 1) // 2), channel + size // 2 + 1
+        sums[:, channel] = np.square(x[:, first:last]).sum(axis=1)
+    return x / (bias + alpha / size * sums) ** beta
+
+
+def lp_normalization(x, axis=-1, p=2):
+    return x / (np.abs(x) ** p).sum(axis=axis, keepdims=True) ** (1 / p)
+
+
+def hardmax(x, axis=-1):
+    return (np.arange(x.shape[axis]).reshape([-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])
+            == x.argmax(axis=axis, keepdims=True)).astype(x.dtype)
+
+
+FORMULAS = {"ConvTranspose": convolution_transpose, "GroupNormalization": group_normalization,
+            "RMSNormalization": rms_normalization, "Hardmax": hardmax, "LRN": local_response_normalization,
+            "LpNormalization": lp_normalization, "MeanVarianceNormalization": mean_variance_normalization,
+            "Erf": erf, "Gelu": gelu, "ReduceLogSumExp": log_sum_exp, "Selu": selu, "Elu": elu, "Softplus": softplus,
             "Softmax": softmax, "Sigmoid": sigmoid, "HardSigmoid": hard_sigmoid, "HardSwish": hard_swish,
             "Conv": convolution, "Pad": pad}

@@ -2,4 +2,5 @@
 #include "ck_indexing.h"
 #include "ck_integers.h"
 #include "ck_kernels.h"
+#include "ck_integer.h"
 #include "ck_pool.h"

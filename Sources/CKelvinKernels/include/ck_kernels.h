@@ -232,6 +232,8 @@ typedef struct {
 
 enum { ck_unary_functions = 42, ck_binary_functions = 10 };
 
+struct ck_integer_kernels;
+
 /* The kernels of one instruction set: a column for each family. */
 typedef struct {
   const char *name;
@@ -247,6 +249,7 @@ typedef struct {
   size_t (*fold_elements)(const ck_window *window);
   /* By the number of the function. */
   ck_map maps[ck_unary_functions];
+  const struct ck_integer_kernels *integer;
 } ck_kernels;
 
 /* The instruction sets this host can run, best first; the last is the portable one. */

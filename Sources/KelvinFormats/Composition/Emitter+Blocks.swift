@@ -28,4 +28,40 @@ extension Emitter {
     let moved = try transpose(parts, [0, 3, 5, 1, 2, 4], step: "moved")
     return try reshape(moved, [shape[0], shape[1] * block * block, height, width])
   }
+
+  /// Moves blocks of pixels into channels, the position in the block innermost: `[N, C, H·b, W·b]` to `[N, C·b², H, W]`.
+  mutating func pixelUnshuffle(_ x: ValueID, block: Int) throws -> ValueID {
+    let shape = shape(x)
+    guard shape.rank == 4, (1..<(1 << 15)).contains(block), shape[2] % block == 0, shape[3] % block == 0 else {
+      throw invalid("\(type(x)) does not divide into blocks of \(block)")
+    }
+    let (height, width) = (shape[2] / block, shape[3] / block)
+    let parts = try reshape(x, [shape[0], shape[1], height, block, width, block], step: "blocks")
+    let moved = try transpose(parts, [0, 1, 3, 5, 2, 4], step: "moved")
+    return try reshape(moved, [shape[0], shape[1] * block * block, height, width])
+  }
+
+  /// Moves blocks of pixels into the batch, the position in the block outermost: `[N, C, H·r, W·c]` to `[r·c·N, C, H, W]`.
+  mutating func spaceToBatch(_ x: ValueID, block: [Int]) throws -> ValueID {
+    let shape = shape(x)
+    guard shape.rank == 4, block.count == 2, block.allSatisfy({ (1..<(1 << 15)).contains($0) }),
+      shape[2] % block[0] == 0, shape[3] % block[1] == 0
+    else { throw invalid("\(type(x)) does not divide into blocks of \(block)") }
+    let (height, width) = (shape[2] / block[0], shape[3] / block[1])
+    let parts = try reshape(x, [shape[0], shape[1], height, block[0], width, block[1]], step: "blocks")
+    let moved = try transpose(parts, [3, 5, 0, 1, 2, 4], step: "moved")
+    return try reshape(moved, [block[0] * block[1] * shape[0], shape[1], height, width])
+  }
+
+  /// The inverse of `spaceToBatch`.
+  mutating func batchToSpace(_ x: ValueID, block: [Int], step: String?) throws -> ValueID {
+    let shape = shape(x)
+    guard shape.rank == 4, block.count == 2, block.allSatisfy({ (1..<(1 << 15)).contains($0) }),
+      shape[0] % (block[0] * block[1]) == 0
+    else { throw invalid("the batch of \(type(x)) does not divide into blocks of \(block)") }
+    let batch = shape[0] / (block[0] * block[1])
+    let parts = try reshape(x, [block[0], block[1], batch, shape[1], shape[2], shape[3]], step: "blocks")
+    let moved = try transpose(parts, [2, 3, 4, 0, 5, 1], step: "moved")
+    return try reshape(moved, [batch, shape[1], shape[2] * block[0], shape[3] * block[1]], step: step)
+  }
 }

@@ -52,6 +52,16 @@ extension Emitter {
     return try cast(result, to: scalar)
   }
 
+  /// `Σ|x|` or `sqrt(Σx²)` over each window; padding counts as zeros.
+  mutating func lengthPool(_ x: ValueID, _ window: Window, order: Int) throws -> ValueID {
+    guard !window.roundsUp else { throw invalid("windows that lie partly outside are not supported") }
+    let terms = try unary(UnaryFunction(order == 1 ? .abs : .square), x, step: "terms")
+    let mean = try add(Pool(.averageIncludingPadding, window: window), terms, step: "mean")
+    let total = UnaryFunction(.affine, a: Float(Shape(window.kernel).isAddressable ? window.count : 0))
+    let sum = try unary(total, mean, step: order == 1 ? nil : "sum")
+    return order == 1 ? sum : try unary(UnaryFunction(.sqrt), sum)
+  }
+
   /// A vector with one element for each channel, as a tensor that broadcasts along axis 1 of x.
   mutating func channels(_ vector: ValueID, of x: ValueID, step: String) throws -> ValueID {
     guard shape(x).rank >= 2, shape(vector).count == shape(x)[1] else {
@@ -85,7 +95,9 @@ extension Emitter {
   }
 
   /// Adds (or with negative amounts removes) elements before and after each axis.
-  mutating func pad(_ x: ValueID, before: [Int], after: [Int], mode: Pad.Mode) throws -> ValueID {
+  mutating func pad(
+    _ x: ValueID, before: [Int], after: [Int], mode: Pad.Mode, step: String? = nil
+  ) throws -> ValueID {
     let source = shape(x)
     guard before.count == source.rank, after.count == source.rank,
       (before + after).allSatisfy({ abs($0.clamped) < 1 << 31 })
@@ -99,8 +111,8 @@ extension Emitter {
     }
     let (front, back) = (before.map { max(0, $0) }, after.map { max(0, $0) })
     let isPadded = (front + back).contains { $0 > 0 }
-    let kept = try slice(x, cut, step: isPadded ? "cut" : nil)
-    return isPadded ? try add(Pad(before: front, after: back, mode: mode), kept) : kept
+    let kept = try slice(x, cut, step: isPadded ? "cut" : step)
+    return isPadded ? try add(Pad(before: front, after: back, mode: mode), kept, step: step) : kept
   }
 }
 

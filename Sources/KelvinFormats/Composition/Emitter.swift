@@ -52,16 +52,30 @@ struct Emitter {
   ) throws -> ValueID {
     let node = step.map { "\(name)/\($0)" } ?? name
     let value = step == nil && output < outputNames.count ? outputNames[output] : node
+    guard let result = try results(op, inputs, node: node, values: [value]).first else {
+      throw invalid("it has no result")
+    }
+    return result
+  }
+
+  /// Adds a node that yields all of the operation's outputs.
+  mutating func addAll(_ op: any Operator, _ inputs: [ValueID]) throws -> [ValueID] {
+    try results(op, inputs, node: name, values: outputNames)
+  }
+
+  private mutating func results(
+    _ op: any Operator, _ inputs: [ValueID], node: String, values: [String]
+  ) throws -> [ValueID] {
     let results: [ValueID]
     do {
-      results = try builder.add(op, inputs, name: node, outputNames: [value], origin: origin)
+      results = try builder.add(op, inputs, name: node, outputNames: values, origin: origin)
     } catch {
       throw invalid(error.reason)
     }
-    guard let result = results.first, shape(result).rank <= Self.rankLimit else {
+    guard results.allSatisfy({ shape($0).rank <= Self.rankLimit }) else {
       throw invalid("its result has more than \(Self.rankLimit) dimensions")
     }
-    return result
+    return results
   }
 
   mutating func add(
@@ -84,7 +98,7 @@ struct Emitter {
   ) -> ValueID? {
     let depth = depths[x] ?? 0
     guard let weight = weight(x), depth < Self.depthLimit else { return nil }
-    let result = constant(Weight(type) { compute(weight.dense()) }, step: step)
+    let result = constant(Weight(type, from: [weight]) { compute(weight.dense()) }, step: step)
     depths[result] = depth + 1
     return result
   }

@@ -4,7 +4,7 @@ import KelvinGraph
 struct CoreMLFeature {
   enum Kind {
     case int64, double, string
-    case image(width: Int, height: Int, colorSpace: Int)
+    case image(CoreMLImage)
     case array(CoreMLArray)
     case dictionary(FeatureType.KeyType)
     case sequence(FeatureType.KeyType)
@@ -38,7 +38,7 @@ struct CoreMLFeature {
       case Fields.int64Type: kind = .int64
       case Fields.doubleType: kind = .double
       case Fields.stringType: kind = .string
-      case Fields.imageType: kind = try Self.image(field.message())
+      case Fields.imageType: kind = .image(try CoreMLImage(field.message()))
       case Fields.multiArrayType: kind = .array(try CoreMLArray(field.message()))
       case Fields.dictionaryType:
         let isInteger = try field.message().message(CoreMLSchema.DictionaryFeatureType.int64KeyType) != nil
@@ -55,25 +55,6 @@ struct CoreMLFeature {
       }
     }
   }
-
-  private static func image(_ message: WireMessage) throws(FormatError) -> Kind {
-    typealias Fields = CoreMLSchema.ImageFeatureType
-    var (width, height, colorSpace) = (0, 0, 0)
-    var reader = message.fields()
-    while let field = try reader.next() {
-      switch field.number {
-      case Fields.width: width = try field.integer()
-      case Fields.height: height = try field.integer()
-      case Fields.colorSpace: colorSpace = try field.integer()
-      default: break
-      }
-    }
-    guard (1..<(1 << 20)).contains(width), (1..<(1 << 20)).contains(height) else {
-      throw FormatError(
-        .malformed, file: message.file, offset: message.offset, "an image of \(width) × \(height) pixels")
-    }
-    return .image(width: width, height: height, colorSpace: colorSpace)
-  }
 }
 
 /// An `ArrayFeatureType`.
@@ -82,6 +63,8 @@ struct CoreMLArray {
   var dataType = 0
   /// For each axis, the sizes allowed by the ranges or the enumerated shapes.
   var ranges: [ClosedRange<Int>] = []
+  /// The enumerated shapes, where there are some.
+  var shapes: [Shape] = []
   var standardValue: Double?
 
   init(_ message: WireMessage) throws(FormatError) {
@@ -131,6 +114,8 @@ struct CoreMLArray {
           try part.append(to: &sizes, limit: Emitter.rankLimit)
         }
       }
+      try field.check(shapes.count, WireMessage.operandLimit)
+      shapes.append(Shape(sizes))
       if ranges.isEmpty {
         ranges = sizes.map { $0...$0 }
       } else if ranges.count == sizes.count {

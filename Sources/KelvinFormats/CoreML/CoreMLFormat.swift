@@ -35,7 +35,9 @@ package func readCoreML(
   let file = path.lastPathPart
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the model file is empty") }
   let model = try CoreMLModel(WireMessage(bytes, file: file))
-  guard model.type == CoreMLSchema.Model.mlProgram else { throw try model.refusal(file: file) }
+  guard model.type == CoreMLSchema.Model.mlProgram else {
+    return try readStages(of: model, file: file, path: path, files: files)
+  }
   let program = try MILProgram(model.contents)
   let weights = WeightFiles(folder: folder)
   var functions: [String: Function] = [:]

@@ -41,28 +41,19 @@ struct CoreMLModel {
         remedy: "retrain or convert the model with a feature extractor of its own")
     }
     return FormatError(
-      .unsupported, file: file, "it is \(kind), a model type that is not supported yet",
-      remedy: "expected an ML Program (specification version 6 or later)")
+      .unsupported, file: file, "it is \(kind), a model type that Kelvin does not run",
+      remedy: "convert the model to an ML Program or a neural network")
   }
 
   /// This model's type and, for pipelines, those of the models in it.
-  private func allTypes() throws(FormatError) -> [Int] {
-    var pipeline: WireMessage?
-    switch type {
-    case CoreMLSchema.Model.pipeline: pipeline = contents
-    case CoreMLSchema.Model.pipelineClassifier:
-      pipeline = try contents.message(CoreMLSchema.PipelineClassifier.pipeline)
-    case CoreMLSchema.Model.pipelineRegressor:
-      pipeline = try contents.message(CoreMLSchema.PipelineRegressor.pipeline)
-    default: break
-    }
+  func allTypes() throws(FormatError) -> [Int] {
     var types = [type]
-    guard let pipeline else { return types }
-    var reader = pipeline.fields()
-    while let field = try reader.next() {
-      guard field.number == CoreMLSchema.Pipeline.models else { continue }
-      try field.check(types.count, 1000)
-      types += try CoreMLModel(field.message()).allTypes()
+    guard StageReader.pipelines.contains(type) else { return types }
+    for model in try pipeline().models {
+      types += try model.allTypes()
+      guard types.count <= 1000 else {
+        throw FormatError(.malformed, file: contents.file, "a pipeline has more than 1000 models")
+      }
     }
     return types
   }

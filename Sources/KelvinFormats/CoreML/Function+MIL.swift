@@ -94,7 +94,10 @@ extension Feature {
     self.init(
       name: name, type: try Self.type(described?.kind ?? .unknown, named: name, type, file: file),
       isOptional: described?.isOptional ?? false, summary: described?.summary ?? "")
-    if case .array(let array)? = described?.kind { defaultValue = array.standardValue }
+    if case .array(let array)? = described?.kind {
+      defaultValue = array.standardValue
+      if type.tensorType == nil { allowedShapes = array.shapes }
+    }
   }
 
   private static func type(
@@ -109,16 +112,11 @@ extension Feature {
     case .string: return .string
     case .dictionary(let keys): return .dictionary(keys: keys)
     case .sequence(let elements): return .sequence(of: elements)
-    case .image(let width, let height, let colorSpace):
-      typealias Space = CoreMLSchema.ImageFeatureType.ColorSpace
-      let layout: ImageFeature.Layout
-      switch colorSpace {
-      case Space.grayscale, Space.grayscaleFloat16: layout = .grayscale
-      case Space.rgb: layout = .rgb
-      case Space.bgr: layout = .bgr
-      default: throw malformed("color space \(colorSpace) is not known")
-      }
-      let image = ImageFeature(width: width, height: height, layout: layout, scalar: type.scalar ?? .float32)
+    case .image(let described):
+      guard let layout = described.layout else { throw malformed("color space \(described.colorSpace) is not known") }
+      let image = ImageFeature(
+        width: described.width, height: described.height, sizes: described.sizes, layout: layout,
+        scalar: type.scalar ?? .float32)
       if let tensor = type.tensorType, tensor.shape != image.tensorShape {
         throw malformed("it is an image of \(image.tensorShape), the program has \(tensor)")
       }

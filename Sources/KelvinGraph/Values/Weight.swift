@@ -89,6 +89,42 @@ package struct Weight: Sendable {
     return try Weight(.converted(self, scalar), TensorType(scalar, type.shape), of: [self])
   }
 
+  /// The same elements in another shape, in the same encoding where that does not depend on the shape.
+  package func reshaped(to shape: Shape) -> Weight {
+    if shape == type.shape { return self }
+    let single = Shape([Int](repeating: 1, count: shape.rank))
+    switch encoding {
+    case .dense(let tensor): return Weight(tensor.reshaped(to: shape))
+    case .packed(let integers):
+      if let integers = try? PackedIntegers(
+        integers.bytes, bits: integers.bits, isSigned: integers.isSigned, order: integers.order, shape: shape)
+      {
+        return Weight(integers)
+      }
+    case .palettized(let palettized) where palettized.table.type.shape.dimensions.dropLast(2).allSatisfy({ $0 == 1 }):
+      let sizes = palettized.table.type.shape.dimensions.suffix(2)
+      if sizes.last == 1,
+        let weight = try? Weight(
+          palettized: palettized.indices.reshaped(to: shape),
+          table: palettized.table.reshaped(to: Shape(single.dimensions + sizes)))
+      {
+        return weight
+      }
+    case .affine(let affine) where affine.scale.type.count == 1:
+      let data = affine.data.reshaped(to: shape)
+      let scale = affine.scale.reshaped(to: single)
+      if let bias = affine.bias?.reshaped(to: single) {
+        if let weight = try? Weight(affine: data, scale: scale, bias: bias) { return weight }
+      } else if let weight = try? Weight(
+        affine: data, scale: scale, offset: affine.offset?.reshaped(to: single))
+      {
+        return weight
+      }
+    default: break
+    }
+    return Weight(TensorType(type.scalar, shape), from: [self]) { dense().reshaped(to: shape) }
+  }
+
   /// The elements themselves. Those of an encoding are computed anew at each call.
   package func dense() -> Tensor {
     switch encoding {

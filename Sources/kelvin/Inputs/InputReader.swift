@@ -8,9 +8,10 @@ struct InputReader {
   let function: Function
   let pictures: PictureOptions
 
+  /// - Parameter mayLackSome: whether inputs that the model needs may be left out.
   /// - Throws: `InputError` naming the input, what was expected and what was given; `ImageError`, `FormatError` for
   ///   files that cannot be read.
-  func read(_ inputs: [NamedInput]) throws -> DictionaryFeatureProvider {
+  func read(_ inputs: [NamedInput], mayLackSome: Bool = false) throws -> DictionaryFeatureProvider {
     var values: [String: FeatureValue] = [:]
     for input in inputs {
       guard let feature = function.inputs.first(where: { $0.name == input.name }) else {
@@ -23,11 +24,27 @@ struct InputReader {
       if case .state = feature.type { return false }
       return values[feature.name] == nil && !feature.isOptional && feature.defaultValue == nil
     }
-    guard missing.isEmpty else {
+    guard missing.isEmpty || mayLackSome else {
       let example = "--input \(missing[0].name)=\(missing[0].type.exampleValue)"
       throw InputError("no value was given for \(list(missing)); add \(example)")
     }
     return DictionaryFeatureProvider(dictionary: values)
+  }
+
+  /// The same values, and made-up ones for the inputs that the model needs and that have none. Says which.
+  func completed(
+    _ values: DictionaryFeatureProvider, for graph: Graph, seed: UInt64
+  ) -> DictionaryFeatureProvider {
+    var completed = values.dictionary
+    for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
+      let feature = function.inputs.first { $0.name == graph[id].name }
+      guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
+        continue
+      }
+      completed[feature.name] = FeatureValue(multiArray: MultiArray(tensor))
+      Console.note("input '\(feature.name)' is made up (\(tensor.type), seed \(seed))")
+    }
+    return DictionaryFeatureProvider(dictionary: completed)
   }
 
   private func list(_ features: [Feature]) -> String {
@@ -60,8 +77,10 @@ struct InputReader {
       }
       return try checked(
         Tensor(TensorType(.float64, Shape(dimensions.map { _ in 1 })), rounding: [number]), feature, scalar, dimensions)
-    case .dictionary, .sequence, .state:
-      throw InputError("input '\(feature.name)' is \(feature.type.text), which cannot be given on the command line")
+    case .dictionary(let keys): return FeatureValue(dictionary: try dictionary(text, keys, feature))
+    case .sequence(let elements): return FeatureValue(sequence: try sequence(text, elements, feature))
+    case .state:
+      throw InputError("input '\(feature.name)' is memory of the model's own, which cannot be given")
     }
   }
 
@@ -103,13 +122,10 @@ struct InputReader {
         feature, "\(tensor.type) with values that \(scalar.rawValue) cannot hold",
         "convert it: array.astype('\(scalar.rawValue)')")
     }
-    guard let array = MultiArray(converted) else {
-      throw mismatch(feature, "\(tensor.type)", "element type \(scalar.rawValue) cannot be given")
-    }
-    return FeatureValue(multiArray: array)
+    return FeatureValue(multiArray: MultiArray(converted))
   }
 
-  private func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> InputError {
+  func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> InputError {
     InputError("input '\(feature.name)': expected \(feature.type.text), got \(got); \(remedy)")
   }
 }
@@ -151,6 +167,8 @@ extension KelvinGraph.FeatureType {
     case .image: "photo.jpg"
     case .int64, .double: "1"
     case .string: "text"
+    case .dictionary: "'{\"key\": 1}'"
+    case .sequence(let elements): elements == .string ? "'[\"a\", \"b\"]'" : "'[1, 2]'"
     default: "array.npy"
     }
   }

@@ -96,14 +96,10 @@ extension MILMapper {
     return try scope.emitter.unary(.clip(try operation.alpha(scope), .infinity), x)
   }
 
-  /// `x` where `x >= α`, else 0: x times the sign of `x - α`, raised by 1 and cut to 0…1.
+  /// `x` where `x >= α`, else 0
   private static let thresholdedRelu = MILMapper("thresholded_relu") { operation, scope in
     let x = try operation.value("x", &scope)
-    let alpha = try operation.alpha(scope)
-    let distance = try scope.emitter.unary(UnaryFunction(.affine, a: 1, b: -alpha), x, step: "distance")
-    let side = try scope.emitter.unary(UnaryFunction(.sign), distance, step: "side")
-    let gate = try scope.emitter.unary(UnaryFunction(.hardSigmoid, a: 1, b: 1), side, step: "gate")
-    return try scope.emitter.binary(.multiply, x, gate)
+    return try scope.emitter.unary(UnaryFunction(.thresholdedRelu, a: try operation.alpha(scope)), x)
   }
 }
 

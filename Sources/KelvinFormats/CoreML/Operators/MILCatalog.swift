@@ -1,26 +1,32 @@
 /// Every MIL operation that is mapped. `const` and `classify` are part of the program's structure.
 let milMappers: [MILMapper] =
-  MILMapper.unaryFunctions + MILMapper.activations + MILMapper.arithmetic + MILMapper.reductions + [
+  MILMapper.unaryFunctions + MILMapper.activations + MILMapper.arithmetic + MILMapper.reductions
+  + MILMapper.comparisons + MILMapper.indexing + MILMapper.rearranging + MILMapper.resizing + [
     .avgPool,
     .batchNorm,
     .cast,
     .concat,
     .conv,
+    .convTranspose,
     .depthToSpace,
+    .einsum,
     .expandDims,
     .fill,
     .flatten2d,
-    .gather,
     .identity,
     .instanceNorm,
     .l2Norm,
+    .l2Pool,
     .layerNorm,
     .linear,
+    .localResponseNorm,
     .matmul,
     .maxPool,
+    .nonMaximumSuppression,
     .pad,
     .pixelShuffle,
     .reshape,
+    .scaledDotProductAttention,
     .shape,
     .sliceByIndex,
     .sliceBySize,
@@ -31,5 +37,4 @@ let milMappers: [MILMapper] =
     .stack,
     .tile,
     .transpose,
-    .upsampleNearestNeighbor,
   ]

@@ -82,16 +82,6 @@ extension MILMapper {
     return try scope.emitter.tile(x, try operation.required(try operation.integers("reps", scope), "reps", scope))
   }
 
-  static let gather = MILMapper("gather") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let indices = try operation.value("indices", &scope)
-    guard try operation.integer("batch_dims", scope) ?? 0 == 0 else {
-      throw scope.emitter.invalid("batch_dims other than 0 is not supported yet")
-    }
-    let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
-    return try scope.emitter.add(Gather(axis: axis), x, indices)
-  }
-
   static let cast = MILMapper("cast") { operation, scope in
     let x = try operation.value("x", &scope)
     let name = try operation.required(try operation.text("dtype", scope), "dtype", scope)
@@ -112,24 +102,5 @@ extension MILMapper {
     let value = scope.emitter.constant(Double(try operation.number("value", scope) ?? 0), scalar, step: "value")
     guard sizes.count <= Emitter.rankLimit else { throw scope.emitter.invalid("a shape of \(sizes.count) dimensions") }
     return try scope.emitter.add(Expand(Shape(sizes)), value)
-  }
-
-  /// Repeats rows and columns a whole number of times.
-  static let upsampleNearestNeighbor = MILMapper("upsample_nearest_neighbor") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let shape = scope.emitter.shape(x)
-    let scales = [
-      try operation.number("scale_factor_height", scope) ?? 1, try operation.number("scale_factor_width", scope) ?? 1,
-    ]
-    guard shape.rank >= 3, scales.allSatisfy({ $0 >= 1 && $0 < 65536 && $0 == $0.rounded() }) else {
-      throw scope.emitter.invalid("\(scope.emitter.type(x)) by \(scales): expected whole factors of the last two axes")
-    }
-    let (rows, columns) = (Int(scales[0]), Int(scales[1]))
-    let outer = Array(shape.dimensions.dropLast(2))
-    let (height, width) = (shape[shape.rank - 2], shape[shape.rank - 1])
-    let separate = try scope.emitter.reshape(x, Shape(outer + [height, 1, width, 1]), step: "separated")
-    let repeated = try scope.emitter.add(
-      Expand(Shape(outer + [height, rows, width, columns])), separate, step: "repeated")
-    return try scope.emitter.reshape(repeated, Shape(outer + [height * rows, width * columns]))
   }
 }

@@ -23,29 +23,44 @@ extension MILMapper {
     let sizes = axes.map { scope.emitter.shape(x)[$0] }
     var parameters: [ValueID?] = []
     for name in ["gamma", "beta"] {
-      guard let parameter = try operation.optional(name, &scope) else {
-        parameters.append(nil)
-        continue
-      }
-      guard scope.emitter.shape(parameter).dimensions == sizes else {
+      let parameter = try operation.optional(name, &scope)
+      if let parameter, scope.emitter.shape(parameter).dimensions != sizes {
         throw scope.emitter.invalid("\(name): expected \(Shape(sizes)), got \(scope.emitter.type(parameter))")
       }
-      var raised = [Int](repeating: 1, count: scope.emitter.shape(x).rank)
-      for axis in axes { raised[axis] = scope.emitter.shape(x)[axis] }
-      parameters.append(try scope.emitter.reshape(parameter, Shape(raised), step: name))
+      parameters.append(parameter)
     }
     let epsilon = try operation.number("epsilon", scope) ?? 1e-5
-    return try scope.emitter.normalize(x, axes: axes, epsilon: epsilon, scale: parameters[0], shift: parameters[1])
+    let rank = scope.emitter.shape(x).rank
+    if let first = axes.first, axes == Array(first..<rank) {
+      return try scope.emitter.layerNormalize(
+        x, from: first, epsilon: epsilon, scale: parameters[0], shift: parameters[1])
+    }
+    var raised = [Int](repeating: 1, count: rank)
+    for axis in axes { raised[axis] = scope.emitter.shape(x)[axis] }
+    let scale = try parameters[0].map { try scope.emitter.reshape($0, Shape(raised), step: "gamma") }
+    let shift = try parameters[1].map { try scope.emitter.reshape($0, Shape(raised), step: "beta") }
+    return try scope.emitter.normalize(x, axes: axes, epsilon: epsilon, scale: scale, shift: shift)
   }
 
   static let instanceNorm = MILMapper("instance_norm") { operation, scope in
     let x = try operation.value("x", &scope)
-    let rank = scope.emitter.shape(x).rank
-    guard rank >= 3 else { throw scope.emitter.invalid("expected [N, C, spatial…], got \(scope.emitter.type(x))") }
-    let gamma = try operation.optional("gamma", &scope).map { try scope.emitter.channels($0, of: x, step: "gamma") }
-    let beta = try operation.optional("beta", &scope).map { try scope.emitter.channels($0, of: x, step: "beta") }
+    let shape = scope.emitter.shape(x)
+    guard shape.rank >= 3 else {
+      throw scope.emitter.invalid("expected [N, C, spatial…], got \(scope.emitter.type(x))")
+    }
+    let gamma = try operation.optional("gamma", &scope)
+    let beta = try operation.optional("beta", &scope)
     let epsilon = try operation.number("epsilon", scope) ?? 1e-5
-    return try scope.emitter.normalize(x, axes: Array(2..<rank), epsilon: epsilon, scale: gamma, shift: beta)
+    return try scope.emitter.groupNormalize(x, groups: shape[1], epsilon: epsilon, scale: gamma, shift: beta)
+  }
+
+  static let localResponseNorm = MILMapper("local_response_norm") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let size = try operation.required(try operation.integer("size", scope), "size", scope)
+    let alpha = try operation.number("alpha", scope) ?? 1e-4
+    let beta = try operation.number("beta", scope) ?? 0.75
+    let k = try operation.number("k", scope) ?? 1
+    return try scope.emitter.add(LocalResponseNormalization(size: size, alpha: alpha, beta: beta, k: k), x)
   }
 
   /// `x / sqrt(Σx² + epsilon)` over the last three axes, computed in float32 where x is float16.

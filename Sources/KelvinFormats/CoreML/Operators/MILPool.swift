@@ -7,6 +7,14 @@ extension MILMapper {
     let excludes = try operation.flag("exclude_padding_from_average", scope)
     return try operation.pool(excludes ? .average : .averageIncludingPadding, &scope)
   }
+
+  static let l2Pool = MILMapper("l2_pool") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let kernel = try operation.required(try operation.integers("kernel_sizes", scope), "kernel_sizes", scope)
+    let roundsUp = try operation.flag("ceil_mode", scope)
+    let window = try operation.window(kernel: kernel, over: x, roundsUp: roundsUp, scope)
+    return try scope.emitter.lengthPool(x, window, order: 2)
+  }
 }
 
 extension MILOperation {

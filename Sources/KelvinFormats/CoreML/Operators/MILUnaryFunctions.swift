@@ -3,11 +3,14 @@ import KelvinGraph
 extension MILMapper {
   /// Operations of one input that are one function of each element.
   static let unaryFunctions: [MILMapper] = [
-    unary("abs", .abs), unary("ceil", .ceil), unary("cos", .cos), unary("erf", .erf), unary("exp", .exp),
+    unary("abs", .abs), unary("acos", .acos), unary("asin", .asin), unary("atan", .atan), unary("atanh", .atanh),
+    unary("ceil", .ceil), unary("cos", .cos), unary("cosh", .cosh), unary("erf", .erf), unary("exp", .exp),
+    unary("exp2", .exp2),
     unary("floor", .floor), unary("relu", .relu), unary("round", .round), unary("sigmoid", .sigmoid),
-    unary("sign", .sign), unary("silu", .silu), unary("sin", .sin), unary("softplus", .softplus),
-    unary("softsign", .softsign), unary("sqrt", .sqrt), unary("square", .square), unary("tanh", .tanh),
-    exp2, inverse, log, rsqrt, tan,
+    unary("sign", .sign), unary("silu", .silu), unary("sin", .sin), unary("sinh", .sinh), unary("softplus", .softplus),
+    unary("softsign", .softsign), unary("sqrt", .sqrt), unary("square", .square), unary("tan", .tan),
+    unary("tanh", .tanh),
+    inverse, log, rsqrt,
   ]
 
   private static func unary(_ name: String, _ kind: UnaryFunction.Kind) -> MILMapper {
@@ -15,12 +18,6 @@ extension MILMapper {
       let x = try operation.value("x", &scope)
       return try scope.emitter.unary(UnaryFunction(kind), x)
     }
-  }
-
-  private static let exp2 = MILMapper("exp2") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let two = scope.emitter.constant(2, scope.emitter.scalar(x), step: "two")
-    return try scope.emitter.binary(.power, two, x)
   }
 
   /// `1 / (x + epsilon)`
@@ -42,13 +39,6 @@ extension MILMapper {
     let x = try operation.value("x", &scope)
     let epsilon = try operation.number("epsilon", scope) ?? 1e-12
     return try scope.emitter.unary(UnaryFunction(.rsqrt, a: epsilon), x)
-  }
-
-  private static let tan = MILMapper("tan") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let sine = try scope.emitter.unary(UnaryFunction(.sin), x, step: "sine")
-    let cosine = try scope.emitter.unary(UnaryFunction(.cos), x, step: "cosine")
-    return try scope.emitter.binary(.divide, sine, cosine)
   }
 }
 

@@ -4,7 +4,7 @@ extension ONNXMapper {
   /// Element-wise operators of two or more inputs.
   static let arithmetic: [ONNXMapper] = [
     binary("Add", .add), binary("Sub", .subtract), binary("Mul", .multiply), binary("Div", .divide), power,
-    variadic("Max", .maximum), variadic("Min", .minimum), variadic("Sum", .add), mean,
+    variadic("Max", .maximum), variadic("Min", .minimum), variadic("Sum", .add), mean, modulo,
   ]
 
   private static func binary(_ name: String, _ function: Binary.Function) -> ONNXMapper {
@@ -27,6 +27,12 @@ extension ONNXMapper {
     }
     let exponent = try c.emitter.cast(y, to: base, step: "exponent")
     return [try c.emitter.binary(.power, x, exponent)]
+  }
+
+  /// With the sign of the divisor, or with `fmod` of the dividend.
+  private static let modulo = ONNXMapper("Mod") { c in
+    let (x, y) = (try c.input(0), try c.input(1))
+    return [try c.emitter.binary(c.flag("fmod") ? .remainder : .modulo, x, y)]
   }
 
   private static func variadic(_ name: String, _ function: Binary.Function) -> ONNXMapper {

@@ -1,6 +1,9 @@
 /// Every ONNX operator that is mapped.
 let onnxMappers: [ONNXMapper] =
-  ONNXMapper.unaryFunctions + ONNXMapper.activations + ONNXMapper.arithmetic + ONNXMapper.reductions + [
+  ONNXMapper.unaryFunctions + ONNXMapper.activations + ONNXMapper.arithmetic + ONNXMapper.reductions
+  + ONNXMapper.quantization + ONNXMapper.microsoftQuantization + [
+  + ONNXMapper.comparisons + ONNXMapper.indexing + [
+    .attention,
     .averagePool,
     .batchNormalization,
     .cast,
@@ -9,22 +12,34 @@ let onnxMappers: [ONNXMapper] =
     .constant,
     .constantOfShape,
     .conv,
+    .convTranspose,
     .depthToSpace,
     .dropout,
+    .einsum,
     .expand,
+    .eyeLike,
     .flatten,
     .gather,
     .gemm,
     .globalAveragePool,
     .globalMaxPool,
+    .groupNormalization,
+    .hardmax,
     .identity,
     .instanceNormalization,
     .layerNormalization,
+    .localResponseNormalization,
     .logSoftmax,
+    .lpNormalization,
+    .lpPool,
     .matMul,
     .maxPool,
+    .meanVarianceNormalization,
     .pad,
+    .range,
     .reshape,
+    .resize,
+    .rmsNormalization,
     .shape,
     .size,
     .slice,
@@ -34,5 +49,7 @@ let onnxMappers: [ONNXMapper] =
     .squeeze,
     .tile,
     .transpose,
+    .trilu,
     .unsqueeze,
+    .upsample,
   ]

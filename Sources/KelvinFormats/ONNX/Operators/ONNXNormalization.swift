@@ -21,22 +21,20 @@ extension ONNXMapper {
     let (x, scale) = (try c.input(0), try c.input(1))
     let axis = try c.emitter.axis(c.integer("axis", default: -1), of: x)
     return [
-      try c.emitter.normalize(
-        x, axes: Array(axis..<c.emitter.shape(x).rank), epsilon: c.float("epsilon", default: 1e-5), scale: scale,
-        shift: c.optional(2))
+      try c.emitter.layerNormalize(
+        x, from: axis, epsilon: c.float("epsilon", default: 1e-5), scale: scale, shift: c.optional(2))
     ]
   }
 
   /// Normalises each channel of each sample over its spatial axes.
   static let instanceNormalization = ONNXMapper("InstanceNormalization") { c in
     let x = try c.input(0)
-    let rank = c.emitter.shape(x).rank
-    guard rank >= 3 else { throw c.emitter.invalid("expected [N, C, spatial…], got \(c.emitter.type(x))") }
-    let scale = try c.emitter.channels(try c.input(1), of: x, step: "scale_vector")
-    let shift = try c.emitter.channels(try c.input(2), of: x, step: "shift_vector")
+    let shape = c.emitter.shape(x)
+    guard shape.rank >= 3 else { throw c.emitter.invalid("expected [N, C, spatial…], got \(c.emitter.type(x))") }
+    let (scale, shift) = (try c.input(1), try c.input(2))
     return [
-      try c.emitter.normalize(
-        x, axes: Array(2..<rank), epsilon: c.float("epsilon", default: 1e-5), scale: scale, shift: shift)
+      try c.emitter.groupNormalize(
+        x, groups: shape[1], epsilon: c.float("epsilon", default: 1e-5), scale: scale, shift: shift)
     ]
   }
 }

@@ -8,6 +8,24 @@ extension ONNXMapper {
   static let logSoftmax = ONNXMapper("LogSoftmax") { c in
     [try c.overSoftmaxAxes { x, axis, emitter, step in try emitter.logSoftmax(x, axis: axis, step: step) }]
   }
+
+  /// One at the first largest element, zero elsewhere.
+  static let hardmax = ONNXMapper("Hardmax") { c in
+    [
+      try c.overSoftmaxAxes { x, axis, emitter, step in
+        let largest = ArgReduce(.maximum, axis: axis, keepsDimensions: true)
+        let place = try emitter.add(largest, x, step: "place")
+        var sizes = [Int](repeating: 1, count: emitter.shape(x).rank)
+        let count = emitter.shape(x)[axis]
+        sizes[axis] = count
+        let type = TensorType(.int64, Shape(sizes))
+        let positions = emitter.constant(
+          Weight(type) { Tensor(type, rounding: (0..<count).map(Double.init)) }, step: "positions")
+        let hit = try emitter.add(Compare(.equal), positions, place, step: "hit")
+        return try emitter.add(Cast(emitter.scalar(x)), hit, step: step)
+      }
+    ]
+  }
 }
 
 extension ONNXOperation {

@@ -1,0 +1,96 @@
+import KelvinGraph
+
+extension Emitter {
+  /// Products of tensors summed over the axes that the result does not have, two operands at a time: each step is one
+  /// matrix product where anything is summed, else one multiplication.
+  mutating func einsum(_ equation: String, _ operands: [ValueID]) throws -> ValueID {
+    guard !operands.isEmpty, operands.count <= 64,
+      let plan = EinsumEquation(equation, ranks: operands.map { shape($0).rank })
+    else {
+      throw invalid(
+        "equation '\(equation)' does not fit \(operands.map { type($0).description }.joined(separator: ", "))")
+    }
+    for labels in plan.operands where Set(labels).count != labels.count {
+      throw invalid("equation '\(equation)' takes a diagonal, which is not supported")
+    }
+    var terms = zip(operands, plan.operands).map { EinsumTerm(value: $0, labels: $1) }
+    var product = terms.removeFirst()
+    while !terms.isEmpty {
+      let next = terms.removeFirst()
+      let needed = Set(plan.result + terms.flatMap(\.labels))
+      let left = try summed(product, keeping: needed.union(next.labels))
+      let right = try summed(next, keeping: needed.union(product.labels))
+      product = try contracted(left, right, needed)
+    }
+    product = try summed(product, keeping: Set(plan.result))
+    return try transpose(product.value, plan.result.map { product.labels.firstIndex(of: $0) ?? 0 })
+  }
+
+  private mutating func summed(_ term: EinsumTerm, keeping labels: Set<Int>) throws -> EinsumTerm {
+    let axes = term.labels.indices.filter { !labels.contains(term.labels[$0]) }
+    if axes.isEmpty { return term }
+    let sum = try add(Reduce(.sum, axes: axes, keepsDimensions: false), term.value, step: "summed")
+    return EinsumTerm(value: sum, labels: term.labels.filter(labels.contains))
+  }
+
+  private mutating func contracted(
+    _ left: EinsumTerm, _ right: EinsumTerm, _ needed: Set<Int>
+  ) throws -> EinsumTerm {
+    let shared = left.labels.filter(right.labels.contains)
+    let inner = shared.filter { !needed.contains($0) }
+    let batch = shared.filter(needed.contains)
+    let rows = left.labels.filter { !shared.contains($0) }
+    let columns = right.labels.filter { !shared.contains($0) }
+    guard !inner.isEmpty, scalar(left.value).isFloatingPoint else {
+      let x = try arranged(left, [batch + inner, rows, []], ones: columns.count, merges: false)
+      let order = batch + inner + columns
+      let y = try transpose(
+        right.value, order.map { right.labels.firstIndex(of: $0) ?? 0 }, step: "right")
+      var sizes = shape(y).dimensions
+      sizes.insert(contentsOf: rows.map { _ in 1 }, at: batch.count + inner.count)
+      let product = try binary(.multiply, x, try reshape(y, Shape(sizes), step: "right_factor"), step: "product")
+      return EinsumTerm(value: product, labels: batch + inner + rows + columns)
+    }
+    for label in inner where size(label, left) != size(label, right) {
+      throw invalid("\(type(left.value)) and \(type(right.value)) differ along an axis that is summed")
+    }
+    let transposesX = left.labels == batch + inner + rows
+    let x = try arranged(left, [batch] + (transposesX ? [inner, rows] : [rows, inner]), ones: 0, merges: true)
+    let isConstant = weight(right.value) != nil && batch.isEmpty
+    let transposesY = isConstant || right.labels == batch + columns + inner
+    let y = try arranged(right, [batch] + (transposesY ? [columns, inner] : [inner, columns]), ones: 0, merges: true)
+    let product =
+      isConstant && !transposesX
+      ? try add(Linear(), x, y, step: "product")
+      : try add(MatMul(transposesX: transposesX, transposesY: transposesY), x, y, step: "product")
+    let sizes =
+      shape(product).dimensions.prefix(batch.count) + rows.map { size($0, left) } + columns.map { size($0, right) }
+    let separate = try reshape(product, Shape(Array(sizes)), step: "separate")
+    return EinsumTerm(value: separate, labels: batch + rows + columns)
+  }
+
+  /// The term with its axes in the order of three groups; the second and the third merged into one axis each, or
+  /// axes of size 1 behind them.
+  private mutating func arranged(
+    _ term: EinsumTerm, _ groups: [[Int]], ones: Int, merges: Bool
+  ) throws -> ValueID {
+    let order = groups.flatMap { $0 }.map { term.labels.firstIndex(of: $0) ?? 0 }
+    let moved = try transpose(term.value, order, step: "arranged")
+    var sizes = groups[0].map { size($0, term) }
+    for group in groups.dropFirst() {
+      let group = group.map { size($0, term) }
+      sizes += merges ? [group.reduce(1, *)] : group
+    }
+    return try reshape(moved, Shape(sizes + [Int](repeating: 1, count: ones)), step: "factor")
+  }
+
+  private func size(_ label: Int, _ term: EinsumTerm) -> Int {
+    term.labels.firstIndex(of: label).map { shape(term.value)[$0] } ?? 1
+  }
+}
+
+/// A tensor and the names of its axes.
+private struct EinsumTerm {
+  var value: ValueID
+  var labels: [Int]
+}

@@ -1,0 +1,52 @@
+import KelvinGraph
+
+/// How a resized axis reads its source: output position `i` reads coordinate `scale * i + offset`.
+///
+/// The conventions, for `n` source elements and `m` results, `ratio` being `n / m` or one over the factor that the
+/// source names: half pixel `(i + 1/2) * ratio - 1/2`, asymmetric `i * ratio`, aligned corners `i * (n - 1) / (m - 1)`.
+struct Sampling: Hashable {
+  var scale: Double
+  var offset: Double
+
+  static func halfPixel(_ ratio: Double) -> Sampling { Sampling(scale: ratio, offset: 0.5 * ratio - 0.5) }
+
+  static func asymmetric(_ ratio: Double) -> Sampling { Sampling(scale: ratio, offset: 0) }
+
+  /// The first and the last result read the first and the last element; a single result reads `alone`.
+  static func alignedCorners(_ length: Int, _ size: Int, alone: Double = 0) -> Sampling {
+    size > 1
+      ? Sampling(scale: Double(length - 1) / Double(size - 1), offset: 0) : Sampling(scale: 0, offset: alone)
+  }
+
+  /// The same coordinates, moved so little that rounding errors of `scale * i + offset` do not decide which of two equally
+  /// near elements is read, or whether a whole coordinate is one.
+  func settled(for rounding: Resize.Rounding) -> Sampling {
+    switch rounding {
+    case .floor, .halfUp: Sampling(scale: scale, offset: offset + 1e-9)
+    case .ceil, .halfDown: Sampling(scale: scale, offset: offset - 1e-9)
+    }
+  }
+}
+
+extension Emitter {
+  /// Resizes axes; one whose size stays and whose coordinates are its positions is left alone.
+  mutating func resize(
+    _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], _ interpolation: Resize.Interpolation
+  ) throws -> ValueID {
+    let source = shape(x)
+    var resized: [ResizeAxis] = []
+    for (axis, size, sampling) in axes.sorted(by: { $0.axis < $1.axis }) {
+      guard size > 0, source[axis] > 0, sampling.scale.isFinite, sampling.offset.isFinite else {
+        throw invalid("axis \(axis) of \(type(x)) cannot be resized to \(size)")
+      }
+      if size == source[axis], sampling.offset == 0, sampling.scale == 1 || size == 1 { continue }
+      let settled =
+        switch interpolation {
+        case .linear: sampling
+        case .nearest(let rounding): sampling.settled(for: rounding)
+        }
+      resized.append(ResizeAxis(axis: axis, size: size, scale: settled.scale, offset: settled.offset))
+    }
+    return resized.isEmpty ? x : try add(Resize(axes: resized, interpolation: interpolation), x)
+  }
+}

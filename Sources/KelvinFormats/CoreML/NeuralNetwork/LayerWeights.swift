@@ -1,0 +1,145 @@
+import KelvinGraph
+
+/// A layer's `WeightParams`: numbers in the file, in one of several forms.
+struct LayerWeights {
+  private typealias Fields = NetworkSchema.WeightParams
+  private let parameters: LayerParameters
+
+  init(_ parameters: LayerParameters) { self.parameters = parameters }
+
+  /// The weights as a float32 tensor. The file is read when they are first needed.
+  ///
+  /// - Parameter shape: its first axis is the one that a quantization by channel goes along.
+  /// - Throws: where the number of elements, or what they are quantized with, does not fit the shape.
+  func weight(_ shape: Shape) throws(FormatError) -> Weight {
+    guard shape.isAddressable else { throw malformed("its shape \(shape) is too large") }
+    let type = TensorType(.float32, shape)
+    if let raw = try parameters.bytes(Fields.rawValue), raw.count > 0 { return try quantized(raw, type) }
+    if let half = try parameters.bytes(Fields.float16Value), half.count > 0 {
+      try check(half.count, 2 * shape.count, type)
+      let stored = Tensor(TensorType(.float16, shape), half)
+      return Weight(type) { stored.converted(to: .float32) }
+    }
+    if let bytes = try parameters.bytes(Fields.int8RawValue), bytes.count > 0 {
+      try check(bytes.count, shape.count, type)
+      return try affine(Tensor(TensorType(.int8, shape), bytes), type, try quantization())
+    }
+    return try floats(type)
+  }
+
+  /// How many numbers there are in the file.
+  func count() throws(FormatError) -> Int {
+    if let half = try parameters.bytes(Fields.float16Value), half.count > 0 { return half.count / 2 }
+    if let raw = try parameters.bytes(Fields.rawValue), raw.count > 0 {
+      return raw.count * 8 / (try bits(quantization()))
+    }
+    var count = 0
+    try parameters.each(Fields.floatValue) { (field) throws(FormatError) in
+      if case .bytes(let bytes) = field.value { count += bytes.count / 4 } else { count += 1 }
+    }
+    return count
+  }
+
+  /// Float32 numbers. A packed list is a view of the file.
+  private func floats(_ type: TensorType) throws(FormatError) -> Weight {
+    var lists: [WireField] = []
+    try parameters.each(Fields.floatValue) { (field) throws(FormatError) in
+      if lists.count < 2 { lists.append(field) }
+    }
+    if lists.count == 1, case .bytes(let bytes) = lists[0].value {
+      try check(bytes.count, type.byteCount, type)
+      return Weight(Tensor(type, bytes))
+    }
+    let values = try parameters.numbers(Fields.floatValue)
+    try check(values.count, type.count, type, unit: "elements")
+    return Weight(Tensor(values, type.shape))
+  }
+
+  private func quantized(_ raw: Bytes, _ type: TensorType) throws(FormatError) -> Weight {
+    typealias Quantization = NetworkSchema.QuantizationParams
+    let quantization = try quantization()
+    let bits = try bits(quantization)
+    try check(raw.count, (type.count * bits + 7) / 8, type)
+    let table = try quantization.message(Quantization.lookupTableQuantization)
+    let stored = Tensor(TensorType(.uint8, type.shape), bits == 8 ? raw : raw.unpacked(bits: bits, count: type.count))
+    guard let table else { return try affine(stored, type, quantization) }
+    let values = try table.numbers(NetworkSchema.LookUpTableQuantizationParams.floatValue, limit: 256)
+    guard values.count == 1 << bits else {
+      throw malformed("its lookup table has \(values.count) entries, expected \(1 << bits) for \(bits) bits")
+    }
+    return Weight(type) {
+      stored.bytes.withUnsafeBytes { codes in Tensor(codes.map { values[Int($0)] }, type.shape) }
+    }
+  }
+
+  /// `scale · q + bias`, each one number or one for each channel.
+  private func affine(
+    _ stored: Tensor, _ type: TensorType, _ quantization: LayerParameters
+  ) throws(FormatError) -> Weight {
+    typealias Linear = NetworkSchema.LinearQuantizationParams
+    guard let linear = try quantization.message(NetworkSchema.QuantizationParams.linearQuantization) else {
+      throw malformed("it is quantized, but neither linearly nor by a table")
+    }
+    let channels = type.shape.dimensions.first ?? 1
+    let scale = try linear.numbers(Linear.scale)
+    var bias = try linear.numbers(Linear.bias)
+    if bias.isEmpty { bias = [0] }
+    guard [1, channels].contains(scale.count), [1, channels].contains(bias.count) else {
+      throw malformed("it has \(scale.count) scales and \(bias.count) biases for \(channels) channels")
+    }
+    return Weight(type) { [bias] in
+      let size = type.count / max(channels, 1)
+      let codes = stored.doubles
+      return Tensor(
+        type,
+        rounding: codes.indices.map { index in
+          let channel = index / size
+          return codes[index] * Double(scale[scale.count == 1 ? 0 : channel])
+            + Double(bias[bias.count == 1 ? 0 : channel])
+        })
+    }
+  }
+
+  private func quantization() throws(FormatError) -> LayerParameters {
+    guard let quantization = try parameters.message(Fields.quantization) else {
+      throw malformed("raw values without quantization parameters")
+    }
+    return quantization
+  }
+
+  private func bits(_ quantization: LayerParameters) throws(FormatError) -> Int {
+    let bits = try quantization.integer(NetworkSchema.QuantizationParams.numberOfBits) ?? 0
+    guard (1...8).contains(bits) else { throw malformed("\(bits) bits, expected 1 to 8") }
+    return bits
+  }
+
+  private func check(_ found: Int, _ expected: Int, _ type: TensorType, unit: String = "bytes") throws(FormatError) {
+    guard found == expected else {
+      throw malformed("\(type) takes \(expected) \(unit), the file has \(found)")
+    }
+  }
+
+  private func malformed(_ reason: String) -> FormatError {
+    FormatError(
+      .malformed, file: parameters.message.file, place: "weights", offset: parameters.message.offset, reason)
+  }
+}
+
+extension Bytes {
+  /// Numbers of some bits each, the first in the highest bits of the first byte, as one byte each.
+  ///
+  /// - Precondition: this region holds at least `count` of them.
+  func unpacked(bits: Int, count: Int) -> Bytes {
+    Bytes(count: count) { target in
+      self.withUnsafeBytes { source in
+        let mask = UInt32(1 << bits) - 1
+        for index in 0..<count {
+          let (byte, shift) = (index * bits / 8, index * bits % 8)
+          let next = byte + 1 < source.count ? UInt32(source[byte + 1]) : 0
+          let word = UInt32(source[byte]) << 8 | next
+          target[index] = UInt8(word >> UInt32(16 - shift - bits) & mask)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/// Every layer of a NeuralNetwork that is mapped.
+let layerMappers: [LayerMapper] =
+  LayerMapper.activations + LayerMapper.elementwise + LayerMapper.normalizations + [
+    .concat,
+    .convolution,
+    .crop,
+    .embedding,
+    .embeddingND,
+    .flatten,
+    .innerProduct,
+    .loadConstant,
+    .padding,
+    .permute,
+    .pooling,
+    .reduce,
+    .reorganizeData,
+    .reshape,
+    .reshapeStatic,
+    .resizeBilinear,
+    .sequenceRepeat,
+    .slice,
+    .split,
+    .unary,
+    .upsample,
+  ]

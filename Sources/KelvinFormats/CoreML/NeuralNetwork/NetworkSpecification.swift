@@ -1,0 +1,125 @@
+import KelvinGraph
+
+/// A `NeuralNetwork`, `NeuralNetworkClassifier` or `NeuralNetworkRegressor`.
+struct NetworkSpecification: Sendable {
+  enum Preprocessing: Sendable {
+    /// `scale · p + bias`, the biases in the order blue, green, red.
+    case scaler(scale: Float, bias: [Float], grayBias: Float)
+    /// `[C, H, W]`, subtracted.
+    case meanImage([Float])
+  }
+
+  var layers: [NetworkLayer] = []
+  /// What is done to an input before the layers see it, by its name; one without a name is for the only image.
+  var preprocessing: [(feature: String, step: Preprocessing)] = []
+  /// Whether arrays keep their shape, instead of becoming `[Sequence, Batch, Channel, Height, Width]`.
+  var keepsArrayShapes = false
+  /// Whether images are `[Batch, Channel, Height, Width]`, instead of having the sequence axis before that.
+  var keepsImageRank = false
+  var labels: Classifier.Labels?
+  /// The blob with one number for each label; empty where the file does not say.
+  var probabilities = ""
+
+  init(_ message: WireMessage) throws(FormatError) {
+    typealias Fields = NetworkSchema.NeuralNetworkClassifier
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.layers:
+        try field.check(layers.count, WireMessage.operationLimit)
+        layers.append(try NetworkLayer(field.message(), index: layers.count))
+      case Fields.preprocessing:
+        try field.check(preprocessing.count, WireMessage.operandLimit)
+        if let step = try Self.preprocessing(field.message()) { preprocessing.append(step) }
+      case Fields.arrayInputShapeMapping: keepsArrayShapes = try field.integer() != 0
+      case Fields.imageInputShapeMapping: keepsImageRank = try field.integer() != 0
+      case Fields.stringClassLabels, Fields.int64ClassLabels:
+        labels = try Classifier.Labels(
+          field.message(), areStrings: field.number == Fields.stringClassLabels)
+      case Fields.labelProbabilityLayerName: probabilities = try field.name()
+      default: break
+      }
+    }
+  }
+
+  var structure: SourceStructure {
+    .network(
+      layers: layers.map { SourceOperation(name: $0.name, kind: $0.kind, inputs: $0.inputs, outputs: $0.outputs) })
+  }
+
+  private static func preprocessing(
+    _ message: WireMessage
+  ) throws(FormatError) -> (feature: String, step: Preprocessing)? {
+    typealias Fields = NetworkSchema.NeuralNetworkPreprocessing
+    var name = ""
+    var step: Preprocessing?
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.featureName: name = try field.name()
+      case Fields.scaler: step = try scaler(LayerParameters(field.message()))
+      case Fields.meanImage:
+        let image = LayerParameters(try field.message())
+        step = .meanImage(try image.numbers(NetworkSchema.NeuralNetworkMeanImage.meanImage))
+      default: break
+      }
+    }
+    return step.map { (name, $0) }
+  }
+
+  private static func scaler(_ message: LayerParameters) throws(FormatError) -> Preprocessing {
+    typealias Fields = NetworkSchema.NeuralNetworkImageScaler
+    return .scaler(
+      scale: try message.number(Fields.channelScale) ?? 0,
+      bias: [
+        try message.number(Fields.blueBias) ?? 0, try message.number(Fields.greenBias) ?? 0,
+        try message.number(Fields.redBias) ?? 0,
+      ],
+      grayBias: try message.number(Fields.grayBias) ?? 0)
+  }
+}
+
+/// A `NeuralNetworkLayer`.
+struct NetworkLayer: Sendable {
+  var name = ""
+  var inputs: [String] = []
+  var outputs: [String] = []
+  /// The field number of the layer's type; 0 where it has none.
+  var number = 0
+  var parameters: LayerParameters
+  let index: Int
+
+  init(_ message: WireMessage, index: Int) throws(FormatError) {
+    typealias Fields = NetworkSchema.NeuralNetworkLayer
+    self.index = index
+    parameters = LayerParameters(message)
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.name: name = try field.name()
+      case Fields.input: try field.appendName(to: &inputs)
+      case Fields.output: try field.appendName(to: &outputs)
+      default:
+        guard NetworkSchema.layerTypes[field.number] != nil else { continue }
+        number = field.number
+        parameters = LayerParameters(try field.message())
+      }
+    }
+  }
+
+  /// The layer's type, by Core ML's name.
+  var kind: String { NetworkSchema.layerTypes[number] ?? "a layer of no known type" }
+}
+
+extension Classifier.Labels {
+  /// A `StringVector` or an `Int64Vector`.
+  init(_ message: WireMessage, areStrings: Bool) throws(FormatError) {
+    var (strings, integers): ([String], [Int]) = ([], [])
+    var reader = message.fields()
+    while let field = try reader.next() {
+      guard field.number == ClassicalSchema.StringVector.vector else { continue }
+      if areStrings { try field.append(to: &strings) } else { try field.append(to: &integers) }
+    }
+    self = areStrings ? .strings(strings) : .integers(integers.map(Int64.init))
+  }
+}

@@ -1,0 +1,169 @@
+import KelvinGraph
+
+/// A neural network as a stage of a model.
+struct NetworkStage: ModelStage {
+  let network: NetworkSpecification
+  let inputs: [Feature]
+  let outputs: [Feature]
+  /// The blob with one number for each label, for classifiers.
+  let probabilities: String?
+  /// The inputs whose scaler is part of how the picture is sampled.
+  var prescaled: Set<String> = []
+  let file: String
+
+  init(_ model: CoreMLModel, _ inputs: [Feature], _ outputs: [Feature], file: String) throws(FormatError) {
+    network = try NetworkSpecification(model.contents)
+    self.inputs = inputs
+    self.outputs = outputs
+    self.file = file
+    guard network.labels != nil else {
+      probabilities = nil
+      return
+    }
+    let made = Set(network.layers.flatMap(\.outputs))
+    let named = [network.probabilities, model.description.main.predictedProbabilities]
+    probabilities = named.first { made.contains($0) } ?? network.layers.last?.outputs.first
+  }
+
+  var structure: SourceStructure { network.structure }
+  var labels: Classifier.Labels? { network.labels }
+
+  func findMissing(_ missing: inout MissingOperations) {
+    for layer in network.layers where LayerMapper.byNumber[layer.number] == nil {
+      missing.add(layer.kind, at: layer.name)
+    }
+  }
+
+  func emit(_ emitter: inout Emitter, _ values: [String: ValueID]) throws -> StageResult {
+    var scope = LayerScope(emitter)
+    for feature in inputs {
+      guard let id = values[feature.name] else { continue }
+      try scope.define(feature.name, try enter(id, feature, &scope))
+    }
+    for layer in network.layers { try add(layer, &scope) }
+    var result = StageResult()
+    for feature in outputs where scope.blob(feature.name) != nil {
+      result.features[feature.name] = try leave(try scope.read(feature.name), feature, &scope)
+    }
+    if let probabilities {
+      result.probabilities = try scope.logical(try scope.read(probabilities))
+    }
+    emitter = scope.emitter
+    return result
+  }
+
+  private func add(_ layer: NetworkLayer, _ scope: inout LayerScope) throws {
+    guard let mapper = LayerMapper.byNumber[layer.number] else { return }
+    scope.emitter.begin(
+      Origin(name: layer.name, kind: layer.kind, index: layer.index), outputNames: layer.outputs)
+    let results: [Blob]
+    do { results = try mapper.map(layer, &scope) } catch let error as FormatError {
+      throw FormatError(
+        error.code, file: error.file, place: "\(layer.kind) '\(layer.name)'", offset: error.offset,
+        error.place.map { "\($0): \(error.reason)" } ?? error.reason, remedy: error.remedy)
+    }
+    guard results.count >= layer.outputs.count else {
+      throw scope.emitter.invalid("has \(layer.outputs.count) outputs, expected \(results.count)")
+    }
+    let mayReplace = layer.number == NetworkSchema.NeuralNetworkLayer.copy
+    for (name, blob) in zip(layer.outputs, results) {
+      if mayReplace { scope.redefine(name, blob) } else { try scope.define(name, blob) }
+    }
+  }
+
+  /// An input as the layers see it: with the axes that the mapping asks for, after preprocessing.
+  private func enter(_ id: ValueID, _ feature: Feature, _ scope: inout LayerScope) throws -> Blob {
+    scope.emitter.begin(Origin(name: feature.name, kind: "preprocessing", index: 0), outputNames: [])
+    let shape = scope.emitter.shape(id)
+    var blob: Blob
+    if case .image(let image) = feature.type {
+      var input = try scope.emitter.cast(id, to: .float32, step: "float32")
+      if !prescaled.contains(feature.name), let scaling = scaling(of: feature.name, image) {
+        input = try scale(input, scaling, &scope)
+      }
+      blob = Blob(input, network.keepsImageRank ? shape : Shape([1] + shape.dimensions))
+    } else if network.keepsArrayShapes {
+      blob = Blob(id, shape)
+    } else {
+      blob = Blob(id, try Self.fiveAxes(shape, feature.name))
+    }
+    for (name, step) in network.preprocessing where name == feature.name || name.isEmpty && feature.isImage {
+      guard case .meanImage(let mean) = step else { continue }
+      let float = try scope.convert(blob, to: .float32)
+      let planes = try scope.planes(float)
+      let sizes = Array(scope.emitter.shape(planes).dimensions.dropFirst())
+      guard mean.count == Shape(sizes).count else {
+        throw scope.emitter.invalid("the mean image has \(mean.count) numbers for \(Shape(sizes))")
+      }
+      let constant = scope.emitter.constant(Weight(Tensor(mean, Shape(sizes))), step: "mean_image")
+      blob = Blob(try scope.emitter.binary(.subtract, planes, constant, step: "centered"), blob.shape)
+    }
+    return blob
+  }
+
+  private func scale(
+    _ input: ValueID, _ scaling: (scale: [Float], bias: [Float]), _ scope: inout LayerScope
+  ) throws -> ValueID {
+    let channels: Shape = [scaling.scale.count, 1, 1]
+    let scale = scope.emitter.constant(Weight(Tensor(scaling.scale, channels)), step: "channel_scale")
+    let bias = scope.emitter.constant(Weight(Tensor(scaling.bias, channels)), step: "bias")
+    let scaled = try scope.emitter.binary(.multiply, input, scale, step: "scaled")
+    return try scope.emitter.binary(.add, scaled, bias, step: "shifted")
+  }
+
+  /// The scaler that applies to an image input: a factor and an addend for each channel, in the image's order.
+  func scaling(of name: String, _ image: ImageFeature) -> (scale: [Float], bias: [Float])? {
+    for (feature, step) in network.preprocessing where feature == name || feature.isEmpty {
+      guard case .scaler(let scale, let bias, let gray) = step else { continue }
+      return switch image.layout {
+      case .grayscale: ([scale], [gray])
+      case .bgr: ([scale, scale, scale], bias)
+      case .rgb: ([scale, scale, scale], Array(bias.reversed()))
+      }
+    }
+    return nil
+  }
+
+  /// `[1, 1, C, 1, 1]` or `[1, 1, C, H, W]`, as networks up to specification version 3 see an array.
+  private static func fiveAxes(_ shape: Shape, _ name: String) throws -> Shape {
+    let sizes = shape.dimensions
+    switch sizes.count {
+    case 1: return Shape([1, 1, sizes[0], 1, 1])
+    case 3: return Shape([1, 1] + sizes)
+    case 4: return Shape([1] + sizes)
+    case 5: return shape
+    default:
+      throw GraphError(
+        "input '\(name)'", "has shape \(shape), networks of this version take arrays with 1 or 3 axes")
+    }
+  }
+
+  /// An output in the shape that the description gives it, where that has as many elements.
+  private func leave(_ blob: Blob, _ feature: Feature, _ scope: inout LayerScope) throws -> ValueID {
+    scope.emitter.begin(Origin(name: feature.name, kind: "output", index: 0), outputNames: [])
+    switch feature.type {
+    case .image: return try scope.planes(blob)
+    case .double, .int64:
+      guard blob.shape.count == 1 else { throw scope.emitter.invalid("is a number, the network computes \(blob.shape)") }
+      return try scope.view(blob, [1])
+    case .tensor(_, let dimensions):
+      let declared = dimensions.compactMap { if case .fixed(let size) = $0 { size } else { nil } }
+      if !declared.isEmpty, declared.count == dimensions.count, Shape(declared).isAddressable,
+        Shape(declared).count == blob.shape.count
+      {
+        return try scope.view(blob, Shape(declared))
+      }
+      if !dimensions.isEmpty, dimensions.count < blob.shape.rank,
+        blob.shape.dimensions.dropLast(dimensions.count).allSatisfy({ $0 == 1 })
+      {
+        return try scope.view(blob, Shape(Array(blob.shape.dimensions.suffix(dimensions.count))))
+      }
+      return try scope.logical(blob)
+    default: return try scope.logical(blob)
+    }
+  }
+}
+
+extension Feature {
+  var isImage: Bool { if case .image = type { true } else { false } }
+}

@@ -1,0 +1,154 @@
+import KelvinGraph
+
+extension MILMapper {
+  /// Operations that pick or place elements by position.
+  static let indexing: [MILMapper] = [
+    gather, gatherAlongAxis, gatherND, scatter, scatterAlongAxis, scatterND, oneHot, topK, argSort, cumulativeSum,
+    sliceUpdate,
+  ]
+
+  private static let gather = MILMapper("gather") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let indices = try operation.value("indices", &scope)
+    let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
+    return try scope.emitter.gather(x, indices, axis: axis, batch: try operation.integer("batch_dims", scope) ?? 0)
+  }
+
+  private static let gatherAlongAxis = MILMapper("gather_along_axis") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let indices = try operation.value("indices", &scope)
+    let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
+    return try scope.emitter.add(GatherElements(axis: axis), x, indices)
+  }
+
+  private static let gatherND = MILMapper("gather_nd") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let indices = try operation.value("indices", &scope)
+    let batch = try operation.integer("batch_dims", scope) ?? 0
+    return try scope.emitter.add(GatherND(batchDimensions: batch), x, indices)
+  }
+
+  /// Whole slices along the axis, one for each index.
+  private static let scatter = MILMapper("scatter") { operation, scope in
+    let x = try operation.value("data", &scope)
+    let indices = try operation.value("indices", &scope)
+    let updates = try operation.value("updates", &scope)
+    let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
+    let shape = scope.emitter.shape(updates)
+    guard shape.rank == scope.emitter.shape(x).rank, scope.emitter.shape(indices).count == shape[axis] else {
+      throw scope.emitter.invalid("\(scope.emitter.type(indices)) for updates \(scope.emitter.type(updates))")
+    }
+    var along = [Int](repeating: 1, count: shape.rank)
+    along[axis] = shape[axis]
+    let raised = try scope.emitter.reshape(indices, Shape(along), step: "raised")
+    let everywhere = try scope.emitter.add(Expand(shape), raised, step: "expanded")
+    let (reduction, terms) = try operation.scatterMode("update", updates, &scope)
+    return try scope.emitter.add(ScatterElements(axis: axis, reduction: reduction), x, everywhere, terms)
+  }
+
+  private static let scatterAlongAxis = MILMapper("scatter_along_axis") { operation, scope in
+    let x = try operation.value("data", &scope)
+    let indices = try operation.value("indices", &scope)
+    let updates = try operation.value("updates", &scope)
+    let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
+    let (reduction, terms) = try operation.scatterMode("add", updates, &scope)
+    return try scope.emitter.add(ScatterElements(axis: axis, reduction: reduction), x, indices, terms)
+  }
+
+  private static let scatterND = MILMapper("scatter_nd") { operation, scope in
+    let x = try operation.value("data", &scope)
+    let indices = try operation.value("indices", &scope)
+    let updates = try operation.value("updates", &scope)
+    let (reduction, terms) = try operation.scatterMode("add", updates, &scope)
+    return try scope.emitter.add(ScatterND(reduction: reduction), x, indices, terms)
+  }
+
+  private static let oneHot = MILMapper("one_hot") { operation, scope in
+    let indices = try operation.value("indices", &scope)
+    let count = try operation.required(
+      try operation.integer("one_hot_vector_size", scope), "one_hot_vector_size", scope)
+    let scalar = operation.outputs.first?.type.scalar ?? .float32
+    let on = try operation.optional("on_value", &scope) ?? scope.emitter.constant(1, scalar, step: "on")
+    let off = try operation.optional("off_value", &scope) ?? scope.emitter.constant(0, scalar, step: "off")
+    let axis = try operation.integer("axis", scope) ?? -1
+    return try scope.emitter.oneHot(indices, count: count, axis: axis, on: on, off: off)
+  }
+
+  /// The values, and unless they are not wanted their positions; a count of -1 takes all.
+  private static let topK = MILMapper(several: "topk") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? -1, of: x)
+    let named = try operation.integer("k", scope) ?? 1
+    let scalar = operation.outputs.count > 1 ? operation.outputs[1].type.scalar ?? .int32 : .int32
+    let op = TopK(
+      axis: axis, count: named == -1 ? scope.emitter.shape(x)[axis] : named,
+      takesLargest: !(try operation.flag("ascending", scope)), scalar: scalar)
+    return try scope.emitter.addAll(op, [x])
+  }
+
+  private static let argSort = MILMapper("argsort") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? -1, of: x)
+    let op = TopK(
+      axis: axis, count: scope.emitter.shape(x)[axis], takesLargest: !(try operation.flag("ascending", scope)),
+      scalar: .int32)
+    return try scope.emitter.addAll(op, [x])[1]
+  }
+
+  private static let cumulativeSum = MILMapper("cumsum") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
+    let isExclusive = try operation.flag("exclusive", scope)
+    let isReversed = try operation.flag("reverse", scope)
+    return try scope.emitter.add(
+      CumulativeSum(axis: axis, isExclusive: isExclusive, isReversed: isReversed), x)
+  }
+
+  /// Writes the update over the elements that `slice_by_index` would take.
+  private static let sliceUpdate = MILMapper("slice_update") { operation, scope in
+    let x = try operation.value("x", &scope)
+    let update = try operation.value("update", &scope)
+    let ranges = try operation.sliceRanges(of: x, scope)
+    let source = scope.emitter.shape(x)
+    let type = TensorType(.int64, [scope.emitter.shape(update).count])
+    guard ranges.map(\.count).reduce(1, *) == type.count else {
+      throw scope.emitter.invalid("an update of \(scope.emitter.type(update)) for \(ranges.map(\.count))")
+    }
+    let places = scope.emitter.constant(
+      Weight(type) {
+        var places = [0]
+        for (range, stride) in zip(ranges, source.strides) {
+          places = places.flatMap { base in
+            (0..<range.count).map { base + (range.start + $0 * range.step) * stride }
+          }
+        }
+        return Tensor(type, rounding: places.map(Double.init))
+      }, step: "places")
+    let flat = try scope.emitter.reshape(x, [source.count], step: "flat")
+    let values = try scope.emitter.reshape(update, [type.count], step: "values")
+    let updated = try scope.emitter.add(ScatterElements(axis: 0), flat, places, values, step: "updated")
+    return try scope.emitter.reshape(updated, source)
+  }
+}
+
+extension MILOperation {
+  /// How updates are combined, and what is then to be combined: subtracting adds the negative.
+  fileprivate func scatterMode(
+    _ standard: String, _ updates: ValueID, _ scope: inout MILScope
+  ) throws -> (ScatterReduction, ValueID) {
+    switch try text("mode", scope) ?? standard {
+    case "update": return (.replace, updates)
+    case "add": return (.add, updates)
+    case "sub": return (.add, try scope.emitter.unary(UnaryFunction(.negate), updates, step: "negative"))
+    case "mul": return (.multiply, updates)
+    case "div":
+      guard scope.emitter.scalar(updates).isFloatingPoint else {
+        throw scope.emitter.invalid("division of integers is not supported")
+      }
+      return (.multiply, try scope.emitter.unary(UnaryFunction(.reciprocal), updates, step: "reciprocal"))
+    case "max": return (.maximum, updates)
+    case "min": return (.minimum, updates)
+    case let other: throw scope.emitter.invalid("mode '\(other)' is not known")
+    }
+  }
+}

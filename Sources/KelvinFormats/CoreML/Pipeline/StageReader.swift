@@ -1,0 +1,135 @@
+import KelvinGraph
+
+/// Reads a Core ML model that is not an ML Program: a network, a classical model, or a pipeline of models.
+///
+/// - Parameters: as `readCoreML`.
+/// - Throws: `FormatError`; with code `.unsupported` for a type of model that Kelvin does not run.
+func readStages(
+  of model: CoreMLModel, file: String, path: String, files: [String]
+) throws(FormatError) -> ModelProgram {
+  guard try model.allTypes().allSatisfy({ StageReader.isKnown($0) }) else { throw try model.refusal(file: file) }
+  var reader = StageReader(file: file)
+  let structure = try reader.read(model)
+  let function = try reader.function(model.description.main)
+  let isNetwork = StageReader.networks.contains(model.type)
+  let isPipeline = StageReader.pipelines.contains(model.type)
+  return ModelProgram(
+    functions: ["main": function], defaultFunction: "main", metadata: model.description.metadata, structure: structure,
+    source: ModelSource(
+      path: path, format: isNetwork ? .neuralNetwork : isPipeline ? .pipeline : .classical,
+      version: model.specificationVersion, files: files))
+}
+
+/// Collects the stages of a model, those of nested pipelines in their order.
+struct StageReader {
+  private typealias Types = CoreMLSchema.Model
+
+  static let networks: Set<Int> = [Types.neuralNetwork, Types.neuralNetworkClassifier, Types.neuralNetworkRegressor]
+  static let pipelines: Set<Int> = [Types.pipeline, Types.pipelineClassifier, Types.pipelineRegressor]
+
+  static func isKnown(_ type: Int) -> Bool { networks.contains(type) || pipelines.contains(type) }
+
+  let file: String
+  private var stages: [any ModelStage] = []
+  /// Models that may be nested in models.
+  private static let depthLimit = 16
+
+  init(file: String) { self.file = file }
+
+  /// Adds a model's stages.
+  ///
+  /// - Returns: its structure.
+  mutating func read(_ model: CoreMLModel, depth: Int = 0) throws(FormatError) -> SourceStructure {
+    if Self.pipelines.contains(model.type) { return try readPipeline(model, depth: depth) }
+    let stage = try stage(model)
+    stages.append(stage)
+    return stage.structure
+  }
+
+  private mutating func readPipeline(_ model: CoreMLModel, depth: Int) throws(FormatError) -> SourceStructure {
+    guard depth < Self.depthLimit else {
+      throw FormatError(.malformed, file: file, "pipelines are nested more than \(Self.depthLimit) deep")
+    }
+    let (models, names) = try model.pipeline()
+    var structures: [(name: String, structure: SourceStructure)] = []
+    for (index, part) in models.enumerated() {
+      let name = index < names.count ? names[index] : "\(index)"
+      structures.append((name, try read(part, depth: depth + 1)))
+    }
+    return .pipeline(stages: structures)
+  }
+
+  private func stage(_ model: CoreMLModel) throws(FormatError) -> any ModelStage {
+    let (inputs, outputs) = (try features(model.description.main.inputs), try features(model.description.main.outputs))
+    return try NetworkStage(model, inputs, outputs, file: file)
+  }
+
+  private func features(_ described: [CoreMLFeature]) throws(FormatError) -> [Feature] {
+    var features: [Feature] = []
+    for feature in described { features.append(try Feature(feature, named: feature.name, MILType(), file: file)) }
+    return features
+  }
+
+  /// The function around the stages, with the features of the outermost model's description.
+  mutating func function(_ description: CoreMLFunctionDescription) throws(FormatError) -> Function {
+    var inputs = try features(description.inputs)
+    let outputs = try features(description.outputs)
+    guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its description has no outputs") }
+    for index in inputs.indices { prescale(&inputs[index]) }
+
+    var tensors = outputs.map(\.name)
+    var classifier: Classifier?
+    if let labels = stages.last(where: { $0.labels != nil })?.labels {
+      let probabilities = outputs.first { feature in
+        if case .dictionary = feature.type { return true }
+        return false
+      }
+      let label = description.predictedFeature
+      tensors.removeAll { $0 == label || $0 == probabilities?.name }
+      classifier = Classifier(
+        labels: labels, labelOutput: label, probabilitiesOutput: probabilities?.name, graphOutput: tensors.count)
+    }
+    return Function(
+      inputs: inputs, outputs: outputs, classifier: classifier,
+      graph: StageGraphSource(
+        stages: stages, inputs: inputs, outputs: tensors, classifier: classifier, detector: nil, file: file))
+  }
+
+  /// Moves the scaler of an image into how pictures are sampled, where only one network reads the image.
+  private mutating func prescale(_ feature: inout Feature) {
+    guard case .image(var image) = feature.type else { return }
+    let readers = stages.indices.filter { index in stages[index].inputs.contains { $0.name == feature.name } }
+    guard readers.count == 1, var network = stages[readers[0]] as? NetworkStage,
+      let scaling = network.scaling(of: feature.name, image)
+    else { return }
+    (image.scale, image.bias) = scaling
+    feature.type = .image(image)
+    network.prescaled.insert(feature.name)
+    stages[readers[0]] = network
+  }
+}
+
+extension CoreMLModel {
+  /// The models of a pipeline and their names, of which there may be fewer.
+  func pipeline() throws(FormatError) -> (models: [CoreMLModel], names: [String]) {
+    var pipeline: WireMessage? = contents
+    if type == CoreMLSchema.Model.pipelineClassifier {
+      pipeline = try contents.message(CoreMLSchema.PipelineClassifier.pipeline)
+    } else if type == CoreMLSchema.Model.pipelineRegressor {
+      pipeline = try contents.message(CoreMLSchema.PipelineRegressor.pipeline)
+    }
+    var (models, names): ([CoreMLModel], [String]) = ([], [])
+    guard let pipeline else { return (models, names) }
+    var reader = pipeline.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case CoreMLSchema.Pipeline.models:
+        try field.check(models.count, 1000)
+        models.append(try CoreMLModel(field.message()))
+      case CoreMLSchema.Pipeline.names: try field.append(to: &names)
+      default: break
+      }
+    }
+    return (models, names)
+  }
+}
