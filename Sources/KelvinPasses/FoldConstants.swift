@@ -30,7 +30,7 @@ package struct FoldConstants: Pass {
       let added = max(0, type.byteCount - 8 * weights.reduce(0) { $0 + $1.type.byteCount })
       guard growth + added <= Self.growthLimit else { continue }
       growth += added
-      let folded = (node.op as? Dequantize)?.encoded(weights) ?? Weight(type, from: weights) { [evaluator] in
+      let folded = Weight(type, from: weights) { [evaluator] in
         let inputs = weights.map { $0.dense() }
         // Inference accepted these types when the graph was built, so evaluation cannot fail on them.
         guard let result = try? evaluator.evaluate(node.op, inputs).first else {
@@ -44,20 +44,5 @@ package struct FoldConstants: Pass {
       edits.note(node.origins, "computed once: its inputs are constant", isRemoval: true)
     }
     return edits.finish()
-  }
-}
-
-extension Dequantize {
-  /// Quantized weights as they are stored; nil where no encoding says the same.
-  fileprivate func encoded(_ inputs: [Weight]) -> Weight? {
-    guard inputs.count == 3, scalar == inputs[1].type.scalar else { return nil }
-    let shape = inputs[0].type.shape
-    var blocks = Shape([Int](repeating: 1, count: shape.rank))
-    if let place = axis.axis {
-      if axis.blockSize == 1 { blocks[place] = shape[place] } else { blocks = inputs[1].type.shape }
-    }
-    guard inputs[1].type.shape.count == blocks.count, inputs[2].type.shape.count == blocks.count else { return nil }
-    return try? Weight(
-      affine: inputs[0], scale: inputs[1].reshaped(to: blocks), offset: inputs[2].reshaped(to: blocks))
   }
 }
