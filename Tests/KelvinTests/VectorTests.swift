@@ -39,7 +39,7 @@ import Testing
 }
 
 /// Inputs and expected outputs of one case; `Tests/Vectors/README.md` describes the file.
-private struct Vector {
+struct Vector {
   private struct Header: Decodable {
     struct Entry: Decodable {
       var name: String
@@ -52,12 +52,15 @@ private struct Vector {
       var relative: Double
     }
     var tolerance: Bounds
+    /// The integer operators that the graph has after passes.
+    var integers: [String]?
     var inputs: [Entry]
     var outputs: [Entry]
   }
 
   let inputs: [(name: String, tensor: Tensor)]
-  private let outputs: [(name: String, tensor: Tensor)]
+  let outputs: [(name: String, tensor: Tensor)]
+  let integers: [String]
   private let bounds: Header.Bounds
 
   init(path: String) throws {
@@ -75,6 +78,7 @@ private struct Vector {
     inputs = try tensors(header.inputs)
     outputs = try tensors(header.outputs)
     bounds = header.tolerance
+    integers = header.integers ?? []
   }
 
   func inputs(of graph: Graph) throws -> [Tensor] {
