@@ -30,7 +30,7 @@ import Testing
     let operators = Set(graph.nodes.map(\.op.name))
     for integer in vector.integers { #expect(operators.contains(integer), "\(name) has \(operators)") }
     if name.contains("_qdq_") || name.contains("_qoperator_") {
-      #expect(operators.isDisjoint(with: ["convolution", "linear", "matmul", "binary", "pool"]))
+      #expect(operators.isDisjoint(with: ["convolution", "linear", "matmul", "binary"]))
     }
 
     let request = PlanRequest(units: .devices(["cpu"]), precision: .full, threads: 2)
