@@ -1,7 +1,7 @@
 /* Words of packed integers and their products. A word is four 8-bit elements where the instruction set multiplies
  * those (CK_INTEGER_GROUP 4), otherwise two of 16 bits. */
 #pragma once
-#include "ck_integer.h"
+#include "ck_quantized.h"
 #include "simd.h"
 
 typedef uint32_t vw __attribute__((ext_vector_type(CK_LANES)));

@@ -53,9 +53,8 @@ public struct ImageRequestHandler: Sendable {
 
   /// Performs requests one after the other and hands each result over as it is there, in the requests' order. A request
   /// that fails does not keep the others from being performed. Ending the iteration, or its task, ends the work.
-  public func performAll(_ requests: some Collection<any ImageProcessingRequest>) -> AsyncStream<VisionResult> {
-    let requests = Array(requests)
-    return AsyncStream { continuation in
+  public func performAll(_ requests: [any ImageProcessingRequest]) -> AsyncStream<VisionResult> {
+    AsyncStream { continuation in
       let work = Task {
         for request in requests {
           if Task.isCancelled { break }
