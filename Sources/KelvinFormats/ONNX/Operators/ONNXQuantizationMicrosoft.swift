@@ -5,9 +5,8 @@ import KelvinGraph
 extension ONNXMapper {
   static let microsoftQuantization: [ONNXMapper] = [
     standard("QuantizeLinear"), standard("DequantizeLinear"), sum("QLinearAdd", .add), sum("QLinearMul", .multiply),
-    qLinearGlobalAveragePool, qLinearAveragePool, qGemm, qLinearConcat, unary("QLinearSigmoid") { _ in .sigmoid },
-    unary("QLinearLeakyRelu") { c in UnaryFunction(.leakyRelu, a: c.float("alpha", default: 0.01)) },
-    dynamicMatMul, matMulToFloat,
+    qLinearGlobalAveragePool, qLinearAveragePool, qGemm, qLinearConcat, qLinearSigmoid, qLinearLeakyRelu, dynamicMatMul,
+    matMulToFloat,
   ]
 
   /// An operator that is as in the standard domain.
@@ -35,6 +34,12 @@ extension ONNXMapper {
       let result = try c.emitter.unary(function(c), x, step: "result")
       return [try c.quantize(result, try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
     }
+  }
+
+  private static let qLinearSigmoid = unary("QLinearSigmoid") { _ in .sigmoid }
+
+  private static let qLinearLeakyRelu = unary("QLinearLeakyRelu") { c in
+    UnaryFunction(.leakyRelu, a: c.float("alpha", default: 0.01))
   }
 
   private static let qLinearGlobalAveragePool = ONNXMapper("com.microsoft.QLinearGlobalAveragePool") { c in
