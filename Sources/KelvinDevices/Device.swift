@@ -97,6 +97,25 @@ package protocol PackedWeights: AnyObject, Sendable {
   func packed(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes
+
+  /// The memory of what has been asked for so far.
+  var footprint: PackedFootprint { get }
+}
+
+extension PackedWeights {
+  package var footprint: PackedFootprint { PackedFootprint() }
+}
+
+/// How much memory packed weights take.
+package struct PackedFootprint: Hashable, Sendable {
+  package var byteCount: Int
+  /// Bytes of these that were expanded from compressed weights: in memory only, never in the compiled cache.
+  package var expandedByteCount: Int
+
+  package init(byteCount: Int = 0, expandedByteCount: Int = 0) {
+    self.byteCount = byteCount
+    self.expandedByteCount = expandedByteCount
+  }
 }
 
 /// Small results that a device wants to find again in a later process: pipeline caches, program binaries, chosen

@@ -17,6 +17,12 @@ package final class CompiledModel: Sendable {
   /// Kept so that other compilations find what devices have packed and uploaded for this one.
   private let stores: [any PackedWeights]
 
+  /// The memory that the weights take, packed forms of other compilations that share them included.
+  package var weightReport: WeightReport {
+    let packed = Dictionary(zip(schedule.segments.map(\.device), stores.map(\.footprint))) { first, _ in first }
+    return WeightReport(graph, packed: packed)
+  }
+
   /// Reports progress and lets a caller give up between nodes.
   package struct Observer: Sendable {
     /// How much of the work is done, 0…1.

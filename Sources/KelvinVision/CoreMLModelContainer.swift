@@ -3,6 +3,7 @@ import KelvinGraph
 
 /// A model for use with pictures.
 public struct CoreMLModelContainer: Sendable {
+  /// The model.
   public let model: Model
   /// The input that takes the picture.
   public let inputImageFeatureName: String
@@ -10,7 +11,10 @@ public struct CoreMLModelContainer: Sendable {
   public let featureProvider: DictionaryFeatureProvider?
   let image: ImageFeature
 
+  /// A model with the input that takes pictures, and values for its other inputs.
+  ///
   /// - Parameters:
+  ///   - model: the model.
   ///   - inputImageFeatureName: the image input to use; the model's first where nil.
   ///   - featureProvider: values for the model's other inputs.
   /// - Throws: `VisionError.invalidModel` where the model has no image input, or none of that name.

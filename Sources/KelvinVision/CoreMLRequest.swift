@@ -3,6 +3,7 @@ import KelvinGraph
 
 /// Runs a model on pictures, bringing them to the size it takes.
 public struct CoreMLRequest: ImageProcessingRequest {
+  /// The model that is run.
   public let model: CoreMLModelContainer
   /// How a picture is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
@@ -13,6 +14,7 @@ public struct CoreMLRequest: ImageProcessingRequest {
   /// At most so many classes or objects are kept, the surest; nil for all.
   public var maximumObservationCount: Int?
 
+  /// A request to run a model on whole pictures.
   public init(model: CoreMLModelContainer) { self.model = model }
 
   /// What the model finds in a picture.
@@ -22,7 +24,9 @@ public struct CoreMLRequest: ImageProcessingRequest {
   /// model's order; else a ``PixelBufferObservation`` for each picture it makes; else a
   /// ``CoreMLFeatureValueObservation`` for each output.
   ///
-  /// - Parameter orientation: how the stored pixels are turned.
+  /// - Parameters:
+  ///   - image: the picture.
+  ///   - orientation: how the stored pixels are turned.
   /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation

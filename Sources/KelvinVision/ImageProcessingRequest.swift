@@ -11,7 +11,9 @@ public protocol ImageProcessingRequest<Result>: Sendable {
 
   /// Answers for a picture in memory.
   ///
-  /// - Parameter orientation: how its stored pixels are turned.
+  /// - Parameters:
+  ///   - image: the picture.
+  ///   - orientation: how its stored pixels are turned.
   /// - Throws: `VisionError`.
   func perform(on image: PixelBuffer, orientation: ImageOrientation) async throws(VisionError) -> Result
 }

@@ -8,9 +8,12 @@ public enum CoordinateOrigin: Hashable, Sendable, CaseIterable {
 
 /// A place in pixels, which need not be whole.
 public struct ImagePoint: Hashable, Sendable {
+  /// Pixels from the picture's left side.
   public var x: Double
+  /// Pixels from its lower or upper side, as the coordinates' origin says.
   public var y: Double
 
+  /// A place in pixels.
   public init(x: Double, y: Double) {
     self.x = x
     self.y = y
@@ -19,11 +22,16 @@ public struct ImagePoint: Hashable, Sendable {
 
 /// A rectangle in pixels, which need not be whole: `x` and `y` are the corner that is nearest to the origin.
 public struct ImageRect: Hashable, Sendable {
+  /// Pixels from the picture's left side.
   public var x: Double
+  /// Pixels from its lower or upper side, as the coordinates' origin says.
   public var y: Double
+  /// The width in pixels.
   public var width: Double
+  /// The height in pixels.
   public var height: Double
 
+  /// A rectangle in pixels.
   public init(x: Double, y: Double, width: Double, height: Double) {
     self.x = x
     self.y = y
@@ -34,9 +42,12 @@ public struct ImageRect: Hashable, Sendable {
 
 /// The size of a picture in pixels.
 public struct ImageSize: Hashable, Sendable {
+  /// Pixels in a row.
   public var width: Int
+  /// Rows.
   public var height: Int
 
+  /// A size in pixels.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
@@ -45,11 +56,15 @@ public struct ImageSize: Hashable, Sendable {
 
 /// A place in a picture whose sides are 1 long, from its lower left corner.
 public struct NormalizedPoint: Hashable, Sendable {
+  /// The share of the width, from the left.
   public var x: Double
+  /// The share of the height, from the lower side.
   public var y: Double
 
+  /// The lower left corner.
   public static let zero = NormalizedPoint(x: 0, y: 0)
 
+  /// A place in shares of the picture's sides.
   public init(x: Double, y: Double) {
     self.x = x
     self.y = y
@@ -57,7 +72,10 @@ public struct NormalizedPoint: Hashable, Sendable {
 
   /// The normalised form of a place in pixels.
   ///
-  /// - Parameter origin: the corner that `imagePoint` counts from.
+  /// - Parameters:
+  ///   - imagePoint: the place in pixels.
+  ///   - size: the picture's size.
+  ///   - origin: the corner that `imagePoint` counts from.
   public init(imagePoint: ImagePoint, in size: ImageSize, origin: CoordinateOrigin = .lowerLeft) {
     let y = imagePoint.y / Double(size.height)
     self.init(x: imagePoint.x / Double(size.width), y: origin == .lowerLeft ? y : 1 - y)
@@ -75,13 +93,17 @@ public struct NormalizedPoint: Hashable, Sendable {
 
 /// A rectangle in a picture whose sides are 1 long; its origin is its lower left corner, counted from the picture's.
 public struct NormalizedRect: Hashable, Sendable {
+  /// The lower left corner.
   public var origin: NormalizedPoint
+  /// The share of the picture's width.
   public var width: Double
+  /// The share of the picture's height.
   public var height: Double
 
   /// The whole picture.
   public static let fullImage = NormalizedRect(x: 0, y: 0, width: 1, height: 1)
 
+  /// A rectangle in shares of the picture's sides.
   public init(x: Double, y: Double, width: Double, height: Double) {
     origin = NormalizedPoint(x: x, y: y)
     self.width = width
@@ -90,7 +112,10 @@ public struct NormalizedRect: Hashable, Sendable {
 
   /// The normalised form of a rectangle in pixels.
   ///
-  /// - Parameter origin: the corner that `imageRect` counts from.
+  /// - Parameters:
+  ///   - imageRect: the rectangle in pixels.
+  ///   - size: the picture's size.
+  ///   - origin: the corner that `imageRect` counts from.
   public init(imageRect: ImageRect, in size: ImageSize, origin: CoordinateOrigin = .lowerLeft) {
     let (wide, high) = (Double(size.width), Double(size.height))
     let y = origin == .lowerLeft ? imageRect.y : high - imageRect.y - imageRect.height
@@ -102,7 +127,9 @@ public struct NormalizedRect: Hashable, Sendable {
 
   /// The rectangle in pixels of a picture of this size.
   ///
-  /// - Parameter origin: the corner that the result counts from.
+  /// - Parameters:
+  ///   - size: the picture's size.
+  ///   - origin: the corner that the result counts from.
   public func toImageCoordinates(_ size: ImageSize, origin: CoordinateOrigin = .lowerLeft) -> ImageRect {
     let y = origin == .lowerLeft ? self.origin.y : 1 - self.origin.y - height
     let (wide, high) = (Double(size.width), Double(size.height))

@@ -12,6 +12,7 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   public let identifier: String
   public let confidence: Float
 
+  /// A class and how sure it is.
   public init(identifier: String, confidence: Float) {
     self.identifier = identifier
     self.confidence = confidence
@@ -28,7 +29,11 @@ public struct RecognizedObjectObservation: VisionObservation, Hashable {
   /// That of the first label.
   public let confidence: Float
 
-  /// - Parameter labels: in any order.
+  /// An object with its classes and place.
+  ///
+  /// - Parameters:
+  ///   - labels: its classes, in any order.
+  ///   - boundingBox: where it is.
   public init(labels: [ClassificationObservation], boundingBox: NormalizedRect) {
     self.labels = labels.sortedByConfidence()
     self.boundingBox = boundingBox
@@ -40,10 +45,12 @@ public struct RecognizedObjectObservation: VisionObservation, Hashable {
 public struct PixelBufferObservation: VisionObservation, Hashable {
   /// The output's name.
   public let featureName: String
+  /// The picture.
   public let pixelBuffer: PixelBuffer
   /// Always 1.
   public var confidence: Float { 1 }
 
+  /// A picture of an output.
   public init(featureName: String, pixelBuffer: PixelBuffer) {
     self.featureName = featureName
     self.pixelBuffer = pixelBuffer
@@ -54,10 +61,12 @@ public struct PixelBufferObservation: VisionObservation, Hashable {
 public struct CoreMLFeatureValueObservation: VisionObservation, Hashable {
   /// The output's name.
   public let featureName: String
+  /// The output's value.
   public let featureValue: FeatureValue
   /// Always 1.
   public var confidence: Float { 1 }
 
+  /// A value of an output.
   public init(featureName: String, featureValue: FeatureValue) {
     self.featureName = featureName
     self.featureValue = featureValue

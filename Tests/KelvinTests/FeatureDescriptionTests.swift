@@ -53,7 +53,7 @@ import Testing
     var image = ImageFeature(width: 4, height: 6, layout: .bgr)
     let fixed = try describe(Feature(name: "x", type: .image(image)))
     #expect(fixed.imageConstraint?.channelOrder == .bgr)
-    #expect(fixed.imageConstraint?.sizeConstraint.enumeratedImageSizes == [ImageSize(pixelsWide: 4, pixelsHigh: 6)])
+    #expect(fixed.imageConstraint?.sizeConstraint.enumeratedImageSizes == [.init(pixelsWide: 4, pixelsHigh: 6)])
     #expect(try fixed.isAllowedValue(FeatureValue(pixelBuffer: picture(4, 6))))
     #expect(try !fixed.isAllowedValue(FeatureValue(pixelBuffer: picture(6, 4))))
     #expect(try fixed.isAllowedValue(FeatureValue(image: picture(6, 4))), "brought to the size")

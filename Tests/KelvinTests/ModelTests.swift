@@ -118,23 +118,6 @@ import Testing
     #expect(error?.code == .device)
     #expect(error?.description.contains("cuda:0") == true)
   }
-
-  @Test func onnxBatchesSpecialise() throws {
-    let model = try Model(contentsOf: URL(filePath: ModelFixture.digits), configuration: configuration())
-    let name = try #require(model.modelDescription.inputNames.first)
-    guard model.modelDescription.inputDescriptionsByName[name]?.type == .multiArray else { return }
-    let one = try MultiArray([Float](repeating: 100, count: 3 * 64 * 64), shape: [1, 3, 64, 64])
-    let two = try MultiArray([Float](repeating: 100, count: 2 * 3 * 64 * 64), shape: [2, 3, 64, 64])
-    let single = try model.prediction(
-      from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: one)]))
-    let double = try model.prediction(
-      from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: two)]))
-    let output = try #require(model.modelDescription.outputNames.first)
-    let a = try #require(single[output]?.multiArrayValue)
-    let b = try #require(double[output]?.multiArrayValue)
-    #expect(b.shape == [2, 10])
-    #expect(zip(a.floats + a.floats, b.floats).allSatisfy { abs($0 - $1) < 1e-5 })
-  }
 }
 
 private final class Progress: @unchecked Sendable {

@@ -77,8 +77,8 @@ public struct FeatureValue: Hashable, Sendable {
   ///   - value: the picture.
   ///   - orientation: how the stored pixels are turned.
   ///   - cropAndScale: how the picture is brought to that size.
-  ///   - cropRect: the part of the upright picture that counts, in pixels from its top left; all of it where nil. A
-  ///     part outside the picture fails when it is used, with code `featureType`.
+  ///   - cropRect: the part of the upright picture to take, in pixels from its top left; all of it where nil. A
+  ///     prediction refuses a region outside the picture.
   public init(
     image value: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit,
     cropRect: PixelRect? = nil
@@ -94,7 +94,7 @@ public struct FeatureValue: Hashable, Sendable {
   ///   - url: the picture file.
   ///   - orientation: how the stored pixels are turned, in place of what the file says.
   ///   - cropAndScale: how the picture is brought to the size that the model takes.
-  ///   - cropRect: the part of the upright picture that counts, in pixels from its top left; all of it where nil.
+  ///   - cropRect: the part of the upright picture to take, in pixels from its top left; all of it where nil.
   /// - Throws: `ImageError` where the file cannot be read or is no picture.
   public init(
     imageAt url: URL, orientation: ImageOrientation? = nil, cropAndScale: ImageCropAndScale = .scaleToFit,

@@ -87,12 +87,12 @@ public struct ImageConstraint: Hashable, Sendable {
       case .fixed:
         ImageSizeConstraint(
           type: .enumerated, pixelsWideRange: image.width...image.width, pixelsHighRange: image.height...image.height,
-          enumeratedImageSizes: [ImageSize(pixelsWide: image.width, pixelsHigh: image.height)])
+          enumeratedImageSizes: [.init(pixelsWide: image.width, pixelsHigh: image.height)])
       case .enumerated(let sizes):
         ImageSizeConstraint(
           type: .enumerated, pixelsWideRange: Self.range(sizes.map(\.width), image.width),
           pixelsHighRange: Self.range(sizes.map(\.height), image.height),
-          enumeratedImageSizes: sizes.map { ImageSize(pixelsWide: $0.width, pixelsHigh: $0.height) })
+          enumeratedImageSizes: sizes.map { .init(pixelsWide: $0.width, pixelsHigh: $0.height) })
       case .ranged(let widths, let heights):
         ImageSizeConstraint(
           type: .range, pixelsWideRange: widths, pixelsHighRange: heights, enumeratedImageSizes: [])
@@ -107,7 +107,7 @@ public struct ImageConstraint: Hashable, Sendable {
     switch sizeConstraint.type {
     case .unspecified: true
     case .enumerated:
-      sizeConstraint.enumeratedImageSizes.contains(ImageSize(pixelsWide: width, pixelsHigh: height))
+      sizeConstraint.enumeratedImageSizes.contains(.init(pixelsWide: width, pixelsHigh: height))
     case .range:
       sizeConstraint.pixelsWideRange.contains(width) && sizeConstraint.pixelsHighRange.contains(height)
     }
@@ -126,6 +126,20 @@ public struct ImageSizeConstraint: Hashable, Sendable {
     case range
   }
 
+  /// A picture's size.
+  public struct Size: Hashable, Sendable {
+    /// Pixels in a row.
+    public let pixelsWide: Int
+    /// Rows.
+    public let pixelsHigh: Int
+
+    /// A size in pixels.
+    public init(pixelsWide: Int, pixelsHigh: Int) {
+      self.pixelsWide = pixelsWide
+      self.pixelsHigh = pixelsHigh
+    }
+  }
+
   /// How sizes are allowed.
   public let type: Kind
   /// The smallest and largest width, in pixels; `Int.max` where there is no largest.
@@ -133,19 +147,5 @@ public struct ImageSizeConstraint: Hashable, Sendable {
   /// The smallest and largest height, in pixels; `Int.max` where there is no largest.
   public let pixelsHighRange: ClosedRange<Int>
   /// The only sizes there are; empty for ranges.
-  public let enumeratedImageSizes: [ImageSize]
-}
-
-/// A picture's size.
-public struct ImageSize: Hashable, Sendable {
-  /// Pixels in a row.
-  public let pixelsWide: Int
-  /// Rows.
-  public let pixelsHigh: Int
-
-  /// A size in pixels.
-  public init(pixelsWide: Int, pixelsHigh: Int) {
-    self.pixelsWide = pixelsWide
-    self.pixelsHigh = pixelsHigh
-  }
+  public let enumeratedImageSizes: [Size]
 }
