@@ -2,5 +2,5 @@
 #include "ck_indexing.h"
 #include "ck_elements.h"
 #include "ck_kernels.h"
-#include "ck_integer.h"
 #include "ck_pool.h"
+#include "ck_quantized.h"
