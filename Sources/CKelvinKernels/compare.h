@@ -1,7 +1,7 @@
 /* Comparisons and choices, element by element with broadcasting. */
 #pragma once
 #include "broadcast.h"
-#include "ck_integers.h"
+#include "ck_elements.h"
 #include "simd.h"
 
 #define COMPARE_LOOP(x_step, y_step, op) \

@@ -46,7 +46,7 @@ package struct FoldBias: Pass {
     }
     let type = TensorType(output.scalar, [channels])
     guard shape.count == 1 else { return weight.reshaped(to: [channels]) }
-    return Weight(type, from: [weight]) {
+    return Weight(type, from: [weight], recipe: WeightRecipe("one for each channel", [weight])) {
       Tensor(type, rounding: [Double](repeating: weight.dense().doubles[0], count: channels))
     }
   }

@@ -119,7 +119,7 @@ extension IntegerMatcher {
     var node = Node(name: core.name, op: product.op, inputs: inputs, outputs: [result.id], origins: [])
     node.body = try product.body(
       types: inputs.map(edits.type), weights: edits.weight(weights.id), weightsZero: edits.weight(weights.zeroID),
-      bias: sums, scales: scales, output: result, name: core.name)
+      bias: vector?.weight, scales: scales, output: result, name: core.name)
     let sources = [[x.node], weights.nodes] + (vector.map { [[$0.node]] } ?? [])
     replace(chain, by: node, absorbing: sources, "integer products, their sums requantized once")
   }

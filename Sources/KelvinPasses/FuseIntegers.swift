@@ -189,7 +189,7 @@ struct IntegerMatcher {
           return consumers[output.index].count == 1 && !edits.isOutput(output)
         }
       }.joined())
-    let members = chain.suffix(1) + absorbed.sorted() + chain.dropLast().reversed()
+    let members = Array(chain.suffix(1)) + absorbed.sorted() + Array(chain.dropLast().reversed())
     node.origins = members.flatMap { edits.node($0)?.origins ?? [] }
     for index in chain.dropFirst() { edits.remove(index) }
     for index in absorbed { edits.remove(index) }

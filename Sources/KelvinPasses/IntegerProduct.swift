@@ -15,8 +15,9 @@ struct IntegerProduct {
   /// - Parameters:
   ///   - types: of the node's inputs: x, weights, their zero points, bias, scale, the result's zero point.
   ///   - weights: the second input where it is constant.
+  ///   - bias: the fifth input where it is not zero.
   func body(
-    types: [TensorType], weights: Weight?, weightsZero: Weight?, bias: Weight, scales: [Float],
+    types: [TensorType], weights: Weight?, weightsZero: Weight?, bias: Weight?, scales: [Float],
     output: QuantizedValue, name: String
   ) throws(GraphError) -> Graph {
     var body = Graph()
@@ -44,15 +45,24 @@ struct IntegerProduct {
     } else {
       factor = try append(Dequantize(), [all[1], one, all[3]], "weights")
     }
-    var sums = try append(plain, [x, factor], "sums")
+    let addends = bias.map { bias in
+      Weight(TensorType(.float32, bias.type.shape), from: [bias]) { bias.dense().converted(to: .float32) }
+    }
+    var sums: ValueID
+    if let addends, let biased {
+      sums = try append(biased, [x, factor, constant("bias", addends)], "sums")
+    } else {
+      sums = try append(plain, [x, factor], "sums")
+    }
     let rank = body[sums].type.shape.rank
     func alongChannels(_ values: Weight) -> Weight {
       var sizes = [Int](repeating: 1, count: rank)
       sizes[channelAxis ?? rank - 1] = values.type.count
       return values.viewed(as: Shape(sizes))
     }
-    let addends = Weight(TensorType(.float32, bias.type.shape), from: [bias]) { bias.dense().converted(to: .float32) }
-    sums = try append(Binary(.add), [sums, constant("bias", alongChannels(addends))], "biased")
+    if let addends, biased == nil {
+      sums = try append(Binary(.add), [sums, constant("bias", alongChannels(addends))], "biased")
+    }
     let scale = constant("scale", alongChannels(Weight(Tensor(scales, [scales.count]))))
     sums = try append(Binary(.multiply), [sums, scale], "scaled")
     if let bounds = requantization, let range = output.scalar.quantizedRange,
@@ -63,6 +73,13 @@ struct IntegerProduct {
     }
     body.outputs = [try append(Quantize(scalar: output.scalar), [sums, one, all[6]], "quantized")]
     return body
+  }
+
+  /// The product with a bias, where the operator has one.
+  private var biased: (any Operator)? {
+    guard var fused = plain as? any FusedOperator else { return nil }
+    fused.epilogue = .bias
+    return fused
   }
 
   private var requantization: Requantization? {

@@ -15,6 +15,7 @@ package struct Pipeline: Sendable {
       RemoveIdentities(),
       FoldBatchNormalization(),
       ConvertMatMul(),
+      RecognizeLayerNormalization(),
       FoldTranspositions(),
       RecognizeActivations(),
       RecognizeGELU(),

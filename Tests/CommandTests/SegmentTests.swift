@@ -88,7 +88,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(parts.map { $0["label"]?.text } == ["background", "class 2", "red thing", "blue thing"])
     #expect(parts.map { $0["color"]?.text } == ["#000000", "#00A0A0", "#804000", "#F0E040"])
     #expect(parts.map { $0["index"]?.number } == [0, 2, 1, 3])
-    #expect(parts.map { $0["pixels"]?.number } == [48 * 32 - 336 - 192 - 160, 336, 192, 160])
+    #expect(parts.map { $0["pixels"]?.number } == [848, 336, 192, 160])
     #expect(abs(parts.compactMap { $0["share"]?.number }.reduce(0, +) - 1) < 1e-12)
     let map = TemporaryFolder.read("\(target.path)/scene.labels.png")
     // Eight bits, indexed.

@@ -33,7 +33,7 @@ import Testing
     #expect((0..<6).map { array[$0] } == [0, 1, 2, 10, 11, 12])
     array.withUnsafeBufferPointer(ofType: Int32.self) { elements in
       #expect(elements.count == 10)
-      #expect(elements[1 * 1 + 2 * 4] == 12)
+      #expect(elements[9] == 12)
     }
     let dense = try MultiArray(shape: [2, 3], dataType: .float32)
     try array.transfer(to: dense)
@@ -95,7 +95,7 @@ import Testing
   @Test func slicesAreTheElementsBetweenTheirBounds() {
     let array = counting([3, 4, 5], Int32.self)
     #expect(array.count == 3 && array.scalarCount == 60 && array.strides == [20, 5, 1])
-    #expect(array[scalarAt: 2, 1, 3] == 2 * 20 + 1 * 5 + 3)
+    #expect(array[scalarAt: 2, 1, 3] == 48)
     #expect(array[1].shape == [4, 5])
     #expect(array[1][2].scalars == [30, 31, 32, 33, 34])
     #expect(array[1, 2, 3].scalar == 33)

@@ -40,12 +40,15 @@ struct Vector {
       var relative: Double
     }
     var tolerance: Bounds
+    /// The integer operators that the graph has after passes.
+    var integers: [String]?
     var inputs: [Entry]
     var outputs: [Entry]
   }
 
   let inputs: [(name: String, tensor: Tensor)]
   let outputs: [(name: String, tensor: Tensor)]
+  let integers: [String]
   private let bounds: Header.Bounds
 
   init(path: String) throws {
@@ -63,6 +66,7 @@ struct Vector {
     inputs = try tensors(header.inputs)
     outputs = try tensors(header.outputs)
     bounds = header.tolerance
+    integers = header.integers ?? []
   }
 
   func inputs(of graph: Graph) throws -> [Tensor] {

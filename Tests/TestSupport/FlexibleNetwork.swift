@@ -14,18 +14,21 @@ package enum FlexibleNetwork {
   private static func model() -> [UInt8] {
     let pads = field(1, "pads") + field(20, 7) + (0..<4).flatMap { _ in field(8, 1) }
     let nodes = [
-      node("Conv", ["x", "w1"], "c1", pads), node("BatchNormalization", ["c1", "scale", "shift", "mean", "variance"], "b1"),
+      node("Conv", ["x", "w1"], "c1", pads),
+      node("BatchNormalization", ["c1", "scale", "shift", "mean", "variance"], "b1"),
       node("Relu", ["b1"], "r1"), node("Conv", ["r1", "w2", "bias2"], "c2", pads), node("Relu", ["c2"], "r2"),
       node("GlobalAveragePool", ["r2"], "p"), node("Flatten", ["p"], "f"), node("Gemm", ["f", "w3", "bias3"], "y"),
     ]
-    let weights =
-      weight("w1", [32, 3, 3, 3], 0.3) + weight("scale", [32], 1) + weight("shift", [32], 0.5) + weight("mean", [32], 0.5)
-      + weight("variance", [32], 0.25, offset: 1) + weight("w2", [64, 32, 3, 3], 0.1) + weight("bias2", [64], 0.5)
-      + weight("w3", [64, 10], 0.3) + weight("bias3", [10], 1)
-    let graph =
-      nodes.flatMap { field(1, $0) } + field(2, "flexible") + weights
-      + field(11, value("x", [field(2, "n"), field(1, 3), field(2, "h"), field(2, "w")]))
-      + field(12, value("y", [field(2, "n"), field(1, 10)]))
+    let weights = [
+      weight("w1", [32, 3, 3, 3], 0.3), weight("scale", [32], 1), weight("shift", [32], 0.5), weight("mean", [32], 0.5),
+      weight("variance", [32], 0.25, offset: 1), weight("w2", [64, 32, 3, 3], 0.1), weight("bias2", [64], 0.5),
+      weight("w3", [64, 10], 0.3), weight("bias3", [10], 1),
+    ]
+    var graph = nodes.flatMap { field(1, $0) }
+    graph += field(2, "flexible")
+    graph += weights.flatMap { $0 }
+    graph += field(11, value("x", [field(2, "n"), field(1, 3), field(2, "h"), field(2, "w")]))
+    graph += field(12, value("y", [field(2, "n"), field(1, 10)]))
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 

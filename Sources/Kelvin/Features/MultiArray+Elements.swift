@@ -122,7 +122,8 @@ extension MultiArray {
       if other.count == shape.count { other[axis] = shape[axis] }
       guard other == shape else {
         throw ModelError(
-          .featureType, "arrays of shapes \(Shape(first.shape)) and \(Shape(array.shape)) cannot be joined along axis \(axis)")
+          .featureType,
+          "arrays of shapes \(Shape(first.shape)) and \(Shape(array.shape)) cannot be joined along axis \(axis)")
       }
       shape[axis] += array.shape[axis]
     }

@@ -125,7 +125,8 @@ public final class MultiArray: @unchecked Sendable {
     try check(shape)
     guard strides.count == shape.count, strides.allSatisfy({ $0 >= 0 }) else {
       throw ModelError(
-        .featureType, "strides \(strides) do not fit a multi-array of shape \(Shape(shape)): one a dimension, at least 0")
+        .featureType,
+        "strides \(strides) do not fit a multi-array of shape \(Shape(shape)): one a dimension, at least 0")
     }
     if shape.contains(0) { return 0 }
     var last = 0
@@ -169,7 +170,8 @@ public final class MultiArray: @unchecked Sendable {
   private subscript(element offset: Int) -> Double {
     get {
       let type = TensorType(dataType.scalar, [])
-      let part = UnsafeRawBufferPointer(rebasing: memory[offset * dataType.byteCount..<(offset + 1) * dataType.byteCount])
+      let part = UnsafeRawBufferPointer(
+        rebasing: memory[offset * dataType.byteCount..<(offset + 1) * dataType.byteCount])
       return Tensor(type, Bytes(copying: part)).doubles[0]
     }
     set {

@@ -65,7 +65,8 @@ public final class PixelBacking: @unchecked Sendable {
       total.partialValue <= 1 << 40
     else {
       throw ModelError(
-        .featureType, "\(width)x\(height) pixels of \(format.channelCount) bytes in rows of \(bytesPerRow) are no picture")
+        .featureType,
+        "\(width)x\(height) pixels of \(format.channelCount) bytes in rows of \(bytesPerRow) are no picture")
     }
   }
 

@@ -34,7 +34,8 @@ public struct ShapedArray<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   ///   - shape: the size of each dimension, outermost first.
   ///   - initializer: writes every element, in row-major order.
   public init(
-    unsafeUninitializedShape shape: [Int], initializingWith initializer: (UnsafeMutableBufferPointer<Scalar>) throws -> Void
+    unsafeUninitializedShape shape: [Int],
+    initializingWith initializer: (UnsafeMutableBufferPointer<Scalar>) throws -> Void
   ) rethrows {
     let count = shape.reduce(1, *)
     let scalars = try [Scalar](unsafeUninitializedCapacity: count) { buffer, initialized in

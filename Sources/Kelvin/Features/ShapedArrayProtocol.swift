@@ -74,7 +74,8 @@ extension ShapedArrayProtocol {
   /// - Precondition: `Scalar` is the array's data type; `init(converting:)` takes any.
   public init(_ multiArray: MultiArray) {
     precondition(
-      multiArray.dataType == Scalar.multiArrayDataType, "the array holds \(multiArray.dataType.rawValue), not \(Scalar.self)")
+      multiArray.dataType == Scalar.multiArrayDataType,
+      "the array holds \(multiArray.dataType.rawValue), not \(Scalar.self)")
     let scalars = multiArray.withDenseBytes { bytes in
       [Scalar](unsafeUninitializedCapacity: multiArray.count) { target, initialized in
         UnsafeMutableRawBufferPointer(target).copyMemory(from: bytes)
@@ -187,7 +188,8 @@ extension ShapedArrayProtocol {
   ///
   /// - Precondition: every dimension is named once.
   public func transposed(permutation: [Int]) -> ShapedArray<Scalar> {
-    precondition(permutation.sorted() == Array(shape.indices), "\(permutation) is no order of \(shape.count) dimensions")
+    precondition(
+      permutation.sorted() == Array(shape.indices), "\(permutation) is no order of \(shape.count) dimensions")
     let newShape = permutation.map { shape[$0] }
     return withUnsafeShapedBufferPointer { elements, _, strides in
       var scalars: [Scalar] = []

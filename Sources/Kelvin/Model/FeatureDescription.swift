@@ -77,7 +77,11 @@ public struct FeatureDescription: Hashable, Sendable {
       return imageConstraint?.accepts(width: picture.width, height: picture.height) ?? false
     case (.dictionary(let entries), .dictionary):
       return entries.keys.allSatisfy { key in
-        if case .int64 = key { dictionaryConstraint?.keyType == .int64 } else { dictionaryConstraint?.keyType == .string }
+        if case .int64 = key {
+          dictionaryConstraint?.keyType == .int64
+        } else {
+          dictionaryConstraint?.keyType == .string
+        }
       }
     case (.sequence(let sequence), .sequence):
       return sequence.type == sequenceConstraint?.valueType

@@ -21,12 +21,12 @@ extension KernelTable<CPUContext, CPUKernel> {
       let chunk = Int(ck_arg_reduce_chunk)
       return CPUKernel { [arguments] operands, list in
         if usesIntegers {
-          let integers = ck_integer_arg_reduce_args(
+          let integers = ck_int_arg_reduce_args(
             x: operands.inputs[0], y: operands.outputs[0], type: type, element: arguments.element,
             outer: arguments.outer, length: arguments.length, inner: arguments.inner, minimum: arguments.minimum,
             takes_last: arguments.takes_last)
           list.add(
-            ck_integer_arg_reduce_run, integers, items: arguments.outer, cost: 2 * arguments.length * arguments.inner)
+            ck_int_arg_reduce_run, integers, items: arguments.outer, cost: 2 * arguments.length * arguments.inner)
           return
         }
         var arguments = arguments

@@ -42,11 +42,11 @@ extension KernelTable<CPUContext, CPUKernel> {
           source = UnsafeRawPointer(operands.temporaries[0])
         }
         if usesIntegers {
-          let integers = ck_integer_reduce_args(
+          let integers = ck_int_reduce_args(
             x: source, y: operands.outputs[0], type: type, function: arguments.function, outer: arguments.outer,
             length: arguments.length, inner: arguments.inner)
           list.add(
-            ck_integer_reduce_run, integers, items: arguments.outer, cost: 2 * arguments.length * arguments.inner)
+            ck_int_reduce_run, integers, items: arguments.outer, cost: 2 * arguments.length * arguments.inner)
           return
         }
         arguments.x = source?.assumingMemoryBound(to: Float.self)

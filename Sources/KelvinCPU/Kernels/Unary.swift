@@ -25,7 +25,7 @@ private func integerUnary(
 ) throws(DeviceError) -> CPUKernel {
   let scalar = context.inputs[0].scalar
   guard let code = function.integerCode else { throw context.unsupported("\(function) in \(scalar.rawValue) arithmetic") }
-  var arguments = ck_integer_unary_args()
+  var arguments = ck_int_unary_args()
   arguments.type = scalar.innerCode
   arguments.function = code
   arguments.count = count
@@ -38,7 +38,7 @@ private func integerUnary(
     arguments.x = operands.inputs[0]
     arguments.y = operands.outputs[0]
     list.add(
-      ck_integer_unary_run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: 2 * Int(ck_map_chunk))
+      ck_int_unary_run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: 2 * Int(ck_map_chunk))
   }
 }
 
@@ -46,15 +46,15 @@ extension UnaryFunction {
   /// The function's number among those of integers and booleans.
   fileprivate var integerCode: Int? {
     switch kind {
-    case .relu: Int(ck_integer_relu)
-    case .clip: Int(ck_integer_clip)
-    case .abs: Int(ck_integer_abs)
-    case .negate: Int(ck_integer_negate)
-    case .floor, .ceil, .round: Int(ck_integer_copy)
-    case .sign: Int(ck_integer_sign)
-    case .square: Int(ck_integer_square)
-    case .affine: Int(ck_integer_affine)
-    case .logicalNot: Int(ck_integer_not)
+    case .relu: Int(ck_int_relu)
+    case .clip: Int(ck_int_clip)
+    case .abs: Int(ck_int_abs)
+    case .negate: Int(ck_int_negate)
+    case .floor, .ceil, .round: Int(ck_int_copy)
+    case .sign: Int(ck_int_sign)
+    case .square: Int(ck_int_square)
+    case .affine: Int(ck_int_affine)
+    case .logicalNot: Int(ck_int_not)
     default: nil
     }
   }

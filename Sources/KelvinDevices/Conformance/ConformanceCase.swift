@@ -19,7 +19,8 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
   package static let all: [ConformanceCase] =
     argReduce + batchNormalization + binary + binaryInteger + cast + chains + compare + concat + convolution
     + convolutionInteger + convolutionTranspose + cumulativeSum + dequantize + expand + gather + gatherElements
-    + gatherND + integers + layerNormalization + linear + localResponseNormalization + logic + matmul + matmulInteger
+    + gatherND + integerPool + integers + layerNormalization + linear + localResponseNormalization + logic + matmul
+    + matmulInteger
     + nonMaximumSuppression + pad + pool + quantize + reduce + reshape + resize + scatterElements + scatterND + select
     + slice + softmax + topK + transpose + unary
 }

@@ -36,13 +36,15 @@ enum WeightName {
 }
 
 extension Weight {
-  /// The type, and where in the model's files the elements and all they are computed from lie; nil for what was computed.
+  /// The type, and where in the model's files the elements and all they are computed from lie; nil for what may depend
+  /// on the shapes of the model's inputs.
   fileprivate var place: String? {
     switch encoding {
     case .dense(let tensor): tensor.bytes.isMapped ? "\(type)@\(tensor.bytes.offset)" : nil
     case .packed(let integers):
       integers.bytes.isMapped ? "\(type)@\(integers.bytes.offset):\(integers.bits),\(integers.order)" : nil
-    case .deferred: nil
+    case .deferred(let deferred):
+      deferred.recipe.flatMap { recipe in Self.places(recipe.inputs).map { "\(type) \(recipe.name) \($0)" } }
     case .palettized(let palettized): partPlaces.map { "palettized \(palettized.vectorAxis) \($0)" }
     case .affine(let affine): partPlaces.map { "affine \(affine.bias == nil ? "" : "with bias ")\($0)" }
     case .sparse: partPlaces.map { "sparse \($0)" }
@@ -51,8 +53,10 @@ extension Weight {
     }
   }
 
+  private var partPlaces: String? { Self.places(parts) }
+
   /// Small parts count by their contents where they do not lie in a file.
-  private var partPlaces: String? {
+  private static func places(_ parts: [Weight]) -> String? {
     var places: [String] = []
     for part in parts {
       if let place = part.place {

@@ -18,7 +18,7 @@ struct LayerWeights {
     if let half = try parameters.bytes(Fields.float16Value), half.count > 0 {
       try check(half.count, 2 * shape.count, type)
       let stored = Tensor(TensorType(.float16, shape), half)
-      return Weight(type) { stored.converted(to: .float32) }
+      return Weight(type, recipe: WeightRecipe("converted", [Weight(stored)])) { stored.converted(to: .float32) }
     }
     if let bytes = try parameters.bytes(Fields.int8RawValue), bytes.count > 0 {
       try check(bytes.count, shape.count, type)

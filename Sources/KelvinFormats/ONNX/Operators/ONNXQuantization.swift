@@ -69,7 +69,7 @@ extension ONNXMapper {
   private static let qLinearMatMul = ONNXMapper("QLinearMatMul") { c in
     let a = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), axis: -2, step: "a")
     let b = try c.dequantize(try c.input(3), try c.input(4), c.optional(5), axis: -1, step: "b")
-    let product = try c.emitter.matmul(a, b, step: "product")
+    let product = try c.emitter.add(MatMul(), a, b, step: "product")
     return [try c.quantize(product, try c.input(6), c.optional(7), c.emitter.scalar(try c.input(0)))]
   }
 }

@@ -5,9 +5,8 @@ import KelvinGraph
 extension ONNXMapper {
   static let microsoftQuantization: [ONNXMapper] = [
     standard("QuantizeLinear"), standard("DequantizeLinear"), sum("QLinearAdd", .add), sum("QLinearMul", .multiply),
-    globalAveragePool, averagePool, gemm, concat, unary("QLinearSigmoid") { _ in .sigmoid },
-    unary("QLinearLeakyRelu") { c in UnaryFunction(.leakyRelu, a: c.float("alpha", default: 0.01)) },
-    dynamicMatMul, matMulToFloat,
+    qLinearGlobalAveragePool, qLinearAveragePool, qGemm, qLinearConcat, qLinearSigmoid, qLinearLeakyRelu, dynamicMatMul,
+    matMulToFloat,
   ]
 
   /// An operator that is as in the standard domain.
@@ -37,7 +36,13 @@ extension ONNXMapper {
     }
   }
 
-  private static let globalAveragePool = ONNXMapper("com.microsoft.QLinearGlobalAveragePool") { c in
+  private static let qLinearSigmoid = unary("QLinearSigmoid") { _ in .sigmoid }
+
+  private static let qLinearLeakyRelu = unary("QLinearLeakyRelu") { c in
+    UnaryFunction(.leakyRelu, a: c.float("alpha", default: 0.01))
+  }
+
+  private static let qLinearGlobalAveragePool = ONNXMapper("com.microsoft.QLinearGlobalAveragePool") { c in
     guard !c.flag("channels_last") else { throw c.unsupported("its channels are last") }
     let x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
     let rank = c.emitter.shape(x).rank
@@ -46,7 +51,7 @@ extension ONNXMapper {
     return [try c.quantize(mean, try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
   }
 
-  private static let averagePool = ONNXMapper("com.microsoft.QLinearAveragePool") { c in
+  private static let qLinearAveragePool = ONNXMapper("com.microsoft.QLinearAveragePool") { c in
     guard !c.flag("channels_last") else { throw c.unsupported("its channels are last") }
     guard let kernel = c.integers("kernel_shape") else { throw c.emitter.invalid("kernel_shape is missing") }
     let x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
@@ -57,7 +62,7 @@ extension ONNXMapper {
   }
 
   /// `α · A' · B' + C` with C in int32 at the scale of the products; without a result's scale the result is float.
-  private static let gemm = ONNXMapper("com.microsoft.QGemm") { c in
+  private static let qGemm = ONNXMapper("com.microsoft.QGemm") { c in
     guard c.float("alpha", default: 1) == 1 else { throw c.unsupported("its alpha is not 1") }
     let (transposesB, axis) = (c.flag("transB"), c.flag("transB") ? 0 : 1)
     var a = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "a")
@@ -80,7 +85,7 @@ extension ONNXMapper {
   }
 
   /// Scale and zero point of the result, then the operands, each with its own.
-  private static let concat = ONNXMapper("com.microsoft.QLinearConcat") { c in
+  private static let qLinearConcat = ONNXMapper("com.microsoft.QLinearConcat") { c in
     guard c.inputs.count >= 5, c.inputs.count % 3 == 2 else {
       throw c.emitter.invalid("\(c.inputs.count) inputs are not a scale, a zero point and triples")
     }

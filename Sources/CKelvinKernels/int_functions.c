@@ -1,4 +1,4 @@
-#include "ck_integers.h"
+#include "ck_elements.h"
 #include "typed.h"
 
 #include <math.h>
@@ -27,31 +27,31 @@ static int64_t integer_truncated(double x) {
   return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
 }
 
-static inline int64_t integer_clamped(const ck_integer_unary_args *u, int64_t x) {
+static inline int64_t integer_clamped(const ck_int_unary_args *u, int64_t x) {
   return integer_within(x, u->lower, u->upper);
 }
 
-static inline int64_t integer_map(const ck_integer_unary_args *u, const size_t function, int64_t x) {
+static inline int64_t integer_map(const ck_int_unary_args *u, const size_t function, int64_t x) {
   switch (function) {
-  case ck_integer_relu: return x > 0 ? x : 0;
-  case ck_integer_clip: return integer_clamped(u, x);
-  case ck_integer_abs: return x < 0 ? (int64_t)-(uint64_t)x : x;
-  case ck_integer_negate: return (int64_t)-(uint64_t)x;
-  case ck_integer_sign: return (x > 0) - (x < 0);
-  case ck_integer_square: return (int64_t)((uint64_t)x * (uint64_t)x);
-  case ck_integer_affine: return integer_clamped(u, integer_truncated(u->a * (double)x + u->b));
-  case ck_integer_not: return x == 0;
+  case ck_int_relu: return x > 0 ? x : 0;
+  case ck_int_clip: return integer_clamped(u, x);
+  case ck_int_abs: return x < 0 ? (int64_t)-(uint64_t)x : x;
+  case ck_int_negate: return (int64_t)-(uint64_t)x;
+  case ck_int_sign: return (x > 0) - (x < 0);
+  case ck_int_square: return (int64_t)((uint64_t)x * (uint64_t)x);
+  case ck_int_affine: return integer_clamped(u, integer_truncated(u->a * (double)x + u->b));
+  case ck_int_not: return x == 0;
   default: return x;
   }
 }
 
-void ck_integer_unary_run(const void *args, size_t begin, size_t end, void *scratch) {
+void ck_int_unary_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
-  ck_integer_unary_args bounded = *(const ck_integer_unary_args *)args;
-  const ck_integer_unary_args *u = &bounded;
+  ck_int_unary_args bounded = *(const ck_int_unary_args *)args;
+  const ck_int_unary_args *u = &bounded;
   int64_t lower, upper;
   integer_limits(u->type, &lower, &upper);
-  bool clips = u->function == ck_integer_clip;
+  bool clips = u->function == ck_int_clip;
   bounded.lower = clips ? integer_within(u->lower, lower, upper) : lower;
   bounded.upper = clips ? integer_within(u->upper, lower, upper) : upper;
   size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < u->count ? end * ck_map_chunk : u->count;
@@ -81,9 +81,9 @@ static inline int64_t integer_combine(size_t function, int64_t sum, int64_t x) {
   }
 }
 
-void ck_integer_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
+void ck_int_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
-  const ck_integer_reduce_args *r = args;
+  const ck_int_reduce_args *r = args;
   int64_t lower, upper;
   integer_limits(r->type, &lower, &upper);
   int64_t start = r->function == reduce_product ? 1 : r->function == reduce_maximum ? lower
@@ -106,9 +106,9 @@ void ck_integer_reduce_run(const void *args, size_t begin, size_t end, void *scr
     }
 }
 
-void ck_integer_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
+void ck_int_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
-  const ck_integer_arg_reduce_args *a = args;
+  const ck_int_arg_reduce_args *a = args;
   for (size_t outer = begin; outer < end; outer++)
     for (size_t inner = 0; inner < a->inner; inner++) {
       size_t at = outer * a->length * a->inner + inner, to = outer * a->inner + inner, place = 0;

@@ -1,5 +1,5 @@
 #include "broadcast.h"
-#include "ck_integers.h"
+#include "ck_elements.h"
 #include "typed.h"
 
 enum {
@@ -70,9 +70,9 @@ static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y)
   }
 CK_INTEGER_TYPES(INTEGER_SPAN)
 
-void ck_integer_binary_run(const void *args, size_t begin, size_t end, void *scratch) {
+void ck_int_binary_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
-  const ck_integer_binary_args *b = args;
+  const ck_int_binary_args *b = args;
   size_t last = b->rank - 1;
   const size_t *strides[] = {b->x_strides, b->y_strides};
   for (size_t item = begin; item < end; item++) {

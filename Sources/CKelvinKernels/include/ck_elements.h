@@ -16,13 +16,13 @@ typedef struct {
   size_t sizes[ck_max_rank];
   size_t x_strides[ck_max_rank];
   size_t y_strides[ck_max_rank];
-} ck_integer_binary_args;
-void ck_integer_binary_run(const void *args, size_t begin, size_t end, void *scratch);
+} ck_int_binary_args;
+void ck_int_binary_run(const void *args, size_t begin, size_t end, void *scratch);
 
 /* The numbers of the functions of integers and booleans. */
 enum {
-  ck_integer_relu, ck_integer_clip, ck_integer_abs, ck_integer_negate, ck_integer_copy, ck_integer_sign,
-  ck_integer_square, ck_integer_affine, ck_integer_not,
+  ck_int_relu, ck_int_clip, ck_int_abs, ck_int_negate, ck_int_copy, ck_int_sign,
+  ck_int_square, ck_int_affine, ck_int_not,
 };
 
 /* y = f(x). Items are chunks of ck_map_chunk elements. */
@@ -32,12 +32,12 @@ typedef struct {
   ck_scalar type;
   size_t function;
   size_t count;
-  /* The bounds of ck_integer_clip. */
+  /* The bounds of ck_int_clip. */
   int64_t lower, upper;
-  /* Of ck_integer_affine, which truncates and saturates. */
+  /* Of ck_int_affine, which truncates and saturates. */
   double a, b;
-} ck_integer_unary_args;
-void ck_integer_unary_run(const void *args, size_t begin, size_t end, void *scratch);
+} ck_int_unary_args;
+void ck_int_unary_run(const void *args, size_t begin, size_t end, void *scratch);
 
 /* Numbered as ck_reduce_args: sum, mean (truncated), maximum, minimum, product; l1 and the sum of squares are 5 and 7.
  * [outer, length, inner] to [outer, inner]; items are outer indices. */
@@ -47,8 +47,8 @@ typedef struct {
   ck_scalar type;
   size_t function;
   size_t outer, length, inner;
-} ck_integer_reduce_args;
-void ck_integer_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
+} ck_int_reduce_args;
+void ck_int_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
 /* As ck_arg_reduce_args, of integers; items are outer indices. */
 typedef struct {
@@ -58,8 +58,8 @@ typedef struct {
   size_t element;
   size_t outer, length, inner;
   bool minimum, takes_last;
-} ck_integer_arg_reduce_args;
-void ck_integer_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
+} ck_int_arg_reduce_args;
+void ck_int_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
 /* Sums along the middle of [outer, length, inner], of float32 (summed in float64) or integers. Items are
  * (outer, inner). */
@@ -74,7 +74,7 @@ void ck_cumulative_sum_run(const void *args, size_t begin, size_t end, void *scr
 
 typedef enum { ck_equal, ck_not_equal, ck_less, ck_less_or_equal } ck_comparison;
 
-/* z = x op y in bytes of 0 or 1; strides and items as ck_integer_binary_args. */
+/* z = x op y in bytes of 0 or 1; strides and items as ck_int_binary_args. */
 typedef struct {
   const void *x;
   const void *y;
@@ -87,7 +87,7 @@ typedef struct {
   size_t y_strides[ck_max_rank];
 } ck_compare_args;
 
-/* z = x where the condition is not 0, else y; strides and items as ck_integer_binary_args. */
+/* z = x where the condition is not 0, else y; strides and items as ck_int_binary_args. */
 typedef struct {
   const uint8_t *condition;
   const void *x;
