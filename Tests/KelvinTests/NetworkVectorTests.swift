@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinDevices
 import KelvinFormats
 import KelvinGraph
 import KelvinPasses
