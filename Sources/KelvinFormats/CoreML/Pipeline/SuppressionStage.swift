@@ -53,7 +53,7 @@ struct SuppressionStage: ModelStage {
         rows = array.shape[0]...array.shape[0]
       }
     }
-    guard (0..<(1 << 20)).contains(rows.lowerBound) else {
+    guard (0...(1 << 16)).contains(rows.lowerBound) else {
       throw FormatError(
         .malformed, file: model.contents.file, offset: model.contents.offset,
         "non-maximum suppression with at least \(rows.lowerBound) rows")

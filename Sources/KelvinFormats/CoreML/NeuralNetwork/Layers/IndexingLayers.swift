@@ -101,7 +101,7 @@ extension LayerMapper {
     }
     let count = (length - size) / step + 1
     let type = TensorType(.int32, [count, size])
-    guard type.shape.isAddressable else { throw scope.emitter.invalid("\(count) windows of \(size) are too many") }
+    guard count <= 1 << 26, size <= 1 << 26, type.count <= 1 << 26 else { throw scope.emitter.invalid("\(count) windows of \(size) are too many") }
     let indices = scope.emitter.constant(
       Weight(type) {
         Tensor(type, rounding: (0..<count).flatMap { start in (0..<size).map { Double(start * step + $0) } })

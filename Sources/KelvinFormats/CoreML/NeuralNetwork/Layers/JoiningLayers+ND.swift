@@ -148,7 +148,7 @@ extension LayerMapper {
       throw scope.emitter.invalid("\(amounts.count) amounts, expected \(2 * shape.rank)")
     }
     if try layer.parameters.flag(Fields.padToGivenOutputSizeMode) {
-      for index in amounts.indices where amounts[index] != 0 { amounts[index] -= shape[index / 2] }
+      for index in amounts.indices where amounts[index] != 0 { amounts[index] &-= shape[index / 2] }
     }
     let before = (0..<shape.rank).map { amounts[2 * $0] }
     let after = (0..<shape.rank).map { amounts[2 * $0 + 1] }
