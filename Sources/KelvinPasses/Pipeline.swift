@@ -12,6 +12,7 @@ package struct Pipeline: Sendable {
       RemoveIdentities(),
       FoldBatchNormalization(),
       ConvertMatMul(),
+      MergeClips(),
       RecognizeActivations(),
       FoldBias(),
       FuseEpilogue(),
