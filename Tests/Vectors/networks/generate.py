@@ -13,6 +13,7 @@ import numpy as np
 from coremltools.models import datatypes
 from coremltools.models.neural_network import NeuralNetworkBuilder
 
+import classical
 import layers
 import movement  # noqa: F401 (adds to the cases)
 
@@ -63,7 +64,14 @@ def main():
         (HERE / f"{name}.mlmodel").write_bytes(model)
         (HERE / f"{name}.kv").write_bytes(vector)
         total += len(model) + len(vector)
-    print(f"{len(layers.CASES)} cases, {total} bytes")
+    for name, inputs, expected, spec in classical.CASES:
+        names = ["y"] if len(expected) == 1 else [f"y{i}" for i in range(len(expected))]
+        outputs = [(key, array.astype(np.float32)) for key, array in zip(names, expected, strict=True)]
+        model, vector = spec.SerializeToString(), encode(name, inputs, outputs)
+        (HERE / f"{name}.mlmodel").write_bytes(model)
+        (HERE / f"{name}.kv").write_bytes(vector)
+        total += len(model) + len(vector)
+    print(f"{len(layers.CASES) + len(classical.CASES)} cases, {total} bytes")
 
 
 if __name__ == "__main__":
