@@ -17,6 +17,7 @@ package struct Pipeline: Sendable {
       ConvertMatMul(),
       RecognizeLayerNormalization(),
       FoldTranspositions(),
+      MergeClips(),
       RecognizeActivations(),
       RecognizeGELU(),
       FoldBias(),

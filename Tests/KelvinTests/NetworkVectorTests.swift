@@ -18,7 +18,7 @@ import Testing
 
 /// Small transformers as PyTorch's exporters and coremltools write them, against PyTorch's outputs, on every device.
 @Suite(.serialized) struct NetworkVectorTests {
-  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Networks"
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Transformers"
   static let cases = fileStems(in: folder, endingWith: ".kv")
 
   @Test func theVectorsAreThere() {

@@ -36,7 +36,7 @@ package func readCoreML(
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the model file is empty") }
   let model = try CoreMLModel(WireMessage(bytes, file: file))
   guard model.type == CoreMLSchema.Model.mlProgram else {
-    return try readStages(of: model, file: file, path: path, files: files)
+    return try readStages(of: model, file: file, path: path, folder: folder, files: files)
   }
   let program = try MILProgram(model.contents)
   let weights = WeightFiles(folder: folder)

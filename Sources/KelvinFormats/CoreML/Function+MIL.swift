@@ -147,7 +147,7 @@ extension Feature {
     default: described = nil
     }
     guard let scalar = type.scalar ?? described else { throw malformed("array data type \(array.dataType)") }
-    if type.dataType == nil { return .tensor(scalar, array.shape.enumerated().map { dimension(name, $0, $1) }) }
+    if type.dataType == nil { return .tensor(scalar, dimensions(array, named: name)) }
     var dimensions: [Dimension] = []
     for (axis, size) in type.sizes.enumerated() {
       if let size {
@@ -162,6 +162,19 @@ extension Feature {
       }
     }
     return .tensor(scalar, dimensions)
+  }
+
+  /// The sizes that a description allows.
+  private static func dimensions(_ array: CoreMLArray, named name: String) -> [Dimension] {
+    (0..<max(array.shape.count, array.ranges.count)).map { axis in
+      let standard = axis < array.shape.count ? array.shape[axis] : nil
+      guard axis < array.ranges.count else { return dimension(name, axis, standard) }
+      let range = array.ranges[axis]
+      if range.lowerBound == range.upperBound { return .fixed(range.lowerBound) }
+      return .flexible(
+        name: "\(name).\(axis)", range: range,
+        standard: standard.flatMap { range.contains($0) ? $0 : nil } ?? max(range.lowerBound, 1))
+    }
   }
 
   private static func dimension(_ name: String, _ axis: Int, _ size: Int?) -> Dimension {

@@ -22,13 +22,7 @@ struct MILGraphSource: GraphSource {
     } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
     }
-    for operation in function.block.operations {
-      do { try add(operation, &scope) } catch let error as GraphError {
-        throw FormatError(
-          .malformed, file: file, place: error.place, offset: operation.offset,
-          "\(error.reason) [operation \(operation.index)]")
-      }
-    }
+    try emit(&scope)
     do {
       for (index, name) in outputs.enumerated() {
         let id = try scope.value(name, reader: "output '\(name)'")
@@ -41,6 +35,17 @@ struct MILGraphSource: GraphSource {
       return try scope.emitter.finish()
     } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
+    }
+  }
+
+  /// Writes the function's operations; its inputs are defined.
+  func emit(_ scope: inout MILScope) throws {
+    for operation in function.block.operations {
+      do { try add(operation, &scope) } catch let error as GraphError {
+        throw FormatError(
+          .malformed, file: file, place: error.place, offset: operation.offset,
+          "\(error.reason) [operation \(operation.index)]")
+      }
     }
   }
 
@@ -84,6 +89,11 @@ struct MILGraphSource: GraphSource {
   /// Lists everything that has no mapper, in nested blocks too.
   private func checkOperations() throws(FormatError) {
     var missing = MissingOperations()
+    findMissing(&missing)
+    guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
+  }
+
+  func findMissing(_ missing: inout MissingOperations) {
     var pending = function.block.operations[...]
     while let operation = pending.popFirst() {
       if operation.kind != "const", operation.kind != "classify", MILMapper.byName[operation.kind] == nil,
@@ -93,7 +103,6 @@ struct MILGraphSource: GraphSource {
       }
       for block in operation.blocks { pending += block.operations }
     }
-    guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
   }
 }
 

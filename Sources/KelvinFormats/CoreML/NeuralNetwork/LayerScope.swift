@@ -74,8 +74,9 @@ struct LayerScope {
   /// The sizes before the last three.
   func lead(_ blob: Blob) -> [Int] { Array(blob.shape.dimensions.dropLast(3)) }
 
-  /// What a layer computed from planes, with the batch axes of its input.
-  func fromPlanes(_ id: ValueID, _ input: Blob) -> Blob {
+  /// What a layer computed from planes, with the batch axes of its input. (Mutating, so that an argument which writes
+  /// nodes does so before this value is read.)
+  mutating func fromPlanes(_ id: ValueID, _ input: Blob) -> Blob {
     Blob(id, Shape(lead(input) + emitter.shape(id).dimensions.suffix(3)))
   }
 

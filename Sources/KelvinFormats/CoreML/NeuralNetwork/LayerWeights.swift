@@ -9,20 +9,20 @@ struct LayerWeights {
 
   /// The weights as a float32 tensor. The file is read when they are first needed.
   ///
-  /// - Parameter shape: its first axis is the one that a quantization by channel goes along.
+  /// - Parameter channelAxis: the axis that a linear quantization by channel goes along.
   /// - Throws: where the number of elements, or what they are quantized with, does not fit the shape.
-  func weight(_ shape: Shape) throws(FormatError) -> Weight {
+  func weight(_ shape: Shape, channelAxis: Int = 0) throws(FormatError) -> Weight {
     guard shape.isAddressable else { throw malformed("its shape \(shape) is too large") }
     let type = TensorType(.float32, shape)
-    if let raw = try parameters.bytes(Fields.rawValue), raw.count > 0 { return try quantized(raw, type) }
+    if let raw = try parameters.bytes(Fields.rawValue), raw.count > 0 { return try quantized(raw, type, channelAxis) }
     if let half = try parameters.bytes(Fields.float16Value), half.count > 0 {
       try check(half.count, 2 * shape.count, type)
-      let stored = Tensor(TensorType(.float16, shape), half)
-      return Weight(type, recipe: WeightRecipe("converted", [Weight(stored)])) { stored.converted(to: .float32) }
+      let stored = Weight(Tensor(TensorType(.float16, shape), half))
+      return try encoded { () throws(GraphError) -> Weight in try stored.converted(to: .float32) }
     }
     if let bytes = try parameters.bytes(Fields.int8RawValue), bytes.count > 0 {
       try check(bytes.count, shape.count, type)
-      return try affine(Tensor(TensorType(.int8, shape), bytes), type, try quantization())
+      return try affine(Weight(Tensor(TensorType(.int8, shape), bytes)), type, channelAxis, try quantization())
     }
     return try floats(type)
   }
@@ -55,49 +55,55 @@ struct LayerWeights {
     return Weight(Tensor(values, type.shape))
   }
 
-  private func quantized(_ raw: Bytes, _ type: TensorType) throws(FormatError) -> Weight {
+  private func quantized(_ raw: Bytes, _ type: TensorType, _ axis: Int) throws(FormatError) -> Weight {
     typealias Quantization = NetworkSchema.QuantizationParams
     let quantization = try quantization()
     let bits = try bits(quantization)
     try check(raw.count, (type.count * bits + 7) / 8, type)
-    let table = try quantization.message(Quantization.lookupTableQuantization)
-    let stored = Tensor(TensorType(.uint8, type.shape), bits == 8 ? raw : raw.unpacked(bits: bits, count: type.count))
-    guard let table else { return try affine(stored, type, quantization) }
+    let codes = try encoded { () throws(GraphError) -> Weight in
+      Weight(try PackedIntegers(raw, bits: bits, isSigned: false, order: .mostSignificantFirst, shape: type.shape))
+    }
+    guard let table = try quantization.message(Quantization.lookupTableQuantization) else {
+      return try affine(codes, type, axis, quantization)
+    }
     let values = try table.numbers(NetworkSchema.LookUpTableQuantizationParams.floatValue, limit: 256)
     guard values.count == 1 << bits else {
       throw malformed("its lookup table has \(values.count) entries, expected \(1 << bits) for \(bits) bits")
     }
-    return Weight(type) {
-      stored.bytes.withUnsafeBytes { codes in Tensor(codes.map { values[Int($0)] }, type.shape) }
+    let shape = Shape([Int](repeating: 1, count: type.shape.rank) + [values.count, 1])
+    return try encoded { () throws(GraphError) -> Weight in
+      try Weight(palettized: codes, table: Weight(Tensor(values, shape)))
     }
   }
 
   /// `scale · q + bias`, each one number or one for each channel.
   private func affine(
-    _ stored: Tensor, _ type: TensorType, _ quantization: LayerParameters
+    _ codes: Weight, _ type: TensorType, _ axis: Int, _ quantization: LayerParameters
   ) throws(FormatError) -> Weight {
     typealias Linear = NetworkSchema.LinearQuantizationParams
     guard let linear = try quantization.message(NetworkSchema.QuantizationParams.linearQuantization) else {
       throw malformed("it is quantized, but neither linearly nor by a table")
     }
-    let channels = type.shape.dimensions.first ?? 1
-    let scale = try linear.numbers(Linear.scale)
+    let channels = axis < type.shape.rank ? type.shape[axis] : 1
+    var scale = try linear.numbers(Linear.scale)
     var bias = try linear.numbers(Linear.bias)
     if bias.isEmpty { bias = [0] }
     guard [1, channels].contains(scale.count), [1, channels].contains(bias.count) else {
       throw malformed("it has \(scale.count) scales and \(bias.count) biases for \(channels) channels")
     }
-    return Weight(type) { [bias] in
-      let size = type.count / max(channels, 1)
-      let codes = stored.doubles
-      return Tensor(
-        type,
-        rounding: codes.indices.map { index in
-          let channel = index / size
-          return codes[index] * Double(scale[scale.count == 1 ? 0 : channel])
-            + Double(bias[bias.count == 1 ? 0 : channel])
-        })
+    let count = max(scale.count, bias.count)
+    if scale.count < count { scale = [Float](repeating: scale[0], count: count) }
+    if bias.count < count { bias = [Float](repeating: bias[0], count: count) }
+    var sizes = [Int](repeating: 1, count: type.shape.rank)
+    if axis < sizes.count { sizes[axis] = count }
+    let shape = Shape(sizes)
+    return try encoded { [scale, bias] () throws(GraphError) -> Weight in
+      try Weight(affine: codes, scale: Weight(Tensor(scale, shape)), bias: Weight(Tensor(bias, shape)))
     }
+  }
+
+  private func encoded(_ make: () throws(GraphError) -> Weight) throws(FormatError) -> Weight {
+    do { return try make() } catch { throw malformed(error.reason) }
   }
 
   private func quantization() throws(FormatError) -> LayerParameters {
@@ -122,24 +128,5 @@ struct LayerWeights {
   private func malformed(_ reason: String) -> FormatError {
     FormatError(
       .malformed, file: parameters.message.file, place: "weights", offset: parameters.message.offset, reason)
-  }
-}
-
-extension Bytes {
-  /// Numbers of some bits each, the first in the highest bits of the first byte, as one byte each.
-  ///
-  /// - Precondition: this region holds at least `count` of them.
-  func unpacked(bits: Int, count: Int) -> Bytes {
-    Bytes(count: count) { target in
-      self.withUnsafeBytes { source in
-        let mask = UInt32(1 << bits) - 1
-        for index in 0..<count {
-          let (byte, shift) = (index * bits / 8, index * bits % 8)
-          let next = byte + 1 < source.count ? UInt32(source[byte + 1]) : 0
-          let word = UInt32(source[byte]) << 8 | next
-          target[index] = UInt8(word >> UInt32(16 - shift - bits) & mask)
-        }
-      }
-    }
   }
 }

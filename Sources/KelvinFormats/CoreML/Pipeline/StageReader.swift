@@ -5,10 +5,10 @@ import KelvinGraph
 /// - Parameters: as `readCoreML`.
 /// - Throws: `FormatError`; with code `.unsupported` for a type of model that Kelvin does not run.
 func readStages(
-  of model: CoreMLModel, file: String, path: String, files: [String]
+  of model: CoreMLModel, file: String, path: String, folder: String, files: [String]
 ) throws(FormatError) -> ModelProgram {
   guard try model.allTypes().allSatisfy({ StageReader.isKnown($0) }) else { throw try model.refusal(file: file) }
-  var reader = StageReader(file: file)
+  var reader = StageReader(file: file, weights: WeightFiles(folder: folder))
   let structure = try reader.read(model)
   let function = try reader.function(model.description.main)
   let isNetwork = StageReader.networks.contains(model.type)
@@ -27,14 +27,25 @@ struct StageReader {
   static let networks: Set<Int> = [Types.neuralNetwork, Types.neuralNetworkClassifier, Types.neuralNetworkRegressor]
   static let pipelines: Set<Int> = [Types.pipeline, Types.pipelineClassifier, Types.pipelineRegressor]
 
-  static func isKnown(_ type: Int) -> Bool { networks.contains(type) || pipelines.contains(type) }
+  private static let others: Set<Int> = [
+    Types.mlProgram, Types.glmRegressor, Types.glmClassifier, Types.featureVectorizer, Types.arrayFeatureExtractor,
+    Types.scaler, Types.imputer, Types.normalizer, Types.oneHotEncoder, Types.identity, Types.nonMaximumSuppression,
+  ]
+
+  static func isKnown(_ type: Int) -> Bool {
+    networks.contains(type) || pipelines.contains(type) || others.contains(type)
+  }
 
   let file: String
+  private let weights: WeightFiles
   private var stages: [any ModelStage] = []
   /// Models that may be nested in models.
   private static let depthLimit = 16
 
-  init(file: String) { self.file = file }
+  init(file: String, weights: WeightFiles) {
+    self.file = file
+    self.weights = weights
+  }
 
   /// Adds a model's stages.
   ///
@@ -61,7 +72,20 @@ struct StageReader {
 
   private func stage(_ model: CoreMLModel) throws(FormatError) -> any ModelStage {
     let (inputs, outputs) = (try features(model.description.main.inputs), try features(model.description.main.outputs))
-    return try NetworkStage(model, inputs, outputs, file: file)
+    switch model.type {
+    case Types.mlProgram: return try ProgramStage(model, inputs, outputs, file: file, weights: weights)
+    case Types.glmRegressor: return try VectorStage.glmRegressor(model.contents, inputs, outputs)
+    case Types.glmClassifier: return try VectorStage.glmClassifier(model.contents, inputs, outputs)
+    case Types.featureVectorizer: return try VectorStage.featureVectorizer(model.contents, inputs, outputs)
+    case Types.arrayFeatureExtractor: return try VectorStage.arrayFeatureExtractor(model.contents, inputs, outputs)
+    case Types.scaler: return try VectorStage.scaler(model.contents, inputs, outputs)
+    case Types.imputer: return try VectorStage.imputer(model.contents, inputs, outputs)
+    case Types.normalizer: return try VectorStage.normalizer(model.contents, inputs, outputs)
+    case Types.oneHotEncoder: return try VectorStage.oneHotEncoder(model.contents, inputs, outputs)
+    case Types.identity: return VectorStage.identity(inputs, outputs)
+    case Types.nonMaximumSuppression: return try SuppressionStage(model, inputs, outputs)
+    default: return try NetworkStage(model, inputs, outputs, file: file)
+    }
   }
 
   private func features(_ described: [CoreMLFeature]) throws(FormatError) -> [Feature] {
@@ -75,7 +99,11 @@ struct StageReader {
     var inputs = try features(description.inputs)
     let outputs = try features(description.outputs)
     guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its description has no outputs") }
-    for index in inputs.indices { prescale(&inputs[index]) }
+    let suppression = stages.last as? SuppressionStage
+    for index in inputs.indices {
+      prescale(&inputs[index])
+      if let value = suppression?.standardValue(of: inputs[index].name) { inputs[index].defaultValue = value }
+    }
 
     var tensors = outputs.map(\.name)
     var classifier: Classifier?
@@ -89,10 +117,15 @@ struct StageReader {
       classifier = Classifier(
         labels: labels, labelOutput: label, probabilitiesOutput: probabilities?.name, graphOutput: tensors.count)
     }
+    var detector: Detector?
+    if let suppression {
+      tensors.removeAll { $0 == suppression.names.confidenceOutput || $0 == suppression.names.coordinatesOutput }
+      detector = suppression.detector(at: tensors.count + (classifier == nil ? 0 : 1))
+    }
     return Function(
-      inputs: inputs, outputs: outputs, classifier: classifier,
+      inputs: inputs, outputs: outputs, classifier: classifier, detector: detector,
       graph: StageGraphSource(
-        stages: stages, inputs: inputs, outputs: tensors, classifier: classifier, detector: nil, file: file))
+        stages: stages, inputs: inputs, outputs: tensors, classifier: classifier, detector: detector, file: file))
   }
 
   /// Moves the scaler of an image into how pictures are sampled, where only one network reads the image.

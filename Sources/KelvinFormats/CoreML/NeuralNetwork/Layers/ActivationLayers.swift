@@ -8,7 +8,9 @@ extension LayerMapper {
     [activation, gelu, clip, clampedReLU]
     + [
       (Layers.erf, .erf), (Layers.ceil, .ceil), (Layers.floor, .floor), (Layers.round, .round), (Layers.sign, .sign),
-      (Layers.sin, .sin), (Layers.cos, .cos), (Layers.tanh, .tanh),
+      (Layers.sin, .sin), (Layers.cos, .cos), (Layers.tan, .tan), (Layers.asin, .asin), (Layers.acos, .acos),
+      (Layers.atan, .atan), (Layers.sinh, .sinh), (Layers.cosh, .cosh), (Layers.tanh, .tanh), (Layers.asinh, .asinh),
+      (Layers.acosh, .acosh), (Layers.atanh, .atanh), (Layers.exp2, .exp2),
     ].map { (number: Int, kind: UnaryFunction.Kind) in
       LayerMapper(number) { layer, scope in try scope.unary(UnaryFunction(kind), try layer.input(0, &scope)) }
     }

@@ -93,7 +93,7 @@ extension NetworkLayer {
       extra[axis] = max(0, size - full)
     }
     let filters = scope.emitter.constant(
-      try weights.weight(Shape([shape[1], outputs / groups] + kernel)), step: "weights")
+      try weights.weight(Shape([shape[1], outputs / groups] + kernel), channelAxis: 1), step: "weights")
     let hasBias = try parameters.flag(Fields.hasBias)
     let op = ConvolutionTranspose(
       window: Window(kernel: kernel, strides: strides, before: before, after: after), outputPadding: extra,

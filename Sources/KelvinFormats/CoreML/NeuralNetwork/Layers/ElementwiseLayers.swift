@@ -14,6 +14,7 @@ extension LayerMapper {
       (Layers.addBroadcastable, .add), (Layers.subtractBroadcastable, .subtract),
       (Layers.multiplyBroadcastable, .multiply), (Layers.divideBroadcastable, .divide),
       (Layers.powBroadcastable, .power), (Layers.maxBroadcastable, .maximum), (Layers.minBroadcastable, .minimum),
+      (Layers.modBroadcastable, .modulo), (Layers.floorDivBroadcastable, .floorDivide),
     ].map { (number: Int, function: Binary.Function) in folding(number, function) }
 
   /// - Parameter alone: what a single input's layer does with its number.

@@ -1,14 +1,21 @@
 /// Every layer of a NeuralNetwork that is mapped.
 let layerMappers: [LayerMapper] =
-  LayerMapper.activations + LayerMapper.elementwise + LayerMapper.normalizations + [
+  LayerMapper.activations + LayerMapper.elementwise + LayerMapper.normalizations + LayerMapper.reductions
+  + LayerMapper.logic + LayerMapper.indexing + LayerMapper.shapes + LayerMapper.joining + LayerMapper.volumes + [
+    .argMax,
+    .argMin,
+    .argSort,
+    .batchedMatmul,
     .concat,
     .convolution,
     .crop,
+    .cumSum,
     .embedding,
     .embeddingND,
     .flatten,
     .innerProduct,
     .loadConstant,
+    .nonMaximumSuppression,
     .padding,
     .permute,
     .pooling,
@@ -20,6 +27,7 @@ let layerMappers: [LayerMapper] =
     .sequenceRepeat,
     .slice,
     .split,
+    .topK,
     .unary,
     .upsample,
   ]
