@@ -57,9 +57,41 @@ extension IntegerMatcher {
     }
     let sources = operands.compactMap { dequantized($0) }
     guard sources.count == operands.count, sources.allSatisfy({ $0.hasParameters(of: result) }) else { return }
+    let inputs = sources.map(\.id) + core.inputs.dropFirst(operands.count)
     let node = Node(
-      name: core.name, op: op, inputs: sources.map(\.id) + core.inputs.dropFirst(operands.count),
-      outputs: [result.id], origins: [])
+      name: core.name, op: op, inputs: inputs, outputs: [result.id], origins: [],
+      body: body(moving: op, inputs, count: sources.count, result))
     replace(chain, by: node, absorbing: sources.map { [$0.node] }, "moves 8-bit integers")
+  }
+
+  /// The same in floating point, whose numbers are the integers themselves.
+  ///
+  /// - Parameter count: how many of the inputs are moved; the others say how.
+  private func body(moving op: any Operator, _ inputs: [ValueID], count: Int, _ result: QuantizedValue) -> Graph? {
+    var body = Graph()
+    for (index, input) in inputs.enumerated() {
+      body.inputs.append(body.addValue(Value(name: "in\(index)", type: edits.type(input))))
+    }
+    func constant(_ name: String, _ tensor: Tensor) -> ValueID {
+      body.addValue(Value(name: name, type: tensor.type, weight: Weight(tensor)))
+    }
+    func append(_ op: any Operator, _ operands: [ValueID], _ name: String, _ type: TensorType) -> ValueID {
+      let output = body.addValue(Value(name: name, type: type))
+      body.nodes.append(Node(name: name, op: op, inputs: operands, outputs: [output], origins: []))
+      return output
+    }
+    let one = constant("one", Tensor([Float(1)], [1]))
+    let zero = constant("zero", Tensor(TensorType(result.scalar, [1]), rounding: [0]))
+    var operands = body.inputs
+    for index in 0..<count {
+      let type = TensorType(.float32, body[operands[index]].type.shape)
+      operands[index] = append(Dequantize(), [operands[index], one, zero], "real\(index)", type)
+    }
+    guard let type = try? op.infer(body.types(operands)).first else { return nil }
+    let moved = append(op, operands, "moved", type)
+    body.outputs = [
+      append(Quantize(scalar: result.scalar), [moved, one, zero], "quantized", edits.type(result.id))
+    ]
+    return body
   }
 }

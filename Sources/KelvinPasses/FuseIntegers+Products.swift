@@ -116,10 +116,13 @@ extension IntegerMatcher {
       x.id, weights.id, x.zeroID, weights.zeroID, edits.addWeight("\(name)#bias", sums),
       edits.addWeight("\(name)#scale", Weight(Tensor(scales, [scales.count]))), result.zeroID,
     ]
-    var node = Node(name: core.name, op: product.op, inputs: inputs, outputs: [result.id], origins: [])
-    node.body = try product.body(
-      types: inputs.map(edits.type), weights: edits.weight(weights.id), weightsZero: edits.weight(weights.zeroID),
-      bias: vector?.weight, scales: scales, output: result, name: core.name)
+    // Weights whose float form is out of proportion to what the file holds have no body.
+    guard
+      let body = try? product.body(
+        types: inputs.map(edits.type), weights: edits.weight(weights.id), weightsZero: edits.weight(weights.zeroID),
+        bias: vector?.weight, scales: scales, output: result, name: core.name)
+    else { return }
+    let node = Node(name: core.name, op: product.op, inputs: inputs, outputs: [result.id], origins: [], body: body)
     let sources = [[x.node], weights.nodes] + (vector.map { [[$0.node]] } ?? [])
     replace(chain, by: node, absorbing: sources, "integer products, their sums requantized once")
   }

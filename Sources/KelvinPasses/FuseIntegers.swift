@@ -110,6 +110,7 @@ struct IntegerMatcher {
       let own = edits.weight(node.inputs[1]), let zero = edits.weight(node.inputs[2]), op.axis.blockSize == 1
     else { return nil }
     let (given, zeros) = (own.dense().floats, zero.dense().integers)
+    guard given.count == zeros.count, given.count == 1 || given.count == channels else { return nil }
     for channel in 0..<channels {
       let expected = scales[scales.count == 1 ? 0 : channel]
       guard abs(given[given.count == 1 ? 0 : channel] - expected) <= 1e-4 * expected else { return nil }

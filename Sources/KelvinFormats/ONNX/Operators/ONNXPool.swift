@@ -3,7 +3,13 @@ import KelvinGraph
 extension ONNXMapper {
   static let maxPool = ONNXMapper("MaxPool") { c in
     guard c.node.outputs.dropFirst().allSatisfy(\.isEmpty) else { throw c.unsupported("its output of indices") }
-    return [try c.pool(.maximum)]
+    let scalar = c.emitter.scalar(try c.input(0))
+    guard scalar.isByte else { return [try c.pool(.maximum)] }
+    // Of 8-bit integers as of the numbers they are; passes run it on the integers where a device can.
+    let one = c.emitter.constant(1, .float32, step: "one")
+    let real = try c.dequantize(try c.input(0), one, nil, step: "real")
+    let largest = try c.pool(.maximum, of: real, step: "largest")
+    return [try c.quantize(largest, one, nil, scalar)]
   }
 
   static let averagePool = ONNXMapper("AveragePool") { c in
@@ -26,11 +32,13 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  fileprivate mutating func pool(_ function: Pool.Function) throws -> ValueID {
-    let x = try input(0)
+  fileprivate mutating func pool(
+    _ function: Pool.Function, of real: ValueID? = nil, step: String? = nil
+  ) throws -> ValueID {
+    let x = try real ?? input(0)
     guard let kernel = integers("kernel_shape") else { throw emitter.invalid("kernel_shape is missing") }
     let window = try window(kernel: kernel, over: x, roundsUp: flag("ceil_mode"))
-    return try emitter.add(Pool(function, window: window), x)
+    return try emitter.add(Pool(function, window: window), x, step: step)
   }
 
   fileprivate mutating func globalPool(_ function: Reduce.Function) throws -> ValueID {

@@ -1,0 +1,71 @@
+import KelvinCPU
+import KelvinDevices
+import KelvinGraph
+import KelvinReference
+import Testing
+
+/// Integer products of every instruction set on random shapes: equal to the reference, element for element.
+@Suite struct IntegerVariantTests {
+  private var types: [ScalarType] { [.uint8, .int8] }
+
+  private func bytes(_ scalar: ScalarType, _ shape: Shape, _ random: inout SeededGenerator) -> Tensor {
+    let lower = scalar == .uint8 ? 0.0 : -128
+    return Tensor(
+      TensorType(scalar, shape), rounding: (0..<shape.count).map { _ in lower + Double(random.next() % 256) })
+  }
+
+  /// Runs `op` on x with weights and zero points that are part of the model.
+  private func check(_ op: any Operator, _ x: Tensor, _ constants: [Tensor], threads: Int, _ place: String) throws {
+    var graph = Graph()
+    var ids = [graph.addValue(Value(name: "x", type: x.type))]
+    graph.inputs = ids
+    for (index, tensor) in constants.enumerated() {
+      ids.append(graph.addValue(Value(name: "w\(index)", type: tensor.type, weight: Weight(tensor))))
+    }
+    let output = graph.addValue(Value(name: "y", type: try op.infer(graph.types(ids))[0]))
+    graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: [output], origins: [])]
+    graph.outputs = [output]
+    let expected = try ReferenceDevice().run(graph, [x]).outputs[0]
+    for (variant, name) in CPUDevice.variantNames.enumerated() {
+      let actual = try CPUDevice(variant: variant).run(graph, [x], threads: threads).outputs[0]
+      #expect(actual.doubles == expected.doubles, "\(name) \(place): \(graph)")
+    }
+  }
+
+  @Test(arguments: 0..<60) func convolutionsOfAnyShape(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let kernel = [pick([1, 2, 3, 5]), pick([1, 2, 3, 5])]
+    let dilations = [pick([1, 1, 2]), pick([1, 1, 3])]
+    let window = Window(
+      kernel: kernel, strides: [pick([1, 2, 3]), pick([1, 2, 3])], dilations: dilations,
+      before: [pick([0, 1, 2]), pick([0, 1, 3])], after: [pick([0, 1, 2]), pick([0, 1, 2])])
+    let groups = pick([1, 1, 2, 5])
+    let isDepthwise = pick([0, 1]) == 1
+    let (channels, filters) =
+      isDepthwise ? (groups, 2 * groups) : (groups * pick([1, 3, 9]), groups * pick([1, 7, 13]))
+    let size = [0, 1].map { (kernel[$0] - 1) * dilations[$0] + pick([1, 4, 13, 16, 37, 70]) }
+    let x = bytes(types[pick([0, 1])], Shape([pick([1, 2]), channels] + size), &random)
+    let scalar = types[pick([0, 1])]
+    let weights = bytes(scalar, Shape([filters, channels / groups] + kernel), &random)
+    try check(
+      ConvolutionInteger(window: window, groups: groups), x,
+      [weights, bytes(x.type.scalar, [], &random), bytes(scalar, pick([0, 1]) == 0 ? [] : [filters], &random)],
+      threads: pick([1, 2, 3]), "seed \(seed)")
+  }
+
+  @Test(arguments: 0..<40) func matrixProductsOfAnyShape(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let sizes = [1, 2, 3, 5, 6, 7, 15, 16, 17, 31, 33, 63, 65, 130]
+    let (rows, depth, columns) = (pick(sizes), pick(sizes), pick(sizes))
+    let transposes = pick([0, 1]) == 1
+    let x = bytes(types[pick([0, 1])], pick([0, 1]) == 0 ? [rows, depth] : [2, rows, depth], &random)
+    let scalar = types[pick([0, 1])]
+    let y = bytes(scalar, transposes ? [columns, depth] : [depth, columns], &random)
+    try check(
+      MatMulInteger(transposesY: transposes), x,
+      [y, bytes(x.type.scalar, [], &random), bytes(scalar, pick([0, 1]) == 0 ? [] : [columns], &random)],
+      threads: pick([1, 2, 3]), "seed \(seed)")
+  }
+}
