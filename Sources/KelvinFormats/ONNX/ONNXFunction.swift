@@ -48,7 +48,12 @@ struct ONNXInliner {
   private let file: String
   private var nodes: [ONNXNode] = []
   private var calls = 0
+  /// What inlined nodes take: their operands and attributes, and the bytes of the names made for them.
+  private var operands = 0
+  private var nameBytes = 0
   private static let depthLimit = 32
+  private static let operandLimit = 1 << 20
+  private static let nameByteLimit = 1 << 26
 
   static func inlined(
     _ nodes: [ONNXNode], _ functions: [ONNXFunction], file: String
@@ -73,6 +78,7 @@ struct ONNXInliner {
       return nodes.append(node)
     }
     calls += 1
+    operands += function.inputs.count + function.outputs.count
     guard depth < Self.depthLimit, calls < WireMessage.operationLimit else {
       throw refusal(node, "its functions call each other too deeply or too often")
     }
@@ -100,12 +106,17 @@ struct ONNXInliner {
           .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset,
           "its function contains a nested graph, in \(inner.kind)")
       }
+      operands += inner.inputs.count + inner.outputs.count + inner.attributes.count
+      guard operands < Self.operandLimit else { throw refusal(node, "its functions stand for too many operands") }
       var copy = inner
       func outer(_ name: String) throws(FormatError) -> String {
         if name.isEmpty { return "" }
         if let known = names[name] { return known }
         let made = "\(node.name)/\(name)"
-        guard made.utf8.count <= WireMessage.nameLimit else { throw refusal(node, "its inner names are too long") }
+        nameBytes += made.utf8.count
+        guard made.utf8.count <= WireMessage.nameLimit, nameBytes <= Self.nameByteLimit else {
+          throw refusal(node, "its inner names are too long")
+        }
         names[name] = made
         return made
       }

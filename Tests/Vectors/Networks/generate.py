@@ -70,8 +70,8 @@ def write(name, export, folder):
         output = torch_models.OUTPUTS[name]
     else:
         contents = (path / "Data/com.apple.CoreML/model.mlmodel").read_bytes()
-        (HERE / f"{stem}.mlmodel").write_bytes(contents)
         spec = Model_pb2.Model.FromString(contents)
+        (HERE / f"{stem}.mlmodel").write_bytes(spec.SerializeToString(deterministic=True))
         output = spec.description.output[0].name
         half = spec.description.output[0].type.multiArrayType.dataType == 65552
     for index, size in enumerate(sizes(name, export)):
