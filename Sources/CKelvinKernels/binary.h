@@ -78,8 +78,8 @@ static void CK_NAME(ck_f32_binary)(const void *args, size_t begin, size_t end, v
   (void)scratch;
   static const binary_function functions[ck_binary_functions] = {
     CK_NAME(ck_f32_add), CK_NAME(ck_f32_subtract), CK_NAME(ck_f32_multiply), CK_NAME(ck_f32_divide),
-    CK_NAME(ck_f32_minimum), CK_NAME(ck_f32_maximum), CK_NAME(ck_f32_power), CK_NAME(ck_f32_floor_divide), CK_NAME(ck_f32_modulo),
-    CK_NAME(ck_f32_remainder)};
+    CK_NAME(ck_f32_minimum), CK_NAME(ck_f32_maximum), CK_NAME(ck_f32_power), CK_NAME(ck_f32_floor_divide),
+    CK_NAME(ck_f32_modulo), CK_NAME(ck_f32_remainder)};
   const ck_binary_args *b = args;
   size_t last = b->rank - 1, inner = b->sizes[last], chunks = (inner + ck_map_chunk - 1) / ck_map_chunk;
   for (size_t item = begin; item < end; item++) {

@@ -4,7 +4,8 @@
 #include "simd.h"
 #include "vmath.h"
 
-CK_INLINE vf response_square_sum(const ck_response_normalization_args *r, const float *plane, size_t channel, size_t n) {
+CK_INLINE vf response_square_sum(
+  const ck_response_normalization_args *r, const float *plane, size_t channel, size_t n) {
   size_t first = channel < r->before ? 0 : channel - r->before;
   size_t last = channel + r->after < r->channels ? channel + r->after : r->channels - 1;
   vf sum = vset(0);

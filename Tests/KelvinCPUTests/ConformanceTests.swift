@@ -18,7 +18,10 @@ import Testing
       }
     }
     for entry in unsupported {
-      #expect(entry.hasSuffix("arithmetic") || entry.contains("windows of 3 axes"), "\(entry)")
+      #expect(knownGaps.contains { entry.contains($0) }, "\(entry)")
     }
   }
 }
+
+/// What the device answers where it does not run a case.
+private let knownGaps = ["arithmetic", "windows of 3 axes", "weights that are not constant"]

@@ -37,7 +37,9 @@ typedef struct {
 void ck_gather_nd_run(const void *args, size_t begin, size_t end, void *scratch);
 
 /* In the order of ScatterReduction. */
-typedef enum { ck_scatter_replace, ck_scatter_add, ck_scatter_multiply, ck_scatter_minimum, ck_scatter_maximum } ck_scatter;
+typedef enum {
+  ck_scatter_replace, ck_scatter_add, ck_scatter_multiply, ck_scatter_minimum, ck_scatter_maximum,
+} ck_scatter;
 
 /* y[…, index[…, i, …], …] op= updates[…, i, …]; indices outside the axis are skipped. Items are the indices of the axes
  * before `axis`, between which no two updates meet. */
@@ -57,7 +59,8 @@ typedef struct {
 } ck_scatter_elements_args;
 void ck_scatter_elements_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Slices of y of `inner` elements by tuples of indices, in order. Items are chunks of ck_map_chunk elements of a slice. */
+/* Slices of y of `inner` elements by tuples of indices, in order. Items are chunks of ck_map_chunk elements of a
+ * slice. */
 typedef struct {
   const void *indices;
   const void *updates;

@@ -24,7 +24,9 @@ private func integerUnary(
   _ function: UnaryFunction, _ context: CPUContext, count: Int
 ) throws(DeviceError) -> CPUKernel {
   let scalar = context.inputs[0].scalar
-  guard let code = function.integerCode else { throw context.unsupported("\(function) in \(scalar.rawValue) arithmetic") }
+  guard let code = function.integerCode else {
+    throw context.unsupported("\(function) in \(scalar.rawValue) arithmetic")
+  }
   var arguments = ck_int_unary_args()
   arguments.type = scalar.innerCode
   arguments.function = code

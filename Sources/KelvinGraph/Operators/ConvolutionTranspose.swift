@@ -28,7 +28,8 @@ package struct ConvolutionTranspose: Operator {
     }
     guard weights.shape[0] == x.shape[1], groups > 0, x.shape[1] > 0, x.shape[1] % groups == 0, weights.shape[1] > 0
     else {
-      throw OperatorError("expected weights [\(x.shape[1]), M / groups, …] for \(groups) groups of \(x), got \(weights)")
+      throw OperatorError(
+        "expected weights [\(x.shape[1]), M / groups, …] for \(groups) groups of \(x), got \(weights)")
     }
     guard Array(weights.shape.dimensions.dropFirst(2)) == window.kernel else {
       throw OperatorError("weights \(weights.shape) do not match a kernel of \(Shape(window.kernel))")

@@ -1,5 +1,5 @@
-/// `y = (x - mean) / sqrt(variance + epsilon) · scale + shift`, with the mean and the variance (of all elements, not one
-/// less) of x over `axis` and the axes after it.
+/// `y = (x - mean) / sqrt(variance + epsilon) · scale + shift`, with the mean and the variance (of all elements, not
+/// one less) of x over `axis` and the axes after it.
 ///
 /// Inputs: x, then optionally scale, then optionally shift, of shape `x.shape[axis…]`. Output: x's type. Statistics are
 /// computed in at least float32.

@@ -1,8 +1,8 @@
 /// Samples x on a grid of another size along some axes.
 ///
-/// Input: x, any type (floating-point where interpolated linearly). Output: x's shape with the sizes of `axes`. Position
-/// `i` of an axis reads the source coordinate `scale * i + offset`, clamped to `0 ... n - 1`. Linear interpolation is
-/// separable: the same along each axis in turn.
+/// Input: x, any type (floating-point where interpolated linearly). Output: x's shape with the sizes of `axes`.
+/// Position `i` of an axis reads the source coordinate `scale * i + offset`, clamped to `0 ... n - 1`. Linear
+/// interpolation is separable: the same along each axis in turn.
 package struct Resize: Operator {
   /// Which whole position a source coordinate between two of them reads.
   package enum Rounding: String, Hashable, Sendable {

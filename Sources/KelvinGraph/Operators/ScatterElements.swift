@@ -10,9 +10,9 @@ package enum ScatterReduction: String, Hashable, Sendable, CaseIterable {
 
 /// A copy of x in which `y[…, indices[…, i, …], …]` is combined with `updates[…, i, …]`.
 ///
-/// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, of x's rank and no longer than
-/// x outside the axis; updates, x's element type in the shape of the indices. Negative indices count from the end; one
-/// outside the axis is skipped. Output: x's type. Updates are applied in row-major order.
+/// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, of x's rank and no longer
+/// than x outside the axis; updates, x's element type in the shape of the indices. Negative indices count from the end;
+/// one outside the axis is skipped. Output: x's type. Updates are applied in row-major order.
 package struct ScatterElements: Operator {
   package static let name = "scatter_elements"
   /// Counted from the front.

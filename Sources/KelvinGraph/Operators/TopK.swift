@@ -1,7 +1,8 @@
 /// The largest or smallest elements along one axis, best first.
 ///
 /// Input: x, numbers. Outputs: the values, x's type with the axis of size `count`; their positions along the axis, in
-/// `scalar`. Of equal elements the one at the lower position comes first; not-a-number counts as larger than any number.
+/// `scalar`. Of equal elements the one at the lower position comes first; not-a-number counts as larger than any
+/// number.
 package struct TopK: Operator {
   package static let name = "top_k"
   /// Counted from the front.
@@ -22,7 +23,8 @@ package struct TopK: Operator {
     try OperatorError.require(inputs, 1...1)
     var x = inputs[0]
     guard x.scalar != .bool, (0..<x.shape.rank).contains(axis), !scalar.isFloatingPoint, scalar != .bool else {
-      throw OperatorError("expected numbers with an axis \(axis) and integer positions, got \(x) and \(scalar.rawValue)")
+      throw OperatorError(
+        "expected numbers with an axis \(axis) and integer positions, got \(x) and \(scalar.rawValue)")
     }
     guard (0...x.shape[axis]).contains(count) else {
       throw OperatorError("axis \(axis) of \(x) does not have \(count) elements")

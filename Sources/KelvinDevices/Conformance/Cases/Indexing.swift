@@ -53,7 +53,9 @@ extension ConformanceCase {
 
   package static let gatherND: [ConformanceCase] = [
     node("elements", GatherND(), .input([5, 7]), .exactly(Tensor([Int64]([4, 6, -1, 0, 2, -7, 9, -9]), [4, 2]))),
-    node("slices", GatherND(), .input([5, 7, 3]), .exactly(Tensor(TensorType(.int32, [3, 1]), rounding: [4, -2, 0])), scalar: .float16),
+    node(
+      "slices", GatherND(), .input([5, 7, 3]), .exactly(Tensor(TensorType(.int32, [3, 1]), rounding: [4, -2, 0])),
+      scalar: .float16),
     node(
       "batches", GatherND(batchDimensions: 1), .input([2, 5, 7]),
       .exactly(Tensor([Int64]([4, 0, 1, -1, 3, 2]), [2, 3, 1]))),
@@ -72,7 +74,8 @@ extension ConformanceCase {
           .exactly(indices([7, 3, 2], 5)), .input([7, 3, 2]), scalar: .float16),
         node(
           "\(reduction.rawValue) int64", ScatterElements(axis: 0, reduction: reduction), .exactly(steps(.int64, [5])),
-          .exactly(Tensor(TensorType(.int32, [6]), rounding: [1, -1, 1, 99, -99, 4])), .exactly(steps(.int64, [6], from: 2))),
+          .exactly(Tensor(TensorType(.int32, [6]), rounding: [1, -1, 1, 99, -99, 4])),
+          .exactly(steps(.int64, [6], from: 2))),
       ]
     } + [
       node(

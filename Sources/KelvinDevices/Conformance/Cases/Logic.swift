@@ -8,7 +8,8 @@ extension ConformanceCase {
           "\(function.rawValue) equal shapes", Compare(function), .exactly(steps(.float32, [3, 5, 7])),
           .exactly(steps(.float32, [3, 5, 7], from: 2))),
         node(
-          "\(function.rawValue) float16 scalar", Compare(function), .exactly(steps(.float16, [5, 19])), .values([0.5], []),
+          "\(function.rawValue) float16 scalar", Compare(function), .exactly(steps(.float16, [5, 19])),
+          .values([0.5], []),
           scalar: .float16),
         node(
           "\(function.rawValue) broadcast", Compare(function), .exactly(steps(.float32, [4, 1, 37])),
@@ -35,7 +36,8 @@ extension ConformanceCase {
       [
         node(
           "equal shapes", Select(), .exactly(bits([3, 5, 7])), .input([3, 5, 7]), .input([3, 5, 7]), scalar: scalar),
-        node("mask with a scalar", Select(), .exactly(bits([1, 1, 5, 37])), .input([2, 3, 5, 37]), .values([-9], []),
+        node(
+          "mask with a scalar", Select(), .exactly(bits([1, 1, 5, 37])), .input([2, 3, 5, 37]), .values([-9], []),
           scalar: scalar),
         node("scalars", Select(), .exactly(bits([5, 19])), .values([0], []), .values([-7], []), scalar: scalar),
         node("three ways", Select(), .exactly(bits([4, 1, 1])), .input([3, 1]), .input([5]), scalar: scalar),
@@ -51,8 +53,12 @@ extension ConformanceCase {
   package static let logic: [ConformanceCase] =
     [Binary.Function.logicalAnd, .logicalOr, .logicalXor].flatMap { function in
       [
-        node("\(function.rawValue) equal shapes", Binary(function), .exactly(bits([3, 37])), .exactly(bits([3, 37], from: 2))),
-        node("\(function.rawValue) broadcast", Binary(function), .exactly(bits([3, 1, 5])), .exactly(bits([7, 1], from: 1))),
+        node(
+          "\(function.rawValue) equal shapes", Binary(function), .exactly(bits([3, 37])),
+          .exactly(bits([3, 37], from: 2))),
+        node(
+          "\(function.rawValue) broadcast", Binary(function), .exactly(bits([3, 1, 5])),
+          .exactly(bits([7, 1], from: 1))),
       ]
     } + [node("logical_not", Unary(UnaryFunction(.logicalNot)), .exactly(bits([3, 67])))]
 
@@ -96,11 +102,12 @@ extension ConformanceCase {
           Reduce(function, axes: axes, keepsDimensions: false), .exactly(steps(scalar, [3, 5, 7])))
       }
     }
-    return along + [ArgReduce.Function.maximum, .minimum].map { function in
-      node(
-        "\(function.rawValue) \(scalar.rawValue)", ArgReduce(function, axis: 1, keepsDimensions: false),
-        .exactly(steps(scalar, [3, 11])))
-    }
+    return along
+      + [ArgReduce.Function.maximum, .minimum].map { function in
+        node(
+          "\(function.rawValue) \(scalar.rawValue)", ArgReduce(function, axis: 1, keepsDimensions: false),
+          .exactly(steps(scalar, [3, 11])))
+      }
   }
 
   /// -3, -2 … 3 again and again, so that many are equal and some are zero.

@@ -7,14 +7,17 @@ extension ConformanceCase {
         node(
           "rows", LayerNormalization(axis: 2, epsilon: 1e-5), .input([2, 7, 37]), .weight([37]), .weight([37]),
           scalar: scalar),
-        node("long rows", LayerNormalization(axis: 1, epsilon: 1e-12), .input([3, 769]), .weight([769]), .weight([769]),
+        node(
+          "long rows", LayerNormalization(axis: 1, epsilon: 1e-12), .input([3, 769]), .weight([769]), .weight([769]),
           scalar: scalar),
         node("without scale", LayerNormalization(axis: 1, epsilon: 1e-3), .input([5, 13]), scalar: scalar),
-        node("without shift", LayerNormalization(axis: 1, epsilon: 1e-5), .input([5, 19]), .input([19]), scalar: scalar),
+        node(
+          "without shift", LayerNormalization(axis: 1, epsilon: 1e-5), .input([5, 19]), .input([19]), scalar: scalar),
         node(
           "two axes", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([3, 5, 7], 0.5...3), .weight([5, 7]),
           .weight([5, 7]), scalar: scalar),
-        node("one element", LayerNormalization(axis: 1, epsilon: 1e-5), .input([3, 1]), .weight([1]), .weight([1]),
+        node(
+          "one element", LayerNormalization(axis: 1, epsilon: 1e-5), .input([3, 1]), .weight([1]), .weight([1]),
           scalar: scalar),
       ]
     } + [

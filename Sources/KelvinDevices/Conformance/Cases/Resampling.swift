@@ -17,7 +17,8 @@ extension ConformanceCase {
         sampled("nearest half up", [1, 3, 5, 7], [8, 3], .halfPixels, .nearest(.halfUp), scalar: scalar),
         sampled("nearest ceil", [1, 3, 5, 7], [3, 17], .asymmetric, .nearest(.ceil), scalar: scalar),
         node(
-          "linear rows only", Resize(axes: [ResizeAxis(axis: 1, size: 9, scale: 0.5, offset: 0.25)], interpolation: .linear),
+          "linear rows only",
+          Resize(axes: [ResizeAxis(axis: 1, size: 9, scale: 0.5, offset: 0.25)], interpolation: .linear),
           .input([3, 5, 17]), scalar: scalar),
         node(
           "linear over three axes",
@@ -63,7 +64,8 @@ extension ConformanceCase {
           "3x3 stride 2 output padding", [1, 4, 5, 6], filters: 8,
           Window(kernel: [3, 3], strides: [2, 2], before: [1, 1]), outputPadding: [1, 1], scalar: scalar),
         spread(
-          "grouped", [1, 6, 4, 5], filters: 9, Window(kernel: [3, 2], strides: [2, 3], before: [1, 0], after: [0, 1]),
+          "grouped", [1, 6, 4, 5], filters: 9,
+          Window(kernel: [3, 2], strides: [2, 3], before: [1, 0], after: [0, 1]),
           groups: 3, scalar: scalar),
         spread(
           "depthwise", [1, 5, 6, 7], filters: 5, Window(kernel: [4, 4], strides: [2, 2], before: [1, 1]), groups: 5,
