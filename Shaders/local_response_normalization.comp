@@ -25,7 +25,7 @@ void main() {
     vec4 v = texelFetch(x, (batch * blocks + block) * area + place);
     for (int lane = 0; lane < 4; lane++) {
       ivec4 offset = ivec4(block * 4 + lane - first) - ivec4(0, 1, 2, 3);
-      bvec4 counts = bvec4(uvec4(greaterThanEqual(offset, ivec4(-before))) & uvec4(lessThanEqual(offset, ivec4(after))));
+      bvec4 counts = equal(clamp(offset, ivec4(-before), ivec4(after)), offset);
       sum += mix(vec4(0), vec4(v[lane] * v[lane]), counts);
     }
   }

@@ -4,7 +4,8 @@
 // hold for each output position of a, then of b: lower source position, upper source position, share of the upper.
 #include "common.glsl"
 
-// Blocked tensors by four channels, dense ones by words of 32 bits, which are copied as they are where nothing is mixed.
+// Blocked tensors by four channels, dense ones by words of 32 bits, which are copied as they are where nothing is
+// mixed.
 #ifdef BLOCKED
 #define WORD vec4
 #define SAMPLER samplerBuffer

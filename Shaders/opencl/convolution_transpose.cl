@@ -60,7 +60,8 @@ KERNEL void convolution_transpose(BUFFER(x), BUFFER(w), BUFFER(y), convolution_t
           }
         }
       }
-      for (int i = 0; i < SPAN && ox + i * s.strideX < end; i++) STORE(sum[i], y + (size_t)(ox + i * s.strideX) * LANES);
+      for (int i = 0; i < SPAN && ox + i * s.strideX < end; i++)
+        STORE(sum[i], y + (size_t)(ox + i * s.strideX) * LANES);
     }
 }
 

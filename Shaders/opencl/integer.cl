@@ -1,5 +1,5 @@
-// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which saturates; codes are
-// the numbers of UnaryFunction.Kind and Binary.Function. Needs walk.cl.
+// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which saturates; codes
+// are the numbers of UnaryFunction.Kind and Binary.Function. Needs walk.cl.
 
 typedef struct {
   int count, run, code, lowA, highA, lowB, highB;

@@ -1,5 +1,5 @@
-// Samples two axes of [outer, a, middle, b, inner]: each output position mixes two source positions an axis. `positions`
-// hold for each output position of a, then of b: lower source position, upper source position, share of the upper. A
+// Samples two axes of [outer, a, middle, b, inner]: each output position mixes two source positions an axis.
+// `positions` hold for each output position of a, then of b: lower source position, upper source position, share of the upper. A
 // work item computes up to `run` positions of b.
 
 typedef struct {
@@ -10,7 +10,8 @@ KERNEL void resize(BUFFER(x), BUFFER(positions), BUFFER(y), resize_shape s) {
   OPEN(const ELEMENT, x);
   OPEN(const float, positions);
   OPEN(ELEMENT, y);
-  const int row = get_global_id(1), m = row % s.middle, a = row / s.middle % s.outputA, outer = row / s.middle / s.outputA;
+  const int row = get_global_id(1);
+  const int m = row % s.middle, a = row / s.middle % s.outputA, outer = row / s.middle / s.outputA;
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.outputB);
   const size_t step = (size_t)s.inputB * s.inner;
   x += ((size_t)outer * s.inputA * s.middle + m) * step;

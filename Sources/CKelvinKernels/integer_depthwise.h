@@ -15,7 +15,9 @@ static integer_bands integer_plan(const ck_window *w) {
   size_t reach_x = (w->kernel_width - 1) * w->dilation_x, reach_y = (w->kernel_height - 1) * w->dilation_y;
   integer_bands bands = {.pairs = (w->kernel_width + 1) / 2};
   size_t columns = (w->out_width + integer_step - 1) / integer_step * integer_step;
-  bands.pitch = columns * w->stride_x + reach_x + 2 + integer_step;
+  size_t padded = w->before_x + w->width + integer_step;
+  bands.pitch = columns * w->stride_x + reach_x + 2;
+  bands.pitch = (bands.pitch > padded ? bands.pitch : padded) + integer_step;
   size_t fitting = integer_band_elements / bands.pitch;
   size_t out_rows = fitting > reach_y ? (fitting - reach_y - 1) / w->stride_y + 1 : 1;
   out_rows = out_rows < 2 ? 2 : out_rows / 2 * 2;
@@ -29,22 +31,26 @@ static size_t CK_NAME(ck_i8_depthwise_scratch)(const ck_window *w) {
   return 4 * w->kernel_height * 2 * bands.pairs + 2 * bands.rows * bands.pitch + 64;
 }
 
-/* One padded row. */
+typedef uint8_t integer_bytes __attribute__((ext_vector_type(integer_step)));
+typedef int8_t integer_signed_bytes __attribute__((ext_vector_type(integer_step)));
+typedef int16_t integer_halves __attribute__((ext_vector_type(integer_step)));
+
+/* One row of the image; what lies to its left and right in the band is zero before and after. */
 static void integer_fill_row(
-  const ck_window *w, const uint8_t *plane, ptrdiff_t y, bool is_signed, int32_t zero, int16_t *to, size_t pitch) {
-  size_t before = integer_min(w->before_x, pitch), count = integer_min(w->width, pitch - before);
-  if (y < 0 || y >= (ptrdiff_t)w->height) {
-    memset(to, 0, pitch * sizeof *to);
-    return;
+  const ck_window *w, const uint8_t *plane, size_t y, bool is_signed, int32_t zero, int16_t *to) {
+  const uint8_t *from = plane + y * w->width, *end = plane + w->height * w->width;
+  integer_halves zeros = (integer_halves)(int16_t)zero;
+  for (size_t i = 0; i < w->width; i += integer_step) {
+    integer_bytes bytes = 0;
+    if ((size_t)(end - from) >= i + integer_step) memcpy(&bytes, from + i, integer_step);
+    else memcpy(&bytes, from + i, (size_t)(end - from) - i);
+    integer_halves x = is_signed ? __builtin_convertvector((integer_signed_bytes)bytes, integer_halves)
+                                 : __builtin_convertvector(bytes, integer_halves);
+    x -= zeros;
+    memcpy(to + i, &x, sizeof x);
   }
-  memset(to, 0, before * sizeof *to);
-  const uint8_t *from = plane + (size_t)y * w->width;
-  int16_t *out = to + before;
-  if (is_signed)
-    for (size_t i = 0; i < count; i++) out[i] = (int16_t)((int8_t)from[i] - (int16_t)zero);
-  else
-    for (size_t i = 0; i < count; i++) out[i] = (int16_t)(from[i] - (int16_t)zero);
-  memset(out + count, 0, (pitch - before - count) * sizeof *to);
+  integer_halves none = 0;
+  memcpy(to + w->width, &none, sizeof none);
 }
 
 typedef struct {
@@ -70,15 +76,7 @@ CK_INLINE void integer_store_pairs(const integer_plane *p, vw even, vw odd, size
   }
   even = integer_requantize(even, vset(p->scale), p->bounds);
   odd = integer_requantize(odd, vset(p->scale), p->bounds);
-  vh halves = __builtin_convertvector((even & 0xFF) | ((odd & 0xFF) << 8), vh);
-  uint8_t *to = (uint8_t *)p->result + at;
-  if (n == integer_step) {
-    memcpy(to, &halves, integer_step);
-  } else {
-    uint8_t all[integer_step];
-    memcpy(all, &halves, integer_step);
-    for (size_t i = 0; i < n; i++) to[i] = all[i];
-  }
+  wstore_byte_pairs((uint8_t *)p->result + at, even, odd, n);
 }
 
 /* `out_rows` rows of a window of neighbouring columns with a stride of 1 or 2. */
@@ -151,17 +149,18 @@ static void CK_NAME(ck_i8_depthwise)(const void *args, size_t begin, size_t end,
   int16_t *band = (int16_t *)(weights + w->kernel_height * 2 * pairs);
   int32_t x_zero = integer_value(d->x.zero, d->x.is_signed);
   size_t element = d->output.type == ck_int32 ? 4 : 1;
+  memset(band, 0, 2 * plane.bands.rows * pitch);
   for (size_t item = begin; item < end; item++) {
     size_t image = item / d->out_channels, channel = item % d->out_channels;
     int32_t zero = integer_value(d->weights.zero + channel * d->weights.zero_step, d->weights.is_signed);
     const uint8_t *from = d->weights.data + channel * taps;
     memset(weights, 0, 4 * w->kernel_height * 2 * pairs);
-    for (size_t tap = 0; tap < taps; tap++) {
-      uint32_t weight = (uint32_t)(integer_value(from + tap, d->weights.is_signed) - zero);
-      size_t ky = tap / w->kernel_width, kx = tap % w->kernel_width;
-      if (is_paired) weights[ky * pairs + kx / 2] |= kx % 2 ? weight << 16 : weight & 0xFFFF;
-      else weights[tap] = weight;
-    }
+    for (size_t ky = 0; ky < w->kernel_height; ky++)
+      for (size_t kx = 0; kx < w->kernel_width; kx++, from++) {
+        uint32_t weight = (uint32_t)(integer_value(from, d->weights.is_signed) - zero);
+        if (is_paired) weights[ky * pairs + kx / 2] |= kx % 2 ? weight << 16 : weight & 0xFFFF;
+        else weights[ky * w->kernel_width + kx] = weight;
+      }
     const uint8_t *x = d->x.data + (image * d->in_channels + channel / multiplier) * w->height * w->width;
     plane.bias = d->output.bias ? (uint32_t)d->output.bias[channel] : 0;
     plane.scale = d->output.scale ? d->output.scale[channel * d->output.scale_step] : 0;
@@ -169,10 +168,14 @@ static void CK_NAME(ck_i8_depthwise)(const void *args, size_t begin, size_t end,
     for (size_t row = 0; row < w->out_height; row += plane.bands.out_rows) {
       size_t count = integer_min(w->out_height - row, plane.bands.out_rows);
       size_t rows = (count - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1;
-      for (size_t r = 0; r < rows; r++)
-        integer_fill_row(
-          w, x, (ptrdiff_t)(row * w->stride_y + r) - (ptrdiff_t)w->before_y, d->x.is_signed, x_zero, band + r * pitch,
-          pitch);
+      for (size_t r = 0; r < rows; r++) {
+        size_t y = row * w->stride_y + r - w->before_y;
+        /* Of a single band the same rows are padding for every channel. */
+        if (y < w->height)
+          integer_fill_row(w, x, y, d->x.is_signed, x_zero, band + r * pitch + w->before_x);
+        else if (plane.bands.out_rows < w->out_height)
+          memset(band + r * pitch, 0, 2 * pitch);
+      }
       if (!is_paired) {
         for (size_t r = 0; r < count; r++)
           integer_any_row(&plane, weights, band + r * w->stride_y * pitch, row + r);

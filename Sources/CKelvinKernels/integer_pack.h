@@ -89,7 +89,15 @@ static void integer_copy_row(
   if (stride == 1) {
     if (end > before) memcpy(to + before, from + before, (size_t)(end - before));
   } else {
-    for (ptrdiff_t i = before; i < end; i++) to[i] = from[i * stride];
+    ptrdiff_t i = before;
+    if (stride == 2)
+      for (; i + CK_LANES < end; i += CK_LANES) {
+        vh halves;
+        memcpy(&halves, from + 2 * i, sizeof halves);
+        vb bytes = __builtin_convertvector(halves & 0xFF, vb);
+        memcpy(to + i, &bytes, sizeof bytes);
+      }
+    for (; i < end; i++) to[i] = from[i * stride];
   }
   if (n > end) memset(to + end, fill, (size_t)(n - end));
 }

@@ -119,7 +119,7 @@ CK_INLINE vf integer_load_reals(const uint8_t *p, size_t n, bool is_signed) {
 
 static void CK_NAME(ck_i8_binary)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
-  const ck_integer_binary_args *b = args;
+  const ck_quantized_binary_args *b = args;
   size_t inner = b->sizes[b->rank - 1], chunks = (inner + ck_map_chunk - 1) / ck_map_chunk;
   size_t x_step = b->x_strides[b->rank - 1], y_step = b->y_strides[b->rank - 1];
   float zeros[3];

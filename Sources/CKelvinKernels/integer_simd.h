@@ -1,7 +1,7 @@
 /* Words of packed integers and their products. A word is four 8-bit elements where the instruction set multiplies
  * those (CK_INTEGER_GROUP 4), otherwise two of 16 bits. */
 #pragma once
-#include "ck_integer.h"
+#include "ck_quantized.h"
 #include "simd.h"
 
 typedef uint32_t vw __attribute__((ext_vector_type(CK_LANES)));
@@ -110,6 +110,9 @@ CK_INLINE vw integer_requantize(vw sum, vf scale, integer_bounds b) {
 
 /* The low byte of each of the first `n` lanes. */
 CK_INLINE void wstore_bytes(uint8_t *p, vw x, size_t n) {
+#if CK_LANES == 16
+  _mm_mask_storeu_epi8(p, (__mmask16)((1u << n) - 1), _mm512_cvtepi32_epi8((__m512i)x));
+#else
   vb bytes = __builtin_convertvector(x, vb);
   if (n == CK_LANES) {
     memcpy(p, &bytes, CK_LANES);
@@ -118,4 +121,21 @@ CK_INLINE void wstore_bytes(uint8_t *p, vw x, size_t n) {
     memcpy(all, &bytes, CK_LANES);
     for (size_t i = 0; i < n; i++) p[i] = all[i];
   }
+#endif
+}
+
+/* The low bytes of two words' lanes side by side: `even[0], odd[0], even[1], …`, the first `n` of them. */
+CK_INLINE void wstore_byte_pairs(uint8_t *p, vw even, vw odd, size_t n) {
+  vh halves = __builtin_convertvector((even & 0xFF) | ((odd & 0xFF) << 8), vh);
+#if CK_LANES == 16
+  _mm256_mask_storeu_epi8(p, (__mmask32)((1ull << n) - 1), (__m256i)halves);
+#else
+  if (n == 2 * CK_LANES) {
+    memcpy(p, &halves, 2 * CK_LANES);
+  } else {
+    uint8_t all[2 * CK_LANES];
+    memcpy(all, &halves, 2 * CK_LANES);
+    for (size_t i = 0; i < n; i++) p[i] = all[i];
+  }
+#endif
 }

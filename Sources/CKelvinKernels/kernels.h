@@ -2,13 +2,18 @@
 #pragma once
 #include "batch_normalization.h"
 #include "binary.h"
+#include "compare.h"
 #include "convert.h"
 #include "depthwise.h"
+#include "fold.h"
 #include "gemm.h"
 #include "gemm_blas.h"
 #include "gemv.h"
 #include "integer.h"
+#include "layer_normalization.h"
 #include "reduce.h"
+#include "resize.h"
+#include "response_normalization.h"
 #include "softmax.h"
 #include "unary.h"
 #include "window_pool.h"
@@ -27,10 +32,17 @@
   .reduce = CK_NAME(ck_f32_reduce),                                                                            \
   .softmax = CK_NAME(ck_f32_softmax),                                                                          \
   .batch_normalization = CK_NAME(ck_f32_batch_normalization),                                                  \
+  .layer_normalization = CK_NAME(ck_f32_layer_normalization),                                                  \
+  .response_normalization = CK_NAME(ck_f32_response_normalization),                                            \
+  .resize = CK_NAME(ck_f32_resize),                                                                            \
+  .fold = CK_NAME(ck_f32_fold),                                                                                \
+  .compare = CK_NAME(ck_compare),                                                                              \
+  .select = CK_NAME(ck_select),                                                                                \
   .float_from_half = CK_NAME(ck_f32_from_f16),                                                                 \
   .half_from_float = CK_NAME(ck_f16_from_f32),                                                                 \
   .gemm_width = gemm_width,                                                                                    \
   .window_elements = CK_NAME(ck_window_elements),                                                              \
+  .fold_elements = CK_NAME(ck_fold_elements),                                                                  \
   .maps = CK_MAPS,                                                                                             \
   .integer = &integers,                                                                                        \
   }

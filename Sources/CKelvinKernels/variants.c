@@ -1,4 +1,4 @@
-#include "ck_integer.h"
+#include "ck_quantized.h"
 
 extern const ck_kernels ck_kernels__portable;
 #if defined(__x86_64__)

@@ -23,6 +23,17 @@ struct CPUContext {
     }
   }
 
+  /// Integer kernels compute in int64, or take booleans.
+  ///
+  /// - Returns: whether the first input is of a type other than float32 and float16.
+  func usesIntegers() throws(DeviceError) -> Bool {
+    switch inputs[0].scalar {
+    case .float32, .float16: return false
+    case .float64, .uint64: throw unsupported("\(inputs[0].scalar.rawValue) arithmetic")
+    default: return true
+    }
+  }
+
   func requireConstant(_ input: Int, _ what: String) throws(DeviceError) {
     guard isConstant[input] else { throw unsupported("\(what) that are not constant") }
   }

@@ -3,8 +3,8 @@ import KelvinGraph
 
 /// How one element lies in dense memory inside a segment, and how shaders name it.
 ///
-/// float16 and float32 are one float32; integers of up to 32 bits, and truth values, are one word with the sign or zeros
-/// above; those of 64 bits are two words, the low one first.
+/// float16 and float32 are one float32; integers of up to 32 bits, and truth values, are one word with the sign or
+/// zeros above; those of 64 bits are two words, the low one first.
 struct Element: Hashable, Sendable {
   /// The number in `integers.glsl`.
   enum Kind: Int { case signed, unsigned, signedPair, unsignedPair, float }

@@ -63,7 +63,8 @@ struct Parameters {
 enum Layout: Hashable, Sendable {
   /// Row-major.
   case dense
-  /// Of floats only: `[N, ceil(C / 4), area, 4]`, the channels beyond C zero: for tensors of two or more dimensions `[N, C, …]`.
+  /// `[N, ceil(C / 4), area, 4]`, the channels beyond C zero: for tensors of floats of two or more dimensions
+  /// `[N, C, …]`.
   case blocked
 }
 

@@ -317,6 +317,45 @@ def joint():
                               if operation.op_type.startswith("constexpr")])
 
 
+# The operations on activations.
+
+
+def activations():
+    x = floats(np.float32, (4, 3, 5), 3.0)
+    x.flat[:3] = [1.25, -1.25, 1000]
+    expected = {}
+
+    @mb.program(input_specs=[mb.TensorSpec(shape=x.shape)], opset_version=ct.target.iOS17)
+    def built(x):
+        outputs = []
+        for dtype in ("int8", "uint8"):
+            code = types.string_to_builtin(dtype)
+            for axis, shape in ((None, ()), (0, (4,)), (1, (3,)), (-1, (5,))):
+                for has_zero_point in (False, True):
+                    scale = np.abs(floats(np.float32, shape, 0.1)) + np.float32(0.02) if shape else np.float32(0.5)
+                    zero_point = integers(code, shape)[()] if has_zero_point else None
+                    options = {} if axis is None else {"axis": np.int32(axis)}
+                    if has_zero_point:
+                        options["zero_point"] = zero_point
+                    codes = mb.quantize(input=x, scale=scale, output_dtype=dtype, **options)
+                    label = f"case_{len(outputs)}_{dtype}"
+                    outputs.append(mb.dequantize(input=codes, scale=scale, name=label, **options))
+                    expected[label] = (scale, zero_point, axis, dtype)
+        return tuple(outputs)
+
+    model = ct.convert(
+        built, convert_to="mlprogram", minimum_deployment_target=ct.target.iOS17, pass_pipeline=PassPipeline.EMPTY,
+        compute_precision=ct.precision.FLOAT32, skip_model_load=True)
+    save(model, "quantize_ios17")
+    tensors = []
+    for label, (scale, zero_point, axis, dtype) in expected.items():
+        wide = packing.promote_rank_to_same_as_data(scale, x, axis)
+        point = None if zero_point is None else packing.promote_rank_to_same_as_data(zero_point, x, axis)
+        codes = packing.quantize_by_scale_and_zp(x, wide, point, dtype)
+        tensors.append((label, packing.dequantize_by_scale_and_zp(codes, wide, point, axis)))
+    write("quantize_ios17", tensors, [("x", x)])
+
+
 # The packing and quantization of neural network files.
 
 
@@ -339,3 +378,4 @@ networks()
 program("constexpr_ios16", ct.target.iOS16, ios16_cases)
 program("constexpr_ios18", ct.target.iOS18, ios18_cases)
 joint()
+activations()

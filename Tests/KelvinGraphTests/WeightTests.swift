@@ -13,7 +13,9 @@ import Testing
   }
 
   @Test(arguments: [0, 9, -1]) func packedIntegersHaveOneToEightBits(bits: Int) {
-    #expect(throws: GraphError.self) { try PackedIntegers(Bytes([UInt8](repeating: 0, count: 9)), bits: bits, shape: [8]) }
+    #expect(throws: GraphError.self) {
+      try PackedIntegers(Bytes([UInt8](repeating: 0, count: 9)), bits: bits, shape: [8])
+    }
   }
 
   @Test func packedIntegersTakeExactlyTheirBytes() throws {
@@ -38,8 +40,7 @@ import Testing
     for bits in 1...8 {
       for order in [PackedIntegers.BitOrder.leastSignificantFirst, .mostSignificantFirst] {
         for isSigned in [false, true] {
-          var generator = SystemRandomNumberGenerator()
-          let bytes = (0..<PackedIntegers.byteCount(45, bits: bits)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+          let bytes = (0..<PackedIntegers.byteCount(45, bits: bits)).map { _ in UInt8.random(in: 0...255) }
           let integers = try PackedIntegers(Bytes(bytes), bits: bits, isSigned: isSigned, order: order, shape: [45])
           let whole = integers.unpacked().doubles
           // The definition: element i is the bits from i · bits on.

@@ -39,9 +39,13 @@ struct VulkanConformanceTests {
   }
 }
 
-/// What the device answers where it does not run a case.
-private let knownGaps = [
-  "float64 values", "that are not constant", "spatial axes", "no kernel for top_k", "no kernel for scatter_elements",
-  "no kernel for scatter_nd", "no kernel for non_maximum_suppression", "no kernel for convolution_integer",
-  "no kernel for matmul_integer", "no kernel for binary_integer",
+/// Operators without a kernel: their results depend on the order of the data, and the host is quick at them, or they are
+/// in integers for the sake of a CPU.
+private let leftToTheHost = [
+  "top_k", "scatter_elements", "scatter_nd", "non_maximum_suppression", "convolution_integer", "matmul_integer",
+  "binary_integer",
 ]
+
+/// What the device answers where it does not run a case.
+private let knownGaps =
+  ["float64 values", "that are not constant", "spatial axes"] + leftToTheHost.map { "no kernel for \($0)" }

@@ -11,7 +11,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       guard layout.rank <= ck_max_rank else { throw context.unsupported("broadcasting over \(layout.rank) axes") }
       let run = context.integers.binary
       return CPUKernel { operands, list in
-        var arguments = ck_integer_binary_args()
+        var arguments = ck_quantized_binary_args()
         arguments.x = operands.bytes(0)
         arguments.y = operands.bytes(1)
         arguments.z = operands.outputs[0].assumingMemoryBound(to: UInt8.self)

@@ -5,6 +5,7 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addPool() {
     add(Pool.self) { (op, context) throws(DeviceError) in
+      if context.inputs[0].scalar.isByte { return try integerPool(op, context) }
       try context.requireArithmetic()
       let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
       var window = try context.window(op.window, input: x, output: y)
@@ -29,6 +30,22 @@ extension KernelTable<CPUContext, CPUKernel> {
       kernel.threadByteCount = try context.scratch(for: &window)
       return kernel
     }
+  }
+}
+
+/// Maxima of 8-bit integers.
+private func integerPool(_ op: Pool, _ context: CPUContext) throws(DeviceError) -> CPUKernel {
+  let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
+  let window = try context.window(op.window, input: x, output: y)
+  let run = context.integers.pool
+  let isSigned = context.inputs[0].scalar == .int8
+  return CPUKernel { operands, list in
+    let arguments = ck_integer_pool_args(
+      x: operands.bytes(0), y: operands.outputs[0].assumingMemoryBound(to: UInt8.self), is_signed: isSigned,
+      window: window)
+    list.add(
+      run, arguments, items: window.out_height * window.out_width == 0 ? 0 : x[0] * x[1],
+      cost: window.out_height * window.out_width * op.window.count)
   }
 }
 

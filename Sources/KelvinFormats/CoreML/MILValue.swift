@@ -68,7 +68,8 @@ struct MILValue {
       bytes = try WeightBlob(blob, files, message.file, name).elements(packing, shape)
     } else {
       var stored: Bytes?
-      if let list = try immediate?.message(MILSchema.Value.ImmediateValue.tensor)?.message(MILSchema.TensorValue.bytes) {
+      if let list = try immediate?.message(MILSchema.Value.ImmediateValue.tensor)?.message(MILSchema.TensorValue.bytes)
+      {
         var reader = list.fields()
         while let field = try reader.next() { stored = try field.bytes() }
       }

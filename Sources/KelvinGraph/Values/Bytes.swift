@@ -126,6 +126,14 @@ package struct Bytes: Sendable {
   }
 }
 
+extension Bytes {
+  /// The same contents at an address where elements of `T` may lie.
+  package func aligned<T: BitwiseCopyable>(to: T.Type) -> Bytes {
+    guard UInt(bitPattern: baseAddress) % UInt(MemoryLayout<T>.alignment) != 0 else { return self }
+    return withUnsafeBytes { Bytes(copying: $0) }
+  }
+}
+
 /// A file could not be used.
 package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
   package let path: String

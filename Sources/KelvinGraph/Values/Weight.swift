@@ -156,14 +156,14 @@ package struct Weight: Sendable {
     }
   }
 
-  /// Whether the elements take less memory as they are stored than expanded: true for what is encoded, and for what is
-  /// computed from such weights. Expanded forms of these are not kept on disk.
+  /// Whether the elements are encoded, or computed from encoded ones. Expanded forms of these are not kept on disk.
+  /// Plain elements that are merely rounded to another type are not encoded.
   package var isCompressed: Bool {
     switch encoding {
     case .dense: false
     case .deferred(let deferred): deferred.isCompressed
     case .packed, .palettized, .affine, .sparse, .selected: true
-    case .converted: true
+    case .converted(let weight, _): weight.isCompressed
     }
   }
 

@@ -19,7 +19,7 @@ extension Kernels {
         let lanes = lowering.tuning.lanes
         lowering.run(
           KernelName(program: "arg_reduce", defines: defines, function: "arg_reduce"), [source, target],
-          [.int(outer), .int(shape[op.axis]), .int(inner), .int(op.function == .minimum ? 1 : 0), .int(op.takesLast ? 1 : 0)],
+          [outer, shape[op.axis], inner, op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0].map { .int($0) },
           global: [outer * ((inner + lanes - 1) / lanes)])
       }
     }

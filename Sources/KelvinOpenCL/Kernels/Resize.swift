@@ -13,7 +13,8 @@ extension Kernels {
       let isSpatial = shape.rank > 2 && axes.allSatisfy { $0.axis >= 2 }
       return Emitter { lowering throws(DeviceError) in
         let (input, output) = (lowering.node.inputs[0], lowering.node.outputs[0])
-        let layout: Layout = isSpatial && lowering.isBlocked(input) && !lowering.isOnlyOutput(output) ? .blocked : .dense
+        let staysBlocked = isSpatial && lowering.isBlocked(input) && !lowering.isOnlyOutput(output)
+        let layout: Layout = staysBlocked ? .blocked : .dense
         var x = try lowering.place(input, layout)
         if axes.isEmpty { return lowering.alias(output, layout, x) }
         let (blocks, lanes) = (lowering.tuning.blocks(shape.rank > 1 ? shape[1] : 1), lowering.tuning.lanes)

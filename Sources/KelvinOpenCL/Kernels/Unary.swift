@@ -39,7 +39,9 @@ extension UnaryFunction {
 }
 
 extension Lowering {
-  fileprivate mutating func integerUnary(_ function: UnaryFunction, _ scalar: ScalarType, _ source: Int, _ target: Int) {
+  fileprivate mutating func integerUnary(
+    _ function: UnaryFunction, _ scalar: ScalarType, _ source: Int, _ target: Int
+  ) {
     let count = type(node.outputs[0]).count
     let bounds = [function.a, function.b].flatMap { bound in
       let bits = Int(saturating: Double(bound))

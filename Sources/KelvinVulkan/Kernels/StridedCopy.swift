@@ -1,7 +1,8 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Words of 32 bits moved between dense tensors by strides: what transposition, slices, joins and repetition come down to.
+/// Words of 32 bits moved between dense tensors by strides: what transposition, slices, joins and repetition come
+/// down to.
 struct StridedCopy: Sendable {
   /// Sizes of the block moved, and strides in source and target for each of its axes, outermost first.
   var sizes: [Int]

@@ -78,7 +78,7 @@ def write(case, name):
         outputs.append((place.name, array))
     record = types.SimpleNamespace(operator=case.operator, attributes={}, tolerance=case.tolerance)
     payload = encode(record, name, list(inputs.items()), outputs, 17)
-    (HERE / f"{name}.mlmodel").write_bytes(spec.SerializeToString())
+    (HERE / f"{name}.mlmodel").write_bytes(spec.SerializeToString(deterministic=True))
     (HERE / f"{name}.kv").write_bytes(payload)
     return spec.ByteSize() + len(payload)
 

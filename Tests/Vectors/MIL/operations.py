@@ -314,3 +314,5 @@ def suppressed_last(boxes, scores):
 
 add("non_maximum_suppression", Values((2, 4, 17), 0.5, 2), Values((2, 3, 17), 0, 1), names=("boxes", "scores"),
     iou_threshold=0.4, max_boxes=7, tolerance=EXACT, formula=suppressed_last)
+CASES.append(Case("cast", (Values((3, 7)),), lambda x: mb.cast(
+    x=mb.reduce_argmax(x=x, axis=1, output_dtype="uint16"), dtype="int32"), lambda x: x.argmax(axis=1), EXACT))

@@ -15,6 +15,7 @@ import types
 
 import numpy as np
 import onnx
+import onnx.parser
 import torch
 from coremltools.converters.mil.backend.mil import load
 from coremltools.proto import Model_pb2
@@ -69,8 +70,8 @@ def write(name, export, folder):
         output = torch_models.OUTPUTS[name]
     else:
         contents = (path / "Data/com.apple.CoreML/model.mlmodel").read_bytes()
-        (HERE / f"{stem}.mlmodel").write_bytes(contents)
         spec = Model_pb2.Model.FromString(contents)
+        (HERE / f"{stem}.mlmodel").write_bytes(spec.SerializeToString(deterministic=True))
         output = spec.description.output[0].name
         half = spec.description.output[0].type.multiArrayType.dataType == 65552
     for index, size in enumerate(sizes(name, export)):
@@ -88,9 +89,76 @@ def write(name, export, folder):
         (HERE / f"{stem}.{index + 1}.kv").write_bytes(payload)
 
 
+FUNCTIONS = """
+<ir_version: 9, opset_import: ["" : 17, "local" : 1], producer_name: "Kelvin vectors">
+calls (float[N,5] x, float[5] w) => (float[N,5] y, float[N,5] z) {
+   t, u = local.Both <alpha = 0.25> (x, w)
+   y = local.Leak (t)
+   z = Add (u, t)
+}
+<domain: "local", opset_import: ["" : 17, "local" : 1]>
+Leak <alpha: float = 0.5> (x) => (y) { y = LeakyRelu <alpha: float = @alpha> (x) }
+<domain: "local", opset_import: ["" : 17, "local" : 1]>
+Both <alpha> (x, w) => (y, w2) {
+   t = Mul (x, w)
+   y = local.Leak <alpha: float = @alpha> (t)
+   s = Add (w, w)
+   w2 = local.Leak (s)
+}
+"""
+
+
+def write_functions():
+    """A model whose operators are functions of its own, one of which calls the other, with and without attributes."""
+    model = onnx.parser.parse_model(FUNCTIONS)
+    onnx.checker.check_model(model)
+    random = np.random.default_rng(3)
+    values = {"x": random.uniform(-2, 2, (3, 5)).astype(np.float32),
+              "w": random.uniform(-2, 2, 5).astype(np.float32)}
+
+    def leak(x, alpha):
+        return np.where(x < 0, np.float32(alpha) * x, x)
+
+    once = leak(values["x"] * values["w"], 0.25)
+    results = [leak(once, 0.5), leak(2 * values["w"], 0.5) + once]
+    (HERE / "functions.onnx").write_bytes(model.SerializeToString())
+    record = types.SimpleNamespace(operator="functions", attributes={}, tolerance=(1e-6, 1e-5))
+    (HERE / "functions.1.kv").write_bytes(
+        encode(record, "functions", list(values.items()), list(zip(("y", "z"), results)), 17))
+
+
+BRANCHES = """
+<ir_version: 9, opset_import: ["" : 17], producer_name: "Kelvin vectors">
+branches (float[N,5] x) => (float[N,5] y)
+<int64 three = {3}, int64 zero = {0}> {
+   shape = Shape (x)
+   first = Gather (shape, zero)
+   many = GreaterOrEqual (first, three)
+   t = If (many) <
+     then_branch = many_rows () => (a) <float two = {2}> { inner = Mul (x, two)  a = Relu (inner) },
+     else_branch = few_rows () => (b) { inner = Neg (x)  b = Identity (inner) }>
+   y = Add (t, x)
+}
+"""
+
+
+def write_branches():
+    """A condition on a size: both branches, each taken by one set of inputs."""
+    model = onnx.parser.parse_model(BRANCHES)
+    onnx.checker.check_model(model)
+    (HERE / "branches.onnx").write_bytes(model.SerializeToString())
+    for index, rows in enumerate((2, 3)):
+        x = np.random.default_rng(rows).uniform(-2, 2, (rows, 5)).astype(np.float32)
+        record = types.SimpleNamespace(operator="If", attributes={}, tolerance=(1e-6, 1e-5))
+        y = (np.maximum(2 * x, 0) if rows > 2 else -x) + x
+        (HERE / f"branches.{index + 1}.kv").write_bytes(encode(record, "branches", [("x", x)], [("y", y)], 17))
+
+
 def main():
     for old in [*HERE.glob("*.onnx"), *HERE.glob("*.mlmodel"), *HERE.glob("*.kv")]:
         old.unlink()
+    write_functions()
+    write_branches()
     with tempfile.TemporaryDirectory() as folder:
         for name in ("tiny_vit", "tiny_encoder"):
             for export in torch_models.EXPORTS:

@@ -59,6 +59,22 @@ extension ConformanceCase {
     }
   }
 
+  package static let integerPool: [ConformanceCase] = [ScalarType.uint8, .int8].flatMap { scalar in
+    [
+      (
+        "3x3 stride 2",
+        Window(kernel: [3, 3], strides: [2, 2], before: [1, 1])
+      ),
+      ("2x2", Window(kernel: [2, 2], before: [0, 0])),
+      ("dilated", Window(kernel: [3, 2], dilations: [2, 3], before: [1, 2])),
+      ("1-d", Window(kernel: [5], strides: [3], before: [2])),
+    ].map { name, window in
+      node(
+        "\(name) of \(scalar.rawValue)", Pool(.maximum, window: window),
+        .exactly(.bytes(scalar, Shape([2, 3] + (window.rank == 1 ? [23] : [13, 11])), seed: 10)))
+    }
+  }
+
   static func number(_ scalar: ScalarType, _ value: Double) -> Tensor {
     Tensor(TensorType(scalar, []), rounding: [value])
   }

@@ -109,7 +109,7 @@ typedef struct {
   size_t sizes[ck_max_rank];
   size_t x_strides[ck_max_rank];
   size_t y_strides[ck_max_rank];
-} ck_integer_binary_args;
+} ck_quantized_binary_args;
 
 typedef struct ck_integer_kernels {
   ck_run gemm, pack_rows, pack_columns, depthwise, pool, quantize, dequantize, binary;

@@ -1,0 +1,44 @@
+import FoundationEssentials
+import Kelvin
+import TestSupport
+import Testing
+
+/// MIL operations one by one, against vectors of independent implementations.
+@Suite struct MILVectorTests {
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/MIL"
+  static let cases = fileStems(in: folder, endingWith: ".mlmodel")
+
+  @Test func theVectorsAreThere() { #expect(Self.cases.count > 100) }
+
+  @Test(arguments: cases) func agreesWithTheVector(name: String) throws {
+    let vector = try Vector(path: "\(Self.folder)/\(name).kv")
+    try vector.check("\(Self.folder)/\(name).mlmodel", name)
+  }
+}
+
+/// Small transformers as PyTorch's exporters and coremltools write them, against PyTorch's outputs, on every device.
+@Suite(.serialized) struct NetworkVectorTests {
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Networks"
+  static let cases = fileStems(in: folder, endingWith: ".kv")
+
+  @Test func theVectorsAreThere() {
+    #expect(Self.cases.count > 12)
+    for export in ["torchscript", "dynamo", "f32", "f16"] {
+      #expect(Self.cases.contains("tiny_vit_\(export).1"))
+      #expect(Self.cases.contains("tiny_encoder_\(export).1"))
+    }
+  }
+
+  @Test(arguments: cases, ModelFixture.fastDevices) func agreesWithPyTorch(name: String, device: String) throws {
+    let vector = try Vector(path: "\(Self.folder)/\(name).kv")
+    let stem = String(name.dropLast(2))
+    let model = ["onnx", "mlmodel"].map { "\(Self.folder)/\(stem).\($0)" }
+      .first { FileManager.default.fileExists(atPath: $0) }
+    try vector.check(try #require(model), name, device: device)
+  }
+}
+
+private func fileStems(in folder: String, endingWith ending: String) -> [String] {
+  ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+    .filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) }.sorted()
+}
