@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Kelvin
+import KelvinDevices
 import KelvinGraph
+import KelvinRuntime
 import KelvinPlanning
 import TestSupport
 import Testing
