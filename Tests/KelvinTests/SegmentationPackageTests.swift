@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Kelvin
+import KelvinDevices
 import KelvinGraph
 import KelvinPlanning
+import KelvinRuntime
 import TestSupport
 import Testing
 
