@@ -20,7 +20,8 @@ from contenders import HERE, ContenderFailed, Kelvin, Peer
 
 CACHE = HERE / "cache"
 ROOT = HERE.parent
-TITLES = {"mobilenet_v2": "MobileNetV2", "mobilenet_v2_int8": "MobileNetV2, 8-bit integers", "resnet50": "ResNet-50", "efficientnet_b0": "EfficientNet-B0"}
+TITLES = {"mobilenet_v2": "MobileNetV2", "mobilenet_v2_int8": "MobileNetV2, 8-bit integers", "resnet50": "ResNet-50",
+          "efficientnet_b0": "EfficientNet-B0"}
 CPU_BAR, VULKAN_BAR = 1.5, 1.0
 FIRST_BAR = 1.0
 FULL_PRECISION_LIMIT = 1e-3

@@ -19,6 +19,13 @@ package struct FeatureBinding: Sendable {
       {
         shapes[feature.name] = image.tensorShape(picture.size(for: image))
       }
+      // The tensor that a picture becomes may be given as it is.
+      if case .image(let image) = feature.type, image.isFlexible,
+        let array = provider.featureValue(for: feature.name)?.multiArrayValue, array.shape.count == 4,
+        image.accepts(.init(width: array.shape[3], height: array.shape[2]))
+      {
+        shapes[feature.name] = Shape(array.shape)
+      }
       guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
         let array = provider.featureValue(for: feature.name)?.multiArrayValue
       else { continue }

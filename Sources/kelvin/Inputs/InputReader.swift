@@ -62,7 +62,7 @@ struct InputReader {
     case .string: return FeatureValue(string: text)
     case .image(let image):
       if let array = try array(text) {
-        return try checked(array, feature, TensorType(image.scalar, image.tensorShape))
+        return try checked(array, feature, image.scalar, image.dimensions)
       }
       let decoded = try ImageFile.decode(path: text, orientation: pictures.orientation)
       return FeatureValue(
@@ -96,10 +96,6 @@ struct InputReader {
     return try NPY.read(bytes, name: path)
   }
 
-  private func checked(_ tensor: Tensor, _ feature: Feature, _ type: TensorType) throws -> FeatureValue {
-    try checked(tensor, feature, type.scalar, type.shape.dimensions.map { .fixed($0) })
-  }
-
   /// The tensor in the feature's element type, where that loses nothing but a float's precision.
   private func checked(
     _ tensor: Tensor, _ feature: Feature, _ scalar: ScalarType, _ dimensions: [Dimension]
@@ -130,6 +126,43 @@ struct InputReader {
   }
 }
 
+extension ImageFeature {
+  /// The sizes of the tensor that a picture becomes.
+  fileprivate var dimensions: [Dimension] {
+    func sides(_ sizes: [Int]) -> Dimension {
+      let (smallest, largest) = (sizes.min() ?? 1, sizes.max() ?? 1)
+      return smallest == largest
+        ? .fixed(smallest) : .flexible(name: "side", range: smallest...largest, standard: nil)
+    }
+    let (rows, columns): (Dimension, Dimension) =
+      switch sizes {
+      case .fixed: (.fixed(height), .fixed(width))
+      case .enumerated(let sizes): (sides(sizes.map(\.height)), sides(sizes.map(\.width)))
+      case .ranged(let widths, let heights):
+        (
+          .flexible(name: "height", range: heights, standard: height),
+          .flexible(name: "width", range: widths, standard: width)
+        )
+      }
+    return [.fixed(1), .fixed(channels), rows, columns]
+  }
+
+  /// What follows the usual size in a description.
+  fileprivate var otherSizes: String {
+    func text(_ range: ClosedRange<Int>) -> String {
+      range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
+    }
+    switch sizes {
+    case .fixed: return ""
+    case .ranged(let widths, let heights): return " (\(text(widths)) wide, \(text(heights)) high)"
+    case .enumerated(let sizes):
+      let others = sizes.filter { $0 != Size(width: width, height: height) }
+      let shown = others.prefix(4).map { "\($0.width)x\($0.height)" }.joined(separator: ", ")
+      return others.isEmpty ? "" : " (or \(shown)\(others.count > 4 ? " and \(others.count - 4) more" : ""))"
+    }
+  }
+}
+
 extension Dimension {
   func accepts(size: Int) -> Bool {
     switch self {
@@ -153,7 +186,8 @@ extension KelvinGraph.FeatureType {
     case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
       dimensions.isEmpty
         ? scalar.rawValue : "\(scalar.rawValue)[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
-    case .image(let image): "\(image.width)x\(image.height) \(image.layout.rawValue.uppercased()) image"
+    case .image(let image):
+      "\(image.width)x\(image.height) \(image.layout.rawValue.uppercased()) image\(image.otherSizes)"
     case .int64: "whole number"
     case .double: "number"
     case .string: "text"
