@@ -4,6 +4,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinRuntime
 import KelvinPlanning
+import KelvinRuntime
 import TestSupport
 import Testing
 

@@ -86,10 +86,10 @@ struct Vector {
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let request = PlanRequest(units: .devices([device]), precision: .full, threads: 2)
     let solution = try Planner(inventory: deviceInventory, costs: CostSheet()).problem(graph, request).solve()
-    let model = try CompiledModel(
+    let compiled = try CompiledModel(
       graph, placement: solution.placement, transfers: solution.transfers, inventory: deviceInventory, precision: .full,
       threads: 2, storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
-    try check(graph, try model.makeSession().run(inputs(of: graph)), "\(name), \(device) after passes")
+    try check(graph, try compiled.makeSession().run(inputs(of: graph)), "\(name), \(device) after passes")
   }
 
   func check(_ graph: Graph, _ results: [Tensor], _ what: String) throws {
