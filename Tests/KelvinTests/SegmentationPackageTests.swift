@@ -2,7 +2,6 @@ import FoundationEssentials
 import Kelvin
 import KelvinDevices
 import KelvinGraph
-import KelvinRuntime
 import KelvinPlanning
 import KelvinRuntime
 import TestSupport

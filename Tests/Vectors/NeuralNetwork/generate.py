@@ -16,6 +16,7 @@ from coremltools.models.neural_network import NeuralNetworkBuilder
 import classical
 import layers
 import movement  # noqa: F401 (adds to the cases)
+import quantized  # noqa: F401 (adds to the cases)
 
 HERE = pathlib.Path(__file__).parent
 

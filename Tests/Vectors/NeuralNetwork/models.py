@@ -1,7 +1,8 @@
 """Writes models.json: outputs of the networks in ../shared/models for made-up pictures.
 
 The layers are evaluated one after the other with PyTorch in double precision; coremltools itself expands quantized weights.
-A pixel is `(7x + 13y + 59c + xy div 31) mod 256`, its channels in the order red, green, blue. Of every array 256 equally
+A pixel is `(7x + 13y + 59c + xy div 31) mod 256`, its channels in the order red, green, blue; the segmentation network,
+for which that is all background, is given a part of a photo. Of every array 256 equally
 spaced elements are kept, of a classifier the 20 most probable labels.
 """
 
@@ -14,11 +15,13 @@ import torch
 import torch.nn.functional as F
 from coremltools.models.neural_network import quantization_utils
 from coremltools.proto import Model_pb2
+from PIL import Image
 
 HERE = pathlib.Path(__file__).parent
 NETWORKS = ["SqueezeNetFP16", "SqueezeNetInt8LUT", "DeepLabV3Int8LUT", "fritz_human_pose_small", "MobileNetV2_nn_f16",
             "MobileNetV2_nn_int8lin"]
 SAMPLES = 256
+PHOTOS = {"DeepLabV3Int8LUT": {"file": "images/photos/cat_720p.jpg", "left": 380, "top": 100}}
 
 
 def weights(parameters, shape):
@@ -124,6 +127,11 @@ def picture(width, height):
     return np.stack([(7 * x + 13 * y + 59 * c + x * y // 31) % 256 for c in range(3)]).astype(np.float64)
 
 
+def photo(path, left, top, width, height):
+    crop = Image.open(path).convert("RGB").crop((left, top, left + width, top + height))
+    return np.asarray(crop, np.float64).transpose(2, 0, 1)
+
+
 def network(path):
     spec = Model_pb2.Model()
     spec.ParseFromString(path.read_bytes())
@@ -131,7 +139,10 @@ def network(path):
     nn = getattr(spec, kind)
     image = spec.description.input[0]
     size = image.type.imageType
+    part = PHOTOS.get(path.stem)
     pixels = picture(size.width, size.height)
+    if part:
+        pixels = photo(path.parent.parent / part["file"], part["left"], part["top"], size.width, size.height)
     bgr = size.colorSpace == 30
     if bgr:
         pixels = pixels[::-1]
@@ -142,7 +153,7 @@ def network(path):
     blobs = {image.name: torch.from_numpy(np.ascontiguousarray(pixels))[None]}
     for layer in nn.layers:
         blobs[layer.output[0]] = evaluate(layer, [blobs[name] for name in layer.input])
-    result = {"input": image.name, "width": size.width, "height": size.height}
+    result = {"input": image.name, "width": size.width, "height": size.height, "photo": part}
     if kind == "neuralNetworkClassifier":
         name = nn.labelProbabilityLayerName or spec.description.predictedProbabilitiesName
         best = {}
