@@ -59,7 +59,7 @@ let package = Package(
       "Kelvin", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices", "KelvinReference",
       "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinNull", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime",
       "KelvinBenchmark"),
-    swift("KelvinVision", "Kelvin", "KelvinImages"),
+    swift("KelvinVision", "Kelvin", "KelvinGraph", "KelvinImages"),
     .executableTarget(
       name: "kelvin",
       dependencies: [
@@ -69,6 +69,8 @@ let package = Package(
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
+    .executableTarget(
+      name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .target(
@@ -85,13 +87,14 @@ let package = Package(
       "KelvinReference", "KelvinRuntime", "KelvinPlanning", "KelvinImages", "TestSupport"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
-    test("CommandTests", "kelvin"),
+    test("CommandTests", "kelvin", "KelvinImages"),
     test("KelvinFormatsTests", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test(
       "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
       "KelvinProfiling", "KelvinRuntime"),
     test("KelvinImagesTests", "KelvinImages"),
+    test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
     test("KelvinProfilingTests", "KelvinProfiling"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     test(
@@ -100,3 +103,17 @@ let package = Package(
   ],
   cLanguageStandard: .gnu2x
 )
+
+// Built by dev/fuzz.sh alone: it needs the fuzzer's runtime, and a linker that knows it.
+if Context.environment["KELVIN_FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "Fuzz",
+      dependencies: [
+        "KelvinBenchmark", "KelvinDevices", "KelvinFormats", "KelvinGraph", "KelvinImages", "KelvinPasses",
+        "KelvinPlanning", "KelvinProfiling", "KelvinReference",
+      ],
+      path: "Tests/Fuzz",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
+}

@@ -14,6 +14,35 @@ float power(float x, float y) {
   return y == 0.0 || x == 1.0 ? 1.0 : signed;
 }
 
+// The remainder of x / y with the sign of x. Each step takes away what the quotient's 24 bits can say.
+float remainder(float x, float y) {
+  float d = abs(y);
+  float r = abs(x);
+  if (isinf(r) || d == 0.0 || x != x || y != y) return uintBitsToFloat(0x7FC00000u);
+  if (isinf(d)) return x;
+  for (int step = 0; step < 12 && r >= d; step++) {
+    r = fma(-floor(r / d), d, r);
+    if (r < 0.0) r += d;
+  }
+  r = r >= d ? r - d : r;
+  return x < 0.0 ? -r : r;
+}
+
+float modulo(float x, float y) {
+  float r = remainder(x, y);
+  return r != 0.0 && (r < 0.0) != (y < 0.0) ? r + y : r;
+}
+
+// floor(x / y), not misled by a quotient that rounds up to a whole number.
+float floorQuotient(float x, float y) {
+  float q = floor(x / y);
+  if (isinf(q) || q != q || abs(q) > 16777216.0) return q;
+  float r = fma(-q, y, x);
+  if (y < 0.0 ? r > 0.0 : r < 0.0) q -= 1.0;
+  else if (y < 0.0 ? r <= y : r >= y) q += 1.0;
+  return q;
+}
+
 vec4 combine(uint function, vec4 x, vec4 y) {
   switch (function) {
   case 0u: return x + y;
@@ -22,6 +51,10 @@ vec4 combine(uint function, vec4 x, vec4 y) {
   case 3u: return x / y;
   case 4u: return min(x, y);
   case 5u: return max(x, y);
+  case 7u:
+    return vec4(floorQuotient(x.x, y.x), floorQuotient(x.y, y.y), floorQuotient(x.z, y.z), floorQuotient(x.w, y.w));
+  case 8u: return vec4(modulo(x.x, y.x), modulo(x.y, y.y), modulo(x.z, y.z), modulo(x.w, y.w));
+  case 9u: return vec4(remainder(x.x, y.x), remainder(x.y, y.y), remainder(x.z, y.z), remainder(x.w, y.w));
   default: return vec4(power(x.x, y.x), power(x.y, y.y), power(x.z, y.z), power(x.w, y.w));
   }
 }

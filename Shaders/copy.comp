@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Moves elements between dense tensors by strides: transposition, slices, joins, repetition, padding.
+// Moves words of 32 bits between dense tensors by strides: transposition, slices, joins, repetition, padding.
 // Sizes and strides are of the elements written, innermost axis first.
 #include "common.glsl"
 
@@ -12,10 +12,10 @@ layout(push_constant) uniform Parameters {
   int from, to;                         // offsets in elements
   int size[6], source[6], target[6];
   int before[4], extent[4];             // with MODE: padding before, and the source's sizes
-  float value;
+  uint value, highValue;                // with MODE 1: the element, of which the second is for odd words
 };
-layout(binding = 0) writeonly buffer Output { float y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+layout(binding = 0) writeonly buffer Output { uint y[]; };
+layout(binding = 1) uniform usamplerBuffer x;
 
 void main() {
   int index = flatPosition();
@@ -41,6 +41,6 @@ void main() {
     }
     read += place * source[axis];
   }
-  float v = texelFetch(x, read).x;
-  y[write] = inside ? v : value;
+  uint v = texelFetch(x, read).x;
+  y[write] = inside ? v : ((index & 1) == 0 ? value : highValue);
 }

@@ -5,12 +5,8 @@
 const uint ROUNDS_TO_HALF = 254u;
 const uint IDENTITY = 255u;
 
-// e^x by x = n ln 2 + r, |r| <= ln 2 / 2, and the Taylor polynomial of e^r to r^7.
-float exponential(float x) {
-  float clamped = min(max(x, -104.0), 89.0);
-  float n = roundEven(clamped * 1.44269504);
-  precise float r = clamped - n * 0.693145752;
-  r = r - n * 1.42860677e-6;
+// 2^n e^r by the Taylor polynomial of e^r to r^7, |r| <= ln 2 / 2.
+float scaledExponential(float n, float r) {
   float p = fma(r, 1.0 / 5040.0, 1.0 / 720.0);
   p = fma(p, r, 1.0 / 120.0);
   p = fma(p, r, 1.0 / 24.0);
@@ -20,7 +16,24 @@ float exponential(float x) {
   p = fma(p, r, 1.0);
   int e = int(n);
   int low = e >> 1;
-  float y = p * intBitsToFloat((low + 127) << 23) * intBitsToFloat((e - low + 127) << 23);
+  return p * intBitsToFloat((low + 127) << 23) * intBitsToFloat((e - low + 127) << 23);
+}
+
+// e^x by x = n ln 2 + r.
+float exponential(float x) {
+  float clamped = min(max(x, -104.0), 89.0);
+  float n = roundEven(clamped * 1.44269504);
+  precise float r = clamped - n * 0.693145752;
+  r = r - n * 1.42860677e-6;
+  float y = scaledExponential(n, r);
+  return x != x ? x : y;
+}
+
+// 2^x
+float powerOfTwo(float x) {
+  float clamped = min(max(x, -150.0), 129.0);
+  float n = roundEven(clamped);
+  float y = scaledExponential(n, (clamped - n) * 0.693147181);
   return x != x ? x : y;
 }
 
@@ -99,10 +112,10 @@ float exponentialMinusOne(float x) {
   return abs(x) < 0.35 ? small : exponential(x) - 1.0;
 }
 
-// ln(1 + x) for 0 <= x <= 1
+// ln(1 + x) for x >= 0
 float logarithmOfOnePlus(float x) {
   float y = 1.0 + x;
-  return y == 1.0 ? x : logarithm(y) * (x / (y - 1.0));
+  return y == 1.0 || isinf(y) ? x : logarithm(y) * (x / (y - 1.0));
 }
 
 // sin(x + quarter * pi / 2) by reduction to |r| <= pi / 4.
@@ -123,6 +136,80 @@ float sine(float x, int quarter) {
   int k = (int(n) + quarter) & 3;
   float y = (k & 1) == 0 ? s : c;
   return (k & 2) == 0 ? y : -y;
+}
+
+// The arc tangent by reduction to |x| <= tan(pi / 8) and a polynomial fit of atan(x) / x there.
+float arcTangent(float x) {
+  float z = abs(x);
+  float start = z > 2.41421356 ? 1.57079633 : (z > 0.414213562 ? 0.785398163 : 0.0);
+  float t = z > 2.41421356 ? -1.0 / z : (z > 0.414213562 ? (z - 1.0) / (z + 1.0) : z);
+  float q = t * t;
+  float p = fma(q, -0.0603478661, 0.105734782);
+  p = fma(p, q, -0.142400828);
+  p = fma(p, q, 0.199982169);
+  p = fma(p, q, -0.333333076);
+  float y = start + fma(p * q, t, t);
+  return x < 0.0 ? -y : y;
+}
+
+// asin x for |x| <= 1/2, by a polynomial fit of asin(x) / x.
+float smallArcSine(float x) {
+  float q = x * x;
+  float p = fma(q, 0.0426355676, 0.0238582161);
+  p = fma(p, q, 0.0455501751);
+  p = fma(p, q, 0.0749443485);
+  p = fma(p, q, 0.166667901);
+  return fma(p * q, x, x);
+}
+
+// Beyond 1/2 by asin x = pi / 2 - 2 asin sqrt((1 - x) / 2).
+float arcSine(float x) {
+  float z = abs(x);
+  float y = z <= 0.5 ? smallArcSine(z) : 1.57079633 - 2.0 * smallArcSine(sqrt(0.5 * (1.0 - z)));
+  return x != x || z > 1.0 ? uintBitsToFloat(0x7FC00000u) : (x < 0.0 ? -y : y);
+}
+
+float arcCosine(float x) {
+  float z = abs(x);
+  float near = 2.0 * smallArcSine(sqrt(0.5 * (1.0 - min(z, 1.0))));
+  float y = z <= 0.5 ? 1.57079633 - smallArcSine(x) : (x < 0.0 ? 3.14159265 - near : near);
+  return x != x || z > 1.0 ? uintBitsToFloat(0x7FC00000u) : y;
+}
+
+// sinh x and cosh x by e^|x| / 2, which overflows as late as they do.
+float hyperbolicSine(float x) {
+  float z = abs(x);
+  float q = x * x;
+  float p = fma(q, 1.0 / 362880.0, 1.0 / 5040.0);
+  p = fma(p, q, 1.0 / 120.0);
+  p = fma(p, q, 1.0 / 6.0);
+  float small = fma(p * q, x, x);
+  float e = exponential(z - 0.693147181);
+  float large = e - 0.25 / e;
+  return z < 1.0 ? small : (x < 0.0 ? -large : (x != x ? x : large));
+}
+
+float hyperbolicCosine(float x) {
+  float e = exponential(abs(x) - 0.693147181);
+  return e + 0.25 / e;
+}
+
+float areaSine(float x) {
+  float z = abs(x);
+  float y = z < 1.0e9 ? logarithmOfOnePlus(z + z * z / (1.0 + sqrt(fma(z, z, 1.0)))) : logarithm(z) + 0.693147181;
+  return x < 0.0 ? -y : y;
+}
+
+float areaCosine(float x) {
+  float t = x - 1.0;
+  float y = x < 1.0e9 ? logarithmOfOnePlus(t + sqrt(t * (t + 2.0))) : logarithm(x) + 0.693147181;
+  return x < 1.0 ? uintBitsToFloat(0x7FC00000u) : y;
+}
+
+float areaTangent(float x) {
+  float z = abs(x);
+  float y = 0.5 * logarithmOfOnePlus(2.0 * z / (1.0 - z));
+  return z > 1.0 ? uintBitsToFloat(0x7FC00000u) : (x < 0.0 ? -y : y);
 }
 
 // The nearest binary16 number, ties to even, as bits.
@@ -186,6 +273,17 @@ float apply(uint function, float x, float a, float b) {
   case 27u: return x * x;
   case 28u: return 1.0 / sqrt(x + a);
   case 29u: return fma(a, x, b);
+  case 30u: return sine(x, 0) / sine(x, 1);
+  case 31u: return arcSine(x);
+  case 32u: return arcCosine(x);
+  case 33u: return arcTangent(x);
+  case 34u: return hyperbolicSine(x);
+  case 35u: return hyperbolicCosine(x);
+  case 36u: return areaSine(x);
+  case 37u: return areaCosine(x);
+  case 38u: return areaTangent(x);
+  case 39u: return powerOfTwo(x);
+  case 40u: return x >= a ? x : 0.0;
   case ROUNDS_TO_HALF: return halfValue(halfBits(x));
   default: return x;
   }

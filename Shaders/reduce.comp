@@ -3,6 +3,7 @@
 // Combines the elements of a dense tensor along up to three (merged) axes, one result an invocation.
 #include "common.glsl"
 #include "functions.glsl"
+#include "axes.glsl"
 
 // Numbered as `Reduce.Function` orders them: sum, mean, maximum, minimum, product, l1, l2, sum of squares, log sum,
 // log sum exp.
@@ -15,16 +16,6 @@ layout(push_constant) uniform Parameters {
 };
 layout(binding = 0) writeonly buffer Output { float y[]; };
 layout(binding = 1) uniform samplerBuffer x;
-
-int address(int index, int size[4], int stride[4]) {
-  int rest = index, at = 0;
-  for (int axis = 0; axis < 4; axis++) {
-    int outer = quotient(rest, size[axis], 1.0 / float(size[axis]));
-    at += (rest - outer * size[axis]) * stride[axis];
-    rest = outer;
-  }
-  return at;
-}
 
 void main() {
   int index = flatPosition();

@@ -9,7 +9,8 @@ two narrow layers. Each is exported by
     dynamo        torch.onnx.export(dynamo=True), operator set 20, dynamic batch and sequence
     f32, f16      coremltools, ML Programs for iOS 17 of one fixed size
 
-Needs torch, torchvision, onnx, onnxscript, coremltools 9.0 and a NumPy older than 2.4 (for coremltools). Usage: torch_models.py DIRECTORY [NAME[.EXPORT] ...]
+Needs torch, torchvision, onnx, onnxscript, coremltools 9.0 and for that a NumPy older than 2.4.
+Usage: torch_models.py DIRECTORY [NAME[.EXPORT] ...]
 """
 
 import math
@@ -70,6 +71,7 @@ MODELS = {
     "encoder": lambda: Encoder(30522, 384, 6, 12, 1536, 512),
     "tiny_encoder": lambda: Encoder(61, 24, 2, 3, 44, 32),
 }
+OUTPUTS = {"vit": "logits", "tiny_vit": "logits", "encoder": "states", "tiny_encoder": "states"}
 
 
 def build(name, seed=17):
@@ -101,7 +103,6 @@ def sample(name, seed=5):
 
 def export_onnx(model, name, path, dynamo):
     inputs = sample(name)
-    output = "logits" if name.endswith("vit") else "states"
     axes = {0: "N"} if name.endswith("vit") else {0: "N", 1: "S"}
     if dynamo:
         sizes = {0: torch.export.Dim("N", min=1, max=64)}
@@ -109,25 +110,24 @@ def export_onnx(model, name, path, dynamo):
             sizes[1] = torch.export.Dim("S", min=2, max=32 if name.startswith("tiny") else 512)
         values = tuple(torch.cat([value, value]) for value in inputs.values())
         torch.onnx.export(model, values, str(path), dynamo=True, opset_version=20, input_names=list(inputs),
-                          output_names=[output], dynamic_shapes={key: sizes for key in inputs}
+                          output_names=[OUTPUTS[name]], dynamic_shapes={key: sizes for key in inputs}
                           if not name.endswith("vit") else (sizes,), external_data=False)
     else:
         torch.onnx.export(model, tuple(inputs.values()), str(path), dynamo=False, opset_version=17,
-                          input_names=list(inputs), output_names=[output],
-                          dynamic_axes={key: axes for key in [*inputs, output]})
+                          input_names=list(inputs), output_names=[OUTPUTS[name]],
+                          dynamic_axes={key: axes for key in [*inputs, OUTPUTS[name]]})
 
 
 def export_package(model, name, path, half):
     import coremltools as ct
     import numpy as np
     inputs = sample(name)
-    output = "logits" if name.endswith("vit") else "states"
     values = tuple(value.to(torch.int32) if value.dtype == torch.int64 else value for value in inputs.values())
     traced = torch.jit.trace(model, values, check_trace=False)
     types = [ct.TensorType(name=key, shape=value.shape, dtype=np.int32 if value.dtype == torch.int32 else np.float32)
              for key, value in zip(inputs, values)]
     precision = ct.precision.FLOAT16 if half else ct.precision.FLOAT32
-    ct.convert(traced, inputs=types, outputs=[ct.TensorType(name=output)], convert_to="mlprogram",
+    ct.convert(traced, inputs=types, outputs=[ct.TensorType(name=OUTPUTS[name])], convert_to="mlprogram",
                minimum_deployment_target=ct.target.iOS17, compute_precision=precision,
                skip_model_load=True).save(str(path))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks on the sources that need no build: file sizes, module imports, generated files.
+# Checks on the sources: file sizes, module imports, generated files and, where there is a release build, documentation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -17,6 +17,14 @@ for device in CPU Vulkan OpenCL Reference Null; do
     git grep -nE '^(public |package )?import Kelvin(CPU|Vulkan|OpenCL|Reference|Null)$' -- "Sources/Kelvin$device" || true)
 done
 if command -v glslc > /dev/null; then dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"; fi
+# Documentation, where there is a release build whose modules are newer than the sources.
+modules="${KELVIN_SCRATCH:-.build}/release/Modules"
+if command -v docc > /dev/null && [ -e "$modules/KelvinVision.swiftmodule" ] \
+  && [ -z "$(find Sources/Kelvin Sources/KelvinVision -name '*.swift' -newer "$modules/KelvinVision.swiftmodule" -print -quit)" ]; then
+  dev/docs.sh "$(mktemp -d)" > /dev/null || complain "the documentation has faults: run dev/docs.sh"
+else
+  echo "check: documentation not checked: build first (swift build -c release)" >&2
+fi
 check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
   if ! "$1" -c "import $2" > /dev/null 2>&1; then return; fi
   "$1" dev/generate-schemas.py --check "$3" || complain "Wire/Generated is not what $2 gives: run dev/generate-schemas.py $3"

@@ -86,7 +86,7 @@ def onnx():
 
     wanted = [
         "ModelProto", "OperatorSetIdProto", "StringStringEntryProto", "GraphProto", "NodeProto", "AttributeProto",
-        "TensorProto", "SparseTensorProto", "ValueInfoProto", "TypeProto", "TensorShapeProto",
+        "TensorProto", "SparseTensorProto", "ValueInfoProto", "TypeProto", "TensorShapeProto", "FunctionProto",
     ]
     lines = []
     for name in wanted:

@@ -6,6 +6,19 @@ typedef struct {
   int sizes[5], xStrides[5], yStrides[5];
 } binary_shape;
 
+// floor(x / y), not misled by a quotient that rounds up to a whole number.
+static inline vec floor_quotient(vec x, vec y) {
+  const vec q = floor(x / y), rest = fma(-q, y, x);
+  const vec less = q - 1.0f, more = q + 1.0f;
+  const vec exact = (y < 0.0f ? rest > 0.0f : rest < 0.0f) ? less : (y < 0.0f ? rest <= y : rest >= y) ? more : q;
+  return fabs(q) <= 16777216.0f ? exact : q;
+}
+
+static inline vec modulo(vec x, vec y) {
+  const vec rest = fmod(x, y);
+  return rest != 0.0f && (rest < 0.0f) != (y < 0.0f) ? rest + y : rest;
+}
+
 static inline vec combine(int code, vec x, vec y) {
   switch (code) {
     case 0: return x + y;
@@ -14,6 +27,9 @@ static inline vec combine(int code, vec x, vec y) {
     case 3: return x / y;
     case 4: return x < y || isnan(x) ? x : y;
     case 5: return x > y || isnan(x) ? x : y;
+    case 7: return floor_quotient(x, y);
+    case 8: return modulo(x, y);
+    case 9: return fmod(x, y);
     default: return pow(x, y);
   }
 }

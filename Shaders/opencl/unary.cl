@@ -30,6 +30,17 @@ static inline vec apply(int code, float a, float b, vec x) {
     case 27: return x * x;
     case 28: return 1.0f / sqrt(x + a);
     case 29: return a * x + b;
+    case 30: return tan(x);
+    case 31: return asin(x);
+    case 32: return acos(x);
+    case 33: return atan(x);
+    case 34: return sinh(x);
+    case 35: return cosh(x);
+    case 36: return asinh(x);
+    case 37: return acosh(x);
+    case 38: return atanh(x);
+    case 39: return exp2(x);
+    case 40: return x >= a ? x : (vec)0.0f;
     default: return activate(code, a, b, x);
   }
 }

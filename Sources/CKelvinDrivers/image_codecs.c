@@ -40,6 +40,8 @@ static struct {
   int (*get_orientation)(VipsImage *);
   unsigned long (*get_typeof)(const VipsImage *, const char *);
   int (*get_blob)(const VipsImage *, const char *, const void **, size_t *);
+  int (*get_string)(const VipsImage *, const char *, const char **);
+  void *(*map)(VipsImage *, void *(*)(VipsImage *, const char *, void *, void *), void *);
   int (*hasalpha)(VipsImage *);
   int (*icc_transform)(VipsImage *, VipsImage **, const char *, ...);
   int (*icc_export)(VipsImage *, VipsImage **, ...);
@@ -82,6 +84,8 @@ static const struct {
   {"vips_image_get_orientation", &vips.get_orientation},
   {"vips_image_get_typeof", &vips.get_typeof},
   {"vips_image_get_blob", &vips.get_blob},
+  {"vips_image_get_string", &vips.get_string},
+  {"vips_image_map", &vips.map},
   {"vips_image_hasalpha", &vips.hasalpha},
   {"vips_icc_transform", &vips.icc_transform},
   {"vips_icc_export", &vips.icc_export},
@@ -204,6 +208,19 @@ struct ck_image *ck_image_open(
     .orientation = orientation >= 1 && orientation <= 8 ? orientation : 1,
   };
   return (struct ck_image *)image;
+}
+
+// A field "png-comment-NUMBER-KEY" whose key is the one sought; null goes on with the next.
+static void *find_comment(VipsImage *image, const char *name, void *value, void *key) {
+  if (strncmp(name, "png-comment-", 12)) return NULL;
+  const char *end = strchr(name + 12, '-');
+  const char *text = NULL;
+  if (!end || strcmp(end + 1, key) || vips.get_string(image, name, &text)) return NULL;
+  return (void *)text;
+}
+
+const char *ck_image_comment(struct ck_image *image, const char *key) {
+  return vips.map((VipsImage *)image, find_comment, (void *)key);
 }
 
 void ck_image_close(struct ck_image *image) { vips.object_unref(image); }

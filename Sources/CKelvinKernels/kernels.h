@@ -2,33 +2,49 @@
 #pragma once
 #include "batch_normalization.h"
 #include "binary.h"
+#include "compare.h"
 #include "convert.h"
 #include "depthwise.h"
+#include "fold.h"
 #include "gemm.h"
 #include "gemm_blas.h"
 #include "gemv.h"
+#include "integer.h"
+#include "layer_normalization.h"
 #include "reduce.h"
+#include "resize.h"
+#include "response_normalization.h"
 #include "softmax.h"
 #include "unary.h"
 #include "window_pool.h"
 
-const ck_kernels CK_NAME(ck_kernels) = {
-  .name = CK_VARIANT,
-  .lanes = CK_LANES,
-  .gemm = CK_NAME(ck_f32_gemm),
-  .gemm_blas = CK_NAME(ck_f32_gemm_blas),
-  .gemv = CK_NAME(ck_f32_gemv_16),
-  .pack_rows = CK_NAME(ck_f32_pack_rows),
-  .depthwise = CK_NAME(ck_f32_depthwise),
-  .window_pool = CK_NAME(ck_f32_window_pool),
-  .unary = CK_NAME(ck_f32_unary),
-  .binary = CK_NAME(ck_f32_binary),
-  .reduce = CK_NAME(ck_f32_reduce),
-  .softmax = CK_NAME(ck_f32_softmax),
-  .batch_normalization = CK_NAME(ck_f32_batch_normalization),
-  .float_from_half = CK_NAME(ck_f32_from_f16),
-  .half_from_float = CK_NAME(ck_f16_from_f32),
-  .gemm_width = gemm_width,
-  .window_elements = CK_NAME(ck_window_elements),
-  .maps = CK_MAPS,
-};
+#define CK_KERNELS(table, variant, integers) const ck_kernels table = {                                        \
+  .name = variant,                                                                                             \
+  .lanes = CK_LANES,                                                                                           \
+  .gemm = CK_NAME(ck_f32_gemm),                                                                                \
+  .gemm_blas = CK_NAME(ck_f32_gemm_blas),                                                                      \
+  .gemv = CK_NAME(ck_f32_gemv_16),                                                                             \
+  .pack_rows = CK_NAME(ck_f32_pack_rows),                                                                      \
+  .depthwise = CK_NAME(ck_f32_depthwise),                                                                      \
+  .window_pool = CK_NAME(ck_f32_window_pool),                                                                  \
+  .unary = CK_NAME(ck_f32_unary),                                                                              \
+  .binary = CK_NAME(ck_f32_binary),                                                                            \
+  .reduce = CK_NAME(ck_f32_reduce),                                                                            \
+  .softmax = CK_NAME(ck_f32_softmax),                                                                          \
+  .batch_normalization = CK_NAME(ck_f32_batch_normalization),                                                  \
+  .layer_normalization = CK_NAME(ck_f32_layer_normalization),                                                  \
+  .response_normalization = CK_NAME(ck_f32_response_normalization),                                            \
+  .resize = CK_NAME(ck_f32_resize),                                                                            \
+  .fold = CK_NAME(ck_f32_fold),                                                                                \
+  .compare = CK_NAME(ck_compare),                                                                              \
+  .select = CK_NAME(ck_select),                                                                                \
+  .float_from_half = CK_NAME(ck_f32_from_f16),                                                                 \
+  .half_from_float = CK_NAME(ck_f16_from_f32),                                                                 \
+  .gemm_width = gemm_width,                                                                                    \
+  .window_elements = CK_NAME(ck_window_elements),                                                              \
+  .fold_elements = CK_NAME(ck_fold_elements),                                                                  \
+  .maps = CK_MAPS,                                                                                             \
+  .integer = &integers,                                                                                        \
+  }
+
+CK_KERNELS(CK_NAME(ck_kernels), CK_VARIANT, CK_NAME(ck_integer_kernels));

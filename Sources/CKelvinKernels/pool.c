@@ -172,13 +172,18 @@ ck_pool *ck_pool_shared(void) {
   return &pool;
 }
 
-void ck_pool_run(ck_pool *pool, const ck_job *job) {
+int ck_pool_run(ck_pool *pool, const ck_job *job) {
+  int stopped = 0;
   bool owns = job->threads > 1 && !is_inside && pthread_mutex_trylock(&pool->owner) == 0;
   bool was_inside = is_inside;
   is_inside = true;
   if (owns) start_workers(pool, job->threads - 1);
   double begin = job->times ? now() : 0;
   for (size_t index = 0; index < job->count; index++) {
+    if (job->stop && __atomic_load_n(job->stop, __ATOMIC_RELAXED)) {
+      stopped = 1;
+      break;
+    }
     const ck_task *task = &job->tasks[index];
     double start = job->times ? now() : 0;
     if (!owns || task->count <= task->grain || task->count >= UINT32_MAX) {
@@ -192,4 +197,5 @@ void ck_pool_run(ck_pool *pool, const ck_job *job) {
   }
   is_inside = was_inside;
   if (owns) pthread_mutex_unlock(&pool->owner);
+  return stopped;
 }

@@ -1,17 +1,19 @@
-#include "ck_kernels.h"
+#include "ck_quantized.h"
 
 extern const ck_kernels ck_kernels__portable;
 #if defined(__x86_64__)
-extern const ck_kernels ck_kernels__avx2, ck_kernels__avx512;
+extern const ck_kernels ck_kernels__avx2, ck_kernels__avx512, ck_kernels__avx512_vnni;
 #endif
 
 const ck_kernels *const *ck_variants(size_t *count) {
 #if defined(__x86_64__)
-  static const ck_kernels *const all[] = {&ck_kernels__avx512, &ck_kernels__avx2, &ck_kernels__portable};
+  static const ck_kernels *const all[] = {
+    &ck_kernels__avx512_vnni, &ck_kernels__avx512, &ck_kernels__avx2, &ck_kernels__portable};
   bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  size_t first = avx512 ? 0 : avx2 ? 1 : 2;
+  bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+  size_t first = vnni ? 0 : avx512 ? 1 : avx2 ? 2 : 3;
 #else
   static const ck_kernels *const all[] = {&ck_kernels__portable};
   size_t first = 0;
@@ -34,4 +36,8 @@ void ck_pack_columns(
     for (size_t k = 0; k < depth; k++, packed += ck_gemm_panel)
       for (size_t j = 0; j < ck_gemm_panel; j++)
         packed[j] = first + j < columns ? w[(first + j) * column_stride + k * depth_stride] : 0;
+}
+
+size_t ck_integer_packed_count(size_t lines, size_t panel, size_t depth, size_t group) {
+  return (lines + panel - 1) / panel * panel * ((depth + group - 1) / group + 1);
 }

@@ -34,6 +34,7 @@ final class CPUInvocation: Invocation {
     job.scratch = threadScratch
     job.scratch_stride = executable.threadStride
     job.times = times?.baseAddress
+    job.stop = bindings.stop?.address
   }
 
   deinit {
@@ -43,7 +44,7 @@ final class CPUInvocation: Invocation {
 
   func submit(after events: [any Event]) throws(DeviceError) {
     for event in events { try event.wait() }
-    ck_pool_run(ck_pool_shared(), &job)
+    if ck_pool_run(ck_pool_shared(), &job) != 0 { throw .cancelled(device: "cpu") }
     hasRun = true
   }
 

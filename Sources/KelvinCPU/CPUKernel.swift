@@ -23,6 +23,17 @@ struct CPUContext {
     }
   }
 
+  /// Integer kernels compute in int64, or take booleans.
+  ///
+  /// - Returns: whether the first input is of a type other than float32 and float16.
+  func usesIntegers() throws(DeviceError) -> Bool {
+    switch inputs[0].scalar {
+    case .float32, .float16: return false
+    case .float64, .uint64: throw unsupported("\(inputs[0].scalar.rawValue) arithmetic")
+    default: return true
+    }
+  }
+
   func requireConstant(_ input: Int, _ what: String) throws(DeviceError) {
     guard isConstant[input] else { throw unsupported("\(what) that are not constant") }
   }
@@ -57,8 +68,29 @@ struct CPUPack {
   /// Names everything that the packed bytes depend on but the inputs themselves: `gemm-f32-8`.
   var layout: String
   var byteCount: Int
-  /// Writes every byte, given the inputs as float32.
-  var fill: (UnsafeMutableRawBufferPointer, [[Float]]) -> Void
+  var content: Content
+
+  /// What writes every byte.
+  enum Content {
+    /// Given the inputs as float32.
+    case floats((UnsafeMutableRawBufferPointer, [[Float]]) -> Void)
+    /// Given the inputs' elements as they are.
+    case elements((UnsafeMutableRawBufferPointer, [Bytes]) -> Void)
+  }
+
+  init(inputs: [Int], layout: String, byteCount: Int, content: Content) {
+    self.inputs = inputs
+    self.layout = layout
+    self.byteCount = byteCount
+    self.content = content
+  }
+
+  init(
+    inputs: [Int], layout: String, byteCount: Int,
+    fill: @escaping (UnsafeMutableRawBufferPointer, [[Float]]) -> Void
+  ) {
+    self.init(inputs: inputs, layout: layout, byteCount: byteCount, content: .floats(fill))
+  }
 }
 
 /// Where a node finds its operands. Elements of float types are float32.

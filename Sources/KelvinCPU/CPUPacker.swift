@@ -12,7 +12,10 @@ struct CPUPacker {
     let ids = pack.inputs.map { node.inputs[$0] }
     let key = "\(ids.map { graph[$0].name }.joined(separator: "+"))/\(pack.layout)"
     return try weights.packed(key, byteCount: pack.byteCount) { (target) throws(DeviceError) in
-      pack.fill(target, ids.map(floats))
+      switch pack.content {
+      case .floats(let fill): fill(target, ids.map(floats))
+      case .elements(let fill): fill(target, ids.compactMap { graph[$0].weight?.dense().bytes })
+      }
     }
   }
 
@@ -34,11 +37,9 @@ struct CPUPacker {
     guard let tensor = graph[id].weight?.dense() else { return [] }
     guard tensor.type.scalar == .float16 else { return tensor.floats }
     let count = tensor.count
-    let aligned = tensor.bytes.withUnsafeBytes { raw in
-      (0..<count).map { raw.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self) }
-    }
+    let source = tensor.bytes.aligned(to: UInt16.self)
     return [Float](unsafeUninitializedCapacity: count) { target, initialized in
-      aligned.withUnsafeBytes { source in
+      withExtendedLifetime(source) {
         var convert = ck_convert_args(x: source.baseAddress, y: target.baseAddress, count: count)
         variant.kernels.float_from_half?(&convert, 0, parts(count, of: Int(ck_map_chunk)), nil)
       }

@@ -1,3 +1,4 @@
+import CKelvinKernels
 import KelvinGraph
 
 /// The axes of a loop over one or more strided tensors, neighbouring axes joined where every tensor allows it.
@@ -35,6 +36,8 @@ struct StridedLayout {
   var outerCount: Int { sizes.dropLast().reduce(1, *) }
   /// The last size.
   var innerCount: Int { sizes[sizes.count - 1] }
+  /// Items of kernels that take the last axis in chunks.
+  var chunkedItems: Int { outerCount * parts(innerCount, of: Int(ck_map_chunk)) }
 }
 
 extension Shape {

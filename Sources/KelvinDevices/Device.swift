@@ -97,6 +97,25 @@ package protocol PackedWeights: AnyObject, Sendable {
   func packed(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes
+
+  /// The memory of what has been asked for so far.
+  var footprint: PackedFootprint { get }
+}
+
+extension PackedWeights {
+  package var footprint: PackedFootprint { PackedFootprint() }
+}
+
+/// How much memory packed weights take.
+package struct PackedFootprint: Hashable, Sendable {
+  package var byteCount: Int
+  /// Bytes of these that were expanded from compressed weights: in memory only, never in the compiled cache.
+  package var expandedByteCount: Int
+
+  package init(byteCount: Int = 0, expandedByteCount: Int = 0) {
+    self.byteCount = byteCount
+    self.expandedByteCount = expandedByteCount
+  }
 }
 
 /// Small results that a device wants to find again in a later process: pipeline caches, program binaries, chosen
@@ -125,14 +144,19 @@ package struct Bindings {
   package var scratch: BufferSlice?
   /// Whether `Invocation.nodeTimings` is wanted. Measuring may slow the invocation a little.
   package var measuresNodes: Bool
+  /// Checked between nodes by devices that compute on the calling thread; a submission that finds it set throws
+  /// `.cancelled`, its outputs incomplete.
+  package var stop: StopSignal?
 
   package init(
-    inputs: [BufferSlice], outputs: [BufferSlice], scratch: BufferSlice?, measuresNodes: Bool = false
+    inputs: [BufferSlice], outputs: [BufferSlice], scratch: BufferSlice?, measuresNodes: Bool = false,
+    stop: StopSignal? = nil
   ) {
     self.inputs = inputs
     self.outputs = outputs
     self.scratch = scratch
     self.measuresNodes = measuresNodes
+    self.stop = stop
   }
 }
 

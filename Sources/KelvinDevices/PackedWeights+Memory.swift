@@ -1,19 +1,26 @@
 package import KelvinGraph
 import Synchronization
 
-/// Packed weights kept in this process's memory only.
+/// Packed weights in this process's memory only, as long as an executable uses them.
 package final class MemoryPackedWeights: PackedWeights {
-  private let entries = Mutex<[String: Bytes]>([:])
+  private let entries = Mutex<[String: Bytes.Unowned]>([:])
 
   package init() {}
 
   package func packed(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes {
-    if let bytes = entries.withLock({ $0[key] }), bytes.count == byteCount { return bytes }
+    if let bytes = entries.withLock({ $0[key]?.bytes }), bytes.count == byteCount { return bytes }
     let bytes = try Bytes(count: byteCount, fill: fill)
-    entries.withLock { $0[key] = bytes }
-    return bytes
+    return entries.withLock { entries in
+      if let first = entries[key]?.bytes, first.count == byteCount { return first }
+      entries[key] = Bytes.Unowned(bytes)
+      return bytes
+    }
+  }
+
+  package var footprint: PackedFootprint {
+    PackedFootprint(byteCount: entries.withLock { $0.values.reduce(0) { $0 + ($1.bytes?.count ?? 0) } })
   }
 }
 

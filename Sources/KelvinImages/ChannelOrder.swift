@@ -1,6 +1,8 @@
 /// The channels of an image tensor, in their order along the channel axis.
 public enum ChannelOrder: String, Hashable, Sendable, CaseIterable {
+  /// Red, green, blue.
   case rgb
+  /// Blue, green, red.
   case bgr
   /// One channel of luma, Y' = 0.299 R' + 0.587 G' + 0.114 B' (Rec. 601), rounded to 8 bits.
   case grayscale

@@ -1,5 +1,6 @@
 /// What went wrong with a picture: what, in which one, and what to do about it.
 public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What kind of failure it is.
   public enum Code: String, Sendable {
     /// The file cannot be opened or read.
     case unreadable
@@ -17,6 +18,7 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
     case encodingFailed
   }
 
+  /// What kind of failure it is.
   public let code: Code
   /// The picture: a file's path, or the name of the input it was given for.
   public let name: String

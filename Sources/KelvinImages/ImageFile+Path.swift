@@ -17,7 +17,10 @@ extension ImageFile {
     guard file >= 0 else { throw ImageError(.unreadable, path, "cannot be opened: \(systemReason())") }
     defer { _ = close(file) }
     var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+      throw ImageError(.unreadable, path, "is a folder", remedy: "name the pictures in it")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
       throw ImageError(.unreadable, path, "is not a regular file")
     }
     let size = Int(status.st_size)

@@ -177,9 +177,23 @@ private struct Encoded {
       throw ImageError(
         .corrupt, name, "the \(width) x \(height) \(format.rawValue) picture cannot be decoded whole: \(message.text)")
     }
+    let said = ImageOrientation(rawValue: Int(header.orientation)) ?? .up
     return DecodedImage(
       pixels: PixelBuffer(trusted: pixels, width: width, height: height, format: .rgb8),
-      orientation: ImageOrientation(rawValue: Int(header.orientation)) ?? .up)
+      orientation: said == .up && format == .png ? Self.orientation(inCommentsOf: image) ?? said : said)
+  }
+}
+
+extension Encoded {
+  /// ImageMagick keeps a PNG's EXIF block as text, in hexadecimal digits behind three lines of heading.
+  fileprivate static func orientation(inCommentsOf image: OpaquePointer) -> ImageOrientation? {
+    for key in ["Raw profile type exif", "Raw profile type APP1"] {
+      guard let text = ck_image_comment(image, key) else { continue }
+      let lines = String(cString: text).split(whereSeparator: \.isNewline)
+      guard lines.count > 2, let block = EXIFBlock(hexadecimal: lines.dropFirst(2).joined()) else { continue }
+      return block.orientation
+    }
+    return nil
   }
 }
 

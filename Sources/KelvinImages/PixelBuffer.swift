@@ -1,7 +1,10 @@
 /// A decoded picture: rows of interleaved 8-bit sRGB pixels from the top left, without gaps between rows.
 public struct PixelBuffer: Hashable, Sendable {
+  /// Pixels in a row.
   public let width: Int
+  /// Rows.
   public let height: Int
+  /// How a pixel is stored.
   public let format: PixelFormat
   /// `width * height * format.channelCount` bytes.
   public let bytes: [UInt8]
@@ -72,11 +75,16 @@ package struct PixelView {
 
 /// A rectangle of whole pixels, from the top left of the upright picture.
 public struct PixelRect: Hashable, Sendable {
+  /// Pixels left of it.
   public var x: Int
+  /// Rows above it.
   public var y: Int
+  /// Pixels in a row of it.
   public var width: Int
+  /// Rows of it.
   public var height: Int
 
+  /// A rectangle by its top left corner and its size, in pixels.
   public init(x: Int, y: Int, width: Int, height: Int) {
     self.x = x
     self.y = y

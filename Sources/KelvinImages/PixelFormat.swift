@@ -1,8 +1,12 @@
 /// How one pixel is stored: interleaved 8-bit channels, sRGB, alpha not premultiplied.
 public enum PixelFormat: Hashable, Sendable, CaseIterable {
+  /// Red, green, blue.
   case rgb8
+  /// Red, green, blue, alpha.
   case rgba8
+  /// Blue, green, red, alpha.
   case bgra8
+  /// One channel of luma.
   case gray8
 
   /// Bytes of one pixel, one a channel.

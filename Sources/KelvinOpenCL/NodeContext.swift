@@ -31,12 +31,6 @@ struct NodeContext: Sendable {
     }
   }
 
-  /// Throws for functions that the kernels do not have.
-  func check(_ function: UnaryFunction?) throws(DeviceError) {
-    guard let function, function.code >= 30 else { return }
-    throw unsupported("function \(function)")
-  }
-
   func checkConstant(_ input: Int, _ what: String) throws(DeviceError) {
     guard graph[node.inputs[input]].weight != nil else { throw unsupported("\(what) that are not constant") }
   }

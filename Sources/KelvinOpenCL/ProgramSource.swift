@@ -33,6 +33,9 @@ struct ConvolutionVariant: Hashable, Sendable {
 func programSource(_ program: String, _ tuning: Tuning) -> String? {
   func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
   guard let prelude = file("prelude"), let own = file(program) else { return nil }
+  if ["compare", "gather_elements", "integer", "select"].contains(program), let walk = file("walk") {
+    return prelude + walk + own
+  }
   guard program == "convolution", let depthwise = file("depthwise") else { return prelude + own }
   let variants = ConvolutionVariant.all(tuning).map { variant in
     """

@@ -16,7 +16,9 @@ package struct ConvertMatMul: Pass {
       if !product.transposesY {
         let (rows, columns) = (weight.type.shape[0], weight.type.shape[1])
         let type = TensorType(weight.type.scalar, [columns, rows])
-        weights = edits.addWeight("\(node.name)#transposed_weights", Weight(type) { weight.dense().transposed(type) })
+        weights = edits.addWeight(
+          "\(node.name)#transposed_weights",
+          Weight(type, from: [weight], recipe: WeightRecipe("transposed", [weight])) { weight.dense().transposed(type) })
       }
       let inputs = [node.inputs[0], weights]
       edits.rewrite(

@@ -28,14 +28,22 @@ package struct FoldBatchNormalization: Pass {
           scale / (variance + Double(normalization.epsilon)).squareRoot()
         }
       }
-      let newWeights = Weight(weights.type) {
+      let epsilon = normalization.epsilon
+      let newWeights = Weight(
+        weights.type, from: [weights],
+        recipe: WeightRecipe("batch normalization \(epsilon) in weights", [weights, statistics[0], statistics[3]])
+      ) {
         let gain = gain()
         let inner = weights.type.count / max(weights.type.shape[0], 1)
         return Tensor(
           weights.type, rounding: weights.dense().doubles.enumerated().map { $1 * gain[$0 / max(inner, 1)] })
       }
       let biasType = statistics[1].type
-      let newBias = Weight(biasType) {
+      let newBias = Weight(
+        biasType,
+        recipe: WeightRecipe(
+          "batch normalization \(epsilon) in \(oldBias == nil ? "no " : "")bias", statistics + [oldBias].compactMap { $0 })
+      ) {
         let (gain, shift, mean) = (gain(), statistics[1].dense().doubles, statistics[2].dense().doubles)
         let bias = oldBias?.dense().doubles ?? [Double](repeating: 0, count: gain.count)
         return Tensor(biasType, rounding: gain.indices.map { (bias[$0] - mean[$0]) * gain[$0] + shift[$0] })

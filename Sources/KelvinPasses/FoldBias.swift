@@ -45,8 +45,8 @@ package struct FoldBias: Pass {
       return nil
     }
     let type = TensorType(output.scalar, [channels])
-    guard shape.count == 1 else { return Weight(type) { weight.dense().reshaped(to: [channels]) } }
-    return Weight(type) {
+    guard shape.count == 1 else { return weight.reshaped(to: [channels]) }
+    return Weight(type, from: [weight], recipe: WeightRecipe("one for each channel", [weight])) {
       Tensor(type, rounding: [Double](repeating: weight.dense().doubles[0], count: channels))
     }
   }

@@ -4,19 +4,24 @@ package import KelvinGraph
 package struct FoldConstants: Pass {
   package static let name = "fold constants"
   let evaluator: any ConstantEvaluator
+  private let keepsDequantization: Bool
   /// Weights may be computed from each other in chains of this length; computing one recurses along its chain.
   private static let depthLimit = 32
   /// Bytes by which all folded weights together may exceed eight times the weights that they are computed from.
   private static let growthLimit = 1 << 26
 
-  package init(evaluator: any ConstantEvaluator) { self.evaluator = evaluator }
+  /// - Parameter keepsDequantization: whether dequantized constants stay nodes, for passes that look for the integers.
+  package init(evaluator: any ConstantEvaluator, keepsDequantization: Bool = false) {
+    self.evaluator = evaluator
+    self.keepsDequantization = keepsDequantization
+  }
 
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
     var depths: [ValueID: Int] = [:]
     var growth = 0
     for (index, node) in graph.nodes.enumerated() where node.outputs.count == 1 && node.body == nil {
-      guard !edits.isOutput(node.outputs[0]) else { continue }
+      guard !edits.isOutput(node.outputs[0]), !(keepsDequantization && node.op is Dequantize) else { continue }
       let inputs = node.inputs.map(edits.resolve)
       let weights = inputs.compactMap { edits.weight($0) }
       let depth = inputs.reduce(0) { max($0, depths[$1] ?? 0) }
@@ -25,7 +30,7 @@ package struct FoldConstants: Pass {
       let added = max(0, type.byteCount - 8 * weights.reduce(0) { $0 + $1.type.byteCount })
       guard growth + added <= Self.growthLimit else { continue }
       growth += added
-      let folded = Weight(type) { [evaluator] in
+      let folded = Weight(type, from: weights) { [evaluator] in
         let inputs = weights.map { $0.dense() }
         // Inference accepted these types when the graph was built, so evaluation cannot fail on them.
         guard let result = try? evaluator.evaluate(node.op, inputs).first else {

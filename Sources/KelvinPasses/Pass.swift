@@ -71,6 +71,12 @@ struct GraphEdits {
     return ValueID(graph.values.count + added.count - 1)
   }
 
+  /// Adds a value for a rewritten node to compute.
+  mutating func addValue(_ name: String, _ type: TensorType) -> ValueID {
+    added.append(Value(name: name, type: type))
+    return ValueID(graph.values.count + added.count - 1)
+  }
+
   mutating func rewrite(_ index: Int, _ node: Node) { rewritten[index] = node }
 
   /// Takes a node out; whoever read its output reads `replacement` from then on.

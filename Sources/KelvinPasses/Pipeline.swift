@@ -8,12 +8,18 @@ package struct Pipeline: Sendable {
   package static func standard(_ evaluator: any ConstantEvaluator) -> Pipeline {
     Pipeline(passes: [
       ComputeOutputs(),
+      FoldConstants(evaluator: evaluator, keepsDequantization: true),
+      FuseIntegers(),
+      FoldDequantization(),
       FoldConstants(evaluator: evaluator),
       RemoveIdentities(),
       FoldBatchNormalization(),
       ConvertMatMul(),
       MergeClips(),
+      RecognizeLayerNormalization(),
+      FoldTranspositions(),
       RecognizeActivations(),
+      RecognizeGELU(),
       FoldBias(),
       FuseEpilogue(),
       RemoveUnusedNodes(),

@@ -52,6 +52,7 @@ final class ReferenceInvocation: Invocation {
     let clock = ContinuousClock()
     let began = clock.now
     for (index, node) in graph.nodes.enumerated() {
+      try bindings.stop?.check(device: "reference")
       let started = clock.now
       let operands = node.inputs.map { values[$0] ?? executable.weight($0) ?? [] }
       let types = graph.types(node.outputs)

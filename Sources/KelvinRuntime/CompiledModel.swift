@@ -12,9 +12,16 @@ package final class CompiledModel: Sendable {
   let layout: BufferLayout
   let executables: [any Executable]
   let devices: [String: any Device]
-  let host: String
+  /// The device whose memory is the host's.
+  package let host: String
   /// Kept so that other compilations find what devices have packed and uploaded for this one.
   private let stores: [any PackedWeights]
+
+  /// The memory that the weights take, packed forms of other compilations that share them included.
+  package var weightReport: WeightReport {
+    let packed = Dictionary(zip(schedule.segments.map(\.device), stores.map(\.footprint))) { first, _ in first }
+    return WeightReport(graph, packed: packed)
+  }
 
   /// Reports progress and lets a caller give up between nodes.
   package struct Observer: Sendable {
@@ -113,8 +120,13 @@ package final class CompiledModel: Sendable {
 
   /// A caller's own memory and recordings for this model.
   ///
-  /// - Parameter measuresNodes: whether sessions record each node's time.
-  package func makeSession(measuresNodes: Bool = false) throws(RuntimeError) -> Session {
-    try Session(self, measuresNodes: measuresNodes)
+  /// - Parameters:
+  ///   - measuresNodes: whether sessions record each node's time.
+  ///   - outputs: memory for outputs, by position. It is written in place where it suits the output and the output's
+  ///     own place is host memory of its own: see `Session.lentOutputs`.
+  package func makeSession(
+    measuresNodes: Bool = false, outputs: [Int: LentBuffer] = [:]
+  ) throws(RuntimeError) -> Session {
+    try Session(self, measuresNodes: measuresNodes, outputs: outputs)
   }
 }

@@ -15,6 +15,8 @@ package final class Session {
   private let outputs: [BufferSlice]
   private let measures: Bool
   private var marks: [Mark]
+  /// Ends a run in progress at its next check point.
+  private let stop = StopSignal()
   private static let clock = ContinuousClock()
 
   /// Copies made by the latest run, shared memory included.
@@ -62,8 +64,25 @@ package final class Session {
     var end: ContinuousClock.Instant
   }
 
-  init(_ model: CompiledModel, measuresNodes: Bool) throws(RuntimeError) {
+  /// The outputs that runs write into memory that was lent to the session.
+  package let lentOutputs: Set<Int>
+
+  init(
+    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: LentBuffer] = [:]
+  ) throws(RuntimeError) {
     self.model = model
+    var lentValues: [ValueID: LentBuffer] = [:]
+    var lentOutputs: Set<Int> = []
+    for (index, buffer) in lent.sorted(by: { $0.key < $1.key }) {
+      let value = model.graph.outputs[index]
+      let slot = model.layout.slot(value, on: model.host)
+      guard slot.domain == BufferLayout.hostDomain, buffer.suits(model.graph[value].type), lentValues[value] == nil,
+        !model.graph.inputs.contains(value)
+      else { continue }
+      lentValues[value] = buffer
+      lentOutputs.insert(index)
+    }
+    self.lentOutputs = lentOutputs
     measures = measuresNodes
     do {
       var arenas: [String: any Buffer] = [:]
@@ -73,6 +92,9 @@ package final class Session {
       }
       func slice(_ value: ValueID, on device: String) -> BufferSlice {
         let slot = model.layout.slot(value, on: device)
+        if slot.domain == BufferLayout.hostDomain, let lent = lentValues[value] {
+          return BufferSlice(lent, offset: 0, byteCount: slot.byteCount)
+        }
         guard let arena = arenas[slot.domain] else { preconditionFailure("no arena on \(slot.domain)") }
         return BufferSlice(arena, offset: slot.offset, byteCount: slot.byteCount)
       }
@@ -95,7 +117,7 @@ package final class Session {
               outputs: segment.outputs.map { slice($0, on: segment.device) },
               scratch: size > 0
                 ? scratch[segment.device].map { BufferSlice($0, offset: 0, byteCount: size) } : nil,
-              measuresNodes: measuresNodes)))
+              measuresNodes: measuresNodes, stop: stop)))
       }
       var producers: [ValueID: Int] = [:]
       for (index, segment) in model.schedule.segments.enumerated() {
@@ -144,10 +166,22 @@ package final class Session {
 
   /// One inference on the inputs written before. Returns when the outputs can be read. Inputs are written anew before
   /// every run: their memory is reused once they have been read.
-  package func run() throws(RuntimeError) {
+  ///
+  /// - Parameter cancellation: ends the run at its next check point: between nodes on the host, between submissions
+  ///   elsewhere. The session can be used again.
+  /// - Throws: `cancelled`, or `device` where a device failed. No device is at work on the session then.
+  package func run(_ cancellation: Cancellation? = nil) throws(RuntimeError) {
+    guard let cancellation else { return try runSteps() }
+    defer { stop.clear() }
+    let stop = stop
+    try cancellation.observing({ stop.set() }) { () throws(RuntimeError) in try runSteps() }
+  }
+
+  private func runSteps() throws(RuntimeError) {
     do {
       transferCount = 0
       for index in steps.indices {
+        try stop.check(device: model.host)
         if measures { marks[index].start = Self.clock.now }
         switch steps[index] {
         case .run(let segment): try invocations[segment].submit(after: [])
@@ -162,7 +196,7 @@ package final class Session {
     } catch {
       // What other devices were given may still be running, on memory that the caller is free to drop.
       for invocation in invocations { try? invocation.completion.wait() }
-      throw .device(error)
+      throw error.code == .cancelled ? .cancelled : .device(error)
     }
   }
 

@@ -1,62 +1,52 @@
 public import Kelvin
-
-/// A model for use with pictures.
-public struct CoreMLModelContainer: Sendable {
-  public let model: Model
-  /// The input that takes the picture.
-  public let inputImageFeatureName: String
-  /// Values for the model's other inputs.
-  public let featureProvider: DictionaryFeatureProvider?
-
-  /// - Throws: `VisionError.invalidModel` where the model has no image input.
-  public init(model: Model, featureProvider: DictionaryFeatureProvider? = nil) throws(VisionError) {
-    let description = model.modelDescription
-    guard let name = description.inputNames.first(where: { description.inputDescriptionsByName[$0]?.type == .image })
-    else {
-      let inputs = description.inputNames.map { "'\($0)'" }.joined(separator: ", ")
-      throw .invalidModel("the model takes no picture; its inputs are \(inputs)")
-    }
-    self.model = model
-    inputImageFeatureName = name
-    self.featureProvider = featureProvider
-  }
-}
+import KelvinGraph
 
 /// Runs a model on pictures, bringing them to the size it takes.
-public struct CoreMLRequest: Sendable {
+public struct CoreMLRequest: ImageProcessingRequest {
+  /// The model that is run.
   public let model: CoreMLModelContainer
   /// How a picture is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
+  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  public var regionOfInterest = NormalizedRect.fullImage
+  /// Classes and objects of which the model is less sure are left out.
+  public var minimumConfidence: Float = -.infinity
+  /// At most so many classes or objects are kept, the surest; nil for all.
+  public var maximumObservationCount: Int?
 
+  /// A request to run a model on whole pictures.
   public init(model: CoreMLModelContainer) { self.model = model }
 
-  /// What the model finds in a picture. For a classifier every class, the most probable first.
+  /// What the model finds in a picture.
   ///
-  /// - Parameter orientation: overrides the picture's own.
-  /// - Throws: `VisionError`.
+  /// The observations' type is Vision's choice: of a classifier every class as ``ClassificationObservation``, the most
+  /// probable first; of a model that ends in non-maximum suppression its ``RecognizedObjectObservation``s in the
+  /// model's order; else a ``PixelBufferObservation`` for each picture it makes; else a
+  /// ``CoreMLFeatureValueObservation`` for each output.
+  ///
+  /// - Parameters:
+  ///   - image: the picture.
+  ///   - orientation: how the stored pixels are turned.
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails.
   public func perform(
-    on image: PixelBuffer, orientation: ImageOrientation = .up
+    on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [any VisionObservation] {
+    let view = try ModelView(self, image, orientation)
     var features = model.featureProvider?.dictionary ?? [:]
     features[model.inputImageFeatureName] = FeatureValue(
-      image: image, orientation: orientation, cropAndScale: cropAndScaleAction)
+      image: image, orientation: orientation, cropAndScale: cropAndScaleAction,
+      cropRect: regionOfInterest == .fullImage ? nil : view.region)
     do throws(ModelError) {
       let provider = DictionaryFeatureProvider(dictionary: features)
-      return observations(try await model.model.prediction(from: provider))
+      return observations(try await model.model.prediction(from: provider), view)
     } catch { throw .prediction(error) }
   }
 
-  /// Vision's rule: a classifier's labels; else the pictures it makes; else its outputs as they are.
-  private func observations(_ outputs: DictionaryFeatureProvider) -> [any VisionObservation] {
-    let description = model.model.modelDescription
-    if description.predictedFeatureName != nil {
-      let probabilities = description.predictedProbabilitiesName.flatMap { outputs[$0]?.dictionaryValue } ?? [:]
-      return
-        probabilities
-        .map { ClassificationObservation(identifier: $0.key.description, confidence: Float($0.value)) }
-        .sorted { ($1.confidence, $0.identifier) < ($0.confidence, $1.identifier) }
-    }
-    let names = description.outputNames.filter { outputs[$0] != nil }
+  private func observations(_ outputs: DictionaryFeatureProvider, _ view: ModelView) -> [any VisionObservation] {
+    let function = model.model.function
+    if let classifier = function.classifier { return kept(classes(outputs, classifier)) }
+    if let detector = function.detector { return kept(objects(outputs, detector, view)) }
+    let names = model.model.modelDescription.outputNames.filter { outputs[$0] != nil }
     let pictures = names.compactMap { name in
       outputs[name]?.imageBufferValue.map { PixelBufferObservation(featureName: name, pixelBuffer: $0) }
     }
@@ -65,19 +55,108 @@ public struct CoreMLRequest: Sendable {
       outputs[name].map { CoreMLFeatureValueObservation(featureName: name, featureValue: $0) }
     }
   }
+
+  private func kept<Observation: VisionObservation>(_ all: [Observation]) -> [any VisionObservation] {
+    let sure = minimumConfidence == -.infinity ? all : all.filter(minimumConfidence: minimumConfidence)
+    return maximumObservationCount.map { sure.top($0) } ?? sure
+  }
+
+  /// Every class; of a classifier without probabilities its one label, with confidence 1.
+  private func classes(
+    _ outputs: DictionaryFeatureProvider, _ classifier: Classifier
+  ) -> [ClassificationObservation] {
+    if let name = classifier.probabilitiesOutput {
+      let probabilities = outputs[name]?.dictionaryValue ?? [:]
+      return probabilities.map {
+        ClassificationObservation(identifier: $0.key.description, confidence: Float($0.value))
+      }.sortedByConfidence()
+    }
+    guard let label = outputs[classifier.labelOutput] else { return [] }
+    let text = label.type == .string ? label.stringValue : "\(label.int64Value)"
+    return [ClassificationObservation(identifier: text, confidence: 1)]
+  }
+
+  /// One observation for each row of a detector's arrays that has a box.
+  private func objects(
+    _ outputs: DictionaryFeatureProvider, _ detector: Detector, _ view: ModelView
+  ) -> [RecognizedObjectObservation] {
+    guard let confidence = outputs[detector.confidenceOutput]?.multiArrayValue, confidence.shape.count == 2,
+      let coordinates = outputs[detector.coordinatesOutput]?.multiArrayValue, coordinates.shape.count == 2,
+      coordinates.shape[1] == 4
+    else { return [] }
+    let classes = confidence.shape[1]
+    let names = detector.labels?.names ?? (0..<classes).map(String.init)
+    let (scores, boxes) = (confidence.floats, coordinates.doubles)
+    return (0..<min(confidence.shape[0], coordinates.shape[0])).compactMap { row in
+      let box = boxes[row * 4..<row * 4 + 4]
+      // Rows that only fill up to the least number the model promises are zero.
+      guard box.contains(where: { $0 != 0 }) else { return nil }
+      let labels = zip(names, scores[row * classes..<(row + 1) * classes]).map {
+        ClassificationObservation(identifier: $0, confidence: $1)
+      }
+      return RecognizedObjectObservation(labels: labels, boundingBox: view.pictureBox(Array(box)))
+    }
+  }
 }
 
-/// A picture could not be analysed.
-public enum VisionError: Error, Sendable, CustomStringConvertible {
-  case invalidModel(String)
-  case image(ImageError)
-  case prediction(ModelError)
-
-  public var description: String {
+extension Classifier.Labels {
+  fileprivate var names: [String] {
     switch self {
-    case .invalidModel(let reason): reason
-    case .image(let error): "\(error)"
-    case .prediction(let error): error.description
+    case .strings(let labels): labels
+    case .integers(let labels): labels.map(String.init)
     }
+  }
+}
+
+/// How a model sees a picture: the part of it, and where that lies in the model's input.
+struct ModelView {
+  let region: PixelRect
+  private let picture: ImageSize
+  private let target: ImageFeature.Size
+  private let placement: PicturePlacement
+
+  /// - Throws: `invalidRequest` for a region that has no area or lies outside the picture.
+  init(_ request: CoreMLRequest, _ pixels: PixelBuffer, _ orientation: ImageOrientation) throws(VisionError) {
+    let part = request.regionOfInterest
+    guard part.isWithinImage else {
+      throw .invalidRequest(
+        "the region of interest, \(part.width) x \(part.height) at (\(part.origin.x), \(part.origin.y)), does not lie "
+          + "within the picture, 1 x 1 from its lower left corner")
+    }
+    picture =
+      orientation.swapsAxes
+      ? ImageSize(width: pixels.height, height: pixels.width) : ImageSize(width: pixels.width, height: pixels.height)
+    region = Self.pixels(part, picture)
+    let action = request.cropAndScaleAction
+    let drawn = action.rotates ? (region.height, region.width) : (region.width, region.height)
+    target = request.model.image.nearestSize(to: ImageFeature.Size(width: drawn.0, height: drawn.1))
+    placement = PicturePlacement(region: region, width: target.width, height: target.height, action)
+  }
+
+  /// The whole pixels that a region touches, from the top left.
+  private static func pixels(_ part: NormalizedRect, _ size: ImageSize) -> PixelRect {
+    let rect = part.toImageCoordinates(size, origin: .upperLeft)
+    // A thousandth of a pixel is a rounding, not a pixel that the region touches.
+    func range(_ start: Double, _ length: Double, _ side: Int) -> (Int, Int) {
+      let first = min(max(Int((start + 1e-3).rounded(.down)), 0), side - 1)
+      let last = min(max(Int((start + length - 1e-3).rounded(.up)), first + 1), side)
+      return (first, last - first)
+    }
+    let (x, width) = range(rect.x, rect.width, size.width)
+    let (y, height) = range(rect.y, rect.height, size.height)
+    return PixelRect(x: x, y: y, width: width, height: height)
+  }
+
+  /// A box in shares of the model's input, from its top left, as one of the whole upright picture.
+  ///
+  /// - Parameter box: centre x, centre y, width, height.
+  func pictureBox(_ box: [Double]) -> NormalizedRect {
+    func point(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+      placement.picturePoint(targetX: x * Double(target.width), targetY: y * Double(target.height))
+    }
+    let a = point(box[0] - box[2] / 2, box[1] - box[3] / 2)
+    let b = point(box[0] + box[2] / 2, box[1] + box[3] / 2)
+    let corner = ImageRect(x: min(a.x, b.x), y: min(a.y, b.y), width: abs(a.x - b.x), height: abs(a.y - b.y))
+    return NormalizedRect(imageRect: corner, in: picture, origin: .upperLeft)
   }
 }

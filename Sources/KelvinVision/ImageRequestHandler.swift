@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// A picture, and requests to be performed on it. The picture is decoded once.
+/// A picture, and requests to be performed on it. The picture is decoded once, when the handler is made.
 public struct ImageRequestHandler: Sendable {
   private let pixels: PixelBuffer
   private let orientation: ImageOrientation
@@ -35,7 +35,54 @@ public struct ImageRequestHandler: Sendable {
   /// Performs one request.
   ///
   /// - Throws: `VisionError`.
-  public func perform(_ request: CoreMLRequest) async throws(VisionError) -> [any VisionObservation] {
+  public func perform<Request: ImageProcessingRequest>(
+    _ request: Request
+  ) async throws(VisionError) -> Request.Result {
     try await request.perform(on: pixels, orientation: orientation)
   }
+
+  /// Performs requests of any types, one after the other, and answers with a tuple of their results.
+  ///
+  /// - Throws: `VisionError` of the first request that fails; the later ones are not performed. ``performAll(_:)``
+  ///   keeps what the others found.
+  public func perform<each Request: ImageProcessingRequest>(
+    _ request: repeat each Request
+  ) async throws(VisionError) -> (repeat (each Request).Result) {
+    (repeat try await (each request).perform(on: pixels, orientation: orientation))
+  }
+
+  /// Performs requests one after the other and hands each result over as it is there, in the requests' order. A request
+  /// that fails does not keep the others from being performed. Ending the iteration, or its task, ends the work.
+  public func performAll(_ requests: [any ImageProcessingRequest]) -> AsyncStream<VisionResult> {
+    AsyncStream { continuation in
+      let work = Task {
+        for request in requests {
+          if Task.isCancelled { break }
+          continuation.yield(await result(of: request))
+        }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in work.cancel() }
+    }
+  }
+
+  private func result<Request: ImageProcessingRequest>(of request: Request) async -> VisionResult {
+    do throws(VisionError) {
+      let found = try await perform(request)
+      if let request = request as? CoreMLRequest, let observations = found as? [any VisionObservation] {
+        return .coreML(request, observations)
+      }
+      return .other(request, found)
+    } catch { return .error(request, error) }
+  }
+}
+
+/// What became of one of several requests.
+public enum VisionResult: Sendable {
+  /// What a model found.
+  case coreML(CoreMLRequest, [any VisionObservation])
+  /// The result of a request of another type.
+  case other(any ImageProcessingRequest, any Sendable)
+  /// Why a request failed.
+  case error(any ImageProcessingRequest, VisionError)
 }

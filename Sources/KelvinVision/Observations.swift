@@ -6,26 +6,109 @@ public protocol VisionObservation: Sendable {
   var confidence: Float { get }
 }
 
-/// A class that a picture may belong to.
+/// A class that a picture, or a part of it, may belong to.
 public struct ClassificationObservation: VisionObservation, Hashable {
   /// The label.
   public let identifier: String
   public let confidence: Float
+
+  /// A class and how sure it is.
+  public init(identifier: String, confidence: Float) {
+    self.identifier = identifier
+    self.confidence = confidence
+  }
+}
+
+/// An object that a detector found.
+public struct RecognizedObjectObservation: VisionObservation, Hashable {
+  /// Every class the object may belong to, the most probable first.
+  public let labels: [ClassificationObservation]
+  /// Where it is, as a share of the whole upright picture, whatever part of it the model saw and however that was
+  /// brought to the model's size. A box may reach over the picture's edge.
+  public let boundingBox: NormalizedRect
+  /// That of the first label.
+  public let confidence: Float
+
+  /// An object with its classes and place.
+  ///
+  /// - Parameters:
+  ///   - labels: its classes, in any order.
+  ///   - boundingBox: where it is.
+  public init(labels: [ClassificationObservation], boundingBox: NormalizedRect) {
+    self.labels = labels.sortedByConfidence()
+    self.boundingBox = boundingBox
+    confidence = self.labels.first?.confidence ?? 0
+  }
 }
 
 /// A picture that a model made.
 public struct PixelBufferObservation: VisionObservation, Hashable {
   /// The output's name.
   public let featureName: String
+  /// The picture.
   public let pixelBuffer: PixelBuffer
+  /// Always 1.
   public var confidence: Float { 1 }
+
+  /// A picture of an output.
+  public init(featureName: String, pixelBuffer: PixelBuffer) {
+    self.featureName = featureName
+    self.pixelBuffer = pixelBuffer
+  }
 }
 
 /// Any other output of a model.
 public struct CoreMLFeatureValueObservation: VisionObservation, Hashable {
   /// The output's name.
   public let featureName: String
+  /// The output's value.
   public let featureValue: FeatureValue
   /// Always 1.
   public var confidence: Float { 1 }
+
+  /// A value of an output.
+  public init(featureName: String, featureValue: FeatureValue) {
+    self.featureName = featureName
+    self.featureValue = featureValue
+  }
 }
+
+extension Sequence where Element == any VisionObservation {
+  /// Those of which the model is at least this sure, in their order. What is no number is left out.
+  public func filter(minimumConfidence: Float) -> [any VisionObservation] {
+    filter { $0.confidence >= minimumConfidence }
+  }
+
+  /// The `count` of which the model is most sure, the surest first.
+  public func top(_ count: Int) -> [any VisionObservation] { Array(sortedByConfidence().prefix(Swift.max(count, 0))) }
+
+  /// The observations of one type, in their order.
+  public func of<Observation: VisionObservation>(_ type: Observation.Type) -> [Observation] {
+    compactMap { $0 as? Observation }
+  }
+
+  func sortedByConfidence() -> [any VisionObservation] { sorted { precedes($0.confidence, $1.confidence) } }
+}
+
+extension Sequence where Element: VisionObservation {
+  /// Those of which the model is at least this sure, in their order. What is no number is left out.
+  public func filter(minimumConfidence: Float) -> [Element] { filter { $0.confidence >= minimumConfidence } }
+
+  /// The `count` of which the model is most sure, the surest first.
+  public func top(_ count: Int) -> [Element] {
+    Array(sorted { precedes($0.confidence, $1.confidence) }.prefix(Swift.max(count, 0)))
+  }
+}
+
+extension Sequence where Element == ClassificationObservation {
+  /// The most probable first; equally probable ones by their labels.
+  func sortedByConfidence() -> [ClassificationObservation] {
+    sorted {
+      $0.confidence == $1.confidence || $0.confidence.isNaN && $1.confidence.isNaN
+        ? $0.identifier < $1.identifier : precedes($0.confidence, $1.confidence)
+    }
+  }
+}
+
+/// Whether a confidence stands before another one; what is no number comes last.
+private func precedes(_ a: Float, _ b: Float) -> Bool { a > b || (b.isNaN && !a.isNaN) }

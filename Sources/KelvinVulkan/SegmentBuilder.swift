@@ -57,32 +57,18 @@ final class SegmentBuilder {
       throw error("reads '\(graph[id].name)' before it is there")
     }
     let input = Region(place: .input(index), byteCount: type.byteCount)
-    if type.scalar == .float32 { place(id, .dense, input) }
+    guard let element = Element(type.scalar) else { throw error("reads '\(graph[id].name)', which is \(type)") }
+    if element.isSameOutside { place(id, .dense, input) }
     if let region = placed[id]?[layout] { return region }
     let target = try write(id, layout)
-    if layout == .blocked {
+    if element.kind != .float {
+      widen(input, element, count: type.count, to: target)
+    } else if layout == .blocked {
       move(input, type.scalar == .float16 ? .half : .float, shape, to: target, .blocked)
     } else {
       convert(Operand(region: input, format: .half4), count: (type.count + 3) / 4, to: target)
     }
     return target
-  }
-
-  /// An integer input or weight, as its bytes.
-  func readIndices(_ id: ValueID) throws(DeviceError) -> Operand {
-    let type = type(id)
-    let format: TexelFormat = type.scalar == .int64 ? .int2 : .int
-    if let weight = graph[id].weight {
-      let words = type.byteCount / 4
-      return Operand(
-        region: try self.weight("\(graph[id].name)/vulkan-\(type.scalar.rawValue)", count: words) { target in
-          weight.dense().bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
-        }, format: format)
-    }
-    guard let index = graph.inputs.firstIndex(of: id) else {
-      throw error("its indices are computed inside the segment")
-    }
-    return Operand(region: Region(place: .input(index), byteCount: type.byteCount), format: format)
   }
 
   /// New memory for a value: the segment's output where that is possible.
@@ -91,20 +77,19 @@ final class SegmentBuilder {
     let shape = BlockedShape(type.shape)
     let isDense = layout == .dense || (type.shape.rank >= 2 && shape.isDense)
     let region: Region
-    if isDense, type.scalar == .float32, graph.inputs.firstIndex(of: id) == nil,
+    if isDense, Element(type.scalar)?.isSameOutside == true, graph.inputs.firstIndex(of: id) == nil,
       let output = graph.outputs.indices.first(where: { graph.outputs[$0] == id && !isOutputTaken[$0] })
     {
       isOutputTaken[output] = true
       region = Region(place: .output(output), byteCount: type.byteCount)
     } else {
-      let count = layout == .dense ? type.count : shape.count * 4
-      region = temporary(count: count)
+      region = temporary(count: layout == .dense ? type.words : shape.count * 4)
     }
     place(id, layout, region)
     return region
   }
 
-  /// Scratch memory for `count` floats.
+  /// Scratch memory for `count` words of 32 bits.
   func temporary(count: Int) -> Region {
     let byteCount = (count + 3) / 4 * 16
     scratch.append(byteCount)
@@ -166,9 +151,7 @@ final class SegmentBuilder {
       node = producers[id.index] ?? max(graph.nodes.count - 1, 0)
       let target = Region(place: .output(index), byteCount: type.byteCount)
       if let region = placed[id]?[.dense], region.place == target.place { continue }
-      guard type.scalar == .float32 || type.scalar == .float16 else {
-        throw error("gives '\(graph[id].name)' as \(type)")
-      }
+      guard let element = Element(type.scalar) else { throw error("gives '\(graph[id].name)' as \(type)") }
       let isBlockedOnly = placed[id]?[.dense] == nil && placed[id]?[.blocked] != nil
       if type.scalar == .float32, isBlockedOnly, !isOutputTaken[index], let region = placed[id]?[.blocked] {
         isOutputTaken[index] = true
@@ -179,7 +162,13 @@ final class SegmentBuilder {
       let region = try read(id, .dense)
       if region.place == target.place { continue }
       isOutputTaken[index] = true
-      if type.scalar == .float32 {
+      if element.kind != .float {
+        if element.isSameOutside {
+          copy(words: type.words, region, to: target)
+        } else {
+          narrow(region, element, count: type.count, to: target)
+        }
+      } else if type.scalar == .float32 {
         convert(Operand(region: region, format: .float4), count: (type.count + 3) / 4, to: target)
       } else {
         var parameters = Parameters()
@@ -193,15 +182,16 @@ final class SegmentBuilder {
 
   private func place(_ id: ValueID, _ layout: Layout, _ region: Region) {
     placed[id, default: [:]][layout] = region
-    let shape = type(id).shape
-    if shape.rank >= 2, BlockedShape(shape).isDense {
+    let (shape, scalar) = (type(id).shape, type(id).scalar)
+    if scalar.isFloatingPoint, shape.rank >= 2, BlockedShape(shape).isDense {
       placed[id, default: [:]][layout == .dense ? .blocked : .dense] = region
     }
   }
 
   private func constant(_ id: ValueID, _ weight: Weight, _ layout: Layout) throws(DeviceError) -> Region {
     let value = graph[id]
-    guard value.type.scalar.isFloatingPoint else { throw error("'\(value.name)' is \(value.type)") }
+    guard let element = Element(value.type.scalar) else { throw error("'\(value.name)' is \(value.type)") }
+    if element.kind != .float { return try words(value, weight, element) }
     if layout == .dense {
       return try self.weight("\(value.name)/vulkan-dense", count: value.type.count) { target in
         for (index, element) in weight.dense().floats.enumerated() { target[index] = element }
@@ -215,6 +205,20 @@ final class SegmentBuilder {
         for place in 0..<shape.area {
           let block = (batch * shape.blocks + channel / 4) * shape.area + place
           target[block * 4 + channel % 4] = source[plane * shape.area + place]
+        }
+      }
+    }
+  }
+
+  /// A constant of integers.
+  private func words(_ value: Value, _ weight: Weight, _ element: Element) throws(DeviceError) -> Region {
+    try self.weight("\(value.name)/vulkan-words", count: value.type.words) { target in
+      let tensor = weight.dense()
+      if element.isSameOutside {
+        tensor.bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
+      } else {
+        for (index, integer) in tensor.integers.enumerated() {
+          target[index] = Float(bitPattern: UInt32(truncatingIfNeeded: integer))
         }
       }
     }

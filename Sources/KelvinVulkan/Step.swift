@@ -2,13 +2,14 @@ import KelvinGraph
 
 /// How a kernel reads a buffer: the element of the texel buffer.
 enum TexelFormat: Hashable, Sendable {
-  case float, float4, half, half4, int, int2
+  case float, float4, half, half4, byte, short, uint, uint2
 
   var byteCount: Int {
     switch self {
-    case .half: 2
-    case .float, .int: 4
-    case .half4, .int2: 8
+    case .byte: 1
+    case .half, .short: 2
+    case .float, .uint: 4
+    case .half4, .uint2: 8
     case .float4: 16
     }
   }
@@ -52,16 +53,18 @@ struct Parameters {
   mutating func add(_ values: Int...) { add(values) }
   mutating func add(_ values: [Int]) { words += values.map { UInt32(bitPattern: Int32(clamping: $0)) } }
   mutating func add(_ values: Float...) { words += values.map(\.bitPattern) }
+  mutating func add(words values: UInt32...) { words += values }
 
   /// The reciprocals by which shaders divide.
   mutating func addInverses(_ values: Int...) { words += values.map { (1 / Float(max($0, 1))).bitPattern } }
 }
 
-/// How a value lies in memory inside a segment. Its elements are float32.
+/// How a value lies in memory inside a segment; see `Element` for its elements.
 enum Layout: Hashable, Sendable {
   /// Row-major.
   case dense
-  /// `[N, ceil(C / 4), area, 4]`, the channels beyond C zero: for tensors of two or more dimensions `[N, C, …]`.
+  /// `[N, ceil(C / 4), area, 4]`, the channels beyond C zero: for tensors of floats of two or more dimensions
+  /// `[N, C, …]`.
   case blocked
 }
 

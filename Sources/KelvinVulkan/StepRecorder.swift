@@ -159,8 +159,10 @@ final class StepRecorder {
       case .float4: VK_FORMAT_R32G32B32A32_SFLOAT
       case .half: VK_FORMAT_R16_SFLOAT
       case .half4: VK_FORMAT_R16G16B16A16_SFLOAT
-      case .int: VK_FORMAT_R32_SINT
-      case .int2: VK_FORMAT_R32G32_SINT
+      case .byte: VK_FORMAT_R8_UINT
+      case .short: VK_FORMAT_R16_UINT
+      case .uint: VK_FORMAT_R32_UINT
+      case .uint2: VK_FORMAT_R32G32_UINT
       }
     var view: VkBufferView?
     try context.check(context.vk.vkCreateBufferView!(context.device, &information, nil, &view), "vkCreateBufferView")

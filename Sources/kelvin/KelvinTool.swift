@@ -10,8 +10,8 @@ struct KelvinTool: ParsableCommand {
       "Runs Core ML and ONNX models on CPU, Vulkan and OpenCL devices, and shows which device runs what and why.",
     version: kelvinVersion,
     subcommands: [
-      DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, PlanCommand.self,
-      ProfileCommand.self, BenchCommand.self, OperatorsCommand.self,
+      DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
+      PlanCommand.self, ProfileCommand.self, BenchCommand.self, OperatorsCommand.self,
     ])
 
   /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.

@@ -1,12 +1,23 @@
 #include "allocation_counter.h"
 
+/* A sanitizer's allocator is its own. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define COUNTS 0
+#endif
+#endif
+#ifndef COUNTS
+#define COUNTS 1
+#endif
+
+static _Thread_local size_t count;
+
+#if COUNTS
 /* The executable's own malloc family comes before the C library's in symbol lookup. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
-
-static _Thread_local size_t count;
 
 void *malloc(size_t size) {
   count++;
@@ -33,6 +44,8 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
   *memory = __libc_memalign(alignment, size);
   return *memory ? 0 : 12;
 }
+#endif
 
+bool allocation_counter_counts(void) { return COUNTS; }
 void allocation_counter_start(void) { count = 0; }
 size_t allocation_counter_stop(void) { return count; }

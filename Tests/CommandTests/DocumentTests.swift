@@ -59,6 +59,27 @@ import Testing
     }
   }
 
+  @Test func predictMakesUpMissingInputsOnlyWhereASeedIsGiven() throws {
+    let folder = TemporaryFolder()
+    func run(_ name: String, _ options: String...) -> ToolResult {
+      Kelvin.run(["predict", Kelvin.digits, "--output-dir", "\(folder.path)/\(name)"] + options)
+    }
+    #expect(run("none").status == 65)
+    for (name, seed) in [("one", "7"), ("same", "7"), ("other", "8")] {
+      let result = run(name, "--seed", seed)
+      #expect(result.status == 0, "\(result)")
+      #expect(result.errors.contains("input 'image' is made up"), "\(result)")
+    }
+    func probabilities(_ name: String) -> [UInt8] { TemporaryFolder.read("\(folder.path)/\(name)/probabilities.npy") }
+    #expect(probabilities("one") == probabilities("same"))
+    #expect(probabilities("one") != probabilities("other"))
+    // What is given stays.
+    let given = run("given", "--seed", "7", "--input", "image=\(Kelvin.image("7_0043.png"))")
+    #expect(given.status == 0, "\(given)")
+    #expect(!given.errors.contains("made up"), "\(given)")
+    #expect(probabilities("given") != probabilities("one"))
+  }
+
   @Test func predictNamesTheFilesItWrote() throws {
     let folder = TemporaryFolder()
     let input = "image=\(Kelvin.image("7_0043.png"))"

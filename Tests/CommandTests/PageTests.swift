@@ -18,7 +18,9 @@ import Testing
     #expect(text == kept, "\(path) is out of date; run the tests with UPDATE_GOLDEN=1 and read the difference")
   }
 
-  @Test(arguments: ["", "devices", "inspect", "predict", "classify", "plan", "profile", "bench", "operators"])
+  @Test(arguments: [
+    "", "devices", "inspect", "predict", "classify", "segment", "plan", "profile", "bench", "operators",
+  ])
   func helpIsAsKept(command: String) {
     let result = Kelvin.run(
       (command.isEmpty ? [] : [command]) + ["--help"], environment: ["COLUMNS": "80"])

@@ -32,6 +32,32 @@ private func run(_ tasks: [ck_task], threads: Int) {
 }
 
 @Suite struct TaskPoolTests {
+  @Test(arguments: [1, 2]) func noTaskBeginsAfterTheStopWordIsSet(threads: Int) {
+    let marks = (0..<3).map { _ in Marks(64) }
+    let stop = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+    stop.initialize(to: 0)
+    defer { stop.deallocate() }
+    let stopping = ck_task(
+      run: { arguments, _, _, _ in
+        UnsafeMutableRawPointer(mutating: arguments)!.assumingMemoryBound(to: UInt32.self).pointee = 1
+      }, args: stop, count: 1, grain: 1)
+    let tasks = [marks[0].task(grain: 4), stopping, marks[1].task(grain: 4), marks[2].task(grain: 4)]
+    tasks.withUnsafeBufferPointer { tasks in
+      var job = ck_job()
+      job.tasks = tasks.baseAddress
+      job.count = tasks.count
+      job.threads = threads
+      job.stop = UnsafePointer(stop)
+      #expect(ck_pool_run(ck_pool_shared(), &job) == 1)
+      #expect(marks[0].areAll(1))
+      #expect(marks[1].areAll(0) && marks[2].areAll(0))
+      stop.pointee = 0
+      job.stop = nil
+      #expect(ck_pool_run(ck_pool_shared(), &job) == 0)
+      #expect(marks[2].areAll(1))
+    }
+  }
+
   @Test func everyItemRunsOnce() {
     for count in [1, 2, 7, 64, 1009] {
       for grain in [1, 3, 1024] {

@@ -24,8 +24,9 @@ struct OpenCLConformanceTests {
   @Test(arguments: driven.keys.sorted())
   func agreesWithTheReferenceInEveryCase(_ name: String) throws {
     let device = try #require(driven[name])
-    var agreeing = 0
+    var (agreeing, served) = (0, 0)
     for testCase in ConformanceCase.all {
+      if !testCase.graph.nodes.contains(where: { leftToTheHost.contains($0.op.name) }) { served += 1 }
       switch try checkConformance(of: device, on: testCase, reference: ReferenceDevice()) {
       case .agrees: agreeing += 1
       case .differs(let difference): Issue.record("\(difference)")
@@ -33,11 +34,17 @@ struct OpenCLConformanceTests {
         #expect(knownGaps.contains { reason.contains($0) }, "\(testCase.name): \(reason)")
       }
     }
-    #expect(agreeing * 10 > ConformanceCase.all.count * 9)
+    #expect(agreeing * 20 > served * 19)
   }
 }
 
-/// What the device answers where it does not run a case.
-private let knownGaps = [
-  "arithmetic on ", "float64", "that are not constant", "spatial axes", "no kernel for arg_reduce", "indices of type",
+/// Operators without a kernel: their results depend on the order of the data, and the host is quick at them, or they are
+/// in integers for the sake of a CPU.
+private let leftToTheHost: Set = [
+  "top_k", "scatter_elements", "scatter_nd", "non_maximum_suppression", "convolution_integer", "matmul_integer",
+  "binary_integer",
 ]
+
+/// What the device answers where it does not run a case.
+private let knownGaps =
+  ["float64", "that are not constant", "spatial axes"] + leftToTheHost.map { "no kernel for \($0)" }

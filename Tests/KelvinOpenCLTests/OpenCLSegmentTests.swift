@@ -85,12 +85,12 @@ struct OpenCLSegmentTests {
   }
 
   @Test func saysWhyANodeIsUnsupported() throws {
-    var net = TestNetwork(.int32)
+    var net = TestNetwork(.float64)
     let x = net.input([3])
     let sum = try net.add(Binary(.add), x, x)
     let graph = try net.finish(sum)
     let support = present[0].support(for: graph.nodes[0], in: graph, precision: .full)
-    #expect(support == .unsupported("arithmetic on int32"))
+    #expect(support == .unsupported("float64"))
     let error = #expect(throws: DeviceError.self) { _ = try present[0].compile(segment(graph)) }
     #expect(error?.code == .unsupported)
   }

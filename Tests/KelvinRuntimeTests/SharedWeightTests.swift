@@ -112,6 +112,43 @@ private final class PackingDevice: Device {
     }
   }
 
+  @Test func expandedFormsOfCompressedWeightsAreNotKeptOnDisk() throws {
+    let count = 1 << 16
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try Data(repeating: 0xE4, count: count / 4).write(to: URL(filePath: "\(folder)/weight"))
+    let packed = try PackedIntegers(Bytes(mapping: "\(folder)/weight"), bits: 2, shape: [count])
+    let table = Weight(Tensor([Float(1), 2, 3, 4], [1, 4, 1]))
+    let weight = try Weight(palettized: Weight(packed), table: table)
+    // A pass leaves weights that are computed from others.
+    let computed = Weight(weight.type, from: [weight]) {
+      Tensor(weight.dense().floats.map { 2 * $0 }, [count])
+    }
+    var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+    let origin = Origin(name: "n", kind: "Test", index: 0)
+    let x = try builder.input("x", weight.type)
+    let ids = [builder.constant("encoded", weight), builder.constant("computed", computed)]
+    let plain = builder.constant("plain", Tensor([Float](repeating: 1, count: count), [count]))
+    let product = try builder.add(Binary(.multiply), x, ids[0], name: "product", origin: origin)
+    let sum = try builder.add(Binary(.add), product, ids[1], name: "sum", origin: origin)
+    builder.output(try builder.add(Binary(.add), sum, plain, name: "result", origin: origin))
+    let graph = try builder.finish()
+    for (round, filled) in [["computed", "encoded", "plain"], ["computed", "encoded"]].enumerated() {
+      let device = PackingDevice()
+      let model = try compile(context(graph, on: device, cache()))
+      #expect(device.filled.sorted() == filled, "start \(round)")
+      let output = try model.makeSession().run([Tensor([Float](repeating: 1, count: count), [count])])[0].floats
+      #expect(Array(output[..<4]) == [4, 7, 10, 13])
+      let report = model.weightReport
+      #expect(report.storedBytes == count / 4 + 16 + count * 4 && report.denseBytes == count * 8)
+      #expect(report.forms.map(\.encoding) == ["dense", "palettized 2-bit"])
+      #expect(report.packed == [.init(device: "packing", bytes: count * 12, expandedBytes: count * 8)])
+    }
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".pack") }
+    let size = try Data(contentsOf: URL(filePath: "\(folder)/\(try #require(files.first))")).count
+    #expect(files.count == 1 && size >= count * 4 && size < count * 5)
+  }
+
   @Test func measurementsAreMergedAndNeverSilentlyLost() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let machine = MachineDescription(SystemFiles())

@@ -118,35 +118,6 @@ import Testing
     #expect(error?.code == .device)
     #expect(error?.description.contains("cuda:0") == true)
   }
-
-  @Test func onnxBatchesSpecialise() throws {
-    let model = try Model(contentsOf: URL(filePath: ModelFixture.digits), configuration: configuration())
-    let name = try #require(model.modelDescription.inputNames.first)
-    guard model.modelDescription.inputDescriptionsByName[name]?.type == .multiArray else { return }
-    let one = try MultiArray([Float](repeating: 100, count: 3 * 64 * 64), shape: [1, 3, 64, 64])
-    let two = try MultiArray([Float](repeating: 100, count: 2 * 3 * 64 * 64), shape: [2, 3, 64, 64])
-    let single = try model.prediction(
-      from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: one)]))
-    let double = try model.prediction(
-      from: DictionaryFeatureProvider(dictionary: [name: FeatureValue(multiArray: two)]))
-    let output = try #require(model.modelDescription.outputNames.first)
-    let a = try #require(single[output]?.multiArrayValue)
-    let b = try #require(double[output]?.multiArrayValue)
-    #expect(b.shape == [2, 10])
-    #expect(zip(a.floats + a.floats, b.floats).allSatisfy { abs($0 - $1) < 1e-5 })
-  }
-
-  @Test func multiArraysAreValues() throws {
-    var array = try MultiArray(shape: [2, 3], dataType: .float16)
-    let copy = array
-    array[[1, 2]] = 1.5
-    #expect(array.doubles == [0, 0, 0, 0, 0, 1.5])
-    #expect(copy.doubles == [0, 0, 0, 0, 0, 0])
-    #expect(array.strides == [3, 1])
-    #expect(throws: ModelError.self) { try MultiArray(shape: [-1], dataType: .int8) }
-    #expect(throws: ModelError.self) { try MultiArray(shape: [.max, 2], dataType: .float32) }
-    #expect(throws: ModelError.self) { try MultiArray([1, 2], shape: [3]) }
-  }
 }
 
 private final class Progress: @unchecked Sendable {

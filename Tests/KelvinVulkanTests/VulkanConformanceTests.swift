@@ -39,8 +39,13 @@ struct VulkanConformanceTests {
   }
 }
 
-/// What the device answers where it does not run a case.
-private let knownGaps = [
-  "int32 values", "int64 values", "bool values", "int8 values", "uint8 values", "float64 values",
-  "that are not constant", "spatial axes", "no kernel for arg_reduce",
+/// Operators without a kernel: their results depend on the order of the data, and the host is quick at them, or they are
+/// in integers for the sake of a CPU.
+private let leftToTheHost = [
+  "top_k", "scatter_elements", "scatter_nd", "non_maximum_suppression", "convolution_integer", "matmul_integer",
+  "binary_integer",
 ]
+
+/// What the device answers where it does not run a case.
+private let knownGaps =
+  ["float64 values", "that are not constant", "spatial axes"] + leftToTheHost.map { "no kernel for \($0)" }

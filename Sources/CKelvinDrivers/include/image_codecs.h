@@ -51,6 +51,9 @@ struct ck_image *ck_image_open(
   const void *bytes, size_t size, enum ck_image_format format, enum ck_image_tolerance tolerance,
   struct ck_image_header *header, char *message, size_t message_size);
 
+/// The text of a PNG's comment by its keyword, null where there is none; valid until `ck_image_close`.
+const char *ck_image_comment(struct ck_image *image, const char *key);
+
 /// Decodes the opened image into `rgb`: width x height x 3 bytes, sRGB, alpha composed on black, not yet oriented.
 /// Returns 0, or -1 and a message; after a failure the contents of `rgb` are unspecified.
 int ck_image_read(struct ck_image *image, uint8_t *rgb, size_t size, char *message, size_t message_size);

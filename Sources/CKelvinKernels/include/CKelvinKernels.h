@@ -1,3 +1,6 @@
 #pragma once
+#include "ck_indexing.h"
+#include "ck_elements.h"
 #include "ck_kernels.h"
 #include "ck_pool.h"
+#include "ck_quantized.h"

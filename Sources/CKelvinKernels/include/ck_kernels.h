@@ -177,6 +177,52 @@ typedef struct {
   size_t channels, inner;
 } ck_batch_normalization_args;
 
+/* y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row. Items are rows. */
+typedef struct {
+  const float *x;
+  float *y;
+  /* One element for each column, or null. */
+  const float *scale;
+  const float *shift;
+  size_t length;
+  float epsilon;
+} ck_layer_normalization_args;
+
+/* y = x / (k + factor * sum of squares)^beta over the channels `before` to `after` around each one of
+ * [images, channels, inner]. Items are (image, chunk of ck_reduce_chunk inner elements). */
+typedef struct {
+  const float *x;
+  float *y;
+  size_t channels, inner;
+  size_t before, after;
+  float factor, beta, k;
+} ck_response_normalization_args;
+
+/* Two elements along an axis and the weight of the upper one. */
+typedef struct {
+  const int32_t *lower;
+  const int32_t *upper;
+  const float *fraction;
+} ck_interpolation;
+
+/* [outer, height, width] to [outer, out_height, out_width], linearly along both axes; null taps stand for an axis that
+ * is not resampled. Items are (outer, output row). Scratch: `width` float32 elements. */
+typedef struct {
+  const float *x;
+  float *y;
+  size_t height, width, out_height, out_width;
+  ck_interpolation rows, columns;
+} ck_resize_args;
+
+/* Adds up the products of a transposed convolution: y[i * stride + tap * dilation - before] += x[tap, i] for each plane
+ * of x [planes, kernel_height * kernel_width, height, width]. Items are planes. Scratch: `fold_elements` float32
+ * elements. */
+typedef struct {
+  const float *x;
+  float *y;
+  ck_window window;
+} ck_fold_args;
+
 /* float16 to float32 or back. Items are chunks of ck_map_chunk elements. */
 typedef struct {
   const void *x;
@@ -186,18 +232,24 @@ typedef struct {
 
 enum { ck_unary_functions = 42, ck_binary_functions = 10 };
 
+struct ck_integer_kernels;
+
 /* The kernels of one instruction set: a column for each family. */
 typedef struct {
   const char *name;
   size_t lanes;
   ck_run gemm, gemm_blas, gemv, pack_rows, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
+  ck_run layer_normalization, response_normalization, resize, fold, compare, select;
   ck_run float_from_half, half_from_float;
   /* Columns of a panel of the matrix product. */
   size_t gemm_width;
   /* float32 elements of scratch that depthwise convolution and pooling take for a window. */
   size_t (*window_elements)(const ck_window *window);
+  /* Those that adding up a transposed convolution takes. */
+  size_t (*fold_elements)(const ck_window *window);
   /* By the number of the function. */
   ck_map maps[ck_unary_functions];
+  const struct ck_integer_kernels *integer;
 } ck_kernels;
 
 /* The instruction sets this host can run, best first; the last is the portable one. */

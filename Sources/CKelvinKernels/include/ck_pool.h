@@ -28,6 +28,8 @@ typedef struct {
   size_t scratch_stride;
   /* One entry for each task, or null. */
   ck_task_time *times;
+  /* A word that another thread sets to have no further task begin, or null. */
+  const uint32_t *stop;
 } ck_job;
 
 typedef struct ck_pool ck_pool;
@@ -38,5 +40,7 @@ ck_pool *ck_pool_shared(void);
 /* Runs the tasks one after the other, the items of each in parallel, and returns when all are done.
  *
  * The calling thread works too. A thread that the system does not schedule delays nothing but the items it has
- * claimed. While the pool runs another job, or from within a task, the whole job runs on the calling thread. */
-void ck_pool_run(ck_pool *pool, const ck_job *job);
+ * claimed. While the pool runs another job, or from within a task, the whole job runs on the calling thread.
+ *
+ * Returns 0, or 1 where `stop` was set before the last task began: the results are then incomplete. */
+int ck_pool_run(ck_pool *pool, const ck_job *job);

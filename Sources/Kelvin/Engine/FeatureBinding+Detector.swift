@@ -1,4 +1,5 @@
 import KelvinGraph
+import KelvinImages
 
 extension FeatureBinding {
   /// The arrays of a detector: as many rows as boxes were kept.
@@ -15,18 +16,20 @@ extension FeatureBinding {
       elements += [Double](repeating: 0, count: rows * columns - elements.count)
       var scalar = ScalarType.float64
       if case .tensor(let declared, _) = feature.type { scalar = declared }
-      values[output] = MultiArray(Tensor(TensorType(scalar, [rows, columns]), rounding: elements))
-        .map { FeatureValue(multiArray: $0) }
+      values[output] = FeatureValue(
+        multiArray: MultiArray(Tensor(TensorType(scalar, [rows, columns]), rounding: elements)))
     }
   }
 }
 
 extension FeatureValue.ImageInput {
-  /// The size at which a model's image input takes the picture: the nearest to that of the picture, or of the part of it
-  /// that is wanted, turned upright.
+  /// The size at which a model's image input takes the picture: the nearest to that of the picture, or of the part of
+  /// it that is wanted, as it is drawn.
   func size(for image: ImageFeature) -> ImageFeature.Size {
-    let (width, height) = regionOfInterest.map { ($0.width, $0.height) } ?? (pixels.width, pixels.height)
-    let isTurned = orientation.swapsAxes
+    // A region is given in the upright picture, a picture's own size as it is stored.
+    let upright = orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)
+    let (width, height) = regionOfInterest.map { ($0.width, $0.height) } ?? upright
+    let isTurned = cropAndScale?.rotates ?? false
     return image.nearestSize(
       to: ImageFeature.Size(width: isTurned ? height : width, height: isTurned ? width : height))
   }

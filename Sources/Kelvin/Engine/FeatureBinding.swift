@@ -19,6 +19,13 @@ package struct FeatureBinding: Sendable {
       {
         shapes[feature.name] = image.tensorShape(picture.size(for: image))
       }
+      // The tensor that a picture becomes may be given as it is.
+      if case .image(let image) = feature.type, image.isFlexible,
+        let array = provider.featureValue(for: feature.name)?.multiArrayValue, array.shape.count == 4,
+        image.accepts(.init(width: array.shape[3], height: array.shape[2]))
+      {
+        shapes[feature.name] = Shape(array.shape)
+      }
       guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
         let array = provider.featureValue(for: feature.name)?.multiArrayValue
       else { continue }
@@ -34,22 +41,40 @@ package struct FeatureBinding: Sendable {
     return shapes
   }
 
+  /// The values a prediction uses, asked for once: before any session is held, since a provider may itself predict.
+  ///
+  /// - Throws: `featureType` naming a feature that the model does not have.
+  package func values(_ provider: some FeatureProvider) throws(ModelError) -> DictionaryFeatureProvider {
+    let given = provider.featureNames
+    try checkNames(given)
+    var values: [String: FeatureValue] = [:]
+    for name in given {
+      guard let value = provider.featureValue(for: name), !value.isUndefined else { continue }
+      values[name] = value
+    }
+    return DictionaryFeatureProvider(dictionary: values)
+  }
+
+  private func checkNames(_ given: Set<String>) throws(ModelError) {
+    let names = Set(function.inputs.map(\.name))
+    if let unknown = given.sorted().first(where: { !names.contains($0) }) {
+      throw ModelError(
+        .featureType, "the model has no input '\(unknown)'; it has \(names.sorted().joined(separator: ", "))")
+    }
+  }
+
   /// Writes every input of a session's graph.
   ///
   /// - Throws: `featureType` naming the feature: missing, unknown, or what was expected and what was given.
   package func write(_ provider: some FeatureProvider, to session: Session) throws(ModelError) {
-    let names = Set(function.inputs.map(\.name))
-    if let unknown = provider.featureNames.sorted().first(where: { !names.contains($0) }) {
-      throw ModelError(
-        .featureType, "the model has no input '\(unknown)'; it has \(names.sorted().joined(separator: ", "))")
-    }
+    try checkNames(provider.featureNames)
     let graph = session.model.graph
     for (index, id) in graph.inputs.enumerated() {
       let (name, type) = (graph[id].name, graph[id].type)
       guard let feature = function.inputs.first(where: { $0.name == name }) else {
         throw ModelError(.generic, "the graph's input '\(name)' is none of the model's features")
       }
-      if let value = provider.featureValue(for: name) {
+      if let value = provider.featureValue(for: name), !value.isUndefined {
         try session.withInput(index) { (memory) throws(ModelError) in try write(value, feature, type, to: memory) }
       } else if let number = feature.defaultValue {
         let values = [Double](repeating: number, count: type.count)
@@ -69,7 +94,7 @@ package struct FeatureBinding: Sendable {
       if type.shape.rank == 4 { (image.height, image.width) = (type.shape[2], type.shape[3]) }
       try write(picture, feature, image, to: memory)
     case (.multiArray(let array), _):
-      try write(array.tensor, feature, type, to: memory)
+      try write(array, feature, type, to: memory)
     case (.int64(let number), _) where type.count == 1:
       Tensor.store([Double(number)], as: type.scalar, in: memory)
     case (.double(let number), _) where type.count == 1:
@@ -81,15 +106,20 @@ package struct FeatureBinding: Sendable {
   }
 
   private func write(
-    _ tensor: Tensor, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
+    _ array: MultiArray, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
   ) throws(ModelError) {
-    guard tensor.shape == type.shape else {
-      throw mismatch(feature, "expected shape \(type.shape), got \(tensor.shape)")
+    let (shape, scalar) = (Shape(array.shape), array.dataType.scalar)
+    guard shape == type.shape else {
+      throw mismatch(feature, "expected shape \(type.shape), got \(shape)")
     }
-    guard type.scalar.isFloatingPoint || tensor.type.scalar == type.scalar || !tensor.type.scalar.isFloatingPoint else {
-      throw mismatch(feature, "expected \(type.scalar.rawValue) elements, got \(tensor.type.scalar.rawValue)")
+    guard type.scalar.isFloatingPoint || scalar == type.scalar || !scalar.isFloatingPoint else {
+      throw mismatch(feature, "expected \(type.scalar.rawValue) elements, got \(scalar.rawValue)")
     }
-    tensor.converted(to: type.scalar).bytes.withUnsafeBytes { memory.copyMemory(from: $0) }
+    if scalar == type.scalar {
+      array.withDenseBytes { memory.copyMemory(from: $0) }
+    } else {
+      array.tensor.converted(to: type.scalar).bytes.withUnsafeBytes { memory.copyMemory(from: $0) }
+    }
   }
 
   private func write(
@@ -121,62 +151,6 @@ package struct FeatureBinding: Sendable {
         }
       }
     } catch { throw ModelError(.featureType, "input '\(feature.name)': \(error)") }
-  }
-
-  /// The outputs of a session's latest run.
-  package func read(_ session: Session) -> DictionaryFeatureProvider {
-    let graph = session.model.graph
-    func tensor(_ index: Int) -> Tensor {
-      Tensor(graph[graph.outputs[index]].type, session.withOutput(index) { Bytes(copying: $0) })
-    }
-    var values: [String: FeatureValue] = [:]
-    let classifier = function.classifier
-    let detector = function.detector
-    let plain = function.outputs.filter {
-      ![
-        classifier?.labelOutput, classifier?.probabilitiesOutput, detector?.confidenceOutput,
-        detector?.coordinatesOutput,
-      ].contains($0.name)
-    }
-    for (index, feature) in plain.enumerated() where index < graph.outputs.count {
-      values[feature.name] = value(tensor(index), feature)
-    }
-    if let classifier, classifier.graphOutput < graph.outputs.count {
-      let probabilities = tensor(classifier.graphOutput).doubles
-      let labels = classifier.labels.labels
-      var dictionary: [ClassLabel: Double] = [:]
-      var best: (label: ClassLabel, probability: Double)?
-      for (label, probability) in zip(labels, probabilities) {
-        // Where two classes share a label, the larger probability stands.
-        dictionary[label] = max(dictionary[label] ?? -.infinity, probability)
-        if best.map({ probability > $0.probability }) ?? true { best = (label, probability) }
-      }
-      switch best?.label {
-      case .string(let label): values[classifier.labelOutput] = FeatureValue(string: label)
-      case .int64(let label): values[classifier.labelOutput] = FeatureValue(int64: label)
-      case nil: break
-      }
-      if let name = classifier.probabilitiesOutput { values[name] = FeatureValue(dictionary: dictionary) }
-    }
-    if let detector { read(detector, tensor, &values) }
-    return DictionaryFeatureProvider(dictionary: values)
-  }
-
-  private func value(_ tensor: Tensor, _ feature: Feature) -> FeatureValue? {
-    switch feature.type {
-    case .image(let image):
-      let sizes = tensor.shape.dimensions.suffix(2)
-      let pixels = tensor.floats.withUnsafeBufferPointer { planar in
-        try? PixelBuffer(
-          planar: planar, width: sizes.last ?? image.width, height: sizes.first ?? image.height,
-          order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb)
-      }
-      return pixels.map { FeatureValue(pixelBuffer: $0) }
-    case .int64: return tensor.integers.first.map { FeatureValue(int64: Int64($0)) }
-    case .double: return tensor.doubles.first.map { FeatureValue(double: $0) }
-    case .tensor(let scalar, _): return MultiArray(tensor.converted(to: scalar)).map { FeatureValue(multiArray: $0) }
-    default: return MultiArray(tensor).map { FeatureValue(multiArray: $0) }
-    }
   }
 
   private func mismatch(_ feature: Feature, _ reason: String) -> ModelError {

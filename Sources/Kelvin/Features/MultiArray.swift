@@ -1,111 +1,210 @@
 package import KelvinGraph
 
-/// The element type of a `MultiArray`.
-public enum MultiArrayDataType: String, Hashable, Sendable {
-  case float64, float32, float16, int32, int64, int16, int8, uint8, bool
-
-  var scalar: ScalarType { ScalarType(rawValue: rawValue) ?? .float32 }
-
-  init?(_ scalar: ScalarType) { self.init(rawValue: scalar.rawValue) }
-}
-
-/// A dense, row-major array of numbers with any number of dimensions. A value: copies do not share changes.
-public struct MultiArray: Hashable, Sendable {
+/// An array of numbers with any number of dimensions.
+///
+/// An object, as Core ML's is: everyone who holds it sees its changes, and a prediction can write into it
+/// (``PredictionOptions/outputBackings``). Nobody may write while a prediction or another task reads. ``ShapedArray`` is
+/// the same as a value.
+public final class MultiArray: @unchecked Sendable {
+  /// The type of the elements.
   public let dataType: MultiArrayDataType
   /// The size of each dimension, outermost first.
   public let shape: [Int]
-  private var bytes: [UInt8]
+  /// Elements to step over to advance one position along each dimension.
+  public let strides: [Int]
+  /// Every element and, where strides leave gaps, what lies between.
+  package let memory: UnsafeMutableRawBufferPointer
+  private let deallocator: () -> Void
 
-  /// An array of zeros.
+  /// An array of zeros, dense and row-major.
   ///
   /// - Throws: `ModelError` with code `featureType` for a negative size or more elements than memory can hold.
-  public init(shape: [Int], dataType: MultiArrayDataType) throws(ModelError) {
-    guard Shape(shape).isAddressable else {
+  public convenience init(shape: [Int], dataType: MultiArrayDataType) throws(ModelError) {
+    try Self.check(shape)
+    self.init(TensorType(dataType.scalar, Shape(shape)), copying: nil)
+  }
+
+  /// An array of zeros whose elements lie as `strides` says.
+  ///
+  /// - Parameters:
+  ///   - shape: the size of each dimension, outermost first.
+  ///   - dataType: the type of the elements.
+  ///   - strides: elements from one position to the next along each dimension, at least 0.
+  /// - Throws: `ModelError` with code `featureType` for a negative size or stride, strides that are not as many as the
+  ///   sizes, or more elements than memory can hold.
+  public convenience init(shape: [Int], dataType: MultiArrayDataType, strides: [Int]) throws(ModelError) {
+    let byteCount = try Self.extent(shape, strides) * dataType.byteCount
+    let memory = Self.allocate(byteCount)
+    self.init(memory, shape, dataType, strides) { memory.deallocate() }
+  }
+
+  /// An array over memory of the caller's, without a copy.
+  ///
+  /// - Parameters:
+  ///   - dataPointer: the first element, aligned for its type. It stays valid until `deallocator` is called.
+  ///   - shape: the size of each dimension, outermost first.
+  ///   - dataType: the type of the elements.
+  ///   - strides: elements from one position to the next along each dimension; row-major and dense where nil.
+  ///   - deallocator: called with the pointer when nobody uses the array any more.
+  /// - Throws: `ModelError` with code `featureType` for a shape or strides that cannot be, or a pointer that is not
+  ///   aligned. The deallocator is not called then.
+  public convenience init(
+    dataPointer: UnsafeMutableRawPointer, shape: [Int], dataType: MultiArrayDataType, strides: [Int]? = nil,
+    deallocator: (@Sendable (UnsafeMutableRawPointer) -> Void)? = nil
+  ) throws(ModelError) {
+    try Self.check(shape)
+    let strides = strides ?? Shape(shape).strides
+    let byteCount = try Self.extent(shape, strides) * dataType.byteCount
+    guard Int(bitPattern: dataPointer) % dataType.byteCount == 0 else {
       throw ModelError(
-        .featureType, "a multi-array of shape \(Shape(shape)) cannot be: sizes must be at least 0 and fit memory")
+        .featureType, "the memory of a \(dataType.rawValue) array starts at a multiple of \(dataType.byteCount) bytes")
     }
-    self.shape = shape
-    self.dataType = dataType
-    bytes = [UInt8](repeating: 0, count: Shape(shape).count * dataType.scalar.byteCount)
+    let memory = UnsafeMutableRawBufferPointer(start: dataPointer, count: byteCount)
+    self.init(memory, shape, dataType, strides) { deallocator?(dataPointer) }
   }
 
   /// A float32 array of these elements, in row-major order.
   ///
   /// - Throws: `ModelError` with code `featureType` where their number is not that of the shape.
-  public init(_ elements: [Float], shape: [Int]) throws(ModelError) {
-    try self.init(shape: shape, dataType: .float32)
-    guard elements.count == count else {
+  public convenience init(_ elements: [Float], shape: [Int]) throws(ModelError) {
+    try Self.check(shape)
+    guard elements.count == Shape(shape).count else {
       throw ModelError(
-        .featureType, "a multi-array of shape \(Shape(shape)) has \(count) elements, got \(elements.count)")
+        .featureType,
+        "a multi-array of shape \(Shape(shape)) has \(Shape(shape).count) elements, got \(elements.count)")
     }
-    bytes = elements.withUnsafeBytes { Array($0) }
+    self.init(TensorType(.float32, Shape(shape)), copying: elements.withUnsafeBytes { Bytes(copying: $0) })
   }
 
-  package init?(_ tensor: Tensor) {
-    guard let dataType = MultiArrayDataType(tensor.type.scalar) else { return nil }
+  package convenience init(_ tensor: Tensor) { self.init(tensor.type, copying: tensor.bytes) }
+
+  /// A dense array.
+  ///
+  /// - Parameter fill: writes every element.
+  package convenience init(_ type: TensorType, fill: (UnsafeMutableRawBufferPointer) -> Void) {
+    self.init(type, copying: nil)
+    fill(memory)
+  }
+
+  private convenience init(_ type: TensorType, copying bytes: Bytes?) {
+    let memory = Self.allocate(type.byteCount)
+    bytes?.withUnsafeBytes { memory.copyMemory(from: $0) }
+    self.init(memory, type.shape.dimensions, MultiArrayDataType(type.scalar), type.shape.strides) {
+      memory.deallocate()
+    }
+  }
+
+  private init(
+    _ memory: UnsafeMutableRawBufferPointer, _ shape: [Int], _ dataType: MultiArrayDataType, _ strides: [Int],
+    _ deallocator: @escaping () -> Void
+  ) {
+    self.memory = memory
+    self.shape = shape
     self.dataType = dataType
-    shape = tensor.shape.dimensions
-    bytes = tensor.bytes.withUnsafeBytes { Array($0) }
+    self.strides = strides
+    self.deallocator = deallocator
+  }
+
+  deinit { deallocator() }
+
+  private static func allocate(_ byteCount: Int) -> UnsafeMutableRawBufferPointer {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
+    if byteCount > 0 { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+    return memory
+  }
+
+  private static func check(_ shape: [Int]) throws(ModelError) {
+    guard Shape(shape).isAddressable else {
+      throw ModelError(
+        .featureType, "a multi-array of shape \(Shape(shape)) cannot be: sizes must be at least 0 and fit memory")
+    }
+  }
+
+  /// Elements from the first to the last, both included.
+  private static func extent(_ shape: [Int], _ strides: [Int]) throws(ModelError) -> Int {
+    try check(shape)
+    guard strides.count == shape.count, strides.allSatisfy({ $0 >= 0 }) else {
+      throw ModelError(
+        .featureType,
+        "strides \(strides) do not fit a multi-array of shape \(Shape(shape)): one a dimension, at least 0")
+    }
+    if shape.contains(0) { return 0 }
+    var last = 0
+    for (size, stride) in zip(shape, strides) {
+      let (step, overflow) = (size - 1).multipliedReportingOverflow(by: stride)
+      let (sum, overflows) = last.addingReportingOverflow(step)
+      guard !overflow, !overflows, sum < 1 << 37 else {
+        throw ModelError(.featureType, "a multi-array with strides \(strides) does not fit memory")
+      }
+      last = sum
+    }
+    return last + 1
   }
 
   /// The number of elements.
   public var count: Int { Shape(shape).count }
 
-  /// Elements to step over to advance one position along each dimension.
-  public var strides: [Int] { Shape(shape).strides }
+  /// The first element.
+  public var dataPointer: UnsafeMutableRawPointer? { memory.baseAddress }
 
-  /// An element by its position, one index for each dimension. Reading converts to float64; writing rounds once.
+  /// Whether the elements lie in row-major order without gaps.
+  package var isDense: Bool { strides == Shape(shape).strides || count == 0 }
+
+  /// An element by its position, one index for each dimension. Reading converts to float64; writing rounds once, and
+  /// integers saturate.
   ///
   /// - Precondition: the position lies inside the array.
   public subscript(position: [Int]) -> Double {
-    get { self[offset(position)] }
-    set { self[offset(position)] = newValue }
+    get { self[element: place(position)] }
+    set { self[element: place(position)] = newValue }
   }
 
   /// An element by its place in row-major order.
   ///
   /// - Precondition: `0 <= index < count`.
   public subscript(index: Int) -> Double {
+    get { self[element: place(index)] }
+    set { self[element: place(index)] = newValue }
+  }
+
+  private subscript(element offset: Int) -> Double {
     get {
-      precondition(index >= 0 && index < count, "element \(index) of \(count)")
-      let size = dataType.scalar.byteCount
-      let part = Array(bytes[index * size..<(index + 1) * size])
-      return Tensor(TensorType(dataType.scalar, []), Bytes(part)).doubles[0]
+      let type = TensorType(dataType.scalar, [])
+      let part = UnsafeRawBufferPointer(
+        rebasing: memory[offset * dataType.byteCount..<(offset + 1) * dataType.byteCount])
+      return Tensor(type, Bytes(copying: part)).doubles[0]
     }
     set {
-      precondition(index >= 0 && index < count, "element \(index) of \(count)")
-      let size = dataType.scalar.byteCount
-      bytes.withUnsafeMutableBytes { raw in
-        let part = UnsafeMutableRawBufferPointer(rebasing: raw[index * size..<(index + 1) * size])
-        Tensor.store([newValue], as: dataType.scalar, in: part)
-      }
+      let part = UnsafeMutableRawBufferPointer(
+        rebasing: memory[offset * dataType.byteCount..<(offset + 1) * dataType.byteCount])
+      Tensor.store([newValue], as: dataType.scalar, in: part)
     }
   }
 
-  /// Every element as a float32, in row-major order.
-  public var floats: [Float] { tensor.floats }
-
-  /// Every element as a float64, in row-major order.
-  public var doubles: [Double] { tensor.doubles }
-
-  /// The elements' memory: dense, row-major, `count` elements of `dataType`.
-  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-    try bytes.withUnsafeBytes(body)
-  }
-
-  /// The elements' memory, to be changed in place.
-  public mutating func withUnsafeMutableBytes<Result>(
-    _ body: (UnsafeMutableRawBufferPointer) throws -> Result
-  ) rethrows -> Result {
-    try bytes.withUnsafeMutableBytes(body)
-  }
-
-  private func offset(_ position: [Int]) -> Int {
+  private func place(_ position: [Int]) -> Int {
     precondition(
       position.count == shape.count && zip(position, shape).allSatisfy { $0 >= 0 && $0 < $1 },
       "position \(position) in a multi-array of shape \(shape)")
     return zip(position, strides).reduce(0) { $0 + $1.0 * $1.1 }
   }
 
-  package var tensor: Tensor { Tensor(TensorType(dataType.scalar, Shape(shape)), Bytes(bytes)) }
+  private func place(_ index: Int) -> Int {
+    precondition(index >= 0 && index < count, "element \(index) of \(count)")
+    return isDense ? index : StridedWalk.offset(of: index, shape, strides)
+  }
+}
+
+extension MultiArray: Hashable {
+  /// Whether both have the same type, shape and elements; strides do not matter.
+  public static func == (left: MultiArray, right: MultiArray) -> Bool {
+    if left === right { return true }
+    guard left.dataType == right.dataType, left.shape == right.shape else { return false }
+    return left.withDenseBytes { left in right.withDenseBytes { left.elementsEqual($0) } }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(dataType)
+    hasher.combine(shape)
+    withDenseBytes { hasher.combine(bytes: $0) }
+  }
 }

@@ -11,6 +11,8 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var modelDisplayName: String?
   /// The function to call; the model's default where nil.
   public var functionName: String?
+  /// What is known of how the model will be used.
+  public var optimizationHints = OptimizationHints()
   /// How exactly the model is computed.
   public var precision: ComputePrecision = .automatic
   /// Threads the CPU may use; every core where nil.

@@ -6,6 +6,7 @@ import KelvinRuntime
 
 /// A model could not be loaded, planned or run. `description` says what, where, what was expected and what would help.
 public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What kind of failure it is.
   public enum Code: String, Hashable, Sendable {
     /// A file cannot be read or is not what it claims to be.
     case io
@@ -17,13 +18,18 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case parameters
     /// A device is absent or failed.
     case device
+    /// The task that asked for it was cancelled.
     case predictionCancelled
+    /// A fault of Kelvin's own.
     case generic
   }
 
+  /// What kind of failure it is.
   public let code: Code
+  /// What, where, what was expected and what was found, and what would help.
   public let description: String
 
+  /// An error of a kind, in words.
   public init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description
@@ -35,7 +41,12 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
       switch error {
       case let error as ModelError: error.code
       case is FileError: .io
-      case let error as FormatError: error.code == .unsupported || error.code == .missing ? .unsupported : .io
+      case let error as FormatError:
+        switch error.code {
+        case .unsupported, .missing: .unsupported
+        case .shapes: .featureType
+        case .unreadable, .malformed: .io
+        }
       case is GraphError: .unsupported
       case let error as RuntimeError: error.publicCode
       case is DeviceError: .device

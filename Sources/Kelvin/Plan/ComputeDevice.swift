@@ -3,9 +3,13 @@ import KelvinRuntime
 
 /// A device that models may run on.
 public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
+  /// What kind of processing unit a device is.
   public enum Kind: String, Hashable, Sendable {
+    /// The processor.
     case cpu
+    /// A graphics card.
     case gpu
+    /// An accelerator that is no graphics card.
     case neuralEngine
     /// A driver that computes on the CPU: used only when it is named.
     case software
@@ -17,7 +21,9 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
   public let identifier: String
   /// The maker's name for it.
   public let name: String
+  /// What kind of processing unit it is.
   public let kind: Kind
+  /// The driver that reaches it, or the instruction sets that the CPU's kernels use.
   public let driver: String
   /// Bytes of memory.
   public let memory: Int
@@ -37,6 +43,7 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
       }
   }
 
+  /// The identifier.
   public var description: String { identifier }
 
   /// Every device of this machine, software drivers included.

@@ -16,7 +16,9 @@ public struct ComputePlan: Sendable {
 
   /// Where an operation runs.
   public struct DeviceUsage: Hashable, Sendable {
+    /// The device that runs it.
     public let preferred: ComputeDevice
+    /// Every device of those asked for that could run it.
     public let supported: [ComputeDevice]
     /// Why the preferred device was preferred.
     public let reason: String
@@ -38,7 +40,7 @@ public struct ComputePlan: Sendable {
   public static func load(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
-    try await BlockingWork.run { () throws(ModelError) -> ComputePlan in
+    try await BlockingWork.run { (_) throws(ModelError) -> ComputePlan in
       let options = try configuration.options()
       return try ModelError.wrapping {
         let loaded = try LoadedModel(path: url.path, options: options)
@@ -49,10 +51,12 @@ public struct ComputePlan: Sendable {
 
   /// Where an operation runs and could run; nil for one that was folded away or computed when the model was loaded.
   public func deviceUsage(for operation: ModelStructure.Program.Operation) -> DeviceUsage? { usages[operation.name] }
+  /// Where a layer of a network or a node of an ONNX graph runs and could run; nil for one that was folded away.
   public func deviceUsage(for layer: ModelStructure.NeuralNetwork.Layer) -> DeviceUsage? { usages[layer.name] }
 
   /// An operation's cost, its part of a fused node's included; nil for one that costs nothing at run time.
   public func estimatedCost(of operation: ModelStructure.Program.Operation) -> Cost? { costs[operation.name] }
+  /// A layer's or node's cost, its part of a fused node's included; nil for one that costs nothing at run time.
   public func estimatedCost(of layer: ModelStructure.NeuralNetwork.Layer) -> Cost? { costs[layer.name] }
 
   init(_ loaded: LoadedModel, _ explanation: PlanExplanation) {

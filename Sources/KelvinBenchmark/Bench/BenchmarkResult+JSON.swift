@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import KelvinPlanning
 import KelvinProfiling
+import KelvinRuntime
 
 extension BenchmarkResult {
   /// What `kelvin bench --json` prints. Seconds, bytes, joules.
@@ -106,6 +107,7 @@ private struct BenchmarkDocument: Encodable {
     var predicted: Double
     var placement: [String: Int]
     var trial: Tried?
+    var weights: WeightReport
     var comparison: String
   }
 
@@ -189,6 +191,6 @@ private struct BenchmarkDocument: Encodable {
           plans: trial.entries.map {
             .init(plan: $0.label, predicted: $0.predicted, p50: $0.latency.p50, samples: $0.latency.count)
           })
-      }, comparison: comparison)
+      }, weights: result.weights, comparison: comparison)
   }
 }

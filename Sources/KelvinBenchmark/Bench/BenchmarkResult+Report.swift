@@ -72,7 +72,7 @@ extension ReportModel {
     let graph = context.graph
     self.init(
       name: context.name, format: format, layers: graph.nodes.count,
-      weightBytes: graph.values.reduce(0) { $0 + ($1.weight == nil ? 0 : $1.type.byteCount) })
+      weightBytes: WeightReport(graph).storedBytes)
   }
 }
 

@@ -1,4 +1,5 @@
 import KelvinProfiling
+import KelvinRuntime
 
 extension BenchmarkResult {
   /// What `kelvin bench` prints for people, line by line: starts, warm latency, the load that goes on, the verdict.
@@ -7,6 +8,9 @@ extension BenchmarkResult {
     lines += startTable
     if workload.kind != .oneShot { lines += [""] + sustainedTable }
     lines += [""] + agreementTable
+    for configuration in configurations {
+      lines += "weights for \(configuration.label): \(configuration.weights.text)".wrapped(indent: "  ")
+    }
     let decays = configurations.compactMap { configuration in
       configuration.sustained?.fit.map { fit in
         let isDisturbed = fit.finding != .noDecay && configuration.disturbedWindows * 4 > configuration.windows

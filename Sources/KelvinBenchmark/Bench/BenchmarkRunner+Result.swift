@@ -18,7 +18,8 @@ extension BenchmarkRunner {
         devices: contestant.devices.map(\.id), starts: contestant.starts, compileUncached: contestant.compileUncached,
         warm: try LatencyStatistics(contestant.warm.flatMap { $0 }),
         warmDrift: ThroughputDrift.backToBack(latencies: contestant.warm.flatMap { $0 }),
-        sustained: try contestant.sustained(isPaced: isPaced), thermal: contestant.heat.map(\.state).max(),
+        weights: contestant.weights, sustained: try contestant.sustained(isPaced: isPaced),
+        thermal: contestant.heat.map(\.state).max(),
         thermalSource: contestant.thermalSource, windows: contestant.windows,
         disturbedWindows: contestant.disturbedWindows, agreement: contestant.agreement,
         agreementRemark: agreementRemark, trace: try contestant.trace(subject.inputs[0]))

@@ -1,5 +1,6 @@
 package import KelvinPlanning
 package import KelvinProfiling
+package import KelvinRuntime
 
 /// Everything measured of one configuration. Seconds throughout.
 package struct ConfigurationResult: Sendable {
@@ -43,6 +44,7 @@ package struct ConfigurationResult: Sendable {
   package var warm: LatencyStatistics
   /// Throughput of the last third of the warm inferences over that of the first; nil where there are too few.
   package var warmDrift: Double?
+  package var weights: WeightReport
   package var sustained: Sustained?
   /// The hottest state seen while it ran, and who says so.
   package var thermal: ThermalState?

@@ -75,6 +75,9 @@ final class Contestant {
     return measured.trace().separatingWaits()
   }
 
+  /// As this configuration keeps them.
+  var weights: WeightReport { ready.model.weightReport }
+
   private var ready: Session {
     guard let session else { preconditionFailure("a configuration is compiled before it runs") }
     return session

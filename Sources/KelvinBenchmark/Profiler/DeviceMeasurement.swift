@@ -12,6 +12,7 @@ final class DeviceMeasurement {
   let compile: Double
   let compileCached: Double
   let firstRun: Double
+  let weights: WeightReport
   /// Segments on the device: each is entered and left once.
   let segments: Int
   private let session: Session
@@ -45,6 +46,7 @@ final class DeviceMeasurement {
       model = try context.compile(solution, precision: precision, threads: threads)
       compileCached = clock.now() - start
     }
+    weights = model.weightReport
     segments = model.schedule.segments.count { $0.device == id }
     start = clock.now()
     session = try model.makeSession(measuresNodes: true)

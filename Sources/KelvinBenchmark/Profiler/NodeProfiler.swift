@@ -157,7 +157,7 @@ package struct NodeProfiler {
         latency: latency, account: Account(trace, endToEnd: seconds, copying: copying(trace)),
         trace: trace.separatingWaits(),
         compile: run.compile, compileCached: run.compileCached, firstRun: run.firstRun,
-        noisyNodes: rows.count { $0.costs[id]?.isNoisy ?? false })
+        weights: run.weights, noisyNodes: rows.count { $0.costs[id]?.isNoisy ?? false })
     }
     if disturbed > 0 {
       remarks.append(

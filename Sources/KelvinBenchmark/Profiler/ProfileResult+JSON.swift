@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import KelvinDevices
 import KelvinProfiling
+import KelvinRuntime
 
 extension ProfileResult {
   /// What `kelvin profile --json` prints. Seconds and bytes. (`--save` writes `profile`, which is another document.)
@@ -26,6 +27,7 @@ private struct ProfileDocument: Encodable {
     var compileCached: Double
     var first: Double
     var noisyNodes: Int
+    var weights: WeightReport
   }
 
   struct Origin: Encodable {
@@ -86,7 +88,7 @@ private struct ProfileDocument: Encodable {
         latency: Latency(
           p50: run.latency.p50, p90: run.latency.p90, minimum: run.latency.minimum, samples: run.latency.count),
         account: run.account, compile: run.compile, compileCached: run.compileCached, first: run.firstRun,
-        noisyNodes: run.noisyNodes)
+        noisyNodes: run.noisyNodes, weights: run.weights)
     }
     let order = result.devices.map(\.device.id)
     nodes = result.nodes.map { row in

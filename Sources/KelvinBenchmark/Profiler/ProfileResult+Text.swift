@@ -1,5 +1,6 @@
 import KelvinDevices
 import KelvinProfiling
+import KelvinRuntime
 
 extension ProfileResult {
   /// What `kelvin profile` prints for people: the account, every layer on every device, the transfers.
@@ -8,7 +9,7 @@ extension ProfileResult {
   package func lines(layers limit: Int? = nil) -> [String] {
     let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
     var lines = ["\(model): precision \(precision), \(threadText)", profile.machine.summary, ""]
-    lines += accountTable + [""] + startTable + [""] + layerTable(limit) + [""] + transferTable
+    lines += accountTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit) + [""] + transferTable
     if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(indent: "  ") } }
     return lines
   }
@@ -35,6 +36,12 @@ extension ProfileResult {
       ])
     }
     return table.lines
+  }
+
+  private var weightLines: [String] {
+    guard var report = devices.first?.weights else { return [] }
+    report.packed = devices.flatMap { run in run.weights.packed.filter { $0.device == run.device.id } }
+    return "weights: \(report.text)".wrapped(indent: "  ")
   }
 
   private func layerTable(_ limit: Int?) -> [String] {

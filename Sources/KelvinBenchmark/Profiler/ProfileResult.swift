@@ -1,5 +1,6 @@
 package import KelvinDevices
 package import KelvinProfiling
+package import KelvinRuntime
 
 /// What was measured of one model: the profile that planning reads, and the account that people do.
 package struct ProfileResult: Sendable {
@@ -17,6 +18,7 @@ package struct ProfileResult: Sendable {
     package var compile: Double
     package var compileCached: Double
     package var firstRun: Double
+    package var weights: WeightReport
     /// Nodes whose median is less certain than asked for.
     package var noisyNodes: Int
   }

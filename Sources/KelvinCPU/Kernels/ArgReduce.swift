@@ -5,7 +5,8 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addArgReduce() {
     add(ArgReduce.self) { (op, context) throws(DeviceError) in
-      try context.requireArithmetic()
+      let usesIntegers = try context.usesIntegers()
+      let type = context.inputs[0].scalar.innerCode
       let shape = context.inputs[0].shape
       var arguments = ck_arg_reduce_args()
       arguments.element = op.scalar.byteCount
@@ -19,6 +20,15 @@ extension KernelTable<CPUContext, CPUKernel> {
       }
       let chunk = Int(ck_arg_reduce_chunk)
       return CPUKernel { [arguments] operands, list in
+        if usesIntegers {
+          let integers = ck_int_arg_reduce_args(
+            x: operands.inputs[0], y: operands.outputs[0], type: type, element: arguments.element,
+            outer: arguments.outer, length: arguments.length, inner: arguments.inner, minimum: arguments.minimum,
+            takes_last: arguments.takes_last)
+          list.add(
+            ck_int_arg_reduce_run, integers, items: arguments.outer, cost: 2 * arguments.length * arguments.inner)
+          return
+        }
         var arguments = arguments
         arguments.x = operands.floats(0)
         arguments.y = operands.outputs[0]

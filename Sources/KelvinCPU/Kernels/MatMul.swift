@@ -78,7 +78,7 @@ extension KernelTable<CPUContext, CPUKernel> {
 
 extension Shape {
   /// For each element of `shape`, to which this one broadcasts, the position of the element it reads here.
-  fileprivate func positions(in shape: Shape) -> [Int] {
+  func positions(in shape: Shape) -> [Int] {
     let strides = strides(broadcastTo: shape)
     var positions = [0]
     for axis in 0..<shape.rank {

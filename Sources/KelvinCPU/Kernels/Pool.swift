@@ -5,6 +5,7 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addPool() {
     add(Pool.self) { (op, context) throws(DeviceError) in
+      if context.inputs[0].scalar.isByte { return try integerPool(op, context) }
       try context.requireArithmetic()
       let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
       var window = try context.window(op.window, input: x, output: y)
@@ -32,6 +33,22 @@ extension KernelTable<CPUContext, CPUKernel> {
   }
 }
 
+/// Maxima of 8-bit integers.
+private func integerPool(_ op: Pool, _ context: CPUContext) throws(DeviceError) -> CPUKernel {
+  let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
+  let window = try context.window(op.window, input: x, output: y)
+  let run = context.integers.pool
+  let isSigned = context.inputs[0].scalar == .int8
+  return CPUKernel { operands, list in
+    let arguments = ck_integer_pool_args(
+      x: operands.bytes(0), y: operands.outputs[0].assumingMemoryBound(to: UInt8.self), is_signed: isSigned,
+      window: window)
+    list.add(
+      run, arguments, items: window.out_height * window.out_width == 0 ? 0 : x[0] * x[1],
+      cost: window.out_height * window.out_width * op.window.count)
+  }
+}
+
 extension CPUContext {
   private static let longestReach = 1 << 24
   private static let scratchLimit = 64 << 20
@@ -39,10 +56,14 @@ extension CPUContext {
   /// Bytes of scratch in which a thread keeps the padded rows that one row of windows covers.
   func scratch(for window: inout ck_window) throws(DeviceError) -> Int {
     let byteCount = 4 * variant.kernels.window_elements(&window)
+    try checkScratch(byteCount)
+    return byteCount
+  }
+
+  func checkScratch(_ byteCount: Int) throws(DeviceError) {
     guard byteCount <= Self.scratchLimit else {
       throw unsupported("windows that cover \(byteCount) bytes of padded input, more than \(Self.scratchLimit)")
     }
-    return byteCount
   }
 
   /// A window of one or two axes, as the kernels see it.

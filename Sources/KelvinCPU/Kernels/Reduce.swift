@@ -5,7 +5,12 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addReduce() {
     add(Reduce.self) { (op, context) throws(DeviceError) in
-      try context.requireArithmetic()
+      let usesIntegers = try context.usesIntegers()
+      let element = context.inputs[0].scalar.innerByteCount
+      if usesIntegers, [.l2, .logSum, .logSumExp].contains(op.function) {
+        throw context.unsupported("\(op.function.rawValue) in \(context.inputs[0].scalar.rawValue) arithmetic")
+      }
+      let type = context.inputs[0].scalar.innerCode
       let shape = context.inputs[0].shape
       let run = context.variant.kernels.reduce
       var arguments = ck_reduce_args()
@@ -25,23 +30,32 @@ extension KernelTable<CPUContext, CPUKernel> {
         let order = long.filter { !op.axes.contains($0) } + reduced.map { long[$0] }
         let sizes = Shape(order.map { shape[$0] })
         copy = try CPUCopy(
-          sizes: sizes.dimensions, source: order.map { shape.strides[$0] }, target: sizes.strides, element: 4,
+          sizes: sizes.dimensions, source: order.map { shape.strides[$0] }, target: sizes.strides, element: element,
           in: context)
         (arguments.outer, arguments.inner) = (arguments.inner, 1)
       }
       var kernel = CPUKernel { [arguments] operands, list in
         var arguments = arguments
-        arguments.x = operands.floats(0)
+        var source = operands.inputs[0]
         if let copy {
-          copy.record(from: operands.inputs[0], to: operands.temporaries[0], list)
-          arguments.x = UnsafePointer(operands.temporary(0))
+          copy.record(from: source, to: operands.temporaries[0], list)
+          source = UnsafeRawPointer(operands.temporaries[0])
         }
+        if usesIntegers {
+          let integers = ck_int_reduce_args(
+            x: source, y: operands.outputs[0], type: type, function: arguments.function, outer: arguments.outer,
+            length: arguments.length, inner: arguments.inner)
+          list.add(
+            ck_int_reduce_run, integers, items: arguments.outer, cost: 2 * arguments.length * arguments.inner)
+          return
+        }
+        arguments.x = source?.assumingMemoryBound(to: Float.self)
         arguments.y = operands.result()
         list.add(
           run, arguments, items: arguments.outer * parts(arguments.inner, of: Int(ck_reduce_chunk)),
           cost: arguments.length * min(arguments.inner, Int(ck_reduce_chunk)))
       }
-      if copy != nil { kernel.temporaries = [4 * shape.count] }
+      if copy != nil { kernel.temporaries = [element * shape.count] }
       return kernel
     }
   }

@@ -5,8 +5,8 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addUnary() {
     add(Unary.self) { (op, context) throws(DeviceError) in
-      try context.requireArithmetic()
       let count = context.outputs[0].count
+      if try context.usesIntegers() { return try integerUnary(op.function, context, count: count) }
       let map = context.variant.map(op.function)
       let run = context.variant.kernels.unary
       return CPUKernel { operands, list in
@@ -16,6 +16,46 @@ extension KernelTable<CPUContext, CPUKernel> {
           run, arguments, items: parts(count, of: Int(ck_map_chunk)),
           cost: Int(ck_map_chunk) * Int(op.function.operations))
       }
+    }
+  }
+}
+
+private func integerUnary(
+  _ function: UnaryFunction, _ context: CPUContext, count: Int
+) throws(DeviceError) -> CPUKernel {
+  let scalar = context.inputs[0].scalar
+  guard let code = function.integerCode else { throw context.unsupported("\(function) in \(scalar.rawValue) arithmetic") }
+  var arguments = ck_int_unary_args()
+  arguments.type = scalar.innerCode
+  arguments.function = code
+  arguments.count = count
+  arguments.lower = Int64(Int(saturating: Double(function.a)))
+  arguments.upper = Int64(Int(saturating: Double(function.b)))
+  arguments.a = Double(function.a)
+  arguments.b = Double(function.b)
+  return CPUKernel { [arguments] operands, list in
+    var arguments = arguments
+    arguments.x = operands.inputs[0]
+    arguments.y = operands.outputs[0]
+    list.add(
+      ck_int_unary_run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: 2 * Int(ck_map_chunk))
+  }
+}
+
+extension UnaryFunction {
+  /// The function's number among those of integers and booleans.
+  fileprivate var integerCode: Int? {
+    switch kind {
+    case .relu: Int(ck_int_relu)
+    case .clip: Int(ck_int_clip)
+    case .abs: Int(ck_int_abs)
+    case .negate: Int(ck_int_negate)
+    case .floor, .ceil, .round: Int(ck_int_copy)
+    case .sign: Int(ck_int_sign)
+    case .square: Int(ck_int_square)
+    case .affine: Int(ck_int_affine)
+    case .logicalNot: Int(ck_int_not)
+    default: nil
     }
   }
 }

@@ -17,10 +17,12 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
   /// Every case of every operator.
   package static let all: [ConformanceCase] =
-    argReduce + batchNormalization + binary + cast + compare + concat + convolution + convolutionTranspose
-    + cumulativeSum + expand + gather + gatherElements + gatherND + integers + layerNormalization + linear
-    + localResponseNormalization + logic + matmul + nonMaximumSuppression + pad + pool + reduce + reshape + resize
-    + scatterElements + scatterND + select + slice + softmax + topK + transpose + unary
+    argReduce + batchNormalization + binary + binaryInteger + cast + chains + compare + concat + convolution
+    + convolutionInteger + convolutionTranspose + cumulativeSum + dequantize + expand + gather + gatherElements
+    + gatherND + integerPool + integers + layerNormalization + linear + localResponseNormalization + logic + matmul
+    + matmulInteger
+    + nonMaximumSuppression + pad + pool + quantize + reduce + reshape + resize + scatterElements + scatterND + select
+    + slice + softmax + topK + transpose + unary
 }
 
 /// An operand of a case's node.
@@ -35,6 +37,8 @@ package enum CaseOperand: Sendable {
   case ranged(Shape, ClosedRange<Float>)
   /// Given at run time, with these values and type.
   case exactly(Tensor)
+  /// Part of the model, with these values and type.
+  case fixed(Tensor)
 }
 
 extension ConformanceCase {
@@ -63,6 +67,9 @@ extension ConformanceCase {
       case .input(let shape): tensor = .random(scalar, shape, -1...1, &random)
       case .ranged(let shape, let range): tensor = .random(scalar, shape, range, &random)
       case .exactly(let given): tensor = given
+      case .fixed(let given):
+        tensor = given
+        isWeight = true
       case .weight(let shape):
         tensor = .random(scalar, shape, -1...1, &random)
         isWeight = true

@@ -56,7 +56,8 @@ extension Emitter {
       throw invalid("a range from \(start) to \(limit) by \(delta)")
     }
     let type = TensorType(scalar, [max(0, Int(saturating: count))])
-    return constant(Weight(Tensor(type, rounding: (0..<type.count).map { start + Double($0) * delta })))
+    return constant(
+      Weight(type) { Tensor(type, rounding: (0..<type.count).map { start + Double($0) * delta }) })
   }
 
   /// The elements in opposite order along some axes.

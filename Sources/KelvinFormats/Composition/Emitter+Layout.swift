@@ -8,7 +8,8 @@ extension Emitter {
     guard let weight = weight(x), shape.isAddressable, shape.count == self.shape(x).count,
       shape.rank <= Self.rankLimit
     else { return try add(Reshape(shape), x, step: step) }
-    if case .dense(let tensor) = weight.encoding { return constant(Weight(tensor.reshaped(to: shape)), step: step) }
+    let reshaped = weight.reshaped(to: shape)
+    if case .deferred = reshaped.encoding {} else { return constant(reshaped, step: step) }
     let type = TensorType(weight.type.scalar, shape)
     return try derived(x, type, step: step) { $0.reshaped(to: shape) } ?? add(Reshape(shape), x, step: step)
   }

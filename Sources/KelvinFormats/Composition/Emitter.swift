@@ -98,7 +98,7 @@ struct Emitter {
   ) -> ValueID? {
     let depth = depths[x] ?? 0
     guard let weight = weight(x), depth < Self.depthLimit else { return nil }
-    let result = constant(Weight(type) { compute(weight.dense()) }, step: step)
+    let result = constant(Weight(type, from: [weight]) { compute(weight.dense()) }, step: step)
     depths[result] = depth + 1
     return result
   }

@@ -57,10 +57,11 @@ struct MILGraphSource: GraphSource {
       return try scope.define(output.name, constant: value)
     }
     if operation.kind == "classify" { return }
-    guard let mapper = MILMapper.byName[operation.kind] else { return }
     let kind = "\(function.prefix).\(operation.kind)"
     scope.emitter.begin(
       Origin(name: operation.name, kind: kind, index: operation.index), outputNames: operation.outputs.map(\.name))
+    if let encoder = MILConstexpr.byName[operation.kind] { return try add(encoder, operation, &scope) }
+    guard let mapper = MILMapper.byName[operation.kind] else { return }
     let results = try mapper.map(operation, &scope)
     for (output, result) in zip(operation.outputs, results) {
       let type = scope.emitter.type(result)
@@ -68,6 +69,20 @@ struct MILGraphSource: GraphSource {
         throw scope.emitter.invalid("output '\(output.name)' is declared \(declared), it computes \(type)")
       }
       try scope.define(output.name, result, by: "\(kind) '\(operation.name)'")
+    }
+  }
+
+  private func add(_ encoder: MILConstexpr, _ operation: MILOperation, _ scope: inout MILScope) throws {
+    let weights: [Weight]
+    do { weights = try encoder.weights(operation, scope) } catch let error as GraphError {
+      let place = scope.emitter.invalid("").place
+      throw error.place == place ? error : GraphError(place, "\(error.place): \(error.reason)")
+    }
+    for (output, weight) in zip(operation.outputs, weights) {
+      if let declared = output.type.tensorType, declared != weight.type {
+        throw scope.emitter.invalid("output '\(output.name)' is declared \(declared), it computes \(weight.type)")
+      }
+      try scope.define(output.name, weight: weight)
     }
   }
 
@@ -81,7 +96,9 @@ struct MILGraphSource: GraphSource {
   func findMissing(_ missing: inout MissingOperations) {
     var pending = function.block.operations[...]
     while let operation = pending.popFirst() {
-      if operation.kind != "const", operation.kind != "classify", MILMapper.byName[operation.kind] == nil {
+      if operation.kind != "const", operation.kind != "classify", MILMapper.byName[operation.kind] == nil,
+        MILConstexpr.byName[operation.kind] == nil
+      {
         missing.add("\(function.prefix).\(operation.kind)", at: operation.name)
       }
       for block in operation.blocks { pending += block.operations }
@@ -95,6 +112,7 @@ struct MILScope {
   private let files: WeightFiles
   private var values: [String: ValueID] = [:]
   private var constants: [String: MILValue] = [:]
+  private var weights: [String: Weight] = [:]
 
   init(_ emitter: Emitter, _ files: WeightFiles) {
     self.emitter = emitter
@@ -102,23 +120,29 @@ struct MILScope {
   }
 
   mutating func define(_ name: String, _ id: ValueID, by place: String) throws {
-    guard constants[name] == nil, values.updateValue(id, forKey: name) == nil else {
+    guard constants[name] == nil, weights[name] == nil, values.updateValue(id, forKey: name) == nil else {
       throw GraphError(place, "computes '\(name)', which is there already")
     }
   }
 
   mutating func define(_ name: String, constant: MILValue) throws {
-    guard values[name] == nil, constants.updateValue(constant, forKey: name) == nil else {
+    guard values[name] == nil, weights[name] == nil, constants.updateValue(constant, forKey: name) == nil else {
+      throw GraphError("const '\(name)'", "the name is used twice")
+    }
+  }
+
+  mutating func define(_ name: String, weight: Weight) throws {
+    guard values[name] == nil, constants[name] == nil, weights.updateValue(weight, forKey: name) == nil else {
       throw GraphError("const '\(name)'", "the name is used twice")
     }
   }
 
   mutating func value(_ name: String, reader: String) throws -> ValueID {
     if let id = values[name] { return id }
-    guard let constant = constants[name] else {
+    guard let weight = try constants[name]?.weight(files, name: name) ?? weights[name] else {
       throw GraphError(reader, "reads '\(name)', which nothing before it computes")
     }
-    let id = emitter.constant(named: name, Weight(try constant.tensor(files, name: name)))
+    let id = emitter.constant(named: name, weight)
     values[name] = id
     return id
   }
@@ -128,7 +152,7 @@ struct MILScope {
     case .name(let name): return try value(name, reader: "\(operation.kind) '\(operation.name)'")
     case .value(let value):
       let name = "\(operation.name)/\(input)"
-      return emitter.constant(named: name, Weight(try value.tensor(files, name: name)))
+      return emitter.constant(named: name, try value.weight(files, name: name))
     }
   }
 
@@ -138,6 +162,13 @@ struct MILScope {
     case .name(let name): constants[name]
     case .value(let value): value
     }
+  }
+
+  /// The weight behind a binding; nil where it depends on the model's inputs.
+  func weight(_ binding: MILOperation.Binding, _ input: String) throws -> Weight? {
+    if let constant = constant(binding) { return try constant.weight(files, name: input) }
+    guard let name = binding.name else { return nil }
+    return weights[name] ?? values[name].flatMap { emitter.weight($0) }
   }
 
   func text(_ binding: MILOperation.Binding) throws -> String? { try constant(binding)?.strings().first }
@@ -154,7 +185,9 @@ struct MILScope {
       try check(constant.type.tensorType)
       return try constant.tensor(files, name: input)
     }
-    guard let name = binding.name, let id = values[name], let weight = emitter.weight(id) else { return nil }
+    guard let name = binding.name, let weight = weights[name] ?? values[name].flatMap({ emitter.weight($0) }) else {
+      return nil
+    }
     try check(weight.type)
     return weight.dense()
   }

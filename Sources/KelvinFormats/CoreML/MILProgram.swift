@@ -19,7 +19,8 @@ struct MILProgram {
     var files = Set<String>()
     for function in functions.values {
       for operation in function.block.operations {
-        if let file = operation.attributes["val"]?.blob?.file { files.insert(file) }
+        for value in operation.attributes.values { value.blob.map { _ = files.insert($0.file) } }
+        for case .value(let value) in operation.inputs.values.joined() { value.blob.map { _ = files.insert($0.file) } }
       }
     }
     return files.sorted()

@@ -23,13 +23,20 @@ struct MILType {
 
   var scalar: ScalarType? { dataType.flatMap { ScalarType(mil: $0) } }
 
+  /// The sizes of a tensor, where all of them are known.
+  var shape: Shape? {
+    let known = Shape(sizes.compactMap { $0 })
+    return dataType != nil && known.rank == sizes.count && known.isAddressable ? known : nil
+  }
+
   /// The type, where it is a tensor of known sizes and of an element type that Kelvin has.
   var tensorType: TensorType? {
-    guard let scalar else { return nil }
-    let known = sizes.compactMap { $0 }
-    guard known.count == sizes.count, Shape(known).isAddressable else { return nil }
-    return TensorType(scalar, Shape(known))
+    guard let scalar, let shape else { return nil }
+    return TensorType(scalar, shape)
   }
+
+  /// For elements of fewer than 8 bits, how they are packed.
+  var packing: MILPacking? { dataType.flatMap { MILPacking($0) } }
 
   private mutating func readTensor(_ message: WireMessage) throws(FormatError) {
     typealias Fields = MILSchema.TensorType
@@ -55,6 +62,28 @@ struct MILType {
       if field.number == MILSchema.Dimension.ConstantDimension.size { size = try field.integer() }
     }
     return size
+  }
+}
+
+/// An element type of fewer than 8 bits.
+struct MILPacking {
+  let bits: Int
+  let isSigned: Bool
+  /// The type's number in weight files.
+  let blobType: UInt32
+
+  /// - Parameter dataType: a number of MIL's `DataType`.
+  init?(_ dataType: Int) {
+    typealias Number = MILSchema.DataType
+    switch dataType {
+    case Number.int4: (bits, isSigned, blobType) = (4, true, 8)
+    case Number.uint1: (bits, isSigned, blobType) = (1, false, 9)
+    case Number.uint2: (bits, isSigned, blobType) = (2, false, 10)
+    case Number.uint4: (bits, isSigned, blobType) = (4, false, 11)
+    case Number.uint3: (bits, isSigned, blobType) = (3, false, 12)
+    case Number.uint6: (bits, isSigned, blobType) = (6, false, 13)
+    default: return nil
+    }
   }
 }
 

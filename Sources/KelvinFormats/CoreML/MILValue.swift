@@ -60,6 +60,27 @@ struct MILValue {
     return tensor
   }
 
+  /// The elements of a numeric tensor as they are stored, packed ones included.
+  func weight(_ files: WeightFiles, name: String) throws(FormatError) -> Weight {
+    guard let packing = type.packing, let shape = type.shape else { return Weight(try tensor(files, name: name)) }
+    let bytes: Bytes
+    if let blob {
+      bytes = try WeightBlob(blob, files, message.file, name).elements(packing, shape)
+    } else {
+      var stored: Bytes?
+      if let list = try immediate?.message(MILSchema.Value.ImmediateValue.tensor)?.message(MILSchema.TensorValue.bytes)
+      {
+        var reader = list.fields()
+        while let field = try reader.next() { stored = try field.bytes() }
+      }
+      guard let stored else { throw malformed(name, "it has no value") }
+      bytes = stored
+    }
+    do throws(GraphError) {
+      return Weight(try PackedIntegers(bytes, bits: packing.bits, isSigned: packing.isSigned, shape: shape))
+    } catch { throw malformed(name, error.reason) }
+  }
+
   /// The strings of a string tensor, or of a list of them.
   func strings() throws(FormatError) -> [String] {
     guard let immediate else { return [] }

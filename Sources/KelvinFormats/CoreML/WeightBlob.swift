@@ -46,10 +46,25 @@ struct WeightBlob {
     guard dataType == Self.number(type.scalar) else {
       throw malformed("\(type) is expected, the record has element type \(dataType)")
     }
-    guard byteCount == UInt64(type.byteCount) else {
-      throw malformed("\(type) takes \(type.byteCount) bytes, the record has \(byteCount)")
+    return try elements(type.byteCount, "\(type)")
+  }
+
+  /// Elements of fewer than 8 bits, mapped.
+  ///
+  /// - Parameter shape: an addressable one.
+  func elements(_ packing: MILPacking, _ shape: Shape) throws(FormatError) -> Bytes {
+    let name = "\(shape) of \(packing.bits) bits"
+    guard dataType == packing.blobType else {
+      throw malformed("\(name) is expected, the record has element type \(dataType)")
     }
-    guard let offset = Int(exactly: dataOffset), let bytes = contents.slice(offset: offset, count: type.byteCount)
+    return try elements(PackedIntegers.byteCount(shape.count, bits: packing.bits), name)
+  }
+
+  private func elements(_ count: Int, _ type: String) throws(FormatError) -> Bytes {
+    guard byteCount == UInt64(count) else {
+      throw malformed("\(type) takes \(count) bytes, the record has \(byteCount)")
+    }
+    guard let offset = Int(exactly: dataOffset), let bytes = contents.slice(offset: offset, count: count)
     else {
       throw malformed("its \(byteCount) bytes from \(dataOffset) lie outside the file, which has \(contents.count)")
     }

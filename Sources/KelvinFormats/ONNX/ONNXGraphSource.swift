@@ -22,7 +22,7 @@ struct ONNXGraphSource: GraphSource {
     }
     for node in model.graph.nodes {
       do {
-        try add(node, &emitter, &values)
+        try add(node, depth: 0, &emitter, &values)
       } catch let error as GraphError {
         throw FormatError(
           .malformed, file: file, place: error.place, offset: node.offset, "\(error.reason) [operation \(node.index)]")
@@ -42,7 +42,11 @@ struct ONNXGraphSource: GraphSource {
     }
   }
 
-  private func add(_ node: ONNXNode, _ emitter: inout Emitter, _ values: inout [String: ValueID]) throws {
+  /// Writes a node, `depth` branches deep.
+  func add(
+    _ node: ONNXNode, depth: Int, _ emitter: inout Emitter, _ values: inout [String: ValueID]
+  ) throws {
+    if node.qualifiedKind == "If" { return try addBranch(of: node, depth: depth, &emitter, &values) }
     guard let mapper = ONNXMapper.byName[node.qualifiedKind] else { return }
     var operands: [ValueID?] = []
     for name in node.inputs {
@@ -62,6 +66,11 @@ struct ONNXGraphSource: GraphSource {
       emitter = operation.emitter
       throw error
     }
+    try define(node, results, &values)
+  }
+
+  /// Names a node's results.
+  func define(_ node: ONNXNode, _ results: [ValueID], _ values: inout [String: ValueID]) throws {
     for (name, result) in zip(node.outputs, results) where !name.isEmpty {
       guard model.graph.initializers[name] == nil, values.updateValue(result, forKey: name) == nil else {
         throw GraphError("\(node.kind) '\(node.name)'", "computes '\(name)', which is there already")
@@ -70,7 +79,7 @@ struct ONNXGraphSource: GraphSource {
   }
 
   /// The value of a name, which becomes a constant the first time an initialiser is read.
-  private func value(
+  func value(
     _ name: String, _ emitter: inout Emitter, _ values: inout [String: ValueID], reader: String, offset: Int
   ) throws(FormatError) -> ValueID {
     if let id = values[name] { return id }
@@ -90,7 +99,9 @@ struct ONNXGraphSource: GraphSource {
     var missing = MissingOperations()
     var pending = model.graph.nodes[...]
     while let node = pending.popFirst() {
-      if ONNXMapper.byName[node.qualifiedKind] == nil { missing.add(node.qualifiedKind, at: node.name) }
+      if node.qualifiedKind != "If", ONNXMapper.byName[node.qualifiedKind] == nil {
+        missing.add(node.qualifiedKind, at: node.name)
+      }
       for graph in node.attributes.values.flatMap(\.graphs) { pending += try ONNXGraph(graph).nodes }
     }
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }

@@ -15,6 +15,7 @@ struct ONNXModel {
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = ONNXSchema.ModelProto
     var graph: ONNXGraph?
+    var functions: [ONNXFunction] = []
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
@@ -23,6 +24,9 @@ struct ONNXModel {
       case Fields.docString: summary = try field.string()
       case Fields.graph: graph = try ONNXGraph(field.message())
       case Fields.opsetImport: try addOperatorSet(field.message())
+      case Fields.functions:
+        try field.check(functions.count, WireMessage.operandLimit)
+        functions.append(try ONNXFunction(field.message()))
       case Fields.metadataProps:
         try field.check(metadata.count)
         let entry = try ONNXEntry(field.message())
@@ -35,6 +39,7 @@ struct ONNXModel {
         .malformed, file: message.file, "it has no graph", remedy: "expected an ONNX model; the file may be cut short")
     }
     self.graph = graph
+    self.graph.nodes = try ONNXInliner.inlined(graph.nodes, functions, file: message.file)
   }
 
   private mutating func addOperatorSet(_ message: WireMessage) throws(FormatError) {
@@ -122,8 +127,9 @@ struct ONNXNode {
   var givenName = ""
   var kind = ""
   var domain = ""
+  var overload = ""
   var attributes: [String: ONNXAttribute] = [:]
-  let index: Int
+  var index: Int
   let offset: Int
 
   /// The node's name, or its first output's.
@@ -143,6 +149,7 @@ struct ONNXNode {
       case Fields.name: givenName = try field.name()
       case Fields.opType: kind = try field.name()
       case Fields.domain: domain = try field.name()
+      case Fields.overload: overload = try field.name()
       case Fields.attribute:
         try field.check(attributes.count, WireMessage.operandLimit)
         let attribute = try ONNXAttribute(field.message())
@@ -152,11 +159,22 @@ struct ONNXNode {
     }
     if domain == "ai.onnx" { domain = "" }
   }
+
+  /// A node of the standard operators that stands where another one stood.
+  init(kind: String, inputs: [String], outputs: [String], at node: ONNXNode) {
+    self.kind = kind
+    self.inputs = inputs
+    self.outputs = outputs
+    index = node.index
+    offset = node.offset
+  }
 }
 
 /// An `AttributeProto`. Which of the values counts follows from the operator.
 struct ONNXAttribute {
   var name = ""
+  /// The attribute of the function's caller whose value it takes; empty for a value of its own.
+  var reference = ""
   var float: Float?
   var integer: Int?
   var text: String?
@@ -172,6 +190,7 @@ struct ONNXAttribute {
     while let field = try reader.next() {
       switch field.number {
       case Fields.name: name = try field.string()
+      case Fields.refAttrName: reference = try field.name()
       case Fields.f: float = try field.float()
       case Fields.i: integer = try field.integer()
       case Fields.s: text = try field.string()

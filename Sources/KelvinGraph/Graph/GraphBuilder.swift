@@ -77,13 +77,14 @@ package struct GraphBuilder {
     return outputs
   }
 
-  /// The results of an operation on small constants, or nil where it is not one.
+  /// The results of an operation on small constants, or nil where it is not one. Dequantization stays, so that passes find
+  /// the integers.
   private mutating func fold(
     _ op: any Operator, _ inputs: [ValueID], _ types: [TensorType]
   ) throws(GraphError) -> [Tensor]? {
     let inputTypes = graph.types(inputs)
     guard (inputTypes + types).allSatisfy({ $0.count <= Self.foldingLimit }),
-      inputs.allSatisfy({ graph[$0].weight != nil })
+      inputs.allSatisfy({ graph[$0].weight != nil }), !(op is Dequantize)
     else { return nil }
     let empty = types.allSatisfy { $0.count == 0 }
     if empty { return types.map { Tensor($0, Bytes([UInt8]())) } }

@@ -1,6 +1,6 @@
 /// The largest element or the mean of each window.
 ///
-/// Input: x `[N, C, spatial…]`. Output: `[N, C, spatial…]`.
+/// Input: x `[N, C, spatial…]`, for maxima also of 8-bit integers. Output: `[N, C, spatial…]`.
 package struct Pool: Operator {
   package enum Function: String, Hashable, Sendable {
     case maximum
@@ -22,7 +22,7 @@ package struct Pool: Operator {
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 1...1)
     let x = inputs[0]
-    guard x.scalar.isFloatingPoint, x.shape.rank == window.rank + 2 else {
+    guard x.scalar.isFloatingPoint || (function == .maximum && x.scalar.isByte), x.shape.rank == window.rank + 2 else {
       throw OperatorError("expected \(window.rank + 2) dimensions of a floating-point type, got \(x)")
     }
     for axis in 0..<window.rank

@@ -27,73 +27,95 @@ package struct AffineWeight: Sendable {
     return Tensor(
       type,
       Bytes(count: type.byteCount) { target in
-        if type.scalar == .float16 {
-          let output = target.bindMemory(to: UInt16.self)
-          fill(output) { $0.halfBits }
-        } else {
-          let output = target.bindMemory(to: Float.self)
-          fill(output) { $0 }
-        }
+        if type.scalar == .float16 { fill(target, UInt16.self) } else { fill(target, Float.self) }
       })
   }
 
-  /// - Parameter round: what a result is stored as.
-  @inline(__always)
-  private func fill<T: BitwiseCopyable>(_ target: UnsafeMutableBufferPointer<T>, _ round: (Float) -> T) {
-    let scales = scale.dense().floats
-    let offsets = offset?.dense().floats
-    let biases = bias?.dense().floats
-    let isHalf = scale.type.scalar == .float16
-    let roundsSteps = isHalf && offset?.type.scalar != .float32
-    func value(_ data: Float, _ block: Int) -> T {
-      if let biases { return round(Float(Double(data) * Double(scales[block]) + Double(biases[block]))) }
-      var difference = isHalf ? Float(halfBits: data.halfBits) : data
-      if let offsets { difference -= offsets[block] }
-      if roundsSteps { difference = Float(halfBits: difference.halfBits) }
-      return round(scales[block] * difference)
-    }
-    guard let output = target.baseAddress else { return }
+  private func fill<T: AffineResult>(_ target: UnsafeMutableRawBufferPointer, _: T.Type) {
+    guard let output = target.bindMemory(to: T.self).baseAddress else { return }
+    let rule = AffineRule<T>(
+      scales: scale.dense().floats, offsets: offset?.dense().floats, biases: bias?.dense().floats,
+      roundsSteps: scale.type.scalar == .float16 && offset?.type.scalar != .float32,
+      isExact: bias == nil && offset?.type.scalar.isFloatingPoint != true)
     let scalar = data.type.scalar
     guard !scalar.isFloatingPoint else {
       let values = data.dense().floats
       grid.forEachRun { start, count, block in
-        for index in start..<start + count { output[index] = value(values[index], block) }
+        for index in start..<start + count { output[index] = rule.result(values[index], block) }
       }
       return
     }
-    let codeCount = 1 << (scalar == .int8 ? 8 : data.codeBits)
-    // Integers and their differences are exact in every type, so that only the product is rounded.
-    let isExact = biases == nil && offset?.type.scalar.isFloatingPoint != true
-    func values(
-      _ codes: UnsafePointer<UInt8>, _ count: Int, _ block: Int, to output: UnsafeMutablePointer<T>
-    ) {
-      let shift: Float = scalar == .int8 ? 128 : 0
-      let flip: UInt8 = scalar == .int8 ? 0x80 : 0
-      if isExact {
-        let (scale, offset) = (scales[block], (offsets?[block] ?? 0) + shift)
-        for index in 0..<count { output[index] = round(scale * (Float(codes[index] ^ flip) - offset)) }
-      } else {
-        for index in 0..<count { output[index] = value(Float(codes[index] ^ flip) - shift, block) }
-      }
-    }
     // Every result that one block can have is computed once where that is less work.
+    let codeCount = 1 << (scalar == .int8 ? 8 : data.codeBits)
+    let isSigned = scalar == .int8
     var known = -1
     withUnsafeTemporaryAllocation(of: T.self, capacity: 256) { table in
       withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { every in
         guard let results = table.baseAddress, let every = every.baseAddress else { return }
         for code in 0..<256 { every[code] = UInt8(code) }
         data.forEachCode(grid) { start, codes, count, block in
-          if known != block, grid.runLength >= 2 * codeCount {
-            values(every, codeCount, block, to: results)
+          if known != block, grid.runLength >= 4 * codeCount {
+            rule.results(every, codeCount, isSigned: isSigned, block, to: results)
             known = block
           }
           if known == block {
             for index in 0..<count { output[start + index] = results[Int(codes[index])] }
           } else {
-            values(codes, count, block, to: output + start)
+            rule.results(codes, count, isSigned: isSigned, block, to: output + start)
           }
         }
       }
+    }
+  }
+}
+
+/// An element type of results, as it is stored.
+private protocol AffineResult: BitwiseCopyable {
+  init(rounding value: Float)
+}
+
+extension UInt16: AffineResult {
+  /// The bits of a binary16 number.
+  @inline(__always)
+  fileprivate init(rounding value: Float) { self = value.halfBits }
+}
+
+extension Float: AffineResult {
+  @inline(__always)
+  fileprivate init(rounding value: Float) { self = value }
+}
+
+/// The arithmetic of one weight.
+private struct AffineRule<Result: AffineResult> {
+  let scales: [Float]
+  let offsets: [Float]?
+  let biases: [Float]?
+  /// Whether each step is rounded to binary16.
+  let roundsSteps: Bool
+  /// Whether integers' differences are exact, so that only the product is rounded.
+  let isExact: Bool
+
+  func result(_ data: Float, _ block: Int) -> Result {
+    if let biases { return Result(rounding: Float(Double(data) * Double(scales[block]) + Double(biases[block]))) }
+    var difference = Result.self == UInt16.self ? Float(halfBits: data.halfBits) : data
+    if let offsets { difference -= offsets[block] }
+    if roundsSteps { difference = Float(halfBits: difference.halfBits) }
+    return Result(rounding: scales[block] * difference)
+  }
+
+  /// The results of 8-bit integers of one block.
+  func results(
+    _ codes: UnsafePointer<UInt8>, _ count: Int, isSigned: Bool, _ block: Int, to output: UnsafeMutablePointer<Result>
+  ) {
+    let flip: UInt8 = isSigned ? 0x80 : 0
+    let shift: Float = isSigned ? 128 : 0
+    if isExact {
+      let (scale, offset) = (scales[block], (offsets?[block] ?? 0) + shift)
+      for index in 0..<count {
+        output[index] = Result(rounding: scale * (Float(codes[index] ^ flip) - offset))
+      }
+    } else {
+      for index in 0..<count { output[index] = result(Float(codes[index] ^ flip) - shift, block) }
     }
   }
 }

@@ -58,7 +58,7 @@ package struct Bytes: Sendable {
   }
 
   /// Whether this is part of a mapped file, `offset` bytes from the file's start; otherwise it is memory of our own.
-  package var isMapped: Bool { owner.mappedCount > 0 }
+  package var isMapped: Bool { owner.isFile }
 
   /// Part of this region, sharing its memory; nil where the range lies outside it.
   package func slice(offset: Int, count: Int) -> Bytes? {
@@ -75,11 +75,40 @@ package struct Bytes: Sendable {
   /// The first byte, valid as long as this region or a copy of it lives.
   package var baseAddress: UnsafeRawPointer { UnsafeRawPointer(owner.base + offset) }
 
-  private final class Owner: @unchecked Sendable {
+  /// A region that does not keep its memory alive.
+  package struct Unowned: Sendable {
+    private weak var owner: Owner?
+    private let offset: Int
+    private let count: Int
+
+    package init(_ bytes: Bytes) {
+      owner = bytes.owner
+      offset = bytes.offset
+      count = bytes.count
+    }
+
+    /// The region, as long as anybody else keeps its memory.
+    package var bytes: Bytes? { owner.map { Bytes(owner: $0, offset: offset, count: count) } }
+  }
+
+  fileprivate final class Owner: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
+    /// Bytes to unmap, 0 where the memory was allocated.
     let mappedCount: Int
+    let isFile: Bool
+    /// From here on memory comes straight from the system, which hands it out zeroed.
+    private static let systemCount = 1 << 20
 
     init(allocating count: Int) {
+      isFile = false
+      if count >= Self.systemCount {
+        let memory = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        if let memory, memory != MAP_FAILED {
+          base = memory
+          mappedCount = count
+          return
+        }
+      }
       base = .allocate(byteCount: max(count, 1), alignment: count < 4096 ? 64 : 4096)
       memset(base, 0, count)
       mappedCount = 0
@@ -88,11 +117,20 @@ package struct Bytes: Sendable {
     init(mapped base: UnsafeMutableRawPointer, count: Int) {
       self.base = base
       mappedCount = count
+      isFile = true
     }
 
     deinit {
       if mappedCount > 0 { munmap(base, mappedCount) } else { base.deallocate() }
     }
+  }
+}
+
+extension Bytes {
+  /// The same contents at an address where elements of `T` may lie.
+  package func aligned<T: BitwiseCopyable>(to: T.Type) -> Bytes {
+    guard UInt(bitPattern: baseAddress) % UInt(MemoryLayout<T>.alignment) != 0 else { return self }
+    return withUnsafeBytes { Bytes(copying: $0) }
   }
 }
 

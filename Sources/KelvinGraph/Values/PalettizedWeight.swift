@@ -132,11 +132,3 @@ extension Weight {
     }
   }
 }
-
-extension Bytes {
-  /// The same contents at an address where elements of `T` may lie.
-  func aligned<T: BitwiseCopyable>(to: T.Type) -> Bytes {
-    guard UInt(bitPattern: baseAddress) % UInt(MemoryLayout<T>.alignment) != 0 else { return self }
-    return withUnsafeBytes { Bytes(copying: $0) }
-  }
-}

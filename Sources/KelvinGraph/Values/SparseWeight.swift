@@ -52,7 +52,8 @@ private enum MaskedPlaces {
       guard last >= 0 else { return }
       forEach(mask) { start, codes, count, next in
         for index in 0..<count {
-          let isThere = codes[index] == 0 ? 0 : 1
+          // 1 unless the mask is 0, without a branch that could not be predicted.
+          let isThere = Int((codes[index] | (0 &- codes[index])) >> 7)
           output[start &+ index] = input[min(next, last)] & (0 &- T(truncatingIfNeeded: isThere))
           next &+= isThere
         }
@@ -131,7 +132,18 @@ extension Weight {
     guard type.scalar == .uint8 else { throw GraphError("sparse weight", "the mask is \(type), expected bits") }
     switch encoding {
     case .packed(let bits): return bits.nonzeroCount
-    default: return dense().bytes.withUnsafeBytes { $0.reduce(0) { $0 + ($1 == 0 ? 0 : 1) } }
+    case .palettized(let grown):
+      // A mask that was grown along an axis has a table of two entries.
+      guard case .packed(let bits) = grown.indices.encoding, bits.bits == 1, grown.table.type.count <= 1 << 12,
+        grown.table.type.shape.dimensions.dropLast(2).allSatisfy({ $0 == 1 })
+      else { break }
+      let entries = grown.table.dense().integers
+      let size = grown.table.type.shape.dimensions.last ?? 1
+      let (off, on) = (entries[..<size].count { $0 != 0 }, entries[size..<2 * size].count { $0 != 0 })
+      let ones = bits.nonzeroCount
+      return (bits.count - ones) * off + ones * on
+    default: break
     }
+    return dense().bytes.withUnsafeBytes { $0.reduce(0) { $0 + ($1 == 0 ? 0 : 1) } }
   }
 }

@@ -51,12 +51,14 @@ package struct Weight: Sendable {
   /// A weight that is computed at its first use, once.
   ///
   /// - Parameters:
-  ///   - sources: the weights that it is computed from.
+  ///   - sources: the weights that are expanded in it.
+  ///   - recipe: all that the elements depend on; nil where that may include the shapes of the model's inputs.
   ///   - compute: returns a tensor of exactly this type.
   package init(
-    _ type: TensorType, from sources: [Weight] = [], computing compute: @escaping @Sendable () -> Tensor
+    _ type: TensorType, from sources: [Weight] = [], recipe: WeightRecipe? = nil,
+    computing compute: @escaping @Sendable () -> Tensor
   ) {
-    encoding = .deferred(DeferredTensor(type, sources, compute))
+    encoding = .deferred(DeferredTensor(type, sources, recipe, compute))
     self.type = type
     work = type.count
     depth = 0
@@ -89,6 +91,44 @@ package struct Weight: Sendable {
     return try Weight(.converted(self, scalar), TensorType(scalar, type.shape), of: [self])
   }
 
+  /// The same elements in another shape, in the same encoding where that does not depend on the shape.
+  package func reshaped(to shape: Shape) -> Weight {
+    if shape == type.shape { return self }
+    let single = Shape([Int](repeating: 1, count: shape.rank))
+    switch encoding {
+    case .dense(let tensor): return Weight(tensor.reshaped(to: shape))
+    case .packed(let integers):
+      if let integers = try? PackedIntegers(
+        integers.bytes, bits: integers.bits, isSigned: integers.isSigned, order: integers.order, shape: shape)
+      {
+        return Weight(integers)
+      }
+    case .palettized(let palettized) where palettized.table.type.shape.dimensions.dropLast(2).allSatisfy({ $0 == 1 }):
+      let sizes = palettized.table.type.shape.dimensions.suffix(2)
+      if sizes.last == 1,
+        let weight = try? Weight(
+          palettized: palettized.indices.reshaped(to: shape),
+          table: palettized.table.reshaped(to: Shape(single.dimensions + sizes)))
+      {
+        return weight
+      }
+    case .affine(let affine) where affine.scale.type.count == 1:
+      let data = affine.data.reshaped(to: shape)
+      let scale = affine.scale.reshaped(to: single)
+      if let bias = affine.bias?.reshaped(to: single) {
+        if let weight = try? Weight(affine: data, scale: scale, bias: bias) { return weight }
+      } else if let weight = try? Weight(
+        affine: data, scale: scale, offset: affine.offset?.reshaped(to: single))
+      {
+        return weight
+      }
+    default: break
+    }
+    return Weight(TensorType(type.scalar, shape), from: [self], recipe: WeightRecipe("reshaped", [self])) {
+      dense().reshaped(to: shape)
+    }
+  }
+
   /// The elements themselves. Those of an encoding are computed anew at each call.
   package func dense() -> Tensor {
     switch encoding {
@@ -116,14 +156,14 @@ package struct Weight: Sendable {
     }
   }
 
-  /// Whether the elements take less memory as they are stored than expanded: true for what is encoded, and for what is
-  /// computed from such weights. Expanded forms of these are not kept on disk.
+  /// Whether the elements are encoded, or computed from encoded ones. Expanded forms of these are not kept on disk.
+  /// Plain elements that are merely rounded to another type are not encoded.
   package var isCompressed: Bool {
     switch encoding {
     case .dense: false
     case .deferred(let deferred): deferred.isCompressed
     case .packed, .palettized, .affine, .sparse, .selected: true
-    case .converted: true
+    case .converted(let weight, _): weight.isCompressed
     }
   }
 
@@ -138,18 +178,35 @@ package struct Weight: Sendable {
   }
 }
 
+/// How a weight is computed from others: equal recipes with equal inputs give equal elements of one type, whatever the
+/// shapes of the model's inputs, so that packed forms can be shared between shapes.
+package struct WeightRecipe: Sendable {
+  /// What is computed, its parameters included.
+  package let name: String
+  package let inputs: [Weight]
+
+  package init(_ name: String, _ inputs: [Weight]) {
+    self.name = name
+    self.inputs = inputs
+  }
+}
+
 /// A tensor that is computed when it is first asked for.
 package final class DeferredTensor: Sendable {
   package let type: TensorType
   package let sources: [Weight]
+  package let recipe: WeightRecipe?
   let isCompressed: Bool
   let storedByteCount: Int
   private let compute: @Sendable () -> Tensor
   private let computed = Mutex<Tensor?>(nil)
 
-  fileprivate init(_ type: TensorType, _ sources: [Weight], _ compute: @escaping @Sendable () -> Tensor) {
+  fileprivate init(
+    _ type: TensorType, _ sources: [Weight], _ recipe: WeightRecipe?, _ compute: @escaping @Sendable () -> Tensor
+  ) {
     self.type = type
     self.sources = sources
+    self.recipe = recipe
     self.compute = compute
     isCompressed = sources.contains { $0.isCompressed }
     storedByteCount =

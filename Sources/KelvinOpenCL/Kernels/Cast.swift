@@ -30,26 +30,11 @@ extension Lowering {
       switch (from, to) {
       case (_, .bool): "0!="
       case (_, .float32), (_, .float16): "convert_float"
-      default: "convert_\(name(to))_sat\(from.isFloatingPoint ? "_rtz" : "")"
+      default: "convert_\(to.kernelName)_sat\(from.isFloatingPoint ? "_rtz" : "")"
       }
-    let defines = ["SOURCE=\(name(from))", "TARGET=\(name(to))", "CONVERT=\(convert)"]
+    let defines = ["SOURCE=\(from.kernelName)", "TARGET=\(to.kernelName)", "CONVERT=\(convert)"]
     run(
       KernelName(program: "cast", defines: defines, function: "cast"), [source, target],
       [.int(count), .int(tuning.run)], global: [(count + tuning.run - 1) / tuning.run])
-  }
-
-  private func name(_ scalar: ScalarType) -> String {
-    switch scalar {
-    case .float16, .float32: "float"
-    case .float64: "double"
-    case .int8: "char"
-    case .int16: "short"
-    case .int32: "int"
-    case .int64: "long"
-    case .uint8, .bool: "uchar"
-    case .uint16: "ushort"
-    case .uint32: "uint"
-    case .uint64: "ulong"
-    }
   }
 }

@@ -5,7 +5,6 @@ extension Kernels {
   mutating func addConvolution() {
     add(Convolution.self) { op, context throws(DeviceError) in
       try context.checkFloats()
-      try context.check(op.epilogue.activation)
       try context.checkConstant(1, "weights")
       if op.epilogue.hasBias { try context.checkConstant(2, "biases") }
       let plane = try PlaneWindow(op.window, context)

@@ -6,12 +6,7 @@ extension Kernels {
     add(Gather.self) { op, context throws(DeviceError) in
       try context.checkSizes()
       let (x, indices) = (context.inputs[0], context.inputs[1])
-      let index: String
-      switch indices.scalar {
-      case .int32: index = "int"
-      case .int64: index = "long"
-      default: throw context.unsupported("indices of type \(indices.scalar.rawValue)")
-      }
+      let index = indices.scalar.kernelName
       let outer = x.shape.dimensions[..<op.axis].reduce(1, *)
       let inner = x.shape.dimensions[(op.axis + 1)...].reduce(1, *)
       return Emitter { lowering throws(DeviceError) in

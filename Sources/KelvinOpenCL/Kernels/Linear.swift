@@ -5,7 +5,6 @@ extension Kernels {
   mutating func addLinear() {
     add(Linear.self) { op, context throws(DeviceError) in
       try context.checkFloats()
-      try context.check(op.epilogue.activation)
       try context.checkConstant(1, "weights")
       if op.epilogue.hasBias { try context.checkConstant(2, "biases") }
       let weights = context.inputs[1].shape

@@ -25,8 +25,8 @@ extension Kernels {
             rows, columns, depth, op.transposesX ? 1 : xWidth, op.transposesX ? xWidth : 1,
             op.transposesY ? 1 : yWidth, op.transposesY ? yWidth : 1,
           ] + Array(repeating: 1, count: missing) + axes.map(\.size)
-          + Array(repeating: 0, count: missing) + axes.map { $0.x * xCount }
-          + Array(repeating: 0, count: missing) + axes.map { $0.y * yCount }
+          + Array(repeating: 0, count: missing) + axes.map { $0.strides[0] * xCount }
+          + Array(repeating: 0, count: missing) + axes.map { $0.strides[1] * yCount }
         lowering.run(
           KernelName(program: "matmul", function: "matmul"), [left, right, target], constants.map { .int($0) },
           global: [lowering.tuning.blocks(columns), (rows + 3) / 4, batch.count])
@@ -38,9 +38,9 @@ extension Kernels {
 extension BroadcastPlan {
   /// The axes of matrices that are stood for by rows of two elements, their strides in matrices.
   fileprivate var batchAxes: [Axis] {
-    if axes.count == 1, axes[0].size > 2 || axes[0].x == 1 {
-      return axes[0].size == 2 ? [] : [Axis(size: axes[0].size / 2, x: 1, y: 1)]
+    if axes.count == 1, axes[0].size > 2 || axes[0].strides[0] == 1 {
+      return axes[0].size == 2 ? [] : [Axis(size: axes[0].size / 2, strides: [1, 1])]
     }
-    return axes.dropLast().map { Axis(size: $0.size, x: $0.x / 2, y: $0.y / 2) }
+    return axes.dropLast().map { Axis(size: $0.size, strides: $0.strides.map { $0 / 2 }) }
   }
 }

@@ -4,7 +4,11 @@ internal import KelvinGraph
 extension Kernels {
   mutating func addReduce() {
     add(Reduce.self) { op, context throws(DeviceError) in
-      try context.checkFloats()
+      try context.checkSizes()
+      let scalar = context.inputs[0].scalar
+      guard scalar.isFloatingPoint || op.function.keepsIntegers else {
+        throw context.unsupported("\(op.function.rawValue) of \(scalar.rawValue) values")
+      }
       let shape = context.inputs[0].shape
       let kept = (0..<shape.rank).filter { !op.axes.contains($0) }
       let order = kept + op.axes
@@ -32,8 +36,9 @@ extension Kernels {
             inner: shape.dimensions[(last + 1)...].reduce(1, *))
         } else {
           let source = try lowering.place(x, .dense)
-          let rows = lowering.scratch(elements: shape.count)
-          lowering.copy(moved, from: source, to: rows, elementByteCount: 4)
+          let byteCount = lowering.internalByteCount(scalar)
+          let rows = lowering.scratch(elements: (shape.count * byteCount + 3) / 4)
+          lowering.copy(moved, from: source, to: rows, elementByteCount: byteCount)
           let target = lowering.make(y, .dense)
           lowering.reduce(op, rows, target, outer: kept.reduce(1) { $0 * shape[$1] }, length: length, inner: 1)
         }
@@ -42,10 +47,29 @@ extension Kernels {
   }
 }
 
+extension Reduce.Function {
+  /// Whether it combines integers to an integer, as `integer.cl` does.
+  fileprivate var keepsIntegers: Bool {
+    switch self {
+    case .sum, .mean, .maximum, .minimum, .product, .l1, .sumOfSquares: true
+    case .l2, .logSum, .logSumExp: false
+    }
+  }
+}
+
 extension Lowering {
   fileprivate mutating func reduce(
     _ op: Reduce, _ source: Int, _ target: Int, outer: Int, length: Int, inner: Int
   ) {
+    let scalar = type(node.inputs[0]).scalar
+    guard scalar.isFloatingPoint else {
+      let step = min(tuning.run, max(inner, 1))
+      run(
+        KernelName(program: "integer", defines: scalar.wideDefines, function: "integer_reduce"), [source, target],
+        [.int(outer), .int(length), .int(inner), .int(step), .int(Int(op.code))],
+        global: [(inner + step - 1) / step, outer])
+      return
+    }
     run(
       KernelName(program: "reduce", function: inner == 1 ? "reduce_rows" : "reduce_columns"), [source, target],
       [.int(outer), .int(length), .int(inner), .int(Int(op.code))],

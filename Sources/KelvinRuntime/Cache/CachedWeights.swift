@@ -3,12 +3,19 @@ package import KelvinGraph
 import Synchronization
 
 /// Packed weights that a file keeps between processes.
+///
+/// Packed forms of compressed weights are larger than the weights themselves. They are made anew in every process, and
+/// live as long as somebody uses them; the file does not hold them.
 package final class CachedWeights: PackedWeights {
   private struct State {
     var file: PackFile?
     /// Packed here, and not yet in the file.
     var made: [String: Bytes] = [:]
+    /// Packed here from compressed weights.
+    var expanded: [String: Bytes.Unowned] = [:]
     var packedCount = 0
+    /// The size of every packed form that was asked for.
+    var sizes: [String: Int] = [:]
   }
 
   private let directory: CacheDirectory
@@ -24,14 +31,35 @@ package final class CachedWeights: PackedWeights {
   package func packed(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes {
-    let known = state.withLock { $0.made[key] ?? $0.file?[key] }
+    let known = state.withLock { state in
+      state.sizes[key] = byteCount
+      return state.made[key] ?? state.file?[key] ?? state.expanded[key]?.bytes
+    }
     if let known, known.count == byteCount { return known }
     let bytes = try Bytes(count: byteCount, fill: fill)
+    let isCompressed = WeightName.isCompressed(key)
     return state.withLock { state in
+      if isCompressed {
+        if let first = state.expanded[key]?.bytes, first.count == byteCount { return first }
+        state.expanded[key] = Bytes.Unowned(bytes)
+        state.packedCount += 1
+        return bytes
+      }
       if let first = state.made[key], first.count == byteCount { return first }
       state.made[key] = bytes
       state.packedCount += 1
       return bytes
+    }
+  }
+
+  package var footprint: PackedFootprint {
+    state.withLock { state in
+      var footprint = PackedFootprint()
+      for (key, size) in state.sizes {
+        footprint.byteCount += size
+        if WeightName.isCompressed(key) { footprint.expandedByteCount += size }
+      }
+      return footprint
     }
   }
 

@@ -5,7 +5,8 @@ extension Graph {
   /// be kept under these names for any input shapes.
   ///
   /// A constant that the model's file holds depends on its place there, and keeps its name for all shapes. One that
-  /// was computed while the graph was built or passed may depend on the shapes of the model's inputs.
+  /// was computed while the graph was built or passed may depend on the shapes of the model's inputs. The name also tells
+  /// whether the weight is compressed, so that its expanded forms are not kept on disk.
   /// - Parameter inputs: the types of the whole model's inputs.
   func namingWeights(for inputs: [TensorType]) -> Graph {
     namingWeights(computedFrom: inputs.map { "\($0)" })
@@ -15,17 +16,57 @@ extension Graph {
     var graph = self
     for index in graph.values.indices {
       guard let weight = graph.values[index].weight else { continue }
-      let facts: [String]
-      if case .dense(let tensor) = weight.encoding, tensor.bytes.isMapped {
-        facts = ["stored", "\(weight.type)", "\(tensor.bytes.offset)"]
-      } else {
-        facts = ["computed", "\(weight.type)"] + inputs
-      }
-      graph.values[index].name += "#\(ContentKey(facts))"
+      let facts = weight.place.map { ["stored", $0] } ?? ["computed", "\(weight.type)"] + inputs
+      let mark = weight.isCompressed ? WeightName.compressedMark : "#"
+      graph.values[index].name += "\(mark)\(ContentKey(facts))"
     }
     for index in graph.nodes.indices {
       graph.nodes[index].body = graph.nodes[index].body?.namingWeights(computedFrom: inputs)
     }
     return graph
+  }
+}
+
+/// What names of weights, and so keys of packed weights, tell about them.
+enum WeightName {
+  static let compressedMark = "#compressed-"
+
+  /// Whether a key names a weight whose packed form is larger than the stored one, and made anew when a model is loaded.
+  static func isCompressed(_ key: String) -> Bool { key.contains(compressedMark) }
+}
+
+extension Weight {
+  /// The type, and where in the model's files the elements and all they are computed from lie; nil for what may depend
+  /// on the shapes of the model's inputs.
+  fileprivate var place: String? {
+    switch encoding {
+    case .dense(let tensor): tensor.bytes.isMapped ? "\(type)@\(tensor.bytes.offset)" : nil
+    case .packed(let integers):
+      integers.bytes.isMapped ? "\(type)@\(integers.bytes.offset):\(integers.bits),\(integers.order)" : nil
+    case .deferred(let deferred):
+      deferred.recipe.flatMap { recipe in Self.places(recipe.inputs).map { "\(type) \(recipe.name) \($0)" } }
+    case .palettized(let palettized): partPlaces.map { "palettized \(palettized.vectorAxis) \($0)" }
+    case .affine(let affine): partPlaces.map { "affine \(affine.bias == nil ? "" : "with bias ")\($0)" }
+    case .sparse: partPlaces.map { "sparse \($0)" }
+    case .selected: partPlaces.map { "selected \($0)" }
+    case .converted: partPlaces.map { "\(type) of \($0)" }
+    }
+  }
+
+  private var partPlaces: String? { Self.places(parts) }
+
+  /// Small parts count by their contents where they do not lie in a file.
+  private static func places(_ parts: [Weight]) -> String? {
+    var places: [String] = []
+    for part in parts {
+      if let place = part.place {
+        places.append(place)
+      } else if case .dense(let tensor) = part.encoding, tensor.bytes.count <= 1 << 16 {
+        places.append("\(part.type)=\(ContentKey(tensor.bytes))")
+      } else {
+        return nil
+      }
+    }
+    return "(\(places.joined(separator: " ")))"
   }
 }

@@ -4,13 +4,18 @@ import KelvinGraph
 extension KernelTable<KernelContext, Kernel> {
   mutating func addBinary() {
     add(Binary.self) { op, context throws(DeviceError) in
-      try context.requireFloats()
-      guard op.code < 7 else { throw context.unsupported("function \(op.function.rawValue)") }
       let (left, right) = (context.inputs[0].shape, context.inputs[1].shape)
       let output = context.outputs[0].shape
-      let axes = BroadcastAxes(left, right, output)
-      guard axes.sizes.count <= 6 else { throw context.unsupported("broadcasting over \(axes.sizes.count) axes") }
+      let walk = Walk(output, [left, right])
+      try walk.check(context)
       let node = context.node
+      let element = try context.element(context.inputs[0])
+      if element.kind != .float {
+        return Kernel { builder throws(DeviceError) in
+          try builder.combine(
+            "integer_binary", walk, constants: [Int(op.code), element.kind.rawValue, element.bits], node)
+        }
+      }
       return Kernel { builder throws(DeviceError) in
         let code = Int(op.code)
         if let blocked = BlockedOperands(left, right, output), builder.prefersBlocked(node, blocked) {
@@ -20,7 +25,7 @@ extension KernelTable<KernelContext, Kernel> {
           return try builder.combine(node, code, left: 0, right: right == output ? 0 : 2)
         }
         if right == output, left.count == 1 { return try builder.combine(node, code, left: 2, right: 0) }
-        try axes.build(builder, node, code)
+        try walk.build(builder, node, code, count: output.count)
       }
     }
   }
@@ -72,40 +77,12 @@ private struct BlockedOperands {
   }
 }
 
-/// The merged axes of a broadcast, innermost first, with each operand's stride, 0 where it repeats.
-private struct BroadcastAxes {
-  private(set) var sizes: [Int] = []
-  private(set) var left: [Int] = []
-  private(set) var right: [Int] = []
-  private let count: Int
-
-  init(_ x: Shape, _ y: Shape, _ output: Shape) {
-    count = output.count
-    func strides(_ shape: Shape) -> [Int] {
-      let own = zip(shape.dimensions, shape.strides).map { $0 == 1 ? 0 : $1 }
-      return [Int](repeating: 0, count: output.rank - shape.rank) + own
-    }
-    let (xs, ys) = (strides(x), strides(y))
-    for axis in output.dimensions.indices.reversed() where output[axis] != 1 {
-      if let last = sizes.indices.last, xs[axis] == left[last] * sizes[last], ys[axis] == right[last] * sizes[last] {
-        sizes[last] *= output[axis]
-      } else {
-        sizes.append(output[axis])
-        left.append(xs[axis])
-        right.append(ys[axis])
-      }
-    }
-  }
-
-  func build(_ builder: SegmentBuilder, _ node: Node, _ code: Int) throws(DeviceError) {
-    let rest = 6 - sizes.count
-    let (ones, zeros) = ([Int](repeating: 1, count: rest), [Int](repeating: 0, count: rest))
+extension Walk {
+  fileprivate func build(_ builder: SegmentBuilder, _ node: Node, _ code: Int, count: Int) throws(DeviceError) {
     var parameters = Parameters()
     parameters.add(count)
-    parameters.add(sizes + ones)
-    parameters.add(left + zeros)
-    parameters.add(right + zeros)
-    for size in sizes + ones { parameters.addInverses(size) }
+    add(to: &parameters)
+    for size in paddedSizes { parameters.addInverses(size) }
     let x = try builder.read(node.inputs[0], .dense)
     let y = try builder.read(node.inputs[1], .dense)
     builder.dispatchFlat(
@@ -116,6 +93,21 @@ private struct BroadcastAxes {
 }
 
 extension SegmentBuilder {
+  /// A kernel that walks all inputs as words.
+  ///
+  /// - Parameter constants: specialisation constants after the number of axes.
+  func combine(_ shader: String, _ walk: Walk, constants: [Int], _ node: Node) throws(DeviceError) {
+    let count = type(node.outputs[0]).count
+    var parameters = Parameters()
+    parameters.add(count)
+    walk.add(to: &parameters)
+    var reads: [Operand] = []
+    for input in node.inputs { reads.append(try elements(input)) }
+    dispatchFlat(
+      shader, constants: [walk.axisCount] + constants, parameters, count: count, reads: reads,
+      write: try write(node.outputs[0], .dense))
+  }
+
   /// Whether an operand that is as large as the result lies in blocks only.
   fileprivate func prefersBlocked(_ node: Node, _ operands: BlockedOperands) -> Bool {
     zip(operands.kinds, node.inputs).contains { $0 == 0 && !has($1, .dense) }

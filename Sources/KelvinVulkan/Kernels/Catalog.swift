@@ -9,19 +9,31 @@ struct Kernel {
 /// Every operator this device has kernels for.
 let kernelCatalog: KernelTable<KernelContext, Kernel> = {
   var table = KernelTable<KernelContext, Kernel>()
+  table.addArgReduce()
   table.addBatchNormalization()
   table.addBinary()
   table.addCast()
+  table.addCompare()
   table.addConcat()
   table.addConvolution()
+  table.addConvolutionTranspose()
+  table.addCumulativeSum()
+  table.addDequantize()
   table.addExpand()
   table.addGather()
+  table.addGatherElements()
+  table.addGatherND()
+  table.addLayerNormalization()
   table.addLinear()
+  table.addLocalResponseNormalization()
   table.addMatMul()
   table.addPad()
   table.addPool()
+  table.addQuantize()
   table.addReduce()
   table.addReshape()
+  table.addResize()
+  table.addSelect()
   table.addSlice()
   table.addSoftmax()
   table.addTranspose()
@@ -50,8 +62,8 @@ struct KernelContext: Sendable {
   var firstOversized: TensorType? {
     for (type, isConstant) in zip(inputs + outputs, isConstant + outputs.map { _ in false }) {
       let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape).count : 0
-      let byteCount = isConstant ? 0 : max(type.count * 4, blocked * 16)
-      if type.count > traits.texelLimit || byteCount > traits.byteLimit { return type }
+      let byteCount = isConstant ? 0 : max(type.words * 4, blocked * 16)
+      if type.words > traits.texelLimit || byteCount > traits.byteLimit { return type }
     }
     return nil
   }
@@ -69,10 +81,17 @@ struct KernelContext: Sendable {
 
   func requireFloats() throws(DeviceError) { try requireFloats(inputs + outputs) }
 
-  /// - Throws: `.unsupported` for functions that the shaders do not have.
-  func require(_ function: UnaryFunction?) throws(DeviceError) {
-    guard let function, function.code >= 30 else { return }
-    throw unsupported("function \(function)")
+  /// How the elements of a type lie inside a segment.
+  ///
+  /// - Throws: `.unsupported` for float64.
+  func element(_ type: TensorType) throws(DeviceError) -> Element {
+    guard let element = Element(type.scalar) else { throw unsupported("\(type.scalar.rawValue) values") }
+    return element
+  }
+
+  /// - Throws: `.unsupported` unless all these lie in words of 32 bits.
+  func requireElements() throws(DeviceError) {
+    for type in inputs + outputs { _ = try element(type) }
   }
 
   func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {

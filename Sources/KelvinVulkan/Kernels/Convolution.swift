@@ -5,11 +5,12 @@ extension KernelTable<KernelContext, Kernel> {
   mutating func addConvolution() {
     add(Convolution.self) { op, context throws(DeviceError) in
       try context.requireFloats()
-      try context.require(op.epilogue.activation)
       guard op.window.rank <= 2 else { throw context.unsupported("\(op.window.rank) spatial axes") }
-      try context.requireConstants(1..<2, "weights")
-      if op.epilogue.hasBias { try context.requireConstants(2..<3, "biases") }
       let geometry = ConvolutionGeometry(op, context)
+      // Only the general kernel takes weights as they come.
+      guard context.isConstant[1] else {
+        return Kernel { builder throws(DeviceError) in try geometry.buildGeneral(builder) }
+      }
       // The kernel's loops over the taps are unrolled.
       if op.groups > 1, geometry.groupInputs == 1, geometry.outputs == geometry.inputs, geometry.taps <= 49 {
         return Kernel { builder throws(DeviceError) in try geometry.buildDepthwise(builder) }

@@ -5,7 +5,6 @@ extension KernelTable<KernelContext, Kernel> {
   mutating func addLinear() {
     add(Linear.self) { op, context throws(DeviceError) in
       try context.requireFloats()
-      try context.require(op.epilogue.activation)
       try context.requireConstants(1..<2, "weights")
       if op.epilogue.hasBias { try context.requireConstants(2..<3, "biases") }
       let weights = context.inputs[1].shape

@@ -4,10 +4,14 @@ import KelvinGraph
 extension KernelTable<KernelContext, Kernel> {
   mutating func addReduce() {
     add(Reduce.self) { op, context throws(DeviceError) in
-      try context.requireFloats()
+      let element = try context.element(context.inputs[0])
+      let isFloat = element.kind == .float
+      guard isFloat || op.function.keepsIntegers else {
+        throw context.unsupported("\(op.function.rawValue) of \(context.inputs[0].scalar.rawValue) values")
+      }
       let node = context.node
       let shape = context.inputs[0].shape
-      if op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
+      if isFloat, op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
         let pool = BlockedPool(meanOf: BlockedShape(shape))
         return Kernel { builder throws(DeviceError) in try pool.build(builder, node) }
       }
@@ -25,9 +29,21 @@ extension KernelTable<KernelContext, Kernel> {
       return Kernel { builder throws(DeviceError) in
         let x = try builder.read(node.inputs[0], .dense)
         builder.dispatchFlat(
-          "reduce", constants: [Int(op.code)], finished, count: count, reads: [Operand(region: x, format: .float)],
+          isFloat ? "reduce" : "integer_reduce",
+          constants: [Int(op.code)] + (isFloat ? [] : [element.kind.rawValue, element.bits]), finished, count: count,
+          reads: [Operand(region: x, format: isFloat ? .float : element.format)],
           write: try builder.write(node.outputs[0], .dense))
       }
+    }
+  }
+}
+
+extension Reduce.Function {
+  /// Whether it combines integers to an integer, as `integer_reduce.comp` does.
+  fileprivate var keepsIntegers: Bool {
+    switch self {
+    case .sum, .mean, .maximum, .minimum, .product, .l1, .sumOfSquares: true
+    case .l2, .logSum, .logSumExp: false
     }
   }
 }

@@ -1,7 +1,8 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Elements moved between dense tensors by strides: what transposition, slices, joins and repetition come down to.
+/// Words of 32 bits moved between dense tensors by strides: what transposition, slices, joins and repetition come
+/// down to.
 struct StridedCopy: Sendable {
   /// Sizes of the block moved, and strides in source and target for each of its axes, outermost first.
   var sizes: [Int]
@@ -32,6 +33,14 @@ struct StridedCopy: Sendable {
     return copy
   }
 
+  /// The same for elements of several words.
+  func of(words: Int) -> StridedCopy {
+    guard words > 1 else { return self }
+    return StridedCopy(
+      sizes: sizes + [words], source: source.map { $0 &* words } + [1], target: target.map { $0 &* words } + [1],
+      from: from * words, to: to * words)
+  }
+
   /// - Throws: `.unsupported` where too many axes remain.
   func check(_ context: KernelContext) throws(DeviceError) {
     let count = merged.sizes.count
@@ -49,14 +58,15 @@ struct StridedCopy: Sendable {
     parameters.add(copy.source.reversed() + zeros)
     parameters.add(copy.target.reversed() + zeros)
     builder.dispatchFlat(
-      "copy", constants: [0], parameters, count: count, reads: [Operand(region: x, format: .float)], write: y)
+      "copy", constants: [0], parameters, count: count, reads: [Operand(region: x, format: .uint)], write: y)
   }
 }
 
 extension KernelContext {
   /// A kernel that moves the one input to the one output.
   func kernel(_ copy: StridedCopy) throws(DeviceError) -> Kernel {
-    try requireFloats()
+    try requireElements()
+    let copy = copy.of(words: try element(inputs[0]).words)
     try copy.check(self)
     let node = node
     return Kernel { builder throws(DeviceError) in

@@ -4,9 +4,14 @@ import KelvinGraph
 extension KernelTable<KernelContext, Kernel> {
   mutating func addUnary() {
     add(Unary.self) { op, context throws(DeviceError) in
-      try context.requireFloats()
-      try context.require(op.function)
       let node = context.node
+      let element = try context.element(context.inputs[0])
+      if element.kind != .float {
+        guard op.function.keepsIntegers else {
+          throw context.unsupported("\(op.function.kind.rawValue) of \(context.inputs[0].scalar.rawValue) values")
+        }
+        return Kernel { builder throws(DeviceError) in try builder.apply(op.function, element, node) }
+      }
       return Kernel { builder throws(DeviceError) in
         try builder.apply(
           code: Int(op.function.code), a: op.function.a, b: op.function.b, to: node.inputs[0], giving: node.outputs[0])
@@ -15,7 +20,31 @@ extension KernelTable<KernelContext, Kernel> {
   }
 }
 
+extension UnaryFunction {
+  /// Whether the function of an integer is an integer, and one that `integer_unary.comp` computes.
+  fileprivate var keepsIntegers: Bool {
+    switch kind {
+    case .relu, .clip, .abs, .negate, .floor, .ceil, .round, .sign, .square, .logicalNot: true
+    default: false
+    }
+  }
+}
+
 extension SegmentBuilder {
+  /// One function of every integer.
+  fileprivate func apply(_ function: UnaryFunction, _ element: Element, _ node: Node) throws(DeviceError) {
+    let count = type(node.outputs[0]).count
+    var parameters = Parameters()
+    parameters.add(count)
+    for bound in [function.a, function.b] {
+      let value = UInt64(bitPattern: Int64(Int(saturating: Double(bound))))
+      parameters.add(words: UInt32(truncatingIfNeeded: value), UInt32(truncatingIfNeeded: value >> 32))
+    }
+    dispatchFlat(
+      "integer_unary", constants: [Int(function.code), element.kind.rawValue, element.bits], parameters, count: count,
+      reads: [try elements(node.inputs[0])], write: try write(node.outputs[0], .dense))
+  }
+
   /// One function of every element, in the layout the value already has. Channels that pad a last block would get
   /// `f(0)`, so such values go through the dense layout.
   func apply(code: Int, a: Float, b: Float, to input: ValueID, giving output: ValueID) throws(DeviceError) {

@@ -72,7 +72,7 @@ struct BenchCommand: ParsableCommand {
     let plan = loadOptions.plan
     loadOptions.plan = nil
     let model = try MeasuredModel(
-      model, options: loadOptions, given: inputs, pictures: pictures, seed: options.seed)
+      model, options: loadOptions, given: inputs, pictures: pictures, seed: options.seed ?? 0)
     let path = self.model
     let readOptions = model.options
     let subject = BenchmarkSubject(

@@ -10,14 +10,14 @@ struct ClassifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "classify", abstract: "Says what is on pictures, by a model that takes one picture and gives labels.",
     discussion: """
-      A picture is turned upright as its EXIF orientation says, then fitted to the model's size. A model whose input is \
-      a plain tensor does not say how pixels enter it: --normalization does, and --labels names its classes.
+      A picture is turned upright as its EXIF orientation says, then fitted to the model's size. A model whose input \
+      is a plain tensor does not say how pixels enter it: --normalization does, and --labels names its classes.
       """)
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
   var model: String
 
-  @Argument(help: "JPEG or PNG files.")
+  @Argument(help: "Picture files: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
   var images: [String]
 
   @Option(help: ArgumentHelp("How many labels to show for each picture.", valueName: "n"))

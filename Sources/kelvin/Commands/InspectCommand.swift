@@ -4,6 +4,7 @@ import KelvinFormats
 import KelvinGraph
 import KelvinProfiling
 import KelvinReference
+import KelvinRuntime
 
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -46,7 +47,9 @@ struct Inspection: Encodable {
     var operations: [String: Int]
     /// After folding nothing: the graph as it was read, for its usual input sizes. Nil where it cannot be built.
     var nodes: Int?
+    /// As stored.
     var weightBytes: Int?
+    var weights: WeightReport?
     var missing: [MissingRow]
     var problem: String?
   }
@@ -98,7 +101,9 @@ struct Inspection: Encodable {
         let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
         let graph = try function.graph.graph(shapes: own, evaluator: ReferenceEvaluator())
         row.nodes = graph.nodes.count
-        row.weightBytes = graph.values.reduce(0) { $0 + ($1.weight?.storedByteCount ?? 0) }
+        let weights = WeightReport(graph)
+        row.weightBytes = weights.storedBytes
+        row.weights = weights
       } catch {
         row.missing =
           (error as? FormatError)?.missing.map { MissingRow(name: $0.name, count: $0.count, places: $0.places) } ?? []
@@ -132,8 +137,8 @@ struct Inspection: Encodable {
       }
       lines += ["", features("INPUT", function.inputs), "", features("OUTPUT", function.outputs), ""]
       if let labels = function.labels { lines.append("class labels  \(labels)") }
-      if let nodes = function.nodes, let bytes = function.weightBytes {
-        lines.append("weights       \(HumanReadable.bytes(bytes))")
+      if let nodes = function.nodes, let weights = function.weights {
+        lines.append("weights       \(weights.text)".wrapped(to: Console.width, hangingIndent: 14))
         lines.append("graph         \(counted(nodes, "node"))")
       }
       let counts = function.operations.sorted { ($1.value, $0.key) < ($0.value, $1.key) }

@@ -46,12 +46,13 @@ struct PlanReport: Encodable {
     }
   }
 
-  private enum CodingKeys: String, CodingKey { case foldedAway, transferSeconds, singleDevices }
+  private enum CodingKeys: String, CodingKey { case foldedAway, transferSeconds, singleDevices, weights }
 
   func encode(to encoder: any Encoder) throws {
     try plan.encode(to: encoder)
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(foldedAway, forKey: .foldedAway)
+    try fields.encode(WeightReport(model.context.graph), forKey: .weights)
     try fields.encode(explanation.solution.transfers.reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
     try fields.encode(
       explanation.singleDevices.map { Plan.SingleDevice(device: $0.device, predicted: $0.predicted) },
@@ -148,6 +149,7 @@ struct PlanReport: Encodable {
       }
       table.add("on \(device)", "\(counted(nodes.count, "node")), \(HumanReadable.seconds(seconds))")
     }
+    table.add("weights", WeightReport(model.context.graph).text)
     let transfers = explanation.solution.transfers
     let seconds = transfers.reduce(0) { $0 + $1.seconds }
     let bytes = transfers.reduce(0) { $0 + $1.bytes }

@@ -10,8 +10,9 @@ struct PredictCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "predict", abstract: "Runs a model once on inputs from files, and writes its outputs as files.",
     discussion: """
-      Tensors are written as NAME.npy, images as NAME.png, dictionaries as NAME.json; numbers and texts are printed. In \
-      a file's name, characters outside A-Z a-z 0-9 . _ - become _.
+      Tensors are written as NAME.npy, images as NAME.png, dictionaries and sequences as NAME.json; numbers and texts are \
+      printed. In a file's name, characters outside A-Z a-z 0-9 . _ - become _. An optional input may be left out; with \
+      --seed the others may be too, and are made up.
       """)
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
@@ -20,7 +21,10 @@ struct PredictCommand: ParsableCommand {
   @Option(
     name: .customLong("input"),
     help: ArgumentHelp(
-      "An input's value: a .npy file, an image file or a number. Repeatable.", valueName: "name=value"),
+      """
+      An input's value: a .npy file, an image file, a number, a text, or JSON (itself or a .json file) for a dictionary \
+      or a sequence. Repeatable.
+      """, valueName: "name=value"),
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
 
@@ -43,12 +47,14 @@ struct PredictCommand: ParsableCommand {
     var options = try options.loadOptions(units: units.units)
     let program = try readModel(at: model)
     let function = try program.function(options.function)
-    let values = try InputReader(function: function, pictures: pictures).read(inputs)
+    let reader = InputReader(function: function, pictures: pictures)
+    var values = try reader.read(inputs, mayLackSome: self.options.seed != nil)
     let binding = FeatureBinding(function: function)
     options.shapes.merge(try binding.shapes(values)) { said, _ in said }
 
     let loaded = try LoadedModel(program: program, options: options)
     loaded.remarks.forEach(Console.note)
+    if let seed = self.options.seed { values = reader.completed(values, for: loaded.context.graph, seed: seed) }
     let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
     try binding.write(values, to: session)
     let began = ContinuousClock.now
@@ -79,7 +85,7 @@ struct NamedInput {
   /// Splits at the first '=' unless that leaves no name.
   init(_ text: String) throws {
     guard let sign = text.firstIndex(of: "="), sign > text.startIndex, text.index(after: sign) < text.endIndex else {
-      throw ValidationError("--input takes NAME=FILE.npy, NAME=IMAGE or NAME=NUMBER, got '\(text)'")
+      throw ValidationError("--input takes NAME=FILE.npy, NAME=IMAGE, NAME=NUMBER, NAME=TEXT or NAME=JSON, got '\(text)'")
     }
     name = String(text[..<sign])
     value = String(text[text.index(after: sign)...])

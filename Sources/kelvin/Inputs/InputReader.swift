@@ -8,9 +8,10 @@ struct InputReader {
   let function: Function
   let pictures: PictureOptions
 
+  /// - Parameter mayLackSome: whether inputs that the model needs may be left out.
   /// - Throws: `InputError` naming the input, what was expected and what was given; `ImageError`, `FormatError` for
   ///   files that cannot be read.
-  func read(_ inputs: [NamedInput]) throws -> DictionaryFeatureProvider {
+  func read(_ inputs: [NamedInput], mayLackSome: Bool = false) throws -> DictionaryFeatureProvider {
     var values: [String: FeatureValue] = [:]
     for input in inputs {
       guard let feature = function.inputs.first(where: { $0.name == input.name }) else {
@@ -23,11 +24,27 @@ struct InputReader {
       if case .state = feature.type { return false }
       return values[feature.name] == nil && !feature.isOptional && feature.defaultValue == nil
     }
-    guard missing.isEmpty else {
+    guard missing.isEmpty || mayLackSome else {
       let example = "--input \(missing[0].name)=\(missing[0].type.exampleValue)"
       throw InputError("no value was given for \(list(missing)); add \(example)")
     }
     return DictionaryFeatureProvider(dictionary: values)
+  }
+
+  /// The same values, and made-up ones for the inputs that the model needs and that have none. Says which.
+  func completed(
+    _ values: DictionaryFeatureProvider, for graph: Graph, seed: UInt64
+  ) -> DictionaryFeatureProvider {
+    var completed = values.dictionary
+    for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
+      let feature = function.inputs.first { $0.name == graph[id].name }
+      guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
+        continue
+      }
+      completed[feature.name] = FeatureValue(multiArray: MultiArray(tensor))
+      Console.note("input '\(feature.name)' is made up (\(tensor.type), seed \(seed))")
+    }
+    return DictionaryFeatureProvider(dictionary: completed)
   }
 
   private func list(_ features: [Feature]) -> String {
@@ -45,7 +62,7 @@ struct InputReader {
     case .string: return FeatureValue(string: text)
     case .image(let image):
       if let array = try array(text) {
-        return try checked(array, feature, TensorType(image.scalar, image.tensorShape))
+        return try checked(array, feature, image.scalar, image.dimensions)
       }
       let decoded = try ImageFile.decode(path: text, orientation: pictures.orientation)
       return FeatureValue(
@@ -60,8 +77,10 @@ struct InputReader {
       }
       return try checked(
         Tensor(TensorType(.float64, Shape(dimensions.map { _ in 1 })), rounding: [number]), feature, scalar, dimensions)
-    case .dictionary, .sequence, .state:
-      throw InputError("input '\(feature.name)' is \(feature.type.text), which cannot be given on the command line")
+    case .dictionary(let keys): return FeatureValue(dictionary: try dictionary(text, keys, feature))
+    case .sequence(let elements): return FeatureValue(sequence: try sequence(text, elements, feature))
+    case .state:
+      throw InputError("input '\(feature.name)' is memory of the model's own, which cannot be given")
     }
   }
 
@@ -75,10 +94,6 @@ struct InputReader {
     let isArray = bytes.withUnsafeBytes { $0.count >= magic.count && $0.prefix(magic.count).elementsEqual(magic) }
     guard isArray || path.hasSuffix(".npy") else { return nil }
     return try NPY.read(bytes, name: path)
-  }
-
-  private func checked(_ tensor: Tensor, _ feature: Feature, _ type: TensorType) throws -> FeatureValue {
-    try checked(tensor, feature, type.scalar, type.shape.dimensions.map { .fixed($0) })
   }
 
   /// The tensor in the feature's element type, where that loses nothing but a float's precision.
@@ -103,14 +118,48 @@ struct InputReader {
         feature, "\(tensor.type) with values that \(scalar.rawValue) cannot hold",
         "convert it: array.astype('\(scalar.rawValue)')")
     }
-    guard let array = MultiArray(converted) else {
-      throw mismatch(feature, "\(tensor.type)", "element type \(scalar.rawValue) cannot be given")
-    }
-    return FeatureValue(multiArray: array)
+    return FeatureValue(multiArray: MultiArray(converted))
   }
 
-  private func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> InputError {
+  func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> InputError {
     InputError("input '\(feature.name)': expected \(feature.type.text), got \(got); \(remedy)")
+  }
+}
+
+extension ImageFeature {
+  /// The sizes of the tensor that a picture becomes.
+  fileprivate var dimensions: [Dimension] {
+    func sides(_ sizes: [Int]) -> Dimension {
+      let (smallest, largest) = (sizes.min() ?? 1, sizes.max() ?? 1)
+      return smallest == largest
+        ? .fixed(smallest) : .flexible(name: "side", range: smallest...largest, standard: nil)
+    }
+    let (rows, columns): (Dimension, Dimension) =
+      switch sizes {
+      case .fixed: (.fixed(height), .fixed(width))
+      case .enumerated(let sizes): (sides(sizes.map(\.height)), sides(sizes.map(\.width)))
+      case .ranged(let widths, let heights):
+        (
+          .flexible(name: "height", range: heights, standard: height),
+          .flexible(name: "width", range: widths, standard: width)
+        )
+      }
+    return [.fixed(1), .fixed(channels), rows, columns]
+  }
+
+  /// What follows the usual size in a description.
+  fileprivate var otherSizes: String {
+    func text(_ range: ClosedRange<Int>) -> String {
+      range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
+    }
+    switch sizes {
+    case .fixed: return ""
+    case .ranged(let widths, let heights): return " (\(text(widths)) wide, \(text(heights)) high)"
+    case .enumerated(let sizes):
+      let others = sizes.filter { $0 != Size(width: width, height: height) }
+      let shown = others.prefix(4).map { "\($0.width)x\($0.height)" }.joined(separator: ", ")
+      return others.isEmpty ? "" : " (or \(shown)\(others.count > 4 ? " and \(others.count - 4) more" : ""))"
+    }
   }
 }
 
@@ -137,7 +186,8 @@ extension KelvinGraph.FeatureType {
     case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
       dimensions.isEmpty
         ? scalar.rawValue : "\(scalar.rawValue)[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
-    case .image(let image): "\(image.width)x\(image.height) \(image.layout.rawValue.uppercased()) image"
+    case .image(let image):
+      "\(image.width)x\(image.height) \(image.layout.rawValue.uppercased()) image\(image.otherSizes)"
     case .int64: "whole number"
     case .double: "number"
     case .string: "text"
@@ -151,6 +201,8 @@ extension KelvinGraph.FeatureType {
     case .image: "photo.jpg"
     case .int64, .double: "1"
     case .string: "text"
+    case .dictionary: "'{\"key\": 1}'"
+    case .sequence(let elements): elements == .string ? "'[\"a\", \"b\"]'" : "'[1, 2]'"
     default: "array.npy"
     }
   }

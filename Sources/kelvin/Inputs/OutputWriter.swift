@@ -82,7 +82,13 @@ struct OutputWriter {
       let entries = Dictionary(value.dictionaryValue.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
       try OutputFile.write(Array(try jsonText(entries).utf8) + [0x0A], to: path)
       return WrittenOutput(type: "dictionary", file: path)
-    case .sequence, .state: break
+    case .sequence:
+      guard let sequence = value.sequenceValue else { break }
+      let path = place("json")
+      let text = sequence.type == .string ? try jsonText(sequence.stringValues) : try jsonText(sequence.int64Values)
+      try OutputFile.write(Array(text.utf8) + [0x0A], to: path)
+      return WrittenOutput(shape: [sequence.count], type: "sequence", file: path)
+    case .state: break
     }
     throw InputError("an output of type \(value.type.rawValue) cannot be written")
   }

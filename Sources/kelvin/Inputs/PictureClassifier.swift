@@ -20,15 +20,7 @@ struct PictureClassifier {
   /// - Throws: `InputError` with the remedy where the model is no classifier of pictures, or the labels do not fit.
   init(_ model: LoadedModel, labels: [String]?, normalization: Normalization?) throws {
     var function = model.function
-    let position = try Self.pictureInput(&function, model.context.graph, normalization)
-    inputName = function.inputs[position].name
-    let others = function.inputs.indices.filter { index in
-      index != position && !function.inputs[index].isOptional && function.inputs[index].defaultValue == nil
-    }
-    guard others.isEmpty else {
-      let names = others.map { "'\(function.inputs[$0].name)'" }.joined(separator: ", ")
-      throw InputError("the model also needs \(names); 'kelvin predict' takes any inputs")
-    }
+    inputName = try PictureInput.only(of: &function, model.context.graph, normalization)
     binding = FeatureBinding(function: function)
     let graph = model.context.graph
     if let classifier = function.classifier {
@@ -44,7 +36,8 @@ struct PictureClassifier {
     let count = graph[graph.outputs[output]].type.count
     self.labels = labels ?? function.classifier?.labels.texts ?? (0..<count).map(String.init)
     guard self.labels.count == count else {
-      throw InputError("there are \(self.labels.count) labels, the model has \(count) classes")
+      let remedy = self.labels.count == count + 1 ? "; leave out the one for the background, often the first" : ""
+      throw InputError("there are \(self.labels.count) labels, the model has \(count) classes\(remedy)")
     }
   }
 
@@ -71,50 +64,6 @@ struct PictureClassifier {
       .sorted { ($1.confidence, $0.identifier) < ($0.confidence, $1.identifier) }
   }
 
-  /// The input that takes the picture; a plain tensor becomes an image input as `normalization` says.
-  private static func pictureInput(
-    _ function: inout Function, _ graph: Graph, _ normalization: Normalization?
-  ) throws -> Int {
-    let images = function.inputs.indices.filter { if case .image = function.inputs[$0].type { true } else { false } }
-    if images.count > 1 {
-      throw InputError("the model takes \(images.count) pictures; 'kelvin predict' takes any inputs")
-    }
-    if let only = images.first {
-      guard normalization == nil else {
-        throw UsageError(
-          "the model says itself how pixels enter '\(function.inputs[only].name)'; leave --normalization out")
-      }
-      return only
-    }
-    let planar = function.inputs.indices.compactMap { index -> (index: Int, type: TensorType)? in
-      guard let id = graph.inputs.first(where: { graph[$0].name == function.inputs[index].name }) else { return nil }
-      let type = graph[id].type
-      let isPlanar =
-        type.scalar.isFloatingPoint && type.shape.rank == 4 && type.shape[0] == 1 && [1, 3].contains(type.shape[1])
-        && type.shape[2] > 0 && type.shape[3] > 0
-      return isPlanar ? (index, type) : nil
-    }
-    guard planar.count == 1, let input = planar.first else {
-      let inputs = function.inputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
-      throw InputError(
-        "the model takes no picture: expected one image input or one float tensor 1x3xHxW, it has \(inputs); "
-          + "'kelvin predict' takes any inputs")
-    }
-    let name = function.inputs[input.index].name
-    guard let normalization else {
-      throw InputError(
-        "input '\(name)' is a plain tensor (\(input.type)), which does not say how pixels enter it; "
-          + "add --normalization \(Normalization.names)")
-    }
-    let channels = input.type.shape[1]
-    function.inputs[input.index].type = .image(
-      ImageFeature(
-        width: input.type.shape[3], height: input.type.shape[2], layout: channels == 1 ? .grayscale : .rgb,
-        scalar: input.type.scalar, scale: try normalization.scale(channels: channels),
-        bias: try normalization.bias(channels: channels)))
-    return input.index
-  }
-
   /// The output with one number for each class: the one whose name says so, or the only one of that form.
   private static func probabilityOutput(_ graph: Graph) throws -> Int {
     let vectors = graph.outputs.indices.filter { index in
@@ -130,24 +79,6 @@ struct PictureClassifier {
     let outputs = graph.outputs.map { "'\(graph[$0].name)' (\(graph[$0].type))" }.joined(separator: ", ")
     throw InputError(
       "the model has no output with one number for each class; it has \(outputs); 'kelvin predict' writes any outputs")
-  }
-}
-
-extension Graph {
-  /// Whether a value is what softmax or the logistic function gives, perhaps reshaped or cast.
-  fileprivate func isNormalized(_ value: ValueID) -> Bool {
-    let producers = producers()
-    var value = value
-    while let index = producers[value.index] {
-      let node = nodes[index]
-      if node.op is Softmax { return true }
-      if let unary = node.op as? Unary { return unary.function.kind == .sigmoid }
-      guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else {
-        return false
-      }
-      value = input
-    }
-    return false
   }
 }
 

@@ -40,8 +40,10 @@ struct ModelOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The function of the model. (default: the model's own)", valueName: "name"))
   var function: String?
 
-  @Option(help: ArgumentHelp("Seed for made-up inputs.", valueName: "n"))
-  var seed: UInt64 = 0
+  @Option(
+    help: ArgumentHelp(
+      "Seed for made-up inputs: 0 where inputs are only measured; 'predict' makes up none without it.", valueName: "n"))
+  var seed: UInt64?
 
   @Option(
     help: ArgumentHelp(

@@ -4,7 +4,11 @@ import KelvinImages
 /// How pictures are brought to a model's size.
 struct PictureOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Fit a picture by center-crop, scale-fit or scale-fill.", valueName: "rule"),
+    help: ArgumentHelp(
+      """
+      Fit a picture by center-crop, scale-fit or scale-fill, or by scale-fit-rotate-90-ccw or \
+      scale-fill-rotate-90-ccw, which turn it first.
+      """, valueName: "rule"),
     transform: cropAndScale)
   var cropAndScale: ImageCropAndScale?
 
@@ -16,12 +20,16 @@ struct PictureOptions: ParsableArguments {
 
   private static let rules: [String: ImageCropAndScale] = [
     "center-crop": .centerCrop, "scale-fit": .scaleToFit, "scale-fill": .scaleToFill, "centerCrop": .centerCrop,
-    "scaleFit": .scaleToFit, "scaleFill": .scaleToFill,
+    "scaleFit": .scaleToFit, "scaleFill": .scaleToFill, "scale-fit-rotate-90-ccw": .scaleToFitPlus90CCWRotation,
+    "scale-fill-rotate-90-ccw": .scaleToFillPlus90CCWRotation, "scaleFitRotate90CCW": .scaleToFitPlus90CCWRotation,
+    "scaleFillRotate90CCW": .scaleToFillPlus90CCWRotation,
   ]
 
   private static func cropAndScale(_ text: String) throws -> ImageCropAndScale {
     guard let rule = rules[text] else {
-      throw ValidationError("'\(text)' is no way to fit a picture; use center-crop, scale-fit or scale-fill")
+      throw ValidationError(
+        "'\(text)' is no way to fit a picture; use center-crop, scale-fit, scale-fill, "
+          + "scale-fit-rotate-90-ccw or scale-fill-rotate-90-ccw")
     }
     return rule
   }

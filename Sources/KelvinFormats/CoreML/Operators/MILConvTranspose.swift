@@ -50,15 +50,15 @@ extension MILOperation {
         let natural = strides[axis] &* (sizes[axis] &- 1) &+ reach &- before[axis] &- after[axis]
         let surplus = natural &- wanted[axis]
         if surplus < 0 {
-          outputPadding[axis] = 0 - surplus
+          outputPadding[axis] = 0 &- surplus
         } else if type == "same_lower" {
-          before[axis] += surplus - surplus / 2
-          after[axis] += surplus / 2
+          before[axis] &+= surplus - surplus / 2
+          after[axis] &+= surplus / 2
         } else if type == "same" {
-          before[axis] += surplus / 2
-          after[axis] += surplus - surplus / 2
+          before[axis] &+= surplus / 2
+          after[axis] &+= surplus - surplus / 2
         } else {
-          after[axis] += surplus
+          after[axis] &+= surplus
         }
       }
     }

@@ -14,7 +14,8 @@ extension MILMapper {
       let x = try operation.value("x", &scope)
       let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? -1, of: x)
       let keeps = try operation.flag("keep_dims", scope)
-      return try scope.emitter.add(ArgReduce(function, axis: axis, keepsDimensions: keeps, scalar: .int32), x)
+      let scalar = operation.outputs.first?.type.scalar ?? .int32
+      return try scope.emitter.add(ArgReduce(function, axis: axis, keepsDimensions: keeps, scalar: scalar), x)
     }
   }
 

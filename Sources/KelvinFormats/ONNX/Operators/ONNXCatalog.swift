@@ -1,7 +1,7 @@
 /// Every ONNX operator that is mapped.
 let onnxMappers: [ONNXMapper] =
   ONNXMapper.unaryFunctions + ONNXMapper.activations + ONNXMapper.arithmetic + ONNXMapper.reductions
-  + ONNXMapper.comparisons + ONNXMapper.indexing + [
+  + ONNXMapper.quantization + ONNXMapper.microsoftQuantization + ONNXMapper.comparisons + ONNXMapper.indexing + [
     .attention,
     .averagePool,
     .batchNormalization,

@@ -40,7 +40,7 @@ extension ONNXOperation {
         let reach = dilations[axis] &* (kernel[axis] &- 1) &+ 1
         let full = strides[axis] &* (sizes[axis] &- 1) &+ reach &+ outputPadding[axis]
         let surplus = full &- wanted[axis]
-        if surplus < 0 { outputPadding[axis] -= surplus }
+        if surplus < 0 { outputPadding[axis] &-= surplus }
         let (small, large) = (max(0, surplus) / 2, max(0, surplus) - max(0, surplus) / 2)
         (before[axis], after[axis]) = auto == "SAME_UPPER" ? (small, large) : (large, small)
       }

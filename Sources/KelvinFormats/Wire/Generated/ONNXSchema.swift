@@ -191,4 +191,18 @@ enum ONNXSchema {
       static let denotation = 3
     }
   }
+  enum FunctionProto {
+    static let name = 1
+    static let input = 4
+    static let output = 5
+    static let attribute = 6
+    static let node = 7
+    static let docString = 8
+    static let opsetImport = 9
+    static let domain = 10
+    static let attributeProto = 11
+    static let valueInfo = 12
+    static let overload = 13
+    static let metadataProps = 14
+  }
 }

@@ -1,0 +1,42 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Two dense tensors compared element by element with broadcasting. The result is 1 or 0.
+#include "common.glsl"
+#include "integers.glsl"
+#include "walk.glsl"
+
+layout(constant_id = 1) const int AXES = 1;
+// Numbered as `Compare.Function` orders them: equal, notEqual, less, lessOrEqual, greater, greaterOrEqual.
+layout(constant_id = 2) const int FUNCTION = 0;
+layout(constant_id = 3) const int KIND = 4;
+
+layout(push_constant) uniform Parameters {
+  int count;
+  int size[6], left[6], right[6];
+};
+layout(binding = 0) writeonly buffer Output { uint z[]; };
+layout(binding = 1) uniform usamplerBuffer x;
+layout(binding = 2) uniform usamplerBuffer y;
+
+void main() {
+  int index = flatPosition();
+  if (index >= count) return;
+  int at = 0, other = 0;
+  WALK(index, at += place * left[axis]; other += place * right[axis];)
+  uvec4 a = texelFetch(x, at), b = texelFetch(y, other);
+  bool equal, less, greater;
+  if (KIND == FLOAT) {
+    float u = uintBitsToFloat(a.x), v = uintBitsToFloat(b.x);
+    equal = u == v;
+    less = u < v;
+    greater = u > v;
+  } else {
+    uvec2 u = wide(a, KIND), v = wide(b, KIND);
+    equal = u == v;
+    less = isLess(u, v, KIND);
+    greater = isLess(v, u, KIND);
+  }
+  bool result = FUNCTION == 0 ? equal : FUNCTION == 1 ? !equal : FUNCTION == 2 ? less : FUNCTION == 3 ? less || equal
+    : FUNCTION == 4 ? greater : greater || equal;
+  z[index] = result ? 1u : 0u;
+}

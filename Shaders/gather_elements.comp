@@ -1,0 +1,33 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// y[i, j, k] = x[i, indices[i, j, k], k]: dense tensors of one or two words an element; indices count from the end where
+// negative and are clamped.
+#include "common.glsl"
+#include "integers.glsl"
+#include "walk.glsl"
+
+layout(constant_id = 1) const int AXES = 1;
+layout(constant_id = 2) const int KIND = 0;   // of the indices
+layout(constant_id = 3) const bool PAIRS = false;
+
+layout(push_constant) uniform Parameters {
+  int count, extent, step_;            // the axis's size and stride in x
+  int size[6], stride[6];              // of the indices; strides are x's, 0 along the axis
+};
+layout(binding = 0) writeonly buffer Output { uint y[]; };
+layout(binding = 1) uniform usamplerBuffer x;
+layout(binding = 2) uniform usamplerBuffer positions;
+
+void main() {
+  int index = flatPosition();
+  if (index >= count) return;
+  int at = 0;
+  WALK(index, at += place * stride[axis];)
+  uvec4 v = texelFetch(x, at + positionAt(texelFetch(positions, index), KIND, extent) * step_);
+  if (PAIRS) {
+    y[2 * index] = v.x;
+    y[2 * index + 1] = v.y;
+  } else {
+    y[index] = v.x;
+  }
+}

@@ -1,0 +1,54 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Two dense tensors of integers or truth values, element by element with broadcasting.
+#include "common.glsl"
+#include "integers.glsl"
+#include "walk.glsl"
+
+layout(constant_id = 1) const int AXES = 1;
+layout(constant_id = 2) const uint FUNCTION = 0u;   // numbered as `Binary.Function` orders them
+layout(constant_id = 3) const int KIND = 0;
+layout(constant_id = 4) const int BITS = 32;
+
+layout(push_constant) uniform Parameters {
+  int count;
+  int size[6], left[6], right[6];
+};
+layout(binding = 0) writeonly buffer Output { uint z[]; };
+layout(binding = 1) uniform usamplerBuffer x;
+layout(binding = 2) uniform usamplerBuffer y;
+
+uvec2 combine(uvec2 a, uvec2 b) {
+  switch (FUNCTION) {
+  case 0u: return sum(a, b);
+  case 1u: return sum(a, negated(b));
+  case 2u: return product(a, b);
+  case 3u: return divided(a, b, KIND);
+  case 4u: return isLess(b, a, KIND) ? b : a;
+  case 5u: return isLess(a, b, KIND) ? b : a;
+  case 6u: return raised(a, b, KIND);
+  case 10u: return a & b;
+  case 11u: return a | b;
+  case 12u: return a ^ b;
+  }
+  if (b == uvec2(0u)) return uvec2(0u);
+  uvec2 q = divided(a, b, KIND);
+  uvec2 r = sum(a, negated(product(q, b)));
+  bool turns = FUNCTION != 9u && r != uvec2(0u) && isSigned(KIND) && int(a.y ^ b.y) < 0;
+  if (FUNCTION == 7u) return turns ? sum(q, uvec2(0xFFFFFFFFu)) : q;
+  return turns ? sum(r, b) : r;
+}
+
+void main() {
+  int index = flatPosition();
+  if (index >= count) return;
+  int at = 0, other = 0;
+  WALK(index, at += place * left[axis]; other += place * right[axis];)
+  uvec2 v = fitted(combine(wide(texelFetch(x, at), KIND), wide(texelFetch(y, other), KIND)), KIND, BITS);
+  if (isPair(KIND)) {
+    z[2 * index] = v.x;
+    z[2 * index + 1] = v.y;
+  } else {
+    z[index] = v.x;
+  }
+}

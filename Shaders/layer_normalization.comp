@@ -1,0 +1,49 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Rows of a dense tensor brought to mean 0 and variance 1, then scaled and shifted element by element: one row a group.
+#include "common.glsl"
+
+layout(constant_id = 1) const bool SCALES = false;
+layout(constant_id = 2) const bool SHIFTS = false;
+
+layout(push_constant) uniform Parameters { int rows, length; float epsilon; };
+layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 1) uniform samplerBuffer x;
+layout(binding = 2) uniform samplerBuffer scale;
+layout(binding = 3) uniform samplerBuffer shift;
+
+shared float parts[gl_WorkGroupSize.x];
+
+// The sum over the group, each invocation's share in a fixed order.
+float total(float part) {
+  int self = int(gl_LocalInvocationID.x);
+  barrier();
+  parts[self] = part;
+  barrier();
+  for (int width = int(gl_WorkGroupSize.x) / 2; width > 0; width /= 2) {
+    if (self < width) parts[self] += parts[self + width];
+    barrier();
+  }
+  return parts[0];
+}
+
+void main() {
+  int row = min(groupPosition(), rows - 1);
+  int base = row * length;
+  int self = int(gl_LocalInvocationID.x), step = int(gl_WorkGroupSize.x);
+  float part = 0.0;
+  for (int i = self; i < length; i += step) part += texelFetch(x, base + i).x;
+  float mean = total(part) / float(length);
+  part = 0.0;
+  for (int i = self; i < length; i += step) {
+    float v = texelFetch(x, base + i).x - mean;
+    part = fma(v, v, part);
+  }
+  float factor = 1.0 / sqrt(total(part) / float(length) + epsilon);
+  for (int i = self; i < length; i += step) {
+    float v = (texelFetch(x, base + i).x - mean) * factor;
+    if (SCALES) v *= texelFetch(scale, i).x;
+    if (SHIFTS) v += texelFetch(shift, i).x;
+    y[base + i] = v;
+  }
+}

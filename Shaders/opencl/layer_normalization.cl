@@ -1,0 +1,49 @@
+// y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row, one row a work group.
+
+typedef struct {
+  int length, hasScale, hasShift;
+  float epsilon;
+} layer_normalization_shape;
+
+// The sum of all lanes over the group.
+static inline float total(vec part, local float *parts) {
+  float lanes[LANES], sum = 0.0f;
+  JOIN(vstore, LANES)(part, 0, lanes);
+  for (int i = 0; i < LANES; i++) sum += lanes[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  parts[get_local_id(0)] = sum;
+  for (int width = GROUP / 2; width > 0; width /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) < width) parts[get_local_id(0)] += parts[get_local_id(0) + width];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return parts[0];
+}
+
+#define EACH_PART(i) for (int i = get_local_id(0) * LANES; i < s.length; i += GROUP * LANES)
+
+KERNEL void layer_normalization(
+    BUFFER(x), BUFFER(scale), BUFFER(shift), BUFFER(y), layer_normalization_shape s) {
+  OPEN(const float, x);
+  OPEN(const float, scale);
+  OPEN(const float, shift);
+  OPEN(float, y);
+  local float parts[GROUP];
+  x += (size_t)get_group_id(0) * s.length;
+  y += (size_t)get_group_id(0) * s.length;
+  vec sum = 0.0f;
+  EACH_PART(i) sum += load_part(x + i, s.length - i, 0.0f);
+  const float mean = total(sum, parts) / s.length;
+  sum = 0.0f;
+  EACH_PART(i) {
+    const vec v = load_part(x + i, s.length - i, mean) - mean;
+    sum = MULTIPLY_ADD(v, v, sum);
+  }
+  const float factor = 1.0f / sqrt(total(sum, parts) / s.length + s.epsilon);
+  EACH_PART(i) {
+    vec v = (load_part(x + i, s.length - i, mean) - mean) * factor;
+    if (s.hasScale) v *= load_part(scale + i, s.length - i, 0.0f);
+    if (s.hasShift) v += load_part(shift + i, s.length - i, 0.0f);
+    store_part(v, y + i, s.length - i);
+  }
+}

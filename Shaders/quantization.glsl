@@ -1,0 +1,20 @@
+// Where the scale and zero point of each element of a dense tensor lie. Needs common.glsl.
+
+layout(push_constant) uniform Parameters {
+  int count;
+  // The parameters of element (o, i, n) of [outer, length, inner] are at o * outerStride + i / block * stride
+  // + n * innerStride.
+  int length, inner, block, outerStride, stride, innerStride;
+  float inverseLength, inverseInner, inverseBlock;
+};
+layout(binding = 0) writeonly buffer Output { uint y[]; };
+layout(binding = 1) uniform usamplerBuffer x;
+layout(binding = 2) uniform samplerBuffer scale;
+layout(binding = 3) uniform usamplerBuffer zero;
+
+int parameterAt(int index) {
+  int rest = quotient(index, inner, inverseInner);
+  int n = index - rest * inner;
+  int o = quotient(rest, length, inverseLength);
+  return o * outerStride + quotient(rest - o * length, block, inverseBlock) * stride + n * innerStride;
+}

@@ -1,0 +1,54 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// Samples two axes of [outer, a, middle, b, inner]: each output position mixes two source positions an axis. Positions
+// hold for each output position of a, then of b: lower source position, upper source position, share of the upper.
+#include "common.glsl"
+
+// Blocked tensors by four channels, dense ones by words of 32 bits, which are copied as they are where nothing is
+// mixed.
+#ifdef BLOCKED
+#define WORD vec4
+#define SAMPLER samplerBuffer
+#define FETCH(buffer, at) texelFetch(buffer, at)
+#define REAL(word) (word)
+#define BITS(real) (real)
+#else
+#define WORD uint
+#define SAMPLER usamplerBuffer
+#define FETCH(buffer, at) texelFetch(buffer, at).x
+#define REAL(word) uintBitsToFloat(word)
+#define BITS(real) floatBitsToUint(real)
+#endif
+
+layout(push_constant) uniform Parameters {
+  int count;
+  int inputA, outputA, middle, inputB, outputB, inner;
+  float inverseA, inverseMiddle, inverseB, inverseInner;
+};
+layout(binding = 0) writeonly buffer Output { WORD y[]; };
+layout(binding = 1) uniform SAMPLER x;
+layout(binding = 2) uniform samplerBuffer positions;
+
+WORD row(int base, vec4 place) {
+  WORD low = FETCH(x, base + int(place.x) * inner);
+  if (place.z == 0.0) return low;
+  return BITS(REAL(low) * (1.0 - place.z) + REAL(FETCH(x, base + int(place.y) * inner)) * place.z);
+}
+
+void main() {
+  int index = flatPosition();
+  if (index >= count) return;
+  int rest = quotient(index, inner, inverseInner);
+  int i = index - rest * inner;
+  int next = quotient(rest, outputB, inverseB);
+  vec4 b = texelFetch(positions, outputA + rest - next * outputB);
+  rest = quotient(next, middle, inverseMiddle);
+  int m = next - rest * middle;
+  int outer = quotient(rest, outputA, inverseA);
+  vec4 a = texelFetch(positions, rest - outer * outputA);
+  int stride = middle * inputB * inner;
+  int base = outer * inputA * stride + m * inputB * inner + i;
+  WORD low = row(base + int(a.x) * stride, b);
+  if (a.z != 0.0) low = BITS(REAL(low) * (1.0 - a.z) + REAL(row(base + int(a.y) * stride, b)) * a.z);
+  y[index] = low;
+}

@@ -1,0 +1,32 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// x where the condition holds, else y: dense tensors of one or two words an element, with broadcasting.
+#include "common.glsl"
+#include "walk.glsl"
+
+layout(constant_id = 1) const int AXES = 1;
+layout(constant_id = 2) const bool PAIRS = false;
+
+layout(push_constant) uniform Parameters {
+  int count;
+  int size[6], choice[6], left[6], right[6];
+};
+layout(binding = 0) writeonly buffer Output { uint z[]; };
+layout(binding = 1) uniform usamplerBuffer condition;
+layout(binding = 2) uniform usamplerBuffer x;
+layout(binding = 3) uniform usamplerBuffer y;
+
+void main() {
+  int index = flatPosition();
+  if (index >= count) return;
+  int chosen = 0, at = 0, other = 0;
+  WALK(index, chosen += place * choice[axis]; at += place * left[axis]; other += place * right[axis];)
+  uvec4 a = texelFetch(x, at), b = texelFetch(y, other);
+  uvec4 v = texelFetch(condition, chosen).x != 0u ? a : b;
+  if (PAIRS) {
+    z[2 * index] = v.x;
+    z[2 * index + 1] = v.y;
+  } else {
+    z[index] = v.x;
+  }
+}

@@ -1,0 +1,119 @@
+#pragma once
+#include "ck_kernels.h"
+
+/* Arguments of kernels that move elements by index. Negative indices count from the end. */
+
+/* y[…, i, …] = x[…, clamp(index[…, i, …]), …]: y and the indices are dense, of `sizes`. Items are the indices of all
+ * axes but the last. */
+typedef struct {
+  const void *x;
+  const void *indices;
+  void *y;
+  ck_scalar index_type;
+  /* Bytes of an element: 1, 2, 4 or 8. */
+  size_t element;
+  size_t rank, axis;
+  /* The size of x along the axis. */
+  size_t length;
+  size_t sizes[ck_max_rank];
+  size_t x_strides[ck_max_rank];
+} ck_gather_elements_args;
+void ck_gather_elements_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* Slices of x by tuples of `depth` indices; each batch has `tuples` of them and `x_step` bytes of x. Items are
+ * (batch, tuple). */
+typedef struct {
+  const void *x;
+  const void *indices;
+  void *y;
+  ck_scalar index_type;
+  size_t tuples, depth;
+  size_t lengths[ck_max_rank];
+  /* Bytes. */
+  size_t strides[ck_max_rank];
+  size_t x_step;
+  size_t inner;
+} ck_gather_nd_args;
+void ck_gather_nd_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* In the order of ScatterReduction. */
+typedef enum { ck_scatter_replace, ck_scatter_add, ck_scatter_multiply, ck_scatter_minimum, ck_scatter_maximum } ck_scatter;
+
+/* y[…, index[…, i, …], …] op= updates[…, i, …]; indices outside the axis are skipped. Items are the indices of the axes
+ * before `axis`, between which no two updates meet. */
+typedef struct {
+  const void *indices;
+  const void *updates;
+  void *y;
+  ck_scalar index_type;
+  /* With ck_scatter_replace any type of the same size; otherwise float32 or an integer but uint64. */
+  ck_scalar type;
+  ck_scatter reduction;
+  size_t rank, axis;
+  size_t length;
+  /* Of the indices. */
+  size_t sizes[ck_max_rank];
+  size_t y_strides[ck_max_rank];
+} ck_scatter_elements_args;
+void ck_scatter_elements_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* Slices of y of `inner` elements by tuples of indices, in order. Items are chunks of ck_map_chunk elements of a slice. */
+typedef struct {
+  const void *indices;
+  const void *updates;
+  void *y;
+  ck_scalar index_type;
+  ck_scalar type;
+  ck_scatter reduction;
+  size_t tuples, depth;
+  size_t lengths[ck_max_rank];
+  /* Elements. */
+  size_t strides[ck_max_rank];
+  size_t inner;
+} ck_scatter_nd_args;
+void ck_scatter_nd_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* The best `count` along the middle of [outer, length, inner], best first, equals by position. Items are
+ * (outer, inner); scratch is `count` ck_ranked. */
+typedef struct {
+  uint64_t key;
+  uint64_t position;
+} ck_ranked;
+typedef struct {
+  const void *x;
+  void *values;
+  void *positions;
+  /* float32 or an integer. */
+  ck_scalar type;
+  ck_scalar position_type;
+  size_t outer, length, inner, count;
+  bool largest;
+} ck_top_k_args;
+void ck_top_k_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* Boxes as centre and size. Items are images; scratch is `candidates` ck_ranked and as many uint32 classes. */
+typedef struct {
+  const float *boxes;
+  const float *scores;
+  const float *overlap;
+  const float *lowest;
+  float *picked_boxes;
+  float *picked_scores;
+  int32_t *picked;
+  int32_t *counts;
+  size_t candidates, classes, maximum;
+  bool per_class;
+} ck_suppression_args;
+void ck_suppression_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* y[o, i, j] = x[o, row[i], column[j]]; null stands for every one in order. Items are (o, i). */
+typedef struct {
+  const void *x;
+  void *y;
+  /* Bytes of an element: 1, 2, 4 or 8. */
+  size_t element;
+  size_t height, width, out_height, out_width;
+  const size_t *rows;
+  const size_t *columns;
+} ck_pick_args;
+void ck_pick_run(const void *args, size_t begin, size_t end, void *scratch);

@@ -1,0 +1,124 @@
+#pragma once
+#include "ck_kernels.h"
+
+/* Arithmetic on 8-bit integers, exact in int32 (modulo 2^32). */
+
+/* Dense 8-bit elements and their zero points: one, or one for each row or column (`zero_step` 1). */
+typedef struct {
+  const uint8_t *data;
+  bool is_signed;
+  const uint8_t *zero;
+  size_t zero_step;
+} ck_integer_operand;
+
+/* What happens to a sum before it is stored. Where `type` is ck_int32 nothing but the bias, which may be null;
+ * otherwise clamp(round_half_even((float)(sum + bias) * scale) + zero, lower, upper). */
+typedef struct {
+  ck_scalar type;
+  const int32_t *bias;
+  const float *scale;
+  /* 0 where there is one scale for all. */
+  size_t scale_step;
+  /* One element of `type`. */
+  const uint8_t *zero;
+  int32_t lower, upper;
+} ck_requantization;
+
+enum { ck_integer_rows = 6, ck_integer_vectors = 4 };
+
+/* c[batch] = (a[batch] - a zero) * (b[batch] - b zero). Items are (batch, row chunk, column chunk), the last fastest.
+ *
+ * `a` is packed by pack_rows, `b` as ck_columns_packed by pack_columns. Zero points of `a` are by row, those of `b` by
+ * column; bias and scales are by row where `is_convolution`, by column otherwise, and repeat with the period of `a`. For windows of an
+ * image the zero point of `b` is also what padding reads, and so it is one for all.
+ * Scratch: integer_scratch bytes. */
+typedef struct {
+  size_t rows, columns, depth, batches;
+  const uint32_t *a;
+  const uint32_t *b_packed;
+  ck_integer_operand a_operand, b_operand;
+  void *c;
+  /* Batch i is at (i % a_period) * a_step words of `a`, i * b_step elements of `b` and i * c_step elements of `c`; where not null,
+   * the indices replace i % a_period and i. */
+  size_t a_step, b_step, c_step, a_period;
+  const size_t *a_index;
+  const size_t *b_index;
+  ck_columns kind;
+  size_t b_row_stride, b_column_stride;
+  ck_window window;
+  bool is_convolution;
+  /* Multiples of ck_integer_rows and of the panel's width. */
+  size_t row_chunk, column_chunk;
+  ck_requantization output;
+} ck_integer_gemm_args;
+
+/* Packs rows or columns of a strided matrix. Items are (batch, panel). A panel is [groups][lines] words and one sum for each
+ * line, zero-filled: a word holds the group's elements along the depth. `is_unsigned` says how the elements are stored: it is the
+ * opposite for the other factor. */
+typedef struct {
+  const uint8_t *x;
+  uint32_t *y;
+  bool is_signed, is_unsigned;
+  size_t lines, depth;
+  size_t line_stride, depth_stride;
+  size_t x_step, y_step;
+} ck_integer_pack_args;
+
+/* Each output channel from one input channel. Items are (image, output channel). Zero points of the weights are by
+ * channel. Scratch: integer depthwise_scratch bytes. */
+typedef struct {
+  ck_integer_operand x, weights;
+  void *y;
+  size_t in_channels, out_channels;
+  ck_window window;
+  ck_requantization output;
+} ck_integer_depthwise_args;
+
+/* Maxima of the windows of each plane. Items are planes. */
+typedef struct {
+  const uint8_t *x;
+  uint8_t *y;
+  bool is_signed;
+  ck_window window;
+} ck_integer_pool_args;
+
+/* [outer, length, inner] with the parameters of element (o, i, n) at o * outer_stride + i / block * stride +
+ * n * inner_stride. Items are (o, i, chunk of ck_map_chunk inner elements). */
+typedef struct {
+  const void *x;
+  void *y;
+  const float *scale;
+  const void *zero;
+  /* Of the integers. */
+  ck_scalar type;
+  size_t outer, length, inner;
+  size_t block, outer_stride, stride, inner_stride;
+} ck_quantize_args;
+
+/* As ck_binary_args, on 8-bit elements: clamp(round(fixed + x_ratio * x + y_ratio * y)) or
+ * clamp(round((x - x_zero) * (y - y_zero) * x_ratio) + zero). */
+typedef struct {
+  const uint8_t *x;
+  const uint8_t *y;
+  uint8_t *z;
+  bool is_signed, is_product;
+  /* Scales and zero points of x, y and z. */
+  const float *scales[3];
+  const uint8_t *zeros[3];
+  size_t rank;
+  size_t sizes[ck_max_rank];
+  size_t x_strides[ck_max_rank];
+  size_t y_strides[ck_max_rank];
+} ck_quantized_binary_args;
+
+typedef struct ck_integer_kernels {
+  ck_run gemm, pack_rows, pack_columns, depthwise, pool, quantize, dequantize, binary;
+  /* Elements along the depth in a word. */
+  size_t group;
+  /* Columns of a panel. */
+  size_t width;
+  size_t (*depthwise_scratch)(const ck_window *window);
+} ck_integer_kernels;
+
+/* Words that packed rows or columns take, `lines` of them in panels of `panel`. */
+size_t ck_integer_packed_count(size_t lines, size_t panel, size_t depth, size_t group);

@@ -1,0 +1,94 @@
+#include "broadcast.h"
+#include "ck_elements.h"
+#include "typed.h"
+
+enum {
+  integer_add, integer_subtract, integer_multiply, integer_divide, integer_minimum, integer_maximum, integer_power,
+  integer_floor_divide, integer_modulo, integer_remainder, integer_and, integer_or, integer_xor,
+};
+
+static int64_t integer_power_of(int64_t x, int64_t exponent) {
+  if (exponent < 0) return x == 1 ? 1 : x == -1 ? (exponent % 2 ? -1 : 1) : 0;
+  uint64_t power = 1, base = (uint64_t)x;
+  for (; exponent; exponent >>= 1, base *= base)
+    if (exponent & 1) power *= base;
+  return (int64_t)power;
+}
+
+static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y) {
+  switch (function) {
+  case integer_add: return (int64_t)((uint64_t)x + (uint64_t)y);
+  case integer_subtract: return (int64_t)((uint64_t)x - (uint64_t)y);
+  case integer_multiply: return (int64_t)((uint64_t)x * (uint64_t)y);
+  case integer_minimum: return x < y ? x : y;
+  case integer_maximum: return x > y ? x : y;
+  case integer_power: return integer_power_of(x, y);
+  case integer_and: return x && y;
+  case integer_or: return x || y;
+  case integer_xor: return !x != !y;
+  }
+  /* Dividing by -1 may overflow. */
+  if (y == 0) return 0;
+  bool divides = function == integer_divide || function == integer_floor_divide;
+  if (y == -1) return divides ? (int64_t)-(uint64_t)x : 0;
+  int64_t quotient = x / y, rest = x % y;
+  bool rounds_down = rest != 0 && (rest < 0) != (y < 0);
+  switch (function) {
+  case integer_divide: return quotient;
+  case integer_floor_divide: return quotient - rounds_down;
+  case integer_modulo: return rounds_down ? rest + y : rest;
+  default: return rest;
+  }
+}
+
+#define INTEGER_LOOP(type, function, x_step, y_step) \
+  for (size_t i = 0; i < count; i++) z[i] = (type)integer_apply(function, x[i * x_step], y[i * y_step]);
+
+#define INTEGER_CASE(type, function)                             \
+  case function:                                                 \
+    if (x_step && y_step) INTEGER_LOOP(type, function, 1, 1)     \
+    else if (x_step) INTEGER_LOOP(type, function, 1, 0)          \
+    else if (y_step) INTEGER_LOOP(type, function, 0, 1)          \
+    else INTEGER_LOOP(type, function, 0, 0)                      \
+    break;
+
+#define INTEGER_SPAN(type, number)                                                                                  \
+  static void integer_span_##type(                                                                                  \
+    size_t function, const type *x, size_t x_step, const type *y, size_t y_step, type *z, size_t count) {           \
+    switch (function) {                                                                                             \
+      INTEGER_CASE(type, integer_add)                                                                               \
+      INTEGER_CASE(type, integer_subtract)                                                                          \
+      INTEGER_CASE(type, integer_multiply)                                                                          \
+      INTEGER_CASE(type, integer_minimum)                                                                           \
+      INTEGER_CASE(type, integer_maximum)                                                                           \
+      INTEGER_CASE(type, integer_and)                                                                               \
+      INTEGER_CASE(type, integer_or)                                                                                \
+      INTEGER_CASE(type, integer_xor)                                                                               \
+    default:                                                                                                        \
+      for (size_t i = 0; i < count; i++) z[i] = (type)integer_apply(function, x[i * x_step], y[i * y_step]);        \
+    }                                                                                                               \
+  }
+CK_INTEGER_TYPES(INTEGER_SPAN)
+
+void ck_int_binary_run(const void *args, size_t begin, size_t end, void *scratch) {
+  (void)scratch;
+  const ck_int_binary_args *b = args;
+  size_t last = b->rank - 1;
+  const size_t *strides[] = {b->x_strides, b->y_strides};
+  for (size_t item = begin; item < end; item++) {
+    broadcast_span span = broadcast_item(item, b->rank, b->sizes, strides, 2);
+    switch (b->type) {
+#define INTEGER_CALL(type, number)                                                                          \
+  case number:                                                                                              \
+    integer_span_##type(                                                                                    \
+      b->function, (const type *)b->x + span.operands[0], b->x_strides[last],                               \
+      (const type *)b->y + span.operands[1], b->y_strides[last], (type *)b->z + span.result, span.count);   \
+    break;
+      CK_INTEGER_TYPES(INTEGER_CALL)
+    default:
+      integer_span_uint8_t(
+        b->function, (const uint8_t *)b->x + span.operands[0], b->x_strides[last],
+        (const uint8_t *)b->y + span.operands[1], b->y_strides[last], (uint8_t *)b->z + span.result, span.count);
+    }
+  }
+}

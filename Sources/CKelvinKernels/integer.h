@@ -1,0 +1,21 @@
+/* All kernels on integers of one instruction set. The including file has defined CK_LANES, CK_NAME and
+ * CK_INTEGER_GROUP, the elements that a word holds. */
+#pragma once
+#include "integer_depthwise.h"
+#include "integer_gemm.h"
+#include "integer_pool.h"
+#include "integer_quantize.h"
+
+const ck_integer_kernels CK_NAME(ck_integer_kernels) = {
+  .gemm = CK_NAME(ck_i8_gemm),
+  .pack_rows = CK_NAME(ck_i8_pack_rows),
+  .pack_columns = CK_NAME(ck_i8_pack_columns),
+  .depthwise = CK_NAME(ck_i8_depthwise),
+  .pool = CK_NAME(ck_i8_pool),
+  .quantize = CK_NAME(ck_i8_quantize),
+  .dequantize = CK_NAME(ck_i8_dequantize),
+  .binary = CK_NAME(ck_i8_binary),
+  .group = CK_INTEGER_GROUP,
+  .width = integer_width,
+  .depthwise_scratch = CK_NAME(ck_i8_depthwise_scratch),
+};

@@ -1,0 +1,141 @@
+/* Words of packed integers and their products. A word is four 8-bit elements where the instruction set multiplies
+ * those (CK_INTEGER_GROUP 4), otherwise two of 16 bits. */
+#pragma once
+#include "ck_quantized.h"
+#include "simd.h"
+
+typedef uint32_t vw __attribute__((ext_vector_type(CK_LANES)));
+typedef uint8_t vb __attribute__((ext_vector_type(CK_LANES)));
+typedef int8_t vsb __attribute__((ext_vector_type(CK_LANES)));
+typedef uint16_t vh __attribute__((ext_vector_type(CK_LANES)));
+
+CK_INLINE size_t integer_min(size_t a, size_t b) { return a < b ? a : b; }
+
+CK_INLINE vw wload(const void *p) {
+  vw r;
+  memcpy(&r, p, sizeof r);
+  return r;
+}
+
+CK_INLINE void wstore(void *p, vw x) { memcpy(p, &x, sizeof x); }
+
+/* Sums of products of 16-bit pairs, added. */
+CK_INLINE vw wdot_pairs(vw sum, vw a, vw b) {
+#if CK_INTEGER_GROUP == 4
+  return (vw)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
+#elif CK_LANES == 16
+  return sum + (vw)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif CK_LANES == 8
+  return sum + (vw)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#else
+  vi a_low = (vi)(a << 16) >> 16, b_low = (vi)(b << 16) >> 16;
+  return sum + (vw)(a_low * b_low) + (vw)(((vi)a >> 16) * ((vi)b >> 16));
+#endif
+}
+
+/* Sums of products of the elements of words; one factor is unsigned and the other signed where they are 8-bit. */
+CK_INLINE vw wdot(vw sum, vw unsigned_factor, vw signed_factor) {
+#if CK_INTEGER_GROUP == 4
+  return (vw)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)unsigned_factor, (__m512i)signed_factor);
+#else
+  return wdot_pairs(sum, unsigned_factor, signed_factor);
+#endif
+}
+
+/* A word of ones. */
+#if CK_INTEGER_GROUP == 4
+#define CK_INTEGER_ONES 0x01010101u
+#else
+#define CK_INTEGER_ONES 0x00010001u
+#endif
+
+/* What is added to an element when it is stored as `is_unsigned` says. */
+CK_INLINE int32_t integer_shift(bool is_signed, bool is_unsigned) {
+#if CK_INTEGER_GROUP == 4
+  return is_signed == is_unsigned ? (is_signed ? 128 : -128) : 0;
+#else
+  (void)is_signed;
+  (void)is_unsigned;
+  return 0;
+#endif
+}
+
+CK_INLINE int32_t integer_value(const uint8_t *p, bool is_signed) { return is_signed ? (int8_t)*p : *p; }
+
+/* A word of up to `count` elements, `stride` bytes apart. */
+CK_INLINE uint32_t integer_word(const uint8_t *p, size_t stride, size_t count, bool is_signed, bool is_unsigned) {
+  uint32_t word = 0;
+#if CK_INTEGER_GROUP == 4
+  uint32_t flip = is_signed == is_unsigned ? 0x80 : 0;
+  for (size_t i = 0; i < count; i++) word |= (p[i * stride] ^ flip) << (8 * i);
+#else
+  (void)is_unsigned;
+  for (size_t i = 0; i < count; i++) word |= (uint32_t)(uint16_t)integer_value(p + i * stride, is_signed) << (16 * i);
+#endif
+  return word;
+}
+
+/* The sum of a word's elements. */
+CK_INLINE int32_t integer_word_sum(uint32_t word, bool is_unsigned) {
+#if CK_INTEGER_GROUP == 4
+  int32_t sum = 0;
+  for (size_t i = 0; i < 32; i += 8) sum += is_unsigned ? (uint8_t)(word >> i) : (int8_t)(word >> i);
+  return sum;
+#else
+  (void)is_unsigned;
+  return (int16_t)word + (int16_t)(word >> 16);
+#endif
+}
+
+/* To the nearest integer, ties to even, for |x| < 2^22. */
+CK_INLINE vi vround_integer(vf x) { return vbits(x + vset(0x1.8p23f)) - vbits(vset(0x1.8p23f)); }
+
+/* Requantization of one row's sums, its parameters at hand. */
+typedef struct {
+  float lower, upper;
+  int32_t zero;
+} integer_bounds;
+
+CK_INLINE integer_bounds integer_bounds_of(const ck_requantization *o) {
+  if (o->type == ck_int32) return (integer_bounds){0};
+  int32_t zero = integer_value(o->zero, o->type == ck_int8);
+  return (integer_bounds){(float)(o->lower - zero), (float)(o->upper - zero), zero};
+}
+
+CK_INLINE vw integer_requantize(vw sum, vf scale, integer_bounds b) {
+  vf x = __builtin_convertvector((vi)sum, vf) * scale;
+  x = vatmost(vatleast(x, vset(b.lower)), vset(b.upper));
+  return (vw)(vround_integer(x) + b.zero);
+}
+
+/* The low byte of each of the first `n` lanes. */
+CK_INLINE void wstore_bytes(uint8_t *p, vw x, size_t n) {
+#if CK_LANES == 16
+  _mm_mask_storeu_epi8(p, (__mmask16)((1u << n) - 1), _mm512_cvtepi32_epi8((__m512i)x));
+#else
+  vb bytes = __builtin_convertvector(x, vb);
+  if (n == CK_LANES) {
+    memcpy(p, &bytes, CK_LANES);
+  } else {
+    uint8_t all[CK_LANES];
+    memcpy(all, &bytes, CK_LANES);
+    for (size_t i = 0; i < n; i++) p[i] = all[i];
+  }
+#endif
+}
+
+/* The low bytes of two words' lanes side by side: `even[0], odd[0], even[1], …`, the first `n` of them. */
+CK_INLINE void wstore_byte_pairs(uint8_t *p, vw even, vw odd, size_t n) {
+  vh halves = __builtin_convertvector((even & 0xFF) | ((odd & 0xFF) << 8), vh);
+#if CK_LANES == 16
+  _mm256_mask_storeu_epi8(p, (__mmask32)((1ull << n) - 1), (__m256i)halves);
+#else
+  if (n == 2 * CK_LANES) {
+    memcpy(p, &halves, 2 * CK_LANES);
+  } else {
+    uint8_t all[2 * CK_LANES];
+    memcpy(all, &halves, 2 * CK_LANES);
+    for (size_t i = 0; i < n; i++) p[i] = all[i];
+  }
+#endif
+}

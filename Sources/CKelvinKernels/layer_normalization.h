@@ -1,0 +1,57 @@
+/* Rows brought to mean 0 and variance 1. */
+#pragma once
+#include "ck_kernels.h"
+#include "simd.h"
+
+CK_INLINE float layer_mean(const float *x, size_t length) {
+  vf sum = vset(0), second = vset(0);
+  size_t i = 0;
+  for (; i + 2 * CK_LANES <= length; i += 2 * CK_LANES) {
+    sum += vload(x + i);
+    second += vload(x + i + CK_LANES);
+  }
+  for (; i + CK_LANES <= length; i += CK_LANES) sum += vload(x + i);
+  if (i < length) second += vload_part(x + i, length - i);
+  return vsum(sum + second) / (float)length;
+}
+
+/* The mean of the squares of x - mean, less the square of the mean's own error, which `mean` is corrected by. */
+CK_INLINE float layer_variance(const float *x, size_t length, float *mean) {
+  vf squares = vset(0), errors = vset(0), m = vset(*mean);
+  size_t i = 0;
+  for (; i + CK_LANES <= length; i += CK_LANES) {
+    vf d = vload(x + i) - m;
+    squares = vmuladd(d, d, squares);
+    errors += d;
+  }
+  float square = vsum(squares), error = vsum(errors);
+  for (; i < length; i++) {
+    float d = x[i] - *mean;
+    square += d * d;
+    error += d;
+  }
+  error /= (float)length;
+  *mean += error;
+  float variance = square / (float)length - error * error;
+  return variance > 0 ? variance : variance < 0 ? 0 : variance;
+}
+
+static void CK_NAME(ck_f32_layer_normalization)(const void *args, size_t begin, size_t end, void *scratch) {
+  (void)scratch;
+  const ck_layer_normalization_args *l = args;
+  for (size_t row = begin; row < end; row++) {
+    const float *x = l->x + row * l->length;
+    float *y = l->y + row * l->length;
+    float mean = layer_mean(x, l->length), variance = layer_variance(x, l->length, &mean);
+    vf m = vset(mean), inverse = vset(1 / sqrtf(variance + l->epsilon));
+    for (size_t i = 0; i < l->length; i += CK_LANES) {
+      size_t n = l->length - i < CK_LANES ? l->length - i : CK_LANES;
+      bool whole = n == CK_LANES;
+      vf value = ((whole ? vload(x + i) : vload_part(x + i, n)) - m) * inverse;
+      if (l->scale) value *= whole ? vload(l->scale + i) : vload_part(l->scale + i, n);
+      if (l->shift) value += whole ? vload(l->shift + i) : vload_part(l->shift + i, n);
+      if (whole) vstore(y + i, value);
+      else vstore_part(y + i, value, n);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package import KelvinGraph
+
+extension MultiArray {
+  /// Every element as a float32, in row-major order.
+  public var floats: [Float] { tensor.floats }
+
+  /// Every element as a float64, in row-major order.
+  public var doubles: [Double] { tensor.doubles }
+
+  /// The elements' memory, for reading: ``count`` elements where the array is dense; otherwise from the first to the
+  /// last, at the places that ``strides`` gives.
+  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(memory)) }
+  }
+
+  /// The elements' memory, for writing in place, with the strides in elements.
+  public func withUnsafeMutableBytes<Result>(
+    _ body: (_ bytes: UnsafeMutableRawBufferPointer, _ strides: [Int]) throws -> Result
+  ) rethrows -> Result {
+    try withExtendedLifetime(self) { try body(memory, strides) }
+  }
+
+  /// The elements, for reading, at the places that ``strides`` gives.
+  ///
+  /// - Precondition: `Scalar` is the array's ``dataType``.
+  public func withUnsafeBufferPointer<Scalar: ShapedArrayScalar, Result>(
+    ofType type: Scalar.Type, _ body: (UnsafeBufferPointer<Scalar>) throws -> Result
+  ) rethrows -> Result {
+    precondition(type.multiArrayDataType == dataType, "the array holds \(dataType.rawValue), not \(type)")
+    return try withExtendedLifetime(self) { try body(UnsafeBufferPointer(memory.bindMemory(to: type))) }
+  }
+
+  /// The elements, for writing in place, with the strides in elements.
+  ///
+  /// - Precondition: `Scalar` is the array's ``dataType``.
+  public func withUnsafeMutableBufferPointer<Scalar: ShapedArrayScalar, Result>(
+    ofType type: Scalar.Type,
+    _ body: (_ elements: UnsafeMutableBufferPointer<Scalar>, _ strides: [Int]) throws -> Result
+  ) rethrows -> Result {
+    precondition(type.multiArrayDataType == dataType, "the array holds \(dataType.rawValue), not \(type)")
+    return try withExtendedLifetime(self) { try body(memory.bindMemory(to: type), strides) }
+  }
+
+  /// The elements dense and in row-major order: the array's own memory, or a copy.
+  package func withDenseBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    if isDense { return try body(UnsafeRawBufferPointer(memory)) }
+    return try tensor.bytes.withUnsafeBytes(body)
+  }
+
+  /// A copy of the elements.
+  package var tensor: Tensor {
+    let type = TensorType(dataType.scalar, Shape(shape))
+    return withExtendedLifetime(self) {
+      Tensor(
+        type,
+        Bytes(count: type.byteCount) { target in
+          if isDense {
+            target.copyMemory(from: UnsafeRawBufferPointer(memory))
+          } else {
+            gather(into: target)
+          }
+        })
+    }
+  }
+
+  private func gather(into target: UnsafeMutableRawBufferPointer) {
+    let size = dataType.byteCount
+    guard let from = memory.baseAddress, let to = target.baseAddress else { return }
+    var next = 0
+    StridedWalk.forEach(shape, strides) { place in
+      (to + next).copyMemory(from: from + place * size, byteCount: size)
+      next += size
+    }
+  }
+
+  /// Writes every element from dense ones of the same type and shape.
+  package func assign(_ source: UnsafeRawBufferPointer) {
+    precondition(source.count == count * dataType.byteCount)
+    defer { withExtendedLifetime(self) {} }
+    if isDense { return memory.copyMemory(from: source) }
+    let size = dataType.byteCount
+    guard let from = source.baseAddress, let to = memory.baseAddress else { return }
+    var next = 0
+    StridedWalk.forEach(shape, strides) { place in
+      (to + place * size).copyMemory(from: from + next, byteCount: size)
+      next += size
+    }
+  }
+
+  /// Copies every element into another array, rounding once where the types differ.
+  ///
+  /// - Throws: `ModelError` with code `featureType` where the shapes differ.
+  public func transfer(to destination: MultiArray) throws(ModelError) {
+    guard destination.shape == shape else {
+      throw ModelError(
+        .featureType, "expected a destination of shape \(Shape(shape)), got \(Shape(destination.shape))")
+    }
+    let converted = tensor.converted(to: destination.dataType.scalar)
+    converted.bytes.withUnsafeBytes { destination.assign($0) }
+  }
+
+  /// Arrays joined along an axis.
+  ///
+  /// - Parameters:
+  ///   - arrays: at least one; their shapes differ in nothing but the size of `axis`.
+  ///   - axis: counted from the front or, where negative, from the back.
+  ///   - dataType: the result's element type; elements are rounded to it once.
+  /// - Throws: `ModelError` with code `featureType` where the shapes do not fit or there is no such axis.
+  public convenience init(
+    concatenating arrays: [MultiArray], axis: Int, dataType: MultiArrayDataType
+  ) throws(ModelError) {
+    guard let first = arrays.first, let axis = Shape(first.shape).normalized(axis: axis) else {
+      throw ModelError(.featureType, "there is nothing to join along axis \(axis)")
+    }
+    var shape = first.shape
+    shape[axis] = 0
+    for array in arrays {
+      var other = array.shape
+      if other.count == shape.count { other[axis] = shape[axis] }
+      guard other == shape else {
+        throw ModelError(
+          .featureType,
+          "arrays of shapes \(Shape(first.shape)) and \(Shape(array.shape)) cannot be joined along axis \(axis)")
+      }
+      shape[axis] += array.shape[axis]
+    }
+    try self.init(shape: shape, dataType: dataType)
+    // Blocks of `inner` bytes for each index of the axis, repeated for every position before it.
+    let inner = shape[(axis + 1)...].reduce(dataType.byteCount, *)
+    let outer = shape[..<axis].reduce(1, *)
+    var start = 0
+    for array in arrays {
+      let block = array.shape[axis] * inner
+      array.tensor.converted(to: dataType.scalar).bytes.withUnsafeBytes { source in
+        guard let from = source.baseAddress, let to = memory.baseAddress else { return }
+        for row in 0..<outer {
+          (to + row * shape[axis] * inner + start).copyMemory(from: from + row * block, byteCount: block)
+        }
+      }
+      start += block
+    }
+  }
+}
+
+/// Positions of an array in row-major order.
+enum StridedWalk {
+  /// Where the element at a place in row-major order lies.
+  static func offset(of index: Int, _ shape: [Int], _ strides: [Int]) -> Int {
+    var (index, offset) = (index, 0)
+    for axis in shape.indices.reversed() where shape[axis] > 0 {
+      offset += index % shape[axis] * strides[axis]
+      index /= shape[axis]
+    }
+    return offset
+  }
+
+  static func forEach(_ shape: [Int], _ strides: [Int], _ body: (_ offset: Int) -> Void) {
+    guard !shape.contains(0) else { return }
+    var position = [Int](repeating: 0, count: shape.count)
+    var offset = 0
+    while true {
+      body(offset)
+      var axis = shape.count - 1
+      while axis >= 0 {
+        position[axis] += 1
+        offset += strides[axis]
+        if position[axis] < shape[axis] { break }
+        offset -= shape[axis] * strides[axis]
+        position[axis] = 0
+        axis -= 1
+      }
+      if axis < 0 { return }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package import KelvinGraph
+
+/// The element type of a ``MultiArray``.
+public enum MultiArrayDataType: String, Hashable, Sendable, CaseIterable {
+  /// IEEE 754, 8 bytes an element.
+  case float64
+  /// IEEE 754, 4 bytes an element.
+  case float32
+  /// IEEE 754, 2 bytes an element.
+  case float16
+  /// 4 bytes an element.
+  case int32
+  /// 8 bytes an element.
+  case int64
+  /// 2 bytes an element.
+  case int16
+  /// 1 byte an element.
+  case int8
+  /// 1 byte an element.
+  case uint8
+  /// 2 bytes an element.
+  case uint16
+  /// 4 bytes an element.
+  case uint32
+  /// 8 bytes an element.
+  case uint64
+  /// 1 byte an element, 0 or 1.
+  case bool
+
+  /// Another name of ``float64``.
+  public static let double = MultiArrayDataType.float64
+  /// Another name of ``float32``.
+  public static let float = MultiArrayDataType.float32
+
+  /// Bytes that one element takes.
+  public var byteCount: Int { scalar.byteCount }
+
+  package var scalar: ScalarType {
+    switch self {
+    case .float64: .float64
+    case .float32: .float32
+    case .float16: .float16
+    case .int32: .int32
+    case .int64: .int64
+    case .int16: .int16
+    case .int8: .int8
+    case .uint8: .uint8
+    case .uint16: .uint16
+    case .uint32: .uint32
+    case .uint64: .uint64
+    case .bool: .bool
+    }
+  }
+
+  package init(_ scalar: ScalarType) {
+    switch scalar {
+    case .float64: self = .float64
+    case .float32: self = .float32
+    case .float16: self = .float16
+    case .int32: self = .int32
+    case .int64: self = .int64
+    case .int16: self = .int16
+    case .int8: self = .int8
+    case .uint8: self = .uint8
+    case .uint16: self = .uint16
+    case .uint32: self = .uint32
+    case .uint64: self = .uint64
+    case .bool: self = .bool
+    }
+  }
+}

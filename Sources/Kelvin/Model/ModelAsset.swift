@@ -1,0 +1,71 @@
+public import FoundationEssentials
+import KelvinFormats
+import KelvinGraph
+
+/// A model file, for questions that need neither a plan nor a device.
+public struct ModelAsset: Hashable, Sendable {
+  /// Where the model lies.
+  public let url: URL
+
+  /// A model file or package. Nothing is read yet.
+  public init(url: URL) { self.url = url }
+
+  /// What the model's default function takes and gives.
+  ///
+  /// - Throws: `ModelError` with code `io` where the file cannot be read, `unsupported` for a kind of model that Kelvin
+  ///   does not run.
+  public var modelDescription: ModelDescription {
+    get async throws(ModelError) { try await describe(nil) }
+  }
+
+  /// What one of the model's functions takes and gives.
+  ///
+  /// - Throws: `ModelError` as `modelDescription` does; `parameters` for a function that the model does not have.
+  public func modelDescription(of functionName: String) async throws(ModelError) -> ModelDescription {
+    try await describe(functionName)
+  }
+
+  /// The functions that can be called, sorted.
+  ///
+  /// - Throws: `ModelError` as `modelDescription` does.
+  public var functionNames: [String] {
+    get async throws(ModelError) {
+      try await BlockingWork.run { (_) throws(ModelError) -> [String] in
+        try ModelError.wrapping { try readModel(at: url.path).functions.keys.sorted() }
+      }
+    }
+  }
+
+  private func describe(_ name: String?) async throws(ModelError) -> ModelDescription {
+    try await BlockingWork.run { (_) throws(ModelError) -> ModelDescription in
+      let program = try ModelError.wrapping { try readModel(at: url.path) }
+      guard let function = program.functions[name ?? program.defaultFunction] else {
+        let names = program.functions.keys.sorted().joined(separator: ", ")
+        throw ModelError(.parameters, "the model has no function '\(name ?? program.defaultFunction)'; it has \(names)")
+      }
+      return ModelDescription(function, program.metadata)
+    }
+  }
+}
+
+extension Model {
+  /// Loads an asset's model, as `load(contentsOf:configuration:progress:)` does.
+  ///
+  /// - Throws: `ModelError` as that does.
+  public static func load(
+    asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
+  ) async throws(ModelError) -> Model {
+    try await load(contentsOf: asset.url, configuration: configuration)
+  }
+}
+
+extension ComputePlan {
+  /// Plans an asset's model without compiling it.
+  ///
+  /// - Throws: `ModelError` as `Model.load` does.
+  public static func load(
+    asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
+  ) async throws(ModelError) -> ComputePlan {
+    try await load(contentsOf: asset.url, configuration: configuration)
+  }
+}

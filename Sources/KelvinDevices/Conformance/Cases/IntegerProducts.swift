@@ -1,0 +1,107 @@
+import KelvinGraph
+
+extension ConformanceCase {
+  /// Every pair of operand types, with zero points that are not zero.
+  package static let convolutionInteger: [ConformanceCase] =
+    [(ScalarType.uint8, ScalarType.int8), (.uint8, .uint8), (.int8, .int8), (.int8, .uint8)].flatMap { types in
+      [
+        filter("1x1", [1, 13, 7, 11], filters: 17, kernel: [1, 1], types: types),
+        filter("1x1 on one pixel", [1, 37, 1, 1], filters: 29, kernel: [1, 1], types: types),
+        filter("1x1 wide", [1, 64, 14, 14], filters: 20, kernel: [1, 1], types: types, to: .uint8),
+        filter("1x1 stride 2", [1, 5, 9, 7], filters: 3, kernel: [1, 1], strides: [2, 2], types: types, to: .int8),
+        filter("3x3", [2, 3, 19, 23], filters: 7, kernel: [3, 3], pad: [1, 1], types: types),
+        filter(
+          "3x3 stride 2", [1, 3, 17, 31], filters: 8, kernel: [3, 3], strides: [2, 2], pad: [1, 1], types: types,
+          to: .uint8),
+        filter(
+          "dilated grouped", [1, 6, 13, 17], filters: 4, kernel: [3, 3], dilations: [2, 3], pad: [2, 3], groups: 2,
+          types: types, to: .int8),
+        filter("depthwise 3x3", [1, 5, 14, 37], filters: 5, kernel: [3, 3], pad: [1, 1], groups: 5, types: types),
+        filter(
+          "depthwise 3x3 stride 2", [1, 5, 13, 15], filters: 5, kernel: [3, 3], strides: [2, 2], pad: [1, 1], groups: 5,
+          types: types, to: .uint8),
+        filter(
+          "depthwise 5x4 dilated multiplier 2", [2, 3, 19, 18], filters: 6, kernel: [5, 4], dilations: [2, 3],
+          pad: [3, 2], groups: 3, types: types, to: .int8),
+        filter("1-d", [2, 5, 17], filters: 4, kernel: [3], pad: [1], types: types, to: .uint8),
+      ]
+    }
+    + [
+      filter(
+        "extremes", [1, 1031, 3, 7], filters: 3, kernel: [1, 1], types: (.uint8, .int8), values: (255, -128)),
+      filter(
+        "depthwise extremes", [1, 3, 9, 35], filters: 3, kernel: [5, 5], groups: 3, types: (.uint8, .uint8),
+        values: (255, 255)),
+    ]
+
+  package static let matmulInteger: [ConformanceCase] =
+    [(ScalarType.uint8, ScalarType.int8), (.uint8, .uint8), (.int8, .int8), (.int8, .uint8)].flatMap { types in
+      [
+        product("vector", [1, 41], [41, 23], types: types),
+        product("square", [17, 13], [13, 19], types: types, to: .int8),
+        product("batched", [3, 2, 5, 7], [2, 7, 70], types: types, isConstant: false),
+        product("transposed", [3, 5, 33], [29, 33], transposesY: true, types: types, to: .uint8),
+        product("transposed operand", [5, 33], [2, 29, 33], transposesY: true, types: types, isConstant: false),
+        product("one zero point", [9, 130], [130, 80], types: types, hasOneZero: true, to: .uint8),
+      ]
+    }
+
+  private static func filter(
+    _ name: String, _ input: Shape, filters: Int, kernel: [Int], strides: [Int]? = nil, dilations: [Int]? = nil,
+    pad: [Int]? = nil, groups: Int = 1, types: (x: ScalarType, weights: ScalarType), to scalar: ScalarType? = nil,
+    values: (x: Double, weights: Double)? = nil
+  ) -> ConformanceCase {
+    let weightShape = Shape([filters, input[1] / groups] + kernel)
+    let weightBase = types.weights == .uint8 ? 100 : -20
+    var operands: [CaseOperand] = [
+      .exactly(operand(types.x, input, values?.x, seed: 6)),
+      .fixed(operand(types.weights, weightShape, values?.weights, seed: 7)),
+      .fixed(number(types.x, values == nil ? types.x == .uint8 ? 113 : -9 : 0)),
+      .fixed(
+        Tensor(
+          TensorType(types.weights, [filters]),
+          rounding: (0..<filters).map { values == nil ? Double(weightBase + 3 * $0) : 0 })),
+    ]
+    let depth = weightShape.dimensions[1...].reduce(1, *)
+    if let scalar { operands += requantization(scalar, channels: filters, depth: depth) }
+    let op = ConvolutionInteger(
+      window: Window(kernel: kernel, strides: strides, dilations: dilations, before: pad), groups: groups,
+      requantization: scalar.map { Requantization($0, lower: 3, upper: 120) })
+    return node("\(name) \(types.x.rawValue) \(types.weights.rawValue)", op, operands)
+  }
+
+  private static func product(
+    _ name: String, _ x: Shape, _ y: Shape, transposesY: Bool = false, types: (x: ScalarType, y: ScalarType),
+    isConstant: Bool = true, hasOneZero: Bool = false, to scalar: ScalarType? = nil
+  ) -> ConformanceCase {
+    let columns = y[y.rank - (transposesY ? 2 : 1)]
+    let right = operand(types.y, y, nil, seed: 9)
+    let zeros = hasOneZero ? [5] : (0..<columns).map { Double($0 % 7) }
+    var operands: [CaseOperand] = [
+      .exactly(operand(types.x, x, nil, seed: 8)), isConstant ? .fixed(right) : .exactly(right),
+      .exactly(number(types.x, 11)),
+      .fixed(Tensor(TensorType(types.y, [zeros.count]), rounding: zeros)),
+    ]
+    if let scalar { operands += requantization(scalar, channels: columns, depth: x[x.rank - 1]) }
+    let op = MatMulInteger(transposesY: transposesY, requantization: scalar.map { Requantization($0) })
+    return node("\(name) \(types.x.rawValue) \(types.y.rawValue)", op, operands)
+  }
+
+  private static func operand(_ scalar: ScalarType, _ shape: Shape, _ value: Double?, seed: UInt64) -> Tensor {
+    guard let value else { return .bytes(scalar, shape, seed: seed) }
+    return Tensor(TensorType(scalar, shape), rounding: [Double](repeating: value, count: shape.count))
+  }
+
+  /// A bias and scales under which results use the range of 8 bits.
+  private static func requantization(_ scalar: ScalarType, channels: Int, depth: Int) -> [CaseOperand] {
+    let scale = 0.01 / Double(depth).squareRoot()
+    return [
+      .fixed(
+        Tensor(TensorType(.int32, [channels]), rounding: (0..<channels).map { Double(977 * ($0 % 13) - 5000) })),
+      .fixed(
+        Tensor(
+          TensorType(.float32, [channels]), rounding: (0..<channels).map { scale * (1 + 0.1 * Double($0 % 5)) })),
+      .fixed(number(scalar, 60)),
+    ]
+  }
+}

@@ -1,0 +1,36 @@
+/// `y = (x - zeroPoint) * scale`: the exact difference is rounded to float32, its product with the scale again.
+///
+/// Inputs: x (an integer type of at most 32 bits), scale (floating-point), zero point (x's type); the last two have the
+/// shape that `QuantizationAxis` says. Output: x's shape in `scalar`, a floating-point type.
+package struct Dequantize: Operator {
+  package static let name = "dequantize"
+  package var axis: QuantizationAxis
+  package var scalar: ScalarType
+
+  /// - Parameter axis: the axis of x along which scale and zero point vary; nil where there is one of each.
+  package init(axis: Int? = nil, blockSize: Int = 1, scalar: ScalarType = .float32) {
+    self.axis = QuantizationAxis(axis, blockSize: blockSize)
+    self.scalar = scalar
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 3...3)
+    guard inputs[0].scalar.isQuantized, inputs[1].scalar.isFloatingPoint, inputs[2].scalar == inputs[0].scalar,
+      scalar.isFloatingPoint
+    else {
+      throw OperatorError(
+        "expected integers of at most 32 bits, a floating-point scale and a zero point of the first's type, got "
+          + "\(inputs)")
+    }
+    try axis.check(inputs)
+    return [TensorType(scalar, inputs[0].shape)]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 2 * Double(outputs[0].count) }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    scalar == .float32 ? .exact : .elementwise(precision, scalar, roundings: 2)
+  }
+
+  package var attributes: [Attribute] { axis.attributes + [Attribute("scalar", scalar.rawValue)] }
+}

@@ -1,0 +1,47 @@
+/// What turns a sum of integer products into 8 bits again:
+/// `clamp(roundHalfEven(float32(sum + bias) * scale) + zeroPoint, lower, upper)`, the product rounded to float32.
+///
+/// Its inputs follow the operator's own: bias (int32, one for each output channel or column), scale (float32, one, or
+/// one for each channel or column), zero point (one, of `scalar`). `scale` is the product of the operands' scales
+/// divided by the result's.
+package struct Requantization: Hashable, Sendable {
+  /// `int8` or `uint8`.
+  package var scalar: ScalarType
+  /// The bounds of the result, within the type's; an activation that clips narrows them.
+  package var lower: Int
+  package var upper: Int
+
+  package init(_ scalar: ScalarType, lower: Int? = nil, upper: Int? = nil) {
+    self.scalar = scalar
+    self.lower = lower ?? scalar.quantizedRange?.lowerBound ?? 0
+    self.upper = upper ?? scalar.quantizedRange?.upperBound ?? 0
+  }
+
+  static let inputCount = 3
+
+  func check(_ extra: ArraySlice<TensorType>, channels: Int) throws(OperatorError) {
+    let extra = Array(extra)
+    guard scalar.isByte, let range = scalar.quantizedRange, range.contains(lower), range.contains(upper), lower <= upper
+    else { throw OperatorError("results of \(scalar.rawValue) from \(lower) to \(upper) are not 8-bit") }
+    guard extra[0] == TensorType(.int32, [channels]) else {
+      throw OperatorError("bias: expected \(TensorType(.int32, [channels])), got \(extra[0])")
+    }
+    guard extra[1].scalar == .float32, extra[1].shape.isParameter(of: channels) else {
+      throw OperatorError("scale: expected one or \(channels) float32 numbers, got \(extra[1])")
+    }
+    guard extra[2].scalar == scalar, extra[2].shape.isParameter(of: 1) else {
+      throw OperatorError("zero point: expected one \(scalar.rawValue), got \(extra[2])")
+    }
+  }
+
+  var attributes: [Attribute] {
+    guard let range = scalar.quantizedRange else { return [] }
+    return [Attribute("requantized", scalar.rawValue)]
+      + (lower == range.lowerBound && upper == range.upperBound ? [] : [Attribute("bounds", "\(lower)...\(upper)")])
+  }
+}
+
+extension Shape {
+  /// Whether a parameter of this shape is one number, or one for each of `channels`.
+  func isParameter(of channels: Int) -> Bool { rank <= 1 && (count == 1 || count == channels) }
+}

@@ -1,0 +1,101 @@
+import KelvinGraph
+
+/// An integer product with a requantization, and the float product it stands for.
+struct IntegerProduct {
+  let op: any Operator
+  /// The product alone.
+  let plain: any Operator
+  /// Where the result's channels are; nil for the last axis.
+  let channelAxis: Int?
+  /// The axis of the weights along which their zero points vary.
+  let weightsAxis: Int
+
+  /// The same in floating point, whose numbers are the integers themselves: exact for sums up to 2^24.
+  ///
+  /// - Parameters:
+  ///   - types: of the node's inputs: x, weights, their zero points, bias, scale, the result's zero point.
+  ///   - weights: the second input where it is constant.
+  ///   - bias: the fifth input where it is not zero.
+  func body(
+    types: [TensorType], weights: Weight?, weightsZero: Weight?, bias: Weight?, scales: [Float],
+    output: QuantizedValue, name: String
+  ) throws(GraphError) -> Graph {
+    var body = Graph()
+    for (index, type) in types.enumerated() {
+      body.inputs.append(body.addValue(Value(name: "in\(index)", type: type)))
+    }
+    func constant(_ name: String, _ weight: Weight) -> ValueID {
+      body.addValue(Value(name: name, type: weight.type, weight: weight))
+    }
+    func append(_ op: any Operator, _ operands: [ValueID], _ name: String) throws(GraphError) -> ValueID {
+      let type: TensorType
+      do { type = try op.infer(body.types(operands))[0] } catch {
+        throw GraphError("\(op.name) '\(name)'", error.description)
+      }
+      let output = body.addValue(Value(name: name, type: type))
+      body.nodes.append(Node(name: name, op: op, inputs: operands, outputs: [output], origins: []))
+      return output
+    }
+    let all = body.inputs
+    let one = constant("one", Weight(Tensor([Float(1)], [1])))
+    let x = try append(Dequantize(), [all[0], one, all[2]], "x")
+    let factor: ValueID
+    if let weights, let weightsZero {
+      factor = constant("weights", try weights.differences(from: weightsZero, along: weightsAxis))
+    } else {
+      factor = try append(Dequantize(), [all[1], one, all[3]], "weights")
+    }
+    let addends = bias.map { bias in
+      Weight(TensorType(.float32, bias.type.shape), from: [bias]) { bias.dense().converted(to: .float32) }
+    }
+    var sums: ValueID
+    if let addends, let biased {
+      sums = try append(biased, [x, factor, constant("bias", addends)], "sums")
+    } else {
+      sums = try append(plain, [x, factor], "sums")
+    }
+    let rank = body[sums].type.shape.rank
+    func alongChannels(_ values: Weight) -> Weight {
+      var sizes = [Int](repeating: 1, count: rank)
+      sizes[channelAxis ?? rank - 1] = values.type.count
+      return values.viewed(as: Shape(sizes))
+    }
+    if let addends, biased == nil {
+      sums = try append(Binary(.add), [sums, constant("bias", alongChannels(addends))], "biased")
+    }
+    let scale = constant("scale", alongChannels(Weight(Tensor(scales, [scales.count]))))
+    sums = try append(Binary(.multiply), [sums, scale], "scaled")
+    if let bounds = requantization, let range = output.scalar.quantizedRange,
+      bounds.lower > range.lowerBound || bounds.upper < range.upperBound
+    {
+      let clip = UnaryFunction.clip(Float(bounds.lower - output.zero), Float(bounds.upper - output.zero))
+      sums = try append(Unary(clip), [sums], "clipped")
+    }
+    body.outputs = [try append(Quantize(scalar: output.scalar), [sums, one, all[6]], "quantized")]
+    return body
+  }
+
+  /// The product with a bias, where the operator has one.
+  private var biased: (any Operator)? {
+    guard var fused = plain as? any FusedOperator else { return nil }
+    fused.epilogue = .bias
+    return fused
+  }
+
+  private var requantization: Requantization? {
+    (op as? ConvolutionInteger)?.requantization ?? (op as? MatMulInteger)?.requantization
+  }
+}
+
+extension Weight {
+  /// 8-bit weights less their zero points, in float32.
+  fileprivate func differences(from zero: Weight, along axis: Int) throws(GraphError) -> Weight {
+    var blocks = [Int](repeating: 1, count: type.shape.rank)
+    if zero.type.count > 1 { blocks[axis] = zero.type.count }
+    let shape = Shape(blocks)
+    let ones = TensorType(.float32, shape)
+    return try Weight(
+      affine: self, scale: Weight(Tensor([Float](repeating: 1, count: ones.count), shape)),
+      offset: zero.viewed(as: shape))
+  }
+}

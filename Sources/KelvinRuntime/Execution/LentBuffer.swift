@@ -1,0 +1,35 @@
+import KelvinDevices
+import KelvinGraph
+
+/// Memory of somebody else's that a session writes an output into.
+package final class LentBuffer: Buffer, @unchecked Sendable {
+  package let byteCount: Int
+  private let memory: UnsafeMutableRawPointer
+  /// Keeps the memory alive.
+  private let owner: any AnyObject & Sendable
+
+  /// Nil for memory without an address.
+  package init?(_ memory: UnsafeMutableRawBufferPointer, owner: any AnyObject & Sendable) {
+    guard let base = memory.baseAddress else { return nil }
+    self.memory = base
+    byteCount = memory.count
+    self.owner = owner
+  }
+
+  package var hostPointer: UnsafeMutableRawPointer? { memory }
+
+  package func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
+    precondition(offset >= 0 && offset + source.count <= byteCount)
+    if let base = source.baseAddress { (memory + offset).copyMemory(from: base, byteCount: source.count) }
+  }
+
+  package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) {
+    precondition(offset >= 0 && offset + target.count <= byteCount)
+    target.baseAddress?.copyMemory(from: memory + offset, byteCount: target.count)
+  }
+
+  /// Whether a value of this type may lie here: of its size, and aligned for every element type.
+  func suits(_ type: TensorType) -> Bool {
+    byteCount == type.byteCount && Int(bitPattern: memory) % 16 == 0
+  }
+}

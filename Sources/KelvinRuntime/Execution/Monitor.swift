@@ -1,0 +1,57 @@
+import Glibc
+
+/// State that threads change one at a time, and wait on until it has changed as they need.
+package final class Monitor<State>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let changed: UnsafeMutablePointer<pthread_cond_t>
+  private var state: State
+
+  package init(_ state: State) {
+    self.state = state
+    mutex = .allocate(capacity: 1)
+    changed = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(changed, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(changed)
+    pthread_mutex_destroy(mutex)
+    changed.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Reads or changes the state; everybody who waits looks again.
+  package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer {
+      pthread_cond_broadcast(changed)
+      pthread_mutex_unlock(mutex)
+    }
+    return body(&state)
+  }
+
+  /// Blocks the calling thread until `attempt`, tried now and after every change, gives an answer.
+  ///
+  /// - Throws: `cancelled`, without an answer.
+  package func wait<Result>(
+    _ cancellation: Cancellation? = nil, _ attempt: (inout State) -> Result?
+  ) throws(RuntimeError) -> Result {
+    guard let cancellation else { return try block(nil, attempt) }
+    return try cancellation.observing({ [self] in withLock { _ in } }) { () throws(RuntimeError) -> Result in
+      try block(cancellation, attempt)
+    }
+  }
+
+  private func block<Result>(
+    _ cancellation: Cancellation?, _ attempt: (inout State) -> Result?
+  ) throws(RuntimeError) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      try cancellation?.check()
+      if let result = attempt(&state) { return result }
+      pthread_cond_wait(changed, mutex)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/// Things made at their first use and kept for the latest few keys: compiled forms by input shapes.
+///
+/// Concurrent first uses of one key make it once; the others wait for it. Beyond the limit the one whose latest use is
+/// longest ago goes; who still uses it keeps it.
+package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// Somebody making a value, for as many as wait for it.
+  private final class Flight {
+    var outcome: Result<Value, any Error>?
+  }
+
+  private enum Entry {
+    case making(Flight)
+    case made(Value, lastUse: Int)
+  }
+
+  private struct State {
+    var entries: [Key: Entry] = [:]
+    var uses = 0
+
+    mutating func tick() -> Int {
+      uses += 1
+      return uses
+    }
+  }
+
+  private enum Lookup {
+    case found(Value)
+    case follow(Flight)
+    case lead(Flight)
+  }
+
+  package let limit: Int
+  private let state = Monitor(State())
+
+  /// - Parameter limit: how many values are kept, at least 1.
+  package init(limit: Int) { self.limit = max(1, limit) }
+
+  /// How many values are kept now.
+  package var count: Int {
+    state.withLock { $0.entries.values.count { if case .made = $0 { true } else { false } } }
+  }
+
+  /// The value for a key, made by `make` at its first use.
+  ///
+  /// - Throws: what `make` throws, to everybody who waited for it; `cancelled` only to those who were cancelled.
+  package func value(
+    for key: Key, _ cancellation: Cancellation? = nil, make: () throws -> Value
+  ) throws -> Value {
+    while true {
+      switch state.withLock({ look(up: key, &$0) }) {
+      case .found(let value): return value
+      case .lead(let flight): return try lead(flight, key, make)
+      case .follow(let flight):
+        switch try state.wait(cancellation, { _ in flight.outcome }) {
+        case .success(let value): return value
+        case .failure(RuntimeError.cancelled): continue
+        case .failure(let error): throw error
+        }
+      }
+    }
+  }
+
+  private func look(up key: Key, _ state: inout State) -> Lookup {
+    switch state.entries[key] {
+    case .made(let value, _):
+      state.entries[key] = .made(value, lastUse: state.tick())
+      return .found(value)
+    case .making(let flight): return .follow(flight)
+    case nil:
+      let flight = Flight()
+      state.entries[key] = .making(flight)
+      return .lead(flight)
+    }
+  }
+
+  private func lead(_ flight: Flight, _ key: Key, _ make: () throws -> Value) throws -> Value {
+    let outcome = Result { try make() }
+    // Dropping a value may take long: after the lock is released.
+    let dropped = state.withLock { state -> [Entry] in
+      flight.outcome = outcome
+      switch outcome {
+      case .success(let value): state.entries[key] = .made(value, lastUse: state.tick())
+      case .failure: state.entries[key] = nil
+      }
+      return evict(&state)
+    }
+    return try withExtendedLifetime(dropped) { try outcome.get() }
+  }
+
+  private func evict(_ state: inout State) -> [Entry] {
+    let made = state.entries.compactMap { key, entry -> (key: Key, lastUse: Int)? in
+      if case .made(_, let lastUse) = entry { (key, lastUse) } else { nil }
+    }
+    let oldest = made.sorted { $0.lastUse < $1.lastUse }.prefix(max(0, made.count - limit))
+    return oldest.compactMap { state.entries.removeValue(forKey: $0.key) }
+  }
+}

@@ -1,0 +1,42 @@
+public import FoundationEssentials
+public import Kelvin
+
+/// A question about a picture.
+public protocol ImageProcessingRequest<Result>: Sendable {
+  /// What the question's answer is.
+  associatedtype Result: Sendable
+
+  /// The part of the upright picture that the request is about.
+  var regionOfInterest: NormalizedRect { get set }
+
+  /// Answers for a picture in memory.
+  ///
+  /// - Parameters:
+  ///   - image: the picture.
+  ///   - orientation: how its stored pixels are turned.
+  /// - Throws: `VisionError`.
+  func perform(on image: PixelBuffer, orientation: ImageOrientation) async throws(VisionError) -> Result
+}
+
+extension ImageProcessingRequest {
+  /// Answers for a picture in memory, upright as it is stored.
+  ///
+  /// - Throws: `VisionError`.
+  public func perform(on image: PixelBuffer) async throws(VisionError) -> Result {
+    try await perform(on: image, orientation: .up)
+  }
+
+  /// Answers for a picture file; its EXIF orientation holds unless `orientation` is given.
+  ///
+  /// - Throws: `VisionError`; `image` where the file cannot be read or is no picture.
+  public func perform(on url: URL, orientation: ImageOrientation? = nil) async throws(VisionError) -> Result {
+    try await ImageRequestHandler(url, orientation: orientation).perform(self)
+  }
+
+  /// Answers for a picture file's bytes; its EXIF orientation holds unless `orientation` is given.
+  ///
+  /// - Throws: `VisionError`; `image` where they are no picture.
+  public func perform(on data: Data, orientation: ImageOrientation? = nil) async throws(VisionError) -> Result {
+    try await ImageRequestHandler(data, orientation: orientation).perform(self)
+  }
+}

@@ -1,0 +1,21 @@
+public import Kelvin
+
+/// A picture could not be analysed.
+public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The model is not one for pictures.
+  case invalidModel(String)
+  /// A request asks for something that cannot be, such as a region outside the picture.
+  case invalidRequest(String)
+  /// The picture cannot be read.
+  case image(ImageError)
+  /// The model could not be run.
+  case prediction(ModelError)
+
+  public var description: String {
+    switch self {
+    case .invalidModel(let reason), .invalidRequest(let reason): reason
+    case .image(let error): "\(error)"
+    case .prediction(let error): error.description
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import ArgumentParser
+import Kelvin
+import KelvinGraph
+import KelvinImages
+import KelvinProfiling
+import KelvinRuntime
+
+struct SegmentCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "segment",
+    abstract: "Says which part of a picture is what, by a model that gives every place a class.",
+    discussion: """
+      For each picture two files are written: NAME.labels.png, of its size, whose pixels are the numbers of classes \
+      (an indexed PNG; 255 is what a crop kept from the model), and NAME.overlay.png, the picture under the classes' \
+      colours with a legend below it. Names and colours come from the model. A model without them gets colours that \
+      stay apart for every kind of colour vision, and --labels names its classes. A model whose input is a plain \
+      tensor does not say how pixels enter it: --normalization does.
+      """)
+
+  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  var model: String
+
+  @Argument(help: "Picture files: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
+  var images: [String]
+
+  @Option(help: ArgumentHelp("Where files are written; made if it is not there.", valueName: "dir"))
+  var outputDir: String
+
+  @Option(
+    name: .customLong("output"),
+    help: ArgumentHelp("The output with the classes. (default: the only one that can be meant)", valueName: "name"))
+  var outputName: String?
+
+  @Option(
+    help: ArgumentHelp("Class labels, one a line from class 0 on, in place of the model's own.", valueName: "file"))
+  var labels: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How pixels enter a plain tensor input: 0:255, 0:1, -1:1 or imagenet (mean and deviation of ImageNet).",
+      valueName: "rule"),
+    transform: Normalization.init)
+  var normalization: Normalization?
+
+  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var units: UnitsOption
+  @OptionGroup var options: ModelOptions
+  @OptionGroup var output: OutputOptions
+
+  /// A class that a picture has, and how much of the picture it is, 0…1.
+  private struct Part: Encodable {
+    var index: Int
+    var label: String
+    var share: Double
+    var pixels: Int
+    var color: String
+  }
+
+  private struct Result: Encodable {
+    var image: String
+    var width: Int?
+    var height: Int?
+    /// The largest first.
+    var classes: [Part] = []
+    /// What a crop kept from the model, 0…1.
+    var unseen: Double?
+    var labelMap: String?
+    var overlay: String?
+    var error: String?
+  }
+
+  func validate() throws {
+    guard !images.isEmpty else { throw ValidationError("name at least one picture") }
+  }
+
+  func run() throws {
+    let loaded = try loadModel(model, try options.loadOptions(units: units.units))
+    let segmenter = try PictureSegmenter(
+      loaded, output: outputName, labels: try labels.map(LabelFile.read), normalization: normalization)
+    let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
+    try OutputFile.makeFolder(outputDir)
+
+    let progress = Progress("segmenting")
+    var names = FileNames()
+    var results: [Result] = []
+    for (index, path) in images.enumerated() {
+      progress.update(Double(index) / Double(images.count), path)
+      let stem = names.next(for: path)
+      do {
+        let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
+        let map = try segmenter.segment(decoded, cropAndScale: pictures.cropAndScale ?? .scaleToFill, in: session)
+        results.append(try write(map, of: decoded, path, stem, segmenter.classes))
+      } catch let error as ImageError where error.code != .encodingFailed {
+        progress.finish()
+        Console.error(describe(error))
+        results.append(Result(image: path, error: describe(error)))
+      }
+    }
+    progress.finish()
+    if output.json { try printJSON(results) } else { show(results) }
+    if results.contains(where: { $0.error != nil }) { throw SilentFailure(status: .badData) }
+  }
+
+  private func write(
+    _ map: LabelMap, of picture: DecodedImage, _ path: String, _ stem: String, _ classes: SegmentationClasses
+  ) throws -> Result {
+    let counts = map.counts()
+    let total = Double(map.classes.count)
+    let unseen = counts[ClassPalette.unseenIndex]
+    let parts = counts.indices.filter { counts[$0] > 0 && $0 != ClassPalette.unseenIndex }
+      .sorted { (counts[$1], $0) < (counts[$0], $1) }
+      .map { index in
+        Part(
+          index: index, label: classes.label(index), share: Double(counts[index]) / total, pixels: counts[index],
+          color: classes.color(index).hexadecimal)
+      }
+    let (mapPath, overlayPath) = ("\(outputDir)/\(stem).labels.png", "\(outputDir)/\(stem).overlay.png")
+    let palette = classes.palette(upTo: counts.lastIndex { $0 > 0 } ?? 0)
+    try OutputFile.write(
+      try IndexedPNG.encode(
+        width: map.width, height: map.height, indices: map.classes, palette: palette, name: mapPath), to: mapPath)
+    let legend = parts.map { part in
+      SegmentationOverlay.Entry(
+        color: classes.color(part.index), text: "\(part.label)  \(HumanReadable.percent(part.share))")
+    }
+    let upright = try picture.pixels.oriented(picture.orientation)
+    let overlay = try SegmentationOverlay.draw(map, over: upright, classes, legend: legend)
+    try OutputFile.write(try ImageFile.encode(overlay, as: .png, name: overlayPath), to: overlayPath)
+    return Result(
+      image: path, width: map.width, height: map.height, classes: parts,
+      unseen: unseen > 0 ? Double(unseen) / total : nil, labelMap: mapPath, overlay: overlayPath)
+  }
+
+  private func show(_ results: [Result]) {
+    let good = results.filter { $0.error == nil }
+    guard !good.isEmpty else { return }
+    var table = Table(
+      .init("IMAGE", shrinksTo: 16, keepsEnds: true), .init("CLASS", shrinksTo: 12), .init("SHARE", .right),
+      .init("COLOUR"))
+    for result in good {
+      for (rank, part) in result.classes.enumerated() {
+        table.add(rank == 0 ? result.image : "", part.label, HumanReadable.percent(part.share), part.color)
+      }
+      if let unseen = result.unseen {
+        table.add(result.classes.isEmpty ? result.image : "", "(cropped away)", HumanReadable.percent(unseen), "")
+      }
+    }
+    let files = good.compactMap { result in result.overlay.map { "\(result.labelMap ?? "")\n\($0)" } }
+    Console.print(table.text() + "\n\n" + files.joined(separator: "\n"))
+  }
+}
+
+/// Names for the files made of pictures: a picture's own without its suffix, numbered where two pictures share it.
+private struct FileNames {
+  private var taken: Set<String> = []
+
+  mutating func next(for path: String) -> String {
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    let stem = file.lastIndex(of: ".").map { $0 > file.startIndex ? String(file[..<$0]) : file } ?? file
+    let plain = OutputFile.sanitized(stem)
+    var (name, number) = (plain, 1)
+    while !taken.insert(name).inserted {
+      number += 1
+      name = "\(plain)_\(number)"
+    }
+    return name
+  }
+}

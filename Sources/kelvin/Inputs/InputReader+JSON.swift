@@ -1,0 +1,40 @@
+import FoundationEssentials
+import Kelvin
+import KelvinGraph
+
+extension InputReader {
+  /// Numbers by key: `{"a": 1}`, or a .json file that holds it.
+  func dictionary(_ text: String, _ keys: KelvinGraph.FeatureType.KeyType, _ feature: Feature) throws -> [ClassLabel: Double] {
+    let remedy = keys == .string ? "give JSON such as '{\"key\": 1}'" : "give JSON such as '{\"7\": 1}'"
+    guard let entries = try? JSONDecoder().decode([String: Double].self, from: try document(text, feature)) else {
+      throw mismatch(feature, "'\(text)'", remedy)
+    }
+    var dictionary: [ClassLabel: Double] = [:]
+    for (key, number) in entries {
+      guard keys == .int64 else {
+        dictionary[.string(key)] = number
+        continue
+      }
+      guard let whole = Int64(key) else { throw mismatch(feature, "the key '\(key)'", remedy) }
+      dictionary[.int64(whole)] = number
+    }
+    return dictionary
+  }
+
+  /// Texts or whole numbers: `["a", "b"]`, or a .json file that holds it.
+  func sequence(_ text: String, _ elements: KelvinGraph.FeatureType.KeyType, _ feature: Feature) throws -> FeatureSequence {
+    let data = try document(text, feature)
+    if elements == .string, let texts = try? JSONDecoder().decode([String].self, from: data) {
+      return FeatureSequence(strings: texts)
+    }
+    if elements == .int64, let numbers = try? JSONDecoder().decode([Int64].self, from: data) {
+      return FeatureSequence(int64s: numbers)
+    }
+    throw mismatch(
+      feature, "'\(text)'", elements == .string ? "give JSON such as '[\"a\", \"b\"]'" : "give JSON such as '[1, 2]'")
+  }
+
+  private func document(_ text: String, _ feature: Feature) throws -> Data {
+    text.hasSuffix(".json") ? Data(try InputFile.read(text)) : Data(text.utf8)
+  }
+}

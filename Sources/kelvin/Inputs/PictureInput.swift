@@ -1,0 +1,85 @@
+import Kelvin
+import KelvinGraph
+
+/// The input of a model through which a picture enters.
+enum PictureInput {
+  /// The name of the one input that takes a picture; a plain tensor becomes an image input as `normalization` says.
+  ///
+  /// - Parameter normalization: for a model whose input is a plain tensor.
+  /// - Throws: `InputError` with the remedy where the model takes no picture, several, or something else besides.
+  static func only(
+    of function: inout Function, _ graph: Graph, _ normalization: Normalization?
+  ) throws -> String {
+    let position = try position(&function, graph, normalization)
+    let others = function.inputs.indices.filter { index in
+      index != position && !function.inputs[index].isOptional && function.inputs[index].defaultValue == nil
+    }
+    guard others.isEmpty else {
+      let names = others.map { "'\(function.inputs[$0].name)'" }.joined(separator: ", ")
+      throw InputError("the model also needs \(names); 'kelvin predict' takes any inputs")
+    }
+    return function.inputs[position].name
+  }
+
+  /// The input that takes the picture; a plain tensor becomes an image input as `normalization` says.
+  private static func position(
+    _ function: inout Function, _ graph: Graph, _ normalization: Normalization?
+  ) throws -> Int {
+    let images = function.inputs.indices.filter { if case .image = function.inputs[$0].type { true } else { false } }
+    if images.count > 1 {
+      throw InputError("the model takes \(images.count) pictures; 'kelvin predict' takes any inputs")
+    }
+    if let only = images.first {
+      guard normalization == nil else {
+        throw UsageError(
+          "the model says itself how pixels enter '\(function.inputs[only].name)'; leave --normalization out")
+      }
+      return only
+    }
+    let planar = function.inputs.indices.compactMap { index -> (index: Int, type: TensorType)? in
+      guard let id = graph.inputs.first(where: { graph[$0].name == function.inputs[index].name }) else { return nil }
+      let type = graph[id].type
+      let isPlanar =
+        type.scalar.isFloatingPoint && type.shape.rank == 4 && type.shape[0] == 1 && [1, 3].contains(type.shape[1])
+        && type.shape[2] > 0 && type.shape[3] > 0
+      return isPlanar ? (index, type) : nil
+    }
+    guard planar.count == 1, let input = planar.first else {
+      let inputs = function.inputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
+      throw InputError(
+        "the model takes no picture: expected one image input or one float tensor 1x3xHxW, it has \(inputs); "
+          + "'kelvin predict' takes any inputs")
+    }
+    let name = function.inputs[input.index].name
+    guard let normalization else {
+      throw InputError(
+        "input '\(name)' is a plain tensor (\(input.type)), which does not say how pixels enter it; "
+          + "add --normalization \(Normalization.names)")
+    }
+    let channels = input.type.shape[1]
+    function.inputs[input.index].type = .image(
+      ImageFeature(
+        width: input.type.shape[3], height: input.type.shape[2], layout: channels == 1 ? .grayscale : .rgb,
+        scalar: input.type.scalar, scale: try normalization.scale(channels: channels),
+        bias: try normalization.bias(channels: channels)))
+    return input.index
+  }
+}
+
+extension Graph {
+  /// Whether a value is what softmax or the logistic function gives, perhaps reshaped or cast.
+  func isNormalized(_ value: ValueID) -> Bool {
+    let producers = producers()
+    var value = value
+    while let index = producers[value.index] {
+      let node = nodes[index]
+      if node.op is Softmax { return true }
+      if let unary = node.op as? Unary { return unary.function.kind == .sigmoid }
+      guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else {
+        return false
+      }
+      value = input
+    }
+    return false
+  }
+}

@@ -1,0 +1,55 @@
+import KelvinImages
+
+/// One class for each pixel of a picture.
+struct LabelMap {
+  let width: Int
+  let height: Int
+  /// Row by row from the top left; `ClassPalette.unseenIndex` where the model did not see the picture.
+  let classes: [UInt8]
+
+  /// A model's map brought to the size of the picture that it saw: each pixel takes the class of the model's pixel that
+  /// its centre falls into.
+  ///
+  /// - Parameters:
+  ///   - labels: one class in 0...254 for each of `labelsWidth * labelsHeight` cells that cover the model's input.
+  ///   - picture: how the picture lies in that input, `inputWidth` x `inputHeight` pixels.
+  init(
+    _ labels: [UInt8], width labelsWidth: Int, height labelsHeight: Int, onto picture: DecodedImage,
+    input: (width: Int, height: Int), _ cropAndScale: ImageCropAndScale
+  ) {
+    let (width, height) = (picture.width, picture.height)
+    let whole = PixelRect(x: 0, y: 0, width: width, height: height)
+    let placement = PicturePlacement(region: whole, width: input.width, height: input.height, cropAndScale)
+    func cell(_ position: Double, _ side: Int, _ cells: Int) -> Int? {
+      guard position >= 0, position < Double(side) else { return nil }
+      return min(Int(position * Double(cells) / Double(side)), cells - 1)
+    }
+    let across = (0..<width).map { x in
+      let point = placement.targetPoint(pictureX: Double(x) + 0.5, pictureY: 0.5)
+      return cropAndScale.rotates
+        ? cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth } : cell(point.x, input.width, labelsWidth)
+    }
+    let unseen = UInt8(ClassPalette.unseenIndex)
+    var classes = [UInt8](repeating: unseen, count: width * height)
+    for y in 0..<height {
+      let point = placement.targetPoint(pictureX: 0.5, pictureY: Double(y) + 0.5)
+      let down =
+        cropAndScale.rotates
+        ? cell(point.x, input.width, labelsWidth) : cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth }
+      guard let down else { continue }
+      for x in 0..<width {
+        if let column = across[x] { classes[y * width + x] = labels[column + down] }
+      }
+    }
+    self.width = width
+    self.height = height
+    self.classes = classes
+  }
+
+  /// How many pixels each class has, by class; `ClassPalette.unseenIndex` counts those the model did not see.
+  func counts() -> [Int] {
+    var counts = [Int](repeating: 0, count: 256)
+    for label in classes { counts[Int(label)] += 1 }
+    return counts
+  }
+}

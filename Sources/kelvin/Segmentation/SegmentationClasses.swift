@@ -1,0 +1,80 @@
+import FoundationEssentials
+import Kelvin
+import KelvinGraph
+import KelvinImages
+
+/// What a segmentation model's classes are called, and the colours they are drawn in.
+struct SegmentationClasses {
+  private let labels: [String]
+  private let colors: [IndexedPNG.Color?]
+
+  /// Classes that are what is around the things a model looks for.
+  private static let surroundings: Set<String> = [
+    "background", "bg", "__background__", "void", "unlabeled", "unlabelled",
+  ]
+  /// What stands for a class without a name.
+  private static let placeholders: Set<String> = ["", "--", "n/a", "N/A"]
+
+  /// Under these keys Core ML keeps what its previews need.
+  private static let typeKey = "com.apple.coreml.model.preview.type"
+  private static let parametersKey = "com.apple.coreml.model.preview.params"
+
+  private struct Parameters: Decodable {
+    var labels: [String]?
+    var colors: [Color]?
+
+    /// `"#RRGGBB"`, or red, green and blue in 0…255.
+    struct Color: Decodable {
+      var value: IndexedPNG.Color?
+
+      init(from decoder: any Decoder) throws {
+        let single = try decoder.singleValueContainer()
+        if let text = try? single.decode(String.self) {
+          value = IndexedPNG.Color(hexadecimal: text)
+        } else if let channels = try? single.decode([Double].self), channels.count >= 3,
+          channels.allSatisfy({ (0...255).contains($0) })
+        {
+          value = IndexedPNG.Color(red: UInt8(channels[0]), green: UInt8(channels[1]), blue: UInt8(channels[2]))
+        }
+      }
+    }
+  }
+
+  /// - Parameter labels: in place of the model's own.
+  init(_ metadata: ModelMetadata, labels given: [String]?) {
+    var parameters = Parameters()
+    if let text = metadata.userDefined[Self.parametersKey] {
+      do { parameters = try JSONDecoder().decode(Parameters.self, from: Data(text.utf8)) } catch {
+        Console.note("the model's metadata '\(Self.parametersKey)' is not the JSON it should be and is left aside")
+      }
+    }
+    labels = given ?? parameters.labels ?? []
+    colors = (parameters.colors ?? []).map(\.value)
+  }
+
+  /// What the model's metadata says it is for: `imageSegmenter`, `depthEstimator`; nil where it says nothing.
+  static func purpose(_ metadata: ModelMetadata) -> String? { metadata.userDefined[typeKey] }
+
+  func label(_ index: Int) -> String {
+    guard labels.indices.contains(index), !Self.placeholders.contains(labels[index]) else { return "class \(index)" }
+    return labels[index]
+  }
+
+  func color(_ index: Int) -> IndexedPNG.Color {
+    if index == ClassPalette.unseenIndex { return ClassPalette.unseenColor }
+    if colors.indices.contains(index), let color = colors[index] { return color }
+    return ClassPalette.colors[index]
+  }
+
+  /// Whether a class is drawn as the picture itself.
+  func isSurroundings(_ index: Int) -> Bool {
+    labels.indices.contains(index) && Self.surroundings.contains(labels[index].lowercased())
+  }
+
+  /// Colours for a label map's indices up to the largest in use.
+  func palette(upTo largest: Int) -> [IndexedPNG.Color] { (0...max(largest, labels.count - 1).clamped).map(color) }
+}
+
+extension Int {
+  fileprivate var clamped: Int { Swift.min(Swift.max(self, 0), ClassPalette.unseenIndex) }
+}

@@ -1,0 +1,152 @@
+import Glibc
+import KelvinGraph
+
+/// The output of a model that says which class each part of a picture belongs to.
+struct SegmentationOutput {
+  enum Form {
+    /// A class for each cell.
+    case labels
+    /// A number for each class and cell, `[C, H, W]`, the largest of which decides.
+    case scores(channels: Int)
+    /// The same as `[H, W, C]`.
+    case channelsLast(channels: Int)
+    /// One number for each cell, which belongs to class 1 where it is above `threshold`, else to class 0.
+    case mask(threshold: Float)
+  }
+
+  let name: String
+  /// Its position among the graph's outputs.
+  let index: Int
+  let form: Form
+  let height: Int
+  let width: Int
+
+  /// The largest class that a label map can hold; see `ClassPalette.unseenIndex`.
+  private static let largestClass = 254
+
+  /// Finds the output.
+  ///
+  /// - Parameters:
+  ///   - name: the one to take; nil for the only one that can be meant.
+  ///   - input: the size of the model's picture: maps have its proportions.
+  /// - Throws: `InputError` that says what the model has instead, and what to do.
+  init(of function: Function, _ graph: Graph, named name: String?, input: (width: Int, height: Int)) throws {
+    if function.classifier != nil {
+      throw InputError("the model classifies whole pictures; use 'kelvin classify'")
+    }
+    if function.detector != nil {
+      throw InputError(
+        "the model finds objects in boxes, which is no segmentation; 'kelvin predict' writes its outputs")
+    }
+    let candidates = function.outputs.enumerated().compactMap { index, feature in
+      index < graph.outputs.count
+        ? SegmentationOutput(feature, graph, index, input: input) : nil
+    }
+    let all = function.outputs.enumerated().map { index, feature in
+      let shape = index < graph.outputs.count ? "\(graph[graph.outputs[index]].type)" : feature.type.text
+      return "'\(feature.name)' (\(shape))"
+    }.joined(separator: ", ")
+    if let name {
+      guard let named = candidates.first(where: { $0.name == name }) else {
+        let isThere = function.outputs.contains { $0.name == name }
+        throw InputError(
+          (isThere ? "output '\(name)' holds no classes of a picture's parts" : "the model has no output '\(name)'")
+            + "; the model's outputs are \(all)")
+      }
+      self = named
+      return
+    }
+    guard !candidates.isEmpty else {
+      throw InputError(
+        "the model has no output with a class, or a score for each class, at each place of the picture "
+          + "(\(input.width)x\(input.height)); its outputs are \(all). 'kelvin predict' writes any outputs")
+    }
+    guard let chosen = Self.likeliest(candidates) else {
+      let names = candidates.map { "'\($0.name)'" }.joined(separator: ", ")
+      throw InputError("several outputs may be the segmentation; choose with --output one of \(names)")
+    }
+    self = chosen
+  }
+
+  /// The only candidate, the only one with classes already decided, or the one whose name says so.
+  private static func likeliest(_ candidates: [SegmentationOutput]) -> SegmentationOutput? {
+    if candidates.count == 1 { return candidates.first }
+    let decided = candidates.filter { if case .labels = $0.form { true } else { false } }
+    if decided.count == 1 { return decided.first }
+    let pool = decided.isEmpty ? candidates : decided
+    for sign in ["semantic", "segment", "mask", "label", "class", "logits", "out"] {
+      let named = pool.filter { $0.name.lowercased().contains(sign) }
+      if named.count == 1 { return named.first }
+    }
+    return nil
+  }
+
+  private init?(_ feature: Feature, _ graph: Graph, _ index: Int, input: (width: Int, height: Int)) {
+    guard case .tensor(let scalar, _) = feature.type else { return nil }
+    let id = graph.outputs[index]
+    var sizes = graph[id].type.shape.dimensions
+    while sizes.count > 3, sizes[0] == 1 { sizes.removeFirst() }
+    if sizes.count == 3, sizes[0] == 1 { sizes.removeFirst() }
+    if sizes.count == 3, sizes[2] == 1, !scalar.isFloatingPoint { sizes.removeLast() }
+    func hasProportions(_ height: Int, _ width: Int) -> Bool {
+      height > 1 && width > 1 && abs(height * input.width - width * input.height) <= max(input.width, input.height)
+    }
+    name = feature.name
+    self.index = index
+    switch sizes.count {
+    case 2 where hasProportions(sizes[0], sizes[1]):
+      (height, width) = (sizes[0], sizes[1])
+      form =
+        scalar.isFloatingPoint ? .mask(threshold: graph.isNormalized(id) ? 0.5 : 0) : .labels
+    case 3 where scalar.isFloatingPoint && hasProportions(sizes[1], sizes[2]):
+      (height, width) = (sizes[1], sizes[2])
+      form = .scores(channels: sizes[0])
+    case 3 where scalar.isFloatingPoint && hasProportions(sizes[0], sizes[1]):
+      (height, width) = (sizes[0], sizes[1])
+      form = sizes[2] == 1 ? .mask(threshold: graph.isNormalized(id) ? 0.5 : 0) : .channelsLast(channels: sizes[2])
+    default: return nil
+    }
+  }
+
+  /// The class of each cell, row by row.
+  ///
+  /// - Throws: `InputError` for a class that a label map cannot hold.
+  func classes(_ tensor: Tensor) throws -> [UInt8] {
+    let cells = width * height
+    switch form {
+    case .labels:
+      let values = tensor.doubles
+      if let outside = values.first(where: { !(0...Double(Self.largestClass)).contains($0.rounded()) }) {
+        throw tooMany("class \(outside)")
+      }
+      return values.map { UInt8($0.rounded()) }
+    case .mask(let threshold): return tensor.floats.map { $0 > threshold ? 1 : 0 }
+    case .scores(let channels): return try largest(tensor.floats, channels, cells, cell: 1, channel: cells)
+    case .channelsLast(let channels): return try largest(tensor.floats, channels, cells, cell: channels, channel: 1)
+    }
+  }
+
+  /// The class with the largest score of each cell; of equal ones the first, as NumPy's argmax.
+  private func largest(
+    _ scores: [Float], _ channels: Int, _ cells: Int, cell: Int, channel: Int
+  ) throws -> [UInt8] {
+    guard channels <= Self.largestClass + 1 else { throw tooMany("\(channels) classes") }
+    return scores.withUnsafeBufferPointer { scores in
+      var best = (0..<cells).map { scores[$0 * cell] }
+      var classes = [UInt8](repeating: 0, count: cells)
+      for label in 1..<max(channels, 1) {
+        for index in 0..<cells where scores[index * cell + label * channel] > best[index] {
+          best[index] = scores[index * cell + label * channel]
+          classes[index] = UInt8(label)
+        }
+      }
+      return classes
+    }
+  }
+
+  private func tooMany(_ found: String) -> InputError {
+    InputError(
+      "output '\(name)' has \(found), and a label map holds classes 0 to \(Self.largestClass); "
+        + "'kelvin predict' writes the output as it is")
+  }
+}

@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Glibc
+import KelvinBenchmark
+import KelvinDevices
+import KelvinFormats
+import KelvinGraph
+import KelvinImages
+import KelvinPasses
+import KelvinPlanning
+import KelvinProfiling
+import KelvinReference
+
+/// A place where bytes from outside come in.
+struct Seam: Sendable {
+  let name: String
+  /// Takes the bytes to their end: a value, or one of the module's own errors. Anything else stops the fuzzer.
+  let feed: @Sendable (UnsafeRawBufferPointer) -> Void
+
+  private init<Failure: Error & CustomStringConvertible>(
+    _ name: String, _ failure: Failure.Type, _ read: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+  ) {
+    self.name = name
+    feed = { bytes in
+      do { try read(bytes) } catch let error as Failure { precondition(!error.description.isEmpty) } catch {
+        fatalError("\(name): \(type(of: error)) is not its module's error: \(error)")
+      }
+    }
+  }
+
+  static let onnx = Seam("onnx", FormatError.self) { bytes in
+    try build(readONNX(Bytes(copying: bytes), path: "/nonexistent/model.onnx"))
+  }
+
+  static let coreML = Seam("coreml", FormatError.self) { bytes in
+    try build(readCoreML(Bytes(copying: bytes), path: "model.mlmodel", folder: "/nonexistent", files: []))
+  }
+
+  /// The weight file of the package that `KELVIN_FUZZ_PACKAGE` names.
+  static let weights = Seam("weights", FormatError.self) { bytes in
+    let model = "\(packageFolder)/model.mlmodel"
+    let folder = "\(scratchFolder)/weights"
+    mkdir(folder, 0o755)
+    write(bytes, to: "\(folder)/weight.bin")
+    try build(readCoreML(Bytes(mapping: model), path: model, folder: scratchFolder, files: []))
+  }
+
+  /// The manifest of a package.
+  static let manifest = Seam("manifest", FormatError.self) { bytes in
+    write(bytes, to: "\(scratchFolder)/Manifest.json")
+    _ = try readModel(at: scratchFolder)
+  }
+
+  static let npy = Seam("npy", FormatError.self) { bytes in
+    _ = try NPY.read(Bytes(copying: bytes), name: "array.npy").doubles
+  }
+
+  static let image = Seam("image", ImageError.self) { bytes in
+    _ = try ImageFile.decode(bytes, name: "picture", maximumPixels: 1 << 20)
+  }
+
+  static let problem = Seam("problem", PlanningError.self) { bytes in
+    guard bytes.count < 1 << 12 else { return }
+    _ = try PlanningProblem(json: Data(bytes)).explain()
+  }
+
+  static let plan = Seam("plan", PlanningError.self) { bytes in _ = try Plan(json: Data(bytes)) }
+
+  static let profile = Seam("profile", ProfilingError.self) { bytes in
+    _ = try MeasuredProfile(json: Array(bytes), document: "profile.json").json()
+  }
+
+  static let envelope = Seam("envelope", ProfilingError.self) { bytes in
+    _ = try ThermalEnvelope(json: Array(bytes), document: "envelope.json").model()
+  }
+
+  static let workload = Seam("workload", BenchmarkError.self) { bytes in
+    _ = try Workload(json: Data(bytes), document: "workload.json")
+  }
+
+  static let blob = Seam("blob", DeviceError.self) { bytes in
+    _ = CheckedBlob.payload(of: Bytes(copying: bytes), origin: Digest("origin"))
+  }
+}
+
+/// Every seam; `Fuzz NAME` runs one.
+let seams: [Seam] = [
+  .onnx, .coreML, .weights, .manifest, .npy, .image, .problem, .plan, .profile, .envelope, .workload, .blob,
+]
+
+/// Builds the graph of every function and runs the passes: what loading a model does before any device is asked.
+private func build(_ program: ModelProgram) throws {
+  for (_, function) in program.functions.sorted(by: { $0.key < $1.key }) {
+    do {
+      let graph = try function.graph.graph(shapes: [:], evaluator: ReferenceEvaluator())
+      try Pipeline.standard(ReferenceEvaluator()).run(graph).graph.verify()
+    } catch let error as GraphError {
+      precondition(!error.reason.contains("broke the graph"), error.description)
+    }
+  }
+}
+
+private let packageFolder: String =
+  getenv("KELVIN_FUZZ_PACKAGE").map { String(cString: $0) } ?? "Examples/Digits/Digits.mlpackage/Data/com.apple.CoreML"
+
+/// A folder of this process's own, in memory.
+private let scratchFolder: String = {
+  let path = "/dev/shm/kelvin-fuzz-\(getpid())"
+  mkdir(path, 0o755)
+  return path
+}()
+
+private func write(_ bytes: UnsafeRawBufferPointer, to path: String) {
+  guard let file = fopen(path, "w") else { return }
+  fwrite(bytes.baseAddress, 1, bytes.count, file)
+  fclose(file)
+}

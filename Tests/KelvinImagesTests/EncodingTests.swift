@@ -1,0 +1,53 @@
+import KelvinImages
+import Testing
+
+/// Expected pixels: Pillow and LittleCMS (`Tests/Pictures`).
+@Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
+struct Encodings {
+  /// Mean and largest difference of 255 that a format may have: decoders differ in how they enlarge chroma and round.
+  private static func limits(_ name: String) -> (mean: Double, largest: Int) {
+    if name.hasSuffix(".avif") { return (1.5, 40) }
+    if name.contains("cmyk_icc") { return (1.5, 6) }
+    if name.hasSuffix(".webp") { return (0.6, 12) }
+    // Where a pixel is composed on black the result is truncated instead of rounded.
+    return name.contains("alpha") || name.contains("rgba") ? (0.6, 3) : (0.1, 2)
+  }
+
+  @Test func areAllThere() {
+    let suffixes = Set(PictureVectors.names.compactMap { $0.split(separator: ".").last })
+    #expect(suffixes == ["jpg", "png", "webp", "bmp", "tiff", "gif", "avif"])
+    #expect(PictureVectors.names.count > 40)
+  }
+
+  @Test(arguments: PictureVectors.names) func decodeAsPillowDecodesThem(name: String) throws {
+    let expected = try PictureVectors.expected(name)
+    guard PictureVectors.isReadable(name) else { return }
+    let decoded = try ImageFile.decode(path: PictureVectors.path(name))
+    let upright = try decoded.pixels.oriented(decoded.orientation)
+    let limit = Self.limits(name)
+    let mean = meanDifference(upright, expected)
+    #expect(mean <= limit.mean, "\(name): \(upright.width) x \(upright.height)")
+    let largest = zip(upright.bytes, expected.bytes).map { abs(Int($0) - Int($1)) }.max() ?? 0
+    #expect(largest <= limit.largest, "\(name)")
+  }
+
+  @Test func obeyAnOrientationGivenInPlaceOfTheirOwn() throws {
+    let upright = try PictureVectors.expected("exif_1.jpg")
+    for said in 1...8 {
+      for given in ImageOrientation.allCases {
+        let decoded = try ImageFile.decode(path: PictureVectors.path("exif_\(said).jpg"), orientation: given)
+        #expect(decoded.orientation == given)
+        let turned = try decoded.pixels.oriented(given)
+        #expect(meanDifference(turned, try upright.oriented(given)) < 1, "\(said), given \(given)")
+      }
+    }
+  }
+
+  @Test func convertColourThroughProfiles() throws {
+    for name in ["display_p3.png", "adobe_rgb.png", "prophoto.png"] {
+      let unmanaged = try PictureVectors.expected("rgb.png")
+      let managed = try ImageFile.decode(path: PictureVectors.path(name)).pixels
+      #expect(meanDifference(managed, unmanaged) > 4, "\(name) would pass without its profile")
+    }
+  }
+}

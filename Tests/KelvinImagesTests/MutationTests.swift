@@ -1,0 +1,75 @@
+import Glibc
+import KelvinImages
+import Testing
+
+/// Damaged pictures of every format: each ends in pixels or in a typed error, soon and in little memory.
+@Suite(.serialized, .enabled(if: decoderMissing == nil, "libvips is not installed"))
+struct DamagedPictures {
+  private static let count = 600
+  private static let maximumPixels = 1 << 22
+
+  /// Flips bits, sets bytes and whole fields, removes, repeats and exchanges parts, and cuts the end off.
+  private static func damage(_ file: [UInt8], _ other: [UInt8], _ random: inout Seeded) -> [UInt8] {
+    var bytes = file
+    for _ in 0..<Int.random(in: 1...5, using: &random) where !bytes.isEmpty {
+      let at = Int.random(in: 0..<bytes.count, using: &random)
+      let length = min(Int.random(in: 1...40, using: &random), bytes.count - at)
+      switch Int.random(in: 0..<9, using: &random) {
+      case 0, 1: bytes[at] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case 2: bytes[at] = .random(in: 0...255, using: &random)
+      case 3:
+        let field: [UInt8] =
+          [[0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0], [0x7f, 0xff, 0xff, 0xff], [0, 0, 0, 1]]
+          .randomElement(using: &random) ?? []
+        for (i, byte) in field.enumerated() where at + i < bytes.count { bytes[at + i] = byte }
+      case 4: bytes.removeSubrange(at..<at + length)
+      case 5: bytes.insert(contentsOf: bytes[at..<at + length], at: at)
+      case 6: bytes.removeSubrange(at...)
+      case 7:
+        let from = Int.random(in: 0..<other.count, using: &random)
+        bytes.replaceSubrange(at..<at + length, with: other[from..<min(from + length, other.count)])
+      default:
+        // Headers are where sizes and offsets are.
+        bytes[min(at % 64, bytes.count - 1)] = .random(in: 0...255, using: &random)
+      }
+    }
+    return bytes
+  }
+
+  private static var peakBytes: Int {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return usage.ru_maxrss * 1024
+  }
+
+  @Test func endInPixelsOrInATypedError() throws {
+    let files = PictureVectors.names.map { PictureVectors.bytes(PictureVectors.path($0)) }
+    try #require(!files.isEmpty)
+    let before = Self.peakBytes
+    var refused: [ImageError.Code: Int] = [:]
+    var slowest = (seconds: 0.0, name: "")
+    for seed in 0..<Self.count {
+      var random = Seeded(seed)
+      let name = "\(PictureVectors.names[seed % files.count]), seed \(seed)"
+      let mutant = Self.damage(
+        files[seed % files.count], files[(seed * 7 + 1) % files.count], &random)
+      let began = ContinuousClock.now
+      do throws(ImageError) {
+        let pixels = try ImageFile.decode(mutant, name: name, maximumPixels: Self.maximumPixels).pixels
+        #expect(pixels.bytes.count == pixels.width * pixels.height * 3, "\(name)")
+        #expect(pixels.width * pixels.height <= Self.maximumPixels, "\(name)")
+      } catch {
+        refused[error.code, default: 0] += 1
+        #expect(error.name == name)
+        #expect(!error.reason.isEmpty)
+      }
+      let took = (ContinuousClock.now - began) / .seconds(1)
+      if took > slowest.seconds { slowest = (took, name) }
+    }
+    #expect(refused.values.reduce(0, +) > Self.count / 4)
+    #expect((refused[.corrupt] ?? 0) > 50)
+    // A hang, not a measurement: the bar is 2 s for one file.
+    #expect(slowest.seconds < 2, "\(slowest.name)")
+    #expect(Self.peakBytes - before < 512 << 20)
+  }
+}

@@ -1,0 +1,115 @@
+import FoundationEssentials
+import Kelvin
+import KelvinImages
+import Synchronization
+import TestSupport
+import Testing
+
+/// Several models on several devices in one process, from several tasks at once: equal results, flat memory.
+///
+/// `KELVIN_SOAK` says for how many seconds (dev/soak.sh); a short run is part of the suite.
+@Suite(.serialized) struct ConcurrencyTests {
+  private static let seconds = ProcessInfo.processInfo.environment["KELVIN_SOAK"].flatMap { Double($0) }
+
+  /// A model on a device, an input and what comes of it.
+  private struct Subject: Sendable {
+    let label: String
+    let model: Model
+    let input: DictionaryFeatureProvider
+    let expected: DictionaryFeatureProvider
+
+    init(_ path: String, _ device: String, shape: [Int]? = nil) throws {
+      label = "\(path) \(shape.map { "\($0)" } ?? "") on \(device)"
+      var configuration = ModelConfiguration(computeUnits: .devices([device]))
+      configuration.usesCache = false
+      configuration.isDeterministic = true
+      if let shape { configuration.inputShapes = ["x": shape] }
+      model = try Model(contentsOf: URL(filePath: path), configuration: configuration)
+      var values: [String: FeatureValue] = [:]
+      for (name, feature) in model.modelDescription.inputDescriptionsByName {
+        values[name] = try Subject.value(feature, shape)
+      }
+      input = DictionaryFeatureProvider(dictionary: values)
+      expected = try model.prediction(from: input)
+    }
+
+    private static func value(_ feature: FeatureDescription, _ shape: [Int]?) throws -> FeatureValue {
+      if let image = feature.imageConstraint {
+        let bytes = (0..<image.pixelsWide * image.pixelsHigh * 3).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        return FeatureValue(
+          pixelBuffer: try PixelBuffer(
+            width: image.pixelsWide, height: image.pixelsHigh, format: .rgb8, bytes: bytes))
+      }
+      let constraint = try #require(feature.multiArrayConstraint)
+      let array = try MultiArray(shape: shape ?? constraint.shape.map { max($0, 1) }, dataType: constraint.dataType)
+      for place in 0..<array.count { array[place] = Double(place &* 37 % 251) / 251 }
+      return FeatureValue(multiArray: array)
+    }
+  }
+
+  private final class Tally: Sendable {
+    /// Bytes held at half time.
+    let settled = Mutex<Int?>(nil)
+    let counts = Mutex((equal: 0, cancelled: 0))
+  }
+
+  private func subjects() throws -> [Subject] {
+    let devices = ModelFixture.fastDevices
+    var subjects: [Subject] = []
+    for device in devices {
+      subjects.append(try Subject(ModelFixture.digitsPackage, device))
+      subjects.append(try Subject(ModelFixture.digits, device))
+      if Self.seconds != nil, SharedFiles.root != nil {
+        subjects.append(try Subject(SharedFiles.path("models/MobileNetV2_f32.onnx"), device))
+      } else {
+        subjects.append(try Subject(FlexibleNetwork.path, device, shape: [2, 3, 40, 24]))
+      }
+    }
+    return subjects
+  }
+
+  @Test func eightTasksOnEveryModelAndDevice() async throws {
+    let subjects = try subjects()
+    let clock = ContinuousClock()
+    let began = clock.now
+    let duration = Self.seconds ?? 2
+    @Sendable func elapsed() -> Double { (clock.now - began) / .seconds(1) }
+    let tally = Tally()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          var turn = number
+          repeat {
+            let subject = subjects[turn % subjects.count]
+            turn += turn % 3 + 1
+            let task = Task { () async throws -> DictionaryFeatureProvider in
+              try await subject.model.prediction(from: subject.input)
+            }
+            // Now and then a prediction is not wanted any more.
+            if turn % 7 == 0 { task.cancel() }
+            switch await task.result {
+            case .success(let outputs):
+              #expect(outputs == subject.expected, "\(subject.label)")
+              tally.counts.withLock { $0.equal += 1 }
+            case .failure(let error):
+              guard (error as? ModelError)?.code == .predictionCancelled else { throw error }
+              tally.counts.withLock { $0.cancelled += 1 }
+            }
+            if elapsed() > duration / 2 { tally.settled.withLock { $0 = $0 ?? residentByteCount() } }
+          } while elapsed() < duration
+        }
+      }
+      try await group.waitForAll()
+    }
+    let total = tally.counts.withLock { $0 }
+    let before = try #require(tally.settled.withLock { $0 })
+    let growth = residentByteCount() - before
+    #expect(total.equal >= subjects.count)
+    #expect(growth < 64 << 20, "memory grew by \(growth) bytes over the second half")
+    if Self.seconds != nil {
+      print(
+        "soak: \(Int(elapsed())) s, \(subjects.count) models on devices, \(total.equal) equal results,",
+        "\(total.cancelled) cancelled, \(before >> 20) MiB at half time, \(growth >> 10) KiB of growth after it")
+    }
+  }
+}

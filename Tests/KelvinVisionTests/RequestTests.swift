@@ -1,0 +1,109 @@
+import FoundationEssentials
+import Kelvin
+import KelvinVision
+import TestSupport
+import Testing
+
+/// A request of our own: the mean of the red samples in a region's pixels.
+private struct MeanRed: ImageProcessingRequest {
+  var regionOfInterest = NormalizedRect.fullImage
+  var fails = false
+
+  func perform(on image: PixelBuffer, orientation: ImageOrientation) async throws(VisionError) -> Double {
+    if fails { throw .invalidRequest("no mean today") }
+    let reds = stride(from: 0, to: image.bytes.count, by: 3).map { Double(image.bytes[$0]) }
+    return reds.reduce(0, +) / Double(reds.count)
+  }
+}
+
+@Suite struct Requests {
+  private static let digits = "\(SharedFiles.projectRoot)/Examples/Digits/Digits.mlpackage"
+  private static func digit(_ name: String) -> URL {
+    URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/\(name)")
+  }
+
+  @Test func ofSeveralTypesShareOnePicture() async throws {
+    let digits = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
+    let segments = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
+    let handler = try ImageRequestHandler(Self.digit("9_0125.png"))
+    let (classes, mean, values) = try await handler.perform(digits, MeanRed(), segments)
+    #expect(classes.of(ClassificationObservation.self).first?.identifier == "nine")
+    #expect((1..<254).contains(mean))
+    #expect(values.of(CoreMLFeatureValueObservation.self).map(\.featureName) == ["classes"])
+    #expect(try await handler.perform(MeanRed()) == mean)
+  }
+
+  @Test func failOnTheirOwnWhenAllArePerformed() async throws {
+    let digits = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
+    let handler = try ImageRequestHandler(Self.digit("3_0103.jpg"))
+    var kinds: [String] = []
+    for await result in handler.performAll([MeanRed(), MeanRed(fails: true), digits]) {
+      switch result {
+      case .coreML(_, let observations): kinds.append(observations.of(ClassificationObservation.self)[0].identifier)
+      case .other(_, let mean): kinds.append(mean is Double ? "mean" : "?")
+      case .error(let request, let error): kinds.append("\(type(of: request)): \(error)")
+      }
+    }
+    #expect(kinds == ["mean", "MeanRed: no mean today", "three"])
+    await #expect(throws: VisionError.invalidRequest("no mean today")) {
+      try await handler.perform(digits, MeanRed(fails: true))
+    }
+  }
+
+  @Test func giveEveryClassOfAClassifierTheSurestFirst() async throws {
+    let request = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
+    let all = try await request.perform(on: Self.digit("9_0125.png")).of(ClassificationObservation.self)
+    #expect(all.count == 10)
+    #expect(all.map(\.confidence) == all.map(\.confidence).sorted(by: >))
+    #expect(all.filter(minimumConfidence: 0.5).map(\.identifier) == ["nine"])
+    #expect(all.shuffled().top(3) == Array(all.prefix(3)))
+  }
+
+  @Test func giveOtherOutputsAsTheyAreWithFullConfidence() async throws {
+    let request = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
+    let found = try await request.perform(on: VisionFixture.scene)
+    let value = try #require(found.first as? CoreMLFeatureValueObservation)
+    #expect(found.count == 1)
+    #expect(value.confidence == 1)
+    #expect(value.featureValue.multiArrayValue?.shape == [16, 24])
+  }
+
+  @Test func seeOnlyTheirRegion() async throws {
+    var request = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
+    func classes() async throws -> Set<Double> {
+      let found = try await request.perform(on: VisionFixture.scene).of(CoreMLFeatureValueObservation.self)
+      return Set(found.first?.featureValue.multiArrayValue?.doubles ?? [])
+    }
+    #expect(try await classes() == [0, 1, 2, 3])
+    // The red block lies in the upper left part, which from the lower left corner is the larger y.
+    request.regionOfInterest = NormalizedRect(x: 0.125, y: 0.5625, width: 0.25, height: 0.25)
+    #expect(try await classes() == [1])
+    request.regionOfInterest = NormalizedRect(x: 0.4, y: 0.2, width: 0.4, height: 0.25)
+    #expect(try await classes() == [2])
+  }
+
+  @Test func refuseRegionsOutsideThePicture() async throws {
+    var request = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
+    for (x, y, width, height) in [(0.5, 0, 0.6, 1), (0, 0, 0, 1), (-0.1, 0, 0.5, 0.5), (0, .nan, 1, 1)] {
+      request.regionOfInterest = NormalizedRect(x: x, y: y, width: width, height: height)
+      let asked = request
+      let error = await #expect(throws: VisionError.self, "\(x), \(y), \(width), \(height)") {
+        try await asked.perform(on: VisionFixture.scene)
+      }
+      #expect(error?.description.contains("region of interest") == true)
+    }
+  }
+
+  @Test func sayWhatIsWrongWithAPictureOrAModel() async throws {
+    #expect(throws: VisionError.self) { try ImageRequestHandler(URL(filePath: "/nonexistent.jpg")) }
+    #expect(throws: VisionError.self) { try ImageRequestHandler(Data("no picture".utf8)) }
+    let model = try await VisionFixture.container("segmenter.mlpackage").model
+    #expect(throws: VisionError.self) { try CoreMLModelContainer(model: model, inputImageFeatureName: "sound") }
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    let plain = try await Model.load(
+      contentsOf: URL(filePath: "\(VisionFixture.folder)/segmenter.onnx"), configuration: configuration)
+    let error = #expect(throws: VisionError.self) { try CoreMLModelContainer(model: plain) }
+    #expect(error?.description.contains("'pixels'") == true)
+  }
+}

@@ -1,0 +1,100 @@
+"""Writes the MIL operation vectors of this directory.
+
+One case is two files: `<op>_<n>.mlmodel`, an ML Program with the one operation under test, its constants written into
+the program, and `<op>_<n>.kv`, its inputs and the outputs that are expected, in the format that ../README.md describes.
+Expected outputs come from the formula given with the case (PyTorch or NumPy in double precision), or else from
+coremltools' own evaluation of the operation on constants.
+
+    .venv/bin/pip install coremltools==9.0 torch "numpy<2.4" onnx
+    .venv/bin/python generate.py
+"""
+
+import pathlib
+import sys
+import types
+import zlib
+
+import coremltools as ct
+import numpy as np
+from coremltools.converters.mil.backend.mil import load
+from coremltools.converters.mil.mil import Builder as mb
+from coremltools.converters.mil.mil import types as mil
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent))
+load.should_use_weight_file = lambda *_, **__: False
+
+import cases  # noqa: E402
+import operations  # noqa: E402
+from generate import encode  # noqa: E402  (the generator of the directory above)
+
+TYPES = {"float32": mil.fp32, "float16": mil.fp16, "int32": mil.int32, "bool": mil.bool}
+
+
+def specification(case, inputs):
+    """The serialized model: an ML Program whose function has the inputs and the one operation."""
+    specs = [mb.TensorSpec(shape=array.shape, dtype=TYPES[str(array.dtype)]) for array in inputs.values()]
+    name = ", ".join(inputs)
+    scope = {"mb": mb, "case": case}
+    exec(f"def body({name}):\n    return case.build({name})", scope)
+    target = case.target or ct.target.iOS17
+    program = mb.program(input_specs=specs, opset_version=target)(scope["body"])
+    model = ct.convert(program, convert_to="mlprogram", minimum_deployment_target=target, skip_model_load=True,
+                       compute_precision=ct.precision.FLOAT32, pass_pipeline=ct.PassPipeline.EMPTY)
+    return model.get_spec()
+
+
+def expected(case, inputs):
+    if case.formula:
+        results = case.formula(*[array.astype(np.float64) if array.dtype.kind == "f" else array
+                                 for array in inputs.values()])
+        return results if isinstance(results, tuple) else (results,)
+    found = []
+
+    def body():
+        results = case.build(*inputs.values())
+        found.extend(result.val for result in (results if isinstance(results, (tuple, list)) else [results]))
+        return mb.identity(x=np.float32(0))
+
+    mb.program(input_specs=[], opset_version=case.target or ct.target.iOS17)(body)
+    return tuple(found)
+
+
+def write(case, name):
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    inputs = {f"x{index}": operand.draw(random) if isinstance(operand, cases.Values) else operand
+              for index, operand in enumerate(case.inputs)}
+    spec = specification(case, inputs)
+    operation = next(op for block in spec.mlProgram.functions["main"].block_specializations.values()
+                     for op in block.operations if op.type == case.operator)
+    kinds = {value: key for key, value in {"float16": 10, "float32": 11, "int32": 23, "bool": 1, "int16": 22}.items()}
+    outputs = []
+    for place, result in zip(operation.outputs, expected(case, inputs), strict=True):
+        kind = kinds[place.type.tensorType.dataType]
+        array = np.asarray(result).astype(kind)
+        if array.size == 0 or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+            raise ValueError(f"{name}: an output is empty or not finite")
+        outputs.append((place.name, array))
+    record = types.SimpleNamespace(operator=case.operator, attributes={}, tolerance=case.tolerance)
+    payload = encode(record, name, list(inputs.items()), outputs, 17)
+    (HERE / f"{name}.mlmodel").write_bytes(spec.SerializeToString(deterministic=True))
+    (HERE / f"{name}.kv").write_bytes(payload)
+    return spec.ByteSize() + len(payload)
+
+
+def main():
+    for old in [*HERE.glob("*.mlmodel"), *HERE.glob("*.kv")]:
+        old.unlink()
+    counts, total = {}, 0
+    for case in operations.CASES:
+        counts[case.operator] = counts.get(case.operator, 0) + 1
+        try:
+            total += write(case, f"{case.operator}_{counts[case.operator]}")
+        except Exception as error:
+            raise RuntimeError(f"{case.operator}_{counts[case.operator]}") from error
+    print(f"{sum(counts.values())} cases of {len(counts)} operations, {total} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Writes this folder's models: segmenter.mlpackage and detector.mlmodel (coremltools), segmenter.onnx and
+segmenter_forms.onnx (onnx).
+
+coremltools and onnx want different versions of protobuf: run it once in an environment of each; what is not installed is
+left as it is. scene.py says what the models compute.
+
+    coremltools: python models.py coreml          onnx: python models.py onnx
+"""
+
+import json
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+
+import scene
+
+HERE = pathlib.Path(__file__).parent
+
+
+def onnx_segmenters():
+    """A plain tensor of pixels in 0...1, and a score for each class; the second model has every form of the same answer."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    w, b = scene.weights()
+    columns, rows = scene.SEGMENTER
+    constants = [numpy_helper.from_array(w.reshape(4, 3, 1, 1), "w"), numpy_helper.from_array(b, "b")]
+    differences = [numpy_helper.from_array((w[1:2] - w[:1]).reshape(1, 3, 1, 1), "v"),
+                   numpy_helper.from_array(b[1:2] - b[:1], "a")]
+    score = helper.make_node("Conv", ["pixels", "w", "b"], ["scores"], name="nearest")
+    forms = [score,
+             helper.make_node("Transpose", ["scores"], ["channels_last"], perm=[0, 2, 3, 1]),
+             helper.make_node("ArgMax", ["scores"], ["decided"], axis=1, keepdims=0),
+             helper.make_node("Conv", ["pixels", "v", "a"], ["red_or_not"]),
+             helper.make_node("Sigmoid", ["red_or_not"], ["red"])]
+    outputs = {"scores": [1, 4, rows, columns], "channels_last": [1, rows, columns, 4], "decided": [1, rows, columns],
+               "red_or_not": [1, 1, rows, columns], "red": [1, 1, rows, columns]}
+    for name, nodes, names, values in (("segmenter", [score], ["scores"], constants),
+                                       ("segmenter_forms", forms, list(outputs), constants + differences)):
+        graph = helper.make_graph(
+            nodes, name, [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, [1, 3, rows, columns])],
+            [helper.make_tensor_value_info(output, TensorProto.INT64 if output == "decided" else TensorProto.FLOAT,
+                                           outputs[output]) for output in names], values)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="")
+        onnx.checker.check_model(model)
+        onnx.save(model, HERE / f"{name}.onnx")
+
+
+def coreml_segmenter():
+    """A picture, and the class of each place; labels and colours in the metadata that Core ML's previews read."""
+    import coremltools as ct
+    from coremltools.converters.mil import Builder as mb
+    from coremltools.converters.mil.mil import types
+
+    w, b = scene.weights()
+    columns, rows = scene.SEGMENTER
+
+    @mb.program(input_specs=[mb.TensorSpec((1, 3, rows, columns), types.fp32)], opset_version=ct.target.iOS15)
+    def program(image):
+        scores = mb.conv(x=image, weight=w.reshape(4, 3, 1, 1), bias=b, pad_type="valid")
+        classes = mb.reduce_argmax(x=scores, axis=1, keep_dims=False)
+        return mb.squeeze(x=classes, axes=[0], name="classes")
+
+    model = ct.convert(
+        program, convert_to="mlprogram", compute_precision=ct.precision.FLOAT32, minimum_deployment_target=ct.target.iOS15,
+        inputs=[ct.ImageType(name="image", shape=(1, 3, rows, columns), scale=1 / 255, color_layout=ct.colorlayout.RGB)])
+    model.user_defined_metadata["com.apple.coreml.model.preview.type"] = "imageSegmenter"
+    model.user_defined_metadata["com.apple.coreml.model.preview.params"] = json.dumps(
+        {"labels": scene.LABELS, "colors": scene.COLORS})
+    path = HERE / "segmenter.mlpackage"
+    shutil.rmtree(path, ignore_errors=True)
+    model.save(str(path))
+
+
+def coreml_detector():
+    """A network that scores cells, and non-maximum suppression behind it in a pipeline."""
+    import coremltools as ct
+    from coremltools.models import datatypes
+    from coremltools.models.neural_network import NeuralNetworkBuilder
+    from coremltools.proto import Model_pb2
+
+    columns, rows = scene.DETECTOR
+    boxes = scene.anchors()
+    builder = NeuralNetworkBuilder(
+        [("image", datatypes.Array(3, rows, columns))],
+        [("raw_confidence", datatypes.Array(16, 3)), ("raw_coordinates", datatypes.Array(16, 4))],
+        disable_rank5_shape_mapping=True)
+    builder.add_pooling("cells", 8, 8, 8, 8, "AVERAGE", "VALID", "image", "means")
+    builder.add_transpose("order", [0, 2, 3, 1], "means", "ordered")
+    builder.add_reshape_static("rows", "ordered", "raw_confidence", [16, 3])
+    builder.add_load_constant_nd("anchors", "raw_coordinates", boxes, boxes.shape)
+    builder.set_pre_processing_parameters(image_input_names=["image"], is_bgr=False, image_scale=1 / 255)
+    network = builder.spec
+    network.neuralNetwork.imageInputShapeMapping = 1
+
+    def array(feature, name, shape):
+        feature.name = name
+        feature.type.multiArrayType.dataType = 65568  # float32
+        feature.type.multiArrayType.shape.extend(shape)
+
+    nms = Model_pb2.Model(specificationVersion=3)
+    array(nms.description.input.add(), "raw_confidence", [16, 3])
+    array(nms.description.input.add(), "raw_coordinates", [16, 4])
+    suppression = nms.nonMaximumSuppression
+    suppression.confidenceInputFeatureName, suppression.coordinatesInputFeatureName = "raw_confidence", "raw_coordinates"
+    suppression.confidenceOutputFeatureName, suppression.coordinatesOutputFeatureName = "confidence", "coordinates"
+    suppression.iouThresholdInputFeatureName = "iouThreshold"
+    suppression.confidenceThresholdInputFeatureName = "confidenceThreshold"
+    suppression.iouThreshold, suppression.confidenceThreshold = scene.IOU_THRESHOLD, scene.CONFIDENCE_THRESHOLD
+    suppression.stringClassLabels.vector.extend(scene.OBJECTS)
+    suppression.pickTop.perClass = False
+    pipeline = Model_pb2.Model(specificationVersion=4)
+    pipeline.pipeline.models.add().CopyFrom(network)
+    stage = pipeline.pipeline.models.add()
+    image = pipeline.description.input.add()
+    image.CopyFrom(network.description.input[0])
+    for name in ("iouThreshold", "confidenceThreshold"):
+        for description in (nms.description, pipeline.description):
+            feature = description.input.add()
+            feature.name = name
+            feature.type.doubleType.SetInParent()
+            feature.type.isOptional = True
+    for description in (nms.description, pipeline.description):
+        for name, size in (("confidence", 3), ("coordinates", 4)):
+            feature = description.output.add()
+            feature.name = name
+            feature.type.multiArrayType.dataType = 65568
+            ranges = feature.type.multiArrayType.shapeRange.sizeRanges
+            ranges.add(lowerBound=0, upperBound=-1)
+            ranges.add(lowerBound=size, upperBound=size)
+    stage.CopyFrom(nms)
+    pipeline.pipeline.names.extend(["network", "suppression"])
+    ct.utils.save_spec(pipeline, str(HERE / "detector.mlmodel"))
+
+
+if __name__ == "__main__":
+    if "onnx" in sys.argv:
+        onnx_segmenters()
+    if "coreml" in sys.argv:
+        coreml_segmenter()
+        coreml_detector()

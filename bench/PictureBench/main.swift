@@ -1,0 +1,79 @@
+import Glibc
+import KelvinImages
+
+/// What `bench/pictures.py` and `dev/compare-pictures.py` need of Kelvin's picture code, and nothing else:
+///
+///     PictureBench decode DIR FILE…
+///     PictureBench fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR
+///
+/// `decode` writes the upright 8-bit RGB pixels of the n-th file to `DIR/n.rgb` and prints `n WIDTH HEIGHT`, or
+/// `n ERROR` and the reason. `fuse` crops, scales and normalises a frame to a float32 tensor `3 x SIDE x SIDE`, as for
+/// a model that takes ImageNet's mean and deviation, prints the seconds of each iteration, and writes the tensor.
+func fail(_ reason: String) -> Never {
+  _ = "PictureBench: \(reason)\n".withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+  exit(64)
+}
+
+func write(_ bytes: UnsafeRawBufferPointer, to path: String) {
+  guard let file = fopen(path, "wb"), fwrite(bytes.baseAddress, 1, bytes.count, file) == bytes.count, fclose(file) == 0
+  else { fail("cannot write \(path)") }
+}
+
+func decode(_ files: ArraySlice<String>, into folder: String) {
+  for (index, path) in files.enumerated() {
+    do throws(ImageError) {
+      let decoded = try ImageFile.decode(path: path)
+      let upright = try decoded.pixels.oriented(decoded.orientation)
+      upright.bytes.withUnsafeBytes { write($0, to: "\(folder)/\(index).rgb") }
+      print(index, upright.width, upright.height)
+    } catch {
+      print(index, "ERROR", error)
+    }
+  }
+}
+
+func seconds() -> Double {
+  var now = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &now)
+  return Double(now.tv_sec) + Double(now.tv_nsec) * 1e-9
+}
+
+func fuse(_ path: String, _ width: Int, _ height: Int, _ channels: Int, _ side: Int, _ rule: String, _ iterations: Int)
+  throws -> [Float]
+{
+  let rules: [String: ImageCropAndScale] = [
+    "center-crop": .centerCrop, "scale-fit": .scaleToFit, "scale-fill": .scaleToFill,
+  ]
+  let formats: [Int: PixelFormat] = [1: .gray8, 3: .rgb8, 4: .bgra8]
+  guard let cropAndScale = rules[rule], let format = formats[channels] else { fail("no such rule or format") }
+  var bytes = [UInt8](repeating: 0, count: width * height * channels)
+  guard let file = fopen(path, "rb"), fread(&bytes, 1, bytes.count, file) == bytes.count, fclose(file) == 0 else {
+    fail("cannot read \(bytes.count) bytes of \(path)")
+  }
+  let frame = try PixelBuffer(width: width, height: height, format: format, bytes: bytes)
+  let sampler = ImageSampler(width: side, height: side, cropAndScale: cropAndScale)
+  let scale = [0.229, 0.224, 0.225].map { Float(1 / (255 * $0)) }
+  let bias = zip([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]).map { Float(-$0 / $1) }
+  var tensor = [Float](repeating: 0, count: sampler.elementCount)
+  for _ in 0..<iterations {
+    let began = seconds()
+    try tensor.withUnsafeMutableBufferPointer { tensor in
+      try frame.withPixels { view in try sampler.sample(view, scale: scale, bias: bias, into: tensor) }
+    }
+    print(seconds() - began)
+  }
+  return tensor
+}
+
+let arguments = CommandLine.arguments
+switch (arguments.dropFirst().first, arguments.count) {
+case ("decode", 4...):
+  decode(arguments[3...], into: arguments[2])
+case ("fuse", 10):
+  let numbers = [arguments[3], arguments[4], arguments[5], arguments[6], arguments[8]].compactMap { Int($0) }
+  guard numbers.count == 5, numbers.allSatisfy({ $0 > 0 }) else { fail("sizes are whole numbers from 1") }
+  let tensor = try fuse(arguments[2], numbers[0], numbers[1], numbers[2], numbers[3], arguments[7], numbers[4])
+  tensor.withUnsafeBytes { write($0, to: arguments[9]) }
+default:
+  fail("usage: decode DIR FILE… | fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR")
+}

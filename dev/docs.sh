@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Builds the documentation of Kelvin and KelvinVision from their release build, warnings as errors, into docs-output/ (or
+# the folder given), and fails where a public symbol is not documented. Needs docc, which is part of the Swift toolchain.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+output=${1:-docs-output}
+scratch=${KELVIN_SCRATCH:-.build}
+build=$(swift build -c release --scratch-path "$scratch" --show-bin-path)
+[ -e "$build/Modules/KelvinVision.swiftmodule" ] || { echo "docs: build first: swift build -c release" >&2; exit 65; }
+target=$(swift -print-target-info | python3 -c 'import json, sys; print(json.load(sys.stdin)["target"]["triple"])')
+symbols=$(mktemp -d)
+trap 'rm -rf "$symbols"' EXIT
+
+maps=()
+for map in "$build"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
+for module in Kelvin KelvinVision; do
+  mkdir "$symbols/$module"
+  swift symbolgraph-extract -module-name "$module" -I "$build/Modules" "${maps[@]}" -target "$target" \
+    -minimum-access-level public -experimental-allowed-reexported-modules=KelvinImages \
+    -output-dir "$symbols/$module" > /dev/null
+done
+python3 dev/undocumented.py "$symbols"/*/*.symbols.json
+for module in Kelvin KelvinVision; do
+  docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$symbols/$module" \
+    --fallback-bundle-identifier "kelvin.$module" --fallback-display-name "$module" \
+    --output-path "$output/$module.doccarchive" --warnings-as-errors
+done
