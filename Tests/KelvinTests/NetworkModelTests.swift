@@ -43,7 +43,7 @@ struct NetworkModelTests {
   }
 
   private static func expected(_ name: String) throws -> Expected {
-    let path = "\(SharedFiles.projectRoot)/Tests/Vectors/NeuralNetwork/models.json"
+    let path = "\(SharedFiles.projectRoot)/Tests/Vectors/Layers/models.json"
     let all = try JSONDecoder().decode([String: Expected].self, from: Data(contentsOf: URL(filePath: path)))
     return try #require(all[name])
   }

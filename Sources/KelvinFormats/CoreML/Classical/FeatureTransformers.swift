@@ -78,7 +78,8 @@ extension VectorStage {
     default: throw unknown("an imputer of text or dictionaries", message)
     }
     var replaced = Double.nan
-    switch try parameters.choice(among: [Fields.replaceDoubleValue, Fields.replaceInt64Value, Fields.replaceStringValue]) {
+    let replacements: Set<Int> = [Fields.replaceDoubleValue, Fields.replaceInt64Value, Fields.replaceStringValue]
+    switch try parameters.choice(among: replacements) {
     case Fields.replaceDoubleValue: replaced = try parameters.double(Fields.replaceDoubleValue) ?? 0
     case Fields.replaceInt64Value: replaced = Double(try parameters.integer(Fields.replaceInt64Value) ?? 0)
     case Fields.replaceStringValue: throw unknown("an imputer of text", message)

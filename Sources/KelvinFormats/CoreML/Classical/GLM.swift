@@ -73,9 +73,9 @@ extension VectorStage {
     }
   }
 
-  /// With a reference class the first class has the score 0 and the rows belong to the others; of two classes the second
-  /// then has the probability `transform(score)`, of more they share by softmax. One against the rest each class has a
-  /// row, and the transformed scores are divided by their sum; two classes may share one row, the second's.
+  /// With a reference class the first class has the score 0 and the rows belong to the others; of two classes the
+  /// second then has the probability `transform(score)`, of more they share by softmax. One against the rest each class
+  /// has a row, and the transformed scores are divided by their sum; two classes may share one row, the second's.
   static func glmClassifier(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> VectorStage {
@@ -87,7 +87,9 @@ extension VectorStage {
     case Fields.PostEvaluationTransform.probit: model.transform = .probit
     case let other: throw unknown("transform \(other)", message)
     }
-    guard let labels = try Classifier.Labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
+    guard
+      let labels = try Classifier.Labels(
+        parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
     else { throw unknown("a classifier without labels", message) }
     let isOneAgainstRest =
       try parameters.integer(Fields.classEncoding) ?? 0 == Fields.ClassEncoding.onevsrest

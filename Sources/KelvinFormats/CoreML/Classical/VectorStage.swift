@@ -31,7 +31,8 @@ struct VectorStage: ModelStage {
 
   func emit(_ emitter: inout Emitter, _ values: [String: ValueID]) throws -> StageResult {
     let output = outputs.first { if case .dictionary = $0.type { false } else { true } }
-    emitter.begin(Origin(name: kind, kind: kind, index: 0), outputNames: labels == nil ? output.map { [$0.name] } ?? [] : [])
+    emitter.begin(
+      Origin(name: kind, kind: kind, index: 0), outputNames: labels == nil ? output.map { [$0.name] } ?? [] : [])
     var parts: [ValueID] = []
     for input in inputs {
       guard let id = values[input.name] else { throw emitter.invalid("nothing computes its input '\(input.name)'") }

@@ -2,8 +2,8 @@ import KelvinGraph
 
 /// A named tensor of a network: a value of the graph, and the shape by which layers know it.
 ///
-/// The value may have another shape with the same elements in the same order. Networks of the old kind give every tensor
-/// five axes, `[Sequence, Batch, Channel, Height, Width]`; their layers compute on four, `[Sequence · Batch, Channel,
+/// The value may have another shape with the same elements in the same order. Networks of the old kind give every
+/// tensor five axes, `[Sequence, Batch, Channel, Height, Width]`; their layers compute on four, `[Sequence · Batch, Channel,
 /// Height, Width]`, and a value stays in the form in which it was computed until someone needs another.
 struct Blob {
   var id: ValueID
@@ -118,5 +118,7 @@ struct LayerScope {
     emitter.constant(try weights.weight(shape), step: step)
   }
 
-  mutating func scalar(_ value: Float, step: String) -> ValueID { emitter.constant(Double(value), .float32, step: step) }
+  mutating func scalar(_ value: Float, step: String) -> ValueID {
+    emitter.constant(Double(value), .float32, step: step)
+  }
 }

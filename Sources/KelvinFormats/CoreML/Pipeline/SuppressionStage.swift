@@ -72,7 +72,8 @@ struct SuppressionStage: ModelStage {
 
   func emit(_ emitter: inout Emitter, _ values: [String: ValueID]) throws -> StageResult {
     emitter.begin(
-      Origin(name: Self.kind, kind: Self.kind, index: 0), outputNames: [names.coordinatesOutput, names.confidenceOutput])
+      Origin(name: Self.kind, kind: Self.kind, index: 0),
+      outputNames: [names.coordinatesOutput, names.confidenceOutput])
     func value(_ name: String) throws -> ValueID {
       guard let id = values[name] else { throw emitter.invalid("nothing computes its input '\(name)'") }
       return id

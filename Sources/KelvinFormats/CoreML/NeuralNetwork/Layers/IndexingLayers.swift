@@ -36,7 +36,9 @@ extension LayerMapper {
     let value = try scope.logical(x)
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
     let indices = try layer.indices(1, &scope)
-    guard indices.shape.rank == 1 else { throw scope.emitter.invalid("its indices are \(indices.shape), expected a list") }
+    guard indices.shape.rank == 1 else {
+      throw scope.emitter.invalid("its indices are \(indices.shape), expected a list")
+    }
     let (updates, reduction) = try layer.updates(Fields.mode, &scope)
     let toFront = [axis] + (0..<x.shape.rank).filter { $0 != axis }
     let back = (0..<x.shape.rank).map { $0 < axis ? $0 + 1 : $0 == axis ? 0 : $0 }
@@ -101,7 +103,9 @@ extension LayerMapper {
     }
     let count = (length - size) / step + 1
     let type = TensorType(.int32, [count, size])
-    guard count <= 1 << 26, size <= 1 << 26, type.count <= 1 << 26 else { throw scope.emitter.invalid("\(count) windows of \(size) are too many") }
+    guard count <= 1 << 26, size <= 1 << 26, type.count <= 1 << 26 else {
+      throw scope.emitter.invalid("\(count) windows of \(size) are too many")
+    }
     let indices = scope.emitter.constant(
       Weight(type) {
         Tensor(type, rounding: (0..<count).flatMap { start in (0..<size).map { Double(start * step + $0) } })

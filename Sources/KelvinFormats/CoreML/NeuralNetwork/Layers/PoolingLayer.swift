@@ -64,7 +64,9 @@ extension NetworkLayer {
       }
     } catch { throw scope.emitter.invalid(error.description) }
     let type = TensorType(.float32, Shape([shape[1], 1] + window.kernel))
-    guard type.shape.isAddressable else { throw scope.emitter.invalid("windows of \(Shape(window.kernel)) are too large") }
+    guard type.shape.isAddressable else {
+      throw scope.emitter.invalid("windows of \(Shape(window.kernel)) are too large")
+    }
     let ones = scope.emitter.constant(
       Weight(type) { Tensor(type, rounding: [Double](repeating: 1, count: type.count)) }, step: "ones")
     let squares = try scope.emitter.unary(UnaryFunction(.square), planes, step: "squares")

@@ -6,21 +6,20 @@ import KelvinPasses
 import KelvinReference
 import Testing
 
-/// Layers of Core ML's NeuralNetwork against NumPy's and PyTorch's formulas, each in a network of its own: the graph as it
-/// is read, and after passes.
-@Suite struct NeuralNetworkVectorTests {
+/// Layers of Core ML's NeuralNetwork, and its models that are not networks, each in a file of its own, against NumPy's and
+/// PyTorch's formulas: the graph as it is read, and after passes.
+@Suite struct LayerVectorTests {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Vectors/NeuralNetwork").path
+    .appending(path: "Vectors/Layers").path
   static let cases: [String] =
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     .filter { $0.hasSuffix(".mlmodel") }.map { String($0.dropLast(8)) }.sorted()
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count > 140) }
+  @Test func theVectorsAreThere() { #expect(Self.cases.count > 180) }
 
   @Test(arguments: cases) func aLayerComputesWhatItsFormulaSays(name: String) throws {
-    let vector = try NetworkVector(path: "\(Self.folder)/\(name).kv")
+    let vector = try LayerVector(path: "\(Self.folder)/\(name).kv")
     let program = try readModel(at: "\(Self.folder)/\(name).mlmodel")
-    #expect(program.source.format == .neuralNetwork)
     let function = try #require(program.functions[program.defaultFunction])
     let raw = try function.graph.graph(
       shapes: vector.inputs.mapValues(\.shape), evaluator: ReferenceEvaluator())
@@ -30,7 +29,7 @@ import Testing
 }
 
 /// Inputs and expected outputs of one case; `Tests/Vectors/README.md` describes the file.
-struct NetworkVector {
+struct LayerVector {
   private struct Header: Decodable {
     struct Entry: Decodable {
       var name: String
