@@ -5,15 +5,15 @@ import Testing
   private let size = ImageSize(width: 200, height: 100)
 
   @Test func countFromTheLowerLeftCorner() {
-    let rect = NormalizedRect(x: 0.1, y: 0.2, width: 0.25, height: 0.5)
-    #expect(rect.toImageCoordinates(size) == ImageRect(x: 20, y: 20, width: 50, height: 50))
-    #expect(rect.toImageCoordinates(size, origin: .upperLeft) == ImageRect(x: 20, y: 30, width: 50, height: 50))
+    let rect = NormalizedRect(x: 0.125, y: 0.125, width: 0.25, height: 0.5)
+    #expect(rect.toImageCoordinates(size) == ImageRect(x: 25, y: 12.5, width: 50, height: 50))
+    #expect(rect.toImageCoordinates(size, origin: .upperLeft) == ImageRect(x: 25, y: 37.5, width: 50, height: 50))
     #expect(NormalizedRect.fullImage.toImageCoordinates(size, origin: .upperLeft).y == 0)
     let point = NormalizedPoint(x: 0.5, y: 0.25)
     #expect(point.toImageCoordinates(size) == ImagePoint(x: 100, y: 25))
     #expect(point.toImageCoordinates(size, origin: .upperLeft) == ImagePoint(x: 100, y: 75))
     #expect(point.verticallyFlipped() == NormalizedPoint(x: 0.5, y: 0.75))
-    #expect(rect.center == NormalizedPoint(x: 0.225, y: 0.45))
+    #expect(rect.center == NormalizedPoint(x: 0.25, y: 0.375))
   }
 
   @Test func comeBackFromPixels() {
