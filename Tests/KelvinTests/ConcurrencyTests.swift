@@ -79,9 +79,11 @@ import Testing
       for number in 0..<8 {
         group.addTask {
           var turn = number
+          var turns = 0
           repeat {
             let subject = subjects[turn % subjects.count]
             turn += turn % 3 + 1
+            turns += 1
             let task = Task { () async throws -> DictionaryFeatureProvider in
               try await subject.model.prediction(from: subject.input)
             }
@@ -96,7 +98,7 @@ import Testing
               tally.counts.withLock { $0.cancelled += 1 }
             }
             if elapsed() > duration / 2 { tally.settled.withLock { $0 = $0 ?? residentByteCount() } }
-          } while elapsed() < duration
+          } while elapsed() < duration || turns < subjects.count
         }
       }
       try await group.waitForAll()
