@@ -107,8 +107,9 @@ import Testing
     let before = try #require(tally.settled.withLock { $0 })
     let growth = residentByteCount() - before
     #expect(total.equal >= subjects.count)
-    #expect(growth < 64 << 20, "memory grew by \(growth) bytes over the second half")
+    // Other tests share the process with the short run: memory says something in the long one, which runs alone.
     if Self.seconds != nil {
+      #expect(growth < 64 << 20, "memory grew by \(growth) bytes over the second half")
       print(
         "soak: \(Int(elapsed())) s, \(subjects.count) models on devices, \(total.equal) equal results,",
         "\(total.cancelled) cancelled, \(before >> 20) MiB at half time, \(growth >> 10) KiB of growth after it")
