@@ -9,7 +9,7 @@ import Testing
 ///
 /// `KELVIN_SOAK` says for how many seconds (dev/soak.sh); a short run is part of the suite.
 @Suite(.serialized) struct ConcurrencyTests {
-  private static let seconds = ProcessInfo.processInfo.environment["KELVIN_SOAK"].flatMap { Double($0) }
+  static let seconds = ProcessInfo.processInfo.environment["KELVIN_SOAK"].flatMap { Double($0) }
 
   /// A model on a device, an input and what comes of it.
   private struct Subject: Sendable {
