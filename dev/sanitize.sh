@@ -10,7 +10,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do kinds+=("$1"); shift; done
 [ ${#kinds[@]} -gt 0 ] || kinds=(address thread)
 
 # Leaks are not looked for: drivers keep their state until the process ends.
-export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0
+export ASAN_OPTIONS=detect_leaks=0:exitcode=66:allocator_may_return_null=1:detect_stack_use_after_return=0
 export TSAN_OPTIONS=suppressions=$PWD/dev/tsan-suppressions.txt:halt_on_error=0:exitcode=66:second_deadlock_stack=1
 for kind in "${kinds[@]}"; do
   scratch=.build-$kind
