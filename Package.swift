@@ -73,9 +73,10 @@ let package = Package(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
+    .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(
-      name: "TestSupport", dependencies: ["KelvinGraph", "KelvinDevices", "KelvinReference"], path: "Tests/TestSupport",
-      swiftSettings: strict),
+      name: "TestSupport", dependencies: ["CMutexForTSan", "KelvinGraph", "KelvinDevices", "KelvinReference"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     test("KelvinGraphTests", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
     test("KelvinPassesTests", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
     test(

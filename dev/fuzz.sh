@@ -30,10 +30,11 @@ seed() {  # seam, then a find expression
     cp "$file" "$corpus/$seam/seed-$n"
   done < <(find "$@" -type f -size -256k -print0 2> /dev/null | sort -z)
 }
-seed onnx Tests/Vectors -name '*.onnx'
-seed coreml Tests/Vectors Examples "$shared/models" -name '*.mlmodel'
+seed onnx Tests Examples -name '*.onnx'
+seed coreml Tests Examples "$shared/models" -name '*.mlmodel'
 seed weights Examples -name weight.bin
-seed manifest Examples "$shared/models" -name Manifest.json
+seed compressed Tests/CompressedWeights/constexpr_ios18.mlpackage -name weight.bin
+seed manifest Tests Examples "$shared/models" -name Manifest.json
 seed npy Tests "$shared/expected" -name '*.npy'
 seed image Examples Tests "$shared/images" \( -name '*.png' -o -name '*.jpg' -o -name '*.jpeg' -o -name '*.webp' \
   -o -name '*.gif' -o -name '*.bmp' -o -name '*.tif*' -o -name '*.avif' \)

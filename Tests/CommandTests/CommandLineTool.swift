@@ -46,6 +46,7 @@ enum Kelvin {
     _ arguments: [String], environment: [String: String] = [:], shell: String? = nil, killAfter: Int? = nil
   ) -> ToolResult {
     var variables = ["PATH": "/usr/bin:/bin", "HOME": home.path, "KELVIN_CACHE_DIR": "/proc/no-cache"]
+    for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] { variables[name] = getenv(name).map { String(cString: $0) } }
     variables.merge(environment) { _, new in new }
     let command = shell.map { ["/bin/sh", "-c", "\($0); exec \"$0\" \"$@\"", path] + arguments } ?? [path] + arguments
     return spawn(command, variables, killAfter: killAfter)

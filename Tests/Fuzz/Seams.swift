@@ -27,22 +27,28 @@ struct Seam: Sendable {
     }
   }
 
+  /// The weight file of a package.
+  private init(weightsOf package: String, _ name: String) {
+    self.init(name, FormatError.self) { bytes in
+      let model = "\(package)/model.mlmodel"
+      let folder = "\(scratchFolder)/weights"
+      mkdir(folder, 0o755)
+      write(bytes, to: "\(folder)/weight.bin")
+      try build(readCoreML(Bytes(mapping: model), path: model, folder: scratchFolder, files: []))
+    }
+  }
+
   static let onnx = Seam("onnx", FormatError.self) { bytes in
     try build(readONNX(Bytes(copying: bytes), path: "/nonexistent/model.onnx"))
   }
 
   static let coreML = Seam("coreml", FormatError.self) { bytes in
-    try build(readCoreML(Bytes(copying: bytes), path: "model.mlmodel", folder: "/nonexistent", files: []))
+    try build(readCoreML(Bytes(copying: bytes), path: "model.mlmodel", folder: compressedPackage, files: []))
   }
 
-  /// The weight file of the package that `KELVIN_FUZZ_PACKAGE` names.
-  static let weights = Seam("weights", FormatError.self) { bytes in
-    let model = "\(packageFolder)/model.mlmodel"
-    let folder = "\(scratchFolder)/weights"
-    mkdir(folder, 0o755)
-    write(bytes, to: "\(folder)/weight.bin")
-    try build(readCoreML(Bytes(mapping: model), path: model, folder: scratchFolder, files: []))
-  }
+  static let weights = Seam(weightsOf: "Examples/Digits/Digits.mlpackage/Data/com.apple.CoreML", "weights")
+
+  static let compressedWeights = Seam(weightsOf: compressedPackage, "compressed")
 
   /// The manifest of a package.
   static let manifest = Seam("manifest", FormatError.self) { bytes in
@@ -84,7 +90,8 @@ struct Seam: Sendable {
 
 /// Every seam; `Fuzz NAME` runs one.
 let seams: [Seam] = [
-  .onnx, .coreML, .weights, .manifest, .npy, .image, .problem, .plan, .profile, .envelope, .workload, .blob,
+  .onnx, .coreML, .weights, .compressedWeights, .manifest, .npy, .image, .problem, .plan, .profile, .envelope,
+  .workload, .blob,
 ]
 
 /// Builds the graph of every function and runs the passes: what loading a model does before any device is asked.
@@ -99,8 +106,8 @@ private func build(_ program: ModelProgram) throws {
   }
 }
 
-private let packageFolder: String =
-  getenv("KELVIN_FUZZ_PACKAGE").map { String(cString: $0) } ?? "Examples/Digits/Digits.mlpackage/Data/com.apple.CoreML"
+/// A program with a constant of every compressed encoding.
+private let compressedPackage = "Tests/CompressedWeights/constexpr_ios18.mlpackage/Data/com.apple.CoreML"
 
 /// A folder of this process's own, in memory.
 private let scratchFolder: String = {

@@ -1,0 +1,2 @@
+#pragma once
+/* Nothing to call: see mutex_for_tsan.c. */
