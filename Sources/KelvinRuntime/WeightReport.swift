@@ -49,7 +49,7 @@ package struct WeightReport: Hashable, Sendable, Encodable {
       let name = weight.encodingName
       var form = forms[name] ?? Form(encoding: name, count: 0, storedBytes: 0, denseBytes: 0)
       form.count += 1
-      form.storedBytes += weight.storedByteCount
+      form.storedBytes += weight.isStored ? weight.storedByteCount : 0
       form.denseBytes += weight.type.byteCount
       forms[name] = form
     }
@@ -78,10 +78,14 @@ package struct WeightReport: Hashable, Sendable, Encodable {
 }
 
 extension Weight {
+  /// Whether a file holds it: not what a mapper computes from nothing.
+  fileprivate var isStored: Bool { if case .deferred = encoding { false } else { true } }
+
   /// How the elements are stored: `palettized 4-bit`, `affine int8`, `sparse affine int8`, `dense`.
   fileprivate var encodingName: String {
     switch encoding {
-    case .dense, .deferred: "dense"
+    case .deferred: "computed"
+    case .dense: "dense"
     case .packed(let integers): "packed \(integers.bits)-bit"
     case .palettized(let palettized): palettized.indices.sparsity + "palettized \(palettized.indices.elementBits)-bit"
     case .affine(let affine):

@@ -11,18 +11,19 @@ enum BlockingWork {
   private typealias Job = @Sendable () -> Void
 
   private struct State {
-    var queue: [Job] = []
+    /// Those before `first` have been taken.
+    var queue: [Job?] = []
     var first = 0
     var threads = 0
 
     mutating func next() -> Job? {
-      guard first < queue.count else {
+      guard first < queue.count, let job = queue[first] else {
         threads -= 1
         queue = []
         first = 0
         return nil
       }
-      let job = queue[first]
+      queue[first] = nil
       first += 1
       // What has been taken is dropped before it outweighs what waits.
       if first > 64, first * 2 > queue.count {

@@ -32,9 +32,10 @@ extension FeatureBinding {
       var dictionary: [ClassLabel: Double] = [:]
       var best: (label: ClassLabel, probability: Double)?
       for (label, probability) in zip(labels, probabilities) {
-        // Where two classes share a label, the larger probability stands.
-        dictionary[label] = max(dictionary[label] ?? -.infinity, probability)
-        if best.map({ probability > $0.probability }) ?? true { best = (label, probability) }
+        // Where two classes share a label, the larger probability stands. What is no number is less than any.
+        let known = dictionary[label] ?? .nan
+        dictionary[label] = known.isNaN || probability > known ? probability : known
+        if best.map({ $0.probability.isNaN || probability > $0.probability }) ?? true { best = (label, probability) }
       }
       switch best?.label {
       case .string(let label): values[classifier.labelOutput] = FeatureValue(string: label)

@@ -11,7 +11,7 @@ extension Emitter {
     let reshaped = weight.reshaped(to: shape)
     if case .deferred = reshaped.encoding {} else { return constant(reshaped, step: step) }
     let type = TensorType(weight.type.scalar, shape)
-    return try derived(x, type, step: step) { $0.reshaped(to: shape) } ?? add(Reshape(shape), x, step: step)
+    return try derived(x, type, step: step, recipe: "reshaped") { $0.reshaped(to: shape) } ?? add(Reshape(shape), x, step: step)
   }
 
   /// Reshapes by a request in which 0 keeps a size and one -1 takes what is left.
@@ -48,14 +48,14 @@ extension Emitter {
     }
     if permutation == Array(0..<permutation.count) { return x }
     let result = TensorType(type.scalar, Shape(permutation.map { type.shape[$0] }))
-    return try derived(x, result, step: step) { $0.transposed(permutation) }
+    return try derived(x, result, step: step, recipe: "transposed \(permutation)") { $0.transposed(permutation) }
       ?? add(Transpose(permutation), x, step: step)
   }
 
   mutating func cast(_ x: ValueID, to scalar: ScalarType, step: String? = nil) throws -> ValueID {
     if self.scalar(x) == scalar { return x }
     if type(x).count <= 1024 { return try add(Cast(scalar), x, step: step) }
-    return try derived(x, TensorType(scalar, shape(x)), step: step) { $0.converted(to: scalar) }
+    return try derived(x, TensorType(scalar, shape(x)), step: step, recipe: "converted") { $0.converted(to: scalar) }
       ?? add(Cast(scalar), x, step: step)
   }
 

@@ -93,12 +93,15 @@ struct Emitter {
 
   /// A constant computed from the weight of `x` when it is first needed; nil where `x` is not a weight, or one that
   /// already hangs on too many others.
+  ///
+  /// - Parameter recipe: what is computed, parameters included: packed forms are found again by it for every shape of
+  ///   the model's inputs.
   mutating func derived(
-    _ x: ValueID, _ type: TensorType, step: String?, _ compute: @escaping @Sendable (Tensor) -> Tensor
+    _ x: ValueID, _ type: TensorType, step: String?, recipe: String, _ compute: @escaping @Sendable (Tensor) -> Tensor
   ) -> ValueID? {
     let depth = depths[x] ?? 0
     guard let weight = weight(x), depth < Self.depthLimit else { return nil }
-    let result = constant(Weight(type, from: [weight]) { compute(weight.dense()) }, step: step)
+    let result = constant(Weight(type, from: [weight], recipe: WeightRecipe(recipe, [weight])) { compute(weight.dense()) }, step: step)
     depths[result] = depth + 1
     return result
   }
