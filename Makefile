@@ -1,6 +1,10 @@
 # make demo      install what is needed, build, and show Kelvin at work on its embedded model
 # make test      install what is needed, build, and run every test
 # make install   install the binary, PREFIX=/usr/local unless said
+# make check     check file sizes, imports, generated files and documentation (dev/check.sh)
+#
+# Longer checks have scripts of their own: dev/sanitize.sh (sanitizers), dev/fuzz.sh (libFuzzer), dev/soak.sh (many tasks and
+# models at once), dev/compare-pictures.py (decoding against Pillow); dev/docs.sh builds the documentation.
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift

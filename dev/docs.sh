@@ -10,6 +10,7 @@ build=$(swift build -c release --scratch-path "$scratch" --show-bin-path)
 target=$(swift -print-target-info | python3 -c 'import json, sys; print(json.load(sys.stdin)["target"]["triple"])')
 symbols=$(mktemp -d)
 trap 'rm -rf "$symbols"' EXIT
+mkdir -p "$output"
 
 maps=()
 for map in "$build"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done

@@ -7,4 +7,4 @@ seconds=${1:-60}
 scratch=${KELVIN_SCRATCH:-.build}
 swift build -c release --build-tests --scratch-path "$scratch"
 KELVIN_SOAK="$seconds" swift test -c release --disable-testable-imports --skip-build --scratch-path "$scratch" \
-  --filter '^KelvinTests\.ConcurrencyTests' --no-parallel
+  --filter '^KelvinTests\.(ConcurrencyTests|PredictionTests)' --no-parallel

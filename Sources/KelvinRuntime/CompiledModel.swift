@@ -96,7 +96,8 @@ package final class CompiledModel: Sendable {
     self.stores = stores
   }
 
-  /// Refuses a model whose values and scratch cannot fit a device, before anything of that size is allocated.
+  /// Refuses a model whose values and scratch cannot fit a device, before a session allocates them. Weights have been
+  /// packed by then.
   private static func checkMemory(
     _ schedule: Schedule, _ layout: BufferLayout, _ executables: [any Executable], _ devices: [String: any Device],
     _ host: String

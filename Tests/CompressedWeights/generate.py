@@ -6,6 +6,7 @@ decompressing the whole model. README.md describes the files.
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import coremltools as ct
@@ -18,10 +19,18 @@ from coremltools.converters.mil.mil.passes.pass_pipeline import PassPipeline
 from coremltools.models.neural_network import quantization_utils as network
 from coremltools.optimize import _utils as packing
 
-from kv import write
-
 folder = Path(__file__).parent
+sys.path.insert(0, str(folder.parent / "Vectors"))
+
+import kv  # noqa: E402
+
 rng = np.random.default_rng(20250701)
+
+
+def write(name, tensors, inputs=()):
+    """Expected tensors, and the inputs they belong to, as pairs of a name and an array."""
+    header = {"case": name, "tolerance": {"absolute": 0, "relative": 0}}
+    (folder / f"{name}.kv").write_bytes(kv.encode(header, inputs, tensors))
 
 
 def save(model, name):

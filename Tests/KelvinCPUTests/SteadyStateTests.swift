@@ -83,6 +83,10 @@ import Testing
     let (graph, input) = try network()
     let weights = MemoryPackedWeights()
     let expected = try CPUDevice().run(graph, [input], weights: weights).outputs
+    // Packed forms in memory last as long as something uses them.
+    let user = try CPUDevice().compile(
+      Segment(
+        graph: graph, precision: .full, threads: 2, isDeterministic: true, weights: weights, blobs: NoBlobCache()))
     var unreadable = graph
     for index in unreadable.values.indices where unreadable.values[index].weight != nil {
       let type = unreadable.values[index].type
@@ -91,7 +95,9 @@ import Testing
         return Tensor(type, rounding: [Double](repeating: 0, count: type.count))
       }
     }
-    let actual = try CPUDevice().run(unreadable, [input], weights: weights).outputs
+    let actual = try withExtendedLifetime(user) {
+      try CPUDevice().run(unreadable, [input], weights: weights).outputs
+    }
     #expect(zip(actual, expected).allSatisfy { $0.doubles == $1.doubles })
   }
 

@@ -101,7 +101,7 @@ extension HeavyTests {
 
     @Test func aDamagedWeightFileIsRefusedOrRead() throws {
       let folder = try TemporaryFolder()
-      for seed in 0..<UInt64(200) {
+      for seed in 0..<UInt64(2000) {
         var generator = SeededGenerator(seed: seed)
         var package = PackageFolder()
         package.weights = mutate(MILFile.manifold.blobs.bytes, &generator)

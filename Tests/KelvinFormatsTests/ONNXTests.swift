@@ -81,7 +81,7 @@ import Testing
     file.output("i")
     let error = error(file)
     #expect(error?.code == .missing)
-    #expect(Set(error?.missing.map(\.name) ?? []) == ["If", "NonZero", "LSTM"])
+    #expect(Set(error?.missing.map(\.name) ?? []) == ["NonZero", "LSTM"])
     #expect(error?.missing.first { $0.name == "NonZero" }?.count == 4)
   }
 

@@ -2,19 +2,22 @@ import KelvinDevices
 import KelvinGraph
 import Synchronization
 
-/// Counts how often weights are packed.
+/// Counts how often weights are packed, and keeps them, used or not.
 final class CountingWeights: PackedWeights {
   private let memory = MemoryPackedWeights()
+  private let kept = Mutex<[Bytes]>([])
   private let count = Mutex(0)
   var fills: Int { count.withLock { $0 } }
 
   func packed(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes {
-    try memory.packed(key, byteCount: byteCount) { (target) throws(DeviceError) in
+    let bytes = try memory.packed(key, byteCount: byteCount) { (target) throws(DeviceError) in
       count.withLock { $0 += 1 }
       try fill(target)
     }
+    kept.withLock { $0.append(bytes) }
+    return bytes
   }
 }
 

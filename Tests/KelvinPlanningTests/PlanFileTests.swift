@@ -34,6 +34,27 @@ import Testing
     }
   }
 
+  @Test func survivesDamage() throws {
+    let bytes = Array(try plan().json())
+    let replacements = Array("{}[]\",:0-9eE.null".utf8)
+    var random = Seeded(71_000)
+    var (read, refused) = (0, 0)
+    for _ in 0..<2_000 {
+      var damaged = bytes
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        damaged[Int.random(in: 0..<bytes.count, using: &random)] = replacements.randomElement(using: &random) ?? 0
+      }
+      do throws(PlanningError) {
+        _ = try Plan(json: Data(damaged))
+        read += 1
+      } catch {
+        #expect(!error.reason.isEmpty)
+        refused += 1
+      }
+    }
+    #expect(read > 100 && refused > 100)
+  }
+
   @Test func anEditedPlanNeedsOnlyNamesAndDevices() throws {
     let text = #"{"version": 1, "nodes": [{"name": "a", "device": "cpu"}, {"name": "b", "device": "gpu"}]}"#
     let plan = try Plan(json: Data(text.utf8))

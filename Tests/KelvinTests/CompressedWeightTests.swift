@@ -46,7 +46,10 @@ import Testing
       let node = try #require(raw.nodes.first { $0.name == layer })
       let weight = try #require(raw[node.inputs[1]].weight)
       #expect(weight.dense().contents == tensor.contents, "weights of \(layer)")
-      #expect(weight.isCompressed && weight.storedByteCount < tensor.type.byteCount * 7 / 8, "weights of \(layer)")
+      #expect(weight.isCompressed, "weights of \(layer)")
+      // The many tables of the scaled form take more than what they compress in layers this small.
+      let isSmaller = weight.storedByteCount < tensor.type.byteCount * 7 / 8
+      #expect(isSmaller != (name == "joint_palettized_scaled"), "weights of \(layer)")
     }
     let result = try run(raw, vector)[0].floats
     let expected = try #require(vector.outputs.first { $0.name == "result" }).tensor.floats

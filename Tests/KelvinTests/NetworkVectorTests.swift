@@ -37,8 +37,3 @@ import Testing
     try vector.check(try #require(model), name, device: device)
   }
 }
-
-private func fileStems(in folder: String, endingWith ending: String) -> [String] {
-  ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
-    .filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) }.sorted()
-}

@@ -56,7 +56,8 @@ import Testing
     #expect(try output(model.prediction(from: features(model, pictures(2))), of: model).floats == rows[1])
   }
 
-  @Test func memoryStaysFlatWhileSizesChange() throws {
+  @Test(.enabled(if: ConcurrencyTests.seconds != nil, "memory is measured in a process of its own: dev/soak.sh"))
+  func memoryStaysFlatWhileSizesChange() throws {
     let model = try model(.cpuOnly, .infrequent)
     func round() throws {
       for size in 20..<60 { _ = try model.prediction(from: features(model, pictures(2, size: size))) }

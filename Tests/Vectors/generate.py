@@ -5,7 +5,6 @@ from onnx.reference.ReferenceEvaluator on float64 copies of the tensors, rounded
 evaluator is not in double precision, `exact.py` supplies the formula.
 """
 
-import json
 import pathlib
 import zlib
 
@@ -17,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 import cases
 import exact
 import further_cases  # noqa: F401 (adds to the cases)
+import kv
 
 HERE = pathlib.Path(__file__).parent
 OPSET = 17
@@ -69,23 +69,10 @@ def expected_outputs(case, named, version):
 
 def encode(case, name, inputs, outputs, version):
     """The bytes of the .kv file."""
-    data = bytearray()
-
-    def place(pairs):
-        records = []
-        for tensor, array in pairs:
-            data.extend(bytes(-len(data) % 16))
-            records.append({"name": tensor, "type": str(array.dtype), "shape": list(array.shape), "offset": len(data)})
-            data.extend(np.ascontiguousarray(array).tobytes())
-        return records
-
     absolute, relative = case.tolerance
     header = {"case": name, "op": case.operator, "attributes": case.attributes, "opset": version,
-              "tolerance": {"absolute": absolute, "relative": relative},
-              "inputs": place(inputs), "outputs": place(outputs)}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-(12 + len(text)) % 64)
-    return b"KVEC0001" + len(text).to_bytes(4, "little") + text + bytes(data)
+              "tolerance": {"absolute": absolute, "relative": relative}}
+    return kv.encode(header, inputs, outputs)
 
 
 def write(case, name):

@@ -30,7 +30,8 @@ package struct LoadedModel: Sendable {
     try self.init(program: program, options: options, inventory: inventory, sharing: nil)
   }
 
-  /// The same model for other input shapes, planned anew: a plan holds for the shapes it was made for. Compiled forms of both share what they can of their packed weights.
+  /// The same model for other input shapes, planned anew: a plan holds for the shapes it was made for. Compiled forms
+  /// of both share what they can of their packed weights.
   package func with(shapes: [String: Shape]) throws -> LoadedModel {
     var options = options
     options.shapes.merge(shapes) { _, new in new }

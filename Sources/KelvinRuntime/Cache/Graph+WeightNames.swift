@@ -4,9 +4,10 @@ extension Graph {
   /// The graph with every constant named after all that its elements depend on, so that packed weights of one model can
   /// be kept under these names for any input shapes.
   ///
-  /// A constant that the model's file holds depends on its place there, and keeps its name for all shapes. One that
-  /// was computed while the graph was built or passed may depend on the shapes of the model's inputs. The name also tells
-  /// whether the weight is compressed, so that its expanded forms are not kept on disk.
+  /// A constant that the model's file holds depends on its place there, and keeps its name for all shapes; so does one
+  /// that was computed by a recipe. Any other that was computed while the graph was built or passed may depend on the
+  /// shapes of the model's inputs. The name also tells whether the weight is compressed, so that its expanded forms are
+  /// not kept on disk.
   /// - Parameter inputs: the types of the whole model's inputs.
   func namingWeights(for inputs: [TensorType]) -> Graph {
     namingWeights(computedFrom: inputs.map { "\($0)" })

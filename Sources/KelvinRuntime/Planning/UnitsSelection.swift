@@ -6,7 +6,8 @@ package enum UnitsSelection: Hashable, Sendable, CustomStringConvertible {
   /// Exactly these, software drivers included.
   case devices([String])
 
-  /// Reads the command line's and Core ML's spellings: `cpu-and-gpu`, `cpuAndGPU`, `cpu,vulkan:0`. Nil for an empty list.
+  /// Reads the command line's and Core ML's spellings: `cpu-and-gpu`, `cpuAndGPU`, `cpu,vulkan:0`. Nil for an empty
+  /// list.
   package init?(_ text: String) {
     switch text.lowercased() {
     case "all": self = .all

@@ -5,8 +5,8 @@ NeuralNetworkBuilder, and `<case>.kv`, its inputs and expected outputs in the fo
     .venv/bin/python generate.py
 """
 
-import json
 import pathlib
+import sys
 import zlib
 
 import numpy as np
@@ -19,6 +19,9 @@ import movement  # noqa: F401 (adds to the cases)
 import quantized  # noqa: F401 (adds to the cases)
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+import kv  # noqa: E402  (of the directory above)
 
 
 def network(inputs, outputs, build, legacy):
@@ -33,21 +36,7 @@ def network(inputs, outputs, build, legacy):
 
 
 def encode(name, inputs, outputs):
-    data = bytearray()
-
-    def place(pairs):
-        records = []
-        for tensor, array in pairs:
-            data.extend(bytes(-len(data) % 16))
-            records.append({"name": tensor, "type": str(array.dtype), "shape": list(array.shape), "offset": len(data)})
-            data.extend(np.ascontiguousarray(array).tobytes())
-        return records
-
-    header = {"case": name, "tolerance": {"absolute": 2e-6, "relative": 1e-5},
-              "inputs": place(inputs.items()), "outputs": place(outputs)}
-    text = json.dumps(header).encode()
-    text += b" " * (-(12 + len(text)) % 64)
-    return b"KVEC0001" + len(text).to_bytes(4, "little") + text + bytes(data)
+    return kv.encode({"case": name, "tolerance": {"absolute": 2e-6, "relative": 1e-5}}, inputs.items(), outputs)
 
 
 def main():

@@ -5,6 +5,7 @@ multiply 8-bit integers (VNNI) and for unsigned operands everywhere.
 """
 
 import pathlib
+import sys
 import tempfile
 import zlib
 
@@ -14,10 +15,13 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime import quantization
 
-import kv
 import models
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+import kv  # noqa: E402  (of the directory above)
+
 KIND = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32, "uint8": TensorProto.UINT8, "int8": TensorProto.INT8,
         "int16": TensorProto.INT16, "uint16": TensorProto.UINT16}
 
@@ -31,7 +35,8 @@ def save(name, model, inputs, integers, steps=0.0):
     names = [output.name for output in session.get_outputs()]
     outputs = list(zip(names, session.run(None, inputs)))
     (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
-    (HERE / f"{name}.kv").write_bytes(kv.encode(name, list(inputs.items()), outputs, integers, steps))
+    header = {"case": name, "integers": sorted(integers), "tolerance": {"absolute": steps, "relative": 0}}
+    (HERE / f"{name}.kv").write_bytes(kv.encode(header, list(inputs.items()), outputs))
 
 
 def random(name):

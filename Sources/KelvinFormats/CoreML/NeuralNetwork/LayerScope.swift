@@ -3,8 +3,9 @@ import KelvinGraph
 /// A named tensor of a network: a value of the graph, and the shape by which layers know it.
 ///
 /// The value may have another shape with the same elements in the same order. Networks of the old kind give every
-/// tensor five axes, `[Sequence, Batch, Channel, Height, Width]`; their layers compute on four, `[Sequence · Batch, Channel,
-/// Height, Width]`, and a value stays in the form in which it was computed until someone needs another.
+/// tensor five axes, `[Sequence, Batch, Channel, Height, Width]`; their layers compute on four,
+/// `[Sequence · Batch, Channel, Height, Width]`, and a value stays in the form in which it was computed until someone
+/// needs another.
 struct Blob {
   var id: ValueID
   var shape: Shape
