@@ -60,7 +60,7 @@ extension NetworkLayer {
     }
   }
 
-  /// `[H, W]` grow to `(size - 1) · stride + kernel`, less what the padding cuts away.
+  /// `[H, W]` grow to `(size - 1) · stride + dilation · (kernel - 1) + 1`, less what the padding cuts away.
   fileprivate func deconvolution(
     _ x: Blob, _ planes: ValueID, _ weights: LayerWeights, _ kernel: [Int], groups: Int, _ scope: inout LayerScope
   ) throws -> Blob {
@@ -68,14 +68,18 @@ extension NetworkLayer {
     let shape = scope.emitter.shape(planes)
     let outputs = try parameters.integer(Fields.outputChannels) ?? 0
     let strides = try pair(Fields.stride, default: 1, scope)
-    guard (kernel + strides).allSatisfy({ (1..<(1 << 31)).contains($0) }),
+    let dilations = try pair(Fields.dilationFactor, default: 1, scope)
+    guard (kernel + strides + dilations).allSatisfy({ (1..<(1 << 31)).contains($0) }),
       shape.dimensions.allSatisfy({ $0 < 1 << 31 })
-    else { throw scope.emitter.invalid("kernel \(kernel) and strides \(strides): expected 1 to 2^31 - 1") }
+    else {
+      throw scope.emitter.invalid(
+        "kernel \(kernel), strides \(strides) and dilations \(dilations): expected 1 to 2^31 - 1")
+    }
     let wanted = try parameters.integers(Fields.outputShape)
     let padding = try spatialPadding(valid: Fields.valid, same: Fields.same, scope)
     var (before, after, extra) = ([0, 0], [0, 0], [0, 0])
     for axis in 0..<2 {
-      let full = (shape[2 + axis] - 1) * strides[axis] + kernel[axis]
+      let full = (shape[2 + axis] - 1) * strides[axis] + dilations[axis] * (kernel[axis] - 1) + 1
       let size: Int
       var isOddAtEnd = true
       if wanted.count == 2 {
@@ -96,8 +100,8 @@ extension NetworkLayer {
       try weights.weight(Shape([shape[1], outputs / groups] + kernel), channelAxis: 1), step: "weights")
     let hasBias = try parameters.flag(Fields.hasBias)
     let op = ConvolutionTranspose(
-      window: Window(kernel: kernel, strides: strides, before: before, after: after), outputPadding: extra,
-      groups: groups)
+      window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),
+      outputPadding: extra, groups: groups)
     let result = try scope.emitter.add(op, planes, filters, step: hasBias ? "unbiased" : nil)
     guard hasBias else { return scope.fromPlanes(result, x) }
     let bias = try scope.constant(try self.weights(Fields.bias, scope), [outputs, 1, 1], step: "bias")

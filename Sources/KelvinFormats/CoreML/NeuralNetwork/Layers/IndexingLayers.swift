@@ -90,6 +90,9 @@ extension LayerMapper {
     return Blob(result, scope.emitter.shape(result))
   }
 
+  /// The most positions, over all of its windows, that a layer may list.
+  private static let positionLimit = 1 << 22
+
   /// Windows along an axis, which becomes two: one for windows, one for their elements.
   private static let slidingWindows = LayerMapper(Layers.slidingWindows) { layer, scope in
     typealias Fields = LayerSchema.SlidingWindowsLayerParams
@@ -102,13 +105,25 @@ extension LayerMapper {
       throw scope.emitter.invalid("windows of \(size) by \(step) along an axis of \(length)")
     }
     let count = (length - size) / step + 1
-    let type = TensorType(.int32, [count, size])
-    guard count <= 1 << 26, size <= 1 << 26, type.count <= 1 << 26 else {
-      throw scope.emitter.invalid("\(count) windows of \(size) are too many")
+    let (total, overflow) = count.multipliedReportingOverflow(by: size)
+    guard !overflow, total <= positionLimit else {
+      throw scope.emitter.invalid(
+        "\(count) windows of \(size) elements, expected at most \(positionLimit) positions; a larger step gives fewer")
     }
+    guard Int32(exactly: (count - 1) * step + size) != nil else {
+      throw scope.emitter.invalid("windows that reach beyond \(Int32.max) elements")
+    }
+    let type = TensorType(.int32, [count, size])
     let indices = scope.emitter.constant(
       Weight(type) {
-        Tensor(type, rounding: (0..<count).flatMap { start in (0..<size).map { Double(start * step + $0) } })
+        Tensor(
+          type,
+          Bytes(count: type.byteCount) { raw in
+            let positions = raw.bindMemory(to: Int32.self)
+            for start in 0..<count {
+              for element in 0..<size { positions[start * size + element] = Int32(start * step + element) }
+            }
+          })
       }, step: "positions")
     return scope.ranked(try scope.emitter.add(Gather(axis: axis), value, indices))
   }

@@ -52,7 +52,7 @@ extension NetworkLayer {
       dilations: [1, 1], padding: padding, roundsUp: roundsUp, over: planes, scope)
   }
 
-  /// `sqrt(Σx²)` over each window: a convolution of the squares with ones.
+  /// `sqrt(Σx²)` over each window; padding, and what a last window has beyond it, counts as zeros.
   fileprivate func rootOfSquares(_ planes: ValueID, _ window: Window, _ scope: inout LayerScope) throws -> ValueID {
     let shape = scope.emitter.shape(planes)
     var exact = window
@@ -63,14 +63,6 @@ extension NetworkLayer {
         exact.after[axis] = max(0, needed - shape[2 + axis] - window.before[axis])
       }
     } catch { throw scope.emitter.invalid(error.description) }
-    let type = TensorType(.float32, Shape([shape[1], 1] + window.kernel))
-    guard type.shape.isAddressable else {
-      throw scope.emitter.invalid("windows of \(Shape(window.kernel)) are too large")
-    }
-    let ones = scope.emitter.constant(
-      Weight(type) { Tensor(type, rounding: [Double](repeating: 1, count: type.count)) }, step: "ones")
-    let squares = try scope.emitter.unary(UnaryFunction(.square), planes, step: "squares")
-    let sums = try scope.emitter.add(Convolution(window: exact, groups: shape[1]), squares, ones, step: "sums")
-    return try scope.emitter.unary(UnaryFunction(.sqrt), sums)
+    return try scope.emitter.lengthPool(planes, exact, order: 2)
   }
 }

@@ -42,8 +42,8 @@ extension LayerMapper {
     let filters = scope.emitter.constant(
       try weights.weight(Shape([shape[1], outputs / groups] + kernel)), step: "weights")
     let op = ConvolutionTranspose(
-      window: Window(kernel: kernel, strides: strides, before: before, after: after), outputPadding: [0, 0, 0],
-      groups: groups)
+      window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),
+      outputPadding: [0, 0, 0], groups: groups)
     let result = try scope.emitter.add(op, x, filters, step: hasBias ? "unbiased" : nil)
     guard hasBias else { return scope.ranked(result) }
     let bias = try scope.constant(try layer.weights(Fields.bias, scope), [outputs, 1, 1, 1], step: "bias")
