@@ -27,7 +27,7 @@ struct PictureClassifier {
       output = classifier.graphOutput
       appliesSoftmax = false
     } else {
-      output = try Self.probabilityOutput(graph)
+      output = try Self.probabilityOutput(graph, function)
       appliesSoftmax = !graph.isNormalized(graph.outputs[output])
       if appliesSoftmax {
         Console.note("output '\(graph[graph.outputs[output]].name)' holds scores; confidences are their softmax")
@@ -65,7 +65,7 @@ struct PictureClassifier {
   }
 
   /// The output with one number for each class: the one whose name says so, or the only one of that form.
-  private static func probabilityOutput(_ graph: Graph) throws -> Int {
+  private static func probabilityOutput(_ graph: Graph, _ function: Function) throws -> Int {
     let vectors = graph.outputs.indices.filter { index in
       let type = graph[graph.outputs[index]].type
       let isVector = type.shape.dimensions.filter { $0 != 1 }.count == 1
@@ -76,7 +76,8 @@ struct PictureClassifier {
       return name.contains("prob") || name.contains("softmax")
     }
     if let only = named.count == 1 ? named.first : vectors.count == 1 ? vectors.first : nil { return only }
-    let outputs = graph.outputs.map { "'\(graph[$0].name)' (\(graph[$0].type))" }.joined(separator: ", ")
+    let outputs = zip(function.outputs, graph.outputs).map { "'\($0.name)' (\(graph[$1].type))" }
+      .joined(separator: ", ")
     throw InputError(
       "the model has no output with one number for each class; it has \(outputs); 'kelvin predict' writes any outputs")
   }
