@@ -16,7 +16,10 @@ extension FeatureBinding {
   /// The outputs of a session's latest run.
   ///
   /// - Parameter backings: outputs' memory of the caller's; those that were written in place are not copied.
-  package func read(_ session: Session, backings: OutputBackings = OutputBackings()) -> DictionaryFeatureProvider {
+  /// - Throws: `featureType` for an image output whose tensor is no picture of its kind.
+  package func read(
+    _ session: Session, backings: OutputBackings = OutputBackings()
+  ) throws(ModelError) -> DictionaryFeatureProvider {
     let graph = session.model.graph
     func tensor(_ index: Int) -> Tensor {
       Tensor(graph[graph.outputs[index]].type, session.withOutput(index) { Bytes(copying: $0) })
@@ -24,7 +27,11 @@ extension FeatureBinding {
     var values: [String: FeatureValue] = [:]
     let classifier = function.classifier
     for (index, feature) in tensorOutputs where index < graph.outputs.count {
-      values[feature.name] = backings.read(feature, index, session) ?? value(tensor(index), feature)
+      if let written = backings.read(feature, index, session) {
+        values[feature.name] = written
+      } else {
+        values[feature.name] = try value(tensor(index), feature)
+      }
     }
     if let classifier, classifier.graphOutput < graph.outputs.count {
       let probabilities = tensor(classifier.graphOutput).doubles
@@ -48,16 +55,25 @@ extension FeatureBinding {
     return DictionaryFeatureProvider(dictionary: values)
   }
 
-  private func value(_ tensor: Tensor, _ feature: Feature) -> FeatureValue? {
+  private func value(_ tensor: Tensor, _ feature: Feature) throws(ModelError) -> FeatureValue? {
     switch feature.type {
     case .image(let image):
+      guard image.layout.isPicture(tensor.shape) else {
+        throw ModelError(
+          .featureType,
+          "output '\(feature.name)': expected a picture [1, \(image.layout.channelCount), height, width], "
+            + "the model computes \(tensor.shape)")
+      }
       let sizes = tensor.shape.dimensions.suffix(2)
       let pixels = tensor.floats.withUnsafeBufferPointer { planar in
         try? PixelBuffer(
           planar: planar, width: sizes.last ?? image.width, height: sizes.first ?? image.height,
           order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb)
       }
-      return pixels.map { FeatureValue(pixelBuffer: $0) }
+      guard let pixels else {
+        throw ModelError(.featureType, "output '\(feature.name)': \(tensor.shape) is too large for a picture, or empty")
+      }
+      return FeatureValue(pixelBuffer: pixels)
     case .int64: return tensor.integers.first.map { FeatureValue(int64: Int64($0)) }
     case .double: return tensor.doubles.first.map { FeatureValue(double: $0) }
     case .tensor(let scalar, _): return FeatureValue(multiArray: MultiArray(tensor.converted(to: scalar)))

@@ -51,6 +51,12 @@ package struct OutputBackings: Sendable {
     case (.pixelBuffer(let picture), .image(let image)):
       let size = type.shape.dimensions.suffix(2)
       let isGray = picture.format == .gray8
+      guard image.layout.isPicture(type.shape) else {
+        throw ModelError(
+          .featureType,
+          "output '\(feature.name)': expected a picture [1, \(image.layout.channelCount), height, width], "
+            + "the model computes \(type.shape), which no picture backs")
+      }
       guard [picture.height, picture.width] != Array(size) || isGray != (image.layout == .grayscale) else { return }
       (expected, got) = (
         "a \(image.layout == .grayscale ? "grey" : "colour") picture of \(size.last ?? 0)x\(size.first ?? 0) pixels",

@@ -123,7 +123,7 @@ public final class Model: Sendable {
       return try pool.withSession(backings.memory, cancellation) { session in
         try binding.write(values, to: session)
         try session.run(cancellation)
-        return binding.read(session, backings: backings)
+        return try binding.read(session, backings: backings)
       }
     }
   }

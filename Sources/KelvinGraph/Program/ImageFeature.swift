@@ -1,6 +1,15 @@
 /// How an image becomes a tensor, or a tensor an image.
 package struct ImageFeature: Sendable, Hashable {
-  package enum Layout: String, Sendable, Hashable { case rgb, bgr, grayscale }
+  package enum Layout: String, Sendable, Hashable {
+    case rgb, bgr, grayscale
+
+    package var channelCount: Int { self == .grayscale ? 1 : 3 }
+
+    /// Whether a tensor holds one picture: its last axes are channels, rows and columns, those before them are 1.
+    package func isPicture(_ shape: Shape) -> Bool {
+      shape.rank >= 3 && shape[shape.rank - 3] == channelCount && shape.dimensions.dropLast(3).allSatisfy { $0 == 1 }
+    }
+  }
 
   /// A picture's size in pixels.
   package struct Size: Sendable, Hashable {
@@ -41,9 +50,8 @@ package struct ImageFeature: Sendable, Hashable {
     self.sizes = sizes
     self.layout = layout
     self.scalar = scalar
-    let channels = layout == .grayscale ? 1 : 3
-    self.scale = scale ?? [Float](repeating: 1, count: channels)
-    self.bias = bias ?? [Float](repeating: 0, count: channels)
+    self.scale = scale ?? [Float](repeating: 1, count: layout.channelCount)
+    self.bias = bias ?? [Float](repeating: 0, count: layout.channelCount)
   }
 
   package var channels: Int { layout == .grayscale ? 1 : 3 }

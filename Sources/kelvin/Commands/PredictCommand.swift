@@ -60,7 +60,7 @@ struct PredictCommand: ParsableCommand {
     let began = ContinuousClock.now
     try session.run()
     let seconds = (ContinuousClock.now - began).inSeconds
-    let results = binding.read(session)
+    let results = try binding.read(session)
 
     try OutputFile.makeFolder(outputDir)
     let written = try OutputWriter(folder: outputDir).write(results, order: function.outputs.map(\.name))

@@ -142,7 +142,14 @@ struct NetworkStage: ModelStage {
   private func leave(_ blob: Blob, _ feature: Feature, _ scope: inout LayerScope) throws -> ValueID {
     scope.emitter.begin(Origin(name: feature.name, kind: "output", index: 0), outputNames: [])
     switch feature.type {
-    case .image: return try scope.planes(blob)
+    case .image(let image):
+      guard image.layout.isPicture(blob.shape) else {
+        throw FormatError(
+          .malformed, file: file, place: "output '\(feature.name)'",
+          "expected a picture [1, \(image.layout.channelCount), height, width], the network computes \(blob.shape)",
+          remedy: "describe it as a multi-array, or in the colour space that the network computes")
+      }
+      return try scope.planes(blob)
     case .double, .int64:
       guard blob.shape.count == 1 else { throw scope.emitter.invalid("is a number, the network computes \(blob.shape)") }
       return try scope.view(blob, [1])
