@@ -18,7 +18,8 @@ package struct ConvertMatMul: Pass {
         let type = TensorType(weight.type.scalar, [columns, rows])
         weights = edits.addWeight(
           "\(node.name)#transposed_weights",
-          Weight(type, from: [weight], recipe: WeightRecipe("transposed", [weight])) { weight.dense().transposed(type) })
+          Weight(type, from: [weight], recipe: WeightRecipe("transposed", [weight])) { weight.dense().transposed(type) }
+        )
       }
       let inputs = [node.inputs[0], weights]
       edits.rewrite(

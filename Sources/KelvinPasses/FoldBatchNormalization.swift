@@ -42,7 +42,8 @@ package struct FoldBatchNormalization: Pass {
       let newBias = Weight(
         biasType,
         recipe: WeightRecipe(
-          "batch normalization \(epsilon) in \(oldBias == nil ? "no " : "")bias", statistics + [oldBias].compactMap { $0 })
+          "batch normalization \(epsilon) in \(oldBias == nil ? "no " : "")bias",
+          statistics + [oldBias].compactMap { $0 })
       ) {
         let (gain, shift, mean) = (gain(), statistics[1].dense().doubles, statistics[2].dense().doubles)
         let bias = oldBias?.dense().doubles ?? [Double](repeating: 0, count: gain.count)

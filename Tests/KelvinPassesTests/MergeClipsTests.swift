@@ -19,11 +19,12 @@ import Testing
 
   private static let points = Tensor([-9, -6.5, -6, -1, 0, 1, 6, 6.5, 9].map { Float($0) }, [9])
 
-  @Test(arguments: [
-    [.relu, UnaryFunction(.affine, a: -1), .clip(-6, .infinity), UnaryFunction(.affine, a: -1)],
-    [.clip(-7, 2), .clip(3, 8)], [UnaryFunction(.negate), .relu, UnaryFunction(.negate), .clip(-5, -2)],
-    [UnaryFunction(.negate), .clip(1, 4)], [.relu, UnaryFunction(.affine, a: 1, b: 2), .relu],
-  ] as [[UnaryFunction]])
+  @Test(
+    arguments: [
+      [.relu, UnaryFunction(.affine, a: -1), .clip(-6, .infinity), UnaryFunction(.affine, a: -1)],
+      [.clip(-7, 2), .clip(3, 8)], [UnaryFunction(.negate), .relu, UnaryFunction(.negate), .clip(-5, -2)],
+      [UnaryFunction(.negate), .clip(1, 4)], [.relu, UnaryFunction(.affine, a: 1, b: 2), .relu],
+    ] as [[UnaryFunction]])
   func aChainKeepsWhatItComputes(functions: [UnaryFunction]) throws {
     let graph = try chain(functions)
     let merged = try MergeClips().run(graph).graph

@@ -55,7 +55,12 @@ import Testing
     let request = PlanRequest(units: .devices([device]), precision: .full)
     let solution = try loaded.context.planner.problem(loaded.context.graph, request).solve()
     let asked = Mutex(0)
-    let observer = CompiledModel.Observer(isCancelled: { asked.withLock { $0 += 1; return $0 > 5 } })
+    let observer = CompiledModel.Observer(isCancelled: {
+      asked.withLock {
+        $0 += 1
+        return $0 > 5
+      }
+    })
     let error = #expect(throws: RuntimeError.self) {
       try loaded.context.compile(solution, precision: .full, threads: 1, observer: observer)
     }

@@ -11,7 +11,8 @@ extension Emitter {
     let reshaped = weight.reshaped(to: shape)
     if case .deferred = reshaped.encoding {} else { return constant(reshaped, step: step) }
     let type = TensorType(weight.type.scalar, shape)
-    return try derived(x, type, step: step, recipe: "reshaped") { $0.reshaped(to: shape) } ?? add(Reshape(shape), x, step: step)
+    return try derived(x, type, step: step, recipe: "reshaped") { $0.reshaped(to: shape) }
+      ?? add(Reshape(shape), x, step: step)
   }
 
   /// Reshapes by a request in which 0 keeps a size and one -1 takes what is left.

@@ -101,7 +101,8 @@ struct Emitter {
   ) -> ValueID? {
     let depth = depths[x] ?? 0
     guard let weight = weight(x), depth < Self.depthLimit else { return nil }
-    let result = constant(Weight(type, from: [weight], recipe: WeightRecipe(recipe, [weight])) { compute(weight.dense()) }, step: step)
+    let result = constant(
+      Weight(type, from: [weight], recipe: WeightRecipe(recipe, [weight])) { compute(weight.dense()) }, step: step)
     depths[result] = depth + 1
     return result
   }

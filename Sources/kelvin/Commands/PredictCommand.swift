@@ -85,7 +85,8 @@ struct NamedInput {
   /// Splits at the first '=' unless that leaves no name.
   init(_ text: String) throws {
     guard let sign = text.firstIndex(of: "="), sign > text.startIndex, text.index(after: sign) < text.endIndex else {
-      throw ValidationError("--input takes NAME=FILE.npy, NAME=IMAGE, NAME=NUMBER, NAME=TEXT or NAME=JSON, got '\(text)'")
+      throw ValidationError(
+        "--input takes NAME=FILE.npy, NAME=IMAGE, NAME=NUMBER, NAME=TEXT or NAME=JSON, got '\(text)'")
     }
     name = String(text[..<sign])
     value = String(text[text.index(after: sign)...])

@@ -53,7 +53,8 @@ struct ProfileCommand: ParsableCommand {
     let every = deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id)
     let selection = units.unitsList.first ?? .devices(every)
     let model = try MeasuredModel(
-      model, options: try options.loadOptions(units: selection), given: inputs, pictures: pictures, seed: options.seed ?? 0)
+      model, options: try options.loadOptions(units: selection), given: inputs, pictures: pictures,
+      seed: options.seed ?? 0)
     let context = model.loaded.context
     var profilerOptions = ProfilerOptions()
     profilerOptions.budget = budget

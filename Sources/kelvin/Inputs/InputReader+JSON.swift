@@ -4,7 +4,9 @@ import KelvinGraph
 
 extension InputReader {
   /// Numbers by key: `{"a": 1}`, or a .json file that holds it.
-  func dictionary(_ text: String, _ keys: KelvinGraph.FeatureType.KeyType, _ feature: Feature) throws -> [ClassLabel: Double] {
+  func dictionary(_ text: String, _ keys: KelvinGraph.FeatureType.KeyType, _ feature: Feature) throws -> [ClassLabel:
+    Double]
+  {
     let remedy = keys == .string ? "give JSON such as '{\"key\": 1}'" : "give JSON such as '{\"7\": 1}'"
     guard let entries = try? JSONDecoder().decode([String: Double].self, from: try document(text, feature)) else {
       throw mismatch(feature, "'\(text)'", remedy)
@@ -22,7 +24,9 @@ extension InputReader {
   }
 
   /// Texts or whole numbers: `["a", "b"]`, or a .json file that holds it.
-  func sequence(_ text: String, _ elements: KelvinGraph.FeatureType.KeyType, _ feature: Feature) throws -> FeatureSequence {
+  func sequence(_ text: String, _ elements: KelvinGraph.FeatureType.KeyType, _ feature: Feature) throws
+    -> FeatureSequence
+  {
     let data = try document(text, feature)
     if elements == .string, let texts = try? JSONDecoder().decode([String].self, from: data) {
       return FeatureSequence(strings: texts)

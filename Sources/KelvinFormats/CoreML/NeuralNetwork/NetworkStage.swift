@@ -151,7 +151,9 @@ struct NetworkStage: ModelStage {
       }
       return try scope.planes(blob)
     case .double, .int64:
-      guard blob.shape.count == 1 else { throw scope.emitter.invalid("is a number, the network computes \(blob.shape)") }
+      guard blob.shape.count == 1 else {
+        throw scope.emitter.invalid("is a number, the network computes \(blob.shape)")
+      }
       return try scope.view(blob, [1])
     case .tensor(_, let dimensions):
       let declared = dimensions.compactMap { if case .fixed(let size) = $0 { size } else { nil } }

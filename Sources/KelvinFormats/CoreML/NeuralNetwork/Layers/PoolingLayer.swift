@@ -37,10 +37,12 @@ extension NetworkLayer {
   fileprivate func poolingWindow(_ planes: ValueID, _ scope: LayerScope) throws -> Window {
     typealias Fields = LayerSchema.PoolingLayerParams
     let padding: SpatialPadding
-    let roundsUp = try parameters.choice(among: [Fields.valid, Fields.same, Fields.includeLastPixel])
+    let roundsUp =
+      try parameters.choice(among: [Fields.valid, Fields.same, Fields.includeLastPixel])
       == Fields.includeLastPixel
     if roundsUp {
-      let amounts = try parameters.message(Fields.includeLastPixel)?
+      let amounts =
+        try parameters.message(Fields.includeLastPixel)?
         .integers(Fields.ValidCompletePadding.paddingAmounts) ?? []
       guard amounts.isEmpty || amounts.count == 2 else { throw scope.emitter.invalid("padding \(amounts)") }
       padding = amounts.isEmpty ? .none : .explicit(before: amounts, after: amounts)
