@@ -32,7 +32,7 @@ import Testing
       classifier: Classifier(
         labels: .strings(labels), labelOutput: "label", probabilitiesOutput: "probabilities", graphOutput: 0),
       graph: NoSource())
-    return FeatureBinding(function: function).read(session)
+    return try FeatureBinding(function: function).read(session)
   }
 
   @Test func theMostProbableLabelWins() throws {
