@@ -34,6 +34,9 @@ enum Kelvin {
     return runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)] + "/kelvin"
   }()
 
+  /// ThreadSanitizer maps a temporary file as the tool starts, which a limit on the size of files cuts.
+  static let bearsFileLimits = getenv("TSAN_OPTIONS") == nil
+
   /// Where drivers keep their own caches while the tests run.
   private static let home = TemporaryFolder()
 
