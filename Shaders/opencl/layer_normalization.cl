@@ -5,20 +5,24 @@ typedef struct {
   float epsilon;
 } layer_normalization_shape;
 
-// The sum of all lanes over the group.
-static inline float total(vec part, local float *parts) {
+// The sum of all lanes. A vector's elements can only be reached through memory.
+static inline float across(vec part) {
   float lanes[LANES], sum = 0.0f;
   JOIN(vstore, LANES)(part, 0, lanes);
   for (int i = 0; i < LANES; i++) sum += lanes[i];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  parts[get_local_id(0)] = sum;
-  for (int width = GROUP / 2; width > 0; width /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) < width) parts[get_local_id(0)] += parts[get_local_id(0) + width];
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return parts[0];
+  return sum;
 }
+
+// Leaves in parts[0] the sum of all lanes of the group's work items. Local memory is named in the kernel alone: handed
+// to a function, PoCL 3.1 shares it between work groups that run at once.
+#define TOTAL(part, parts)                                                                   \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                              \
+  parts[get_local_id(0)] = across(part);                                                     \
+  for (int width = GROUP / 2; width > 0; width /= 2) {                                       \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                            \
+    if (get_local_id(0) < width) parts[get_local_id(0)] += parts[get_local_id(0) + width];   \
+  }                                                                                          \
+  barrier(CLK_LOCAL_MEM_FENCE)
 
 #define EACH_PART(i) for (int i = get_local_id(0) * LANES; i < s.length; i += GROUP * LANES)
 
@@ -33,13 +37,15 @@ KERNEL void layer_normalization(
   y += (size_t)get_group_id(0) * s.length;
   vec sum = 0.0f;
   EACH_PART(i) sum += load_part(x + i, s.length - i, 0.0f);
-  const float mean = total(sum, parts) / s.length;
+  TOTAL(sum, parts);
+  const float mean = parts[0] / s.length;
   sum = 0.0f;
   EACH_PART(i) {
     const vec v = load_part(x + i, s.length - i, mean) - mean;
     sum = MULTIPLY_ADD(v, v, sum);
   }
-  const float factor = 1.0f / sqrt(total(sum, parts) / s.length + s.epsilon);
+  TOTAL(sum, parts);
+  const float factor = 1.0f / sqrt(parts[0] / s.length + s.epsilon);
   EACH_PART(i) {
     vec v = (load_part(x + i, s.length - i, mean) - mean) * factor;
     if (s.hasScale) v *= load_part(scale + i, s.length - i, 0.0f);
