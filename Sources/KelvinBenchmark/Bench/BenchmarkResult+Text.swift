@@ -26,7 +26,7 @@ extension BenchmarkResult {
         "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ"
       }
     }
-    if !energies.isEmpty { lines += ["", "Energy per inference: " + energies.joined(separator: ", ")] }
+    if !energies.isEmpty { lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(indent: "  ") }
     lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(indent: "  ") }
     lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
     return lines

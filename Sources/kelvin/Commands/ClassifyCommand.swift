@@ -27,14 +27,7 @@ struct ClassifyCommand: ParsableCommand {
     help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
   var labels: String?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "How pixels enter a plain tensor input: 0:255, 0:1, -1:1 or imagenet (mean and deviation of ImageNet).",
-      valueName: "rule"),
-    transform: Normalization.init)
-  var normalization: Normalization?
-
+  @OptionGroup var pixels: NormalizationOption
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
@@ -59,7 +52,7 @@ struct ClassifyCommand: ParsableCommand {
   func run() throws {
     let loaded = try loadModel(model, try options.loadOptions(units: units.units))
     let classifier = try PictureClassifier(
-      loaded, labels: try labels.map(LabelFile.read), normalization: normalization)
+      loaded, labels: try labels.map(LabelFile.read), normalization: pixels.normalization)
     let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
 
     let progress = Progress("classifying")

@@ -1,0 +1,12 @@
+import ArgumentParser
+
+/// How the pixels of a picture become the numbers of an input that is a plain tensor.
+struct NormalizationOption: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How pixels enter a plain tensor input: 0:255, 0:1, -1:1 or imagenet (mean and deviation of ImageNet).",
+      valueName: "rule"),
+    transform: Normalization.init)
+  var normalization: Normalization?
+}
