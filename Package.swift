@@ -39,6 +39,7 @@ let package = Package(
     c("CKelvinKernels"),
     c("CKelvinDrivers"),
     c("CKelvinShaders"),
+    c("CKelvinProfiles"),
     swift("KelvinGraph"),
     swift("KelvinImages", "CKelvinDrivers"),
     swift("KelvinPasses", "KelvinGraph"),
@@ -52,7 +53,8 @@ let package = Package(
     swift("KelvinPlanning"),
     swift("KelvinProfiling"),
     swift(
-      "KelvinRuntime", "CKelvinDrivers", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinPlanning",
+      "KelvinRuntime", "CKelvinDrivers", "CKelvinProfiles", "KelvinGraph", "KelvinPasses", "KelvinDevices",
+      "KelvinPlanning",
       "KelvinProfiling"),
     swift("KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime"),
     swift(
