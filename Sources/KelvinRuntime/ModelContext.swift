@@ -36,7 +36,7 @@ package struct ModelContext: Sendable {
   /// The key of the graph: its nodes, types and shapes.
   package var graphKey: ContentKey { ContentKey([graph.description]) }
 
-  package var planner: Planner { Planner(inventory: inventory, costs: costs) }
+  package var planner: Planner { Planner(inventory: inventory, costs: costs, model: key) }
 
   /// The same model with other costs.
   package func with(costs: CostSheet) -> ModelContext {

@@ -21,8 +21,8 @@ package struct CostSheet: Sendable {
   package struct Cost: Sendable, Hashable {
     package var seconds: Double
     package var source: CostSource
-    /// Dynamic energy; nil where nothing says what the device draws.
-    package var joules: Double?
+    /// Dynamic energy, above idle.
+    package var joules: Double
     /// What compiling the node and running it for the first time take beyond a warm run.
     package var startSeconds: Double?
   }
@@ -36,7 +36,16 @@ package struct CostSheet: Sendable {
   }
 
   /// The same costs with other links.
-  package func with(links: [LinkOverride]) -> CostSheet { CostSheet(profile, links: links, shipped: shipped) }
+  ///
+  /// - Parameter links: as `LinkOverride` reads them.
+  /// - Throws: `invalidChoice` for one that cannot be read.
+  package func with(links: [String], devices: DeviceInventory) throws(RuntimeError) -> CostSheet {
+    guard !links.isEmpty else { return self }
+    let ids = devices.devices.map(\.info.id)
+    return CostSheet(
+      profile, links: try links.map { text throws(RuntimeError) in try LinkOverride(text, devices: ids) },
+      shipped: shipped)
+  }
 
   /// The key under which a node's cost is stored: its work, precision and thread count, names left out.
   package static func key(_ node: Node, in graph: Graph, precision: Precision, threads: Int) -> String {
@@ -73,8 +82,8 @@ package struct CostSheet: Sendable {
     let seconds = measured?.seconds ?? estimate.seconds(key: key, work())
     return Cost(
       seconds: seconds, source: measured == nil ? .estimated : .measured,
-      joules: measured?.joules ?? estimate.power.map { seconds * $0.dynamicWatts },
-      startSeconds: measured?.startSeconds)
+      joules: measured?.joules ?? seconds * estimate.power.dynamicWatts,
+      startSeconds: measured?.startSeconds ?? estimate.startSeconds(key: key))
   }
 
   /// Where the estimates of a device come from.
@@ -82,8 +91,8 @@ package struct CostSheet: Sendable {
     estimate(device, threads: threads).basis
   }
 
-  /// What a device draws: as measured, as a shipped profile of its class says, or unknown.
-  package func power(of device: DeviceInfo, threads: Int) -> DevicePower? { estimate(device, threads: threads).power }
+  /// What a device draws: as measured, as a shipped profile of its class says, or a guess for its kind.
+  package func power(of device: DeviceInfo, threads: Int) -> DevicePower { estimate(device, threads: threads).power }
 
   func families(on device: DeviceInfo, threads: Int) -> Set<String>? { estimate(device, threads: threads).families }
 
@@ -95,8 +104,11 @@ package struct CostSheet: Sendable {
     return made
   }
 
-  package func transfer(from source: DeviceInfo, to target: DeviceInfo) -> PlanningProblem.Transfer {
+  package func transfer(
+    from source: DeviceInfo, to target: DeviceInfo, threads: Int
+  ) -> PlanningProblem.Transfer {
     var transfer = known(from: source, to: target)
+    transfer.watts = profile?.transfer(from: source.id, to: target.id)?.watts
     for link in links where link.joins(source.id, target.id) {
       transfer.bytesPerSecond = link.bytesPerSecond
       transfer.latency = link.latency ?? transfer.latency

@@ -10,7 +10,8 @@ struct DeviceEstimate: Sendable {
   private var coefficients: DeviceCoefficients
   /// Node key to seconds: what a shipped profile measured of the very same node.
   private var known: [String: NodeCost] = [:]
-  var power: DevicePower?
+  var power: DevicePower
+  private let kind: DeviceKind
 
   /// Fewer nodes than this describe a device worse than a shipped profile of its class.
   private static let enough = 12
@@ -18,7 +19,11 @@ struct DeviceEstimate: Sendable {
   /// The best there is: nodes of the device itself, a shipped profile of its class, a guess.
   init(_ device: DeviceInfo, profile: MeasuredProfile?, threads: Int, shipped: ShippedProfiles) {
     let own = profile.flatMap { Self.fit($0, device: device.id, threads: threads) }
-    power = profile?.device(device.id)?.power
+    kind = device.planningKind
+    let guess = kind.powerGuess
+    let guessed = DevicePower(
+      idleWatts: guess.idle, busyWatts: guess.busy, source: "a guess for the kind of device (\(kind.rawValue))")
+    let measured = profile?.device(device.id)?.power
     families = own?.families
     let match = own.map { $0.fitted.samples < Self.enough } ?? true ? shipped.match(device) : nil
     if let match, let fit = Self.fit(match.profile, device: match.device.id, threads: threads) {
@@ -28,16 +33,18 @@ struct DeviceEstimate: Sendable {
         device: device.id, kind: .shipped,
         text: "the shipped profile '\(match.name)' (\(match.closeness)), \(Self.describe(fit.fitted))",
         leaveOneOutError: fit.fitted.leaveOneOutError, samples: fit.fitted.samples)
-      power = power ?? match.device.power
+      power = measured ?? match.device.power ?? guessed
     } else if let own {
       coefficients = own.fitted.model
       basis = EstimateBasis(
         device: device.id, kind: .fitted, text: Self.describe(own.fitted),
         leaveOneOutError: own.fitted.leaveOneOutError, samples: own.fitted.samples)
+      power = measured ?? guessed
     } else {
-      coefficients = device.planningKind.guess
+      coefficients = kind.guess
+      power = measured ?? guessed
       basis = EstimateBasis(
-        device: device.id, kind: .guess, text: "a guess for the kind of device (\(device.planningKind.rawValue))",
+        device: device.id, kind: .guess, text: "a guess for the kind of device (\(kind.rawValue))",
         leaveOneOutError: nil, samples: 0)
     }
   }
@@ -46,6 +53,9 @@ struct DeviceEstimate: Sendable {
     known[key]?.seconds
       ?? coefficients.estimate(operator: work.op, operations: work.operations, bytes: work.bytes)
   }
+
+  /// What compiling a node and running it for the first time take beyond a warm run.
+  func startSeconds(key: String) -> Double { known[key]?.startSeconds ?? kind.startGuess }
 
   private static func describe(_ fitted: Fitted<DeviceCoefficients>) -> String {
     "a roofline fitted to \(fitted.samples) measured layers, off by "
