@@ -51,11 +51,10 @@ let package = Package(
     swift("KelvinOpenCL", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices"),
     swift("KelvinNull", "KelvinGraph", "KelvinDevices"),
     swift("KelvinPlanning"),
-    swift("KelvinProfiling"),
+    swift("KelvinProfiling", "CKelvinDrivers", "CKelvinProfiles"),
     swift(
       "KelvinRuntime", "CKelvinDrivers", "CKelvinProfiles", "KelvinGraph", "KelvinPasses", "KelvinDevices",
-      "KelvinPlanning",
-      "KelvinProfiling"),
+      "KelvinPlanning", "KelvinProfiling"),
     swift("KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime"),
     swift(
       "Kelvin", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices", "KelvinReference",

@@ -125,13 +125,30 @@ package struct ReportSeries: Sendable, Hashable, Codable {
     }
   }
 
+  /// Something that a governor did.
+  package struct Action: Sendable, Hashable, Codable {
+    package var at: Double
+    /// What, and its cause, in words.
+    package var text: String
+
+    package init(at: Double, text: String) {
+      self.at = at
+      self.text = text
+    }
+  }
+
   package var units: String
   package var points: [Point]
   package var heat: [Heat]
   package var heatSource: String
   package var fit: DecayFit?
+  package var actions: [Action]
 
-  package init(units: String, points: [Point], heat: [Heat] = [], heatSource: String = "", fit: DecayFit? = nil) {
+  package init(
+    units: String, points: [Point], heat: [Heat] = [], heatSource: String = "", fit: DecayFit? = nil,
+    actions: [Action] = []
+  ) {
+    self.actions = actions
     self.units = units
     self.points = points
     self.heat = heat

@@ -78,13 +78,12 @@ package struct ShippedProfiles: Sendable {
   }
 
   private static let embedded: [String: [UInt8]] = {
+    var count = 0
+    let first = kelvin_shipped_profiles(&count)
     var documents: [String: [UInt8]] = [:]
-    for index in 0..<Int(kelvin_device_profile_count) {
-      var count = 0
-      guard let name = kelvin_device_profile_name(index), let bytes = kelvin_device_profile(index, &count) else {
-        continue
-      }
-      documents[String(cString: name)] = Array(UnsafeBufferPointer(start: bytes, count: count))
+    for profile in UnsafeBufferPointer(start: first, count: count) where String(cString: profile.folder) == "devices" {
+      let bytes = UnsafeRawBufferPointer(start: profile.text, count: profile.size)
+      documents[String(cString: profile.name)] = Array(bytes)
     }
     return documents
   }()
