@@ -45,6 +45,12 @@ package struct ModelContext: Sendable {
       stores: stores)
   }
 
+  /// The same model with nothing kept from earlier compilations.
+  package func withoutCache() -> ModelContext {
+    ModelContext(
+      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs)
+  }
+
   /// The best plan, its reasons and alternatives.
   package func explain(_ request: PlanRequest) throws -> PlanExplanation { try planner.explain(graph, request) }
 

@@ -21,10 +21,13 @@ package struct WhatIf: Sendable, Hashable, Encodable {
       (label, note, machine) = (.measured, nil, here.summary)
       return
     }
-    let stale = profile.staleness(
-      kelvinVersion: kelvinVersion, machine: here, devices: inventory.devices.map(\.info.identity))
-    if profile.label == .sample { reasons.append("the profile is a sample, of no machine there is") }
-    reasons += stale.map(\.description)
+    if profile.label == .sample {
+      reasons.append("the profile is a sample, of no machine there is")
+    } else {
+      let stale = profile.staleness(
+        kelvinVersion: kelvinVersion, machine: here, devices: inventory.devices.map(\.info.identity))
+      reasons += stale.map(\.description)
+    }
     guard !reasons.isEmpty else { return nil }
     (label, note, machine) = (profile.label, profile.note, profile.machine.summary)
   }

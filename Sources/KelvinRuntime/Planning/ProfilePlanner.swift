@@ -8,7 +8,7 @@ package struct ProfilePlanner {
   package let inventory: DeviceInventory
   private let key: String
   private let profile: MeasuredProfile
-  private let costs: CostSheet
+  package let costs: CostSheet
   /// Each node's record in the profile.
   private let nodes: [String: ProfiledModel.Node]
 
