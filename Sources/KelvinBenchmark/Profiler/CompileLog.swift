@@ -1,3 +1,4 @@
+import KelvinGraph
 import KelvinRuntime
 import Synchronization
 

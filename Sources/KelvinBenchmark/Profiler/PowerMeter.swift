@@ -2,6 +2,7 @@ import Glibc
 import KelvinDevices
 import KelvinPlanning
 import KelvinProfiling
+import KelvinRuntime
 
 /// What a device draws while it works, summed over its turns: the processor's energy counters where they can be read,
 /// else processor time and the envelope of the class of machine, else a guess for the kind of device.
