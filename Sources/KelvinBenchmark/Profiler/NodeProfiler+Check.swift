@@ -34,7 +34,12 @@ extension NodeProfiler {
     let start = clock.now()
     for round in 0..<options.mostRounds where !isCancelled {
       let elapsed = clock.now() - start
-      if round >= options.fewestRounds, elapsed >= budget { break }
+      if round >= options.fewestRounds {
+        let isCertain =
+          round.isMultiple(of: 5) && runs.allSatisfy { isCertain($0) }
+          && (contestant.map { isCertain($0.seconds) } ?? true)
+        if elapsed >= budget || isCertain { break }
+      }
       observe(.init(phase: "running the plans, round \(round + 1)", fraction: 0.77 + 0.13 * min(1, elapsed / budget)))
       for run in round.isMultiple(of: 2) ? runs : runs.reversed() { turn(run, watch) }
       guard contestant != nil else { continue }
@@ -51,6 +56,15 @@ extension NodeProfiler {
     watch.flush()
 
     appendChecks(&measured, mixed: contestant.map { ($0.solution, $0.seconds) })
+  }
+
+  private func isCertain(_ run: DeviceMeasurement) -> Bool {
+    run.failure != nil
+      || isCertain(run.counted(atLeast: options.fewestRounds).indices.map { run.pairs[$0].plain })
+  }
+
+  private func isCertain(_ seconds: [Double]) -> Bool {
+    (try? LatencyStatistics(seconds)).map { $0.relativeUncertainty <= options.bound } ?? false
   }
 
   /// The best plan over all measured devices; nil where one device runs everything.

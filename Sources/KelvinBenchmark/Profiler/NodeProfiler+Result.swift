@@ -127,8 +127,8 @@ extension NodeProfiler {
     }
     if measured.disturbances > 0 {
       remarks.append(
-        "others took processor time in \(measured.disturbances) stretches of measuring; rounds in them were left out "
-          + "where enough others remained")
+        "others took processor time in \(measured.disturbances) stretches of measuring; rounds in them were left out, "
+          + "or the slower half of all where too few others remained")
     }
     for run in deviceRuns where run.account.residualShare > 0.05 {
       remarks.append(

@@ -40,7 +40,9 @@ extension ProfileResult {
         check.isUndisturbed ? "" : "disturbed", nodes.count > 1 ? nodes.joined(separator: ", ") : "",
       ])
     }
+    let hasMixed = checks.contains { $0.nodesByDevice.count > 1 && $0.label == "best plan" }
     return table.lines
+      + (hasMixed || devices.count < 2 ? [] : ["(no plan of several devices is predicted to be faster than one device)"])
   }
 
   private var startTable: [String] {
