@@ -39,6 +39,7 @@ let package = Package(
     c("CKelvinKernels"),
     c("CKelvinDrivers"),
     c("CKelvinShaders"),
+    c("CKelvinProfiles"),
     swift("KelvinGraph"),
     swift("KelvinImages", "CKelvinDrivers"),
     swift("KelvinPasses", "KelvinGraph"),
@@ -50,7 +51,7 @@ let package = Package(
     swift("KelvinOpenCL", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices"),
     swift("KelvinNull", "KelvinGraph", "KelvinDevices"),
     swift("KelvinPlanning"),
-    swift("KelvinProfiling"),
+    swift("KelvinProfiling", "CKelvinDrivers", "CKelvinProfiles"),
     swift(
       "KelvinRuntime", "CKelvinDrivers", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinPlanning",
       "KelvinProfiling"),

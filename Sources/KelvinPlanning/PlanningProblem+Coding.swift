@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension PlanningProblem.Node: Codable {
-  enum CodingKeys: String, CodingKey { case id, inputs, outputs, seconds, joules, source, unsupported }
+  enum CodingKeys: String, CodingKey { case id, inputs, outputs, seconds, joules, startSeconds, source, unsupported }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -11,6 +11,7 @@ extension PlanningProblem.Node: Codable {
       outputs: try fields.decode([PlanningProblem.Value].self, forKey: .outputs),
       seconds: try fields.decode([String: Double].self, forKey: .seconds),
       joules: try fields.decodeIfPresent([String: Double].self, forKey: .joules) ?? [:],
+      startSeconds: try fields.decodeIfPresent([String: Double].self, forKey: .startSeconds) ?? [:],
       source: try fields.decodeIfPresent([String: CostSource].self, forKey: .source) ?? [:],
       unsupported: try fields.decodeIfPresent([String: String].self, forKey: .unsupported) ?? [:])
   }
@@ -22,6 +23,7 @@ extension PlanningProblem.Node: Codable {
     try fields.encode(outputs, forKey: .outputs)
     try fields.encode(seconds, forKey: .seconds)
     if !joules.isEmpty { try fields.encode(joules, forKey: .joules) }
+    if !startSeconds.isEmpty { try fields.encode(startSeconds, forKey: .startSeconds) }
     if !source.isEmpty { try fields.encode(source, forKey: .source) }
     if !unsupported.isEmpty { try fields.encode(unsupported, forKey: .unsupported) }
   }
@@ -32,7 +34,7 @@ extension PlanningProblem.Node: Codable {
 extension PlanningProblem: Codable {
   enum CodingKeys: String, CodingKey {
     case devices, host, transfers, inputs, outputs, nodes, goal, pins, exclude, memory, joules, boundarySeconds,
-      resource
+      resource, start, power
   }
 
   /// - Throws: `malformed` when `json` is not the documented shape, else what `init` throws.
@@ -80,7 +82,9 @@ extension PlanningProblem: Codable {
       exclude: try optional(.exclude, []),
       memory: try optional(.memory, [:]),
       boundarySeconds: try optional(.boundarySeconds, [:]),
-      resource: try optional(.resource, [:]))
+      resource: try optional(.resource, [:]),
+      start: try fields.decodeIfPresent(Start.self, forKey: .start),
+      power: try fields.decodeIfPresent(Power.self, forKey: .power))
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -97,6 +101,21 @@ extension PlanningProblem: Codable {
     if !memory.isEmpty { try fields.encode(memory, forKey: .memory) }
     if !boundarySeconds.isEmpty { try fields.encode(boundarySeconds, forKey: .boundarySeconds) }
     if !resource.isEmpty { try fields.encode(resource, forKey: .resource) }
+    try fields.encodeIfPresent(start, forKey: .start)
+    try fields.encodeIfPresent(power, forKey: .power)
+  }
+}
+
+/// `load`, `runs` and `devices` may each be absent.
+extension PlanningProblem.Start {
+  enum CodingKeys: String, CodingKey { case load, runs, devices }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      load: try fields.decodeIfPresent(Double.self, forKey: .load) ?? 0,
+      runs: try fields.decodeIfPresent(Int.self, forKey: .runs) ?? 0,
+      devices: try fields.decodeIfPresent([String: Double].self, forKey: .devices) ?? [:])
   }
 }
 

@@ -1,20 +1,3 @@
-/// What a plan minimises or maximises.
-package enum Goal: String, Hashable, Sendable, Codable, CaseIterable {
-  /// One warm inference: the serial sum of node and transfer seconds.
-  case latency
-  /// Load, compile and first inference.
-  case oneShot = "one-shot"
-  /// Pipelined over devices: the slowest stage.
-  case throughput
-  /// Frames per second for hours, under a thermal envelope.
-  case sustained
-}
-
-/// Where a number comes from.
-package enum CostSource: String, Hashable, Sendable, Codable {
-  case measured, estimated
-}
-
 /// A graph's costs and a few numbers about devices, all values: what a policy sees.
 ///
 /// A problem is valid by construction: `init` and decoding check every name and number and throw a `PlanningError`.
@@ -38,12 +21,15 @@ package struct PlanningProblem: Hashable, Sendable {
     package var latency: Double
     /// `nil` when size costs nothing (shared memory).
     package var bytesPerSecond: Double?
+    /// Power above idle while copying; `nil` counts as none.
+    package var watts: Double?
 
-    package init(from: String, to: String, latency: Double, bytesPerSecond: Double?) {
+    package init(from: String, to: String, latency: Double, bytesPerSecond: Double?, watts: Double? = nil) {
       self.from = from
       self.to = to
       self.latency = latency
       self.bytesPerSecond = bytesPerSecond
+      self.watts = watts
     }
   }
 
@@ -64,8 +50,10 @@ package struct PlanningProblem: Hashable, Sendable {
     package var outputs: [Value]
     /// Per device; a device absent here cannot run the node.
     package var seconds: [String: Double]
-    /// Energy per device, for goals that know of it.
+    /// Dynamic energy per device, above idle: `sustained` needs it on every device that may run the node.
     package var joules: [String: Double]
+    /// Per device, what compiling the node and its first run there cost beyond one warm run; 0 where absent.
+    package var startSeconds: [String: Double]
     /// Per device, where `seconds` comes from; estimated unless said.
     package var source: [String: CostSource]
     /// Per device, why it cannot run the node.
@@ -73,15 +61,45 @@ package struct PlanningProblem: Hashable, Sendable {
 
     package init(
       id: String, inputs: [String], outputs: [Value], seconds: [String: Double], joules: [String: Double] = [:],
-      source: [String: CostSource] = [:], unsupported: [String: String] = [:]
+      startSeconds: [String: Double] = [:], source: [String: CostSource] = [:], unsupported: [String: String] = [:]
     ) {
       self.id = id
       self.inputs = inputs
       self.outputs = outputs
       self.seconds = seconds
       self.joules = joules
+      self.startSeconds = startSeconds
       self.source = source
       self.unsupported = unsupported
+    }
+  }
+
+  /// What is paid once, before and during the first inference. A device is used when it runs a node or a copy is made to
+  /// it; the host, when it runs a node.
+  package struct Start: Hashable, Sendable, Codable {
+    /// Seconds to read and prepare the model, whatever the plan.
+    package var load: Double
+    /// Inferences after the first.
+    package var runs: Int
+    /// Seconds paid once when the device is used at all; 0 where absent.
+    package var devices: [String: Double]
+
+    package init(load: Double = 0, runs: Int = 0, devices: [String: Double] = [:]) {
+      self.load = load
+      self.runs = runs
+      self.devices = devices
+    }
+  }
+
+  /// The power budget of `sustained`: `joules` may be spent at `sustainableWatts - idleWatts`.
+  package struct Power: Hashable, Sendable, Codable {
+    package var idleWatts: Double
+    /// Power that can be held for ever; above `idleWatts`.
+    package var sustainableWatts: Double
+
+    package init(idleWatts: Double, sustainableWatts: Double) {
+      self.idleWatts = idleWatts
+      self.sustainableWatts = sustainableWatts
     }
   }
 
@@ -101,17 +119,23 @@ package struct PlanningProblem: Hashable, Sendable {
   package let memory: [String: Int]
   /// Seconds added to every copy into the device.
   package let boundarySeconds: [String: Double]
-  /// Devices of one resource share silicon and never overlap.
+  /// Devices of one resource share silicon and never overlap; a device absent here is a resource of its own name.
   package let resource: [String: String]
+  /// `nil` counts as a start that costs nothing, and no run after the first.
+  package let start: Start?
+  package let power: Power?
 
   let index: ProblemIndex
 
   package static let maximumDevices = 8
+  /// Most inferences a one-shot plan may be asked for.
+  package static let mostRuns = 1_000_000_000_000
 
   package init(
     devices: [String], host: String, transfers: [Transfer], inputs: [Value], outputs: [String], nodes: [Node],
     goal: Goal = .latency, pins: [String: String] = [:], exclude: [String] = [], memory: [String: Int] = [:],
-    boundarySeconds: [String: Double] = [:], resource: [String: String] = [:]
+    boundarySeconds: [String: Double] = [:], resource: [String: String] = [:], start: Start? = nil,
+    power: Power? = nil
   ) throws(PlanningError) {
     self.devices = devices
     self.host = host
@@ -125,24 +149,31 @@ package struct PlanningProblem: Hashable, Sendable {
     self.memory = memory
     self.boundarySeconds = boundarySeconds
     self.resource = resource
+    self.start = start
+    self.power = power
     var reader = ProblemReader(
       devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes, pins: pins,
-      exclude: exclude, memory: memory, boundarySeconds: boundarySeconds, resource: resource)
+      exclude: exclude, memory: memory, boundarySeconds: boundarySeconds, resource: resource, start: start,
+      power: power)
     self.index = try reader.read()
   }
 
-  /// The same problem with other pins and exclusions.
-  package func with(pins: [String: String], exclude: [String]) throws(PlanningError) -> PlanningProblem {
+  /// The same problem with what is given replaced.
+  package func with(
+    goal: Goal? = nil, pins: [String: String]? = nil, exclude: [String]? = nil, start: Start? = nil,
+    power: Power? = nil
+  ) throws(PlanningError) -> PlanningProblem {
     try PlanningProblem(
-      devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes, goal: goal,
-      pins: pins, exclude: exclude, memory: memory, boundarySeconds: boundarySeconds, resource: resource)
+      devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes,
+      goal: goal ?? self.goal, pins: pins ?? self.pins, exclude: exclude ?? self.exclude, memory: memory,
+      boundarySeconds: boundarySeconds, resource: resource, start: start ?? self.start, power: power ?? self.power)
   }
 
   package static func == (a: PlanningProblem, b: PlanningProblem) -> Bool {
     a.devices == b.devices && a.host == b.host && a.transfers == b.transfers && a.inputs == b.inputs
       && a.outputs == b.outputs && a.nodes == b.nodes && a.goal == b.goal && a.pins == b.pins
       && a.exclude == b.exclude && a.memory == b.memory && a.boundarySeconds == b.boundarySeconds
-      && a.resource == b.resource
+      && a.resource == b.resource && a.start == b.start && a.power == b.power
   }
 
   package func hash(into hasher: inout Hasher) {

@@ -33,7 +33,8 @@ extension BenchmarkResult {
     return ReportConfiguration(
       units: result.label, isRecommended: index == verdict.winner, load: result.load, compile: result.compile,
       first: result.first, p50: latency.p50, p90: latency.p90, p99: latency.p99,
-      p50Interval: latency.medianInterval, samples: latency.count, throughput: sustained?.throughput ?? (result.warm.mean > 0 ? 1 / result.warm.mean : nil), drift: sustained?.drift,
+      p50Interval: latency.medianInterval, samples: latency.count,
+      throughput: sustained?.throughput ?? (result.warm.mean > 0 ? 1 / result.warm.mean : nil), drift: sustained?.drift,
       dropped: sustained?.dropped ?? 0, thermal: result.thermal, thermalSource: result.thermalSource,
       agreement: result.agreement, comparison: comparisons[index], disturbedWindows: result.disturbedWindows,
       joules: sustained?.joulesPerInference, energySource: sustained?.energySource ?? "")

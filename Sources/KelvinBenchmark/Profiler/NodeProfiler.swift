@@ -89,7 +89,7 @@ package struct NodeProfiler {
         try run.measure()
         if round + 1 >= options.fewestRounds, round % 5 == 4 { run.isDone = run.hasConverged(bound: options.bound) }
       }
-      if let contention = watch.interval(at: clock.now()), !contention.isFlat { disturbed += 1 }
+      if let contention = watch.interval(at: clock.now()), contention.isDisturbed { disturbed += 1 }
     }
     return disturbed
   }

@@ -41,7 +41,8 @@ extension ProfileResult {
           units: run.device.id, compile: run.compileCached, first: run.firstRun, p50: run.latency.p50,
           p90: run.latency.p90, p99: run.latency.p99, p50Interval: run.latency.medianInterval,
           samples: run.latency.count)
-      }, placements: placements, timelines: devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) },
+      }, placements: placements,
+      timelines: devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) },
       accounts: devices.map { run in
         ReportAccount(
           units: run.device.id, layers: run.account.layers, transfers: run.account.transfers,

@@ -6,6 +6,18 @@ struct ProblemIndex: Sendable {
   /// Seconds of an empty copy `from * deviceCount + to`, boundary included; infinite where there is no link.
   var latency: [Double] = []
   var secondsPerByte: [Double] = []
+  /// Watts above idle of a copy `from * deviceCount + to`.
+  var copyWatts: [Double] = []
+  /// Resource of each device.
+  var resource: [Int] = []
+  var resourceNames: [String] = []
+  /// Seconds paid before anything runs, and once for each device that is used.
+  var load = 0.0
+  var deviceStart: [Double] = []
+  /// Inferences after the first.
+  var runs = 0
+  /// Sustainable power above idle; `nil` where no budget was given.
+  var spareWatts: Double?
   /// `Int.max` where unlimited.
   var memory: [Int] = []
 
@@ -17,6 +29,11 @@ struct ProblemIndex: Sendable {
   var outputStart: [Int] = [0]
   /// `node * deviceCount + device`; infinite where the node may not run (unsupported, excluded, pinned elsewhere).
   var seconds: [Double] = []
+
+  /// `node * deviceCount + device`.
+  var startSeconds: [Double] = []
+  /// `node * deviceCount + device`; infinite where not given.
+  var joules: [Double] = []
 
   var valueNames: [String] = []
   var bytes: [Int] = []

@@ -11,6 +11,8 @@ struct ProblemReader {
   let memory: [String: Int]
   let boundarySeconds: [String: Double]
   let resource: [String: String]
+  let start: PlanningProblem.Start?
+  let power: PlanningProblem.Power?
 
   private var index = ProblemIndex()
   private var deviceNumber: [String: Int] = [:]
@@ -19,13 +21,16 @@ struct ProblemReader {
 
   /// Bounds that keep every sum of costs finite.
   private static let secondsLimit = 1e12
+  private static let joulesLimit = 1e12
+  private static let wattsLimit = 1e9
   private static let bytesLimit = 1 << 53
   private static let slowestBytesPerSecond = 1e-3
 
   init(
     devices: [String], host: String, transfers: [PlanningProblem.Transfer], inputs: [PlanningProblem.Value],
     outputs: [String], nodes: [PlanningProblem.Node], pins: [String: String], exclude: [String], memory: [String: Int],
-    boundarySeconds: [String: Double], resource: [String: String]
+    boundarySeconds: [String: Double], resource: [String: String], start: PlanningProblem.Start?,
+    power: PlanningProblem.Power?
   ) {
     self.devices = devices
     self.host = host
@@ -38,10 +43,15 @@ struct ProblemReader {
     self.memory = memory
     self.boundarySeconds = boundarySeconds
     self.resource = resource
+    self.start = start
+    self.power = power
   }
 
   mutating func read() throws(PlanningError) -> ProblemIndex {
     try readDevices()
+    readResources()
+    try readStart()
+    try readPower()
     try readLinks()
     try readValues()
     try readNodes()
@@ -77,6 +87,47 @@ struct ProblemReader {
     }
   }
 
+  private mutating func readResources() {
+    var numbers: [String: Int] = [:]
+    for name in devices {
+      let resource = resource[name] ?? name
+      let number = numbers[resource] ?? numbers.count
+      if numbers.updateValue(number, forKey: resource) == nil { index.resourceNames.append(resource) }
+      index.resource.append(number)
+    }
+  }
+
+  private mutating func readStart() throws(PlanningError) {
+    index.deviceStart = Array(repeating: 0, count: devices.count)
+    guard let start else { return }
+    try checkSeconds(start.load, "start.load")
+    guard start.runs >= 0, start.runs <= PlanningProblem.mostRuns else {
+      throw PlanningError(
+        .invalidNumber, "start.runs", "\(start.runs), expected 0 to \(PlanningProblem.mostRuns)")
+    }
+    index.load = start.load
+    index.runs = start.runs
+    for (name, seconds) in start.devices.sorted(by: { $0.key < $1.key }) {
+      let number = try device(name, in: "start.devices")
+      try checkSeconds(seconds, "start.devices '\(name)'")
+      index.deviceStart[number] = seconds
+    }
+  }
+
+  private mutating func readPower() throws(PlanningError) {
+    guard let power else { return }
+    guard power.idleWatts >= 0, power.idleWatts <= Self.wattsLimit else {
+      throw PlanningError(
+        .invalidNumber, "power.idleWatts", "\(power.idleWatts) W, expected 0 to \(Self.wattsLimit)")
+    }
+    guard power.sustainableWatts > power.idleWatts, power.sustainableWatts <= Self.wattsLimit else {
+      throw PlanningError(
+        .invalidNumber, "power.sustainableWatts",
+        "\(power.sustainableWatts) W, expected more than idleWatts (\(power.idleWatts)), at most \(Self.wattsLimit)")
+    }
+    index.spareWatts = power.sustainableWatts - power.idleWatts
+  }
+
   private func device(_ name: String, in place: String) throws(PlanningError) -> Int {
     guard let number = deviceNumber[name] else {
       throw PlanningError(
@@ -96,6 +147,7 @@ struct ProblemReader {
     let count = devices.count
     index.latency = Array(repeating: .infinity, count: count * count)
     index.secondsPerByte = Array(repeating: 0, count: count * count)
+    index.copyWatts = Array(repeating: 0, count: count * count)
     var seen: Set<Int> = []
     for (number, link) in transfers.enumerated() {
       let place = "transfers[\(number)]"
@@ -106,6 +158,10 @@ struct ProblemReader {
         throw PlanningError(
           .invalidNumber, "\(place).bytesPerSecond", "\(rate), expected \(Self.slowestBytesPerSecond) or more")
       }
+      if let watts = link.watts, !(watts >= 0 && watts <= Self.wattsLimit) {
+        throw PlanningError(
+          .invalidNumber, "\(place).watts", "\(watts) W, expected 0 to \(Self.wattsLimit)")
+      }
       guard seen.insert(from * count + to).inserted else {
         throw PlanningError(.duplicate, place, "'\(link.from)' to '\(link.to)' is given twice")
       }
@@ -113,6 +169,7 @@ struct ProblemReader {
       if from == to || hidden { continue }
       index.latency[from * count + to] = link.latency
       index.secondsPerByte[from * count + to] = link.bytesPerSecond.map { 1 / $0 } ?? 0
+      index.copyWatts[from * count + to] = link.watts ?? 0
     }
     for (name, seconds) in boundarySeconds.sorted(by: { $0.key < $1.key }) {
       let to = try device(name, in: "boundarySeconds")
@@ -167,6 +224,8 @@ struct ProblemReader {
   private mutating func readNodes() throws(PlanningError) {
     let count = devices.count
     index.seconds = Array(repeating: .infinity, count: nodes.count * count)
+    index.startSeconds = Array(repeating: 0, count: nodes.count * count)
+    index.joules = Array(repeating: .infinity, count: nodes.count * count)
     var lastReader = Array(repeating: -1, count: index.valueCount)
     for (number, node) in nodes.enumerated() {
       for name in node.inputs {
@@ -187,10 +246,18 @@ struct ProblemReader {
         if !excluded.contains(device) { index.seconds[number * count + device] = seconds }
       }
       for (name, joules) in node.joules {
-        _ = try device(name, in: "node '\(node.id)' joules")
-        guard joules >= 0, joules.isFinite else {
-          throw PlanningError(.invalidNumber, "node '\(node.id)' on '\(name)'", "\(joules) J, expected 0 or more")
+        let device = try device(name, in: "node '\(node.id)' joules")
+        guard joules >= 0, joules <= Self.joulesLimit else {
+          throw PlanningError(
+            .invalidNumber, "node '\(node.id)' joules on '\(name)'",
+            "\(joules) J, expected 0 to \(Self.joulesLimit)", node: node.id)
         }
+        index.joules[number * count + device] = joules
+      }
+      for (name, seconds) in node.startSeconds {
+        let device = try device(name, in: "node '\(node.id)' startSeconds")
+        try checkSeconds(seconds, "node '\(node.id)' startSeconds on '\(name)'")
+        index.startSeconds[number * count + device] = seconds
       }
     }
   }

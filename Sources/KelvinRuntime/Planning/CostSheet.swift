@@ -48,5 +48,9 @@ extension DeviceInfo {
   package var planningKind: DeviceKind { DeviceKind(rawValue: kind.rawValue) ?? .cpu }
 
   /// What measurements are tied to.
-  package var identity: DeviceIdentity { DeviceIdentity(id: id, name: name, driver: driver, version: version) }
+  package var identity: DeviceIdentity {
+    DeviceIdentity(
+      id: id, name: name, driver: driver, version: version, kind: kind.rawValue, resource: resource,
+      memory: memory > 0 ? memory : nil)
+  }
 }

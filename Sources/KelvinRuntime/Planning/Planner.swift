@@ -14,10 +14,14 @@ package struct PlanRequest: Sendable {
   package var pins: [String: String]
   /// Device ids that run nothing.
   package var exclusions: [String]
+  /// Inferences after the first, for `one-shot`.
+  package var runs: Int
+  /// The power budget, for `sustained`.
+  package var power: PlanningProblem.Power?
 
   package init(
     units: UnitsSelection = .all, goal: Goal = .latency, isStrict: Bool = false, precision: Precision = .automatic,
-    threads: Int = 1, pins: [String: String] = [:], exclusions: [String] = []
+    threads: Int = 1, pins: [String: String] = [:], exclusions: [String] = [], runs: Int = 0, power: PlanningProblem.Power? = nil
   ) {
     self.units = units
     self.goal = goal
@@ -26,6 +30,8 @@ package struct PlanRequest: Sendable {
     self.threads = threads
     self.pins = pins
     self.exclusions = exclusions
+    self.runs = runs
+    self.power = power
   }
 }
 
@@ -126,7 +132,8 @@ package struct Planner: Sendable {
       transfers: used.flatMap { from in used.filter { $0 !== from }.map { costs.transfer(from: from, to: $0) } },
       inputs: graph.inputs.map { .init(value: graph[$0].name, bytes: graph[$0].type.byteCount) },
       outputs: graph.outputs.map { graph[$0].name }.uniqued, nodes: nodes, goal: request.goal, pins: pins,
-      resource: Dictionary(uniqueKeysWithValues: used.map { ($0.info.id, $0.info.resource) }))
+      resource: Dictionary(uniqueKeysWithValues: used.map { ($0.info.id, $0.info.resource) }),
+      start: .init(runs: request.runs), power: request.power)
   }
 
   /// Of devices that are one card behind two interfaces, those that are not used, each with the one that is: the one
