@@ -40,13 +40,18 @@ enum ConfigurationTable {
     let comparison: Markup =
       configuration.comparison.isEmpty ? "" : "<br><small>\(configuration.comparison)</small>"
     let facts: [Markup] = configuration.facts.map { "<br><small>\($0.name): \($0.value)</small>" }
-    return "<th scope=\"row\" data-label=\"Units\"><div><b>\(configuration.units)</b>\(tag)\(comparison)\(facts)</div></th>"
+    return
+      "<th scope=\"row\" data-label=\"Units\"><div><b>\(configuration.units)</b>\(tag)\(comparison)\(facts)</div></th>"
   }
 
   private static let columns: [Column] = [
-    Column("Load") { seconds($0.load) },
-    Column("Compile") { seconds($0.compile) },
-    Column("First") { seconds($0.first) },
+    Column("First answer") { configuration in
+      let parts = [("load", configuration.load), ("compile", configuration.compile), ("run", configuration.first)]
+      let known = parts.compactMap { name, seconds in seconds.map { (name, $0) } }
+      guard !known.isEmpty else { return nil }
+      let lines: [Markup] = known.map { "<br><small>\($0.0) \(HumanReadable.seconds($0.1))</small>" }
+      return "\(HumanReadable.seconds(known.reduce(0) { $0 + $1.1 }))\(known.count > 1 ? lines : [])"
+    },
     Column("Median") { configuration in
       guard let p50 = seconds(configuration.p50) else { return nil }
       let interval: Markup =
@@ -57,10 +62,10 @@ enum ConfigurationTable {
     },
     Column("p90") { configuration in
       guard let p90 = seconds(configuration.p90) else { return nil }
+      let p99: Markup = seconds(configuration.p99).map { "<br><small>p99 \($0)</small>" } ?? ""
       let samples: Markup = configuration.samples > 0 ? "<br><small>n = \(configuration.samples)</small>" : ""
-      return "\(p90)\(samples)"
+      return "\(p90)\(p99)\(samples)"
     },
-    Column("p99") { seconds($0.p99) },
     Column("Throughput") { configuration in
       guard let throughput = configuration.throughput else { return nil }
       var remarks: [Markup] = []
@@ -85,7 +90,8 @@ enum ConfigurationTable {
     }
     if configurations.contains(where: { $0.agreement != nil }) {
       notes.append(
-        "Agreement: inputs with the same best class as the reference device; largest and mean difference of the outputs.")
+        "Agreement: inputs with the same best class as the reference device; largest and mean difference of the outputs."
+      )
     }
     let energies = Set(configurations.filter { $0.joules != nil }.map(\.energySource)).subtracting([""]).sorted()
     if !energies.isEmpty { notes.append("Energy of one inference, \(energies.joined(separator: "; ")).") }

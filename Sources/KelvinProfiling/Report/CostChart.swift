@@ -20,10 +20,12 @@ struct CostChart {
     column = min(max(920 / Double(max(nodes.count, 1)), 9), 28)
   }
 
-  private var dotTop: Double { Self.top + Self.barHeight + 34 }
+  private var dotTop: Double { Self.top + Self.barHeight + 40 }
   private var laneTop: Double { dotTop + Self.dotHeight + 14 }
   private var impossible: [String] {
-    devices.filter { device in nodes.contains { node in node.candidates.contains { $0.device == device && $0.seconds == nil } } }
+    devices.filter { device in
+      nodes.contains { node in node.candidates.contains { $0.device == device && $0.seconds == nil } }
+    }
   }
 
   var markup: Markup {
@@ -36,7 +38,7 @@ struct CostChart {
 
     var axis: [Markup] = [
       "<text class=\"strong\" x=\"0\" y=\"12\">in this plan</text>",
-      "<text class=\"strong\" x=\"0\" y=\"\(dotTop - 10)\">on every device</text>",
+      "<text class=\"strong\" x=\"0\" y=\"\(dotTop - 14)\">everywhere</text>",
       "<text class=\"strong\" x=\"0\" y=\"\(laneTop + 13)\">runs on</text>",
     ]
     var grid: [Markup] = []
@@ -44,7 +46,9 @@ struct CostChart {
       axis.append("<text x=\"84\" y=\"\(y + 4)\" text-anchor=\"end\">\(text)</text>")
       grid.append("<line class=\"grid\" x1=\"0\" x2=\"\(width)\" y1=\"\(y)\" y2=\"\(y)\"/>")
     }
-    for value in linear.ticks { tick(Self.top + Self.barHeight * (1 - linear.share(value)), HumanReadable.seconds(value)) }
+    for value in linear.ticks {
+      tick(Self.top + Self.barHeight * (1 - linear.share(value)), HumanReadable.seconds(value))
+    }
     for value in logarithmic.ticks {
       tick(dotTop + Self.dotHeight * (1 - logarithmic.share(value)), HumanReadable.seconds(value))
     }
@@ -111,7 +115,11 @@ struct CostChart {
       else { continue }
       let outline = Self.shapes[shape](
         column * (Double(index) + 0.5), dotTop + Self.dotHeight * (1 - axis.share(seconds)))
-      if node.device == device { here += outline } else if candidate.isMeasured { elsewhere += outline } else {
+      if node.device == device {
+        here += outline
+      } else if candidate.isMeasured {
+        elsewhere += outline
+      } else {
         estimated += outline
       }
     }
@@ -133,8 +141,12 @@ struct CostChart {
       let device = nodes[first].device
       let x = column * Double(first)
       let width = column * Double(next - first) - 1
-      marks.append("<rect x=\"\(x)\" y=\"\(laneTop)\" width=\"\(width)\" height=\"16\" style=\"\(palette.fill(device))\"/>")
-      if width >= 9 { marks.append("<text class=\"mark\" x=\"\(x + width / 2)\" y=\"\(laneTop + 12)\">\(palette.letter(device))</text>") }
+      marks.append(
+        "<rect x=\"\(x)\" y=\"\(laneTop)\" width=\"\(width)\" height=\"16\" style=\"\(palette.fill(device))\"/>")
+      if width >= 9 {
+        marks.append(
+          "<text class=\"mark\" x=\"\(x + width / 2)\" y=\"\(laneTop + 12)\">\(palette.letter(device))</text>")
+      }
       first = next
     }
     return marks

@@ -1,6 +1,6 @@
 /// Headroom over the bands of the states, and the strip of states.
 enum HeatChart {
-  private static let heatPlot = 84.0
+  private static let heatPlot = 118.0
 
   static func rows(_ series: ReportSeries, time: ChartAxis) -> Markup {
     let ordered = series.heat.filter { $0.at.isFinite && $0.at >= 0 }.sorted { $0.at < $1.at }

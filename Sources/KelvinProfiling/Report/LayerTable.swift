@@ -1,17 +1,20 @@
 /// A row for each layer: what it costs on every device, with bars, its transfers, its regret and the reason.
 enum LayerTable {
   static func draw(_ nodes: [ReportNode], number: Int, columns: [String], _ palette: ReportPalette) -> Markup {
+    let moves = nodes.contains { !$0.transfers.isEmpty }
     let head: [Markup] = columns.map { "<th scope=\"col\">\(palette.chip($0))</th>" }
-    let rows = nodes.enumerated().map { row($1, id: "r\(number)-\($0)", columns: columns, palette) }
+    let rows = nodes.enumerated().map { row($1, id: "r\(number)-\($0)", columns: columns, moves: moves, palette) }
     return """
       <div class="scroll tall" tabindex="0" role="group" aria-label="Layers"><table class="layers">
       <thead><tr><th scope="col">Layer</th><th scope="col" class="left">Runs on</th>\(head)\
-      <th scope="col" class="left">Transfers</th><th scope="col">Regret</th><th scope="col" class="left">Reason</th></tr>\
+      \(moves ? "<th scope=\"col\" class=\"left\">Transfers</th>" : "" as Markup)<th scope="col">Regret</th><th scope="col" class="left">Reason</th></tr>\
       </thead><tbody>\(rows)</tbody></table></div>
       """
   }
 
-  private static func row(_ node: ReportNode, id: String, columns: [String], _ palette: ReportPalette) -> Markup {
+  private static func row(
+    _ node: ReportNode, id: String, columns: [String], moves: Bool, _ palette: ReportPalette
+  ) -> Markup {
     let most = node.candidates.compactMap(\.seconds).filter(\.isFinite).max() ?? 0
     let costs = columns.map { cost(of: node, on: $0, most: most, palette) }
     let transfers: [Markup] = node.transfers.map { transfer in
@@ -21,7 +24,8 @@ enum LayerTable {
     return """
       <tr id="\(id)" data-moves="\(node.transfers.isEmpty ? 0 : 1)"><th scope="row" title="\(node.name)">\
       \(node.name)<br><small>\(node.op)</small></th>\
-      <td class="left">\(palette.chip(node.device))</td>\(costs)<td class="left wrap">\(transfers)</td>\
+      <td class="left">\(palette.chip(node.device))</td>\(costs)\
+      \(moves ? "<td class=\"left wrap\">\(transfers)</td>" : "" as Markup)\
       <td>\(node.regret.map(HumanReadable.seconds) ?? "—")</td><td class="left wrap">\(node.reason)</td></tr>
       """
   }

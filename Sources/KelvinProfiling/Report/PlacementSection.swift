@@ -58,7 +58,8 @@ enum PlacementSection {
       facts.append(ReportFact("measured", "\(HumanReadable.seconds(measured)) (prediction off by \(error))"))
     }
     if let single = placement.bestSingleSeconds {
-      facts.append(ReportFact("best single device", "\(HumanReadable.seconds(single)) on \(placement.bestSingleDevice)"))
+      facts.append(
+        ReportFact("best single device", "\(HumanReadable.seconds(single)) on \(placement.bestSingleDevice)"))
     }
     let size = HumanReadable.bytes(Int(min(moved, 1e18)))
     facts.append(ReportFact("transfers", moves.isEmpty ? "none" : "\(moves.count), \(size)"))

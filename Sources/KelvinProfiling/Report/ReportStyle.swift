@@ -32,7 +32,7 @@ enum ReportStyle {
     :focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:4px}
     .chip{display:inline-flex;align-items:center;gap:7px;white-space:nowrap}.chip svg,.badge{flex:none}
     .legend,.key{display:flex;flex-wrap:wrap;gap:6px 20px;font-size:14px;margin:8px 0 14px}
-    .key{font-size:13px;color:var(--soft);margin:10px 0 0}.key span{display:inline-flex;align-items:center;gap:6px}
+    .key{font-size:13px;color:var(--soft);margin:10px 0 0}.key span,.legend>span{display:inline-flex;align-items:center;gap:6px}
     .tag{display:inline-block;font-size:12px;font-weight:600;border-radius:9px;padding:0 8px;background:var(--accent);\
     color:var(--bg);white-space:nowrap}
     .facts{display:flex;flex-wrap:wrap;gap:10px 32px;margin:10px 0 14px}.facts dt{font-size:13px;color:var(--soft)}

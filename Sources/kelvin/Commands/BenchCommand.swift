@@ -104,9 +104,9 @@ struct BenchCommand: ParsableCommand {
     }
   }
 
-  private func adjustedWorkload() throws -> Workload {
+  private func adjustedWorkload() throws -> KelvinBenchmark.Workload {
     do throws(BenchmarkError) {
-      var chosen = try Workload(named: workload)
+      var chosen = try KelvinBenchmark.Workload(named: workload)
       if let fps {
         guard chosen.kind == .stream else {
           throw BenchmarkError.invalidRequest("--fps is for a stream, not for \(chosen.name)")

@@ -42,18 +42,19 @@ struct GraphDrawing {
     // Room for a transfer's label above its node, and for focus rings.
     let top = (ends + sources).map { $0.0 - $0.1 }.min().map { $0 - 14 } ?? -14
     let bottom = (ends + sources).map { $0.0 + $0.1 }.max().map { $0 + 5 } ?? 5
-    let width = metrics.columnWidth * Double(columns.count)
+    let width = columns.reduce(0) { $0 + layout.width($1) }
     var links: Markup = ""
     var marks: [Markup] = []
+    var x = 0.0
     for column in columns {
-      let x = metrics.columnWidth * Double(column - columns.lowerBound)
+      defer { x += layout.width(column) }
       for item in graph.columns[column] {
         let y = layout.y[item] - top
         for source in graph.items[item].left { links += link(from: source, to: item, x: x, top: top, &marks) }
-        links += tail(item, x: x, y: y)
+        links += tail(item, x: x, right: x + layout.width(column), y: y)
         switch graph.items[item].kind {
         case .node(let node): marks.append(box(node, x: x + metrics.gap, y: y))
-        case .input(let name): marks.append(port(name, x: x + metrics.columnWidth - 12, y: y))
+        case .input(let name): marks.append(port(name, x: x + layout.width(column) - 12, y: y))
         case .bend: break
         }
       }
@@ -81,9 +82,8 @@ struct GraphDrawing {
   }
 
   /// From the item to the column's right edge.
-  private func tail(_ item: Int, x: Double, y: Double) -> Markup {
+  private func tail(_ item: Int, x: Double, right: Double, y: Double) -> Markup {
     guard !graph.items[item].right.isEmpty else { return "" }
-    let right = x + metrics.columnWidth
     switch graph.items[item].kind {
     case .node: return "M\(right - GraphLayout.Metrics.margin) \(y)H\(right)"
     case .input: return "M\(right - 8) \(y)H\(right)"
@@ -124,8 +124,9 @@ struct GraphDrawing {
         <rect class="share" x="\(x)" y="\(top + height - 4)" width="\(width * share)" height="3"/>
         """
     } else {
-      let room = 8
-      let op = node.op.count <= room ? node.op : node.op.prefix(room - 1) + "…"
+      let room = 10
+      let brief = Self.brief(node.op)
+      let op = brief.count <= room ? brief : brief.prefix(room - 1) + "…"
       inside = """
         <rect class="body" x="\(x)" y="\(top)" width="\(width)" height="\(height)" rx="5"/>\
         <rect x="\(x)" y="\(top)" width="\(width)" height="\(height)" rx="5" \
@@ -159,6 +160,12 @@ struct GraphDrawing {
       <g class="transfer"><path d="M\(x - 12) \(y)l6-6l6 6l-6 6z"/>\(label)\
       <title>\(routes.joined(separator: "\n"))</title></g>
       """
+  }
+
+  /// An operator's name with its long words cut as everybody does.
+  private static func brief(_ op: String) -> String {
+    let words = ["convolution": "conv", "normalization": "norm", "transpose": "transp", "response": "resp"]
+    return op.split(separator: "_").map { words[String($0)] ?? String($0) }.joined(separator: " ")
   }
 
   private func cost(_ node: ReportNode) -> String {

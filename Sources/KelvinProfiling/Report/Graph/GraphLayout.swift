@@ -12,7 +12,7 @@ struct GraphLayout {
     var mostColumns: Int
 
     /// Boxes with the operator and its cost.
-    static let full = Metrics(nodeWidth: 78, nodeHeight: 36, gap: 22, spacing: 12, mostColumns: 3)
+    static let full = Metrics(nodeWidth: 88, nodeHeight: 38, gap: 22, spacing: 12, mostColumns: 3)
     /// Squares with the device's letter.
     static let compact = Metrics(nodeWidth: 24, nodeHeight: 24, gap: 14, spacing: 8, mostColumns: 8)
 
@@ -24,17 +24,27 @@ struct GraphLayout {
     var columnWidth: Double { gap + nodeWidth + Self.margin }
   }
 
+  /// Of a column that holds nothing but inputs.
+  static let portWidth = 26.0
+
+  /// From a column's left edge to the next one's.
+  func width(_ column: Int) -> Double { hasNodes[column] ? metrics.columnWidth : Self.portWidth }
+
   let graph: LayeredGraph
   let metrics: Metrics
   /// The middle of each item, downwards; the spine is at zero.
   private(set) var y: [Double]
   /// Runs of columns that are drawn in one piece.
   private(set) var pieces: [Range<Int>] = []
+  private let hasNodes: [Bool]
 
   init(_ graph: LayeredGraph, _ metrics: Metrics) {
     self.graph = graph
     self.metrics = metrics
     y = [Double](repeating: 0, count: graph.items.count)
+    hasNodes = graph.columns.map { column in
+      column.contains { if case .node = graph.items[$0].kind { true } else { false } }
+    }
     place()
     breakIntoPieces()
   }
