@@ -40,7 +40,7 @@ struct MeasuredProfileTests {
     let text = String(decoding: try profile.json(), as: UTF8.self)
     let extended = text.replacing("\"kelvinVersion\"", with: "\"added\" : {\"a\": [1]}, \"kelvinVersion\"")
     #expect(try MeasuredProfile(json: Array(extended.utf8), document: "p") == profile)
-    let newer = text.replacing("\"version\" : 2\n", with: "\"version\" : 3\n")
+    let newer = text.replacing("\"version\" : 2,", with: "\"version\" : 3,")
     #expect(throws: ProfilingError.unsupportedVersion(document: "p", supported: 2, got: 3)) {
       try MeasuredProfile(json: Array(newer.utf8), document: "p")
     }
