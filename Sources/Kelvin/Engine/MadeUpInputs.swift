@@ -1,5 +1,7 @@
 import KelvinDevices
 package import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
 
 /// Inputs for runs whose results nobody looks at: the same for the same seed, and within what the model accepts.
 ///

@@ -1,6 +1,8 @@
 public import FoundationEssentials
 import KelvinBenchmark
+import KelvinPlanning
 import KelvinProfiling
+import KelvinRuntime
 
 extension Benchmark {
   /// What a comparison found.

@@ -80,7 +80,7 @@ public struct Benchmark: Hashable, Sendable {
 
   private func measure(
     _ url: URL, _ input: (any FeatureProvider)?,
-    _ progress: @Sendable (Double, String) -> Void
+    _ progress: @escaping @Sendable (Double, String) -> Void
   ) throws(ModelError) -> Result {
     guard let first = configurations.first?.configuration else {
       throw ModelError(.parameters, "a benchmark needs at least one configuration")

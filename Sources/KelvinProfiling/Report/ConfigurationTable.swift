@@ -2,14 +2,10 @@
 enum ConfigurationTable {
   private struct Column: Sendable {
     var title: Markup
-    var label: Markup
     var cell: @Sendable (ReportConfiguration) -> Markup?
 
-    init(
-      _ title: Markup, label: Markup? = nil, _ cell: @escaping @Sendable (ReportConfiguration) -> Markup?
-    ) {
+    init(_ title: Markup, _ cell: @escaping @Sendable (ReportConfiguration) -> Markup?) {
       self.title = title
-      self.label = label ?? title
       self.cell = cell
     }
   }
@@ -21,7 +17,8 @@ enum ConfigurationTable {
     let head: [Markup] = shown.map { "<th scope=\"col\">\($0.title)</th>" }
     let rows: [Markup] = configurations.map { configuration in
       let cells: [Markup] = shown.map { column in
-        "<td data-label=\"\(column.label)\"><div>\(column.cell(configuration) ?? "—")</div></td>"
+        guard let cell = column.cell(configuration) else { return "<td class=\"none\">—</td>" }
+        return "<td data-label=\"\(column.title)\"><div>\(cell)</div></td>"
       }
       return """
         <tr\(configuration.isRecommended ? " class=\"best\"" : "" as Markup)>\(heading(configuration))\(cells)</tr>
@@ -80,7 +77,7 @@ enum ConfigurationTable {
       configuration.joules.map { "\(HumanReadable.significant($0 * 1000)) mJ" }
     },
     Column("Thermal") { $0.thermal.map { state($0) } },
-    Column("Agreement<br>with reference", label: "Agreement") { $0.agreement.map { agreement($0) } },
+    Column("Agreement") { $0.agreement.map { agreement($0) } },
   ]
 
   private static func footnotes(_ configurations: [ReportConfiguration]) -> Markup {

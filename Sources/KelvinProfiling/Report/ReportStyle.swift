@@ -15,7 +15,7 @@ enum ReportStyle {
     *{box-sizing:border-box}
     body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,\
     "Noto Sans",sans-serif;-webkit-text-size-adjust:100%;font-feature-settings:"kern"}
-    main{max-width:1120px;margin:0 auto;padding:48px 24px 72px}
+    main{max-width:1200px;margin:0 auto;padding:48px 24px 72px}
     h1{font-size:34px;line-height:1.15;letter-spacing:-.02em;margin:0 0 6px;overflow-wrap:anywhere}
     h2{font-size:23px;line-height:1.25;letter-spacing:-.01em;margin:64px 0 10px}
     h3{font-size:15px;margin:0 0 10px}h3 small,summary small{font-weight:400}
@@ -49,7 +49,7 @@ enum ReportStyle {
 
   private static let tables: Markup = """
     table{border-collapse:collapse;width:100%;font-size:14.5px;font-variant-numeric:tabular-nums}
-    th,td{padding:9px 10px;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
+    th,td{padding:9px 8px;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
     thead th{font-size:13px;font-weight:600;color:var(--soft);vertical-align:bottom}
     tbody th{font-weight:400}
     th:first-child,.left{text-align:left}
@@ -104,7 +104,7 @@ enum ReportStyle {
     .canvas{overflow:auto;max-height:760px;padding:4px 0}.flow{font-size:0;line-height:0}
     .piece{display:inline-block;margin:4px 0;overflow:visible}
     .piece text{font-size:10.5px}.piece .op{fill:var(--ink);font-weight:600;font-size:11.5px}
-    .piece .mark{font-size:11px}
+    .piece .long{font-size:9.5px}.piece .mark{font-size:11px}
     .link{fill:none;stroke:var(--link);stroke-width:1.4}.move{fill:none;stroke:var(--ink);stroke-width:2.6}
     .body{fill:var(--panel);stroke:var(--line)}.share{fill:var(--ink);fill-opacity:.75}
     .transfer path{fill:var(--ink)}.piece .cost{fill:var(--ink);font-weight:600;font-size:10.5px}
@@ -129,7 +129,7 @@ enum ReportStyle {
     .cards td>div{max-width:70%}.layers tbody th,.layers thead th:first-child{max-width:150px}
     .rows .row{grid-template-columns:1fr 76px}.rows .row .name{grid-column:1/3;margin-bottom:-8px}
     .rows .scale .name,.rows .scale span:first-child{display:none}.sum{margin-top:2px}
-    .grid2{grid-template-columns:64px 1fr}.odd,.inbar{display:none}.canvas{max-height:520px}
+    .grid2{grid-template-columns:76px 1fr}.cards .none{display:none}.odd,.inbar{display:none}.canvas{max-height:520px}
     .inspector dl{grid-template-columns:1fr}.inspector dd{margin-bottom:6px}
     .plot .axis{width:92px}}
     @media print{:root{color-scheme:light}.tall,.canvas{max-height:none;overflow:visible}.tools,nav,.inspector\

@@ -91,7 +91,7 @@ struct BenchCommand: ParsableCommand {
     }
     model.loaded.noteCacheComplaint()
     if let report {
-      try OutputFile.write(Array(HTMLReport.render(result.report(generated: currentDate())).utf8), to: report)
+      try OutputFile.write(Array(HTMLReport.render(result.report(generated: ReportDate.now())).utf8), to: report)
     }
     if let trace { try OutputFile.write(TraceExport.chromeJSON(result.trace), to: trace) }
     if let savePlan { try OutputFile.write(Array(try result.bestPlan.json()) + [0x0A], to: savePlan) }
@@ -145,10 +145,4 @@ struct BenchCommand: ParsableCommand {
     }
     return configurations
   }
-}
-
-/// Today, as reports give it: `2026-03-14 15:09 UTC`.
-func currentDate() -> String {
-  let text = Date.now.formatted(.iso8601)
-  return String(text.prefix(16)).split(separator: "T").joined(separator: " ") + " UTC"
 }

@@ -124,7 +124,7 @@ struct GraphDrawing {
         <rect class="share" x="\(x)" y="\(top + height - 4)" width="\(width * share)" height="3"/>
         """
     } else {
-      let room = 10
+      let room = 9
       let brief = Self.brief(node.op)
       let op = brief.count <= room ? brief : brief.prefix(room - 1) + "…"
       inside = """
@@ -133,7 +133,7 @@ struct GraphDrawing {
         style="fill:\(palette.colour(node.device))" fill-opacity=".14"/>\
         <rect x="\(x)" y="\(top)" width="20" height="\(height)" rx="5" style="\(palette.fill(node.device))"/>\
         <text class="mark" x="\(x + 10)" y="\(y + 4)">\(palette.letter(node.device))</text>\
-        <text class="op" x="\(x + 25)" y="\(y - 3)">\(op)</text>\
+        <text class="\(op.count > 7 ? "op long" : "op" as Markup)" x="\(x + 25)" y="\(y - 3)">\(op)</text>\
         <text x="\(x + 25)" y="\(y + 9)">\(cost)</text>\
         <rect class="share" x="\(x + 22)" y="\(top + height - 5)" width="\((width - 26) * share)" height="3"/>
         """
