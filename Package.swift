@@ -53,8 +53,8 @@ let package = Package(
     swift("KelvinPlanning"),
     swift("KelvinProfiling", "CKelvinDrivers", "CKelvinProfiles"),
     swift(
-      "KelvinRuntime", "CKelvinDrivers", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinPlanning",
-      "KelvinProfiling"),
+      "KelvinRuntime", "CKelvinDrivers", "CKelvinProfiles", "KelvinGraph", "KelvinPasses", "KelvinDevices",
+      "KelvinPlanning", "KelvinProfiling"),
     swift("KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime"),
     swift(
       "Kelvin", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices", "KelvinReference",

@@ -36,13 +36,19 @@ package struct ModelContext: Sendable {
   /// The key of the graph: its nodes, types and shapes.
   package var graphKey: ContentKey { ContentKey([graph.description]) }
 
-  package var planner: Planner { Planner(inventory: inventory, costs: costs) }
+  package var planner: Planner { Planner(inventory: inventory, costs: costs, model: key) }
 
   /// The same model with other costs.
   package func with(costs: CostSheet) -> ModelContext {
     ModelContext(
       name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs,
       stores: stores)
+  }
+
+  /// The same model with nothing kept from earlier compilations.
+  package func withoutCache() -> ModelContext {
+    ModelContext(
+      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs)
   }
 
   /// The best plan, its reasons and alternatives.

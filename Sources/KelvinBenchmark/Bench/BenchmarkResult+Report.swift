@@ -15,14 +15,14 @@ extension BenchmarkResult {
       machine: machine, model: model, workload: workload.description, devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
-        ReportPlacement(units: $0.label, explanation: $0.explanation, plan: $0.plan, measured: $0.warm.p50)
+        ReportPlacement(units: $0.label, explanation: $0.explanation, plan: $0.plan, measured: $0.warm?.p50)
       },
       timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
       series: configurations.compactMap { configuration in
         configuration.sustained.map {
           ReportSeries(
             units: configuration.label, points: $0.points, heat: $0.heat, heatSource: configuration.thermalSource,
-            fit: $0.fit)
+            fit: $0.fit, actions: $0.actions.map { .init(at: $0.at, text: $0.text) })
         }
       }, notes: notes)
   }
@@ -32,9 +32,9 @@ extension BenchmarkResult {
     let sustained = result.sustained
     return ReportConfiguration(
       units: result.label, isRecommended: index == verdict.winner, load: result.load, compile: result.compile,
-      first: result.first, p50: latency.p50, p90: latency.p90, p99: latency.p99,
-      p50Interval: latency.medianInterval, samples: latency.count,
-      throughput: sustained?.throughput ?? (result.warm.mean > 0 ? 1 / result.warm.mean : nil), drift: sustained?.drift,
+      first: result.first, p50: latency?.p50, p90: latency?.p90, p99: latency?.p99,
+      p50Interval: latency?.medianInterval, samples: latency?.count ?? 0,
+      throughput: result.throughput, drift: sustained?.drift,
       dropped: sustained?.dropped ?? 0, thermal: result.thermal, thermalSource: result.thermalSource,
       agreement: result.agreement, comparison: comparisons[index], disturbedWindows: result.disturbedWindows,
       joules: sustained?.joulesPerInference, energySource: sustained?.energySource ?? "")
@@ -98,6 +98,7 @@ extension BenchmarkResult {
         let values = ["headroom": point.headroom, "state": Double(point.state.rawValue)]
         trace.counters.append(TraceCounter(name: "heat, \(configuration.label)", at: point.at, values: values))
       }
+      for action in configuration.sustained?.actions ?? [] { trace.record(action) }
     }
     return trace
   }

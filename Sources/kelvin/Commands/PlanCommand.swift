@@ -9,7 +9,10 @@ struct PlanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
     abstract: "Shows which device runs each node of a model, what it costs there and elsewhere, and why.",
-    discussion: "With --problem FILE it solves a bare planning problem instead of a model's.")
+    discussion: """
+      With --problem FILE it solves a bare planning problem instead of a model's. With --profile FILE of another \
+      machine it answers what the plan would be there; a profile that holds the model's graph needs no model file.
+      """)
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
   var model: String?
@@ -25,18 +28,27 @@ struct PlanCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write the plan to a file for --plan.", valueName: "file"))
   var save: String?
 
+  @OptionGroup var whatIf: WhatIfOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    if (model == nil) == (problem == nil) { throw ValidationError("give either a model or --problem FILE") }
+    if model != nil, problem != nil { throw ValidationError("give either a model or --problem FILE") }
+    if model == nil, problem == nil, options.profileFile == nil {
+      throw ValidationError("give a model, --problem FILE, or --profile FILE with a model's graph in it")
+    }
   }
 
   func run() throws {
     if let problem { return try solve(problem) }
-    guard let model else { return }
-    let loaded = try loadModel(model, try options.loadOptions(units: units.units, goal: goal ?? .latency))
+    var loadOptions = try options.loadOptions(units: units.units, goal: goal ?? .latency)
+    loadOptions.allowsWhatIf = true
+    loadOptions.links = whatIf.link
+    guard let model, !whatIf.isInside(loadOptions.profile, model) else {
+      return try whatIf.plan(model, loadOptions, save: save, output)
+    }
+    let loaded = try loadModel(model, loadOptions)
     let explanation = try loaded.explainWithProgress()
     let plan = try loaded.context.plan(explanation, loaded.options.request)
     loaded.noteCacheComplaint()
