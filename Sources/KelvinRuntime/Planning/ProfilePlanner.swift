@@ -118,7 +118,7 @@ package struct ProfilePlanner {
       devices: profile.devices.map { .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version) },
       units: request.units.description, precision: model.precision)
     return Plan(explanation, of: subject, goal: request.goal) { name in
-      (op: operatorName(of: name), origins: [.init(name: name, share: 1)])
+      (op: operatorName(of: name), origins: [Plan.Origin(name: name, share: 1)])
     }
   }
 }
