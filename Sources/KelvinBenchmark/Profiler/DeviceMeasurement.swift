@@ -17,7 +17,7 @@ final class DeviceMeasurement {
   }
 
   let device: any Device
-  let placement: [String: String]
+  let solution: PlanSolution
   let nodesHere: Set<String>
   /// Seconds, nothing found in a cache.
   private(set) var compile = 0.0
@@ -49,6 +49,9 @@ final class DeviceMeasurement {
   /// Inferences shorter than this are preceded by one that is not counted: a turn finds caches filled by others.
   private static let short = 0.05
 
+  /// Node name to device id.
+  var placement: [String: String] { solution.placement }
+
   /// Compiles from nothing, runs once, then compiles again for the measuring.
   init(
     _ device: any Device, _ solution: PlanSolution, _ context: ModelContext, precision: Precision, threads: Int,
@@ -57,10 +60,11 @@ final class DeviceMeasurement {
     self.device = device
     self.clock = clock
     self.meter = meter
-    placement = solution.placement
+    self.solution = solution
     let id = device.info.id
     nodesHere = Set(solution.placement.filter { $0.value == id }.keys)
-    let cold = try ColdStart(solution, context, precision: precision, threads: threads, inputs: inputs, clock: clock)
+    let cold = try ColdStart(
+      solution, context, precision: precision, threads: threads, inputs: inputs, clock: clock)
     (compile, firstRun) = (cold.compile, cold.firstRun)
     (compileSeconds, coldSeconds) = (cold.compileSeconds, cold.nodeSeconds)
     var start = clock.now()
@@ -153,32 +157,5 @@ final class DeviceMeasurement {
     }
     guard segments > 0, let median = try? LatencyStatistics(overheads).median else { return 0 }
     return max(0, median - copying) / Double(segments)
-  }
-}
-
-/// A compilation that finds nothing kept from earlier ones, and the first run after it. What a driver itself keeps
-/// between processes is the driver's.
-private struct ColdStart {
-  let compile: Double
-  let firstRun: Double
-  let compileSeconds: [String: Double]
-  let nodeSeconds: [String: Double]
-
-  init(
-    _ solution: PlanSolution, _ context: ModelContext, precision: Precision, threads: Int, inputs: [Tensor],
-    clock: any BenchmarkClock
-  ) throws {
-    let log = CompileLog(clock: clock)
-    var start = clock.now()
-    let model = try context.withoutCache().compile(
-      solution, precision: precision, threads: threads, observer: log.observer)
-    let end = clock.now()
-    compile = end - start
-    compileSeconds = log.seconds(model.schedule, end: end)
-    start = clock.now()
-    let session = try model.makeSession(measuresNodes: true)
-    _ = try session.run(inputs)
-    firstRun = clock.now() - start
-    nodeSeconds = Dictionary(session.nodeTimings.map { ($0.node, $0.seconds) }) { first, _ in first }
   }
 }

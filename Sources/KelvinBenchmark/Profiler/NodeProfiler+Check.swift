@@ -35,12 +35,12 @@ extension NodeProfiler {
     for round in 0..<options.mostRounds where !isCancelled {
       let elapsed = clock.now() - start
       if round >= options.fewestRounds {
-        let isCertain =
+        let areCertain =
           round.isMultiple(of: 5) && runs.allSatisfy { isCertain($0) }
           && (contestant.map { isCertain($0.seconds) } ?? true)
-        if elapsed >= budget || isCertain { break }
+        if elapsed >= budget || areCertain { break }
       }
-      observe(.init(phase: "running the plans, round \(round + 1)", fraction: 0.77 + 0.13 * min(1, elapsed / budget)))
+      observe(.init(phase: "running the plans, round \(round + 1)", fraction: 0.77 + 0.11 * min(1, elapsed / budget)))
       for run in round.isMultiple(of: 2) ? runs : runs.reversed() { turn(run, watch) }
       guard contestant != nil else { continue }
       do throws(RuntimeError) {

@@ -117,7 +117,7 @@ extension NodeProfiler {
         account: Account(trace, endToEnd: seconds, copying: copying(trace, measured)),
         trace: trace.separatingWaits(), compile: run.compile, compileCached: run.compileCached,
         firstRun: run.firstRun, busyCompile: run.busyCompile, busyFirstRun: run.busyFirstRun, power: run.meter.power,
-        weights: run.weights, noisyNodes: noisy,
+        weights: run.weights, noisyNames: noisy,
         estimates: costs.basis(of: run.device.info, threads: request.threads))
     }
     for run in measured.runs {

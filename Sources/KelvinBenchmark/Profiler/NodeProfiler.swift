@@ -56,6 +56,7 @@ package struct NodeProfiler {
     measured.transfers = measureTransfers(measured.usable, &measured.remarks, observe)
     try check(&measured, watch, observe)
     measureCorun(&measured, observe)
+    measureBusyStarts(&measured, observe)
     if isCancelled { measured.remarks.append("interrupted: what was measured until then is kept, marked as partial") }
     measured.disturbances = watch.count
     observe(.init(phase: "done", fraction: 1))
@@ -190,7 +191,7 @@ package struct NodeProfiler {
     let budget = options.budget * options.checkShare * Double(runs.count) / Double(pairs.count)
     for (index, (a, b)) in pairs.enumerated() where !isCancelled {
       let label = "\(a.device.info.id) beside \(b.device.info.id)"
-      observe(.init(phase: label, fraction: 0.9 + 0.1 * Double(index) / Double(pairs.count)))
+      observe(.init(phase: label, fraction: 0.88 + 0.07 * Double(index) / Double(pairs.count)))
       do throws(RuntimeError) {
         if let factor = try CorunProbe(clock: clock, budget: budget).measure(a, b, cancellation) {
           measured.corun.append(factor)
@@ -199,6 +200,26 @@ package struct NodeProfiler {
         if case .cancelled = error { return }
         measured.remarks.append("\(label) could not be measured: \(error)")
       }
+    }
+  }
+
+  /// Compiles and runs once more on every device while each processor is busy with something else.
+  private func measureBusyStarts(_ measured: inout Measured, _ observe: BenchmarkObserver) {
+    let cores = max(1, MachineDescription(files).logicalCores)
+    guard !isCancelled, options.measuresBusyStarts,
+      let load = try? SyntheticLoad([context.inventory.host.info.id: 0.95], context.inventory, processors: cores)
+    else { return }
+    load.start()
+    defer { load.stop() }
+    for (index, run) in measured.usable.enumerated() where !isCancelled {
+      let id = run.device.info.id
+      observe(.init(phase: "\(id): compiling beside other work", fraction: 0.95 + 0.05 * Double(index) / 3))
+      do {
+        let start = try ColdStart(
+          run.solution, context, precision: request.precision, threads: request.threads, inputs: inputs,
+          clock: clock)
+        (run.busyCompile, run.busyFirstRun) = (start.compile, start.firstRun)
+      } catch { measured.remarks.append("\(id): the start beside other work could not be measured: \(error)") }
     }
   }
 }

@@ -30,7 +30,8 @@ private struct ProfileDocument: Encodable {
     var busyFirst: Double?
     var undisturbed: Int
     var power: DevicePower
-    var noisyNodes: [String]
+    var noisyNodes: Int
+    var noisy: [String]
     var estimates: EstimateBasis
     var weights: WeightReport
   }
@@ -123,7 +124,7 @@ private struct ProfileDocument: Encodable {
           p50: run.latency.p50, p90: run.latency.p90, minimum: run.latency.minimum, samples: run.latency.count),
         account: run.account, compile: run.compile, compileCached: run.compileCached, first: run.firstRun,
         busyCompile: run.busyCompile, busyFirst: run.busyFirstRun, undisturbed: run.undisturbed, power: run.power,
-        noisyNodes: run.noisyNodes, estimates: run.estimates, weights: run.weights)
+        noisyNodes: run.noisyNodes, noisy: run.noisyNames, estimates: run.estimates, weights: run.weights)
     }
     let order = result.devices.map(\.device.id)
     nodes = result.nodes.map { row in

@@ -61,13 +61,13 @@ extension ProfileResult {
 
   /// Which medians are less certain than asked for.
   private var noiseLines: [String] {
-    let noisy = devices.filter { !$0.noisyNodes.isEmpty }
+    let noisy = devices.filter { $0.noisyNodes > 0 }
     let bound = HumanReadable.percent(bound, decimals: 0)
     guard !noisy.isEmpty else { return ["(every median is certain to ± \(bound))"] }
     return noisy.flatMap { run -> [String] in
-      let names = run.noisyNodes.prefix(6).joined(separator: ", ")
-      let more = run.noisyNodes.count > 6 ? " and \(run.noisyNodes.count - 6) more" : ""
-      return "(less certain than ± \(bound) on \(run.device.id): \(run.noisyNodes.count) of \(run.nodes) layers: \(names)\(more))"
+      let names = run.noisyNames.prefix(6).joined(separator: ", ")
+      let more = run.noisyNodes > 6 ? " and \(run.noisyNodes - 6) more" : ""
+      return "(less certain than ± \(bound) on \(run.device.id): \(run.noisyNodes) of \(run.nodes) layers: \(names)\(more))"
         .wrapped(indent: "  ")
     }
   }

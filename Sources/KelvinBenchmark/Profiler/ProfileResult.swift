@@ -26,7 +26,8 @@ package struct ProfileResult: Sendable {
     package var power: DevicePower
     package var weights: WeightReport
     /// Names of nodes whose median is less certain than asked for, the costliest first.
-    package var noisyNodes: [String]
+    package var noisyNames: [String]
+    package var noisyNodes: Int { noisyNames.count }
     /// What estimates of the device's other nodes will rest on.
     package var estimates: EstimateBasis
   }

@@ -10,6 +10,8 @@ package struct ProfilerOptions: Sendable {
   package var warmUps = 2
   /// Part of the budget that is spent on running predicted plans, and again on pairs of devices.
   package var checkShare = 0.25
+  /// Whether compilation and first run are measured beside other work too.
+  package var measuresBusyStarts = true
   /// Seconds that reading the model took, for the record.
   package var loadSeconds = 0.0
 

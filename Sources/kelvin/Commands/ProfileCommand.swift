@@ -64,6 +64,8 @@ struct ProfileCommand: ParsableCommand {
 
   func run() throws {
     guard let path = model else { return try mergeProfiles() }
+    let cancellation = Cancellation()
+    Interrupts.cancelling(cancellation)
     let every = deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id)
     let selection = units.unitsList.first ?? .devices(every)
     let model = try MeasuredModel(
@@ -75,7 +77,8 @@ struct ProfileCommand: ParsableCommand {
     profilerOptions.bound = bound / 100
     profilerOptions.loadSeconds = model.loadSeconds
     let profiler = NodeProfiler(
-      context, model.options.request, inputs: model.inputs, options: profilerOptions, kelvinVersion: kelvinVersion)
+      context, model.options.request, inputs: model.inputs, options: profilerOptions, kelvinVersion: kelvinVersion,
+      cancellation: cancellation)
     let result = try measuring("profiling") { try profiler.run($0) }
     if let cache = context.cache {
       try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile).forEach(Console.note)
@@ -84,11 +87,15 @@ struct ProfileCommand: ParsableCommand {
     if let save { try OutputFile.write(try result.profile.json(), to: save) }
     if let trace { try OutputFile.write(TraceExport.chromeJSON(result.trace), to: trace) }
     if let report { try OutputFile.write(Array(try page(model, result).utf8), to: report) }
-    if output.json { return Console.print(String(decoding: try result.json(), as: UTF8.self)) }
-    Console.print(result.lines(layers: output.verbose ? nil : 24).joined(separator: "\n"))
+    if output.json {
+      Console.print(String(decoding: try result.json(), as: UTF8.self))
+    } else {
+      Console.print(result.lines(layers: output.verbose ? nil : 24).joined(separator: "\n"))
+    }
     if let save { Console.note("the measurements are in '\(save)'; plan with them by --profile") }
     if let trace { Console.note("the trace is in '\(trace)'; open it at ui.perfetto.dev") }
     if let report { Console.note("the page is '\(report)'") }
+    if cancellation.isCancelled { throw SilentFailure(status: .interrupted) }
   }
 
   private func mergeProfiles() throws {
