@@ -63,7 +63,7 @@ struct BenchmarkFaultTests {
   @Test func startsAreMadeByTheStarterColdOnesFirst() throws {
     let starts = Starts()
     let result = try bench(try context { _ in 1e-3 }, oneShot, starter: starts)
-    #expect(starts.made.prefix(4).allSatisfy(\.isCold))
+    #expect(starts.made.prefix(4).allSatisfy { $0.isCold })
     #expect(starts.made.count { $0.isCold } == 2 * oneShot.coldStarts)
     #expect(starts.made.count { !$0.isCold } == 2 * oneShot.starts)
     let cpu = result.configurations[0]
@@ -111,7 +111,7 @@ struct BenchmarkFaultTests {
     #expect(result.verdict.best == 0)
     #expect(Set(result.bestPlan.placement.values) == ["cpu"])
     // What it did before stands.
-    #expect((gpu.sustained != nil) == (after >= 160))
+    #expect((gpu.sustained != nil) == (after > 5))
     _ = HTMLReport.render(result.report(generated: "now"))
     #expect(result.csv().contains("cpu,sustained,119,"))
   }
@@ -133,7 +133,8 @@ struct BenchmarkFaultTests {
     #expect(result.verdict.text.hasPrefix("Partial: interrupted during the \(phase)"))
     #expect((result.configurations[0].warm != nil) == ["stream", "comparison with the reference device"].contains(phase))
     let text = result.lines.joined(separator: "\n")
-    #expect(text.contains("Partial") && result.lines.allSatisfy { $0.count <= 80 })
+    #expect(text.contains("Partial"))
+    #expect(result.lines.filter { $0.count > 80 } == [])
     struct Document: Decodable {
       var partial: Bool
       var interruption: String

@@ -2,6 +2,7 @@ import KelvinBenchmark
 import KelvinDevices
 import KelvinGraph
 import KelvinPlanning
+import KelvinProfiling
 import KelvinReference
 import KelvinRuntime
 import Testing
