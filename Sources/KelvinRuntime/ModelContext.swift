@@ -65,9 +65,13 @@ package struct ModelContext: Sendable {
       },
       units: request.units.description, precision: request.precision.rawValue)
     let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
+    let makers = Dictionary(graph.nodes.flatMap { node in node.outputs.map { ($0, node.name) } }) { first, _ in first }
     return Plan(explanation, of: subject, goal: request.goal) { name in
-      guard let node = nodes[name] else { return (op: "", origins: []) }
-      return (op: node.op.name, origins: node.originShares.map { .init(name: $0.origin.name, share: $0.share) })
+      guard let node = nodes[name] else { return (op: "", origins: [], inputs: []) }
+      return (
+        op: node.op.name, origins: node.originShares.map { .init(name: $0.origin.name, share: $0.share) },
+        inputs: node.inputs.filter { graph[$0].weight == nil }.map { makers[$0] ?? graph[$0].name }.uniqued
+      )
     }
   }
 

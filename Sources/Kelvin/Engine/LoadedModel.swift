@@ -45,10 +45,7 @@ package struct LoadedModel: Sendable {
     program: ModelProgram, options: LoadOptions, inventory: DeviceInventory, sharing sibling: ModelContext?
   ) throws {
     let name = options.function ?? program.defaultFunction
-    guard let function = program.functions[name] else {
-      let names = program.functions.keys.sorted().joined(separator: ", ")
-      throw RuntimeError.invalidChoice("the model has no function '\(name)'; it has \(names)")
-    }
+    let function = try program.function(name)
     let inputNames = Set(function.inputs.map(\.name))
     if let unknown = options.shapes.keys.sorted().first(where: { !inputNames.contains($0) }) {
       throw RuntimeError.invalidInput(
@@ -100,5 +97,18 @@ package struct LoadedModel: Sendable {
     try context.compile(
       explanation.solution, precision: options.request.precision, threads: options.request.threads,
       isDeterministic: options.isDeterministic, observer: observer)
+  }
+}
+
+extension ModelProgram {
+  /// - Parameter name: nil for the default.
+  /// - Throws: `invalidChoice` for a name the model does not have.
+  package func function(_ name: String?) throws(RuntimeError) -> Function {
+    let name = name ?? defaultFunction
+    guard let function = functions[name] else {
+      let names = functions.keys.sorted().joined(separator: ", ")
+      throw .invalidChoice("the model has no function '\(name)'; it has \(names)")
+    }
+    return function
   }
 }

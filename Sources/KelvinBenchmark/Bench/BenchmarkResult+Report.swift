@@ -32,10 +32,12 @@ extension BenchmarkResult {
     let sustained = result.sustained
     return ReportConfiguration(
       units: result.label, isRecommended: index == verdict.winner, load: result.load, compile: result.compile,
-      first: result.first, p50: latency?.p50, p90: latency?.p90, p99: latency?.p99, samples: latency?.count ?? 0,
+      first: result.first, p50: latency?.p50, p90: latency?.p90, p99: latency?.p99,
+      p50Interval: latency?.medianInterval, samples: latency?.count ?? 0,
       throughput: result.throughput, drift: sustained?.drift,
       dropped: sustained?.dropped ?? 0, thermal: result.thermal, thermalSource: result.thermalSource,
-      agreement: result.agreement, comparison: comparisons[index], disturbedWindows: result.disturbedWindows)
+      agreement: result.agreement, comparison: comparisons[index], disturbedWindows: result.disturbedWindows,
+      joules: sustained?.joulesPerInference, energySource: sustained?.energySource ?? "")
   }
 }
 
@@ -44,14 +46,15 @@ extension ReportPlacement {
   ///
   /// - Parameter measured: seconds of one warm inference, where it ran.
   package init(units: String, explanation: PlanExplanation, plan: Plan, measured: Double?) {
-    let ops = Dictionary(plan.nodes.map { ($0.name, $0.op) }) { first, _ in first }
+    let records = Dictionary(plan.nodes.map { ($0.name, $0) }) { first, _ in first }
     self.init(
       units: units, goal: plan.goal.rawValue, predicted: explanation.solution.predicted, measured: measured,
       bestSingleDevice: explanation.bestSingleDevice?.device ?? "",
       bestSingleSeconds: explanation.bestSingleDevice?.predicted,
       nodes: explanation.nodes.map { node in
         ReportNode(
-          name: node.node, op: ops[node.node] ?? "", device: node.device, reason: node.reason, regret: node.regret,
+          name: node.node, op: records[node.node]?.op ?? "", inputs: records[node.node]?.inputs ?? [],
+          device: node.device, reason: node.reason, regret: node.regret,
           candidates: node.candidates.map { candidate in
             if let seconds = candidate.seconds {
               ReportCandidate(device: candidate.device, seconds: seconds, isMeasured: candidate.source == .measured)

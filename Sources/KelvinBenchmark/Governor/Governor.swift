@@ -7,7 +7,9 @@ package import KelvinProfiling
 ///
 /// - downwards at `fair` when the limit is in sight at the present load, at `serious` always, both no sooner than
 ///   `dwell` after the last action; on entering `critical` at once, and then again after every `dwell`;
-/// - upwards after `recovery` seconds of `nominal` without a break, and no sooner than that after the last action.
+/// - upwards after `recovery` seconds of `nominal` without a break, and no sooner than that after the last action; and,
+///   where the power of the plans and the model of the machine are known, only if the limit would not be reached within
+///   as long again.
 ///
 /// A return that heat takes back within twice that time doubles the next wait, up to `longestRecovery`; one that lasts
 /// restores it. So a stream that is just too hot for a rung tries it ever more rarely, and from one return to the next
@@ -44,6 +46,7 @@ package struct Governor: Sendable, Hashable {
   /// From the preferred setting to the leanest.
   package let ladder: [GovernorSetting]
   private let labels: [String]
+  private let watts: [Double]?
   /// Position on the ladder.
   package private(set) var rung = 0
   /// Seconds of `nominal` that the next return waits for.
@@ -57,10 +60,16 @@ package struct Governor: Sendable, Hashable {
 
   /// - Parameters:
   ///   - plans: their labels, the preferred one first, each next one leaner.
+  ///   - watts: for each plan its mean power above idle when every frame is taken; nil where unknown.
   ///   - queue: frames that may wait as long as nothing is hot.
   /// - Throws: `invalidRequest` without plans, or for options that mean nothing.
-  package init(plans: [String], queue: Int = 1, options: Options = .init()) throws(BenchmarkError) {
+  package init(
+    plans: [String], watts: [Double]? = nil, queue: Int = 1, options: Options = .init()
+  ) throws(BenchmarkError) {
     guard !plans.isEmpty else { throw .invalidRequest("a governor needs a plan to run") }
+    guard watts.map({ $0.count == plans.count && $0.allSatisfy { $0 >= 0 && $0.isFinite } }) ?? true else {
+      throw .invalidRequest("a governor needs the power of each plan, zero watts or more, or of none")
+    }
     guard queue >= 1 else { throw .invalidRequest("queue: expected at least 1 frame that may wait, got \(queue)") }
     let bounded = options.rates.allSatisfy { $0 > 0 && $0 < 1 }
     guard bounded, zip(options.rates, options.rates.dropFirst()).allSatisfy({ $0 > $1 }) else {
@@ -76,6 +85,7 @@ package struct Governor: Sendable, Hashable {
     }
     self.options = options
     labels = plans
+    self.watts = watts
     wait = options.recovery
     var setting = GovernorSetting(plan: 0, rate: 1, queue: queue)
     var ladder = [setting]
@@ -109,7 +119,7 @@ package struct Governor: Sendable, Hashable {
     switch report.state {
     case .nominal:
       guard rung > 0, let coolSince, report.at - coolSince >= wait,
-        report.at - (lastAction ?? -.infinity) >= wait
+        report.at - (lastAction ?? -.infinity) >= wait, affords(ladder[rung - 1], report)
       else { return nil }
       return step(-1, report, "nominal for \(HumanReadable.seconds(report.at - coolSince))")
     case .fair:
@@ -119,6 +129,12 @@ package struct Governor: Sendable, Hashable {
       guard hasDwelt || entersCritical else { return nil }
       return step(1, report, "\(report.state.name), headroom \(Self.text(report.headroom))")
     }
+  }
+
+  /// Whether the machine could run like this for as long as the governor waits.
+  private func affords(_ setting: GovernorSetting, _ report: ThermalReport) -> Bool {
+    guard let watts, let outlook = report.outlook else { return true }
+    return outlook.timeToLimit(dynamicWatts: watts[setting.plan] * setting.rate) >= wait
   }
 
   /// Keeps the times by which the next step is judged; whatever happened after a clock's new time did not happen.

@@ -39,8 +39,15 @@ extension ProfileResult {
       configurations: devices.map { run in
         ReportConfiguration(
           units: run.device.id, compile: run.compileCached, first: run.firstRun, p50: run.latency.p50,
-          p90: run.latency.p90, p99: run.latency.p99, samples: run.latency.count)
-      }, placements: placements, timelines: devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) },
+          p90: run.latency.p90, p99: run.latency.p99, p50Interval: run.latency.medianInterval,
+          samples: run.latency.count)
+      }, placements: placements,
+      timelines: devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) },
+      accounts: devices.map { run in
+        ReportAccount(
+          units: run.device.id, layers: run.account.layers, transfers: run.account.transfers,
+          waits: run.account.waits, residual: run.account.residual)
+      },
       notes: remarks)
   }
 }

@@ -119,7 +119,10 @@ struct SimulatedStream {
     let report = ThermalReport(
       at: time, state: state, headroom: model.headroom, source: .model,
       sourceDescription: "simulated: the envelope \"\(simulation.envelope.name)\" in virtual time", watts: watts,
-      clockRatio: clock, timeToLimit: remaining.isFinite ? remaining : nil)
+      clockRatio: clock, timeToLimit: remaining.isFinite ? remaining : nil,
+      outlook: ThermalOutlook(
+        model: model, idleWatts: simulation.idleAndCoLoadWatts(clock: 1),
+        sustainableWatts: simulation.envelope.sustainableWatts))
     reports.append(report)
     window.state = max(window.state, state)
     guard let action = governor?.update(report) else { return }

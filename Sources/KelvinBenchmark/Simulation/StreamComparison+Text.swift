@@ -20,18 +20,36 @@ extension StreamComparison {
         + " \(HumanReadable.seconds(envelope.slow.tau)). No temperature is known or shown.").wrapped()
   }
 
+  /// The columns that a narrow terminal can do without go first, then the ends of long names.
   private var table: [String] {
-    var table = TextTable(["Plan", "p50 cool", "settled", "p90", "rate", "dropped", "power", "slowed", "heat"])
-    for run in runs + [governed].compactMap({ $0 }) {
-      guard let first = run.windows.first, let last = run.windows.last else { continue }
-      table.add([
+    let header = ["Plan", "p50 cool", "settled", "p90", "rate", "lost", "power", "slowed", "heat"]
+    let rows = (runs + [governed].compactMap { $0 }).compactMap { run -> [String]? in
+      guard let first = run.windows.first, let last = run.windows.last else { return nil }
+      return [
         run.label, text(first.p50), text(last.p50), text(last.p90), HumanReadable.perSecond(run.settledRate),
         "\(run.dropped + run.skipped)", HumanReadable.significant(last.watts) + " W",
-        run.throttledAt.map { "from " + HumanReadable.seconds($0) } ?? "never",
-        (run.windows.map(\.state).max() ?? .nominal).name,
-      ])
+        run.throttledAt.map(Self.moment) ?? "never", (run.windows.map(\.state).max() ?? .nominal).name,
+      ]
     }
-    return table.lines
+    func lines(without hidden: Set<String>, label: Int) -> [String] {
+      let shown = header.indices.filter { !hidden.contains(header[$0]) }
+      var table = TextTable(shown.map { header[$0] })
+      for row in rows {
+        let name = row[0].count > label ? row[0].prefix(label - 1) + "…" : row[0][...]
+        table.add([String(name)] + shown.dropFirst().map { row[$0] })
+      }
+      return table.lines
+    }
+    for hidden: Set<String> in [[], ["p90"], ["p90", "lost"]] {
+      let full = lines(without: hidden, label: .max)
+      if full.allSatisfy({ $0.count <= 80 }) { return full }
+    }
+    return lines(without: ["p90", "lost"], label: 18)
+  }
+
+  /// `33.0 s`, `3.9 min`.
+  private static func moment(_ seconds: Double) -> String {
+    seconds < 120 ? HumanReadable.seconds(seconds) : HumanReadable.fixed(seconds / 60, decimals: 1) + " min"
   }
 
   /// `all is overtaken by cpu-only after 7.3 minutes, …`.

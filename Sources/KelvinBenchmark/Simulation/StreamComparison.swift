@@ -41,7 +41,7 @@ package struct StreamComparison: Sendable {
     crossovers = []
     for hot in runs.indices {
       for lean in runs.indices where lean != hot {
-        if let found = Self.crossover(runs, overtaken: hot, overtaking: lean) { crossovers.append(found) }
+        if let found = crossover(overtaken: hot, overtaking: lean) { crossovers.append(found) }
       }
     }
     crossovers.sort { ($0.at, $0.overtaken, $0.overtaking) < ($1.at, $1.overtaken, $1.overtaking) }
@@ -54,24 +54,30 @@ package struct StreamComparison: Sendable {
   package var bestCool: Int { best { Array($0.windows.prefix(1)) } }
 
   private func best(_ stretch: (StreamRun) -> [StreamRun.Window]) -> Int {
-    let scores = runs.map { Score(stretch($0)) }
+    let scores = runs.map { Score(stretch($0), isPaced: isPaced) }
     return scores.indices.reduce(0) { scores[$1].isBetter(than: scores[$0]) ? $1 : $0 }
   }
 
-  /// How well frames were answered over some windows.
+  private var isPaced: Bool { simulation.stream.framesPerSecond != nil }
+
+  /// How well frames were answered over some windows. Paced streams that keep the same rate are told apart by latency.
   private struct Score {
     static let sameRate = 0.01
-    var rate: Double
-    var latency: Double
+    let isPaced: Bool
+    let rate: Double
+    let latency: Double
 
-    init(_ windows: [StreamRun.Window]) {
+    init(_ windows: [StreamRun.Window], isPaced: Bool) {
+      self.isPaced = isPaced
       let seconds = windows.reduce(0) { $0 + $1.end - $1.start }
       rate = Double(windows.reduce(0) { $0 + $1.served }) / max(seconds, 1e-9)
       let known = windows.compactMap(\.p50)
       latency = known.isEmpty ? .infinity : known.reduce(0, +) / Double(known.count)
     }
 
-    func hasSameRate(as other: Score) -> Bool { abs(rate - other.rate) <= Self.sameRate * max(rate, other.rate) }
+    func hasSameRate(as other: Score) -> Bool {
+      isPaced && abs(rate - other.rate) <= Self.sameRate * max(rate, other.rate)
+    }
 
     func isBetter(than other: Score) -> Bool {
       hasSameRate(as: other) ? latency < other.latency : rate > other.rate
@@ -80,9 +86,11 @@ package struct StreamComparison: Sendable {
 
   /// The beginning of the windows in which `overtaking` is better to the end, where `overtaken` was better at first.
   /// The moment is interpolated between the middles of the windows on either side.
-  private static func crossover(_ runs: [StreamRun], overtaken: Int, overtaking: Int) -> Crossover? {
+  private func crossover(overtaken: Int, overtaking: Int) -> Crossover? {
     let (hot, lean) = (runs[overtaken].windows, runs[overtaking].windows)
-    let scores = zip(hot, lean).map { (hot: Score([$0]), lean: Score([$1])) }
+    let scores = zip(hot, lean).map {
+      (hot: Score([$0], isPaced: isPaced), lean: Score([$1], isPaced: isPaced))
+    }
     guard let first = scores.first, let last = scores.last, first.hot.isBetter(than: first.lean),
       last.lean.isBetter(than: last.hot), let behind = scores.lastIndex(where: { !$0.lean.isBetter(than: $0.hot) })
     else { return nil }
@@ -96,7 +104,7 @@ package struct StreamComparison: Sendable {
     let middles = [behind, behind + 1].map { (hot[$0].start + hot[$0].end) / 2 }
     return Crossover(
       overtaken: overtaken, overtaking: overtaking, at: middles[0] + share * (middles[1] - middles[0]),
-      measure: byLatency ? .latency : .rate, evenAt: even(hot, lean))
+      measure: byLatency ? .latency : .rate, evenAt: Self.even(hot, lean))
   }
 
   private static func even(_ hot: [StreamRun.Window], _ lean: [StreamRun.Window]) -> Double? {

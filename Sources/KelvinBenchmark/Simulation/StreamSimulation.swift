@@ -111,7 +111,8 @@ package struct StreamSimulation: Sendable, Hashable {
   ///
   /// - Throws: `invalidRequest` for options that mean nothing.
   package func run(governed options: Governor.Options = .init()) throws(BenchmarkError) -> StreamRun {
-    let governor = try Governor(plans: plans.map(\.label), queue: stream.queue, options: options)
+    let watts = plans.indices.map { meanWatts(.init(plan: $0), clock: 1) - idleAndCoLoadWatts(clock: 1) }
+    let governor = try Governor(plans: plans.map(\.label), watts: watts, queue: stream.queue, options: options)
     var machine = SimulatedStream(self, setting: governor.setting, governor: governor)
     machine.runToEnd()
     return machine.result(label: "governed")

@@ -33,13 +33,16 @@ package struct ThermalReport: Sendable, Hashable, Codable {
   package var throttleEvents: Int
   /// Seconds until the limit at the present load, by the model; nil when it will not be reached.
   package var timeToLimit: Double?
+  /// For asking what another load would do from here.
+  package var outlook: ThermalOutlook?
   /// What limits trust in this report: counters that may not be read, sensors that stopped answering.
   package var remarks: [String]
 
   package init(
     at: Double, state: ThermalState, headroom: Double, source: ThermalSource, sourceDescription: String,
     celsius: Double? = nil, watts: Double? = nil, clockRatio: Double? = nil, contention: Contention? = nil,
-    throttleEvents: Int = 0, timeToLimit: Double? = nil, remarks: [String] = []
+    throttleEvents: Int = 0, timeToLimit: Double? = nil, outlook: ThermalOutlook? = nil,
+    remarks: [String] = []
   ) {
     self.at = at
     self.state = state
@@ -52,6 +55,7 @@ package struct ThermalReport: Sendable, Hashable, Codable {
     self.contention = contention
     self.throttleEvents = throttleEvents
     self.timeToLimit = timeToLimit
+    self.outlook = outlook
     self.remarks = remarks
   }
 }

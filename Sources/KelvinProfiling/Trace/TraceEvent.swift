@@ -8,6 +8,8 @@ package struct TraceEvent: Sendable, Hashable, Codable {
     case transfer
     case wait
     case host
+    /// A frame of a stream, from arrival to answer.
+    case frame
   }
 
   /// In the user's words: the layer, or `input: cpu → vulkan:0`.

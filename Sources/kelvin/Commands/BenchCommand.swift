@@ -119,7 +119,7 @@ struct BenchCommand: ParsableCommand {
     let planFile = try keep(result, model.loaded.context)
     model.loaded.noteCacheComplaint()
     if let report {
-      try OutputFile.write(Array(HTMLReport.render(result.report(generated: currentDate())).utf8), to: report)
+      try OutputFile.write(Array(HTMLReport.render(result.report(generated: ReportDate.now())).utf8), to: report)
     }
     if let trace { try OutputFile.write(TraceExport.chromeJSON(result.trace), to: trace) }
     if let csv { try OutputFile.write(Array(result.csv().utf8), to: csv) }
@@ -152,9 +152,9 @@ struct BenchCommand: ParsableCommand {
     return bytes.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
   }
 
-  private func adjustedWorkload() throws -> Workload {
+  private func adjustedWorkload() throws -> KelvinBenchmark.Workload {
     do throws(BenchmarkError) {
-      var chosen = try Workload(named: workload)
+      var chosen = try KelvinBenchmark.Workload(named: workload)
       if let fps {
         guard chosen.kind == .stream else {
           throw BenchmarkError.invalidRequest("--fps is for a stream, not for \(chosen.name)")
@@ -221,10 +221,4 @@ struct BenchCommand: ParsableCommand {
     }
     return configurations
   }
-}
-
-/// Today, as reports give it: `2026-03-14 15:09 UTC`.
-func currentDate() -> String {
-  let text = Date.now.formatted(.iso8601)
-  return String(text.prefix(16)).split(separator: "T").joined(separator: " ") + " UTC"
 }

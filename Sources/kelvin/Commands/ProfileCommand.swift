@@ -118,7 +118,7 @@ struct ProfileCommand: ParsableCommand {
       units: model.options.request.units.description, explanation: explanation, plan: plan, measured: nil)
     let page = result.report(
       model: ReportModel(context, format: model.loaded.program.source.format.rawValue), placements: [placement],
-      generated: currentDate())
+      generated: ReportDate.now())
     return HTMLReport.render(page)
   }
 }

@@ -37,27 +37,8 @@ struct MeasuredModel {
     self.options = options
     hasMadeUpInputs = values == nil
     inputs =
-      try values.map { try Self.tensors($0, loaded) }
+      try values.map { try loaded.tensors(of: $0) }
       ?? madeUpInputs(for: loaded.context.graph, features: loaded.function.inputs, seed: seed)
-  }
-
-  /// The tensors that feature values become: a session's inputs, written and read back.
-  private static func tensors(_ values: DictionaryFeatureProvider, _ loaded: LoadedModel) throws -> [Tensor] {
-    var request = loaded.options.request
-    request.units = .devices(["reference"])
-    request.pins = [:]
-    request.exclusions = []
-    let context = loaded.context
-    let solution = try context.planner.problem(context.graph, request).solve()
-    let session = try context.compile(solution, precision: request.precision, threads: 1).makeSession()
-    try FeatureBinding(function: loaded.function).write(values, to: session)
-    return context.graph.inputs.enumerated().map { index, id in
-      let type = context.graph[id].type
-      let bytes = Bytes(count: type.byteCount) { memory in
-        session.withInput(index) { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
-      }
-      return Tensor(type, bytes)
-    }
   }
 }
 
