@@ -72,7 +72,8 @@ struct ReportTests {
     #expect(crossing == 8 && html.ranges(of: "class=\"move\"").count == crossing)
     #expect(html.ranges(of: "class=\"transfer\"").count == nodes.count { !$0.transfers.isEmpty })
     for node in nodes { #expect(html.contains("\(node.name) (\(node.op)) runs on \(node.device)"), "\(node.name)") }
-    #expect(html.ranges(of: "opencl:0: cannot, dynamic output").count == 9)
+    let refused = nodes.count { node in node.candidates.contains { $0.unsupported != nil } }
+    #expect(refused > 5 && html.ranges(of: "opencl:0: cannot, dynamic output").count == refused)
     #expect(html.ranges(of: "class=\"fit\"").count == 1)
     #expect(html.ranges(of: "class=\"disturbed\"").count == 2)
     #expect(html.ranges(of: "class=\"action\"").count == 4)

@@ -30,7 +30,7 @@ import Testing
     #expect(profile.devices.map(\.device.identifier) == ["cpu", "reference"])
     for layer in profile.layers {
       let cost = try #require(layer.costs["cpu"], "\(layer.name)")
-      #expect(cost.seconds > 0 && cost.interval.lower <= cost.seconds && cost.seconds <= cost.interval.upper)
+      #expect(cost.seconds >= 0 && cost.interval.lower <= cost.seconds && cost.seconds <= cost.interval.upper)
       #expect(layer.costs["reference"] != nil)
     }
     for run in profile.devices {
@@ -46,8 +46,9 @@ import Testing
     let measured = try await ComputePlan.load(contentsOf: Self.digits, configuration: configuration)
     for layer in measured.layers {
       let cost = try #require(layer.costs.first { $0.device == layer.device })
-      #expect(cost.isMeasured && cost.seconds == profile.layers.first { $0.name == layer.name }?.costs["cpu"]?.seconds)
+      #expect(cost.isMeasured, "\(layer.name)")
     }
+    #expect(measured.predicted > 0 && measured.predicted != plan.predicted)
     #expect(try profile.htmlReport().contains(profile.layers[0].name))
   }
 

@@ -46,14 +46,16 @@ extension Benchmark {
     public let label: String
     /// The identifiers of the devices that run its layers.
     public let devices: [String]
-    /// Of inferences: of a stream from arrival to answer, else one after the other.
-    public let latency: LatencySummary
-    /// The median of its starts, until the model is read.
-    public let load: Double
+    /// Why it was given up, e.g. because its device was lost; nil where it was not. What had been measured stands.
+    public let failure: String?
+    /// Of inferences: of a stream from arrival to answer, else one after the other; nil where none was measured.
+    public let latency: LatencySummary?
+    /// The median of its starts, until the model is read; nil where none was measured, as the next two.
+    public let load: Double?
     /// The median of its starts, with what the cache holds.
-    public let compile: Double
+    public let compile: Double?
     /// The median of its starts, for the first inference.
-    public let first: Double
+    public let first: Double?
     /// Answers a second; nil for `one-shot`.
     public let throughput: Double?
     /// Frames that newer ones pushed out.
@@ -94,7 +96,8 @@ extension Benchmark.Measurement {
   init(_ result: ConfigurationResult, _ comparison: String) {
     label = result.label
     devices = result.devices
-    latency = LatencySummary(result.latency)
+    failure = result.failure
+    latency = result.latency.map { LatencySummary($0) }
     load = result.load
     compile = result.compile
     first = result.first

@@ -22,7 +22,7 @@ extension BenchmarkResult {
         configuration.sustained.map {
           ReportSeries(
             units: configuration.label, points: $0.points, heat: $0.heat, heatSource: configuration.thermalSource,
-            fit: $0.fit, actions: $0.actions.map { .init(at: $0.at, text: $0.text) })
+            fit: $0.fit, actions: $0.actions.map { .init(at: $0.at, name: $0.what, cause: $0.cause) })
         }
       }, notes: notes)
   }
