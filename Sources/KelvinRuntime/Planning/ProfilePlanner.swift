@@ -117,7 +117,6 @@ package struct ProfilePlanner {
       model: model.name, modelKey: key, graph: model.graph ?? "", machine: profile.machine.summary,
       devices: profile.devices.map { .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version) },
       units: request.units.description, precision: model.precision)
-    let nodes = Dictionary(model.nodes.map { ($0.name, $0) }) { first, _ in first }
     let makers = Dictionary(
       model.nodes.flatMap { node in node.outputs.map { ($0.value, node.name) } }) { first, _ in first }
     return Plan(explanation, of: subject, goal: request.goal) { name in
