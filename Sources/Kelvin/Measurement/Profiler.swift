@@ -66,7 +66,7 @@ public struct Profiler: Hashable, Sendable {
 
   private func measure(
     _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?,
-    _ progress: @escaping @Sendable (Double, String) -> Void
+    _ progress: @escaping @Sendable (Double, String) -> Void, _ cancellation: Cancellation
   ) throws(ModelError) -> Profile {
     guard budget > 0, budget.isFinite, bound > 0 else {
       throw ModelError(.parameters, "a profiler's budget is \(budget) s and its bound \(bound); both must be above 0")
