@@ -167,10 +167,12 @@ struct NodeProfilerTests {
     let remaining = Mutex(9)
     let gpu = TimedDevice(
       "gpu:0", kind: .integratedGPU, clock: clock,
-      fails: { remaining.withLock { count in
-        count -= 1
-        return count < 0
-      } }
+      fails: {
+        remaining.withLock { count in
+          count -= 1
+          return count < 0
+        }
+      }
     ) { _ in 1e-4 }
     let context = try chain(clock, devices: [TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 }, gpu])
     let result = try profile(context)

@@ -13,7 +13,8 @@ extension NodeProfiler {
   /// Seconds that the copies of one inference take by themselves.
   private func copying(_ trace: [TraceEvent], _ measured: Measured) -> Double {
     let outcomes = Dictionary(
-      measured.transfers.map { (Pair(from: $0.from, to: $0.to), $0.outcome) }) { first, _ in first }
+      measured.transfers.map { (Pair(from: $0.from, to: $0.to), $0.outcome) }
+    ) { first, _ in first }
     return trace.filter { $0.kind == .transfer }.reduce(0) { sum, event in
       guard let from = event.details["from"], let outcome = outcomes[Pair(from: from, to: event.device)],
         !outcome.isShared, let bytes = event.details["bytes"].flatMap(Double.init)
@@ -62,7 +63,8 @@ extension NodeProfiler {
             load: options.loadSeconds, compile: run.compile, firstRun: run.firstRun, compileCached: run.compileCached,
             busyCompile: run.busyCompile, busyFirstRun: run.busyFirstRun)
         )
-      }) { first, _ in first }
+      }
+    ) { first, _ in first }
     var identities: [String: DeviceIdentity] = [:]
     for run in runs {
       var identity = run.device.info.identity
@@ -163,7 +165,8 @@ extension NodeProfiler {
     var pooled: [String: [String: Pool]] = [:]
     let counted = runs.map { $0.counted(atLeast: options.fewestRounds).indices }
     let timers = Dictionary(
-      zip(runs, counted).map { ($0.device.info.id, $0.timerSeconds(in: $1)) }) { first, _ in first }
+      zip(runs, counted).map { ($0.device.info.id, $0.timerSeconds(in: $1)) }
+    ) { first, _ in first }
     for node in context.graph.nodes {
       let key = CostSheet.key(node, in: context.graph, precision: request.precision, threads: request.threads)
       works[key] = CostSheet.work(node, in: context.graph)
