@@ -46,8 +46,8 @@ public struct Profiler: Hashable, Sendable {
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
   ) async throws(ModelError) -> Profile {
     let profiler = self
-    return try await BlockingWork.run { (_) throws(ModelError) -> Profile in
-      try profiler.measure(url, configuration, input, progress)
+    return try await BlockingWork.run { (cancellation) throws(ModelError) -> Profile in
+      try profiler.measure(url, configuration, input, progress, cancellation)
     }
   }
 
@@ -66,7 +66,7 @@ public struct Profiler: Hashable, Sendable {
 
   private func measure(
     _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?,
-    _ progress: @escaping @Sendable (Double, String) -> Void
+    _ progress: @escaping @Sendable (Double, String) -> Void, _ cancellation: Cancellation
   ) throws(ModelError) -> Profile {
     guard budget > 0, budget.isFinite, bound > 0 else {
       throw ModelError(.parameters, "a profiler's budget is \(budget) s and its bound \(bound); both must be above 0")
@@ -84,8 +84,10 @@ public struct Profiler: Hashable, Sendable {
       options.loadSeconds = subject.loadSeconds
       let context = subject.loaded.context
       let result = try NodeProfiler(
-        context, subject.options.request, inputs: subject.inputs, options: options, kelvinVersion: kelvinVersion
+        context, subject.options.request, inputs: subject.inputs, options: options, kelvinVersion: kelvinVersion,
+        cancellation: cancellation
       ).run { progress($0.fraction, $0.phase) }
+      try cancellation.check()
       var kept = result
       if keepsMeasurements, let cache = context.cache {
         kept.remarks += try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile)
