@@ -105,6 +105,7 @@ import Testing
       + plan.transfers.reduce(0) { $0 + $1.seconds }
     #expect(abs(sum - plan.predicted) <= 1e-9 * plan.predicted)
 
+    #expect(plan.htmlReport().contains("runs on reference: "))
     let file = try temporaryFile("plan.json")
     try plan.save(to: file)
     var configuration = Self.configuration(.devices(["cpu", "reference"]))

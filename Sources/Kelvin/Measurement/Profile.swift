@@ -103,7 +103,9 @@ public struct Profile: Sendable {
   /// One for each layer, in the order in which they run.
   public var layers: [Layer] { result.nodes.map(Layer.init) }
   /// Plans that were run without timers between the rounds that they were predicted from.
-  public var checks: [Check] { result.checks.map { Check(label: $0.label, predicted: $0.predicted, measured: $0.measured) } }
+  public var checks: [Check] {
+    result.checks.map { Check(label: $0.label, predicted: $0.predicted, measured: $0.measured) }
+  }
   /// One for each ordered pair of devices.
   public var transfers: [Transfer] { result.transfers.map(Transfer.init) }
   /// Whether measuring ended early, so that layers or devices are missing.
@@ -134,8 +136,7 @@ public struct Profile: Sendable {
       let context = context.with(costs: CostSheet(result.profile))
       let explanation = try context.explain(request)
       let placement = ReportPlacement(
-        units: request.units.description, explanation: explanation, plan: try context.plan(explanation, request),
-        measured: nil)
+        units: request.units.description, plan: try context.plan(explanation, request), solution: explanation.solution)
       return HTMLReport.render(
         result.report(
           model: ReportModel(context, format: format), placements: [placement], generated: ReportDate.now()))

@@ -15,7 +15,7 @@ extension BenchmarkResult {
       machine: machine, model: model, workload: workload.description, devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
-        ReportPlacement(units: $0.label, explanation: $0.explanation, plan: $0.plan, measured: $0.warm?.p50)
+        ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.explanation.solution, measured: $0.warm?.p50)
       },
       timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
       series: configurations.compactMap(series), notes: notes + (interruption.map { [$0] } ?? []))
@@ -66,56 +66,6 @@ extension BenchmarkResult {
     }
     if let claim = result.earlyStopping?.estimate {
       facts.append(ReportFact("p90 as MLPerf claims it", HumanReadable.seconds(claim)))
-    }
-    return facts
-  }
-}
-
-extension ReportPlacement {
-  /// A plan as reports show it.
-  ///
-  /// - Parameter measured: seconds of one warm inference, where it ran.
-  package init(units: String, explanation: PlanExplanation, plan: Plan, measured: Double?) {
-    let records = Dictionary(plan.nodes.map { ($0.name, $0) }) { first, _ in first }
-    self.init(
-      units: units, goal: plan.goal.rawValue, predicted: explanation.solution.predicted, measured: measured,
-      bestSingleDevice: explanation.bestSingleDevice?.device ?? "",
-      bestSingleSeconds: explanation.bestSingleDevice?.predicted, facts: Self.facts(explanation.solution),
-      nodes: explanation.nodes.map { node in
-        ReportNode(
-          name: node.node, op: records[node.node]?.op ?? "", inputs: records[node.node]?.inputs ?? [],
-          device: node.device, reason: node.reason, regret: node.regret,
-          candidates: node.candidates.map { candidate in
-            if let seconds = candidate.seconds {
-              ReportCandidate(device: candidate.device, seconds: seconds, isMeasured: candidate.source == .measured)
-            } else {
-              ReportCandidate(device: candidate.device, unsupported: candidate.unsupported ?? "")
-            }
-          },
-          transfers: node.transfers.map {
-            ReportTransfer(value: $0.value, from: $0.from, to: $0.to, bytes: $0.bytes, seconds: $0.seconds)
-          })
-      })
-  }
-
-  private static func facts(_ solution: PlanSolution) -> [ReportFact] {
-    var facts: [ReportFact] = []
-    if solution.method == .approximate {
-      facts.append(ReportFact("at most off the optimum", HumanReadable.percent(solution.gap)))
-    }
-    if let bottleneck = solution.bottleneck {
-      facts.append(ReportFact("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds))"))
-    }
-    if let rate = solution.framesPerSecond {
-      let limit = solution.limitedBy.map { ", limited by \($0)" } ?? ""
-      facts.append(ReportFact("predicted rate", HumanReadable.perSecond(rate) + limit))
-    }
-    if let start = solution.startSeconds { facts.append(ReportFact("paid once", HumanReadable.seconds(start))) }
-    if let joules = solution.joules {
-      facts.append(ReportFact("energy", HumanReadable.significant(joules * 1000) + " mJ above idle"))
-    }
-    for flip in solution.flips ?? [] {
-      facts.append(ReportFact("from \(flip.runs) runs on", "\(flip.to) instead of \(flip.from)"))
     }
     return facts
   }
