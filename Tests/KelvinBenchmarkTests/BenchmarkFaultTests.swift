@@ -94,10 +94,7 @@ struct BenchmarkFaultTests {
         TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 },
         TimedDevice(
           "gpu:0", kind: .discreteGPU, clock: clock,
-          fault: {
-            left.subtract(1, ordering: .relaxed).newValue < 0
-              ? DeviceError(.lost, device: "gpu:0", place: "a test", reason: "pulled out") : nil
-          }
+          fails: { left.subtract(1, ordering: .relaxed).newValue < 0 }
         ) { _ in 1e-3 },
       ])
   }
@@ -105,7 +102,7 @@ struct BenchmarkFaultTests {
   @Test(arguments: [0, 5, 60, 160]) func aDeviceThatIsLostFailsItsConfigurationAlone(after: Int) throws {
     let result = try bench(try losing(after: after), stream)
     let (cpu, gpu) = (result.configurations[0], result.configurations[1])
-    #expect(gpu.failure?.contains("pulled out") == true)
+    #expect(gpu.failure?.contains("the card is gone") == true)
     #expect(cpu.failure == nil)
     #expect(cpu.sustained?.served == 120)
     #expect(result.verdict.best == 0)
