@@ -158,7 +158,7 @@ extension BenchmarkRunner {
     let rule =
       "warm inferences follow MLPerf's SingleStream: the next begins when the last is done, until at least"
       + " \(workload.iterations) are made in at least \(HumanReadable.seconds(workload.warmSeconds)); the metric is the"
-      + " 90th percentile, and its estimate with 99 % confidence is LoadGen's early stopping (binomial)"
+      + " 90th percentile, and what may be claimed of it with 99 % confidence is by LoadGen's early stopping (binomial)"
     let isFull = workload.iterations >= 1024 && workload.warmSeconds >= 60
     return rule + (isFull ? "" : "; this is a quick run: MLPerf asks for 1024 queries in 60 s")
   }

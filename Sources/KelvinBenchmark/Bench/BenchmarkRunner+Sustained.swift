@@ -32,7 +32,8 @@ extension BenchmarkRunner {
           rate: recent.frames.last.map { Double(recent.frames.count) / max($0.end, 1e-9) }, dropped: recent.dropped,
           state: report.state.name)
         let left = max(0, whole - done - (now - began))
-        live.advance(1 - left / whole, contestant.configuration.label, left: left)
+        live.advance(
+          1 - left / whole, contestant.configuration.label, left: left, isRepeating: round >= slices)
       }
       var slice = FrameSlice()
       meter.start()
