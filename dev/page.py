@@ -144,6 +144,8 @@ class Browser:
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.events = []
+        if not pathlib.Path(path).is_file():
+            sys.exit(f"page: there is no {path}")
         self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             event = self.receive()
@@ -168,7 +170,7 @@ class Browser:
             elif kind == "Runtime.consoleAPICalled" and facts["type"] in ("error", "warning", "assert"):
                 found.append("console: " + str(facts["args"]))
             elif kind == "Network.requestWillBeSent" and not facts["request"]["url"].startswith("file:"):
-                found.append("fetches " + facts["request"]["url"])
+                found.append("fetches " + facts["request"]["url"][:100])
         return found
 
     def close(self):

@@ -37,7 +37,7 @@ func compare() async throws {
   let benchmark = Benchmark(workload: .stream(framesPerSecond: 30, duration: 5), units: [.cpuOnly, .all])
   let result = try await benchmark.run(contentsOf: url)
   print(result.verdict)
-  for row in result.configurations { print(row.label, row.latency.median, row.latency.medianInterval, row.comparison) }
+  for row in result.configurations { print(row.label, row.latency?.median ?? .nan, row.joules ?? .nan, row.comparison) }
   try Data(result.htmlReport().utf8).write(to: folder.appending(path: "report.html"))
   try result.savePlan(to: folder.appending(path: "plan.json"))
 }

@@ -24,6 +24,7 @@ enum ReportFixture {
         ReportAccount(units: "cpu-only", layers: 0.0094, transfers: 0, waits: 0, residual: 0.0004),
         ReportAccount(units: "vulkan:0", layers: 0.031, transfers: 0.001, waits: 0.0062, residual: 0.0009),
       ],
+      checks: [ReportCheck(label: "cpu", predicted: 0.0095, measured: 0.01, samples: 40, isUndisturbed: false)],
       notes: [
         "Configurations were interleaved and compared in pairs; 4 windows with steal above 2 % were set aside.",
         "Nothing on this machine measures a temperature: heat is the model's estimate.",

@@ -59,7 +59,7 @@ struct ReportTests {
     let html = HTMLReport.render(input)
     let elements = Elements(html)
     #expect(elements.problem == nil)
-    #expect(elements.counts["table"] == 3)
+    #expect(elements.counts["table"] == 4)
     #expect(elements.counts["details"] == 2)
     let nodes = input.placements.flatMap(\.nodes)
     #expect(elements.counts["a"] == nodes.count + 6)
@@ -82,7 +82,7 @@ struct ReportTests {
     #expect(verdict.lowerBound < table.lowerBound)
     let wanted = [
       "≈ ", "top-1 97.2 % of 36", "no decay detected", "slows down", "312 dropped", "off by −3.8 %", "412 mJ",
-      "9.70 ms to 9.90 ms", "layers 9.40 ms + copies 0 s + waits 0 s + residual 400 µs (4.1 %)", "rate × 0.5",
+      "9.70 ms to 9.90 ms", "layers 9.40 ms + copies 0 s + waits 0 s + residual 400 µs (4.1 %)", "rate × 0.5", "−5.0 %",
     ]
     for text in wanted {
       #expect(html.contains(text), "\(text)")

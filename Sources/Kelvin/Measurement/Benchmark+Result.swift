@@ -19,6 +19,8 @@ extension Benchmark {
     public var configurations: [Measurement] { zip(result.configurations, result.comparisons).map(Measurement.init) }
     /// The machine, in one line.
     public var machine: String { result.machine.summary }
+    /// Where it was interrupted; nil where everything was measured.
+    public var interruption: String? { result.interruption }
     /// How it was measured, what was disturbed and what is missing.
     public var notes: [String] { result.notes }
 
@@ -31,6 +33,9 @@ extension Benchmark {
 
     /// Everything as one JSON document; seconds, bytes and joules.
     public func json() throws(ModelError) -> Data { try ModelError.wrapping { try result.json() } }
+
+    /// Every sample as a table with a line of titles.
+    public func csv() -> String { result.csv() }
 
     /// One inference of each configuration and the heat of long runs in the Trace Event Format, for Perfetto and
     /// chrome://tracing.
@@ -46,17 +51,17 @@ extension Benchmark {
     public let label: String
     /// The identifiers of the devices that run its layers.
     public let devices: [String]
-    /// Why it was given up, e.g. because its device was lost; nil where it was not. What had been measured stands.
-    public let failure: String?
     /// Of inferences: of a stream from arrival to answer, else one after the other; nil where none was measured.
     public let latency: LatencySummary?
-    /// The median of its starts, until the model is read; nil where none was measured, as the next two.
+    /// Seconds to read the model; the medians here are of starts with what an earlier one has cached.
     public let load: Double?
-    /// The median of its starts, with what the cache holds.
+    /// Seconds to compile.
     public let compile: Double?
-    /// The median of its starts, for the first inference.
+    /// Seconds of the first inference.
     public let first: Double?
-    /// Answers a second; nil for `one-shot`.
+    /// Seconds from the start to the first answer with nothing cached.
+    public let coldStart: Double?
+    /// Answers a second; nil where none was measured.
     public let throughput: Double?
     /// Frames that newer ones pushed out.
     public let dropped: Int
@@ -75,6 +80,8 @@ extension Benchmark {
     public let predicted: Double
     /// Against the configuration that the verdict names, in words: `1.8 × slower than cpu-only (1.7 to 1.9)`.
     public let comparison: String
+    /// Why it was not measured to the end; nil where it was.
+    public let failure: String?
     /// Stretches of time in which others took processor time, of all that were looked at.
     public let disturbedWindows: (disturbed: Int, all: Int)
   }
@@ -96,12 +103,12 @@ extension Benchmark.Measurement {
   init(_ result: ConfigurationResult, _ comparison: String) {
     label = result.label
     devices = result.devices
-    failure = result.failure
     latency = result.latency.map { LatencySummary($0) }
     load = result.load
     compile = result.compile
     first = result.first
-    throughput = result.sustained?.throughput
+    coldStart = result.coldTotal
+    throughput = result.throughput
     dropped = result.sustained?.dropped ?? 0
     stability = result.sustained?.fit?.stability
     thermalState = result.thermal.map { ThermalState($0) }
@@ -113,6 +120,7 @@ extension Benchmark.Measurement {
     }
     predicted = result.explanation.solution.predicted
     self.comparison = comparison
+    failure = result.failure
     disturbedWindows = (result.disturbedWindows, result.windows)
   }
 }

@@ -7,7 +7,7 @@ import KelvinRuntime
 
 /// Compares ways to run a model under a workload, and says which to pick.
 ///
-/// Configurations take turns in one process and are compared in pairs, so that whatever else the machine does falls on
+/// Configurations take turns and are compared in pairs, so that whatever else the machine does falls on
 /// all of them. A winner is named only where the difference is beyond noise.
 ///
 /// ```swift
@@ -59,7 +59,8 @@ public struct Benchmark: Hashable, Sendable {
 
   /// Runs the comparison.
   ///
-  /// Takes the workload's duration for each configuration and what starting them takes; cancelling the task ends it.
+  /// Takes the workload's duration for each configuration and what starting them takes; cancelling the task ends it
+  /// with what has been measured by then (`Result.interruption`).
   ///
   /// - Parameters:
   ///   - url: the model file or package.
@@ -73,13 +74,13 @@ public struct Benchmark: Hashable, Sendable {
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
   ) async throws(ModelError) -> Result {
     let benchmark = self
-    return try await BlockingWork.run { (_) throws(ModelError) -> Result in
-      try benchmark.measure(url, input, progress)
+    return try await BlockingWork.run { (cancellation) throws(ModelError) -> Result in
+      try benchmark.measure(url, input, cancellation, progress)
     }
   }
 
   private func measure(
-    _ url: URL, _ input: (any FeatureProvider)?,
+    _ url: URL, _ input: (any FeatureProvider)?, _ cancellation: Cancellation,
     _ progress: @escaping @Sendable (Double, String) -> Void
   ) throws(ModelError) -> Result {
     guard let first = configurations.first?.configuration else {
@@ -109,6 +110,7 @@ public struct Benchmark: Hashable, Sendable {
       options.isDeterministic = first.isDeterministic
       options.checksAgreement = checksAgreement
       options.triesPlans = triesPlans
+      options.cancellation = cancellation
       let runner = try BenchmarkRunner(
         BenchmarkSubject(
           context: loaded.context, format: loaded.program.source.format.rawValue, inputs: [subject.inputs],

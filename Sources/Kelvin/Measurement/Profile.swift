@@ -30,8 +30,8 @@ public struct Profile: Sendable {
     public let compileCached: Double
     /// Seconds of the first inference.
     public let firstRun: Double
-    /// Layers whose median is less certain than was asked for.
-    public let noisyLayers: Int
+    /// Names of layers whose median is less certain than was asked for, the costliest first.
+    public let noisyLayers: [String]
   }
 
   /// Where the time of one inference went, in seconds. The parts add up to `total`.
@@ -88,12 +88,28 @@ public struct Profile: Sendable {
     public let isShared: Bool
   }
 
+  /// A plan's prediction against the same plan run.
+  public struct Check: Hashable, Sendable {
+    /// The device that runs everything, or `best plan`.
+    public let label: String
+    /// Seconds of one inference, from the layers and copies measured.
+    public let predicted: Double
+    /// The median of the runs, in seconds.
+    public let measured: Double
+  }
+
   /// One for each device, in the machine's order.
   public var devices: [DeviceRun] { result.devices.map(DeviceRun.init) }
   /// One for each layer, in the order in which they run.
   public var layers: [Layer] { result.nodes.map(Layer.init) }
+  /// Plans that were run without timers between the rounds that they were predicted from.
+  public var checks: [Check] {
+    result.checks.map { Check(label: $0.label, predicted: $0.predicted, measured: $0.measured) }
+  }
   /// One for each ordered pair of devices.
   public var transfers: [Transfer] { result.transfers.map(Transfer.init) }
+  /// Whether measuring ended early, so that layers or devices are missing.
+  public var isPartial: Bool { result.profile.isPartial }
   /// What the reader should know: devices left out, contention, noise.
   public var remarks: [String] { result.remarks }
   /// The machine, in one line.
@@ -120,8 +136,7 @@ public struct Profile: Sendable {
       let context = context.with(costs: CostSheet(result.profile))
       let explanation = try context.explain(request)
       let placement = ReportPlacement(
-        units: request.units.description, explanation: explanation, plan: try context.plan(explanation, request),
-        measured: nil)
+        units: request.units.description, plan: try context.plan(explanation, request), solution: explanation.solution)
       return HTMLReport.render(
         result.report(
           model: ReportModel(context, format: format), placements: [placement], generated: ReportDate.now()))

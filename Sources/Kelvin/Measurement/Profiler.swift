@@ -31,7 +31,8 @@ public struct Profiler: Hashable, Sendable {
 
   /// Measures a model.
   ///
-  /// Takes `budget` seconds for each device, and a core for as long; cancelling the task ends it.
+  /// Takes `budget` seconds for each device, and a core for as long; cancelling the task ends it with what has been
+  /// measured by then (`Profile.isPartial`).
   ///
   /// - Parameters:
   ///   - url: the model file or package.
@@ -39,7 +40,7 @@ public struct Profiler: Hashable, Sendable {
   ///   - input: what is predicted while measuring; nil for made-up values within what the model accepts.
   ///   - progress: told how much of the work is done, 0…1, and what is being done, on another thread.
   /// - Throws: `ModelError` as `Model.load` does, and `featureType` for an input that does not fit; `parameters` for a
-  ///   budget that is not above 0; `predictionCancelled` where the task was cancelled.
+  ///   budget that is not above 0; `predictionCancelled` where the task was cancelled before anything was measured.
   public func profile(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     input: (any FeatureProvider & Sendable)? = nil,
@@ -47,7 +48,7 @@ public struct Profiler: Hashable, Sendable {
   ) async throws(ModelError) -> Profile {
     let profiler = self
     return try await BlockingWork.run { (cancellation) throws(ModelError) -> Profile in
-      try profiler.measure(url, configuration, input, progress, cancellation)
+      try profiler.measure(url, configuration, input, cancellation, progress)
     }
   }
 
@@ -65,8 +66,8 @@ public struct Profiler: Hashable, Sendable {
   }
 
   private func measure(
-    _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?,
-    _ progress: @escaping @Sendable (Double, String) -> Void, _ cancellation: Cancellation
+    _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?, _ cancellation: Cancellation,
+    _ progress: @escaping @Sendable (Double, String) -> Void
   ) throws(ModelError) -> Profile {
     guard budget > 0, budget.isFinite, bound > 0 else {
       throw ModelError(.parameters, "a profiler's budget is \(budget) s and its bound \(bound); both must be above 0")
@@ -87,7 +88,6 @@ public struct Profiler: Hashable, Sendable {
         context, subject.options.request, inputs: subject.inputs, options: options, kelvinVersion: kelvinVersion,
         cancellation: cancellation
       ).run { progress($0.fraction, $0.phase) }
-      try cancellation.check()
       var kept = result
       if keepsMeasurements, let cache = context.cache {
         kept.remarks += try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile)

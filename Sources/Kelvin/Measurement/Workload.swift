@@ -69,15 +69,46 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
   public var framesPerSecond: Double { value.framesPerSecond }
   /// Seconds of streaming, or of going as fast as possible, for each configuration.
   public var duration: Double { value.duration }
-  /// Complete starts of each configuration: load, compile, first inference.
+  /// Complete starts of each configuration with nothing cached.
+  public var coldStarts: Int {
+    get { value.coldStarts }
+    set { value.coldStarts = newValue }
+  }
+  /// Complete starts of each configuration with what an earlier one has cached.
   public var starts: Int {
     get { value.starts }
     set { value.starts = newValue }
   }
-  /// Warm inferences of each configuration, one after the other.
+  /// The fewest warm inferences of each configuration, one after the other.
   public var iterations: Int {
     get { value.iterations }
     set { value.iterations = newValue }
+  }
+  /// The fewest seconds of warm inferences of each configuration.
+  public var warmSeconds: Double {
+    get { value.warmSeconds }
+    set { value.warmSeconds = newValue }
+  }
+  /// Inferences of a throughput workload that are in flight at a time; 0 to find the number by trying.
+  public var inFlight: Int {
+    get { value.inFlight }
+    set { value.inFlight = newValue }
+  }
+  /// Whether a stream's governor may lower the rate, drop frames or change to a leaner plan when it gets hot.
+  public var isGoverned: Bool {
+    get { value.isGoverned }
+    set { value.isGoverned = newValue }
+  }
+  /// The part of a device, 0 ..< 1, that is to stay free for others, by the device's identifier.
+  public var reservedShares: [String: Double] {
+    get { value.reserve }
+    set { value.reserve = newValue }
+  }
+  /// The part of a device, 0 ..< 1, that a synthetic load uses all the time, by the device's identifier: the user
+  /// interface that also draws.
+  public var otherLoad: [String: Double] {
+    get { value.coload }
+    set { value.coload = newValue }
   }
   /// In words: `stream: 30 frames/s for 20 s, 1 frame may wait`.
   public var description: String { value.description }

@@ -1,7 +1,9 @@
 public import FoundationEssentials
+import KelvinBenchmark
 import KelvinDevices
 import KelvinGraph
 package import KelvinPlanning
+import KelvinProfiling
 import KelvinRuntime
 
 /// Which device runs each operation of a model, what it costs there and elsewhere, and why.
@@ -30,6 +32,8 @@ public struct ComputePlan: Sendable {
   package let plan: Plan
   private let solution: PlanSolution
   private let devices: [String: ComputeDevice]
+  private let reportDevices: [ReportDevice]
+  private let format: String
   private let usages: [String: DeviceUsage]
   private let costs: [String: Cost]
   /// By operation, the layer that has the largest part of it.
@@ -57,6 +61,8 @@ public struct ComputePlan: Sendable {
     modelStructure = ModelStructure(loaded.program.structure)
     self.plan = plan
     self.devices = devices
+    reportDevices = loaded.context.inventory.devices.map { ReportDevice($0.info) }
+    format = loaded.program.source.format.rawValue
     solution = explanation.solution
     let pairs = plan.nodes.compactMap { node in Layer(node, devices).map { (node: node, layer: $0) } }
     layers = pairs.map(\.layer)
@@ -139,6 +145,18 @@ extension ComputePlan {
   /// - Throws: `ModelError` with code `io` where the file cannot be written.
   public func save(to url: URL) throws(ModelError) {
     try MeasurementFile.write(try ModelError.wrapping { try plan.json() } + [0x0A], to: url)
+  }
+}
+
+extension ComputePlan {
+  /// A self-contained HTML page: the placement as a graph, what every layer costs on each device, and why it runs where
+  /// it does.
+  public func htmlReport() -> String {
+    let used = Set(plan.nodes.flatMap { node in node.candidates.map(\.device) + [node.device] })
+    return HTMLReport.render(
+      ReportInput(
+        plan: plan, solution: solution, format: format, devices: reportDevices.filter { used.contains($0.id) },
+        machine: MachineDescription(SystemFiles()), kelvinVersion: kelvinVersion, generated: ReportDate.now()))
   }
 }
 

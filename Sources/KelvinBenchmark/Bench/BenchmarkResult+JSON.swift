@@ -9,30 +9,13 @@ extension BenchmarkResult {
 }
 
 private struct BenchmarkDocument: Encodable {
-  struct Model: Encodable {
-    var name: String
-    var format: String
-    var layers: Int
-    var weightBytes: Int
-  }
-
-  struct Interval: Encodable {
-    var lower: Double
-    var upper: Double
-    var confidence: Double
-
-    init(_ interval: ConfidenceInterval) {
-      (lower, upper, confidence) = (interval.lower, interval.upper, interval.confidence)
-    }
-  }
-
   struct Warm: Encodable {
     var p50: Double
     var p90: Double
     var p99: Double
     var minimum: Double
     var samples: Int
-    var interval: Interval
+    var interval: ConfidenceInterval
     var earlyStopping: EarlyStopping?
   }
 
@@ -64,7 +47,7 @@ private struct BenchmarkDocument: Encodable {
     var settled: Double?
     var timeConstant: Double?
     var stability: Double?
-    var stabilityInterval: Interval
+    var stabilityInterval: ConfidenceInterval
     var hasSettled: Bool
   }
 
@@ -138,7 +121,7 @@ private struct BenchmarkDocument: Encodable {
 
   var machine: MachineDescription
   var kelvinVersion: String
-  var model: Model
+  var model: ReportModel
   var workload: Workload
   var configurations: [Configuration]
   var verdict: String
@@ -176,8 +159,7 @@ private struct BenchmarkDocument: Encodable {
   init(_ result: BenchmarkResult) {
     machine = result.machine
     kelvinVersion = result.kelvinVersion
-    let model = result.model
-    self.model = Model(name: model.name, format: model.format, layers: model.layers, weightBytes: model.weightBytes)
+    model = result.model
     workload = result.workload
     configurations = zip(result.configurations, result.comparisons).map { Self.configuration($0, $1) }
     verdict = result.verdict.text
@@ -201,7 +183,7 @@ private struct BenchmarkDocument: Encodable {
       warm: warm.map { warm in
         Warm(
           p50: warm.p50, p90: warm.p90, p99: warm.p99, minimum: warm.minimum, samples: warm.count,
-          interval: Interval(warm.medianInterval), earlyStopping: result.earlyStopping)
+          interval: warm.medianInterval, earlyStopping: result.earlyStopping)
       }, throughput: result.throughput?.finite, drift: (sustained?.drift ?? result.warmDrift)?.finite,
       served: sustained?.served, dropped: sustained?.dropped ?? 0, skipped: sustained?.skipped,
       pipeline: sustained?.pipeline, actions: sustained.flatMap { $0.actions.isEmpty ? nil : $0.actions },
@@ -210,7 +192,7 @@ private struct BenchmarkDocument: Encodable {
         Decay(
           finding: fit.finding.rawValue, initial: fit.initial.finite, settled: fit.settled.finite,
           timeConstant: fit.timeConstant.finite, stability: fit.stability.finite,
-          stabilityInterval: Interval(fit.stabilityInterval), hasSettled: fit.hasSettled)
+          stabilityInterval: fit.stabilityInterval, hasSettled: fit.hasSettled)
       },
       thermal: Thermal(
         state: result.thermal?.name, source: result.thermalSource,

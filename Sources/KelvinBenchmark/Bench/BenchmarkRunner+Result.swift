@@ -248,7 +248,7 @@ extension Contestant {
     var offset = 0.0
     for slice in slices {
       for frame in slice.frames {
-        points.append(.init(at: offset + frame.start, latency: frame.latency))
+        points.append(.init(at: offset + frame.arrival, latency: frame.latency))
         completions.append(offset + frame.end)
         services.append(frame.service)
         starts.append(offset + frame.start)

@@ -9,11 +9,7 @@ extension ProfileResult {
     var offset = 0.0
     for run in devices {
       trace.marks.append(TraceMark(name: "one inference on \(run.device.id)", at: offset))
-      for event in run.trace {
-        var moved = event
-        moved.start += offset
-        trace.events.append(moved)
-      }
+      trace.append(Trace(events: run.trace), at: offset)
       offset += (run.trace.map(\.end).max() ?? 0) * 1.1
     }
     return trace
@@ -47,6 +43,11 @@ extension ProfileResult {
         ReportAccount(
           units: run.device.id, layers: run.account.layers, transfers: run.account.transfers,
           waits: run.account.waits, residual: run.account.residual)
+      },
+      checks: checks.map {
+        ReportCheck(
+          label: $0.label, predicted: $0.predicted, measured: $0.measured, interval: $0.interval, samples: $0.samples,
+          isUndisturbed: $0.isUndisturbed)
       },
       notes: remarks)
   }

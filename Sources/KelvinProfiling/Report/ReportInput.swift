@@ -21,6 +21,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
   package var series: [ReportSeries]
   /// Where the time of one inference went, a row for each device or configuration.
   package var accounts: [ReportAccount]
+  /// Plans that were predicted and then run.
+  package var checks: [ReportCheck]
   /// How it was measured, disturbances, what is missing.
   package var notes: [String]
 
@@ -28,7 +30,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
     title: String, verdict: String, findings: [String] = [], kelvinVersion: String, generated: String,
     machine: MachineDescription, model: ReportModel, workload: String, devices: [ReportDevice],
     configurations: [ReportConfiguration] = [], placements: [ReportPlacement] = [], timelines: [ReportTimeline] = [],
-    series: [ReportSeries] = [], accounts: [ReportAccount] = [], notes: [String] = []
+    series: [ReportSeries] = [], accounts: [ReportAccount] = [], checks: [ReportCheck] = [],
+    notes: [String] = []
   ) {
     self.title = title
     self.verdict = verdict
@@ -44,6 +47,7 @@ package struct ReportInput: Sendable, Hashable, Codable {
     self.timelines = timelines
     self.series = series
     self.accounts = accounts
+    self.checks = checks
     self.notes = notes
   }
 }
@@ -106,4 +110,28 @@ package struct ReportAccount: Sendable, Hashable, Codable {
   }
 
   package var total: Double { layers + transfers + waits + residual }
+}
+
+/// A plan's prediction against the same plan run. Seconds.
+package struct ReportCheck: Sendable, Hashable, Codable {
+  package var label: String
+  package var predicted: Double
+  package var measured: Double
+  /// Of the measurement.
+  package var interval: ConfidenceInterval?
+  package var samples: Int
+  /// Whether nobody else took processor time meanwhile.
+  package var isUndisturbed: Bool
+
+  package init(
+    label: String, predicted: Double, measured: Double, interval: ConfidenceInterval? = nil, samples: Int = 0,
+    isUndisturbed: Bool = true
+  ) {
+    self.label = label
+    self.predicted = predicted
+    self.measured = measured
+    self.interval = interval
+    self.samples = samples
+    self.isUndisturbed = isUndisturbed
+  }
 }

@@ -81,6 +81,17 @@ package struct Trace: Sendable, Hashable, Codable {
     self.marks = marks
   }
 
+  /// Takes in another recording, whose beginning is moved.
+  package mutating func append(_ other: Trace, at offset: Double) {
+    var other = other
+    for index in other.events.indices { other.events[index].start += offset }
+    for index in other.counters.indices { other.counters[index].at += offset }
+    for index in other.marks.indices { other.marks[index].at += offset }
+    events += other.events
+    counters += other.counters
+    marks += other.marks
+  }
+
   /// The counter tracks that one thermal report fills.
   package mutating func record(_ report: ThermalReport) {
     var heat = ["headroom": report.headroom]

@@ -120,7 +120,7 @@ struct ProfileCommand: ParsableCommand {
     let explanation = try context.explain(model.options.request)
     let plan = try context.plan(explanation, model.options.request)
     let placement = ReportPlacement(
-      units: model.options.request.units.description, explanation: explanation, plan: plan, measured: nil)
+      units: model.options.request.units.description, plan: plan, solution: explanation.solution)
     let page = result.report(
       model: ReportModel(context, format: model.loaded.program.source.format.rawValue), placements: [placement],
       generated: ReportDate.now())

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Kelvin
+import KelvinBenchmark
 import KelvinPlanning
 import KelvinProfiling
 import KelvinRuntime
@@ -22,7 +23,9 @@ struct WhatIfOptions: ParsableArguments {
   /// Plans a graph that only the profile knows, and prints it.
   ///
   /// - Parameter model: its name in the profile; nil where there is but one.
-  func plan(_ model: String?, _ options: LoadOptions, save: String?, _ output: OutputOptions) throws {
+  func plan(
+    _ model: String?, _ options: LoadOptions, save: String?, page: String?, _ output: OutputOptions
+  ) throws {
     var request = options.request
     let whole = CostSheet(options.profile)
     let inventory = try DeviceInventory(whatIf: whole, threads: request.threads)
@@ -31,11 +34,21 @@ struct WhatIfOptions: ParsableArguments {
     let explanation = try planner.problem(request).explain()
     let plan = planner.plan(explanation, request)
     if let save { try OutputFile.write(Array(try plan.json()) + [0x0A], to: save) }
+    let whatIf = WhatIf(options.profile, inventory: deviceInventory, links: link)
+    if let page, let profile = options.profile {
+      let report = ReportInput(
+        plan: plan, solution: explanation.solution, format: "from a profile",
+        devices: inventory.devices.map { ReportDevice($0.info) }, machine: profile.machine,
+        kelvinVersion: kelvinVersion, generated: ReportDate.now(),
+        findings: ["What if: a plan for another machine. Nothing here was run."],
+        notes: [whatIf?.note].compactMap { $0 } + (whatIf?.reasons ?? []))
+      try OutputFile.write(Array(HTMLReport.render(report).utf8), to: page)
+    }
     let report = PlanReport(
-      planner, explanation, plan, request, whatIf: WhatIf(options.profile, inventory: deviceInventory, links: link),
-      isVerbose: output.verbose)
+      planner, explanation, plan, request, whatIf: whatIf, isVerbose: output.verbose)
     if output.json { try printJSON(report) } else { Console.print(report.text()) }
     if let save { Console.note("the plan is in '\(save)'; only a machine with these devices takes it by --plan") }
+    if let page { Console.note("the page is '\(page)'") }
   }
 }
 
