@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Kelvin
+import KelvinDevices
 import KelvinBenchmark
 import KelvinPlanning
 import KelvinProfiling
