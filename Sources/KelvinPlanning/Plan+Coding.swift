@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension PlanCandidate: Codable {
-  enum CodingKeys: String, CodingKey { case device, seconds, source, unsupported, regret }
+  enum CodingKeys: String, CodingKey { case device, seconds, source, unsupported, joules, regret }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -10,6 +10,7 @@ extension PlanCandidate: Codable {
       self.init(
         device: device, seconds: seconds,
         source: try fields.decodeIfPresent(CostSource.self, forKey: .source) ?? .estimated,
+        joules: try fields.decodeIfPresent(Double.self, forKey: .joules),
         regret: try fields.decodeIfPresent(Double.self, forKey: .regret))
     } else {
       self.init(device: device, unsupported: try fields.decode(String.self, forKey: .unsupported))
@@ -22,6 +23,7 @@ extension PlanCandidate: Codable {
     try fields.encodeIfPresent(seconds, forKey: .seconds)
     try fields.encodeIfPresent(source, forKey: .source)
     try fields.encodeIfPresent(unsupported, forKey: .unsupported)
+    try fields.encodeIfPresent(joules, forKey: .joules)
     try fields.encodeIfPresent(regret, forKey: .regret)
   }
 }

@@ -118,10 +118,27 @@ final class DeviceMeasurement {
     return (order.prefix((order.count + 1) / 2).sorted(), false)
   }
 
-  /// Samples of a node in the pairs that count.
-  func samples(of node: String, in indices: [Int]) -> [Double] {
+  /// Samples of a node in the pairs that count, what timing itself takes left out.
+  func samples(of node: String, in indices: [Int], timer: Double = 0) -> [Double] {
     guard let all = nodeSeconds[node] else { return [] }
-    return indices.filter { $0 < all.count }.map { all[$0] }
+    return indices.filter { $0 < all.count }.map { max(all[$0] - timer, 0.1 * all[$0]) }
+  }
+
+  /// Seconds that a timer adds to each node, where timers slow the whole down by more than `Self.slowTimers`; else
+  /// zero. A driver may end a batch of its work at each timestamp. Told from every second pair alone, so that the others
+  /// can test what is predicted with it.
+  func timerSeconds(in indices: [Int]) -> Double {
+    let told = indices.filter { $0.isMultiple(of: 2) }
+    guard let plain = try? LatencyStatistics(told.map { pairs[$0].plain }).median,
+      let excess = Self.median(told.map { pairs[$0].timed - pairs[$0].plain }), excess > Self.slowTimers * plain
+    else { return 0 }
+    return excess / Double(max(1, nodesHere.count))
+  }
+
+  private static let slowTimers = 0.05
+
+  private static func median(_ values: [Double]) -> Double? {
+    values.isEmpty ? nil : values.sorted()[(values.count - 1) / 2]
   }
 
   /// Whether the medians of the nodes that make up 99 % of the device's time are as certain as `bound`.

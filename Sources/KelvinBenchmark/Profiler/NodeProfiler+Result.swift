@@ -13,7 +13,8 @@ extension NodeProfiler {
   /// Seconds that the copies of one inference take by themselves.
   private func copying(_ trace: [TraceEvent], _ measured: Measured) -> Double {
     let outcomes = Dictionary(
-      measured.transfers.map { (Pair(from: $0.from, to: $0.to), $0.outcome) }) { first, _ in first }
+      measured.transfers.map { (Pair(from: $0.from, to: $0.to), $0.outcome) }
+    ) { first, _ in first }
     return trace.filter { $0.kind == .transfer }.reduce(0) { sum, event in
       guard let from = event.details["from"], let outcome = outcomes[Pair(from: from, to: event.device)],
         !outcome.isShared, let bytes = event.details["bytes"].flatMap(Double.init)
@@ -62,7 +63,8 @@ extension NodeProfiler {
             load: options.loadSeconds, compile: run.compile, firstRun: run.firstRun, compileCached: run.compileCached,
             busyCompile: run.busyCompile, busyFirstRun: run.busyFirstRun)
         )
-      }) { first, _ in first }
+      }
+    ) { first, _ in first }
     var identities: [String: DeviceIdentity] = [:]
     for run in runs {
       var identity = run.device.info.identity
@@ -121,6 +123,12 @@ extension NodeProfiler {
         estimates: costs.basis(of: run.device.info, threads: request.threads))
     }
     for run in measured.runs {
+      let timer = run.timerSeconds(in: run.counted(atLeast: options.fewestRounds).indices)
+      if timer > 0 {
+        remarks.append(
+          "\(run.device.info.id): timing a layer slows it by \(HumanReadable.seconds(timer)), told from runs without "
+            + "timers and left out of every layer's cost; the account above has it")
+      }
       guard let failure = run.failure else { continue }
       remarks.append(
         "\(run.device.info.id) was lost after \(run.pairs.count) rounds: \(failure); its measurements are partial")
@@ -156,6 +164,9 @@ extension NodeProfiler {
     var works: [String: NodeWork] = [:]
     var pooled: [String: [String: Pool]] = [:]
     let counted = runs.map { $0.counted(atLeast: options.fewestRounds).indices }
+    let timers = Dictionary(
+      zip(runs, counted).map { ($0.device.info.id, $0.timerSeconds(in: $1)) }
+    ) { first, _ in first }
     for node in context.graph.nodes {
       let key = CostSheet.key(node, in: context.graph, precision: request.precision, threads: request.threads)
       works[key] = CostSheet.work(node, in: context.graph)
@@ -169,7 +180,7 @@ extension NodeProfiler {
           if case .unsupported(let reason) = support { row.unsupported[id] = reason }
           continue
         }
-        let samples = run.samples(of: node.name, in: indices)
+        let samples = run.samples(of: node.name, in: indices, timer: timers[id] ?? 0)
         guard let statistics = try? LatencyStatistics(samples) else { continue }
         let source: TimingSource = run.clocks[node.name] == .device ? .deviceTimestamps : .hostClock
         row.costs[id] = cost(

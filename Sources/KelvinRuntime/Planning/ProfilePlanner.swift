@@ -100,7 +100,9 @@ package struct ProfilePlanner {
       }
       return
     }
-    if let virtual = device as? VirtualDevice, case .unsupported(let reason) = virtual.support(key: node.key, family: work.op) {
+    if let virtual = device as? VirtualDevice,
+      case .unsupported(let reason) = virtual.support(key: node.key, family: work.op)
+    {
       record.unsupported[id] = reason
     } else {
       record.set(cost(node, work, device.info), on: id)
@@ -117,9 +119,9 @@ package struct ProfilePlanner {
       model: model.name, modelKey: key, graph: model.graph ?? "", machine: profile.machine.summary,
       devices: profile.devices.map { .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version) },
       units: request.units.description, precision: model.precision)
-    let nodes = Dictionary(model.nodes.map { ($0.name, $0) }) { first, _ in first }
     let makers = Dictionary(
-      model.nodes.flatMap { node in node.outputs.map { ($0.value, node.name) } }) { first, _ in first }
+      model.nodes.flatMap { node in node.outputs.map { ($0.value, node.name) } }
+    ) { first, _ in first }
     return Plan(explanation, of: subject, goal: request.goal) { name in
       let inputs = (nodes[name]?.inputs ?? []).map { makers[$0] ?? $0 }
       return (op: operatorName(of: name), origins: [Plan.Origin(name: name, share: 1)], inputs: inputs)

@@ -53,7 +53,9 @@ package struct ShippedProfiles: Sendable {
         profile.machine.architecture == MachineDescription.hostArchitecture
       else { continue }
       for candidate in profile.devices where candidate.kind == device.kind.rawValue {
-        guard let (rank, closeness) = Self.closeness(device, candidate), rank > best?.rank ?? 0 else { continue }
+        guard let (rank, closeness) = Self.closeness(device, candidate), rank > best?.rank ?? 0,
+          profile.nodes.values.contains(where: { $0[candidate.id] != nil })
+        else { continue }
         best = (rank, Match(name: name, profile: profile, device: candidate, closeness: closeness))
       }
     }

@@ -99,10 +99,15 @@ struct ProfileCommand: ParsableCommand {
   }
 
   private func mergeProfiles() throws {
-    let profiles = try merge.map(readProfile)
-    guard let first = profiles.first, let save else { return }
-    let merged = try profiles.dropFirst().reduce(first) { whole, next throws(ProfilingError) in
-      try whole.merging(next, acrossMachines: true)
+    guard let save, let first = merge.first else { return }
+    var merged = try readProfile(first)
+    for path in merge.dropFirst() {
+      let next = try readProfile(path)
+      for device in next.devices {
+        guard let other = merged.device(device.id), !other.isSame(as: device) else { continue }
+        Console.note("'\(path)' has another \(device.id): \(device.name) replaces \(other.name) and all its costs")
+      }
+      merged = try merged.merging(next, acrossMachines: true)
     }
     try OutputFile.write(try merged.json(), to: save)
     Console.note(
