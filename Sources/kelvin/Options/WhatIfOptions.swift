@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Kelvin
 import KelvinBenchmark
+import KelvinDevices
 import KelvinPlanning
 import KelvinProfiling
 import KelvinRuntime
