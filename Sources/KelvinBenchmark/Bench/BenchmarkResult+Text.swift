@@ -4,7 +4,8 @@ import KelvinRuntime
 extension BenchmarkResult {
   /// What `kelvin bench` prints for people, line by line: starts, warm latency, the load that goes on, the verdict.
   package var lines: [String] {
-    var lines = "\(model.name): \(workload.description)".wrapped(indent: "  ") + machine.summary.wrapped(indent: "  ") + [""]
+    var lines =
+      "\(model.name): \(workload.description)".wrapped(indent: "  ") + machine.summary.wrapped(indent: "  ") + [""]
     lines += startTable + [""] + warmTable
     if workload.kind != .oneShot { lines += [""] + sustainedTable }
     for configuration in configurations {
@@ -34,7 +35,9 @@ extension BenchmarkResult {
         "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ"
       }
     }
-    if !energies.isEmpty { lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(indent: "  ") }
+    if !energies.isEmpty {
+      lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(indent: "  ")
+    }
     lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(indent: "  ") }
     lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
     return lines
@@ -85,7 +88,8 @@ extension BenchmarkResult {
       ])
     }
     let sources = Set(configurations.map(\.thermalSource)).subtracting([""]).sorted()
-    return table.lines(width: 80, leavingOut: ["p99", "drift"]) + sources.flatMap { "heat from: \($0)".wrapped(indent: "  ") }
+    return table.lines(width: 80, leavingOut: ["p99", "drift"])
+      + sources.flatMap { "heat from: \($0)".wrapped(indent: "  ") }
   }
 
   private static func trialTable(_ configuration: ConfigurationResult) -> [String] {

@@ -179,7 +179,8 @@ extension Contestant {
     for transfer in explanation.solution.transfers {
       for device in Set([transfer.from, transfer.to]) { add(device, transfer.seconds) }
     }
-    return seconds.max { ($0.value, $1.key) < ($1.value, $0.key) }.map { Bottleneck(resource: $0.key, seconds: $0.value) }
+    return seconds.max { ($0.value, $1.key) < ($1.value, $0.key) }
+      .map { Bottleneck(resource: $0.key, seconds: $0.value) }
   }
 
   /// Compiles the ranked plans whose energy for a frame is known to be less, the leanest last.

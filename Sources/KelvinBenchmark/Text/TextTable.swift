@@ -21,7 +21,9 @@ struct TextTable {
     guard excess > 0 else { return result }
     var shorter = self
     let room = max(8, (rows.map { $0[0].count }.max() ?? 0) - excess)
-    shorter.rows = rows.map { row in [row[0].count > room ? "\(row[0].prefix(room - 1))…" : row[0]] + row.dropFirst() }
+    shorter.rows = rows.map { row in
+      [row[0].count > room ? "\(row[0].prefix(room - 1))…" : row[0]] + row.dropFirst()
+    }
     return shorter.lines(without: hidden)
   }
 
