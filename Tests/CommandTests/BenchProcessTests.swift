@@ -103,5 +103,6 @@ import Testing
       bench("--workload", "stream", "--duration", "600", "--json"), folder: folder, times: 40)
     #expect(result.status == 130, "\(result)")
     #expect(result.errors.split(separator: "\n").last == "0", "\(result)")
+    #expect(TemporaryFolder.entries(folder.path)?.contains { $0.hasPrefix("kelvin-bench-") } == false)
   }
 }
