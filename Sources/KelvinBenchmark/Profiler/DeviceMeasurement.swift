@@ -113,7 +113,7 @@ final class DeviceMeasurement {
   /// layers and of the whole would fall into different ones.
   func counted(atLeast enough: Int) -> (indices: [Int], areUndisturbed: Bool) {
     let quiet = pairs.indices.filter { pairs[$0].isUndisturbed }
-    if quiet.count >= enough { return (quiet, true) }
+    if quiet.count >= enough || quiet.count == pairs.count { return (quiet, true) }
     let order = pairs.indices.sorted { pairs[$0].plain + pairs[$0].timed < pairs[$1].plain + pairs[$1].timed }
     return (order.prefix((order.count + 1) / 2).sorted(), false)
   }
