@@ -54,7 +54,7 @@ enum LatencyChart {
     return """
       <div class="panel"><h3>\(series.units)\(simulated) <small>\(decay(series.fit))</small></h3>\
       \(latency(series, points, value: value, time: time))\(HeatChart.rows(series, time: time))\
-      \(TimeScale.below(time))\(actions.isEmpty ? "" : "<ol class=\"actions\">\(actions)</ol>\(more)" as Markup)\
+      \(AxisScale.below(time))\(actions.isEmpty ? "" : "<ol class=\"actions\">\(actions)</ol>\(more)" as Markup)\
       \(source)</div>
       """
   }

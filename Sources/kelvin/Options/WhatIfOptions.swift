@@ -4,6 +4,7 @@ import Glibc
 import Kelvin
 import KelvinDevices
 import KelvinBenchmark
+import KelvinDevices
 import KelvinPlanning
 import KelvinProfiling
 import KelvinRuntime
