@@ -49,6 +49,14 @@ struct VerdictTests {
     #expect(alone.winner == nil)
   }
 
+  @Test func theSamePlanIsNotBehindItself() throws {
+    let level = series(0.0102, noise: 0.4, seed: 1)
+    let rounds = [level, series(0.010, noise: 0.4, seed: 2), level.map { $0 * 1.05 }]
+    let finding = try #require(Finding(rounds, plans: [0, 1, 0]))
+    #expect(finding.tied == [0, 1, 2])
+    #expect(finding.runnerUp == nil)
+  }
+
   @Test func aDifferenceOfOnePercentIsNotCalledOne() throws {
     let finding = try #require(Finding([series(0.0100, noise: 1e-5, seed: 1), series(0.0101, noise: 1e-5, seed: 2)]))
     #expect(finding.winner == nil)
