@@ -156,7 +156,9 @@ extension Contestant {
   var sustainedSeconds: Double { slices.reduce(0) { $0 + $1.elapsed } }
 
   func record(_ report: ThermalReport, at time: Double) {
-    heat.append(.init(at: time, state: report.state, headroom: report.headroom))
+    heat.append(
+      .init(
+        at: time, state: report.state, headroom: report.headroom, clockRatio: report.clockRatio, watts: report.watts))
     thermalSource = report.sourceDescription
     var report = report
     report.at = time
