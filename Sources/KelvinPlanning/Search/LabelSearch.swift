@@ -139,8 +139,11 @@ struct LabelSearch {
   private func narrow(_ groups: inout [State], _ labels: Labels, to most: Int) -> Bool {
     let all = groups.flatMap(\.labels)
     guard all.count > most else { return false }
-    let bar = all.map { labels.floor[$0] }.sorted()[most - 1]
-    for group in groups.indices { groups[group].labels.removeAll { labels.floor[$0] > bar } }
+    var isKept = Array(repeating: false, count: labels.count)
+    for label in all.sorted(by: { (labels.floor[$0], $0) < (labels.floor[$1], $1) }).prefix(most) {
+      isKept[label] = true
+    }
+    for group in groups.indices { groups[group].labels.removeAll { !isKept[$0] } }
     return true
   }
 
