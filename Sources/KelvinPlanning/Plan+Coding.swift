@@ -29,7 +29,7 @@ extension PlanCandidate: Codable {
 }
 
 extension Plan.Node: Codable {
-  enum CodingKeys: String, CodingKey { case name, op, origins, device, reason, regret, candidates, transfers }
+  enum CodingKeys: String, CodingKey { case name, op, origins, inputs, device, reason, regret, candidates, transfers }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -37,6 +37,7 @@ extension Plan.Node: Codable {
       name: try fields.decode(String.self, forKey: .name),
       op: try fields.decodeIfPresent(String.self, forKey: .op) ?? "",
       origins: try fields.decodeIfPresent([Plan.Origin].self, forKey: .origins) ?? [],
+      inputs: try fields.decodeIfPresent([String].self, forKey: .inputs) ?? [],
       device: try fields.decode(String.self, forKey: .device),
       reason: try fields.decodeIfPresent(String.self, forKey: .reason) ?? "",
       regret: try fields.decodeIfPresent(Double.self, forKey: .regret),
@@ -50,6 +51,7 @@ extension Plan.Node: Codable {
     try fields.encode(name, forKey: .name)
     try fields.encode(op, forKey: .op)
     try fields.encode(origins, forKey: .origins)
+    try fields.encode(inputs, forKey: .inputs)
     try fields.encode(device, forKey: .device)
     try fields.encode(reason, forKey: .reason)
     try fields.encode(regret, forKey: .regret)

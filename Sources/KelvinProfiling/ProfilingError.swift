@@ -9,6 +9,8 @@ package enum ProfilingError: Error, Hashable, Sendable {
   case unsupportedVersion(document: String, supported: Int, got: Int)
   case invalidValue(document: String, at: String, expected: String, got: String)
   case differentMachine(ours: String, theirs: String)
+  case unreadable(document: String, reason: String)
+  case unknownEnvelope(String, known: [String])
 }
 
 extension ProfilingError: CustomStringConvertible {
@@ -32,6 +34,10 @@ extension ProfilingError: CustomStringConvertible {
       "\(document): \(place): expected \(expected), got \(got)"
     case .differentMachine(let ours, let theirs):
       "profiles of different machines do not merge: \(ours) against \(theirs); keep one file for each machine"
+    case .unreadable(let document, let reason):
+      "\(document): cannot be read: \(reason)"
+    case .unknownEnvelope(let name, let known):
+      "there is no thermal envelope '\(name)': there are \(known.joined(separator: ", ")); a file's name ends in .json"
     }
   }
 }

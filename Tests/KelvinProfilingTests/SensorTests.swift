@@ -124,6 +124,33 @@ struct ContentionTests {
     #expect(ContentionReader.between(before, before, seconds: 1) == nil)
   }
 
+  @Test("threads of our own that wait for each other are no neighbours")
+  func ownThreads() throws {
+    let tree = FixtureTree([
+      "proc/stat": Machines.stat(busy: 100, idle: 900, steal: 0), "proc/pressure/cpu": Machines.pressure(0),
+      "proc/self/stat": "42 (a ) b) R 1 42 42 0 -1 0 0 0 0 0 60 20 0 0 20 0 5 0 1",
+    ])
+    let before = try #require(ContentionReader(tree.files).counters())
+    #expect(before.ownTicks == 80)
+    tree.write("proc/stat", Machines.stat(busy: 190, idle: 910, steal: 0))
+    tree.write("proc/pressure/cpu", Machines.pressure(600_000))
+    tree.write("proc/self/stat", "42 (a ) b) R 1 42 42 0 -1 0 0 0 0 0 110 50 8 0 20 0 5 0 1")
+    let after = try #require(ContentionReader(tree.files).counters())
+    let own = try #require(ContentionReader.between(before, after, seconds: 1))
+    #expect(abs((own.neighbours ?? -1) - 0.02) < 1e-12)
+    #expect(!own.isDisturbed)
+    #expect(!own.isFlat)
+    var foreign = own
+    foreign.neighbours = 0.2
+    #expect(foreign.isDisturbed)
+    // On a machine with processors to spare a neighbour takes nothing from us.
+    foreign.pressure = 0.01
+    #expect(!foreign.isDisturbed)
+    #expect(Contention(steal: 0.05, pressure: 0, utilisation: 0.5, neighbours: 0).isDisturbed)
+    #expect(Contention(steal: 0, pressure: 0.3, utilisation: 1).isDisturbed)
+    #expect(!Contention(steal: 0, pressure: nil, utilisation: 1).isDisturbed)
+  }
+
   @Test("a kernel without steal or pressure, and a file of rubbish")
   func oldKernels() throws {
     let old = FixtureTree(["proc/stat": "cpu  10 0 5 85\n"])

@@ -62,7 +62,7 @@ extension MeasuredProfile {
   /// itself changed, all of them.
   package func removing(_ staleness: [Staleness]) -> MeasuredProfile {
     if staleness.contains(where: { $0.device == nil }) {
-      return MeasuredProfile(kelvinVersion: kelvinVersion, machine: machine)
+      return MeasuredProfile(kelvinVersion: kelvinVersion, machine: machine, label: label, note: note)
     }
     return removing(devices: Set(staleness.compactMap(\.device)))
   }
@@ -71,7 +71,9 @@ extension MeasuredProfile {
     var kept = self
     kept.devices.removeAll { gone.contains($0.id) }
     kept.transfers.removeAll { gone.contains($0.from) || gone.contains($0.to) }
+    kept.corun.removeAll { gone.contains($0.a) || gone.contains($0.b) }
     kept.nodes = nodes.mapValues { $0.filter { !gone.contains($0.key) } }.filter { !$0.value.isEmpty }
+    kept.work = work.filter { kept.nodes[$0.key] != nil }
     kept.startup = startup.mapValues { $0.filter { !gone.contains($0.key) } }.filter { !$0.value.isEmpty }
     return kept
   }

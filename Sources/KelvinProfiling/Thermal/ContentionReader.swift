@@ -7,12 +7,19 @@ package struct ContentionCounters: Sendable, Hashable {
   /// Microseconds in which some task waited for a processor, from `/proc/pressure/cpu`; nil where there is no
   /// such file.
   package var pressureMicroseconds: UInt64?
+  /// The part of `busyTicks` that was this process's, its ended children's included, from `/proc/self/stat`; nil where
+  /// that cannot be read.
+  package var ownTicks: UInt64?
 
-  package init(busyTicks: UInt64, idleTicks: UInt64, stolenTicks: UInt64, pressureMicroseconds: UInt64? = nil) {
+  package init(
+    busyTicks: UInt64, idleTicks: UInt64, stolenTicks: UInt64, pressureMicroseconds: UInt64? = nil,
+    ownTicks: UInt64? = nil
+  ) {
     self.busyTicks = busyTicks
     self.idleTicks = idleTicks
     self.stolenTicks = stolenTicks
     self.pressureMicroseconds = pressureMicroseconds
+    self.ownTicks = ownTicks
   }
 }
 
@@ -24,21 +31,36 @@ package struct Contention: Sendable, Hashable, Codable {
   package var pressure: Double?
   /// Share of processor time spent working, by anyone, 0...1.
   package var utilisation: Double
+  /// Share of processor time that other processes worked, 0...1; nil where unknown.
+  package var neighbours: Double?
 
-  package init(steal: Double, pressure: Double?, utilisation: Double) {
+  package init(steal: Double, pressure: Double?, utilisation: Double, neighbours: Double? = nil) {
     self.steal = steal
     self.pressure = pressure
     self.utilisation = utilisation
+    self.neighbours = neighbours
   }
 
   package static let flatSteal = 0.02
   package static let flatPressure = 0.10
+  /// Ticks are sampled: an interval of half a second on two processors is told from none only above this share.
+  package static let flatNeighbours = 0.05
 
-  /// Nobody disturbed the interval noticeably, so a slow clock in it is the clock's own doing.
+  /// Nobody waited noticeably for a processor, so a slow clock in it is the clock's own doing.
   package var isFlat: Bool { steal <= Self.flatSteal && (pressure ?? 0) <= Self.flatPressure }
+
+  /// Whether somebody else took processor time that this process wanted: the hypervisor's other guests, or other
+  /// processes while tasks waited. Waiting alone does not count: a software driver with as many threads as there are
+  /// processors makes this process wait for itself.
+  package var isDisturbed: Bool {
+    guard steal <= Self.flatSteal else { return true }
+    guard let neighbours else { return !isFlat }
+    let hasWaiting = pressure.map { $0 > Self.flatPressure } ?? (utilisation > 0.9)
+    return neighbours > Self.flatNeighbours && hasWaiting
+  }
 }
 
-/// Reads `/proc/stat` and `/proc/pressure/cpu`: contention, which is not heat.
+/// Reads `/proc/stat`, `/proc/self/stat` and `/proc/pressure/cpu`: contention, which is not heat.
 package struct ContentionReader: Sendable {
   package let files: SystemFiles
 
@@ -54,7 +76,7 @@ package struct ContentionReader: Sendable {
     func tick(_ index: Int) -> UInt64 { index < ticks.count ? ticks[index] ?? 0 : 0 }
     return ContentionCounters(
       busyTicks: tick(0) &+ tick(1) &+ tick(2) &+ tick(5) &+ tick(6), idleTicks: tick(3) &+ tick(4),
-      stolenTicks: tick(7), pressureMicroseconds: pressure())
+      stolenTicks: tick(7), pressureMicroseconds: pressure(), ownTicks: ownTicks())
   }
 
   /// - Parameter seconds: between the two, on the monotonic clock.
@@ -73,7 +95,25 @@ package struct ContentionReader: Sendable {
     if let before = earlier.pressureMicroseconds, let after = later.pressureMicroseconds, after >= before, seconds > 0 {
       pressure = min(1, Double(after - before) / 1e6 / seconds)
     }
-    return Contention(steal: stolen / whole, pressure: pressure, utilisation: busy / whole)
+    var neighbours: Double?
+    if let before = earlier.ownTicks, let after = later.ownTicks, after >= before {
+      neighbours = max(0, busy - Double(after - before)) / whole
+    }
+    return Contention(steal: stolen / whole, pressure: pressure, utilisation: busy / whole, neighbours: neighbours)
+  }
+
+  /// The 14th to 17th fields are user and system ticks of the process and of its children that have ended. The second
+  /// is a name in parentheses that may hold anything.
+  private func ownTicks() -> UInt64? {
+    guard let text = files.text("proc/self/stat"), let name = text.lastIndex(of: ")") else { return nil }
+    let fields = text[text.index(after: name)...].split(separator: " ")
+    guard fields.count > 14 else { return nil }
+    var sum: UInt64 = 0
+    for field in fields[11...14] {
+      guard let ticks = UInt64(field) else { return nil }
+      sum &+= ticks
+    }
+    return sum
   }
 
   private func pressure() -> UInt64? {

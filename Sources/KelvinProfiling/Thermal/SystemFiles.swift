@@ -8,11 +8,27 @@ package struct SystemFiles: Sendable, Hashable {
     self.root = root.hasSuffix("/") ? root : root + "/"
   }
 
-  /// The text at `path` (relative to the root), without surrounding white space. Nil when it is absent, unreadable,
-  /// longer than `limit` bytes or not UTF-8: sensors vanish, and a missing value is no error here.
-  package func text(_ path: String, limit: Int = 1 << 20) -> String? {
+  /// Why a file gave no bytes.
+  package enum Failure: Error, Hashable, CustomStringConvertible {
+    case system(Int32)
+    /// It goes on after this many bytes.
+    case tooLong(Int)
+
+    package var description: String {
+      switch self {
+      case .system(let code): String(cString: strerror(code))
+      case .tooLong(let bytes): "longer than \(bytes) bytes"
+      }
+    }
+
+    /// Present, but not for this user.
+    package var isDenied: Bool { self == .system(EACCES) || self == .system(EPERM) }
+  }
+
+  /// The bytes at `path` (relative to the root), of which there may be `limit`.
+  package func bytes(_ path: String, limit: Int = 1 << 20) -> Result<[UInt8], Failure> {
     let descriptor = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { return .failure(.system(errno)) }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
@@ -20,12 +36,18 @@ package struct SystemFiles: Sendable, Hashable {
       let got = read(descriptor, &chunk, chunk.count)
       if got < 0 {
         if errno == EINTR { continue }
-        return nil
+        return .failure(.system(errno))
       }
-      if got == 0 { break }
+      if got == 0 { return .success(bytes) }
       bytes += chunk.prefix(got)
-      guard bytes.count <= limit else { return nil }
+      guard bytes.count <= limit else { return .failure(.tooLong(bytes.count)) }
     }
+  }
+
+  /// The text at `path` (relative to the root), without surrounding white space. Nil when it is absent, unreadable,
+  /// longer than `limit` bytes or not UTF-8: sensors vanish, and a missing value is no error here.
+  package func text(_ path: String, limit: Int = 1 << 20) -> String? {
+    guard case .success(let bytes) = bytes(path, limit: limit) else { return nil }
     return String(validating: bytes, as: UTF8.self).map { Self.trimmed($0) }
   }
 

@@ -18,7 +18,7 @@ package struct ThermalPole: Sendable, Hashable, Codable {
 /// Load p is power over sustainable power; headroom h is temperature rise over the rise at the limit, so h = 1 is the
 /// limit and a constant p settles at h = p. Each pole obeys τ dh/dt = p − h, stepped exactly:
 /// h′ = a h + (1 − a) p with a = e^(−dt/τ), for any dt. Time is the caller's.
-package struct ThermalModel: Sendable, Hashable {
+package struct ThermalModel: Sendable, Hashable, Codable {
   package let fast: ThermalPole
   package let slow: ThermalPole
   /// Normalised rise along each path.

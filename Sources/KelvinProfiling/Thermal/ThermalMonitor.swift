@@ -33,6 +33,31 @@ package struct ThermalReport: Sendable, Hashable, Codable {
   package var throttleEvents: Int
   /// Seconds until the limit at the present load, by the model; nil when it will not be reached.
   package var timeToLimit: Double?
+  /// For asking what another load would do from here.
+  package var outlook: ThermalOutlook?
+  /// What limits trust in this report: counters that may not be read, sensors that stopped answering.
+  package var remarks: [String]
+
+  package init(
+    at: Double, state: ThermalState, headroom: Double, source: ThermalSource, sourceDescription: String,
+    celsius: Double? = nil, watts: Double? = nil, clockRatio: Double? = nil, contention: Contention? = nil,
+    throttleEvents: Int = 0, timeToLimit: Double? = nil, outlook: ThermalOutlook? = nil,
+    remarks: [String] = []
+  ) {
+    self.at = at
+    self.state = state
+    self.headroom = headroom
+    self.source = source
+    self.sourceDescription = sourceDescription
+    self.celsius = celsius
+    self.watts = watts
+    self.clockRatio = clockRatio
+    self.contention = contention
+    self.throttleEvents = throttleEvents
+    self.timeToLimit = timeToLimit
+    self.outlook = outlook
+    self.remarks = remarks
+  }
 }
 
 /// Watches the machine's heat with the best source it has, and names that source.

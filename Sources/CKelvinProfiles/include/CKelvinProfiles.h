@@ -1,0 +1,2 @@
+#pragma once
+#include "shipped_profiles.h"
