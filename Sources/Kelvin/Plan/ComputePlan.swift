@@ -72,8 +72,10 @@ public struct ComputePlan: Sendable {
     var index: [String: (layer: Int, share: Double)] = [:]
     for (number, (node, layer)) in pairs.enumerated() {
       for origin in node.origins {
-        usages[origin.name] = layer.usage
-        if origin.share > index[origin.name]?.share ?? -1 { index[origin.name] = (number, origin.share) }
+        if origin.share > index[origin.name]?.share ?? -1 {
+          index[origin.name] = (number, origin.share)
+          usages[origin.name] = layer.usage
+        }
         guard let cost = layer.cost else { continue }
         let before = costs[origin.name]
         costs[origin.name] = Cost(
