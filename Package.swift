@@ -53,8 +53,8 @@ let package = Package(
     swift("KelvinPlanning"),
     swift("KelvinProfiling", "CKelvinDrivers", "CKelvinProfiles"),
     swift(
-      "KelvinRuntime", "CKelvinDrivers", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinPlanning",
-      "KelvinProfiling"),
+      "KelvinRuntime", "CKelvinDrivers", "CKelvinProfiles", "KelvinGraph", "KelvinPasses", "KelvinDevices",
+      "KelvinPlanning", "KelvinProfiling"),
     swift("KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime"),
     swift(
       "Kelvin", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices", "KelvinReference",
@@ -74,6 +74,7 @@ let package = Package(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
+    .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(
       name: "TestSupport", dependencies: ["CMutexForTSan", "KelvinGraph", "KelvinDevices", "KelvinReference"],
@@ -84,7 +85,7 @@ let package = Package(
       "KelvinRuntimeTests", "KelvinRuntime", "KelvinGraph", "KelvinDevices", "KelvinNull", "KelvinReference",
       "KelvinPlanning", "KelvinProfiling", "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses",
+      "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses",
       "KelvinDevices",
       "KelvinReference", "KelvinRuntime", "KelvinPlanning", "KelvinImages", "TestSupport"),
     test(

@@ -16,7 +16,7 @@ if ! compgen -G '/dev/dri/renderD*' > /dev/null && ! [ -e /dev/nvidia0 ]; then
   packages+=(mesa-vulkan-drivers pocl-opencl-icd)
 fi
 if [ "${1:-}" = --tests ]; then
-  packages+=(vulkan-validationlayers)
+  packages+=(vulkan-validationlayers chromium python3)  # reports are looked at in a browser
 fi
 
 missing=()

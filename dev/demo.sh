@@ -45,4 +45,10 @@ run bench "$model" --workload one-shot "${choices[@]}"
 say '6. For a stream of 30 pictures a second: is it sustained, and does it drift?'
 run bench "$model" --workload stream --fps 30 --duration 12 "${choices[@]}" --report demo-report.html
 
+say '7. And on a machine with a discrete GPU? (a sample profile, not a measurement: its graph is planned from it alone)'
+run plan --profile sample-discrete-gpu
+
+say '   ... and what if its card sat behind PCIe 3.0 with four lanes?'
+run plan --profile sample-discrete-gpu --link cpu:vulkan:0=3.2GB/s,15us
+
 say 'The whole story with charts is in demo-report.html'

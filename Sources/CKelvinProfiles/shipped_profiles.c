@@ -15,8 +15,12 @@ static const char desktop[] = {
 static const char server[] = {
 #embed "../../Profiles/thermal/server.json" suffix(, 0)
 };
+static const char sample_discrete_gpu[] = {
+#embed "../../Profiles/devices/sample-discrete-gpu.json" suffix(, 0)
+};
 
 static const KelvinShippedProfile profiles[] = {
+    {"devices", "sample-discrete-gpu", sample_discrete_gpu, sizeof sample_discrete_gpu - 1},
     {"thermal", "phone", phone, sizeof phone - 1},
     {"thermal", "fanless-laptop", fanless_laptop, sizeof fanless_laptop - 1},
     {"thermal", "laptop", laptop, sizeof laptop - 1},

@@ -4,11 +4,14 @@ package enum BenchmarkError: Error, Hashable, Sendable, CustomStringConvertible 
   case invalidWorkload(document: String, reason: String)
   /// A benchmark that has nothing to run.
   case invalidRequest(String)
+  /// A process that should have started and answered did not.
+  case startFailed(String)
 
   package var description: String {
     switch self {
     case .invalidWorkload(let document, let reason): "workload \(document): \(reason)"
     case .invalidRequest(let reason): reason
+    case .startFailed(let reason): "a fresh process: \(reason)"
     }
   }
 }

@@ -9,6 +9,10 @@ package struct CostSample: Hashable, Sendable {
     self.bytes = bytes
     self.seconds = seconds
   }
+
+  var isUsable: Bool {
+    seconds > 0 && seconds.isFinite && operations >= 0 && operations.isFinite && bytes >= 0 && bytes.isFinite
+  }
 }
 
 /// A model and how far it is off where it was not fitted.
@@ -25,13 +29,24 @@ extension Roofline {
   /// combinations; the one with the smaller leave-one-out error is kept.
   /// - Returns: `nil` with fewer than four usable samples (positive and finite seconds).
   package static func fit(_ samples: [CostSample]) -> Fitted<Roofline>? {
-    let usable = samples.filter { $0.seconds > 0 && $0.seconds.isFinite && $0.operations >= 0 && $0.bytes >= 0 }
+    let usable = samples.filter(\.isUsable)
     guard usable.count >= 4 else { return nil }
     return [Combination.serial, .overlapped].compactMap { combination in
       LeaveOneOut.assess(
         usable, seconds: \.seconds, fit: { Self.fit($0, combination) },
         estimate: { $0.estimate(operations: $1.operations, bytes: $1.bytes) })
     }.min { $0.leaveOneOutError < $1.leaveOneOutError }
+  }
+
+  /// The combination that comes closer to the samples it is fitted to, by the median relative error.
+  static func best(_ samples: [CostSample]) -> Roofline? {
+    func error(_ model: Roofline) -> Double {
+      let errors = samples.map { sample in
+        abs(model.estimate(operations: sample.operations, bytes: sample.bytes) / sample.seconds - 1)
+      }
+      return errors.sorted()[errors.count / 2]
+    }
+    return [Combination.serial, .overlapped].compactMap { fit(samples, $0) }.min { error($0) < error($1) }
   }
 
   private static func fit(_ samples: [CostSample], _ combination: Combination) -> Roofline? {
@@ -76,7 +91,7 @@ extension TransferModel {
   }
 }
 
-private enum LeaveOneOut {
+enum LeaveOneOut {
   static func assess<Sample, Model>(
     _ samples: [Sample], seconds: (Sample) -> Double, fit: ([Sample]) -> Model?, estimate: (Model, Sample) -> Double
   ) -> Fitted<Model>? {

@@ -87,6 +87,28 @@ package enum DeviceKind: String, Hashable, Sendable, Codable, CaseIterable {
       general: Roofline(overheadSeconds: overhead, operationsPerSecond: operations, bytesPerSecond: bytes))
   }
 
+  /// A guess, as `guess`, for compiling one node and running it for the first time: packing weights on a CPU, making a
+  /// pipeline elsewhere.
+  package var startGuess: Double {
+    switch self {
+    case .cpu: 5e-4
+    case .integratedGPU, .discreteGPU, .software: 8e-3
+    case .accelerator: 2e-2
+    case .reference, .null: 0
+    }
+  }
+
+  /// A guess, as `guess`, of watts drawn when idle and when busy, host memory apart.
+  package var powerGuess: (idle: Double, busy: Double) {
+    switch self {
+    case .cpu, .software, .reference: (10, 65)
+    case .integratedGPU: (1, 15)
+    case .discreteGPU: (15, 200)
+    case .accelerator: (0.5, 8)
+    case .null: (0, 0)
+    }
+  }
+
   /// A guess, as `guess`, for copies between the host and a device of this kind, one submission and its wait included.
   package var transferGuess: TransferModel {
     switch self {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension PlanCandidate: Codable {
-  enum CodingKeys: String, CodingKey { case device, seconds, source, unsupported, regret }
+  enum CodingKeys: String, CodingKey { case device, seconds, source, unsupported, joules, regret }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -10,6 +10,7 @@ extension PlanCandidate: Codable {
       self.init(
         device: device, seconds: seconds,
         source: try fields.decodeIfPresent(CostSource.self, forKey: .source) ?? .estimated,
+        joules: try fields.decodeIfPresent(Double.self, forKey: .joules),
         regret: try fields.decodeIfPresent(Double.self, forKey: .regret))
     } else {
       self.init(device: device, unsupported: try fields.decode(String.self, forKey: .unsupported))
@@ -22,12 +23,13 @@ extension PlanCandidate: Codable {
     try fields.encodeIfPresent(seconds, forKey: .seconds)
     try fields.encodeIfPresent(source, forKey: .source)
     try fields.encodeIfPresent(unsupported, forKey: .unsupported)
+    try fields.encodeIfPresent(joules, forKey: .joules)
     try fields.encodeIfPresent(regret, forKey: .regret)
   }
 }
 
 extension Plan.Node: Codable {
-  enum CodingKeys: String, CodingKey { case name, op, origins, device, reason, regret, candidates, transfers }
+  enum CodingKeys: String, CodingKey { case name, op, origins, inputs, device, reason, regret, candidates, transfers }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -35,6 +37,7 @@ extension Plan.Node: Codable {
       name: try fields.decode(String.self, forKey: .name),
       op: try fields.decodeIfPresent(String.self, forKey: .op) ?? "",
       origins: try fields.decodeIfPresent([Plan.Origin].self, forKey: .origins) ?? [],
+      inputs: try fields.decodeIfPresent([String].self, forKey: .inputs) ?? [],
       device: try fields.decode(String.self, forKey: .device),
       reason: try fields.decodeIfPresent(String.self, forKey: .reason) ?? "",
       regret: try fields.decodeIfPresent(Double.self, forKey: .regret),
@@ -48,6 +51,7 @@ extension Plan.Node: Codable {
     try fields.encode(name, forKey: .name)
     try fields.encode(op, forKey: .op)
     try fields.encode(origins, forKey: .origins)
+    try fields.encode(inputs, forKey: .inputs)
     try fields.encode(device, forKey: .device)
     try fields.encode(reason, forKey: .reason)
     try fields.encode(regret, forKey: .regret)

@@ -73,6 +73,8 @@ package struct Plan: Hashable, Sendable {
     package var name: String
     package var op: String
     package var origins: [Origin]
+    /// The nodes whose values this one reads, and the graph's inputs by their own names; constants are left out.
+    package var inputs: [String]
     package var device: String
     package var reason: String
     package var regret: Double?
@@ -80,12 +82,13 @@ package struct Plan: Hashable, Sendable {
     package var transfers: [PlannedTransfer]
 
     package init(
-      name: String, op: String, origins: [Origin], device: String, reason: String, regret: Double?,
-      candidates: [PlanCandidate], transfers: [PlannedTransfer]
+      name: String, op: String, origins: [Origin], inputs: [String] = [], device: String, reason: String,
+      regret: Double?, candidates: [PlanCandidate], transfers: [PlannedTransfer]
     ) {
       self.name = name
       self.op = op
       self.origins = origins
+      self.inputs = inputs
       self.device = device
       self.reason = reason
       self.regret = regret
@@ -117,19 +120,19 @@ package struct Plan: Hashable, Sendable {
   }
 
   /// The record of an explained plan.
-  /// - Parameter describe: a node's operator and origins, by its id.
+  /// - Parameter describe: a node's operator, origins and inputs, by its id.
   package init(
     _ explanation: PlanExplanation, of subject: Subject, goal: Goal,
-    describe: (_ node: String) -> (op: String, origins: [Origin])
+    describe: (_ node: String) -> (op: String, origins: [Origin], inputs: [String])
   ) {
     self.init(
       subject: subject, goal: goal, predicted: explanation.solution.predicted, method: explanation.solution.method,
       gap: explanation.solution.gap,
       bestSingleDevice: explanation.bestSingleDevice.map { SingleDevice(device: $0.device, predicted: $0.predicted) },
       nodes: explanation.nodes.map { record in
-        let (op, origins) = describe(record.node)
+        let (op, origins, inputs) = describe(record.node)
         return Node(
-          name: record.node, op: op, origins: origins, device: record.device, reason: record.reason,
+          name: record.node, op: op, origins: origins, inputs: inputs, device: record.device, reason: record.reason,
           regret: record.regret, candidates: record.candidates,
           transfers: record.transfers.map { transfer in
             var inside = transfer

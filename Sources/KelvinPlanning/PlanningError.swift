@@ -15,6 +15,8 @@ package struct PlanningError: Error, Hashable, Sendable, CustomStringConvertible
     case limit
     /// No placement satisfies the problem; `node` says where it fails.
     case infeasible
+    /// A number that the goal needs and nobody gave.
+    case missing
     /// A goal that no policy in the catalog serves.
     case unsupported
     /// A saved plan that belongs to another model, graph or machine.

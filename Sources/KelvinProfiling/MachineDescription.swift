@@ -40,7 +40,7 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     processor = fields["model name"] ?? fields["Hardware"] ?? board ?? "unknown"
     logicalCores = processors
     kernel = files.text("proc/sys/kernel/osrelease") ?? "unknown"
-    architecture = Self.architecture
+    architecture = Self.hostArchitecture
     let memory = (files.text("proc/meminfo") ?? "").split(separator: "\n").first { $0.hasPrefix("MemTotal:") }
     let kibibytes = memory?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     memoryBytes = kibibytes.multipliedReportingOverflow(by: 1024).overflow ? 0 : kibibytes * 1024
@@ -61,7 +61,8 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     return parts.joined(separator: ", ")
   }
 
-  private static var architecture: String {
+  /// Of the machine this was built for.
+  package static var hostArchitecture: String {
     #if arch(x86_64)
       "x86_64"
     #elseif arch(arm64)

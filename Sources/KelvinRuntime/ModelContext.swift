@@ -36,13 +36,19 @@ package struct ModelContext: Sendable {
   /// The key of the graph: its nodes, types and shapes.
   package var graphKey: ContentKey { ContentKey([graph.description]) }
 
-  package var planner: Planner { Planner(inventory: inventory, costs: costs) }
+  package var planner: Planner { Planner(inventory: inventory, costs: costs, model: key) }
 
   /// The same model with other costs.
   package func with(costs: CostSheet) -> ModelContext {
     ModelContext(
       name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs,
       stores: stores)
+  }
+
+  /// The same model with nothing kept from earlier compilations.
+  package func withoutCache() -> ModelContext {
+    ModelContext(
+      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs)
   }
 
   /// The best plan, its reasons and alternatives.
@@ -59,9 +65,13 @@ package struct ModelContext: Sendable {
       },
       units: request.units.description, precision: request.precision.rawValue)
     let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
+    let makers = Dictionary(graph.nodes.flatMap { node in node.outputs.map { ($0, node.name) } }) { first, _ in first }
     return Plan(explanation, of: subject, goal: request.goal) { name in
-      guard let node = nodes[name] else { return (op: "", origins: []) }
-      return (op: node.op.name, origins: node.originShares.map { .init(name: $0.origin.name, share: $0.share) })
+      guard let node = nodes[name] else { return (op: "", origins: [], inputs: []) }
+      return (
+        op: node.op.name, origins: node.originShares.map { .init(name: $0.origin.name, share: $0.share) },
+        inputs: node.inputs.filter { graph[$0].weight == nil }.map { makers[$0] ?? graph[$0].name }.uniqued
+      )
     }
   }
 

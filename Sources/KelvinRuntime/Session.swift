@@ -202,9 +202,11 @@ package final class Session {
 
   /// One inference on tensors.
   ///
-  /// - Parameter tensors: one for each input of the graph, of its type.
+  /// - Parameters:
+  ///   - tensors: one for each input of the graph, of its type.
+  ///   - cancellation: as of `run`.
   /// - Throws: `invalidInput` where they do not fit.
-  package func run(_ tensors: [Tensor]) throws(RuntimeError) -> [Tensor] {
+  package func run(_ tensors: [Tensor], _ cancellation: Cancellation? = nil) throws(RuntimeError) -> [Tensor] {
     let graph = model.graph
     guard tensors.count == graph.inputs.count else {
       throw .invalidInput(name: "all", reason: "expected \(graph.inputs.count) tensors, got \(tensors.count)")
@@ -215,7 +217,7 @@ package final class Session {
       }
       tensor.bytes.withUnsafeBytes { raw in withInput(index) { $0.copyMemory(from: raw) } }
     }
-    try run()
+    try run(cancellation)
     return graph.outputs.enumerated().map { index, id in
       Tensor(graph[id].type, withOutput(index) { Bytes(copying: $0) })
     }

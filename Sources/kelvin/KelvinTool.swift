@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinProfiling
 
 /// The command line. DESIGN: "Command line contract".
 @main
@@ -11,11 +12,15 @@ struct KelvinTool: ParsableCommand {
     version: kelvinVersion,
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
-      PlanCommand.self, ProfileCommand.self, BenchCommand.self, OperatorsCommand.self,
+      PlanCommand.self, ProfileCommand.self, BenchCommand.self, OperatorsCommand.self, StartCommand.self,
     ])
+
+  /// When the program began, in seconds of CLOCK_MONOTONIC.
+  static let began = MonotonicClock.now()
 
   /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.
   static func main() {
+    _ = began
     Console.prepare()
     do {
       var command = try parseAsRoot()

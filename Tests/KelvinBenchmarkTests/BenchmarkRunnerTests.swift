@@ -30,7 +30,7 @@ struct BenchmarkRunnerTests {
     ).run()
   }
 
-  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24)
+  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, warmSeconds: 0)
 
   @Test func oneShotNamesTheFasterDeviceAndSavesItsPlan() throws {
     let result = try bench(try context(cpu: 1e-3, gpu: 4e-3), oneShot, units: ["cpu", "gpu:0"])
@@ -39,10 +39,12 @@ struct BenchmarkRunnerTests {
     #expect(result.comparisons[1].contains("slower than cpu"))
     #expect(Set(result.bestPlan.placement.values) == ["cpu"])
     let cpu = result.configurations[0]
-    #expect(abs(cpu.warm.p50 - 3e-3) < 1e-9)
-    #expect(cpu.warm.count == 24)
-    #expect(abs(cpu.load - 2e-3) < 1e-12)
+    #expect(abs((cpu.warm?.p50 ?? 0) - 3e-3) < 1e-9)
+    #expect(cpu.warm?.count == 24)
+    #expect(abs((cpu.load ?? 0) - 2e-3) < 1e-12)
     #expect(cpu.starts.count == oneShot.starts)
+    #expect(cpu.coldStarts.count == oneShot.coldStarts)
+    #expect(abs((cpu.coldTotal ?? 0) - 6e-3) < 1e-9)
   }
 
   @Test func equalDevicesHaveNoWinner() throws {
@@ -71,7 +73,7 @@ struct BenchmarkRunnerTests {
 
   @Test func aStreamCountsWhatItDrops() throws {
     let workload = Workload(
-      name: "test", kind: .stream, iterations: 12, framesPerSecond: 20, duration: 6)
+      name: "test", kind: .stream, iterations: 12, warmSeconds: 0, framesPerSecond: 20, duration: 6)
     let result = try bench(try context(cpu: 5e-3, gpu: 40e-3), workload, units: ["cpu", "gpu:0"])
     let (cpu, gpu) = (
       try #require(result.configurations[0].sustained), try #require(result.configurations[1].sustained)
@@ -90,7 +92,7 @@ struct BenchmarkRunnerTests {
   }
 
   @Test func theDocumentHasTheShapeOthersRelyOn() throws {
-    let workload = Workload(name: "test", kind: .throughput, iterations: 12, duration: 1)
+    let workload = Workload(name: "test", kind: .throughput, iterations: 12, warmSeconds: 0, duration: 1, inFlight: 1)
     let result = try bench(try context(cpu: 1e-3, gpu: 4e-3), workload, units: ["cpu", "gpu:0"])
     let json = try result.json()
     struct Document: Decodable {
@@ -117,7 +119,7 @@ struct BenchmarkRunnerTests {
     #expect(abs(document.configurations[0].throughput - 1000 / 3) < 1)
     #expect(document.verdict == result.verdict.text)
     let text = result.lines.joined(separator: "\n")
-    #expect(text.contains("Throughput") && text.contains("* cpu") && text.contains("Against the reference"))
+    #expect(text.contains("Throughput") && text.contains("* cpu") && text.contains("largest Δ"))
     #expect(HTMLReport.render(result.report(generated: "now")).contains("pick cpu"))
   }
 

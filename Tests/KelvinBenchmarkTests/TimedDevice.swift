@@ -22,12 +22,15 @@ final class TimedDevice: Device {
   let seconds: @Sendable (Node) -> Double
   /// Seconds of each submission beyond its nodes.
   let overhead: Double
+  /// Whether the next submission fails, as on a card that is gone.
+  let fails: @Sendable () -> Bool
   private let refuses: @Sendable (Node) -> Bool
   private let reference = ReferenceDevice()
 
   init(
     _ id: String, kind: DeviceInfo.Kind, clock: VirtualClock, overhead: Double = 0,
-    refuses: @escaping @Sendable (Node) -> Bool = { _ in false }, seconds: @escaping @Sendable (Node) -> Double
+    refuses: @escaping @Sendable (Node) -> Bool = { _ in false },
+    fails: @escaping @Sendable () -> Bool = { false }, seconds: @escaping @Sendable (Node) -> Double
   ) {
     info = DeviceInfo(
       id: id, name: "timed \(id)", kind: kind, driver: "test", version: "1", memory: 1 << 30,
@@ -35,6 +38,7 @@ final class TimedDevice: Device {
     self.clock = clock
     self.overhead = overhead
     self.refuses = refuses
+    self.fails = fails
     self.seconds = seconds
   }
 
@@ -80,6 +84,9 @@ private final class TimedInvocation: Invocation {
   }
 
   func submit(after events: [any Event]) throws(DeviceError) {
+    guard !executable.device.fails() else {
+      throw DeviceError(.lost, device: executable.device.info.id, place: "submission", reason: "the card is gone")
+    }
     try inner.submit(after: events)
     executable.device.clock.advance(by: executable.costs.reduce(executable.device.overhead) { $0 + $1.seconds })
   }

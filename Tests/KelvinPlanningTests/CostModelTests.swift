@@ -66,4 +66,43 @@ import Testing
     #expect(guess(.integratedGPU) < guess(.cpu))
     #expect(guess(.cpu) < guess(.software))
   }
+
+  /// Two families, one ten times as fast as the other: neither is described by what both have in common.
+  @Test func familiesAreFittedApart() throws {
+    var random = Seeded(4_711)
+    let samples = (0..<40).map { index in
+      let operations = Double.random(in: 1e6...1e8, using: &random)
+      let rate = index.isMultiple(of: 2) ? 1e11 : 1e10
+      return FamilySample(
+        family: index.isMultiple(of: 2) ? "convolution" : "convolution depthwise",
+        cost: CostSample(operations: operations, bytes: 1, seconds: 2e-6 + operations / rate))
+    }
+    let fitted = try #require(DeviceCoefficients.fit(samples))
+    #expect(fitted.leaveOneOutError < 0.02)
+    let model = fitted.model
+    #expect(abs(model.estimate(operator: "convolution", operations: 1e9, bytes: 1) / 1e-2 - 1) < 0.05)
+    #expect(abs(model.estimate(operator: "convolution depthwise", operations: 1e9, bytes: 1) / 1e-1 - 1) < 0.05)
+    #expect(model.estimate(operator: "softmax", operations: 1e9, bytes: 1) > 1e-2)
+  }
+
+  /// Seconds without any law: an error measured on the samples that were fitted would look better than it is.
+  @Test func theLeaveOneOutErrorIsThatOfNodesNotSeen() throws {
+    var random = Seeded(815)
+    let samples = (0..<5).map { _ in
+      FamilySample(
+        family: "softmax",
+        cost: CostSample(
+          operations: Double.random(in: 1e3...1e6, using: &random), bytes: Double.random(in: 1e3...1e6, using: &random),
+          seconds: Double.random(in: 1e-6...1e-3, using: &random)))
+    }
+    let fitted = try #require(DeviceCoefficients.fit(samples))
+    let seen = samples.map { sample in
+      let estimate = fitted.model.estimate(
+        operator: "softmax", operations: sample.cost.operations, bytes: sample.cost.bytes)
+      return abs(estimate / sample.cost.seconds - 1)
+    }
+    #expect(fitted.leaveOneOutError >= seen.sorted()[2])
+    #expect(fitted.leaveOneOutError > 0.2)
+    #expect(DeviceCoefficients.fit(Array(samples.prefix(3))) == nil)
+  }
 }

@@ -118,12 +118,6 @@ import Testing
     #expect(error?.code == .infeasible)
     #expect(["c", "d"].contains(error?.node))
   }
-
-  @Test func refusesAGoalWithoutAPolicy() {
-    let text = Golden.chain.replacing("\"pins\": {}", with: "\"goal\": \"sustained\"")
-    let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text).solve() }
-    #expect(error?.code == .unsupported)
-  }
 }
 
 extension String {

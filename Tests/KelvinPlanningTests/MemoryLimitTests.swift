@@ -16,7 +16,7 @@ import Testing
     let plan = try PlanningProblem(text: Self.limited(15)).explain()
     #expect(plan.solution.predicted == 100)
     #expect(Set(plan.solution.placement.values) == ["cpu"])
-    #expect(plan.nodes[1].reason == "only device that can run it (its values do not fit on gpu)")
+    #expect(plan.nodes[1].reason == "its values do not fit on gpu")
   }
 
   /// With `d` on the gpu, `x` would stay there while `c` makes `z` from `y`: 24 bytes.

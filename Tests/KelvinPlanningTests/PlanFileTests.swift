@@ -11,7 +11,7 @@ import Testing
         .init(id: "cpu", name: "CPU", driver: "", version: ""),
         .init(id: "gpu", name: "GPU", driver: "d", version: "1"),
       ], units: "all", precision: "full")
-    return Plan(explanation, of: subject, goal: .latency) { ("conv", [.init(name: "layer_\($0)", share: 1)]) }
+    return Plan(explanation, of: subject, goal: .latency) { ("conv", [.init(name: "layer_\($0)", share: 1)], ["x"]) }
   }
 
   @Test func survivesAFileAndKeepsItsRecords() throws {

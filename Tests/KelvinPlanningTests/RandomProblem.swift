@@ -32,15 +32,17 @@ struct RandomProblem {
     return "\(Double(count) / 1024)"
   }
 
-  mutating func json(nodes count: Int) -> String {
+  /// - Parameter goal: adds what that goal needs: shared resources, start costs, energies and a power budget.
+  mutating func json(nodes count: Int, goal: Goal = .latency) -> String {
     let host = devices.randomElement(using: &random) ?? "cpu"
     let dear = [4, 40, 400].randomElement(using: &random) ?? 40
     let missing = chance(30) ? 25 : 0
     var transfers: [String] = []
     for from in devices {
       for to in devices where from != to && !chance(missing) {
+        let watts = goal == .sustained && chance(50) ? ",\"watts\":\(Int.random(in: 0...8, using: &random))" : ""
         let rate = chance(50) ? ",\"bytesPerSecond\":\([64, 512, 4096].randomElement(using: &random) ?? 64)" : ""
-        transfers.append("{\"from\":\"\(from)\",\"to\":\"\(to)\",\"latency\":\(ticks(dear))\(rate)}")
+        transfers.append("{\"from\":\"\(from)\",\"to\":\"\(to)\",\"latency\":\(ticks(dear))\(rate)\(watts)}")
       }
     }
     var values: [String] = []
@@ -71,10 +73,18 @@ struct RandomProblem {
         seconds.append("\"\(host)\":0.5")
         able.append(host)
       }
+      var extra = ""
+      if goal == .sustained {
+        extra += ",\"joules\":{" + able.map { "\"\($0)\":\(ticks(200))" }.joined(separator: ",") + "}"
+      }
+      if goal == .oneShot {
+        extra += ",\"startSeconds\":{" + able.filter { _ in chance(60) }.map { "\"\($0)\":\(ticks(400))" }
+          .joined(separator: ",") + "}"
+      }
       if chance(5) { pins["n\(i)"] = able.randomElement(using: &random) }
       nodes.append(
         "{\"id\":\"n\(i)\",\"inputs\":[\(reads.joined(separator: ","))],\"outputs\":[\(writes.joined(separator: ","))],"
-          + "\"seconds\":{\(seconds.joined(separator: ","))}}")
+          + "\"seconds\":{\(seconds.joined(separator: ","))}\(extra)}")
     }
     if chance(60) { nodes.shuffle(using: &random) }
     var outputs: [String] = []
@@ -86,6 +96,20 @@ struct RandomProblem {
     if !excludes.isEmpty { optional += ",\"exclude\":[" + excludes.map { "\"\($0)\"" }.joined(separator: ",") + "]" }
     if chance(20) {
       optional += ",\"boundarySeconds\":{" + devices.map { "\"\($0)\":\(ticks(20))" }.joined(separator: ",") + "}"
+    }
+    if goal != .latency { optional += ",\"goal\":\"\(goal.rawValue)\"" }
+    if goal == .throughput || goal == .sustained, chance(30) {
+      optional += ",\"resource\":{\"\(devices[0])\":\"chip\",\"\(devices[devices.count - 1])\":\"chip\"}"
+    }
+    if goal == .sustained {
+      let watts: Double = [1.5, 2, 3, 9].randomElement(using: &random) ?? 2
+      optional += ",\"power\":{\"idleWatts\":1,\"sustainableWatts\":\(watts)}"
+    }
+    if goal == .oneShot {
+      let runs: Int = [0, 1, 4, 30].randomElement(using: &random) ?? 0
+      let starts = devices.filter { _ in chance(75) }.map { "\"\($0)\":\(ticks(1000))" }
+      optional += ",\"start\":{\"load\":\(ticks(100)),\"runs\":\(runs),"
+        + "\"devices\":{\(starts.joined(separator: ","))}}"
     }
     return "{\"devices\":[" + devices.map { "\"\($0)\"" }.joined(separator: ",")
       + "],\"host\":\"\(host)\",\"transfers\":["

@@ -20,6 +20,11 @@ enum ReportFixture {
       model: ReportModel(name: "MobileNetV2.onnx", format: "ONNX", layers: 64, weightBytes: 14_000_000),
       workload: "one-shot, then stream at 30 frames/s for 10 min", devices: devices, configurations: configurations,
       placements: [mixed, single], timelines: [timeline], series: try series(),
+      accounts: [
+        ReportAccount(units: "cpu-only", layers: 0.0094, transfers: 0, waits: 0, residual: 0.0004),
+        ReportAccount(units: "vulkan:0", layers: 0.031, transfers: 0.001, waits: 0.0062, residual: 0.0009),
+      ],
+      checks: [ReportCheck(label: "cpu", predicted: 0.0095, measured: 0.01, samples: 40, isUndisturbed: false)],
       notes: [
         "Configurations were interleaved and compared in pairs; 4 windows with steal above 2 % were set aside.",
         "Nothing on this machine measures a temperature: heat is the model's estimate.",
@@ -33,12 +38,16 @@ enum ReportFixture {
   static let configurations = [
     ReportConfiguration(
       units: "cpu-only", isRecommended: true, load: 0.021, compile: 0.18, first: 0.013, p50: 0.0098, p90: 0.0107,
-      p99: 0.0151, samples: 1024, throughput: 96.4, drift: 0.99, thermal: .nominal,
+      p99: 0.0151,
+      p50Interval: ConfidenceInterval(lower: 0.0097, upper: 0.0099, confidence: 0.95), samples: 1024, throughput: 96.4,
+      drift: 0.99, thermal: .nominal,
       thermalSource: "two-pole model of the envelope \"server\" fed with utilisation",
-      agreement: ReportAgreement(top1: 1, largestDifference: 2.1e-6, meanDifference: 3e-7, inputs: 36)),
+      agreement: ReportAgreement(top1: 1, largestDifference: 2.1e-6, meanDifference: 3e-7, inputs: 36), joules: 0.412,
+      energySource: "measured by RAPL, idle power included"),
     ReportConfiguration(
-      units: "vulkan:0", load: 0.025, compile: 0.64, first: 0.061, p50: 0.0391, p90: 0.0455, p99: 0.0602, samples: 400,
-      throughput: 24.8, drift: 0.71, dropped: 312, thermal: .serious,
+      units: "vulkan:0", load: 0.025, compile: 0.64, first: 0.061, p50: 0.0391, p90: 0.0455, p99: 0.0602,
+      p50Interval: ConfidenceInterval(lower: 0.038, upper: 0.0412, confidence: 0.95), samples: 400, throughput: 24.8,
+      drift: 0.71, dropped: 312, thermal: .serious,
       thermalSource: "two-pole model of the envelope \"server\" fed with utilisation",
       agreement: ReportAgreement(top1: 1, largestDifference: 4e-6, meanDifference: 6e-7, inputs: 36),
       comparison: "4.0 × slower (3.9 to 4.1)", disturbedWindows: 4),
@@ -47,36 +56,48 @@ enum ReportFixture {
       agreement: ReportAgreement(top1: 0.9722, largestDifference: 0.003, meanDifference: 2e-4, inputs: 36)),
   ]
 
+  /// A stem, blocks with branches of their own, and a long way around half of them.
   static let mixed: ReportPlacement = {
     var random = SplitMix64(seed: 4)
-    var previous = "cpu"
+    var devices: [String: String] = ["image": "cpu"]
     var nodes: [ReportNode] = []
-    for index in 0..<64 {
+    func add(_ op: String, _ inputs: [String], isPool: Bool = false) -> String {
+      let index = nodes.count
+      let name = "features.\(index / 4).\(op).\(index % 4)"
       let device = index < 18 ? "cpu" : index < 40 ? "vulkan:0" : index < 52 ? "opencl:0" : "cpu"
       let base = 1e-4 + 8e-4 * random.unit() * random.unit()
-      var transfers: [ReportTransfer] = []
-      if device != previous {
-        transfers = [
-          ReportTransfer(value: "block_\(index)/out", from: previous, to: device, bytes: 602_112, seconds: 1.2e-4)
-        ]
+      let transfers = inputs.compactMap { input -> ReportTransfer? in
+        guard let from = devices[input], from != device else { return nil }
+        return ReportTransfer(value: "\(input)/out", from: from, to: device, bytes: 602_112, seconds: 1.2e-4)
       }
-      previous = device
-      let isPool = index % 9 == 8
+      devices[name] = device
       nodes.append(
         ReportNode(
-          name: "features.\(index / 4).conv.\(index % 4)", op: isPool ? "pool" : "conv2d+relu6", device: device,
-          reason: transfers.isEmpty ? "kept: moving costs more than it saves" : "cheapest here", regret: base / 3,
+          name: name, op: op, inputs: inputs, device: device,
+          reason: transfers.isEmpty ? "cheapest here" : "kept: moving costs more than it saves", regret: base / 3,
           candidates: [
             ReportCandidate(device: "cpu", seconds: base, isMeasured: true),
             ReportCandidate(device: "vulkan:0", seconds: base * 1.4, isMeasured: index % 5 != 0),
             isPool && device != "opencl:0"
               ? ReportCandidate(device: "opencl:0", unsupported: "dynamic output")
-              : ReportCandidate(device: "opencl:0", seconds: base * 1.9, isMeasured: index % 3 != 0),
+              : ReportCandidate(device: "opencl:0", seconds: base * 12, isMeasured: index % 3 != 0),
           ], transfers: transfers))
+      return name
     }
+    var last = add("conv2d+relu6", ["image"])
+    let early = last
+    for block in 0..<10 {
+      let entry = add("pool", [last], isPool: true)
+      let left = add("conv2d", [entry])
+      let right = add("conv2d", [add("depthwise", [entry])])
+      last =
+        block.isMultiple(of: 3) ? add("concat", [left, right, add("conv2d", [entry])]) : add("add", [left, right])
+    }
+    last = add("concat", [last, early])
+    for _ in nodes.count..<64 { last = add("gemm", [last]) }
     return ReportPlacement(
       units: "cpu, vulkan:0, opencl:0", goal: "latency", predicted: 0.0179, measured: 0.0186, bestSingleDevice: "cpu",
-      bestSingleSeconds: 0.0098, nodes: nodes)
+      bestSingleSeconds: 0.0098, facts: [ReportFact("bottleneck", "vulkan:0, 8.10 ms")], nodes: nodes)
   }()
 
   static let single = ReportPlacement(
@@ -123,6 +144,11 @@ enum ReportFixture {
     }
     hot.fit = try DecayFit(times: hot.points.map(\.at), latencies: hot.points.map(\.latency), resamples: 100)
     cool.fit = try DecayFit(times: cool.points.map(\.at), latencies: cool.points.map(\.latency), resamples: 100)
+    hot.actions = [
+      .init(at: 118, name: "rate × 0.5", cause: "fair, headroom 0.86, at the limit in 95 s"),
+      .init(at: 402, name: "plan cpu-only", cause: "critical, headroom 1.02"),
+    ]
+    hot.disturbances = [.init(from: 200, to: 224), .init(from: 310, to: 316)]
     return [cool, hot]
   }
 }

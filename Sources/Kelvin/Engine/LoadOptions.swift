@@ -10,6 +10,12 @@ package struct LoadOptions: Sendable {
   package var plan: Plan?
   /// Measurements to plan with instead of the user's own store.
   package var profile: MeasuredProfile?
+  /// Whether a profile of other devices than are here is planned with as if they were: nothing of it can be run.
+  package var allowsWhatIf = false
+  /// Whether the request's thread count was asked for; a what-if otherwise takes the profile's.
+  package var isThreadCountGiven = false
+  /// Links to ask about, as `LinkOverride` reads them; they make any plan a what-if.
+  package var links: [String] = []
   /// By input name.
   package var shapes: [String: Shape] = [:]
   /// Nil for the model's default.

@@ -18,6 +18,8 @@ package struct LoadedModel: Sendable {
   package let options: LoadOptions
   /// What the user should know once: a stale profile, a cache that cannot be written.
   package let remarks: [String]
+  /// Why a plan of this model is about a machine that is not this one; nil where it is about this one.
+  package let whatIf: WhatIf?
 
   /// Reads a model.
   ///
@@ -43,10 +45,7 @@ package struct LoadedModel: Sendable {
     program: ModelProgram, options: LoadOptions, inventory: DeviceInventory, sharing sibling: ModelContext?
   ) throws {
     let name = options.function ?? program.defaultFunction
-    guard let function = program.functions[name] else {
-      let names = program.functions.keys.sorted().joined(separator: ", ")
-      throw RuntimeError.invalidChoice("the model has no function '\(name)'; it has \(names)")
-    }
+    let function = try program.function(name)
     let inputNames = Set(function.inputs.map(\.name))
     if let unknown = options.shapes.keys.sorted().first(where: { !inputNames.contains($0) }) {
       throw RuntimeError.invalidInput(
@@ -56,8 +55,11 @@ package struct LoadedModel: Sendable {
     let raw = try function.graph.graph(shapes: options.shapes, evaluator: evaluator)
     let passed = try Pipeline.standard(evaluator).run(raw)
 
-    var remarks: [String] = []
-    var costs = CostSheet(options.profile)
+    var options = options
+    let priced = try PricedInventory(options, inventory)
+    var costs = priced.costs
+    var remarks = priced.remarks
+    if let threads = priced.threads { options.request.threads = threads }
     let cache =
       sibling?.cache
       ?? options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
@@ -65,7 +67,7 @@ package struct LoadedModel: Sendable {
     if let cache, options.profile == nil {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
       let stored = store.load(devices: inventory.devices.map(\.info))
-      costs = CostSheet(stored.profile)
+      costs = try CostSheet(stored.profile).with(links: options.links, devices: inventory)
       remarks += stored.remarks.map { "measurements were set aside: \($0)" }
     }
     self.program = program
@@ -73,8 +75,10 @@ package struct LoadedModel: Sendable {
     self.function = function
     changes = passed.changes
     self.options = options
+    whatIf = priced.whatIf
     context = ModelContext(
-      name: program.source.path, key: key, function: name, graph: passed.graph, inventory: inventory, cache: cache,
+      name: program.source.path, key: key, function: name, graph: passed.graph, inventory: priced.inventory,
+      cache: cache,
       costs: costs, stores: sibling?.stores ?? WeightRegistry())
     self.remarks = remarks + (options.plan.map(context.remarks(on:)) ?? [])
   }
@@ -93,5 +97,18 @@ package struct LoadedModel: Sendable {
     try context.compile(
       explanation.solution, precision: options.request.precision, threads: options.request.threads,
       isDeterministic: options.isDeterministic, observer: observer)
+  }
+}
+
+extension ModelProgram {
+  /// - Parameter name: nil for the default.
+  /// - Throws: `invalidChoice` for a name the model does not have.
+  package func function(_ name: String?) throws(RuntimeError) -> Function {
+    let name = name ?? defaultFunction
+    guard let function = functions[name] else {
+      let names = functions.keys.sorted().joined(separator: ", ")
+      throw .invalidChoice("the model has no function '\(name)'; it has \(names)")
+    }
+    return function
   }
 }

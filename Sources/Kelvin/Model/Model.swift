@@ -16,6 +16,8 @@ import KelvinRuntime
 public final class Model: Sendable {
   /// What the model takes and gives.
   public let modelDescription: ModelDescription
+  /// The file or package that the model was loaded from.
+  public let url: URL
   /// How the model was loaded.
   public let configuration: ModelConfiguration
   /// Which device runs each operation, and why, for the model's usual input sizes.
@@ -56,9 +58,10 @@ public final class Model: Sendable {
       if observer.isCancelled() { throw RuntimeError.cancelled }
       let explanation = try loaded.explain()
       return (
-        loaded, SessionPool(try loaded.compile(explanation, observer: observer)), ComputePlan(loaded, explanation)
+        loaded, SessionPool(try loaded.compile(explanation, observer: observer)), try ComputePlan(loaded, explanation)
       )
     }
+    self.url = url
     self.configuration = configuration
     binding = FeatureBinding(function: loaded.function)
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import KelvinGraph
 import KelvinPlanning
+import KelvinProfiling
 import KelvinRuntime
 
 /// How a model is to be loaded and run.
@@ -19,6 +20,10 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var threadCount: Int?
   /// Whether an operation that none of the units can run is an error, instead of running on the CPU.
   public var isStrict = false
+  /// What a plan is to make small or large.
+  public var goal: ComputePlan.Goal = .latency
+  /// Predictions after the first that one loading is to serve; counts for the goal `.oneShot` alone.
+  public var expectedPredictions = 0
   /// Operation name to device name, for operations that must run there.
   public var pins: [String: String] = [:]
   /// Devices that may not be used.
@@ -26,6 +31,8 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// A plan saved by `kelvin plan --save` or a bench's verdict, to be used instead of a new one for the model's usual
   /// input sizes. Other sizes get a plan of their own. Not together with `pins`.
   public var plan: URL?
+  /// Measurements saved by `Profile.save(to:)` or `kelvin profile --save`, to plan with instead of the user's own.
+  public var profile: URL?
   /// Sizes of flexible inputs, by name. A flexible batch size is 1 where nothing is said.
   public var inputShapes: [String: [Int]] = [:]
   /// Where compiled forms are kept between processes; the user's cache folder where nil.
@@ -53,13 +60,13 @@ public enum ComputePrecision: String, Hashable, Sendable {
 }
 
 extension ModelConfiguration {
-  /// - Throws: `ModelError` where the plan file cannot be read.
+  /// - Throws: `ModelError` where the plan or profile file cannot be read.
   func options() throws(ModelError) -> LoadOptions {
     var options = LoadOptions()
     options.request = PlanRequest(
-      units: computeUnits.selection, isStrict: isStrict,
+      units: computeUnits.selection, goal: goal.planned, isStrict: isStrict,
       precision: Precision(rawValue: precision.rawValue) ?? .automatic, threads: threadCount ?? defaultThreadCount,
-      pins: pins, exclusions: excludedDevices)
+      pins: pins, exclusions: excludedDevices, runs: max(0, expectedPredictions))
     options.function = functionName
     options.shapes = inputShapes.mapValues { Shape($0) }
     options.isDeterministic = isDeterministic
@@ -72,6 +79,12 @@ extension ModelConfiguration {
       options.plan = try ModelError.wrapping {
         let bytes = try Bytes(mapping: plan.path)
         return try Plan(json: bytes.withUnsafeBytes { Data($0) })
+      }
+    }
+    if let profile {
+      options.profile = try ModelError.wrapping {
+        let bytes = try Bytes(mapping: profile.path)
+        return try MeasuredProfile(json: bytes.withUnsafeBytes { Array($0) }, document: profile.path)
       }
     }
     return options

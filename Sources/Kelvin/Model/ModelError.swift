@@ -1,7 +1,9 @@
+import KelvinBenchmark
 import KelvinDevices
 import KelvinFormats
 import KelvinGraph
 import KelvinPlanning
+import KelvinProfiling
 import KelvinRuntime
 
 /// A model could not be loaded, planned or run. `description` says what, where, what was expected and what would help.
@@ -50,7 +52,8 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
       case is GraphError: .unsupported
       case let error as RuntimeError: error.publicCode
       case is DeviceError: .device
-      case is PlanningError: .parameters
+      case is PlanningError, is BenchmarkError: .parameters
+      case is ProfilingError: .io
       default: .generic
       }
     self.init(code, (error as? ModelError)?.description ?? "\(error)")

@@ -1,38 +1,43 @@
 public import FoundationEssentials
+import KelvinBenchmark
 import KelvinDevices
 import KelvinGraph
-import KelvinPlanning
+package import KelvinPlanning
+import KelvinProfiling
 import KelvinRuntime
 
 /// Which device runs each operation of a model, what it costs there and elsewhere, and why.
+///
+/// Asked by operation it answers what Core ML's `MLComputePlan` does, with measured costs; `layers` is the whole plan
+/// as it runs, after operations have been fused.
 public struct ComputePlan: Sendable {
+  /// What a plan makes small or large.
+  public enum Goal: String, Hashable, Sendable, CaseIterable {
+    /// The seconds of one warm prediction, layer after layer: the sum of all layers and copies.
+    case latency
+    /// Loading, compiling, the first prediction and as many more as the configuration expects.
+    case oneShot = "one-shot"
+    /// Predictions a second with several in flight: the device with most to do decides.
+    case throughput
+    /// Predictions a second for hours: the lesser of 1/bottleneck and (P_sustainable − P_idle)/E, where E is the dynamic
+    /// energy of one prediction.
+    case sustained
+  }
+
   /// The model's own operations.
   public let modelStructure: ModelStructure
-  /// Seconds of one warm prediction, predicted.
-  public let predicted: Double
-
+  /// Every layer that runs, in order.
+  public let layers: [Layer]
+  /// The plan as its file has it.
+  package let plan: Plan
+  private let solution: PlanSolution
+  private let devices: [String: ComputeDevice]
+  private let reportDevices: [ReportDevice]
+  private let format: String
   private let usages: [String: DeviceUsage]
   private let costs: [String: Cost]
-
-  /// Where an operation runs.
-  public struct DeviceUsage: Hashable, Sendable {
-    /// The device that runs it.
-    public let preferred: ComputeDevice
-    /// Every device of those asked for that could run it.
-    public let supported: [ComputeDevice]
-    /// Why the preferred device was preferred.
-    public let reason: String
-  }
-
-  /// What an operation costs.
-  public struct Cost: Hashable, Sendable {
-    /// The operation's share of the whole model's predicted cost, 0…1.
-    public let weight: Double
-    /// Seconds on its device.
-    public let seconds: Double
-    /// Whether the seconds were measured on this machine, or estimated.
-    public let isMeasured: Bool
-  }
+  /// By operation, the layer that has the largest part of it.
+  private let layerIndex: [String: Int]
 
   /// Plans a model without compiling it.
   ///
@@ -44,10 +49,77 @@ public struct ComputePlan: Sendable {
       let options = try configuration.options()
       return try ModelError.wrapping {
         let loaded = try LoadedModel(path: url.path, options: options)
-        return ComputePlan(loaded, try loaded.explain())
+        return try ComputePlan(loaded, try loaded.explain())
       }
     }
   }
+
+  init(_ loaded: LoadedModel, _ explanation: PlanExplanation) throws {
+    let plan = try loaded.context.plan(explanation, loaded.options.request)
+    let devices = Dictionary(
+      uniqueKeysWithValues: loaded.context.inventory.devices.map { ($0.info.id, ComputeDevice($0.info)) })
+    modelStructure = ModelStructure(loaded.program.structure)
+    self.plan = plan
+    self.devices = devices
+    reportDevices = loaded.context.inventory.devices.map { ReportDevice($0.info) }
+    format = loaded.program.source.format.rawValue
+    solution = explanation.solution
+    let pairs = plan.nodes.compactMap { node in Layer(node, devices).map { (node: node, layer: $0) } }
+    layers = pairs.map(\.layer)
+    let total = plan.nodes.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) }
+    var usages: [String: DeviceUsage] = [:]
+    var costs: [String: Cost] = [:]
+    var index: [String: (layer: Int, share: Double)] = [:]
+    for (number, (node, layer)) in pairs.enumerated() {
+      for origin in node.origins {
+        usages[origin.name] = layer.usage
+        if origin.share > index[origin.name]?.share ?? -1 { index[origin.name] = (number, origin.share) }
+        guard let cost = layer.cost else { continue }
+        let before = costs[origin.name]
+        costs[origin.name] = Cost(
+          weight: (before?.weight ?? 0) + (total > 0 ? origin.share * cost.seconds / total : 0),
+          seconds: (before?.seconds ?? 0) + origin.share * cost.seconds,
+          isMeasured: cost.isMeasured && before?.isMeasured != false)
+      }
+    }
+    self.usages = usages
+    self.costs = costs
+    layerIndex = index.mapValues(\.layer)
+  }
+}
+
+extension ComputePlan {
+  /// Seconds of one warm prediction, predicted: the sum of all layers and copies, whatever the goal.
+  public var predicted: Double { solution.predicted }
+
+  /// What the plan was made for.
+  public var goal: Goal { Goal(rawValue: plan.goal.rawValue) ?? .latency }
+
+  /// Whether no placement serves the goal better, as far as the costs are right.
+  public var isExact: Bool { solution.method == .exact }
+
+  /// How much better another placement might serve the goal at most: (found − bound)/bound, 0 where the plan is exact.
+  public var gap: Double { solution.gap }
+
+  /// The device that would run everything it can in the least seconds, predicted; nil where there is none.
+  public var bestSingleDevice: (device: ComputeDevice, predicted: Double)? {
+    plan.bestSingleDevice.flatMap { single in devices[single.device].map { ($0, single.predicted) } }
+  }
+
+  /// Predictions a second with several in flight, predicted; nil but for the goals `throughput` and `sustained`.
+  public var framesPerSecond: Double? { solution.framesPerSecond }
+
+  /// What holds `framesPerSecond` down: a device, or `power`; nil but for these goals.
+  public var limitedBy: String? { solution.limitedBy }
+
+  /// Joules of one prediction above those of an idle machine; nil where some layer's are not known.
+  public var joules: Double? { solution.joules }
+
+  /// Seconds that are paid once: loading, devices, compiling and first runs; nil but for the goal `oneShot`.
+  public var startSeconds: Double? { solution.startSeconds }
+
+  /// Every copy of a value between devices, in the order in which they are made.
+  public var transfers: [Transfer] { solution.transfers.map(Transfer.init) }
 
   /// Where an operation runs and could run; nil for one that was folded away or computed when the model was loaded.
   public func deviceUsage(for operation: ModelStructure.Program.Operation) -> DeviceUsage? { usages[operation.name] }
@@ -59,34 +131,40 @@ public struct ComputePlan: Sendable {
   /// A layer's or node's cost, its part of a fused node's included; nil for one that costs nothing at run time.
   public func estimatedCost(of layer: ModelStructure.NeuralNetwork.Layer) -> Cost? { costs[layer.name] }
 
-  init(_ loaded: LoadedModel, _ explanation: PlanExplanation) {
-    modelStructure = ModelStructure(loaded.program.structure)
-    predicted = explanation.solution.predicted
-    let devices = Dictionary(
-      uniqueKeysWithValues: loaded.context.inventory.devices.map { ($0.info.id, ComputeDevice($0.info)) })
-    let records = Dictionary(uniqueKeysWithValues: explanation.nodes.map { ($0.node, $0) })
-    var usages: [String: DeviceUsage] = [:]
-    var costs: [String: Cost] = [:]
-    let total = explanation.nodes.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) }
-    for node in loaded.context.graph.nodes {
-      guard let record = records[node.name], let preferred = devices[record.device] else { continue }
-      let supported = record.candidates.filter { $0.seconds != nil }.compactMap { devices[$0.device] }
-      for (origin, share) in node.originShares {
-        usages[origin.name] = DeviceUsage(preferred: preferred, supported: supported, reason: record.reason)
-        guard let chosen = record.chosen, let seconds = chosen.seconds else { continue }
-        let before = costs[origin.name]
-        costs[origin.name] = Cost(
-          weight: (before?.weight ?? 0) + (total > 0 ? share * seconds / total : 0),
-          seconds: (before?.seconds ?? 0) + share * seconds,
-          isMeasured: chosen.source == .measured && before?.isMeasured != false)
-      }
-    }
-    self.usages = usages
-    self.costs = costs
+  /// The layer of the plan that runs an operation, or most of it; nil for one that was folded away.
+  public func layer(for operation: ModelStructure.Program.Operation) -> Layer? { layer(named: operation.name) }
+  /// The layer of the plan that runs a network's layer or an ONNX graph's node, or most of it; nil for one that was
+  /// folded away.
+  public func layer(for layer: ModelStructure.NeuralNetwork.Layer) -> Layer? { self.layer(named: layer.name) }
+
+  private func layer(named origin: String) -> Layer? { layerIndex[origin].map { layers[$0] } }
+
+  /// Writes the plan as a file, for `ModelConfiguration.plan` and the command line's `--plan`. The file names model,
+  /// devices and precision, and is checked against them when it is taken back.
+  ///
+  /// - Throws: `ModelError` with code `io` where the file cannot be written.
+  public func save(to url: URL) throws(ModelError) {
+    try MeasurementFile.write(try ModelError.wrapping { try plan.json() } + [0x0A], to: url)
   }
 }
 
-extension NodeExplanation {
+extension ComputePlan {
+  /// A self-contained HTML page: the placement as a graph, what every layer costs on each device, and why it runs where
+  /// it does.
+  public func htmlReport() -> String {
+    let used = Set(plan.nodes.flatMap { node in node.candidates.map(\.device) + [node.device] })
+    return HTMLReport.render(
+      ReportInput(
+        plan: plan, solution: solution, format: format, devices: reportDevices.filter { used.contains($0.id) },
+        machine: MachineDescription(SystemFiles()), kelvinVersion: kelvinVersion, generated: ReportDate.now()))
+  }
+}
+
+extension ComputePlan.Goal {
+  var planned: Goal { Goal(rawValue: rawValue) ?? .latency }
+}
+
+extension Plan.Node {
   /// The cost on the device that was chosen.
   var chosen: PlanCandidate? { candidates.first { $0.device == device } }
 }

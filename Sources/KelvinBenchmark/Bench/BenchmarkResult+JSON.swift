@@ -9,30 +9,25 @@ extension BenchmarkResult {
 }
 
 private struct BenchmarkDocument: Encodable {
-  struct Model: Encodable {
-    var name: String
-    var format: String
-    var layers: Int
-    var weightBytes: Int
-  }
-
-  struct Interval: Encodable {
-    var lower: Double
-    var upper: Double
-    var confidence: Double
-
-    init(_ interval: ConfidenceInterval) {
-      (lower, upper, confidence) = (interval.lower, interval.upper, interval.confidence)
-    }
-  }
-
   struct Warm: Encodable {
     var p50: Double
     var p90: Double
     var p99: Double
     var minimum: Double
     var samples: Int
-    var interval: Interval
+    var interval: ConfidenceInterval
+    var earlyStopping: EarlyStopping?
+  }
+
+  struct Window: Encodable {
+    var p50: Double
+    var p90: Double
+    var p99: Double
+    var samples: Int
+
+    init(_ statistics: LatencyStatistics) {
+      (p50, p90, p99, samples) = (statistics.p50, statistics.p90, statistics.p99, statistics.count)
+    }
   }
 
   struct Thermal: Encodable {
@@ -52,7 +47,7 @@ private struct BenchmarkDocument: Encodable {
     var settled: Double?
     var timeConstant: Double?
     var stability: Double?
-    var stabilityInterval: Interval
+    var stabilityInterval: ConfidenceInterval
     var hasSettled: Bool
   }
 
@@ -83,23 +78,34 @@ private struct BenchmarkDocument: Encodable {
   struct Configuration: Encodable {
     var units: String
     var devices: [String]
-    var load: Double
-    var compile: Double
-    var compileUncached: Double
-    var first: Double
+    var threads: Int
+    var launch: Double?
+    var load: Double?
+    var compile: Double?
+    var compileUncached: Double?
+    var first: Double?
+    var total: Double?
+    var coldTotal: Double?
+    var coldStarts: [ConfigurationResult.Start]
     var starts: [ConfigurationResult.Start]
-    var p50: Double
-    var p90: Double
-    var p99: Double
+    var p50: Double?
+    var p90: Double?
+    var p99: Double?
     var samples: Int
-    var warm: Warm
-    var throughput: Double
+    var warm: Warm?
+    var throughput: Double?
     var drift: Double?
     var served: Int?
     var dropped: Int
+    var skipped: Int?
+    var pipeline: ConfigurationResult.Pipeline?
+    var actions: [GovernorAction]?
+    var firstWindow: Window?
+    var lastWindow: Window?
     var decay: Decay?
     var thermal: Thermal
     var energy: Energy?
+    var contention: ContentionSummary
     var windows: Int
     var disturbedWindows: Int
     var agreement: Agreement?
@@ -107,13 +113,15 @@ private struct BenchmarkDocument: Encodable {
     var predicted: Double
     var placement: [String: Int]
     var trial: Tried?
-    var weights: WeightReport
+    var weights: WeightReport?
     var comparison: String
+    /// Why it was not measured to the end.
+    var failure: String?
   }
 
   var machine: MachineDescription
   var kelvinVersion: String
-  var model: Model
+  var model: ReportModel
   var workload: Workload
   var configurations: [Configuration]
   var verdict: String
@@ -121,9 +129,15 @@ private struct BenchmarkDocument: Encodable {
   /// `null` where no difference was measured.
   var winner: String?
   var notes: [String]
+  /// Where the user gave up; absent where everything was measured.
+  var interruption: String?
+  var isPartial: Bool
+  /// The plan that the verdict chose: `--plan` takes this document as it is.
+  var plan: Plan
 
   enum CodingKeys: String, CodingKey {
-    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes
+    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes, interruption, plan
+    case isPartial = "partial"
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -137,19 +151,24 @@ private struct BenchmarkDocument: Encodable {
     try fields.encode(sentences, forKey: .sentences)
     try fields.encode(winner, forKey: .winner)
     try fields.encode(notes, forKey: .notes)
+    try fields.encodeIfPresent(interruption, forKey: .interruption)
+    try fields.encode(isPartial, forKey: .isPartial)
+    try fields.encode(plan, forKey: .plan)
   }
 
   init(_ result: BenchmarkResult) {
     machine = result.machine
     kelvinVersion = result.kelvinVersion
-    let model = result.model
-    self.model = Model(name: model.name, format: model.format, layers: model.layers, weightBytes: model.weightBytes)
+    model = result.model
     workload = result.workload
     configurations = zip(result.configurations, result.comparisons).map { Self.configuration($0, $1) }
     verdict = result.verdict.text
     sentences = result.verdict.sentences
     winner = result.verdict.winner.map { result.configurations[$0].label }
     notes = result.notes
+    interruption = result.interruption
+    isPartial = result.interruption != nil
+    plan = result.bestPlan
   }
 
   private static func configuration(_ result: ConfigurationResult, _ comparison: String) -> Configuration {
@@ -157,26 +176,29 @@ private struct BenchmarkDocument: Encodable {
     let warm = result.warm
     let sustained = result.sustained
     return Configuration(
-      units: result.label, devices: result.devices, load: result.load, compile: result.compile,
-      compileUncached: result.compileUncached, first: result.first, starts: result.starts, p50: latency.p50,
-      p90: latency.p90, p99: latency.p99, samples: latency.count,
-      warm: Warm(
-        p50: warm.p50, p90: warm.p90, p99: warm.p99, minimum: warm.minimum, samples: warm.count,
-        interval: Interval(warm.medianInterval)),
-      throughput: sustained?.throughput ?? (warm.mean > 0 ? 1 / warm.mean : 0),
-      drift: (sustained?.drift ?? result.warmDrift)?.finite,
-      served: sustained?.served, dropped: sustained?.dropped ?? 0,
+      units: result.label, devices: result.devices, threads: result.threads, launch: result.launch, load: result.load,
+      compile: result.compile, compileUncached: result.compileUncached, first: result.first, total: result.total,
+      coldTotal: result.coldTotal, coldStarts: result.coldStarts, starts: result.starts, p50: latency?.p50,
+      p90: latency?.p90, p99: latency?.p99, samples: latency?.count ?? 0,
+      warm: warm.map { warm in
+        Warm(
+          p50: warm.p50, p90: warm.p90, p99: warm.p99, minimum: warm.minimum, samples: warm.count,
+          interval: warm.medianInterval, earlyStopping: result.earlyStopping)
+      }, throughput: result.throughput?.finite, drift: (sustained?.drift ?? result.warmDrift)?.finite,
+      served: sustained?.served, dropped: sustained?.dropped ?? 0, skipped: sustained?.skipped,
+      pipeline: sustained?.pipeline, actions: sustained.flatMap { $0.actions.isEmpty ? nil : $0.actions },
+      firstWindow: sustained?.first.map { Window($0) }, lastWindow: sustained?.last.map { Window($0) },
       decay: sustained?.fit.map { fit in
         Decay(
           finding: fit.finding.rawValue, initial: fit.initial.finite, settled: fit.settled.finite,
           timeConstant: fit.timeConstant.finite, stability: fit.stability.finite,
-          stabilityInterval: Interval(fit.stabilityInterval), hasSettled: fit.hasSettled)
+          stabilityInterval: fit.stabilityInterval, hasSettled: fit.hasSettled)
       },
       thermal: Thermal(
         state: result.thermal?.name, source: result.thermalSource,
         samples: (sustained?.heat ?? []).map { .init(at: $0.at, state: $0.state.name, headroom: $0.headroom.finite) }),
       energy: sustained.map { Energy(joulesPerInference: $0.joulesPerInference?.finite, source: $0.energySource) },
-      windows: result.windows, disturbedWindows: result.disturbedWindows,
+      contention: result.contention, windows: result.windows, disturbedWindows: result.disturbedWindows,
       agreement: result.agreement.map {
         Agreement(
           top1: $0.top1, largestDifference: $0.largestDifference.finite, meanDifference: $0.meanDifference.finite,
@@ -191,6 +213,6 @@ private struct BenchmarkDocument: Encodable {
           plans: trial.entries.map {
             .init(plan: $0.label, predicted: $0.predicted, p50: $0.latency.p50, samples: $0.latency.count)
           })
-      }, weights: result.weights, comparison: comparison)
+      }, weights: result.weights, comparison: comparison, failure: result.failure)
   }
 }

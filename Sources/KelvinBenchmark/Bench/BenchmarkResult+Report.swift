@@ -15,16 +15,32 @@ extension BenchmarkResult {
       machine: machine, model: model, workload: workload.description, devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
-        ReportPlacement(units: $0.label, explanation: $0.explanation, plan: $0.plan, measured: $0.warm.p50)
+        ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.explanation.solution, measured: $0.warm?.p50)
       },
       timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
-      series: configurations.compactMap { configuration in
-        configuration.sustained.map {
-          ReportSeries(
-            units: configuration.label, points: $0.points, heat: $0.heat, heatSource: configuration.thermalSource,
-            fit: $0.fit)
-        }
-      }, notes: notes)
+      series: configurations.compactMap(series), notes: notes + (interruption.map { [$0] } ?? []))
+  }
+
+  private func series(_ configuration: ConfigurationResult) -> ReportSeries? {
+    configuration.sustained.map { sustained in
+      ReportSeries(
+        units: configuration.label, points: sustained.points, heat: sustained.heat,
+        heatSource: configuration.thermalSource, fit: sustained.fit,
+        actions: sustained.actions.map { .init(at: $0.at, name: $0.what, cause: $0.cause) },
+        disturbances: disturbances(configuration))
+    }
+  }
+
+  /// The disturbed rounds of the load that goes on, in the configuration's own time.
+  private func disturbances(_ configuration: ConfigurationResult) -> [ReportSeries.Disturbance] {
+    let disturbed = disturbedRounds[.sustained] ?? []
+    var stretches: [Int: ReportSeries.Disturbance] = [:]
+    for sample in configuration.samples where sample.phase == .sustained && disturbed.contains(sample.round) {
+      guard let at = sample.at else { continue }
+      let known = stretches[sample.round] ?? .init(from: at, to: at)
+      stretches[sample.round] = .init(from: min(known.from, at), to: max(known.to, at + sample.seconds))
+    }
+    return stretches.sorted { $0.key < $1.key }.map(\.value)
   }
 
   private func row(_ result: ConfigurationResult, at index: Int) -> ReportConfiguration {
@@ -32,37 +48,26 @@ extension BenchmarkResult {
     let sustained = result.sustained
     return ReportConfiguration(
       units: result.label, isRecommended: index == verdict.winner, load: result.load, compile: result.compile,
-      first: result.first, p50: latency.p50, p90: latency.p90, p99: latency.p99, samples: latency.count,
-      throughput: sustained?.throughput ?? (result.warm.mean > 0 ? 1 / result.warm.mean : nil), drift: sustained?.drift,
-      dropped: sustained?.dropped ?? 0, thermal: result.thermal, thermalSource: result.thermalSource,
-      agreement: result.agreement, comparison: comparisons[index], disturbedWindows: result.disturbedWindows)
+      first: result.first, p50: latency?.p50, p90: latency?.p90, p99: latency?.p99,
+      p50Interval: latency?.medianInterval, samples: latency?.count ?? 0, throughput: result.throughput,
+      drift: sustained?.drift, dropped: sustained?.dropped ?? 0, thermal: result.thermal,
+      thermalSource: result.thermalSource, agreement: result.agreement, comparison: comparisons[index],
+      disturbedWindows: result.disturbedWindows, joules: sustained?.joulesPerInference,
+      energySource: sustained?.energySource ?? "", facts: facts(result))
   }
-}
 
-extension ReportPlacement {
-  /// A plan as reports show it.
-  ///
-  /// - Parameter measured: seconds of one warm inference, where it ran.
-  package init(units: String, explanation: PlanExplanation, plan: Plan, measured: Double?) {
-    let ops = Dictionary(plan.nodes.map { ($0.name, $0.op) }) { first, _ in first }
-    self.init(
-      units: units, goal: plan.goal.rawValue, predicted: explanation.solution.predicted, measured: measured,
-      bestSingleDevice: explanation.bestSingleDevice?.device ?? "",
-      bestSingleSeconds: explanation.bestSingleDevice?.predicted,
-      nodes: explanation.nodes.map { node in
-        ReportNode(
-          name: node.node, op: ops[node.node] ?? "", device: node.device, reason: node.reason, regret: node.regret,
-          candidates: node.candidates.map { candidate in
-            if let seconds = candidate.seconds {
-              ReportCandidate(device: candidate.device, seconds: seconds, isMeasured: candidate.source == .measured)
-            } else {
-              ReportCandidate(device: candidate.device, unsupported: candidate.unsupported ?? "")
-            }
-          },
-          transfers: node.transfers.map {
-            ReportTransfer(value: $0.value, from: $0.from, to: $0.to, bytes: $0.bytes, seconds: $0.seconds)
-          })
-      })
+  private func facts(_ result: ConfigurationResult) -> [ReportFact] {
+    var facts: [ReportFact] = []
+    if let failure = result.failure { facts.append(ReportFact("not measured to the end", failure)) }
+    if let cold = result.coldTotal { facts.append(ReportFact("cold start", HumanReadable.seconds(cold))) }
+    if let pipeline = result.sustained?.pipeline { facts.append(ReportFact("in flight", "\(pipeline.inFlight)")) }
+    if let skipped = result.sustained?.skipped, skipped > 0 {
+      facts.append(ReportFact("skipped by the governor", "\(skipped)"))
+    }
+    if let claim = result.earlyStopping?.estimate {
+      facts.append(ReportFact("p90 as MLPerf claims it", HumanReadable.seconds(claim)))
+    }
+    return facts
   }
 }
 
@@ -73,29 +78,5 @@ extension ReportModel {
     self.init(
       name: context.name, format: format, layers: graph.nodes.count,
       weightBytes: WeightReport(graph).storedBytes)
-  }
-}
-
-extension BenchmarkResult {
-  /// One inference of each configuration one after the other, and the heat of the long runs.
-  package var trace: Trace {
-    var trace = Trace()
-    var offset = 0.0
-    for configuration in configurations {
-      trace.marks.append(TraceMark(name: "one inference, \(configuration.label)", at: offset))
-      for event in configuration.trace {
-        var moved = event
-        moved.start += offset
-        trace.events.append(moved)
-      }
-      offset += (configuration.trace.map(\.end).max() ?? 0) * 1.1
-    }
-    for configuration in configurations {
-      for point in configuration.sustained?.heat ?? [] {
-        let values = ["headroom": point.headroom, "state": Double(point.state.rawValue)]
-        trace.counters.append(TraceCounter(name: "heat, \(configuration.label)", at: point.at, values: values))
-      }
-    }
-    return trace
   }
 }

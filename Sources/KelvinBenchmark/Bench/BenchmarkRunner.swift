@@ -4,8 +4,11 @@ import KelvinPlanning
 package import KelvinProfiling
 import KelvinRuntime
 
-/// Compares configurations of one model under one workload, in one process and in turns, so that whatever else the
-/// machine does falls on all of them.
+/// Compares configurations of one model under one workload, in turns, so that whatever else the machine does falls on
+/// all of them.
+///
+/// A configuration whose device fails is reported so, and the others go on. When the user gives up, what has been
+/// measured by then is the result.
 package final class BenchmarkRunner {
   let subject: BenchmarkSubject
   let workload: Workload
@@ -16,11 +19,11 @@ package final class BenchmarkRunner {
   let envelope: ThermalEnvelope
   private let configurations: [BenchmarkConfiguration]
   private let kelvinVersion: String
-  var observe: BenchmarkObserver = { _ in }
+  var situation = Situation.idle
   var notes: [String] = []
-  /// For each warm round and each slice, whether somebody disturbed it.
-  var disturbedRounds: [Bool] = []
-  var disturbedSlices: [Bool] = []
+  /// How each phase's rounds went.
+  var logs: [BenchmarkSample.Phase: RoundLog] = [:]
+  var live: LiveProgress
 
   /// - Parameters:
   ///   - envelope: of the machine's class, for the thermal model where no sensor answers; nil to assume one.
@@ -43,136 +46,148 @@ package final class BenchmarkRunner {
     self.files = files
     machine = MachineDescription(files)
     self.envelope = envelope ?? .assumed(for: machine)
+    live = LiveProgress(clock: clock)
   }
 
-  /// - Throws: `RuntimeError`, `PlanningError` or `BenchmarkError`.
+  /// - Throws: `RuntimeError`, `PlanningError` or `BenchmarkError`: where no configuration can be measured, or the user
+  ///   gave up before anything was (`RuntimeError.cancelled`).
   package func run(_ observe: @escaping BenchmarkObserver = { _ in }) throws -> BenchmarkResult {
-    self.observe = observe
     notes = []
+    logs = [:]
+    live = LiveProgress(clock: clock, observe: observe)
+    situation = try Situation(workload, subject.context.inventory)
+    let load = try SyntheticLoad(
+      workload.coload, subject.context.inventory, processors: max(1, machine.logicalCores))
+    load.start()
+    defer { load.stop() }
     let contestants = try configurations.map(prepare)
-    try start(contestants)
-    try runWarm(contestants)
-    if workload.kind != .oneShot { try runSustained(contestants) }
-    let agreementRemark = try checkAgreement(contestants)
-    observe(.init(phase: "done", fraction: 1))
-    return try result(contestants, agreementRemark: agreementRemark, kelvinVersion: kelvinVersion)
+    var interruption: String?
+    var agreementRemark = "interrupted"
+    do {
+      try runStarts(contestants)
+      try runWarm(contestants)
+      if workload.kind != .oneShot { try runSustained(contestants) }
+      load.stop()
+      agreementRemark = try checkAgreement(contestants)
+    } catch RuntimeError.cancelled where options.cancellation?.isCancelled == true {
+      interruption = "interrupted during the \(live.phase)"
+    }
+    load.stop()
+    if let failure = load.failure { notes.append(failure) }
+    if contestants.allSatisfy({ $0.failure != nil }), let error = firstError { throw error }
+    guard contestants.contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || !$0.warm.isEmpty }) else {
+      throw RuntimeError.cancelled
+    }
+    live.report("done", 1)
+    return try result(
+      contestants, agreementRemark: agreementRemark, kelvinVersion: kelvinVersion, interruption: interruption)
   }
 
   private func prepare(_ configuration: BenchmarkConfiguration) throws -> Contestant {
+    try options.cancellation?.check()
     let context = subject.context
-    let request = configuration.request
-    observe(.init(phase: "\(configuration.label): planning", fraction: 0))
-    if let plan = configuration.plan {
-      let explanation = try context.explain(adopting: plan, request)
-      return Contestant(configuration, explanation, trial: nil, context, isDeterministic: options.isDeterministic)
+    var request = configuration.request
+    if workload.kind == .throughput, configuration.plan == nil,
+      policies.contains(where: { $0.goal == .throughput })
+    {
+      request.goal = .throughput
     }
-    var explanation = try context.explain(request)
+    live.report("planning", 0, configuration.label)
+    let threads = situation.threads(of: request.threads)
+    var explanation = try context.explain(request, adopting: configuration.plan, in: situation)
+    var configuration = configuration
+    configuration.request = request
     var trial: PlanTrial?
-    if options.triesPlans, try context.planner.devices(for: request).units.count > 1 {
+    if configuration.plan == nil, options.triesPlans, request.goal == .latency,
+      try context.planner.devices(for: request).units.count > 1
+    {
+      var reduced = request
+      reduced.threads = threads
       trial = try PlanTrial.run(
-        context, explanation, request, inputs: subject.inputs[0], clock: clock, observe: observe)
+        context, explanation, reduced, inputs: subject.inputs[0], clock: clock,
+        observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
       if let trial { explanation = explanation.adopting(trial.solution, reason: "measured: \(trial.reason)") }
     }
-    return Contestant(configuration, explanation, trial: trial, context, isDeterministic: options.isDeterministic)
+    let contestant = Contestant(
+      configuration, explanation, trial: trial, context, threads: threads, isDeterministic: options.isDeterministic,
+      cancellation: options.cancellation)
+    contestant.rest = situation.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
+    return contestant
   }
 
-  /// Complete starts, in turns.
-  private func start(_ contestants: [Contestant]) throws {
-    for contestant in contestants {
-      observe(.init(phase: "\(contestant.configuration.label): compiling with nothing cached", fraction: 0.05))
-      contestant.compileUncached = try clock.time { try contestant.compileAfresh() }
-    }
-    for round in 0..<workload.starts {
-      for contestant in turns(contestants, round) {
-        let phase = "\(contestant.configuration.label): start \(round + 1) of \(workload.starts)"
-        observe(.init(phase: phase, fraction: 0.05 + 0.15 * Double(round) / Double(workload.starts)))
-        var load = subject.loadSeconds
-        if let reload = subject.reload {
-          PageCache.forget(subject.files)
-          load = try clock.time { try reload() }
-        }
-        let compile = try clock.time { try contestant.compile() }
-        let first = try clock.time { _ = try contestant.answer(subject.inputs[0]) }
-        contestant.starts.append(.init(load: load, compile: compile, first: first))
-      }
-    }
-  }
+  private var firstError: (any Error)?
 
-  /// Warm inferences: a few of each configuration in each round, so that rounds can be paired.
-  private func runWarm(_ contestants: [Contestant]) throws {
-    for contestant in contestants {
-      for _ in 0..<workload.warmUps { try contestant.infer() }
-    }
-    let burst = (workload.iterations + 11) / 12
-    let rounds = (workload.iterations + burst - 1) / burst
-    var watch = ContentionWatch(files: files, at: clock.now())
-    disturbedRounds = []
-    for round in 0..<rounds {
-      for contestant in turns(contestants, round) {
-        let share = Double(round) / Double(rounds)
-        let last = contestant.warm.last.flatMap { try? LatencyStatistics($0).median }
-        observe(
-          .init(
-            phase: "\(contestant.configuration.label): warm, round \(round + 1) of \(rounds)",
-            fraction: 0.2 + 0.2 * share,
-            detail: last.map { "p50 \(HumanReadable.seconds($0))" } ?? ""))
-        // The run after a change of configuration finds cold caches and parked workers.
-        if contestants.count > 1 { try contestant.infer() }
-        var seconds: [Double] = []
-        for _ in 0..<burst { seconds.append(try clock.time { try contestant.infer() }) }
-        contestant.warm.append(seconds)
-      }
-      let contention = watch.interval(at: clock.now())
-      disturbedRounds.append(contention.map { !$0.isFlat } ?? false)
-      for contestant in contestants where contention != nil {
-        contestant.windows += 1
-        if disturbedRounds[round] { contestant.disturbedWindows += 1 }
-      }
+  /// Does something for a configuration that takes part. An error of its own ends its part, not the benchmark.
+  ///
+  /// - Throws: `RuntimeError.cancelled` where the user gave up.
+  func attempt(_ contestant: Contestant, _ body: () throws -> Void) throws {
+    guard contestant.failure == nil else { return }
+    try options.cancellation?.check()
+    do { try body() } catch {
+      if let cancellation = options.cancellation, cancellation.isCancelled { throw RuntimeError.cancelled }
+      firstError = firstError ?? error
+      contestant.failure = "\(live.phase): \(error)"
+      notes.append("\(contestant.configuration.label) failed during the \(live.phase): \(error)")
     }
   }
 
   /// Two take turns: A B, B A, A B, …; more come in another random order each round, so that nobody always runs
-  /// after the same neighbour.
+  /// after the same neighbour. Those that have failed are left out.
   func turns(_ contestants: [Contestant], _ round: Int) -> [Contestant] {
+    let contestants = contestants.filter { $0.failure == nil }
     guard contestants.count > 2 else { return round.isMultiple(of: 2) ? contestants : contestants.reversed() }
     var random = SplitMix64(seed: UInt64(round))
     return contestants.shuffled(using: &random)
   }
 
-  /// - Returns: why there is no agreement; empty where there is.
-  private func checkAgreement(_ contestants: [Contestant]) throws -> String {
-    guard options.checksAgreement else { return "not asked for" }
-    guard let reference = subject.context.inventory.reference else { return "this build has no reference device" }
-    let graph = subject.context.graph
-    let id = reference.info.id
-    let coefficients = reference.info.planningKind.guess
-    let estimate = graph.nodes.reduce(0.0) { sum, node in
-      let work = graph.work(of: node)
-      return sum + coefficients.estimate(operator: node.op.name, operations: work.operations, bytes: work.bytes)
+  /// Runs rounds, in each of which every configuration has its turn, until enough of them were undisturbed or the
+  /// budget of extra rounds is spent.
+  func runRounds(
+    _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [Contestant],
+    _ turn: (_ contestant: Contestant, _ round: Int) throws -> Void
+  ) throws {
+    guard planned > 0 else { return }
+    var log = RoundLog(planned: planned, files: files, at: clock.now())
+    defer { logs[phase] = log }
+    var round = 0
+    while log.wantsAnother {
+      let order = turns(contestants, round)
+      guard !order.isEmpty else { return }
+      for contestant in order {
+        try attempt(contestant) { try turn(contestant, round) }
+        if let contention = log.endTurn(at: clock.now()) { contestant.contention.add(contention) }
+      }
+      log.endRound()
+      round += 1
     }
-    let affordable = min(subject.inputs.count, Int(min(1e6, options.referenceBudget / max(estimate, 1e-9))))
-    guard affordable > 0 else {
-      return "the reference device would take about \(HumanReadable.seconds(estimate)) for one input"
-    }
-    observe(.init(phase: "comparing with the reference device", fraction: 0.97))
-    var request = configurations[0].request
-    request.units = .devices([id])
-    request.pins = [:]
-    request.exclusions = []
-    let solution = try subject.context.planner.problem(graph, request).solve()
-    let oracle = try CompiledModel(
-      graph, placement: solution.placement, transfers: solution.transfers, inventory: subject.context.inventory,
-      precision: request.precision, threads: request.threads, storage: { _ in (MemoryPackedWeights(), NoBlobCache()) }
-    ).makeSession()
-    let inputs = subject.inputs.prefix(affordable)
-    let expected = try inputs.map { try oracle.run($0) }
+  }
+
+  /// Warm inferences as MLPerf's SingleStream issues them, the next as soon as the last is done: a few of each
+  /// configuration in each round, so that rounds can be paired.
+  private func runWarm(_ contestants: [Contestant]) throws {
+    live.begin("warm inferences", from: 0.25, to: workload.kind == .oneShot ? 0.95 : 0.4)
     for contestant in contestants {
-      let outputs = try inputs.map { try contestant.answer($0) }
-      contestant.agreement = Agreement.compare(outputs, to: expected, classes: subject.classes)
+      try attempt(contestant) { for _ in 0..<workload.warmUps { try contestant.infer() } }
     }
-    if affordable < subject.inputs.count {
-      notes.append("agreement is from \(affordable) of \(subject.inputs.count) inputs: the reference device is slow")
+    let rounds = min(12, workload.iterations)
+    let queries = (workload.iterations + rounds - 1) / rounds
+    let minimum = workload.warmSeconds / Double(rounds)
+    try runRounds(.warm, planned: rounds, contestants) { contestant, round in
+      // The run after a change of configuration finds cold caches and parked workers.
+      if contestants.count > 1 { try contestant.infer() }
+      var burst: [Double] = []
+      let begin = clock.now()
+      defer { if !burst.isEmpty { contestant.warm.append(burst) } }
+      while burst.count < queries || clock.now() - begin < minimum {
+        contestant.writeInputs(subject.inputs[0])
+        let seconds = try clock.time { try contestant.infer() }
+        burst.append(seconds)
+        contestant.idle(after: seconds, clock)
+        // A clock that stands still must not keep a round alive.
+        if burst.count >= queries + 1_000_000 { break }
+      }
+      live.note(contestant.configuration.label, latencies: contestant.warm.joined().suffix(512) + burst)
+      live.advance(Double(round + 1) / Double(rounds), contestant.configuration.label)
     }
-    return ""
   }
 }

@@ -20,10 +20,13 @@ package struct BenchmarkSubject {
   package var loadSeconds: Double
   /// Reads the model once more and lets it go; nil where that is not possible.
   package var reload: (() throws -> Void)?
+  /// Starts fresh processes; nil where starts are made within this one.
+  package var starter: (any BenchmarkStarter)?
 
   package init(
     context: ModelContext, format: String, inputs: [[Tensor]], hasMadeUpInputs: Bool, classes: Int? = nil,
-    files: [String] = [], loadSeconds: Double = 0, reload: (() throws -> Void)? = nil
+    files: [String] = [], loadSeconds: Double = 0, reload: (() throws -> Void)? = nil,
+    starter: (any BenchmarkStarter)? = nil
   ) {
     self.context = context
     self.format = format
@@ -33,6 +36,7 @@ package struct BenchmarkSubject {
     self.files = files
     self.loadSeconds = loadSeconds
     self.reload = reload
+    self.starter = starter
   }
 }
 
@@ -59,6 +63,8 @@ package struct BenchmarkOptions: Sendable {
   package var checksAgreement = true
   /// Seconds that the reference device may take, by estimate; nothing is compared above.
   package var referenceBudget = 60.0
+  /// Ends the benchmark with what has been measured by then.
+  package var cancellation: Cancellation?
 
   package init() {}
 }

@@ -13,45 +13,62 @@ package struct Verdict: Sendable, Hashable {
 
   /// - Parameters:
   ///   - labels: the configurations as the user named them.
-  ///   - start: seconds to the first answer.
-  ///   - warm: seconds of one more inference.
+  ///   - start: seconds to the first answer; nil where it was not measured.
+  ///   - warm: seconds of one more inference; nil where it was not measured.
   ///   - load: the sustained part, where there was one.
-  package init(labels: [String], start: Finding, warm: Finding, load: SustainedFinding?) {
-    sentences = [Self.photo(labels, start: start, warm: warm)]
-    winner = start.winner
-    best = start.best
+  ///   - situation: what else the machine does, in words; empty for nothing.
+  ///   - interruption: where the user gave up; nil where everything was measured.
+  package init(
+    labels: [String], start: Finding?, warm: Finding?, load: SustainedFinding?, situation: String = "",
+    interruption: String? = nil
+  ) {
+    let condition = situation.isEmpty ? "" : ", with \(situation)"
+    sentences = Self.photo(labels, start: start, warm: warm, condition).map { [$0] } ?? []
+    winner = (start ?? warm)?.winner
+    best = (start ?? warm)?.best ?? 0
     if let load {
-      sentences.append(Self.sustained(labels, load))
+      sentences.append(Self.sustained(labels, load, condition))
       winner = load.deciding.winner
       best = load.deciding.best
     }
-  }
-
-  private static func photo(_ labels: [String], start: Finding, warm: Finding) -> String {
-    let seconds = HumanReadable.seconds
-    guard labels.count > 1 else {
-      return
-        "One photo: \(labels[0]) answers \(seconds(start.medians[0])) after the start (load, compile, first inference);"
-        + " every further photo takes \(seconds(warm.medians[0]))."
+    if let interruption {
+      sentences.insert("Partial: \(interruption).", at: 0)
+      if sentences.count == 1 { sentences.append("Nothing was measured long enough to recommend anything.") }
     }
-    let first =
-      start.winner.map { winner in
-        "pick \(labels[winner]), which answers \(seconds(start.medians[winner])) after the start"
-          + " (load, compile, first inference)" + behind(labels, start, verb: "sooner")
-      }
-      ?? "no difference measured to the first answer between \(names(labels, start))"
-      + behind(labels, start, verb: "sooner")
-    let further =
-      warm.winner.map { winner in
-        "once warm, \(labels[winner]) takes \(seconds(warm.medians[winner])) a photo"
-          + behind(labels, warm, verb: "faster")
-      }
-      ?? "once warm, no difference measured between \(names(labels, warm))" + behind(labels, warm, verb: "faster")
-    return "One photo: \(first); \(further)."
   }
 
-  private static func sustained(_ labels: [String], _ load: SustainedFinding) -> String {
-    let question = load.framesPerSecond.map { "Stream of \(HumanReadable.significant($0)) frames/s" } ?? "Many photos"
+  private static func photo(
+    _ labels: [String], start: Finding?, warm: Finding?, _ condition: String
+  ) -> String? {
+    let parts = [start.map { first(labels, $0) }, warm.map { further(labels, $0) }].compactMap { $0 }
+    return parts.isEmpty ? nil : "One photo\(condition): " + parts.joined(separator: "; ") + "."
+  }
+
+  private static func first(_ labels: [String], _ start: Finding) -> String {
+    let seconds = HumanReadable.seconds
+    let what = "after the start (load, compile, first inference)"
+    guard labels.count > 1 else { return "\(labels[0]) answers \(seconds(start.medians[0])) \(what)" }
+    guard let winner = start.winner else {
+      return "no difference measured to the first answer between \(names(labels, start))"
+        + behind(labels, start, verb: "sooner")
+    }
+    return "pick \(labels[winner]), which answers \(seconds(start.medians[winner])) \(what)"
+      + behind(labels, start, verb: "sooner")
+  }
+
+  private static func further(_ labels: [String], _ warm: Finding) -> String {
+    let seconds = HumanReadable.seconds
+    guard labels.count > 1 else { return "every further photo takes \(seconds(warm.medians[0]))" }
+    guard let winner = warm.winner else {
+      return "once warm, no difference measured between \(names(labels, warm))" + behind(labels, warm, verb: "faster")
+    }
+    return "once warm, \(labels[winner]) takes \(seconds(warm.medians[winner])) a photo"
+      + behind(labels, warm, verb: "faster")
+  }
+
+  private static func sustained(_ labels: [String], _ load: SustainedFinding, _ condition: String) -> String {
+    let question =
+      (load.framesPerSecond.map { "Stream of \(HumanReadable.significant($0)) frames/s" } ?? "Many photos") + condition
     func rate(_ index: Int) -> String { HumanReadable.perSecond(1 / load.served.medians[index]) }
     func facts(_ index: Int) -> String {
       guard load.framesPerSecond != nil else { return "\(rate(index))" }

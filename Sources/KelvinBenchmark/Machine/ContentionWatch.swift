@@ -1,22 +1,22 @@
-import KelvinProfiling
+package import KelvinProfiling
 
 /// Asks again and again what others took of the processors since the last time.
-struct ContentionWatch {
+package struct ContentionWatch {
   /// `/proc/stat` counts in hundredths of a second: shorter intervals say nothing.
-  static let shortest = 0.25
+  package static let shortest = 0.25
 
   private let reader: ContentionReader
   private var last: ContentionCounters?
   private var since: Double
 
-  init(files: SystemFiles, at now: Double) {
+  package init(files: SystemFiles, at now: Double) {
     reader = ContentionReader(files)
     last = reader.counters()
     since = now
   }
 
   /// The contention since the interval before, or nil where too little time has passed to tell.
-  mutating func interval(at now: Double) -> Contention? {
+  package mutating func interval(at now: Double) -> Contention? {
     guard now - since >= Self.shortest else { return nil }
     let counters = reader.counters()
     defer {

@@ -9,11 +9,7 @@ extension ProfileResult {
     var offset = 0.0
     for run in devices {
       trace.marks.append(TraceMark(name: "one inference on \(run.device.id)", at: offset))
-      for event in run.trace {
-        var moved = event
-        moved.start += offset
-        trace.events.append(moved)
-      }
+      trace.append(Trace(events: run.trace), at: offset)
       offset += (run.trace.map(\.end).max() ?? 0) * 1.1
     }
     return trace
@@ -39,8 +35,20 @@ extension ProfileResult {
       configurations: devices.map { run in
         ReportConfiguration(
           units: run.device.id, compile: run.compileCached, first: run.firstRun, p50: run.latency.p50,
-          p90: run.latency.p90, p99: run.latency.p99, samples: run.latency.count)
-      }, placements: placements, timelines: devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) },
+          p90: run.latency.p90, p99: run.latency.p99, p50Interval: run.latency.medianInterval,
+          samples: run.latency.count)
+      }, placements: placements,
+      timelines: devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) },
+      accounts: devices.map { run in
+        ReportAccount(
+          units: run.device.id, layers: run.account.layers, transfers: run.account.transfers,
+          waits: run.account.waits, residual: run.account.residual)
+      },
+      checks: checks.map {
+        ReportCheck(
+          label: $0.label, predicted: $0.predicted, measured: $0.measured, interval: $0.interval, samples: $0.samples,
+          isUndisturbed: $0.isUndisturbed)
+      },
       notes: remarks)
   }
 }

@@ -9,7 +9,8 @@ extension ProfileResult {
   package func lines(layers limit: Int? = nil) -> [String] {
     let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
     var lines = ["\(model): precision \(precision), \(threadText)", profile.machine.summary, ""]
-    lines += accountTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit) + [""] + transferTable
+    lines += accountTable + [""] + checkTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit)
+    lines += noiseLines + [""] + transferTable + corunLines + [""] + powerLines + [""] + estimateLines
     if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(indent: "  ") } }
     return lines
   }
@@ -27,15 +28,72 @@ extension ProfileResult {
     return table.lines
   }
 
-  private var startTable: [String] {
-    var table = TextTable(["Start", "compile", "cached", "first run", "nodes", "elsewhere", "noisy"])
-    for run in devices {
+  /// Layers, copies and waits of a prediction add up; this says how far from what a run without timers takes.
+  private var checkTable: [String] {
+    guard !checks.isEmpty else { return [] }
+    var table = TextTable(["Plan", "predicted", "measured", "error", "n", "", ""])
+    for check in checks {
+      let nodes = check.nodesByDevice.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       table.add([
-        run.device.id, seconds(run.compile), seconds(run.compileCached), seconds(run.firstRun), "\(run.nodes)",
-        "\(run.nodesElsewhere)", "\(run.noisyNodes)",
+        check.label, seconds(check.predicted), seconds(check.measured),
+        (check.error < 0 ? "-" : "+") + HumanReadable.percent(abs(check.error)), "\(check.samples)",
+        check.isUndisturbed ? "" : "disturbed", nodes.count > 1 ? nodes.joined(separator: ", ") : "",
       ])
     }
+    let hasMixed = checks.contains { $0.nodesByDevice.count > 1 && $0.label == "best plan" }
     return table.lines
+      + (hasMixed || devices.count < 2 ? [] : ["(no plan of several devices is predicted to be faster than one device)"])
+  }
+
+  private var startTable: [String] {
+    let isBusyKnown = devices.contains { $0.busyCompile != nil }
+    var table = TextTable(
+      ["Start", "compile", "cached", "first run"] + (isBusyKnown ? ["busy: compile", "first run"] : [])
+        + ["nodes", "elsewhere"])
+    for run in devices {
+      table.add(
+        [run.device.id, seconds(run.compile), seconds(run.compileCached), seconds(run.firstRun)]
+          + (isBusyKnown ? [run.busyCompile.map(seconds) ?? "—", run.busyFirstRun.map(seconds) ?? "—"] : [])
+          + ["\(run.nodes)", "\(run.nodesElsewhere)"])
+    }
+    return table.lines
+  }
+
+  /// Which medians are less certain than asked for.
+  private var noiseLines: [String] {
+    let noisy = devices.filter { $0.noisyNodes > 0 }
+    let bound = HumanReadable.percent(bound, decimals: 0)
+    guard !noisy.isEmpty else { return ["(every median is certain to ± \(bound))"] }
+    return noisy.flatMap { run -> [String] in
+      let names = run.noisyNames.prefix(6).joined(separator: ", ")
+      let more = run.noisyNodes > 6 ? " and \(run.noisyNodes - 6) more" : ""
+      return "(less certain than ± \(bound) on \(run.device.id): \(run.noisyNodes) of \(run.nodes) layers: \(names)\(more))"
+        .wrapped(indent: "  ")
+    }
+  }
+
+  /// What two devices gain by working at once.
+  private var corunLines: [String] {
+    guard !profile.corun.isEmpty else { return [] }
+    var table = TextTable(["At the same time", "gain", "", ""])
+    for pair in profile.corun {
+      table.add([
+        "\(pair.a) beside \(pair.b)", HumanReadable.significant(pair.factor) + " ×",
+        pair.overlaps ? "they overlap" : "planned as one resource", pair.isNoisy ? "noisy" : "",
+      ])
+    }
+    return [""] + table.lines
+  }
+
+  private var powerLines: [String] {
+    devices.flatMap { run in
+      ("power of \(run.device.id): \(HumanReadable.significant(run.power.idleWatts)) W idle, "
+        + "\(HumanReadable.significant(run.power.busyWatts)) W busy; \(run.power.source)").wrapped(indent: "  ")
+    }
+  }
+
+  private var estimateLines: [String] {
+    devices.flatMap { "estimates for \($0.device.id): \($0.estimates.text)".wrapped(indent: "  ") }
   }
 
   private var weightLines: [String] {

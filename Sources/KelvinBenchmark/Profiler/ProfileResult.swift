@@ -11,16 +11,25 @@ package struct ProfileResult: Sendable {
     package var nodesElsewhere: Int
     /// End to end, node measuring included.
     package var latency: LatencyStatistics
+    /// Inferences among these in which nobody else took processor time.
+    package var undisturbed: Int
     /// Of the run whose end-to-end time is the median.
     package var account: Account
     package var trace: [TraceEvent]
-    /// Seconds, nothing found in a cache, and with the compiled cache as it is left.
+    /// Seconds on an idle machine, nothing found in a cache, and with the compiled cache as it is left.
     package var compile: Double
     package var compileCached: Double
     package var firstRun: Double
+    /// The same with every processor busy with something else; nil where that was not measured.
+    package var busyCompile: Double?
+    package var busyFirstRun: Double?
+    package var power: DevicePower
     package var weights: WeightReport
-    /// Nodes whose median is less certain than asked for.
-    package var noisyNodes: Int
+    /// Names of nodes whose median is less certain than asked for, the costliest first.
+    package var noisyNames: [String]
+    package var noisyNodes: Int { noisyNames.count }
+    /// What estimates of the device's other nodes will rest on.
+    package var estimates: EstimateBasis
   }
 
   package struct NodeRow: Sendable {
@@ -42,15 +51,34 @@ package struct ProfileResult: Sendable {
     package var isShared: Bool
   }
 
+  /// A plan's prediction against the same plan run without node timers, in turns with the rounds it was predicted from.
+  package struct Check: Sendable, Encodable {
+    /// `cpu`, or `best plan`.
+    package var label: String
+    package var nodesByDevice: [String: Int]
+    package var predicted: Double
+    package var measured: Double
+    package var interval: ConfidenceInterval
+    package var samples: Int
+    /// False where others took processor time in too many rounds to leave them out.
+    package var isUndisturbed: Bool
+
+    /// Of the measurement: 0.1 is ten per cent too much.
+    package var error: Double { measured > 0 ? predicted / measured - 1 : 0 }
+  }
+
   package var profile: MeasuredProfile
   package var model: String
   package var function: String
   package var precision: String
   package var threads: Int
+  /// Relative uncertainty of a median that was asked for.
+  package var bound: Double
   /// In the order of the machine's devices.
   package var devices: [DeviceRun]
   package var nodes: [NodeRow]
   package var transfers: [Transfer]
-  /// What the reader should know: devices left out, contention, noise.
+  package var checks: [Check]
+  /// What the reader should know: devices left out or lost, contention, noise, an interruption.
   package var remarks: [String]
 }

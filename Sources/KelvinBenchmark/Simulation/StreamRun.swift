@@ -57,10 +57,10 @@ package struct StreamRun: Sendable {
   /// The run as reports draw it.
   package var series: ReportSeries {
     ReportSeries(
-      units: label, points: points,
+      units: label, isSimulated: true, points: points,
       heat: reports.map { .init(at: $0.at, state: $0.state, headroom: $0.headroom) },
       heatSource: reports.first?.sourceDescription ?? "", fit: fit,
-      actions: actions.map { .init(at: $0.at, text: $0.text) })
+      actions: actions.map { .init(at: $0.at, name: $0.what, cause: $0.cause) })
   }
 
   /// Counters of heat, clock, power and rate, and a mark for each action.

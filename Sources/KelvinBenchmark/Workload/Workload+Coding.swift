@@ -6,7 +6,8 @@ extension Workload: Codable {
   static let largestDocument = 1 << 16
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case format, version, name, summary, kind, starts, iterations, warmUps, fps, duration, queue
+    case format, version, name, summary, kind, coldStarts, starts, iterations, warmSeconds, warmUps, fps, duration
+    case queue, inFlight, governor, reserve, coload
   }
 
   private struct AnyKey: CodingKey {
@@ -41,7 +42,7 @@ extension Workload: Codable {
     func refuse(_ reason: String) -> BenchmarkError { .invalidWorkload(document: "file", reason: reason) }
     if let stranger = keys.filter({ !known.contains($0) }).min() {
       throw refuse(
-        "the key \"\(stranger)\" means nothing; expected \(CodingKeys.allCases.map(\.rawValue).joined(separator: ", "))"
+        "the key \"\(stranger)\" means nothing; take it out, or use \(CodingKeys.allCases.map(\.rawValue).joined(separator: ", "))"
       )
     }
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -60,13 +61,28 @@ extension Workload: Codable {
     func number(_ key: CodingKeys, _ fallback: Double) throws -> Double {
       try fields.decodeIfPresent(Double.self, forKey: key) ?? fallback
     }
+    // A key that changes nothing for this kind is a misunderstanding, not a preference.
+    let foreign: [CodingKeys] =
+      switch kind {
+      case .oneShot: [.fps, .duration, .queue, .inFlight, .governor]
+      case .stream: [.inFlight]
+      case .throughput: [.fps, .queue, .governor]
+      }
+    if let stray = foreign.first(where: { fields.contains($0) }) {
+      throw refuse("the key \"\(stray.rawValue)\" means nothing for a \(kind.rawValue) workload; take it out")
+    }
     self.init(
       name: try fields.decode(String.self, forKey: .name),
       summary: try fields.decodeIfPresent(String.self, forKey: .summary) ?? "", kind: kind,
-      starts: try integer(.starts, standard.starts), iterations: try integer(.iterations, standard.iterations),
-      warmUps: try integer(.warmUps, standard.warmUps),
+      coldStarts: try integer(.coldStarts, standard.coldStarts), starts: try integer(.starts, standard.starts),
+      iterations: try integer(.iterations, standard.iterations),
+      warmSeconds: try number(.warmSeconds, standard.warmSeconds), warmUps: try integer(.warmUps, standard.warmUps),
       framesPerSecond: try number(.fps, standard.framesPerSecond),
-      duration: try number(.duration, standard.duration), queue: try integer(.queue, standard.queue))
+      duration: try number(.duration, standard.duration), queue: try integer(.queue, standard.queue),
+      inFlight: try integer(.inFlight, standard.inFlight),
+      isGoverned: try fields.decodeIfPresent(Bool.self, forKey: .governor) ?? standard.isGoverned,
+      reserve: try fields.decodeIfPresent([String: Double].self, forKey: .reserve) ?? [:],
+      coload: try fields.decodeIfPresent([String: Double].self, forKey: .coload) ?? [:])
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -76,12 +92,20 @@ extension Workload: Codable {
     try fields.encode(name, forKey: .name)
     try fields.encode(summary, forKey: .summary)
     try fields.encode(kind, forKey: .kind)
+    try fields.encode(coldStarts, forKey: .coldStarts)
     try fields.encode(starts, forKey: .starts)
     try fields.encode(iterations, forKey: .iterations)
+    try fields.encode(warmSeconds, forKey: .warmSeconds)
     try fields.encode(warmUps, forKey: .warmUps)
     if kind == .stream { try fields.encode(framesPerSecond, forKey: .fps) }
     if kind != .oneShot { try fields.encode(duration, forKey: .duration) }
-    if kind == .stream { try fields.encode(queue, forKey: .queue) }
+    if kind == .stream {
+      try fields.encode(queue, forKey: .queue)
+      try fields.encode(isGoverned, forKey: .governor)
+    }
+    if kind == .throughput { try fields.encode(inFlight, forKey: .inFlight) }
+    if !reserve.isEmpty { try fields.encode(reserve, forKey: .reserve) }
+    if !coload.isEmpty { try fields.encode(coload, forKey: .coload) }
   }
 
   private static func describe(_ error: DecodingError) -> String {

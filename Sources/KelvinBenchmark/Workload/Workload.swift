@@ -1,4 +1,4 @@
-/// What a model is asked to do while it is measured.
+/// What a model is asked to do while it is measured, and what else the machine does meanwhile.
 package struct Workload: Hashable, Sendable {
   package static let format = "kelvin-workload"
   package static let version = 1
@@ -8,7 +8,7 @@ package struct Workload: Hashable, Sendable {
     case oneShot = "one-shot"
     /// Frames arrive at a fixed rate, whether or not the last one is done.
     case stream
-    /// As many inferences as will go, for a time.
+    /// As many inferences as will go, several in flight, for a time.
     case throughput
   }
 
@@ -16,10 +16,14 @@ package struct Workload: Hashable, Sendable {
   /// One sentence for people.
   package var summary: String
   package var kind: Kind
-  /// Complete starts (load, compile, first inference) of each configuration.
+  /// Starts of each configuration with nothing cached.
+  package var coldStarts: Int
+  /// Starts of each configuration with what an earlier start has cached.
   package var starts: Int
-  /// Warm inferences of each configuration, one after the other.
+  /// The fewest warm inferences of each configuration, one after the other.
   package var iterations: Int
+  /// The fewest seconds of warm inferences of each configuration.
+  package var warmSeconds: Double
   /// Inferences before the warm ones that are not counted.
   package var warmUps: Int
   /// Arrivals a second; only of a stream.
@@ -28,49 +32,102 @@ package struct Workload: Hashable, Sendable {
   package var duration: Double
   /// Frames that may wait; when one more arrives, the oldest waiting one is dropped.
   package var queue: Int
+  /// Inferences of a throughput workload that are in flight at a time; 0 to find the number by trying.
+  package var inFlight: Int
+  /// Whether a governor may lower the rate, drop frames or change to a leaner plan when it gets hot; only of a stream.
+  package var isGoverned: Bool
+  /// The part of a device, 0 ..< 1, that is to stay free for others. By device id.
+  package var reserve: [String: Double]
+  /// The part of a device, 0 ..< 1, that somebody else uses all the time. By device id.
+  package var coload: [String: Double]
 
   package init(
-    name: String, summary: String = "", kind: Kind, starts: Int = 8, iterations: Int = 60, warmUps: Int = 3,
-    framesPerSecond: Double = 30, duration: Double = 20, queue: Int = 1
+    name: String, summary: String = "", kind: Kind, coldStarts: Int = 2, starts: Int = 8, iterations: Int = 64,
+    warmSeconds: Double = 3, warmUps: Int = 3, framesPerSecond: Double = 30, duration: Double = 20, queue: Int = 1,
+    inFlight: Int = 0, isGoverned: Bool = false, reserve: [String: Double] = [:], coload: [String: Double] = [:]
   ) {
     self.name = name
     self.summary = summary
     self.kind = kind
+    self.coldStarts = coldStarts
     self.starts = starts
     self.iterations = iterations
+    self.warmSeconds = warmSeconds
     self.warmUps = warmUps
     self.framesPerSecond = framesPerSecond
     self.duration = duration
     self.queue = queue
+    self.inFlight = inFlight
+    self.isGoverned = isGoverned
+    self.reserve = reserve
+    self.coload = coload
   }
 
-  /// In words: `stream at 30.0 frames/s for 20 s`.
+  /// In words: `stream: 30 frames/s for 20 s, 1 frame may wait`.
   package var description: String {
-    switch kind {
-    case .oneShot: "one-shot: \(starts) starts, then \(iterations) warm inferences"
-    case .stream:
-      "stream: \(Self.number(framesPerSecond)) frames/s for \(Self.number(duration)) s, "
-        + (queue == 1 ? "1 frame may wait" : "\(queue) frames may wait")
-    case .throughput: "throughput: as fast as possible for \(Self.number(duration)) s"
-    }
+    let load =
+      switch kind {
+      case .oneShot:
+        "one-shot: \(coldStarts) cold and \(starts) cached starts, then at least \(iterations) warm inferences"
+          + (warmSeconds > 0 ? " and \(Self.number(warmSeconds)) s" : "")
+      case .stream:
+        "stream: \(Self.number(framesPerSecond)) frames/s for \(Self.number(duration)) s, "
+          + (queue == 1 ? "1 frame may wait" : "\(queue) frames may wait") + (isGoverned ? ", governed" : "")
+      case .throughput:
+        "throughput: as fast as possible for \(Self.number(duration)) s"
+          + (inFlight > 0 ? ", \(inFlight) in flight" : "")
+      }
+    return load + (situation.isEmpty ? "" : "; \(situation)")
   }
 
-  private static func number(_ value: Double) -> String {
-    value == value.rounded() && abs(value) < 1e9 ? "\(Int(value))" : "\(value)"
+  /// What else the machine does, in words; empty where it is left to this model alone.
+  package var situation: String {
+    func list(_ shares: [String: Double], _ what: String) -> [String] {
+      shares.sorted { $0.key < $1.key }.filter { $0.value > 0 }
+        .map { "\(Self.number($0.value * 100)) % of \($0.key) \(what)" }
+    }
+    return (list(reserve, "kept free") + list(coload, "used by others")).joined(separator: ", ")
   }
+
+  static func number(_ value: Double) -> String {
+    let rounded = (value * 100).rounded() / 100
+    return rounded == rounded.rounded() && abs(rounded) < 1e9 ? "\(Int(rounded))" : "\(rounded)"
+  }
+
+  /// The most that may be reserved and used by others together: what is left must be worth planning for.
+  static let largestShare = 0.95
 
   /// - Throws: `invalidWorkload` for numbers no run can have.
   package func validate(document: String) throws(BenchmarkError) {
     func require(_ holds: Bool, _ reason: String) throws(BenchmarkError) {
       guard holds else { throw .invalidWorkload(document: document, reason: reason) }
     }
+    try require((0...1000).contains(coldStarts), "coldStarts: expected 0 to 1000, got \(coldStarts)")
     try require((1...1000).contains(starts), "starts: expected 1 to 1000, got \(starts)")
     try require((1...10_000_000).contains(iterations), "iterations: expected 1 to 10000000, got \(iterations)")
+    try require(
+      warmSeconds >= 0 && warmSeconds <= 86_400, "warmSeconds: expected 0 seconds to a day, got \(warmSeconds)")
     try require((0...1_000_000).contains(warmUps), "warmUps: expected 0 to 1000000, got \(warmUps)")
     try require((1...10_000).contains(queue), "queue: expected 1 to 10000 frames, got \(queue)")
+    try require((0...64).contains(inFlight), "inFlight: expected 1 to 64, or 0 to find the number, got \(inFlight)")
     try require(
       framesPerSecond > 0 && framesPerSecond <= 10_000, "fps: expected above 0, at most 10000, got \(framesPerSecond)")
     try require(
       duration > 0 && duration <= 604_800, "duration: expected above 0 seconds, at most a week, got \(duration)")
+    for (key, shares) in [("reserve", reserve), ("coload", coload)] {
+      for (device, share) in shares.sorted(by: { $0.key < $1.key }) {
+        try require(!device.isEmpty, "\(key): a device has no name; use those of 'kelvin devices'")
+        try require(
+          share >= 0 && share <= Self.largestShare,
+          "\(key): expected a share of \(device) from 0 to \(Self.largestShare), got \(share)")
+      }
+    }
+    for device in Set(reserve.keys).union(coload.keys).sorted() {
+      let sum = (reserve[device] ?? 0) + (coload[device] ?? 0)
+      try require(
+        sum <= Self.largestShare,
+        "reserve and coload leave too little of \(device): together \(Self.number(sum)), expected at most "
+          + "\(Self.largestShare)")
+    }
   }
 }

@@ -1,4 +1,7 @@
 /// Every policy, one line each.
 package let policies: [any Policy] = [
-  LeastLatency()
+  LeastLatency(),
+  OneShot(),
+  MostFrames(),
+  Sustained(),
 ]

@@ -11,20 +11,27 @@ package struct LeastLatency: Policy {
   package init(searchMoves: Int = 100_000_000) { self.searchMoves = searchMoves }
 
   package func solve(_ problem: PlanningProblem) throws(PlanningError) -> PlanSolution {
-    let search = LatencySearch(problem.index, budget: searchMoves)
-    let found = try best(search)
+    let found = try LatencySearch(problem.index, budget: searchMoves).best()
     return found.evaluation.solution(
       problem.index, found.placement, method: found.method, lowerBound: found.lowerBound, searchStates: found.states)
   }
 
   package func explain(_ problem: PlanningProblem, rankedPlans limit: Int) throws(PlanningError) -> PlanExplanation {
-    let search = LatencySearch(problem.index, budget: searchMoves)
-    let found = try best(search)
-    return try Explainer(problem, search, found).explain(limit: limit)
-  }
-
-  private func best(_ search: LatencySearch) throws(PlanningError) -> LatencySearch.Found {
-    let found = try search.placement(seconds: search.index.seconds)
-    return try MemoryLimits(search: search).fit(found)
+    let index = problem.index
+    let search = LatencySearch(index, budget: searchMoves)
+    var found = try search.best()
+    let marginals = try search.marginals()
+    found = search.improving(found, by: marginals)
+    func other(_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution {
+      evaluation.solution(index, placement, method: .approximate, lowerBound: found.lowerBound)
+    }
+    let answer = GoalAnswer(
+      placement: found.placement,
+      solution: found.evaluation.solution(
+        index, found.placement, method: found.method, lowerBound: found.lowerBound, searchStates: found.states),
+      totals: marginals?.totals ?? index.seconds.map { _ in .infinity },
+      hasExactTotals: found.method == .exact && marginals?.isExact == true, here: index.seconds,
+      singles: search.singles(other), near: search.near(found.placement, marginals, limit: limit, other))
+    return Explainer(problem, answer).explain(limit: limit)
   }
 }

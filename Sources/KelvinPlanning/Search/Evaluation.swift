@@ -8,13 +8,23 @@ struct Evaluation {
     var node: Int
   }
 
+  /// Seconds of nodes and copies.
   let total: Double
   /// In the order of a serial run.
   let copies: [Copy]
 
+  /// With the copies that cost least.
   /// - Parameter placement: a device for every node.
   /// - Returns: `nil` where a node may not run there or a value cannot get where it is needed.
   init?(_ index: ProblemIndex, _ placement: [Int]) {
+    self.init(index, placement) { value, root, targets in
+      Self.arborescence(index, index.bytes[value], root: root, reaching: targets)
+    }
+  }
+
+  /// - Parameter route: for a value, its first device and the set of devices that need it, where each device has its
+  ///   copy from, as `arborescence` says.
+  init?(_ index: ProblemIndex, _ placement: [Int], route: (_ value: Int, _ root: Int, _ targets: Int) -> [Int]?) {
     let count = index.deviceCount
     var total = 0.0
     for node in 0..<index.nodeCount {
@@ -30,9 +40,7 @@ struct Evaluation {
     for value in 0..<index.valueCount {
       let root = index.producer[value] < 0 ? index.host : placement[index.producer[value]]
       if targets[value] & ~(1 << root) == 0 { continue }
-      guard let tree = Self.arborescence(index, index.bytes[value], root: root, reaching: targets[value]) else {
-        return nil
-      }
+      guard let tree = route(value, root, targets[value]) else { return nil }
       trees[value] = tree
     }
     var copies: [Copy] = []
@@ -62,6 +70,24 @@ struct Evaluation {
     for copy in copies { total += copy.seconds }
     self.total = total
     self.copies = copies
+  }
+
+  private init(total: Double, copies: [Copy]) {
+    self.total = total
+    self.copies = copies
+  }
+
+  /// The same placement and copies at the costs of another index of the same graph.
+  func repriced(_ index: ProblemIndex, _ placement: [Int]) -> Evaluation {
+    var total = 0.0
+    for node in 0..<index.nodeCount { total += index.seconds(node, on: placement[node]) }
+    let copies = copies.map { copy in
+      var copy = copy
+      copy.seconds = index.copySeconds(index.bytes[copy.value], from: copy.from, to: copy.to)
+      return copy
+    }
+    for copy in copies { total += copy.seconds }
+    return Evaluation(total: total, copies: copies)
   }
 
   /// Least-cost copies from `root` to every device of `targets`, relays allowed.
@@ -105,18 +131,34 @@ struct Evaluation {
 
   /// The solution in the problem's names.
   func solution(
-    _ index: ProblemIndex, _ placement: [Int], method: PlanSolution.Method, lowerBound: Double, searchStates: Int = 0
+    _ index: ProblemIndex, _ placement: [Int], method: PlanSolution.Method, lowerBound: Double, searchStates: Int = 0,
+    objective: Double? = nil
   ) -> PlanSolution {
     var names: [String: String] = [:]
     names.reserveCapacity(index.nodeCount)
     for node in 0..<index.nodeCount { names[index.nodeNames[node]] = index.deviceNames[placement[node]] }
-    return PlanSolution(
+    var solution = PlanSolution(
       predicted: total, placement: names,
       transfers: copies.map { copy in
         PlannedTransfer(
           value: index.valueNames[copy.value], from: index.deviceNames[copy.from], to: index.deviceNames[copy.to],
           bytes: index.bytes[copy.value], seconds: copy.seconds, node: index.nodeNames[copy.node])
       },
-      method: method, lowerBound: lowerBound, searchStates: searchStates)
+      method: method, lowerBound: lowerBound, searchStates: searchStates, objective: objective)
+    let loads = Loads(resourcesOf: index)
+    let seconds = loads.sum(placement, self)
+    if let most = seconds.indices.max(by: { seconds[$0] < seconds[$1] }) {
+      solution.bottleneck = Bottleneck(resource: index.resourceNames[most], seconds: seconds[most])
+    }
+    solution.joules = joules(index, placement)
+    return solution
+  }
+
+  /// Dynamic energy of nodes and copies; `nil` where a node's is not known.
+  func joules(_ index: ProblemIndex, _ placement: [Int]) -> Double? {
+    var sum = 0.0
+    for node in 0..<index.nodeCount { sum += index.joules[node * index.deviceCount + placement[node]] }
+    for copy in copies { sum += copy.seconds * index.copyWatts[copy.from * index.deviceCount + copy.to] }
+    return sum.isFinite ? sum : nil
   }
 }

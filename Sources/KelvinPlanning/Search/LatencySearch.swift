@@ -14,11 +14,17 @@ struct LatencySearch {
   /// Elementary moves one search may make.
   let budget: Int
 
-  init(_ index: ProblemIndex, budget: Int) {
+  /// - Parameter frontier: that of another index of the same graph.
+  init(_ index: ProblemIndex, budget: Int, frontier: Frontier? = nil) {
     self.index = index
     self.budget = budget
     costs = CopyCosts(index)
-    frontier = Frontier(index)
+    self.frontier = frontier ?? Frontier(index)
+  }
+
+  /// The best placement within the memory limits.
+  func best() throws(PlanningError) -> Found {
+    try MemoryLimits(search: self).fit(try placement(seconds: index.seconds))
   }
 
   /// The best placement when nodes cost `seconds`, transfers as ever; memory limits are not looked at.

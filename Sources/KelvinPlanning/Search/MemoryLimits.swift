@@ -1,8 +1,22 @@
 /// Peak bytes of values on each device, and plans that stay under the limits.
 struct MemoryLimits {
-  let search: LatencySearch
-  private var index: ProblemIndex { search.index }
+  private let index: ProblemIndex
+  private let frontier: Frontier
+  private let budget: Int
   private static let rounds = 40
+
+  init(search: LatencySearch) {
+    index = search.index
+    frontier = search.frontier
+    budget = search.budget
+  }
+
+  /// For `firstExcess` alone.
+  init(_ index: ProblemIndex, _ frontier: Frontier) {
+    self.index = index
+    self.frontier = frontier
+    budget = 0
+  }
 
   var isLimited: Bool { index.memory.contains { $0 != .max } }
 
@@ -14,7 +28,7 @@ struct MemoryLimits {
     let count = index.deviceCount
     let steps = index.nodeCount
     guard isLimited, steps > 0 else { return nil }
-    let position = search.frontier.position
+    let position = frontier.position
     var ends: [Int] = Array(repeating: -1, count: index.valueCount * count)
     func use(_ value: Int, _ device: Int, _ step: Int) {
       ends[value * count + device] = max(ends[value * count + device], step)
@@ -58,7 +72,7 @@ struct MemoryLimits {
   func fit(_ found: LatencySearch.Found) throws(PlanningError) -> LatencySearch.Found {
     guard var excess = firstExcess(found.placement, found.evaluation) else { return found }
     let count = index.deviceCount
-    let search = LatencySearch(index, budget: search.budget / 20)
+    let search = LatencySearch(index, budget: budget / 20, frontier: frontier)
     var bytes = Array(repeating: 0.0, count: index.nodeCount)
     for node in 0..<index.nodeCount {
       for value in index.inputs(of: node) { bytes[node] += Double(index.bytes[value]) }

@@ -71,4 +71,16 @@ package struct MeasuredProfile: Sendable, Hashable {
     guard !keys.isEmpty else { return 1 }
     return Double(keys.count { nodes[$0]?[device] != nil }) / Double(keys.count)
   }
+
+  /// The number of threads that most of the nodes were measured with; nil where no key says.
+  package var threads: Int? {
+    var counts: [Int: Int] = [:]
+    for key in nodes.keys {
+      guard key.last == "t", let space = key.lastIndex(of: " "),
+        let count = Int(key[key.index(after: space)...].dropLast()), count > 0
+      else { continue }
+      counts[count, default: 0] += 1
+    }
+    return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+  }
 }

@@ -3,11 +3,16 @@ package enum HTMLReport {
   /// - Returns: a complete HTML document in UTF-8. Sections without data are left out.
   package static func render(_ input: ReportInput) -> String {
     let palette = ReportPalette(input.devices)
-    let model = input.model
-    let facts =
-      "\(model.name), \(model.format), \(model.layers) layers, weights \(HumanReadable.bytes(model.weightBytes))"
     let findings: [Markup] = input.findings.map { "<li>\($0)</li>" }
-    let notes: [Markup] = input.notes.map { "<li>\($0)</li>" }
+    let sections: [(id: Markup, name: Markup, body: Markup)] = [
+      ("configurations", "Configurations", ConfigurationTable.section(input)),
+      ("placement", "Placement", PlacementSection.section(input, palette)),
+      ("account", "Where the time goes", AccountChart.section(input)),
+      ("timeline", "Timeline", TimelineChart.section(input, palette)),
+      ("heat", "Heat", LatencyChart.section(input)),
+      ("method", "Method", method(input)),
+    ].filter { !$0.body.html.isEmpty }
+    let links: [Markup] = sections.map { "<a href=\"#\($0.id)\">\($0.name)</a>" }
     let page: Markup = """
       <!DOCTYPE html>
       <html lang="en">
@@ -22,29 +27,32 @@ package enum HTMLReport {
       <body>
       \(ReportPalette.definitions)
       <main>
-      <header>
-      <h1>\(input.title)</h1>
-      <p class="soft">\(facts) · \(input.workload)</p>
-      </header>
-      <section class="verdict" aria-label="Verdict">
+      \(header(input))
+      <section class="verdict"><h2>Verdict</h2>
       <p>\(input.verdict)</p>
       \(findings.isEmpty ? "" : "<ul>\(findings)</ul>" as Markup)
       </section>
-      <p class="soft">Measured on \(input.machine.summary).</p>
       \(legend(input.devices, palette))
-      \(ConfigurationTable.section(input))
-      \(PlacementSection.section(input, palette))
-      \(TimelineChart.section(input, palette))
-      \(LatencyChart.section(input))
-      \(notes.isEmpty ? "" : "<section><h2>How this was measured</h2><ul>\(notes)</ul></section>" as Markup)
+      <nav aria-label="Sections">\(links.count > 1 ? links : [])</nav>
+      \(sections.map(\.body))
       <footer><p><small>Kelvin \(input.kelvinVersion) · \(input.generated)</small></p></footer>
       </main>
-      <script>\(ReportStyle.script)</script>
+      <script>\(ReportScript.source)</script>
       </body>
       </html>
 
       """
     return page.html
+  }
+
+  private static func header(_ input: ReportInput) -> Markup {
+    let model = input.model
+    let size = model.weightBytes > 0 ? ", weights \(HumanReadable.bytes(model.weightBytes))" : ""
+    return """
+      <header><h1>\(input.title)</h1>
+      <p class="soft">\(model.name), \(model.format), \(model.layers) layers\(size) · \(input.workload)<br>\
+      \(input.machine.summary)</p></header>
+      """
   }
 
   private static func legend(_ devices: [ReportDevice], _ palette: ReportPalette) -> Markup {
@@ -53,5 +61,11 @@ package enum HTMLReport {
       return "<span>\(palette.chip(device.id)) <small>\(device.name) (\(driver))</small></span>"
     }
     return "<div class=\"legend\">\(entries)</div>"
+  }
+
+  private static func method(_ input: ReportInput) -> Markup {
+    let notes: [Markup] = input.notes.map { "<li>\($0)</li>" }
+    guard !notes.isEmpty else { return "" }
+    return "<section id=\"method\"><h2>How this was measured</h2><ul class=\"notes\">\(notes)</ul></section>"
   }
 }

@@ -1,7 +1,6 @@
-/// Latency over time, one chart for each configuration on a common scale, with the thermal state underneath.
+/// Latency over time, one chart for each configuration on a common scale; under it, on the same time axis, headroom
+/// over the bands of the thermal states, and the state itself. Disturbed stretches and a governor's actions are marked.
 enum LatencyChart {
-  private static let left = 88.0
-  private static let width = 1040.0
   private static let plot = 150.0
   private static let windows = 200
 
@@ -16,14 +15,15 @@ enum LatencyChart {
     guard !series.isEmpty else { return "" }
     let reduced = series.map { reduce($0.points) }
     let highest = reduced.flatMap { $0.map(\.p90) }.max() ?? 0
-    let longest = series.flatMap { [$0.points.map(\.at).max() ?? 0, $0.heat.map(\.at).max() ?? 0] }.max() ?? 0
-    let value = ChartAxis(upTo: highest, about: 4)
-    let time = ChartAxis(upToTime: longest, about: 8)
+    let times = series.flatMap { $0.points.map(\.at) + $0.heat.map(\.at) + $0.actions.map(\.at) }
+    let value = ChartAxis(upTo: highest, about: 3)
+    let time = ChartAxis(upToTime: times.filter(\.isFinite).max() ?? 0, about: 8)
     let charts: [Markup] = zip(series, reduced).map { draw($0, $1, value: value, time: time) }
-    let states: [Markup] = ThermalState.allCases.map { "<span>\(ConfigurationTable.state($0))</span>" }
     return """
-      <section><h2>Latency over time</h2><div class="legend"><span>line: median</span><span>band: up to p90</span>\
-      <span>dashed: fitted decay</span><span class="soft">strip: thermal state</span>\(states)</div>\(charts)</section>
+      <section id="heat"><h2>Latency over time, and heat</h2><p class="key"><span>line: median</span>\
+      <span>band: up to p90</span><span>dashed: fitted decay</span><span><svg width="16" height="12" \
+      aria-hidden="true"><rect width="16" height="12" style="fill:url(#wait)"/></svg>disturbed by others</span>\
+      <span>numbered: what the governor did</span></p>\(charts)</section>
       """
   }
 
@@ -44,74 +44,78 @@ enum LatencyChart {
   }
 
   private static func draw(_ series: ReportSeries, _ points: [Window], value: ChartAxis, time: ChartAxis) -> Markup {
-    let length = width - left - 34
-    let base = 10 + plot
-    let strip = base + 8
-    let height = strip + 16 + 24
-    func x(_ seconds: Double) -> Double { time.position(seconds, from: left, length: length) }
-    func y(_ seconds: Double) -> Double { base - value.position(seconds, from: 0, length: plot) }
-
-    var marks: [Markup] = value.ticks.map { tick in
-      """
-      <line class="grid" x1="\(left)" x2="\(width - 34)" y1="\(y(tick))" y2="\(y(tick))"/>\
-      <text x="\(left - 8)" y="\(y(tick) + 4)" text-anchor="end">\(HumanReadable.seconds(tick))</text>
-      """
+    let source: Markup = series.heatSource.isEmpty ? "" : "<p><small>Heat: \(series.heatSource)</small></p>"
+    let simulated: Markup = series.isSimulated ? " <span class=\"tag\">simulated</span>" : ""
+    let actions: [Markup] = series.actions.filter { $0.at.isFinite }.prefix(mostActions).map { action in
+      "<li>\(HumanReadable.seconds(action.at)): <b>\(action.name)</b>, \(action.cause)</li>"
     }
-    marks += time.ticks.map { tick in
-      "<text x=\"\(x(tick))\" y=\"\(height - 6)\" text-anchor=\"middle\">\(HumanReadable.seconds(tick))</text>"
+    let rest = series.actions.count - actions.count
+    let more: Markup = rest > 0 ? "<p><small>\(rest) more are in the trace.</small></p>" : ""
+    return """
+      <div class="panel"><h3>\(series.units)\(simulated) <small>\(decay(series.fit))</small></h3>\
+      \(latency(series, points, value: value, time: time))\(HeatChart.rows(series, time: time))\
+      \(TimeScale.below(time))\(actions.isEmpty ? "" : "<ol class=\"actions\">\(actions)</ol>\(more)" as Markup)\
+      \(source)</div>
+      """
+  }
+
+  private static let mostActions = 40
+
+  private static func latency(
+    _ series: ReportSeries, _ points: [Window], value: ChartAxis, time: ChartAxis
+  ) -> Markup {
+    func x(_ seconds: Double) -> Double { time.position(seconds, from: 0, length: 1000) }
+    func y(_ seconds: Double) -> Double { 8 + (plot - 16) * (1 - value.share(seconds)) }
+    let labels: [Markup] = value.ticks.map { tick in
+      "<text x=\"100%\" dx=\"-8\" y=\"\(y(tick) + 4)\" text-anchor=\"end\">\(HumanReadable.seconds(tick))</text>"
+    }
+    let lines: [Markup] = value.ticks.map { tick in
+      "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"\(y(tick))\" y2=\"\(y(tick))\"/>"
     }
     let medians: [Markup] = points.map { " \(x($0.at)),\(y($0.p50))" }
     let ninetieths: [Markup] = points.reversed().map { " \(x($0.at)),\(y($0.p90))" }
-    marks.append(
+    var curves: Markup = """
+      <polygon class="band" points="\(medians)\(ninetieths)"/><polyline class="curve" points="\(medians)"/>
       """
-      <polygon points="\(medians)\(ninetieths)" style="fill:var(--accent)" fill-opacity=".22"/>\
-      <polyline points="\(medians)" style="stroke:var(--accent);fill:none" stroke-width="1.8"/>
-      """)
     if let fit = series.fit, fit.finding != .noDecay, let last = points.last?.at {
       let curve: [Markup] = (0...60).map { step in
         let at = last * Double(step) / 60
         return " \(x(at)),\(y(fit.latency(after: at)))"
       }
-      marks.append(
-        """
-        <polyline points="\(curve)" style="stroke:var(--ink);fill:none" stroke-width="1.4" stroke-dasharray="5 4"/>
-        """)
+      curves += "<polyline class=\"fit\" points=\"\(curve)\"/>"
     }
-    marks.append(heatStrip(series.heat, x: x, y: strip, end: time.maximum))
-    let source: Markup = series.heatSource.isEmpty ? "" : "<p><small>Heat: \(series.heatSource)</small></p>"
     return """
-      <div class="panel"><h3>\(series.units) <small>\(decay(series.fit))</small></h3><div class="scroll">\
-      <svg class="chart" viewBox="0 0 \(width) \(height)" role="img" aria-label="Latency over time of \(series.units)">\
-      \(marks)</svg></div>\(source)</div>
+      <div class="grid2"><svg width="100%" height="\(plot)" aria-hidden="true">\(labels)</svg>\
+      <svg class="chart" width="100%" height="\(plot)" role="img" aria-label="Latency over time of \(series.units)">\
+      \(disturbances(series, time: time, height: plot))\(lines)\
+      <svg width="100%" height="\(plot)" viewBox="0 0 1000 \(plot)" preserveAspectRatio="none">\(curves)</svg>\
+      \(actions(series, time: time, height: plot, numbers: true))</svg></div>
       """
   }
 
-  private static func heatStrip(
-    _ heat: [ReportSeries.Heat], x: (Double) -> Double, y: Double, end: Double
-  ) -> Markup {
-    let ordered = heat.filter { $0.at.isFinite && $0.at >= 0 }.sorted { $0.at < $1.at }
-    guard let last = ordered.last else { return "" }
-    var marks: [Markup] = ["<text x=\"\(left - 8)\" y=\"\(y + 12)\" text-anchor=\"end\">heat</text>"]
-    var index = 0
-    while index < ordered.count {
-      let state = ordered[index].state
-      var next = index + 1
-      while next < ordered.count, ordered[next].state == state { next += 1 }
-      let start = x(ordered[index].at)
-      let stop = x(next < ordered.count ? ordered[next].at : last.at)
-      let width = max(stop - start, 1)
-      let peak = ordered[index..<next].map(\.headroom).max() ?? 0
-      let ink: Markup = state == .critical ? "fill:var(--t3ink)" : "fill:var(--ink)"
-      let label: Markup =
-        width > 58 ? "<text x=\"\(start + 5)\" y=\"\(y + 12)\" style=\"\(ink)\">\(state.name)</text>" : ""
-      marks.append(
+  static func disturbances(_ series: ReportSeries, time: ChartAxis, height: Double) -> [Markup] {
+    series.disturbances.filter { $0.from.isFinite && $0.to.isFinite && $0.to >= $0.from }.prefix(2000).map { stretch in
+      let (from, to) = (time.share(stretch.from), time.share(stretch.to))
+      return """
+        <rect class="disturbed" x="\(share: from)" y="0" width="\(share: max(to - from, 0.001))" height="\(height)" \
+        style="fill:url(#wait)"><title>others took processor time</title></rect>
         """
-        <g><rect x="\(start)" y="\(y)" width="\(width)" height="16" style="fill:var(--t\(state.rawValue))"/>\(label)\
-        <title>\(state.name), headroom up to \(HumanReadable.fixed(peak, decimals: 2)) (1.0 is the limit)</title></g>
-        """)
-      index = next
     }
-    return Markup(raw: marks.map(\.html).joined())
+  }
+
+  static func actions(_ series: ReportSeries, time: ChartAxis, height: Double, numbers: Bool) -> [Markup] {
+    series.actions.filter { $0.at.isFinite }.prefix(mostActions).enumerated().map { number, action in
+      let x: Markup = "\(share: time.share(action.at))"
+      let label: Markup =
+        numbers
+        ? """
+        <circle class="pin" cx="\(x)" cy="9" r="8"/><text class="pin" x="\(x)" y="12.5">\(number + 1)</text>
+        """ : ""
+      return """
+        <g><line class="action" x1="\(x)" x2="\(x)" y1="0" y2="\(height)"/>\(label)\
+        <title>\(action.name): \(action.cause)</title></g>
+        """
+    }
   }
 
   private static func decay(_ fit: DecayFit?) -> String {

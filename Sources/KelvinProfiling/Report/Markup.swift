@@ -17,6 +17,10 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     mutating func appendInterpolation(_ markup: Markup) { html += markup.html }
     mutating func appendInterpolation(_ parts: [Markup]) { for part in parts { html += part.html } }
     mutating func appendInterpolation(_ number: Int) { html += String(number) }
+    /// A share of a drawing's width, 0…1 shown as a percentage to three decimals.
+    mutating func appendInterpolation(share: Double) {
+      html += HumanReadable.fixed(share.isFinite ? min(max(share, 0), 1) * 100 : 0, decimals: 3) + "%"
+    }
     /// A coordinate or length in a drawing: one decimal, never negative, never anything but a number.
     mutating func appendInterpolation(_ coordinate: Double) {
       html += HumanReadable.fixed(coordinate.isFinite ? min(max(coordinate, 0), 1e6) : 0, decimals: 1)

@@ -19,6 +19,10 @@ package struct ReportInput: Sendable, Hashable, Codable {
   package var placements: [ReportPlacement]
   package var timelines: [ReportTimeline]
   package var series: [ReportSeries]
+  /// Where the time of one inference went, a row for each device or configuration.
+  package var accounts: [ReportAccount]
+  /// Plans that were predicted and then run.
+  package var checks: [ReportCheck]
   /// How it was measured, disturbances, what is missing.
   package var notes: [String]
 
@@ -26,7 +30,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
     title: String, verdict: String, findings: [String] = [], kelvinVersion: String, generated: String,
     machine: MachineDescription, model: ReportModel, workload: String, devices: [ReportDevice],
     configurations: [ReportConfiguration] = [], placements: [ReportPlacement] = [], timelines: [ReportTimeline] = [],
-    series: [ReportSeries] = [], notes: [String] = []
+    series: [ReportSeries] = [], accounts: [ReportAccount] = [], checks: [ReportCheck] = [],
+    notes: [String] = []
   ) {
     self.title = title
     self.verdict = verdict
@@ -41,6 +46,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
     self.placements = placements
     self.timelines = timelines
     self.series = series
+    self.accounts = accounts
+    self.checks = checks
     self.notes = notes
   }
 }
@@ -75,69 +82,56 @@ package struct ReportDevice: Sendable, Hashable, Codable {
   }
 }
 
-/// One row of the comparison. A missing measurement is nil, never zero.
-package struct ReportConfiguration: Sendable, Hashable, Codable {
-  package var units: String
-  package var isRecommended: Bool
-  package var load: Double?
-  package var compile: Double?
-  package var first: Double?
-  package var p50: Double?
-  package var p90: Double?
-  package var p99: Double?
-  package var samples: Int
-  /// Inferences per second.
-  package var throughput: Double?
-  /// Last third over first third; 1 is steady.
-  package var drift: Double?
-  package var dropped: Int
-  package var thermal: ThermalState?
-  /// What knows the thermal state: `ThermalReport.sourceDescription`.
-  package var thermalSource: String
-  package var agreement: ReportAgreement?
-  /// Against the recommended configuration, in words: `1.8 × slower (1.7 to 1.9)`.
-  package var comparison: String
-  /// Windows set aside because of steal or pressure.
-  package var disturbedWindows: Int
+/// A number with its name, as text, for what only some reports know: a bottleneck, frames a second, a co-load.
+package struct ReportFact: Sendable, Hashable, Codable {
+  package var name: String
+  package var value: String
 
-  package init(
-    units: String, isRecommended: Bool = false, load: Double? = nil, compile: Double? = nil, first: Double? = nil,
-    p50: Double? = nil, p90: Double? = nil, p99: Double? = nil, samples: Int = 0, throughput: Double? = nil,
-    drift: Double? = nil, dropped: Int = 0, thermal: ThermalState? = nil, thermalSource: String = "",
-    agreement: ReportAgreement? = nil, comparison: String = "", disturbedWindows: Int = 0
-  ) {
-    self.units = units
-    self.isRecommended = isRecommended
-    self.load = load
-    self.compile = compile
-    self.first = first
-    self.p50 = p50
-    self.p90 = p90
-    self.p99 = p99
-    self.samples = samples
-    self.throughput = throughput
-    self.drift = drift
-    self.dropped = dropped
-    self.thermal = thermal
-    self.thermalSource = thermalSource
-    self.agreement = agreement
-    self.comparison = comparison
-    self.disturbedWindows = disturbedWindows
+  package init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
   }
 }
 
-/// Outputs against the reference device.
-package struct ReportAgreement: Sendable, Hashable, Codable {
-  /// Share of inputs with the same best class, 0...1; nil for models without classes.
-  package var top1: Double?
-  package var largestDifference: Double
-  package var meanDifference: Double
-  package var inputs: Int
+/// Where the time of one inference went; the parts add up to `total`. Seconds.
+package struct ReportAccount: Sendable, Hashable, Codable {
+  package var units: String
+  package var layers: Double
+  package var transfers: Double
+  package var waits: Double
+  package var residual: Double
 
-  package init(top1: Double?, largestDifference: Double, meanDifference: Double, inputs: Int) {
-    self.top1 = top1
-    self.largestDifference = largestDifference
-    self.meanDifference = meanDifference
-    self.inputs = inputs
+  package init(units: String, layers: Double, transfers: Double, waits: Double, residual: Double) {
+    self.units = units
+    self.layers = layers
+    self.transfers = transfers
+    self.waits = waits
+    self.residual = residual
+  }
+
+  package var total: Double { layers + transfers + waits + residual }
+}
+
+/// A plan's prediction against the same plan run. Seconds.
+package struct ReportCheck: Sendable, Hashable, Codable {
+  package var label: String
+  package var predicted: Double
+  package var measured: Double
+  /// Of the measurement.
+  package var interval: ConfidenceInterval?
+  package var samples: Int
+  /// Whether nobody else took processor time meanwhile.
+  package var isUndisturbed: Bool
+
+  package init(
+    label: String, predicted: Double, measured: Double, interval: ConfidenceInterval? = nil, samples: Int = 0,
+    isUndisturbed: Bool = true
+  ) {
+    self.label = label
+    self.predicted = predicted
+    self.measured = measured
+    self.interval = interval
+    self.samples = samples
+    self.isUndisturbed = isUndisturbed
   }
 }

@@ -1,12 +1,24 @@
-/// One colour and one pattern for each device, by its place in the input. The colours are told apart by people with
-/// any of the common colour deficiencies (after Okabe and Ito, 2008); the patterns by everybody.
+/// One colour, one pattern and one letter for each device, by its place in the input. The colours are told apart by
+/// people with any of the common colour deficiencies (after Okabe and Ito, 2008); patterns and letters by everybody.
 struct ReportPalette {
   static let count = 6
   private let index: [String: Int]
+  private let letters: [String: String]
 
   init(_ devices: [ReportDevice]) {
     index = Dictionary(devices.enumerated().map { ($1.id, $0 % Self.count) }, uniquingKeysWith: { first, _ in first })
+    func initial(_ id: String) -> String { id.first.map { String($0).uppercased() } ?? "?" }
+    let shared = Dictionary(grouping: Set(devices.map(\.id)), by: initial)
+    letters = Dictionary(
+      devices.map { device in
+        let letter = initial(device.id)
+        let alone = shared[letter]?.count == 1
+        return (device.id, alone ? letter : letter + String(device.id.drop { $0 != ":" }.dropFirst().prefix(1)))
+      }, uniquingKeysWith: { first, _ in first })
   }
+
+  /// A letter, with the number of a device that has siblings: `C`, `V0`.
+  func letter(_ device: String) -> String { letters[device] ?? "?" }
 
   /// CSS paint for the device; grey for one that is not listed.
   func fill(_ device: String) -> Markup {
@@ -19,11 +31,14 @@ struct ReportPalette {
     return "var(--d\(number))"
   }
 
-  /// A square of the device's pattern and its id.
-  func chip(_ device: String) -> Markup {
+  /// The device's mark, and its id.
+  func chip(_ device: String) -> Markup { "<span class=\"chip\">\(badge(device))\(device)</span>" }
+
+  /// A square of the device's pattern with its letter.
+  func badge(_ device: String) -> Markup {
     """
-    <span class="chip"><svg width="14" height="14" aria-hidden="true"><rect width="14" height="14" rx="3" \
-    style="\(fill(device))"/></svg>\(device)</span>
+    <svg class="badge" width="18" height="18" aria-hidden="true"><rect width="18" height="18" rx="3" \
+    style="\(fill(device))"/><text x="9" y="13" class="mark">\(letter(device))</text></svg>
     """
   }
 
@@ -41,56 +56,13 @@ struct ReportPalette {
       """
       <pattern id="p\(number)" width="8" height="8" patternUnits="userSpaceOnUse">\
       <rect width="8" height="8" style="fill:var(--d\(number))"/>\
-      <g style="stroke:var(--hatch);fill:none" stroke-width="1.4">\(stroke)</g></pattern>
+      <g style="stroke:var(--hatch);fill:none" stroke-width="1.2">\(stroke)</g></pattern>
       """
     }
     return """
       <svg class="defs" width="0" height="0" aria-hidden="true"><defs>\(patterns)\
       <pattern id="wait" width="6" height="6" patternUnits="userSpaceOnUse">\
-      <path d="M0 6l6-6" style="stroke:var(--soft)" stroke-width="1"/></pattern>\
-      <marker id="arrow" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">\
-      <path d="M0 0l6 3l-6 3z" style="fill:var(--ink)"/></marker></defs></svg>
+      <path d="M0 6l6-6" style="stroke:var(--soft)" stroke-width="1"/></pattern></defs></svg>
       """
   }()
-}
-
-/// A linear axis from zero with round ticks.
-struct ChartAxis {
-  let maximum: Double
-  let ticks: [Double]
-
-  /// Ticks at whole seconds, minutes and hours once the span allows it.
-  init(upToTime seconds: Double, about count: Int) {
-    let clock: [Double] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400]
-    guard seconds > Double(count), seconds.isFinite, let step = clock.first(where: { $0 * Double(count) >= seconds })
-    else {
-      self.init(upTo: seconds, about: count)
-      return
-    }
-    self.init(step: step, upTo: seconds)
-  }
-
-  private init(step: Double, upTo most: Double) {
-    let steps = max(1, Int((most / step).rounded(.up)))
-    maximum = step * Double(steps)
-    ticks = (0...steps).map { step * Double($0) }
-  }
-
-  /// - Parameter most: the largest value to show.
-  init(upTo most: Double, about count: Int = 5) {
-    guard most >= 1e-12, most.isFinite else {
-      self.init(step: 1, upTo: 1)
-      return
-    }
-    let rough = most / Double(max(count, 1))
-    var unit = 1.0
-    while unit > rough { unit /= 10 }
-    while unit * 10 <= rough { unit *= 10 }
-    let round = [1.0001, 2, 5].first { rough <= unit * $0 } ?? 10
-    self.init(step: unit * round.rounded(), upTo: most)
-  }
-
-  func position(_ value: Double, from start: Double, length: Double) -> Double {
-    start + length * min(max(value / maximum, 0), 1)
-  }
 }

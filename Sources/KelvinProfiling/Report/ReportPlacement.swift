@@ -6,12 +6,14 @@ package struct ReportPlacement: Sendable, Hashable, Codable {
   package var measured: Double?
   package var bestSingleDevice: String
   package var bestSingleSeconds: Double?
+  /// What else is known of the plan: the bottleneck, frames a second, the approximation's gap.
+  package var facts: [ReportFact]
   /// In topological order.
   package var nodes: [ReportNode]
 
   package init(
     units: String, goal: String, predicted: Double, measured: Double? = nil, bestSingleDevice: String = "",
-    bestSingleSeconds: Double? = nil, nodes: [ReportNode]
+    bestSingleSeconds: Double? = nil, facts: [ReportFact] = [], nodes: [ReportNode]
   ) {
     self.units = units
     self.goal = goal
@@ -19,6 +21,7 @@ package struct ReportPlacement: Sendable, Hashable, Codable {
     self.measured = measured
     self.bestSingleDevice = bestSingleDevice
     self.bestSingleSeconds = bestSingleSeconds
+    self.facts = facts
     self.nodes = nodes
   }
 }
@@ -26,6 +29,8 @@ package struct ReportPlacement: Sendable, Hashable, Codable {
 package struct ReportNode: Sendable, Hashable, Codable {
   package var name: String
   package var op: String
+  /// The nodes whose values it reads; any other name is an input of the graph.
+  package var inputs: [String]
   package var device: String
   package var reason: String
   /// Seconds the whole would lose with this node elsewhere; nil when it can run nowhere else.
@@ -34,11 +39,12 @@ package struct ReportNode: Sendable, Hashable, Codable {
   package var transfers: [ReportTransfer]
 
   package init(
-    name: String, op: String, device: String, reason: String, regret: Double? = nil,
+    name: String, op: String, inputs: [String] = [], device: String, reason: String, regret: Double? = nil,
     candidates: [ReportCandidate] = [], transfers: [ReportTransfer] = []
   ) {
     self.name = name
     self.op = op
+    self.inputs = inputs
     self.device = device
     self.reason = reason
     self.regret = regret
@@ -85,74 +91,5 @@ package struct ReportTransfer: Sendable, Hashable, Codable {
     self.to = to
     self.bytes = bytes
     self.seconds = seconds
-  }
-}
-
-/// One inference, device by device.
-package struct ReportTimeline: Sendable, Hashable, Codable {
-  package var units: String
-  package var events: [TraceEvent]
-
-  package init(units: String, events: [TraceEvent]) {
-    self.units = units
-    self.events = events
-  }
-}
-
-/// A long run of one configuration.
-package struct ReportSeries: Sendable, Hashable, Codable {
-  package struct Point: Sendable, Hashable, Codable {
-    /// Seconds from the start of the run.
-    package var at: Double
-    package var latency: Double
-
-    package init(at: Double, latency: Double) {
-      self.at = at
-      self.latency = latency
-    }
-  }
-
-  package struct Heat: Sendable, Hashable, Codable {
-    package var at: Double
-    package var state: ThermalState
-    /// 1.0 is the limit.
-    package var headroom: Double
-
-    package init(at: Double, state: ThermalState, headroom: Double) {
-      self.at = at
-      self.state = state
-      self.headroom = headroom
-    }
-  }
-
-  /// Something that a governor did.
-  package struct Action: Sendable, Hashable, Codable {
-    package var at: Double
-    /// What, and its cause, in words.
-    package var text: String
-
-    package init(at: Double, text: String) {
-      self.at = at
-      self.text = text
-    }
-  }
-
-  package var units: String
-  package var points: [Point]
-  package var heat: [Heat]
-  package var heatSource: String
-  package var fit: DecayFit?
-  package var actions: [Action]
-
-  package init(
-    units: String, points: [Point], heat: [Heat] = [], heatSource: String = "", fit: DecayFit? = nil,
-    actions: [Action] = []
-  ) {
-    self.actions = actions
-    self.units = units
-    self.points = points
-    self.heat = heat
-    self.heatSource = heatSource
-    self.fit = fit
   }
 }

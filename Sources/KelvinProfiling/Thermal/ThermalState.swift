@@ -27,6 +27,8 @@ package enum ThermalState: Int, Sendable, Hashable, Codable, Comparable, CaseIte
 /// state is taken only with 0.03 to spare on both, and any change only once it has been due for five seconds without a
 /// break. Reaching critical does not wait.
 package struct ThermalStateFilter: Sendable, Hashable {
+  /// Where nominal, fair and serious end.
+  package static let headroomLimits = [0.70, 0.85, 1.00]
   package static let hysteresis = 0.03
   package static let dwell = 5.0
 
@@ -46,9 +48,9 @@ package struct ThermalStateFilter: Sendable, Hashable {
     func within(_ limit: Double, _ clock: Double) -> Bool {
       headroom < limit - margin && clockRatio >= min(clock + margin, 1)
     }
-    if within(0.70, 0.97) { return .nominal }
-    if within(0.85, 0.90) { return .fair }
-    if within(1.00, 0.75) { return .serious }
+    if within(headroomLimits[0], 0.97) { return .nominal }
+    if within(headroomLimits[1], 0.90) { return .fair }
+    if within(headroomLimits[2], 0.75) { return .serious }
     return .critical
   }
 

@@ -8,6 +8,8 @@ package struct TraceEvent: Sendable, Hashable, Codable {
     case transfer
     case wait
     case host
+    /// A frame of a stream, from arrival to answer.
+    case frame
   }
 
   /// In the user's words: the layer, or `input: cpu → vulkan:0`.
@@ -77,6 +79,17 @@ package struct Trace: Sendable, Hashable, Codable {
     self.events = events
     self.counters = counters
     self.marks = marks
+  }
+
+  /// Takes in another recording, whose beginning is moved.
+  package mutating func append(_ other: Trace, at offset: Double) {
+    var other = other
+    for index in other.events.indices { other.events[index].start += offset }
+    for index in other.counters.indices { other.counters[index].at += offset }
+    for index in other.marks.indices { other.marks[index].at += offset }
+    events += other.events
+    counters += other.counters
+    marks += other.marks
   }
 
   /// The counter tracks that one thermal report fills.

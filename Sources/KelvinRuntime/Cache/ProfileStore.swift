@@ -48,6 +48,8 @@ package struct ProfileStore: Sendable {
           ]
         }
       }
+      // The store is of many measurements, whole ones and others.
+      merged.isPartial = false
       let bytes = try merged.json()
       bytes.withUnsafeBytes { _ = directory.write(Self.name, [$0]) }
       return remarks

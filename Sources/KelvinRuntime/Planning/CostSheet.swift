@@ -2,42 +2,143 @@ package import KelvinDevices
 package import KelvinGraph
 package import KelvinPlanning
 package import KelvinProfiling
+import Synchronization
 
-/// What nodes and transfers cost on this machine: measured where a profile has them, estimated where not.
+/// What nodes and transfers cost: measured where a profile has them, estimated where not.
 package struct CostSheet: Sendable {
-  package var profile: MeasuredProfile?
+  package let profile: MeasuredProfile?
+  /// Links that are asked about in place of those there are.
+  package let links: [LinkOverride]
+  private let shipped: ShippedProfiles
+  private let estimates = Estimates()
 
-  package init(_ profile: MeasuredProfile? = nil) { self.profile = profile }
+  /// Estimates made so far, by device and thread count: fitting one takes milliseconds.
+  private final class Estimates: Sendable {
+    let made = Mutex<[String: DeviceEstimate]>([:])
+  }
+
+  /// What one node costs on one device.
+  package struct Cost: Sendable, Hashable {
+    package var seconds: Double
+    package var source: CostSource
+    /// Dynamic energy, above idle.
+    package var joules: Double
+    /// What compiling the node and running it for the first time take beyond a warm run.
+    package var startSeconds: Double?
+  }
+
+  package init(
+    _ profile: MeasuredProfile? = nil, links: [LinkOverride] = [], shipped: ShippedProfiles = .standard
+  ) {
+    self.profile = profile
+    self.links = links
+    self.shipped = shipped
+  }
+
+  /// The same costs with other links.
+  ///
+  /// - Parameter links: as `LinkOverride` reads them.
+  /// - Throws: `invalidChoice` for one that cannot be read.
+  package func with(links: [String], devices: DeviceInventory) throws(RuntimeError) -> CostSheet {
+    guard !links.isEmpty else { return self }
+    let ids = devices.devices.map(\.info.id)
+    return CostSheet(
+      profile, links: try links.map { text throws(RuntimeError) in try LinkOverride(text, devices: ids) },
+      shipped: shipped)
+  }
 
   /// The key under which a node's cost is stored: its work, precision and thread count, names left out.
   package static func key(_ node: Node, in graph: Graph, precision: Precision, threads: Int) -> String {
     "\(node.fingerprint(in: graph)) \(precision.rawValue) \(threads)t"
   }
 
-  package func seconds(
-    _ node: Node, in graph: Graph, on device: DeviceInfo, precision: Precision, threads: Int
-  ) -> (seconds: Double, source: CostSource) {
-    let key = Self.key(node, in: graph, precision: precision, threads: threads)
-    if let measured = profile?.nodes[key]?[device.id] { return (measured.seconds, .measured) }
+  /// What a node does, by which its cost is estimated.
+  package static func work(_ node: Node, in graph: Graph) -> NodeWork {
     let work = graph.work(of: node)
     // An alias costs a device nothing but its bookkeeping.
-    let bytes = node.op is Reshape ? 0 : work.bytes
-    return (
-      device.planningKind.guess.estimate(operator: node.op.name, operations: work.operations, bytes: bytes), .estimated
-    )
+    return NodeWork(
+      op: family(node, in: graph), operations: work.operations, bytes: node.op is Reshape ? 0 : work.bytes)
   }
 
-  package func transfer(from: any Device, to: any Device) -> PlanningProblem.Transfer {
-    let (source, target) = (from.info, to.info)
-    if let measured = profile?.transfers.first(where: { $0.from == source.id && $0.to == target.id }) {
-      return .init(from: source.id, to: target.id, latency: measured.latency, bytesPerSecond: measured.bytesPerSecond)
+  /// Operators whose kernels are as fast as one another are one family: convolutions fall into three.
+  private static func family(_ node: Node, in graph: Graph) -> String {
+    guard let convolution = node.op as? Convolution else { return node.op.name }
+    if convolution.isDepthwise(graph.types(node.inputs)) { return "\(Convolution.name) depthwise" }
+    return convolution.window.count == 1 ? "\(Convolution.name) 1x1" : Convolution.name
+  }
+
+  package func cost(
+    _ node: Node, in graph: Graph, on device: DeviceInfo, precision: Precision, threads: Int
+  ) -> Cost {
+    cost(
+      key: Self.key(node, in: graph, precision: precision, threads: threads), on: device, threads: threads,
+      work: Self.work(node, in: graph))
+  }
+
+  /// - Parameter work: evaluated only where the node was not measured.
+  package func cost(key: String, on device: DeviceInfo, threads: Int, work: @autoclosure () -> NodeWork) -> Cost {
+    let measured = profile?.nodes[key]?[device.id]
+    let estimate = estimate(device, threads: threads)
+    let seconds = measured?.seconds ?? estimate.seconds(key: key, work())
+    return Cost(
+      seconds: seconds, source: measured == nil ? .estimated : .measured,
+      joules: measured?.joules ?? seconds * estimate.power.dynamicWatts,
+      startSeconds: measured?.startSeconds ?? estimate.startSeconds(key: key))
+  }
+
+  /// Where the estimates of a device come from.
+  package func basis(of device: DeviceInfo, threads: Int) -> EstimateBasis {
+    estimate(device, threads: threads).basis
+  }
+
+  /// What a device draws: as measured, as a shipped profile of its class says, or a guess for its kind.
+  package func power(of device: DeviceInfo, threads: Int) -> DevicePower { estimate(device, threads: threads).power }
+
+  func families(on device: DeviceInfo, threads: Int) -> Set<String>? { estimate(device, threads: threads).families }
+
+  private func estimate(_ device: DeviceInfo, threads: Int) -> DeviceEstimate {
+    let name = "\(device.id) \(threads)"
+    if let made = estimates.made.withLock({ $0[name] }) { return made }
+    let made = DeviceEstimate(device, profile: profile, threads: threads, shipped: shipped)
+    estimates.made.withLock { $0[name] = made }
+    return made
+  }
+
+  package func transfer(
+    from source: DeviceInfo, to target: DeviceInfo, threads: Int
+  ) -> PlanningProblem.Transfer {
+    var transfer = known(from: source, to: target)
+    transfer.watts = profile?.transfer(from: source.id, to: target.id)?.watts
+    for link in links where link.joins(source.id, target.id) {
+      transfer.bytesPerSecond = link.bytesPerSecond
+      transfer.latency = link.latency ?? transfer.latency
     }
-    let isHost = (source.isHost, target.isHost)
-    if isHost == (true, true) { return .init(from: source.id, to: target.id, latency: 0, bytesPerSecond: nil) }
+    return transfer
+  }
+
+  private func known(from source: DeviceInfo, to target: DeviceInfo) -> PlanningProblem.Transfer {
+    if let measured = profile?.transfer(from: source.id, to: target.id) {
+      return .init(
+        from: source.id, to: target.id, latency: measured.latency, bytesPerSecond: measured.bytesPerSecond)
+    }
+    if source.isHost, target.isHost {
+      return .init(from: source.id, to: target.id, latency: 0, bytesPerSecond: nil)
+    }
     let models = [source, target].filter { !$0.isHost }.map { $0.planningKind.transferGuess }
     return .init(
       from: source.id, to: target.id, latency: models.reduce(0) { $0 + $1.latency },
       bytesPerSecond: models.compactMap(\.bytesPerSecond).min())
+  }
+
+  /// The resource of each device: its silicon, and one with that of every device it was measured to gain nothing beside.
+  package func resources(of devices: [DeviceInfo]) -> [String: String] {
+    var resources = Dictionary(devices.map { ($0.id, $0.resource) }) { first, _ in first }
+    for pair in profile?.corun ?? [] where !pair.overlaps {
+      guard let a = resources[pair.a], let b = resources[pair.b], a != b else { continue }
+      let (kept, gone) = a == "cpu" || (b != "cpu" && a < b) ? (a, b) : (b, a)
+      for (id, resource) in resources where resource == gone { resources[id] = kept }
+    }
+    return resources
   }
 }
 

@@ -39,10 +39,13 @@ package struct PlanRequest: Sendable {
 package struct Planner: Sendable {
   package let inventory: DeviceInventory
   package let costs: CostSheet
+  /// Under which a profile has what the model's start costs; nil where nothing is known of it.
+  package let model: ContentKey?
 
-  package init(inventory: DeviceInventory, costs: CostSheet) {
+  package init(inventory: DeviceInventory, costs: CostSheet, model: ContentKey? = nil) {
     self.inventory = inventory
     self.costs = costs
+    self.model = model
   }
 
   /// The best plan with its reasons, and what the problem was.
@@ -80,10 +83,9 @@ package struct Planner: Sendable {
       func consider(_ device: any Device) {
         switch device.support(for: node, in: graph, precision: request.precision) {
         case .supported:
-          let cost = costs.seconds(
-            node, in: graph, on: device.info, precision: request.precision, threads: request.threads)
-          record.seconds[device.info.id] = cost.seconds
-          record.source[device.info.id] = cost.source
+          record.set(
+            costs.cost(node, in: graph, on: device.info, precision: request.precision, threads: request.threads),
+            on: device.info.id)
         case .unsupported(let reason): record.unsupported[device.info.id] = reason
         }
       }
@@ -126,14 +128,12 @@ package struct Planner: Sendable {
     let host = inventory.host
     let used = (units + helpers).filter { device in
       device === host || rivals[device.info.id] != nil || nodes.contains { $0.seconds[device.info.id] != nil }
-    }
-    return try PlanningProblem(
-      devices: used.map(\.info.id), host: host.info.id,
-      transfers: used.flatMap { from in used.filter { $0 !== from }.map { costs.transfer(from: from, to: $0) } },
+    }.map(\.info)
+    return try costs.problem(
+      nodes, devices: used, host: host.info.id,
       inputs: graph.inputs.map { .init(value: graph[$0].name, bytes: graph[$0].type.byteCount) },
-      outputs: graph.outputs.map { graph[$0].name }.uniqued, nodes: nodes, goal: request.goal, pins: pins,
-      resource: Dictionary(uniqueKeysWithValues: used.map { ($0.info.id, $0.info.resource) }),
-      start: .init(runs: request.runs), power: request.power)
+      outputs: graph.outputs.map { graph[$0].name }.uniqued, pins: pins, model: model?.description,
+      weights: Double(WeightReport(graph).denseBytes), request)
   }
 
   /// Of devices that are one card behind two interfaces, those that are not used, each with the one that is: the one
@@ -148,8 +148,7 @@ package struct Planner: Sendable {
           return
         }
         rank.seconds +=
-          costs.seconds(node, in: graph, on: device.info, precision: request.precision, threads: request.threads)
-          .seconds
+          costs.cost(node, in: graph, on: device.info, precision: request.precision, threads: request.threads).seconds
       }
     }
     var rivals: [String: String] = [:]

@@ -13,8 +13,9 @@ struct BenchCommand: ParsableCommand {
     commandName: "bench",
     abstract: "Compares ways to run a model, for one photo and for a stream, and says which to pick.",
     discussion: """
-      Every --units is one configuration; they take turns in one process and are compared in pairs, so that whatever \
-      else the machine does falls on all of them. Without --units: the CPU, each hardware device, and all together.
+      Every --units is one configuration; they take turns and are compared in pairs, so that whatever else the machine \
+      does falls on all of them. Without --units: the CPU, each hardware device, and all together. Ctrl-C ends it with \
+      what has been measured and exit status 130; a second Ctrl-C stops at once.
       """)
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
@@ -31,8 +32,28 @@ struct BenchCommand: ParsableCommand {
   )
   var duration: Double?
 
-  @Option(help: ArgumentHelp("Warm inferences of each configuration.", valueName: "n"))
+  @Option(help: ArgumentHelp("The fewest warm inferences of each configuration.", valueName: "n"))
   var iterations: Int?
+
+  @Option(help: ArgumentHelp("The fewest seconds of warm inferences of each configuration.", valueName: "s"))
+  var warmSeconds: Double?
+
+  @Option(help: ArgumentHelp("Inferences in flight for throughput. (default: found by trying)", valueName: "n"))
+  var inFlight: Int?
+
+  @Option(
+    help: ArgumentHelp("Keep a share of a device free for others: cpu=0.5. Repeatable.", valueName: "device=share"),
+    transform: { try NamedText($0, option: "reserve", form: "DEVICE=SHARE") })
+  var reserve: [NamedText] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Have others use a share of a device meanwhile: cpu=0.3. Repeatable.", valueName: "device=share"),
+    transform: { try NamedText($0, option: "coload", form: "DEVICE=SHARE") })
+  var coload: [NamedText] = []
+
+  @Flag(help: "Let a governor lower a stream's rate or change to a leaner plan when it gets hot.")
+  var governor = false
 
   @Option(
     name: .customLong("input"),
@@ -52,7 +73,12 @@ struct BenchCommand: ParsableCommand {
   )
   var trace: String?
 
-  @Option(help: ArgumentHelp("Write the plan that the verdict recommends, for --plan.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write every sample as a table.", valueName: "file.csv"))
+  var csv: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where the plan that the verdict recommends is written, for --plan. (default: in the cache)", valueName: "file"))
   var savePlan: String?
 
   @OptionGroup var pictures: PictureOptions
@@ -67,46 +93,68 @@ struct BenchCommand: ParsableCommand {
   }
 
   func run() throws {
+    let cancellation = Cancellation()
+    Interrupts.cancelling(cancellation)
     let workload = try adjustedWorkload()
     var loadOptions = try options.loadOptions(units: .all)
     let plan = loadOptions.plan
     loadOptions.plan = nil
     let model = try MeasuredModel(
       model, options: loadOptions, given: inputs, pictures: pictures, seed: options.seed ?? 0)
-    let path = self.model
-    let readOptions = model.options
     let subject = BenchmarkSubject(
       context: model.loaded.context, format: model.loaded.program.source.format.rawValue, inputs: [model.inputs],
       hasMadeUpInputs: model.hasMadeUpInputs, classes: model.loaded.function.classifier?.graphOutput,
       files: model.loaded.program.source.files, loadSeconds: model.loadSeconds,
-      reload: { _ = try LoadedModel(path: path, options: readOptions) })
+      starter: try FreshStarts(self.model, model.options, inputs: model.inputs, cancellation: cancellation))
     var benchmarkOptions = BenchmarkOptions()
     benchmarkOptions.isDeterministic = options.deterministic
     benchmarkOptions.checksAgreement = !noAgreement
+    benchmarkOptions.cancellation = cancellation
     let result = try measuring("bench") { observe in
       let runner = try BenchmarkRunner(
         subject, workload, configurations(model.options.request, plan), options: benchmarkOptions,
         kelvinVersion: kelvinVersion)
       return try runner.run(observe)
     }
+    let planFile = try keep(result, model.loaded.context)
     model.loaded.noteCacheComplaint()
     if let report {
-      try OutputFile.write(Array(HTMLReport.render(result.report(generated: currentDate())).utf8), to: report)
+      try OutputFile.write(Array(HTMLReport.render(result.report(generated: ReportDate.now())).utf8), to: report)
     }
     if let trace { try OutputFile.write(TraceExport.chromeJSON(result.trace), to: trace) }
-    if let savePlan { try OutputFile.write(Array(try result.bestPlan.json()) + [0x0A], to: savePlan) }
-    if output.json { return Console.print(String(decoding: try result.json(), as: UTF8.self)) }
-    Console.print(result.lines.joined(separator: "\n"))
-    if let report { Console.note("the page is '\(report)'") }
-    if let savePlan {
-      Console.note(
-        "the plan of \(result.configurations[result.verdict.best].label) is in '\(savePlan)'; give it back with --plan")
+    if let csv { try OutputFile.write(Array(result.csv().utf8), to: csv) }
+    if output.json {
+      Console.print(String(decoding: try result.json(), as: UTF8.self))
+    } else {
+      Console.print(result.lines.joined(separator: "\n"))
+      if let report { Console.note("the page is '\(report)'") }
+      if let csv { Console.note("the samples are in '\(csv)'") }
     }
+    if let planFile {
+      let label = result.configurations[result.verdict.best].label
+      Console.note("the plan of \(label) is in '\(planFile)'; give it back with --plan")
+    }
+    if result.interruption != nil { throw SilentFailure(status: .interrupted) }
   }
 
-  private func adjustedWorkload() throws -> Workload {
+  /// Writes the verdict's plan where the user wants it, or in the cache.
+  ///
+  /// - Returns: the file; nil where nothing is kept.
+  private func keep(_ result: BenchmarkResult, _ context: ModelContext) throws -> String? {
+    let bytes = Array(try result.bestPlan.json()) + [0x0A]
+    if let savePlan {
+      try OutputFile.write(bytes, to: savePlan)
+      return savePlan
+    }
+    guard let directory = context.cache?.directory else { return nil }
+    let base = context.name.split(separator: "/").last.map(String.init) ?? context.name
+    let name = "plans/\(OutputFile.sanitized("\(base)-\(result.workload.name)"))-\(context.graphKey.description.prefix(8)).json"
+    return bytes.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
+  }
+
+  private func adjustedWorkload() throws -> KelvinBenchmark.Workload {
     do throws(BenchmarkError) {
-      var chosen = try Workload(named: workload)
+      var chosen = try KelvinBenchmark.Workload(named: workload)
       if let fps {
         guard chosen.kind == .stream else {
           throw BenchmarkError.invalidRequest("--fps is for a stream, not for \(chosen.name)")
@@ -120,13 +168,41 @@ struct BenchCommand: ParsableCommand {
         chosen.duration = duration
       }
       if let iterations { chosen.iterations = iterations }
+      if let warmSeconds { chosen.warmSeconds = warmSeconds }
+      if let inFlight {
+        guard chosen.kind == .throughput else {
+          throw BenchmarkError.invalidRequest("--in-flight is for throughput, not for \(chosen.name)")
+        }
+        chosen.inFlight = inFlight
+      }
+      if governor {
+        guard chosen.kind == .stream else {
+          throw BenchmarkError.invalidRequest("--governor is for a stream, not for \(chosen.name)")
+        }
+        chosen.isGoverned = true
+      }
+      chosen.reserve.merge(try Self.shares(reserve, "--reserve")) { _, given in given }
+      chosen.coload.merge(try Self.shares(coload, "--coload")) { _, given in given }
       do throws(BenchmarkError) { try chosen.validate(document: "'\(chosen.name)'") } catch {
         // A number from the command line is the user's slip, a number from a file is the file's.
-        let isCommandLine = fps != nil || duration != nil || iterations != nil
+        let isCommandLine =
+          fps != nil || duration != nil || iterations != nil || warmSeconds != nil || inFlight != nil
+          || !reserve.isEmpty || !coload.isEmpty
         throw isCommandLine ? .invalidRequest(error.description) : error
       }
       return chosen
     } catch { throw error.asCommandError }
+  }
+
+  private static func shares(_ given: [NamedText], _ option: String) throws(BenchmarkError) -> [String: Double] {
+    var shares: [String: Double] = [:]
+    for item in given {
+      guard let share = Double(item.text) else {
+        throw .invalidRequest("\(option) \(item.name)=\(item.text): expected a share from 0 to 0.95")
+      }
+      shares[item.name] = share
+    }
+    return shares
   }
 
   private func configurations(_ request: PlanRequest, _ plan: Plan?) -> [BenchmarkConfiguration] {
@@ -145,10 +221,4 @@ struct BenchCommand: ParsableCommand {
     }
     return configurations
   }
-}
-
-/// Today, as reports give it: `2026-03-14 15:09 UTC`.
-func currentDate() -> String {
-  let text = Date.now.formatted(.iso8601)
-  return String(text.prefix(16)).split(separator: "T").joined(separator: " ") + " UTC"
 }

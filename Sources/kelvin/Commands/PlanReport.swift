@@ -8,11 +8,17 @@ import KelvinRuntime
 
 /// What `kelvin plan` shows: the plan file's document with what was folded away, or a table with its summary.
 struct PlanReport: Encodable {
-  private let model: LoadedModel
   private let explanation: PlanExplanation
   private let plan: Plan
   private let isVerbose: Bool
+  private let request: PlanRequest
+  private let inventory: DeviceInventory
+  /// Nil where only a profile knows the model.
+  private let weights: WeightReport?
   private let foldedAway: [FoldedOperation]
+  /// What stands behind the estimated costs, for each device that has some.
+  private let estimates: [EstimateBasis]
+  private let whatIf: WhatIf?
 
   /// An operation of the source that costs nothing at run time.
   private struct FoldedOperation: Encodable {
@@ -22,11 +28,41 @@ struct PlanReport: Encodable {
   }
 
   init(_ model: LoadedModel, _ explanation: PlanExplanation, _ plan: Plan, isVerbose: Bool) {
-    self.model = model
     self.explanation = explanation
     self.plan = plan
     self.isVerbose = isVerbose
+    request = model.options.request
+    inventory = model.context.inventory
+    weights = WeightReport(model.context.graph)
     foldedAway = Self.foldedAway(model)
+    estimates = Self.estimates(plan, inventory, model.context.costs, threads: request.threads)
+    whatIf = model.whatIf
+  }
+
+  /// The report of a model that only a profile knows.
+  init(
+    _ planner: ProfilePlanner, _ explanation: PlanExplanation, _ plan: Plan, _ request: PlanRequest, whatIf: WhatIf?,
+    isVerbose: Bool
+  ) {
+    self.explanation = explanation
+    self.plan = plan
+    self.isVerbose = isVerbose
+    self.request = request
+    inventory = planner.inventory
+    weights = nil
+    foldedAway = []
+    estimates = Self.estimates(plan, inventory, planner.costs, threads: planner.model.threads)
+    self.whatIf = whatIf
+  }
+
+  private static func estimates(
+    _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
+  ) -> [EstimateBasis] {
+    let estimated = Set(
+      plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil && $0.source != .measured }.map(\.device))
+    return inventory.devices.map(\.info).filter { estimated.contains($0.id) }.map {
+      costs.basis(of: $0, threads: threads)
+    }
   }
 
   /// The source's operations that no node stands for, in its order, constants left out.
@@ -46,13 +82,15 @@ struct PlanReport: Encodable {
     }
   }
 
-  private enum CodingKeys: String, CodingKey { case foldedAway, transferSeconds, singleDevices, weights }
+  private enum CodingKeys: String, CodingKey { case foldedAway, transferSeconds, singleDevices, weights, estimates, whatIf }
 
   func encode(to encoder: any Encoder) throws {
     try plan.encode(to: encoder)
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(foldedAway, forKey: .foldedAway)
-    try fields.encode(WeightReport(model.context.graph), forKey: .weights)
+    try fields.encodeIfPresent(weights, forKey: .weights)
+    try fields.encode(estimates, forKey: .estimates)
+    try fields.encodeIfPresent(whatIf, forKey: .whatIf)
     try fields.encode(explanation.solution.transfers.reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
     try fields.encode(
       explanation.singleDevices.map { Plan.SingleDevice(device: $0.device, predicted: $0.predicted) },
@@ -60,8 +98,8 @@ struct PlanReport: Encodable {
   }
 
   func text() -> String {
-    let request = model.options.request
-    var lines = [
+    var lines = whatIf.map { $0.lines } ?? []
+    lines += [
       "\(plan.subject.model): \(counted(plan.nodes.count, "node")), units \(request.units), goal \(plan.goal.rawValue), "
         + "precision \(request.precision.rawValue), \(counted(request.threads, "thread"))"
     ].map { $0.wrapped(to: Console.width) }
@@ -149,7 +187,7 @@ struct PlanReport: Encodable {
       }
       table.add("on \(device)", "\(counted(nodes.count, "node")), \(HumanReadable.seconds(seconds))")
     }
-    table.add("weights", WeightReport(model.context.graph).text)
+    if let weights { table.add("weights", weights.text) }
     let transfers = explanation.solution.transfers
     let seconds = transfers.reduce(0) { $0 + $1.seconds }
     let bytes = transfers.reduce(0) { $0 + $1.bytes }
@@ -170,25 +208,26 @@ struct PlanReport: Encodable {
 
   /// Devices of this machine that the units leave out, the reference device apart.
   private var idleDevices: [String] {
-    let inventory = model.context.inventory
-    let asked = (try? model.options.request.units.devices(in: inventory)) ?? []
+    let asked = (try? request.units.devices(in: inventory)) ?? []
     return inventory.devices.map(\.info).filter { info in
       info.kind != .reference && !asked.contains { $0.info.id == info.id }
-        && !model.options.request.exclusions.contains(info.id)
+        && !request.exclusions.contains(info.id)
     }.map(\.id)
   }
 
   private var legend: String {
     let sources = plan.nodes.compactMap { node in node.candidates.first { $0.device == node.device }?.source }
     let estimated = sources.count { $0 == .estimated }
+    let place = whatIf == nil ? "measured on this machine" : "as the profile says"
     let costs =
       estimated == 0
-      ? "Costs (*) were measured on this machine."
+      ? "Costs (*) were \(place)."
       : estimated == sources.count
         ? "Costs (~) are estimates; 'kelvin profile MODEL' measures them."
-        : "Costs: * measured on this machine, ~ estimated (\(estimated) of \(sources.count)); 'kelvin profile MODEL' measures them."
-    return (costs + " Regret: what the best plan would lose with this node on another device.").wrapped(
-      to: Console.width)
+        : "Costs: * \(place), ~ estimated (\(estimated) of \(sources.count)); 'kelvin profile MODEL' measures them."
+    let lines = estimates.map { "Estimates for \($0.device): \($0.text)." }
+    return ([costs + " Regret: what the best plan would lose with this node on another device."] + lines)
+      .map { $0.wrapped(to: Console.width) }.joined(separator: "\n")
   }
 
   private var foldedTable: String {

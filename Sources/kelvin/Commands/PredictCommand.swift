@@ -92,14 +92,3 @@ struct NamedInput {
     value = String(text[text.index(after: sign)...])
   }
 }
-
-extension ModelProgram {
-  /// - Throws: `UsageError` for a name the model does not have.
-  func function(_ name: String?) throws -> Function {
-    let name = name ?? defaultFunction
-    guard let function = functions[name] else {
-      throw UsageError("the model has no function '\(name)'; it has \(functions.keys.sorted().joined(separator: ", "))")
-    }
-    return function
-  }
-}

@@ -14,6 +14,15 @@ enum Console {
 
   static let isErrorTerminal = isatty(STDERR_FILENO) == 1
 
+  /// Columns and lines of the terminal behind stderr, as they are now; 80 and 24 where it does not say.
+  static var errorWidth: Int { errorSize.ws_col > 0 ? Int(errorSize.ws_col) : 80 }
+  static var errorHeight: Int { errorSize.ws_row > 0 ? Int(errorSize.ws_row) : 24 }
+
+  private static var errorSize: winsize {
+    var size = winsize()
+    return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? size : winsize()
+  }
+
   /// Columns for tables: the terminal's, or `COLUMNS`, or 80. Never less than 60.
   static let width: Int = {
     if let text = getenv("COLUMNS"), let columns = Int(String(cString: text)), columns > 0 { return max(columns, 60) }
@@ -27,11 +36,15 @@ enum Console {
   /// Writes a line, or lines, to stdout.
   static func print(_ text: String) { write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO) }
 
-  static func error(_ text: String) { write("kelvin: error: \(text)\n", to: STDERR_FILENO) }
+  static func error(_ text: String) {
+    Progress.makeWay()
+    write("kelvin: error: \(text)\n", to: STDERR_FILENO)
+  }
 
   /// Says something once.
   static func note(_ text: String) {
     guard said.withLock({ $0.insert(text).inserted }) else { return }
+    Progress.makeWay()
     write("kelvin: note: \(text)\n", to: STDERR_FILENO)
   }
 

@@ -20,6 +20,8 @@ enum ExitCode: Int32 {
   case missingDevice = 69
   /// Our own fault, or the machine's: a full disk, memory that ran out.
   case internalFault = 70
+  /// Ctrl-C or SIGTERM: what had been done by then stands.
+  case interrupted = 130
 }
 
 /// The command line is well formed and cannot be served as it stands.
@@ -77,7 +79,7 @@ struct ExitStatus {
     case .unknownDevice, .deviceAbsent: .missingDevice
     case .invalidChoice: .usage
     case .unplaceable, .invalidInput, .invalidPlan: .badData
-    case .cancelled: .internalFault
+    case .cancelled: .interrupted
     case .device(let error): code(error)
     }
   }

@@ -2,41 +2,72 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A line on stderr that tells how far something has come. It appears only on a terminal, and only once the work has
-/// taken longer than a second, whether or not the work reports anything; `finish` takes it away again.
+/// Lines on stderr that tell how far something has come, redrawn in place.
+///
+/// On a terminal they appear once the work has taken longer than a second, whether or not the work reports anything;
+/// `finish` takes them away again. Elsewhere nothing appears, or, for work that may be long, one plain line every ten
+/// seconds.
 final class Progress: Sendable {
   private struct State {
-    var isShown = false
+    /// Lines on the screen now.
+    var shown = 0
     var isFinished = false
-    var text: String
+    var headline: String
+    var rows: [String] = []
+    /// Where no terminal is: one line that says all.
+    var plain = ""
   }
 
   private let began = ContinuousClock.now
   private let label: String
+  private let speaksPlainly: Bool
   private let state: Mutex<State>
   private static let patience = 1.0
   private static let interval = 0.25
+  private static let plainInterval = 10.0
+  private static let current = Mutex<Progress?>(nil)
 
-  init(_ label: String) {
+  /// - Parameter speaksPlainly: whether there are lines where stderr is no terminal.
+  init(_ label: String, speaksPlainly: Bool = false) {
     self.label = label
-    state = Mutex(State(text: label))
-    if Console.isErrorTerminal { showLater(Self.patience) }
+    self.speaksPlainly = speaksPlainly
+    state = Mutex(State(headline: label))
+    if Console.isErrorTerminal { showLater(Self.patience) } else if speaksPlainly { showLater(Self.plainInterval) }
   }
 
   /// - Parameters:
   ///   - fraction: 0…1; nil where it is not known.
   ///   - detail: what is being done now.
-  func update(_ fraction: Double?, _ detail: String = "") {
+  ///   - rows: what is known so far, one line for each thing.
+  ///   - plain: the rows in one line, where there is no terminal.
+  func update(_ fraction: Double?, _ detail: String = "", rows: [String] = [], plain: String = "") {
     let share = fraction.map { " \(Int((min(max($0, 0), 1) * 100).rounded())) %" } ?? ""
-    state.withLock { $0.text = "\(label)\(share)\(detail.isEmpty ? "" : "  \(detail)")" }
+    state.withLock { state in
+      state.headline = "\(label)\(share)\(detail.isEmpty ? "" : "  \(detail)")"
+      state.rows = rows
+      state.plain = plain
+    }
   }
 
   func finish() {
     state.withLock { state in
-      if state.isShown { Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
-      state.isShown = false
+      Self.erase(&state)
       state.isFinished = true
     }
+    Self.current.withLock { if $0 === self { $0 = nil } }
+  }
+
+  /// Takes away what is shown, so that something else can be said; it comes back by itself.
+  static func makeWay() {
+    guard let progress = current.withLock({ $0 }) else { return }
+    progress.state.withLock { erase(&$0) }
+  }
+
+  private static func erase(_ state: inout State) {
+    guard state.shown > 0 else { return }
+    let up = state.shown > 1 ? "\u{1B}[\(state.shown - 1)A" : ""
+    Console.write("\r\(up)\u{1B}[J", to: STDERR_FILENO)
+    state.shown = 0
   }
 
   private func showLater(_ seconds: Double) {
@@ -44,13 +75,26 @@ final class Progress: Sendable {
   }
 
   private func show() {
+    if Console.isErrorTerminal { Self.current.withLock { $0 = self } }
     let elapsed = (ContinuousClock.now - began).components.seconds
     let isFinished = state.withLock { state in
       guard !state.isFinished else { return true }
-      state.isShown = true
-      Console.write("\r\u{1B}[K" + "\(state.text)  \(elapsed) s".truncatedInMiddle(to: 79), to: STDERR_FILENO)
+      let headline = "\(state.headline)  \(elapsed) s"
+      if Console.isErrorTerminal {
+        let width = min(Console.errorWidth, 80) - 1
+        let rows = Array(state.rows.prefix(max(0, Console.errorHeight - 2)))
+        let lines = ([headline] + rows).map { $0.truncatedInMiddle(to: width) }
+        // One write, so that the screen never shows half of it.
+        let up = state.shown > 1 ? "\u{1B}[\(state.shown - 1)A" : ""
+        let back = state.shown > 0 ? "\r\(up)" : "\r"
+        Console.write(back + "\u{1B}[J" + lines.joined(separator: "\n"), to: STDERR_FILENO)
+        state.shown = lines.count
+      } else {
+        let text = state.plain.isEmpty ? headline : "\(headline)  \(state.plain)"
+        Console.write("kelvin: \(text)\n", to: STDERR_FILENO)
+      }
       return false
     }
-    if !isFinished { showLater(Self.interval) }
+    if !isFinished { showLater(Console.isErrorTerminal ? Self.interval : Self.plainInterval) }
   }
 }

@@ -25,7 +25,7 @@ enum SavedPlan {
   static func read(_ path: String) throws -> Plan {
     let data = Data(try InputFile.read(path))
     if let report = try? JSONDecoder().decode(Report.self, from: data) {
-      return try Plan(json: try JSONEncoder().encode(report.verdict.plan))
+      return try Plan(json: try JSONEncoder().encode(report.plan))
     }
     do { return try Plan(json: data) } catch {
       throw InputError("\(error) ('\(path)')")
@@ -33,7 +33,8 @@ enum SavedPlan {
   }
 
   private struct Report: Decodable {
-    struct Verdict: Decodable { var plan: Plan }
-    var verdict: Verdict
+    var configurations: [Configuration]
+    var plan: Plan
+    struct Configuration: Decodable {}
   }
 }

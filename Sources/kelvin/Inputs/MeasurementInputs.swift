@@ -4,6 +4,7 @@ import KelvinDevices
 import KelvinFormats
 import KelvinGraph
 import KelvinPlanning
+import KelvinProfiling
 import KelvinRuntime
 
 /// A model and the tensors that it is measured with.
@@ -36,27 +37,8 @@ struct MeasuredModel {
     self.options = options
     hasMadeUpInputs = values == nil
     inputs =
-      try values.map { try Self.tensors($0, loaded) }
+      try values.map { try loaded.tensors(of: $0) }
       ?? madeUpInputs(for: loaded.context.graph, features: loaded.function.inputs, seed: seed)
-  }
-
-  /// The tensors that feature values become: a session's inputs, written and read back.
-  private static func tensors(_ values: DictionaryFeatureProvider, _ loaded: LoadedModel) throws -> [Tensor] {
-    var request = loaded.options.request
-    request.units = .devices(["reference"])
-    request.pins = [:]
-    request.exclusions = []
-    let context = loaded.context
-    let solution = try context.planner.problem(context.graph, request).solve()
-    let session = try context.compile(solution, precision: request.precision, threads: 1).makeSession()
-    try FeatureBinding(function: loaded.function).write(values, to: session)
-    return context.graph.inputs.enumerated().map { index, id in
-      let type = context.graph[id].type
-      let bytes = Bytes(count: type.byteCount) { memory in
-        session.withInput(index) { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
-      }
-      return Tensor(type, bytes)
-    }
   }
 }
 
@@ -66,21 +48,57 @@ extension BenchmarkError {
     switch self {
     case .invalidWorkload: InputError(description)
     case .invalidRequest: UsageError(description)
+    case .startFailed: self
     }
   }
 }
 
-/// Runs a measurement with its progress on a terminal.
+/// Runs a measurement with its progress on stderr: live at a terminal, a line now and then elsewhere.
 ///
 /// - Throws: what the measurement throws, its own errors as the command line reports them.
 func measuring<Result>(_ label: String, _ body: (@escaping BenchmarkObserver) throws -> Result) throws -> Result {
-  let progress = Progress(label)
+  let progress = Progress(label, speaksPlainly: true)
   defer { progress.finish() }
   do {
     return try body { step in
-      progress.update(step.fraction, step.detail.isEmpty ? step.phase : "\(step.phase)  \(step.detail)")
+      let running = step.rows.first { $0.isRunning }
+      progress.update(
+        step.fraction, step.headline, rows: step.liveLines, plain: running.map { $0.fields.joined(separator: "  ") } ?? "")
     }
   } catch let error as BenchmarkError {
     throw error.asCommandError
+  }
+}
+
+extension BenchmarkProgress {
+  /// `stream, 24 s left`, and whose turn it is where no row says so.
+  fileprivate var headline: String {
+    var text = phase
+    if !detail.isEmpty, !rows.contains(where: { $0.isRunning }) { text += "  \(detail)" }
+    if let secondsLeft { text += ", \(HumanReadable.seconds(max(1, secondsLeft.rounded(.up)))) left" }
+    return text
+  }
+
+  /// A table of the configurations, the running one marked.
+  fileprivate var liveLines: [String] {
+    let cells = rows.map(\.fields)
+    let widths = (cells.first ?? []).indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+    return zip(rows, cells).map { row, fields in
+      let columns = fields.enumerated().map { index, text in
+        let padding = String(repeating: " ", count: widths[index] - text.count)
+        return index == 0 ? text + padding : padding + text
+      }
+      return (row.isRunning ? "> " : "  ") + columns.joined(separator: "  ")
+    }
+  }
+}
+
+extension BenchmarkProgress.Row {
+  fileprivate var fields: [String] {
+    func seconds(_ value: Double?) -> String { value.map { HumanReadable.seconds($0) } ?? "—" }
+    return [
+      label.truncatedInMiddle(to: 24), rate.map { HumanReadable.perSecond($0) } ?? "—", "p50 \(seconds(p50))",
+      "p90 \(seconds(p90))", dropped > 0 ? "\(dropped) dropped" : "", state,
+    ]
   }
 }

@@ -32,7 +32,8 @@ struct ModelOptions: ParsableArguments {
 
   @Option(
     name: .customLong("profile"),
-    help: ArgumentHelp("Measurements to plan with, from 'kelvin profile --save'.", valueName: "file"))
+    help: ArgumentHelp(
+      "Measurements to plan with, from 'kelvin profile --save', or the name of a shipped profile.", valueName: "file"))
   var profileFile: String?
 
   @OptionGroup var shapes: ShapeOption
@@ -77,9 +78,8 @@ struct ModelOptions: ParsableArguments {
       pins: pins,
       exclusions: exclude)
     if let planFile { options.plan = try SavedPlan.read(planFile) }
-    if let profileFile {
-      options.profile = try MeasuredProfile(json: Array(try InputFile.read(profileFile)), document: profileFile)
-    }
+    options.profile = try profileFile.map(readProfile)
+    options.isThreadCountGiven = threads != nil
     options.shapes = try shapes.dictionary()
     options.function = function
     options.isDeterministic = deterministic

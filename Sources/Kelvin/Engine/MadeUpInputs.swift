@@ -1,5 +1,7 @@
 import KelvinDevices
-import KelvinGraph
+package import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
 
 /// Inputs for runs whose results nobody looks at: the same for the same seed, and within what the model accepts.
 ///
@@ -7,7 +9,7 @@ import KelvinGraph
 /// selects rows of a table stays inside the table; any other integer is 0 or 1; other numbers are uniform in -1 ..< 1.
 ///
 /// - Returns: one tensor for each of the graph's inputs, of its type.
-func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) -> [Tensor] {
+package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) -> [Tensor] {
   var random = SeededGenerator(seed: seed)
   return graph.inputs.map { id in
     let type = graph[id].type
@@ -24,6 +26,29 @@ func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) -> [Tenso
     let limit = type.scalar == .bool ? 2 : graph.rowLimit(of: id) ?? 2
     return Tensor(
       type, rounding: (0..<type.count).map { _ in Double(Int.random(in: 0..<max(limit, 1), using: &random)) })
+  }
+}
+
+extension LoadedModel {
+  /// The tensors that feature values become, one for each of the graph's inputs.
+  ///
+  /// - Throws: `ModelError` with code `featureType` naming a feature that is missing or does not fit.
+  package func tensors(of values: some FeatureProvider) throws -> [Tensor] {
+    var request = options.request
+    request.units = .devices(["reference"])
+    request.goal = .latency
+    request.pins = [:]
+    request.exclusions = []
+    let solution = try context.planner.problem(context.graph, request).solve()
+    let session = try context.compile(solution, precision: request.precision, threads: 1).makeSession()
+    try FeatureBinding(function: function).write(values, to: session)
+    return context.graph.inputs.enumerated().map { index, id in
+      let type = context.graph[id].type
+      let bytes = Bytes(count: type.byteCount) { memory in
+        session.withInput(index) { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
+      }
+      return Tensor(type, bytes)
+    }
   }
 }
 

@@ -6,10 +6,15 @@ package struct PlanCandidate: Hashable, Sendable {
   package var source: CostSource?
   /// Why not, when `seconds` is `nil`.
   package var unsupported: String?
-  /// Least total with the node here and all else re-optimised, minus the plan's; `nil` when not known.
+  /// Dynamic energy of the node here; `nil` when not known.
+  package var joules: Double?
+  /// Least objective with the node here and all else re-optimised, minus the plan's; `nil` when not known.
   package var regret: Double?
 
-  package init(device: String, seconds: Double, source: CostSource, regret: Double? = nil) {
+  package init(
+    device: String, seconds: Double, source: CostSource, joules: Double? = nil, regret: Double? = nil
+  ) {
+    self.joules = joules
     self.device = device
     self.seconds = seconds
     self.source = source
@@ -27,8 +32,8 @@ package struct NodeExplanation: Hashable, Sendable {
   package var node: String
   package var device: String
   package var reason: String
-  /// Least total with the node on another device and all else re-optimised, minus the plan's. `nil` when no other
-  /// device may run it or the total is not known.
+  /// Least objective with the node on another device and all else re-optimised, minus the plan's: seconds of what the
+  /// goal minimises. `nil` when no other device may run it or the total is not known.
   package var regret: Double?
   /// Every device of the problem, in its order.
   package var candidates: [PlanCandidate]
@@ -58,11 +63,11 @@ package struct PlanExplanation: Hashable, Sendable {
   package var solution: PlanSolution
   /// In the problem's order.
   package var nodes: [NodeExplanation]
-  /// The single-device plan of least predicted seconds; on a tie the one with fewer nodes elsewhere.
+  /// The single-device plan of least objective; on a tie the one with fewer nodes elsewhere.
   package var bestSingleDevice: SingleDevicePlan?
   /// One for each device that can run at least one node, in the problem's order.
   package var singleDevices: [SingleDevicePlan]
-  /// `solution` first, then by predicted seconds; placements differ.
+  /// `solution` first, then by objective; placements differ.
   package var ranked: [RankedPlan]
   /// False when some regret is an upper bound, or unknown, because the search was cut short.
   package var hasExactRegrets: Bool

@@ -1,0 +1,126 @@
+public import FoundationEssentials
+import KelvinBenchmark
+import KelvinPlanning
+import KelvinProfiling
+import KelvinRuntime
+
+extension Benchmark {
+  /// What a comparison found.
+  public struct Result: Sendable {
+    private let result: BenchmarkResult
+
+    init(_ result: BenchmarkResult) { self.result = result }
+
+    /// What to pick, in sentences; "no difference measured" where none was beyond noise.
+    public var verdict: String { result.verdict.text }
+    /// The label of the configuration to pick; nil where no difference was measured.
+    public var winner: String? { result.verdict.winner.map { result.configurations[$0].label } }
+    /// One for each configuration, in the order given.
+    public var configurations: [Measurement] { zip(result.configurations, result.comparisons).map(Measurement.init) }
+    /// The machine, in one line.
+    public var machine: String { result.machine.summary }
+    /// Where it was interrupted; nil where everything was measured.
+    public var interruption: String? { result.interruption }
+    /// How it was measured, what was disturbed and what is missing.
+    public var notes: [String] { result.notes }
+
+    /// Writes the plan worth keeping, the winner's or the fastest of equals', for `ModelConfiguration.plan`.
+    ///
+    /// - Throws: `ModelError` with code `io` where the file cannot be written.
+    public func savePlan(to url: URL) throws(ModelError) {
+      try MeasurementFile.write(try ModelError.wrapping { try result.bestPlan.json() } + [0x0A], to: url)
+    }
+
+    /// Everything as one JSON document; seconds, bytes and joules.
+    public func json() throws(ModelError) -> Data { try ModelError.wrapping { try result.json() } }
+
+    /// Every sample as a table with a line of titles.
+    public func csv() -> String { result.csv() }
+
+    /// One inference of each configuration and the heat of long runs in the Trace Event Format, for Perfetto and
+    /// chrome://tracing.
+    public func trace() -> Data { Data(TraceExport.chromeJSON(result.trace)) }
+
+    /// A self-contained HTML page: the comparison, every plan as a graph with its costs, timelines, latency and heat.
+    public func htmlReport() -> String { HTMLReport.render(result.report(generated: ReportDate.now())) }
+  }
+
+  /// What was measured of one configuration. Seconds.
+  public struct Measurement: Sendable {
+    /// As the benchmark named it.
+    public let label: String
+    /// The identifiers of the devices that run its layers.
+    public let devices: [String]
+    /// Of inferences: of a stream from arrival to answer, else one after the other; nil where none was measured.
+    public let latency: LatencySummary?
+    /// Seconds to read the model; the medians here are of starts with what an earlier one has cached.
+    public let load: Double?
+    /// Seconds to compile.
+    public let compile: Double?
+    /// Seconds of the first inference.
+    public let first: Double?
+    /// Seconds from the start to the first answer with nothing cached.
+    public let coldStart: Double?
+    /// Answers a second; nil where none was measured.
+    public let throughput: Double?
+    /// Frames that newer ones pushed out.
+    public let dropped: Int
+    /// The latency of a cool machine over that of a hot one, L₀/L∞ of the fit L(t) = L∞ − (L∞ − L₀)·e^(−t/τ): below 1
+    /// the run has slowed down; nil where nothing was fitted.
+    public let stability: Double?
+    /// The hottest state seen; nil where heat was not watched.
+    public let thermalState: ThermalState?
+    /// Joules of one inference; nil where nothing measures or estimates them.
+    public let joules: Double?
+    /// Who says so, in words.
+    public let energySource: String
+    /// Outputs against the reference device's; nil where they were not compared.
+    public let agreement: Agreement?
+    /// Seconds of one warm inference as the plan predicted them.
+    public let predicted: Double
+    /// Against the configuration that the verdict names, in words: `1.8 × slower than cpu-only (1.7 to 1.9)`.
+    public let comparison: String
+    /// Why it was not measured to the end; nil where it was.
+    public let failure: String?
+    /// Stretches of time in which others took processor time, of all that were looked at.
+    public let disturbedWindows: (disturbed: Int, all: Int)
+  }
+
+  /// Outputs against those of the reference device.
+  public struct Agreement: Hashable, Sendable {
+    /// The share of inputs with the same best class, 0…1; nil for models without classes.
+    public let top1: Double?
+    /// The largest absolute difference of any output's element.
+    public let largestDifference: Double
+    /// The mean absolute difference.
+    public let meanDifference: Double
+    /// How many inputs.
+    public let inputs: Int
+  }
+}
+
+extension Benchmark.Measurement {
+  init(_ result: ConfigurationResult, _ comparison: String) {
+    label = result.label
+    devices = result.devices
+    latency = result.latency.map { LatencySummary($0) }
+    load = result.load
+    compile = result.compile
+    first = result.first
+    coldStart = result.coldTotal
+    throughput = result.throughput
+    dropped = result.sustained?.dropped ?? 0
+    stability = result.sustained?.fit?.stability
+    thermalState = result.thermal.map { ThermalState($0) }
+    joules = result.sustained?.joulesPerInference
+    energySource = result.sustained?.energySource ?? ""
+    agreement = result.agreement.map {
+      Benchmark.Agreement(
+        top1: $0.top1, largestDifference: $0.largestDifference, meanDifference: $0.meanDifference, inputs: $0.inputs)
+    }
+    predicted = result.explanation.solution.predicted
+    self.comparison = comparison
+    failure = result.failure
+    disturbedWindows = (result.disturbedWindows, result.windows)
+  }
+}

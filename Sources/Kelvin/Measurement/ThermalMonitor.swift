@@ -1,0 +1,94 @@
+import Dispatch
+public import FoundationEssentials
+import KelvinProfiling
+import Synchronization
+
+/// Watches the machine's heat with the best source it has, and names that source: temperature sensors with their limits,
+/// energy counters, throttle counters, or a model fed with utilisation.
+///
+/// The model always runs along. It has two poles: headroom h = Σ hᵢ with dhᵢ/dt = (wᵢ·p − hᵢ)/τᵢ, where p is power over
+/// the power that can be sustained and the weights wᵢ and time constants τᵢ are those of the machine's class
+/// (`Profiles/thermal/`). It forecasts, and what is measured corrects it. Degrees are given only where something
+/// measures degrees.
+///
+/// ```swift
+/// for await reading in ThermalMonitor().readings(every: .seconds(1)) where reading.state >= .fair {
+///   print("\(reading.state), limit in \(reading.timeToLimit ?? .infinity) s, by \(reading.source)")
+/// }
+/// ```
+public final class ThermalMonitor: Sendable {
+  private let monitor: Mutex<KelvinProfiling.ThermalMonitor>
+  private let began = ContinuousClock.now
+
+  /// Names of the machine classes that Kelvin knows, from the one that sustains least power to the one that sustains most.
+  public static var envelopes: [String] { ThermalEnvelope.shipped.map(\.name) }
+
+  /// - Parameters:
+  ///   - envelope: the class of machine, one of `envelopes` or the path of such a file; nil to assume a server for a
+  ///     virtual machine and a desktop for any other.
+  ///   - root: the folder that holds `sys` and `proc`.
+  /// - Throws: `ModelError` with code `io` where there is no such envelope, or its file cannot be read.
+  public init(envelope: String? = nil, root: URL = URL(filePath: "/")) throws(ModelError) {
+    let files = SystemFiles(root: root.path)
+    let chosen = try ModelError.wrapping {
+      try envelope.map { try ThermalEnvelope(named: $0) } ?? .assumed(for: MachineDescription(files))
+    }
+    monitor = Mutex(KelvinProfiling.ThermalMonitor(files: files, envelope: chosen))
+  }
+
+  /// Looks at the machine now. Two looks give more than one: power, utilisation and contention are means of the time
+  /// between them.
+  public func reading() async -> ThermalReading {
+    await withCheckedContinuation { continuation in
+      BlockingWork.start { continuation.resume(returning: self.sample()) }
+    }
+  }
+
+  /// Looks at the machine again and again, until the loop over them is left or the task cancelled.
+  ///
+  /// - Parameter interval: between looks; at least a tenth of a second.
+  public func readings(every interval: Duration = .seconds(1)) -> AsyncStream<ThermalReading> {
+    let interval = max(interval, .milliseconds(100))
+    return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let task = Task {
+        while !Task.isCancelled {
+          continuation.yield(await self.reading())
+          do { try await Task.sleep(for: interval) } catch { break }
+        }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  /// The states as they change, the present one first.
+  ///
+  /// - Parameter interval: between looks; at least a tenth of a second.
+  public func states(every interval: Duration = .seconds(1)) -> AsyncStream<ThermalState> {
+    let readings = readings(every: interval)
+    return AsyncStream { continuation in
+      let task = Task {
+        var last: ThermalState?
+        for await reading in readings where reading.state != last {
+          last = reading.state
+          continuation.yield(reading.state)
+        }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  /// The state at the latest look; nominal before the first.
+  public var thermalState: ThermalState { monitor.withLock { ThermalState($0.state) } }
+
+  /// Headroom after some seconds if the load at the latest look goes on: the model's solution,
+  /// hᵢ(t) = wᵢ·p + (hᵢ(0) − wᵢ·p)·e^(−t/τᵢ).
+  public func forecast(after seconds: Double) -> Double { monitor.withLock { $0.forecast(after: seconds) } }
+
+  private func sample() -> ThermalReading {
+    let elapsed = began.duration(to: .now).components
+    let now = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
+    return monitor.withLock { ThermalReading($0.sample(at: now)) }
+  }
+}

@@ -1,0 +1,115 @@
+public import FoundationEssentials
+import KelvinBenchmark
+
+/// What a model is asked to do while it is measured.
+public struct Workload: Hashable, Sendable, CustomStringConvertible {
+  /// How inferences follow one another.
+  public enum Kind: String, Hashable, Sendable {
+    /// Start, answer, then one inference after the other, the next as soon as the last is done.
+    case oneShot = "one-shot"
+    /// Frames arrive at a fixed rate, whether or not the last one is done.
+    case stream
+    /// As many inferences as will go, for a time.
+    case throughput
+  }
+
+  var value: KelvinBenchmark.Workload
+
+  /// A workload by its name (`one-shot`, `stream`, `throughput`), or by the path of its file.
+  ///
+  /// - Throws: `ModelError` with code `parameters` where there is none of that name, or the file is no workload.
+  public init(named name: String) throws(ModelError) {
+    value = try ModelError.wrapping { try KelvinBenchmark.Workload(named: name) }
+  }
+
+  /// A workload from a file, as `Profiles/workloads/` has them.
+  ///
+  /// - Throws: `ModelError` with code `parameters` where the file cannot be read or means nothing.
+  public init(contentsOf url: URL) throws(ModelError) {
+    value = try ModelError.wrapping {
+      try KelvinBenchmark.Workload(named: url.path.hasPrefix("/") ? url.path : "./\(url.path)")
+    }
+  }
+
+  private init(_ kind: KelvinBenchmark.Workload.Kind) {
+    value = workloads.first { $0.kind == kind } ?? KelvinBenchmark.Workload(name: kind.rawValue, kind: kind)
+  }
+
+  /// One photo, then more: complete starts, then warm inferences by the rules of MLPerf's SingleStream scenario.
+  public static var oneShot: Workload { Workload(.oneShot) }
+
+  /// A camera: frames arrive at a steady rate, and an old frame is worth nothing.
+  ///
+  /// - Parameters:
+  ///   - framesPerSecond: arrivals a second.
+  ///   - duration: seconds for each configuration.
+  ///   - queue: frames that may wait; when one more arrives, the oldest waiting one is dropped.
+  public static func stream(framesPerSecond: Double = 30, duration: Double = 20, queue: Int = 1) -> Workload {
+    var workload = Workload(.stream)
+    workload.value.framesPerSecond = framesPerSecond
+    workload.value.duration = duration
+    workload.value.queue = queue
+    return workload
+  }
+
+  /// A folder of photos: as many inferences as will go.
+  ///
+  /// - Parameter duration: seconds for each configuration.
+  public static func throughput(duration: Double = 20) -> Workload {
+    var workload = Workload(.throughput)
+    workload.value.duration = duration
+    return workload
+  }
+
+  /// Its name.
+  public var name: String { value.name }
+  /// How inferences follow one another.
+  public var kind: Kind { Kind(rawValue: value.kind.rawValue) ?? .oneShot }
+  /// Arrivals a second; only of a stream.
+  public var framesPerSecond: Double { value.framesPerSecond }
+  /// Seconds of streaming, or of going as fast as possible, for each configuration.
+  public var duration: Double { value.duration }
+  /// Complete starts of each configuration with nothing cached.
+  public var coldStarts: Int {
+    get { value.coldStarts }
+    set { value.coldStarts = newValue }
+  }
+  /// Complete starts of each configuration with what an earlier one has cached.
+  public var starts: Int {
+    get { value.starts }
+    set { value.starts = newValue }
+  }
+  /// The fewest warm inferences of each configuration, one after the other.
+  public var iterations: Int {
+    get { value.iterations }
+    set { value.iterations = newValue }
+  }
+  /// The fewest seconds of warm inferences of each configuration.
+  public var warmSeconds: Double {
+    get { value.warmSeconds }
+    set { value.warmSeconds = newValue }
+  }
+  /// Inferences of a throughput workload that are in flight at a time; 0 to find the number by trying.
+  public var inFlight: Int {
+    get { value.inFlight }
+    set { value.inFlight = newValue }
+  }
+  /// Whether a stream's governor may lower the rate, drop frames or change to a leaner plan when it gets hot.
+  public var isGoverned: Bool {
+    get { value.isGoverned }
+    set { value.isGoverned = newValue }
+  }
+  /// The part of a device, 0 ..< 1, that is to stay free for others, by the device's identifier.
+  public var reservedShares: [String: Double] {
+    get { value.reserve }
+    set { value.reserve = newValue }
+  }
+  /// The part of a device, 0 ..< 1, that a synthetic load uses all the time, by the device's identifier: the user
+  /// interface that also draws.
+  public var otherLoad: [String: Double] {
+    get { value.coload }
+    set { value.coload = newValue }
+  }
+  /// In words: `stream: 30 frames/s for 20 s, 1 frame may wait`.
+  public var description: String { value.description }
+}

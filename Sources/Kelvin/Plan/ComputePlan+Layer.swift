@@ -1,0 +1,110 @@
+import KelvinPlanning
+
+extension ComputePlan {
+  /// Where an operation runs.
+  public struct DeviceUsage: Hashable, Sendable {
+    /// The device that runs it.
+    public let preferred: ComputeDevice
+    /// Every device of those asked for that could run it.
+    public let supported: [ComputeDevice]
+    /// Why the preferred device was preferred.
+    public let reason: String
+    /// Seconds that a prediction would lose with the operation on its best other device and everything else placed
+    /// anew; nil where no other device may run it, or the number is not known.
+    public let regret: Double?
+  }
+
+  /// What an operation costs.
+  public struct Cost: Hashable, Sendable {
+    /// The operation's share of the whole model's predicted cost, 0…1.
+    public let weight: Double
+    /// Seconds on its device.
+    public let seconds: Double
+    /// Whether the seconds were measured on this machine, or estimated.
+    public let isMeasured: Bool
+  }
+
+  /// A layer as it runs: one node of the graph, which may stand for several fused operations.
+  public struct Layer: Hashable, Sendable {
+    /// Its own name, by which `ModelConfiguration.pins` pin it.
+    public let name: String
+    /// What it does.
+    public let operatorName: String
+    /// The model's operations that it stands for.
+    public let operations: [String]
+    /// The layers whose values it reads, and the model's inputs by their names.
+    public let inputs: [String]
+    /// Where it runs, where it could, and why.
+    public let usage: DeviceUsage
+    /// What it costs on every device that was considered, or why a device cannot run it.
+    public let costs: [DeviceCost]
+    /// The copies that are made for it.
+    public let transfers: [Transfer]
+
+    /// The device that runs it.
+    public var device: ComputeDevice { usage.preferred }
+    /// What it costs there.
+    var cost: (seconds: Double, isMeasured: Bool)? {
+      costs.first { $0.device == device }.flatMap { cost in cost.seconds.map { ($0, cost.isMeasured) } }
+    }
+
+    init?(_ node: Plan.Node, _ devices: [String: ComputeDevice]) {
+      guard let device = devices[node.device] else { return nil }
+      name = node.name
+      operatorName = node.op
+      operations = node.origins.map(\.name)
+      inputs = node.inputs
+      costs = node.candidates.compactMap { candidate in
+        devices[candidate.device].map { DeviceCost(device: $0, candidate) }
+      }
+      usage = DeviceUsage(
+        preferred: device, supported: costs.filter { $0.seconds != nil }.map(\.device), reason: node.reason,
+        regret: node.regret)
+      transfers = node.transfers.map(Transfer.init)
+    }
+  }
+
+  /// What a layer costs on one device.
+  public struct DeviceCost: Hashable, Sendable {
+    /// The device.
+    public let device: ComputeDevice
+    /// Warm seconds there; nil where it cannot run the layer.
+    public let seconds: Double?
+    /// Whether the seconds were measured on this machine, or estimated.
+    public let isMeasured: Bool
+    /// Why the device cannot run the layer; nil where it can.
+    public let unsupported: String?
+    /// Seconds that a prediction would lose with the layer here and everything else placed anew; nil where not known.
+    public let regret: Double?
+
+    init(device: ComputeDevice, _ candidate: PlanCandidate) {
+      self.device = device
+      seconds = candidate.seconds
+      isMeasured = candidate.source == .measured
+      unsupported = candidate.unsupported
+      regret = candidate.regret
+    }
+  }
+
+  /// A copy of a value from one device to another.
+  public struct Transfer: Hashable, Sendable {
+    /// The value's name.
+    public let value: String
+    /// The identifier of the device that has it.
+    public let from: String
+    /// The identifier of the device that gets it.
+    public let to: String
+    /// Its size.
+    public let bytes: Int
+    /// How long the copy takes, waiting for the device included: latency + bytes/bandwidth of this pair of devices.
+    public let seconds: Double
+
+    init(_ transfer: PlannedTransfer) {
+      value = transfer.value
+      from = transfer.from
+      to = transfer.to
+      bytes = transfer.bytes
+      seconds = transfer.seconds
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import KelvinDevices
+import KelvinGraph
+package import KelvinPlanning
+package import KelvinRuntime
+
+/// What else the machine is to do while a model runs: parts of devices kept free, parts that others use.
+///
+/// Shares are of a device's resource, so that a load on the CPU is one on llvmpipe and PoCL too.
+package struct Situation: Sendable, Hashable {
+  /// By resource, 0 ..< 1.
+  package let reserved: [String: Double]
+  /// By resource, 0 ..< 1.
+  package let used: [String: Double]
+
+  package static let idle = Situation(reserved: [:], used: [:])
+
+  private init(reserved: [String: Double], used: [String: Double]) {
+    self.reserved = reserved
+    self.used = used
+  }
+
+  /// - Throws: `RuntimeError` for a device that is not there.
+  package init(_ workload: Workload, _ inventory: DeviceInventory) throws(RuntimeError) {
+    func byResource(_ shares: [String: Double]) throws(RuntimeError) -> [String: Double] {
+      var result: [String: Double] = [:]
+      for (id, share) in shares where share > 0 {
+        let resource = try inventory.device(id).info.resource
+        result[resource] = min(Workload.largestShare, (result[resource] ?? 0) + share)
+      }
+      return result
+    }
+    self.init(reserved: try byResource(workload.reserve), used: try byResource(workload.coload))
+  }
+
+  package var isIdle: Bool { reserved.isEmpty && used.isEmpty }
+
+  /// How many times as long work takes on a resource of which this model has only a part: 1/(1 − share).
+  package func slowdown(_ resource: String) -> Double {
+    1 / (1 - min((reserved[resource] ?? 0) + (used[resource] ?? 0), Workload.largestShare))
+  }
+
+  /// The threads of the CPU device that leave its reserved part free, at least one.
+  package func threads(of all: Int) -> Int {
+    max(1, Int((Double(all) * (1 - (reserved["cpu"] ?? 0)) + 1e-9).rounded(.down)))
+  }
+
+  /// Seconds to idle after each second of inferences, so that no device is busy for more than its unreserved part.
+  ///
+  /// - Parameters:
+  ///   - busy: by resource, the part of an inference in which the plan keeps it busy.
+  ///   - threads: of the CPU device.
+  ///   - cores: that the CPU device would use if nothing were reserved.
+  package func rest(busy: [String: Double], threads: Int, cores: Int) -> Double {
+    reserved.reduce(0) { rest, entry in
+      let (resource, share) = entry
+      let width = resource == "cpu" ? min(1, Double(threads) / Double(max(cores, 1))) : 1
+      return max(rest, (busy[resource] ?? 0) * width / (1 - share) - 1)
+    }
+  }
+
+  /// A problem whose costs are those of the situation.
+  package func applied(to problem: PlanningProblem) throws(PlanningError) -> PlanningProblem {
+    guard !isIdle else { return problem }
+    func factor(_ device: String) -> Double { slowdown(problem.resource[device] ?? device) }
+    var nodes = problem.nodes
+    for index in nodes.indices {
+      for (device, seconds) in nodes[index].seconds { nodes[index].seconds[device] = seconds * factor(device) }
+    }
+    return try PlanningProblem(
+      devices: problem.devices, host: problem.host, transfers: problem.transfers, inputs: problem.inputs,
+      outputs: problem.outputs, nodes: nodes, goal: problem.goal, pins: problem.pins, exclude: problem.exclude,
+      memory: problem.memory, boundarySeconds: problem.boundarySeconds, resource: problem.resource,
+      start: problem.start, power: problem.power)
+  }
+}
+
+extension ModelContext {
+  /// The best plan for a situation, or a given one as it fares there.
+  func explain(_ request: PlanRequest, adopting plan: Plan?, in situation: Situation) throws -> PlanExplanation {
+    var request = request
+    if let plan {
+      let adopted = try explain(adopting: plan, request)
+      guard !situation.isIdle else { return adopted }
+      request.pins = adopted.solution.placement
+    }
+    guard !situation.isIdle else { return try explain(request) }
+    return try situation.applied(to: try planner.problem(graph, request)).explain()
+  }
+}

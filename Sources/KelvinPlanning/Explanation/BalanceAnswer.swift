@@ -1,0 +1,101 @@
+/// A pipelined goal's answer: the least largest load, and what it would be with each node elsewhere.
+struct BalanceAnswer {
+  private let problem: PlanningProblem
+  private let loads: Loads
+  private let budget: Int
+  private var index: ProblemIndex { problem.index }
+  /// Nodes times devices up to which every regret is searched anew.
+  private static let mostSearchedAgain = 96
+  private static let mostDescended = 1_024
+
+  init(_ problem: PlanningProblem, _ loads: Loads, budget: Int) {
+    self.problem = problem
+    self.loads = loads
+    self.budget = budget
+  }
+
+  func solve() throws(PlanningError) -> (solution: PlanSolution, found: BalanceSearch.Found) {
+    let found = try BalanceSearch(loads, budget: budget).run()
+    var solution = solution(found.plan, found.isExact ? .exact : .approximate, found.lowerBound)
+    solution.searchStates = found.states
+    return (solution, found)
+  }
+
+  private func solution(
+    _ plan: BalancedPlan, _ method: PlanSolution.Method, _ lowerBound: Double
+  ) -> PlanSolution {
+    var solution = plan.evaluation.solution(
+      index, plan.placement, method: method, lowerBound: lowerBound, objective: plan.peak)
+    if plan.peak > 0 { solution.framesPerSecond = 1 / plan.peak }
+    solution.limitedBy = plan.loads.indices.max { plan.loads[$0] < plan.loads[$1] }.map(loads.name)
+    return solution
+  }
+
+  func explain(limit: Int) throws(PlanningError) -> GoalAnswer {
+    let (best, found) = try solve()
+    let scalar = LatencySearch(loads.weighted(by: found.weights), budget: budget / 4)
+    func other(_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution {
+      let evaluation = evaluation.repriced(index, placement)
+      return solution(BalancedPlan(loads, placement, evaluation), .approximate, found.lowerBound)
+    }
+    let singles = scalar.singles(other)
+    let again = index.nodeCount * index.deviceCount <= Self.mostSearchedAgain && best.method == .exact
+    let answer = again ? searched(found) : descended(found)
+    let near = answer.plans.sorted { $0.plan.peak < $1.plan.peak }.prefix(4 * max(0, limit)).map { entry in
+      RankedPlan(
+        label: "\(index.nodeNames[entry.node]) on \(index.deviceNames[entry.device])",
+        solution: solution(entry.plan, .approximate, found.lowerBound))
+    }
+    return GoalAnswer(
+      placement: found.plan.placement, solution: best, totals: answer.totals, hasExactTotals: answer.isExact,
+      here: index.seconds, singles: singles, near: near)
+  }
+
+  private struct Elsewhere {
+    var totals: [Double]
+    var isExact: Bool
+    var plans: [(node: Int, device: Int, plan: BalancedPlan)] = []
+  }
+
+  /// Every node on every other device, searched anew.
+  private func searched(_ found: BalanceSearch.Found) -> Elsewhere {
+    let count = index.deviceCount
+    var elsewhere = Elsewhere(totals: index.seconds.map { _ in .infinity }, isExact: true)
+    for node in 0..<index.nodeCount {
+      for device in 0..<count where device != found.plan.placement[node] && index.seconds(node, on: device).isFinite {
+        var pinned = index
+        for other in 0..<count where other != device { pinned.seconds[node * count + other] = .infinity }
+        guard let moved = try? BalanceSearch(loads.over(pinned), budget: budget / Self.mostSearchedAgain).run() else {
+          continue
+        }
+        elsewhere.totals[node * count + device] = moved.plan.peak
+        elsewhere.isExact = elsewhere.isExact && moved.isExact
+        elsewhere.plans.append((node, device, moved.plan))
+      }
+    }
+    return elsewhere
+  }
+
+  /// Every node on every other device, with the others descending from where they are, or, in a large graph, staying.
+  private func descended(_ found: BalanceSearch.Found) -> Elsewhere {
+    let count = index.deviceCount
+    var elsewhere = Elsewhere(totals: index.seconds.map { _ in .infinity }, isExact: false)
+    var descent = BalanceDescent(loads, weights: found.weights)
+    let memory = MemoryLimits(index, Frontier(index))
+    let rounds = index.seconds.count <= Self.mostDescended ? 2 : 0
+    for node in 0..<index.nodeCount {
+      for device in 0..<count where device != found.plan.placement[node] && index.seconds(node, on: device).isFinite {
+        var start = found.plan.placement
+        start[node] = device
+        guard rounds > 0 else { continue }
+        guard let plan = descent.improve(start, fixed: node, rounds: rounds),
+          memory.firstExcess(plan.placement, plan.evaluation) == nil
+        else { continue }
+        elsewhere.totals[node * count + device] = plan.peak
+        elsewhere.plans.append((node, device, plan))
+      }
+    }
+    if rounds == 0 { elsewhere.totals = descent.peaks(around: found.plan) }
+    return elsewhere
+  }
+}

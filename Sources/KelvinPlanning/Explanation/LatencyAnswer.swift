@@ -1,0 +1,73 @@
+extension LatencySearch {
+  /// What the regrets of a serial goal need: both searches joined at every node, as far as a share of the budget goes.
+  func marginals() throws(PlanningError) -> Marginals? {
+    let share = budget / 4
+    guard SearchBudget.least(index, words: frontier.words) <= share else { return nil }
+    let backward = try BackwardSearch(index: index, costs: costs, frontier: frontier, seconds: index.seconds)
+      .run(budget: share, keepsStates: true)
+    let forward = ForwardSearch(index: index, costs: costs, frontier: frontier, seconds: index.seconds)
+      .run(budget: share)
+    guard let backward, let forward else { return nil }
+    return Marginals(
+      index, costs, frontier, seconds: index.seconds, forward: forward, backward: backward, budget: budget)
+  }
+
+  /// `found`, or what the joined searches know to be better, where `found` is approximate.
+  func improving(_ found: Found, by marginals: Marginals?) -> Found {
+    guard found.method == .approximate, let marginals,
+      let least = marginals.totals.indices.min(by: { marginals.totals[$0] < marginals.totals[$1] })
+    else { return found }
+    let node = least / index.deviceCount
+    let better = marginals.placement(with: node, on: least % index.deviceCount, at: frontier.position[node])
+    guard let evaluation = Evaluation(index, better), evaluation.total < found.evaluation.total,
+      MemoryLimits(search: self).firstExcess(better, evaluation) == nil
+    else { return found }
+    var improved = found
+    improved.placement = better
+    improved.evaluation = evaluation
+    return improved
+  }
+
+  /// For each device that can run something, the best plan that keeps every node on it that can run there.
+  /// - Parameter solution: the plan's record, in the goal's numbers.
+  func singles(
+    _ solution: (_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution
+  ) -> [SingleDevicePlan] {
+    let memory = MemoryLimits(search: self)
+    return (0..<index.deviceCount).compactMap { device in
+      guard (0..<index.nodeCount).contains(where: { index.seconds($0, on: device).isFinite }),
+        let plan = try? placement(seconds: secondsKeeping(device)),
+        memory.firstExcess(plan.placement, plan.evaluation) == nil
+      else { return nil }
+      return SingleDevicePlan(
+        device: index.deviceNames[device], solution: solution(plan.placement, plan.evaluation),
+        elsewhere: (0..<index.nodeCount).filter { plan.placement[$0] != device }.map { index.nodeNames[$0] })
+    }
+  }
+
+  /// The plans that differ least from the best in cost, by the node that is elsewhere in them.
+  func near(
+    _ placement: [Int], _ marginals: Marginals?, limit: Int,
+    _ solution: (_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution
+  ) -> [RankedPlan] {
+    guard let marginals, limit > 1 else { return [] }
+    let memory = MemoryLimits(search: self)
+    let entries = marginals.totals.indices.filter { entry in
+      marginals.totals[entry].isFinite && placement[entry / index.deviceCount] != entry % index.deviceCount
+    }.sorted { (marginals.totals[$0], $0) < (marginals.totals[$1], $1) }
+    var seen: Set<[Int]> = [placement]
+    var found: [RankedPlan] = []
+    for entry in entries.prefix(4 * limit) where found.count < limit {
+      let node = entry / index.deviceCount
+      let device = entry % index.deviceCount
+      let other = marginals.placement(with: node, on: device, at: frontier.position[node])
+      guard let evaluation = Evaluation(index, other), memory.firstExcess(other, evaluation) == nil,
+        seen.insert(other).inserted
+      else { continue }
+      found.append(
+        RankedPlan(
+          label: "\(index.nodeNames[node]) on \(index.deviceNames[device])", solution: solution(other, evaluation)))
+    }
+    return found
+  }
+}

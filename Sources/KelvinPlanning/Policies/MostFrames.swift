@@ -1,0 +1,32 @@
+/// Maximises the frames per second of a pipelined stream: sessions overlap, so the resource with the largest load sets the
+/// rate. See `Loads` for what occupies which resource, and `BalanceSearch` for how the largest load is minimised.
+package struct MostFrames: Policy {
+  package let goal = Goal.throughput
+
+  private let searchMoves: Int
+
+  package init(searchMoves: Int = 60_000_000) { self.searchMoves = searchMoves }
+
+  package func solve(_ problem: PlanningProblem) throws(PlanningError) -> PlanSolution {
+    let answer = BalanceAnswer(problem, Loads(resourcesOf: problem.index), budget: searchMoves)
+    return remarked(try answer.solve().solution)
+  }
+
+  package func explain(_ problem: PlanningProblem, rankedPlans limit: Int) throws(PlanningError) -> PlanExplanation {
+    let answer = BalanceAnswer(problem, Loads(resourcesOf: problem.index), budget: searchMoves)
+    var found = try answer.explain(limit: limit)
+    found.solution = remarked(found.solution)
+    return Explainer(problem, found).explain(limit: limit)
+  }
+
+  private func remarked(_ solution: PlanSolution) -> PlanSolution {
+    guard let rate = solution.framesPerSecond, solution.predicted > 0, let limit = solution.limitedBy else {
+      return solution
+    }
+    var solution = solution
+    solution.remark =
+      "\(limit) limits the rate: \(rateText(rate)); one inference at a time would reach "
+      + rateText(1 / solution.predicted)
+    return solution
+  }
+}

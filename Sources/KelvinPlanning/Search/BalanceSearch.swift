@@ -1,0 +1,147 @@
+/// A placement with what it asks of every resource.
+struct BalancedPlan {
+  let placement: [Int]
+  let evaluation: Evaluation
+  let loads: [Double]
+  /// The largest load.
+  let peak: Double
+
+  init(_ loads: Loads, _ placement: [Int], _ evaluation: Evaluation) {
+    self.placement = placement
+    self.evaluation = evaluation
+    self.loads = loads.sum(placement, evaluation)
+    peak = self.loads.max() ?? 0
+  }
+}
+
+/// The placement whose largest load is least.
+///
+/// 1. For weights that sum to 1 the least weighted load is a serial sum, which `LatencySearch` minimises; it bounds the
+///    largest load of every placement from below. A matrix game over the plans found so far gives the next weights, until
+///    no weights bound better.
+/// 2. The best plans so far descend, one node at a time.
+/// 3. Where a gap remains and the problem is small enough, `LabelSearch` closes it.
+///
+/// Exact where the plan and the bound agree to 1 part in 10⁹.
+struct BalanceSearch {
+  struct Found {
+    var plan: BalancedPlan
+    var lowerBound: Double
+    var isExact: Bool
+    /// The weights that bound best.
+    var weights: [Double]
+    var states: Int
+  }
+
+  static let tolerance = 1e-9
+  private static let rounds = 48
+  /// Part of the budget that one weighted search may take.
+  private static let share = 8
+
+  let loads: Loads
+  /// Elementary moves the search may make.
+  let budget: Int
+  let frontier: Frontier
+  private var index: ProblemIndex { loads.index }
+
+  init(_ loads: Loads, budget: Int) {
+    self.loads = loads
+    self.budget = budget
+    frontier = Frontier(loads.index)
+  }
+
+  func run() throws(PlanningError) -> Found {
+    var game = MatrixGame(loads: loads.count)
+    var weights = Array(repeating: 1 / Double(loads.count), count: loads.count)
+    var bound = 0.0
+    var guides: [(weights: [Double], bound: Double)] = []
+    var plans: [BalancedPlan] = []
+    var failure: PlanningError?
+    var states = 0
+    var work = 0
+    for round in 0..<Self.rounds {
+      let search = LatencySearch(loads.weighted(by: weights), budget: budget / Self.share, frontier: frontier)
+      let found = try search.placement(seconds: search.index.seconds)
+      states += found.states
+      work +=
+        found.method == .approximate
+        ? 2 * search.budget
+        : found.states * index.deviceCount * 8 + SearchBudget.least(index, words: frontier.words)
+      bound = max(bound, found.lowerBound)
+      guides.append((weights, found.lowerBound))
+      if round == 0 { plans += singles(search) }
+      let plan = BalancedPlan(loads, found.placement, found.evaluation.repriced(index, found.placement))
+      do {
+        plans.append(try fit(found, search, plan))
+      } catch {
+        failure = error
+      }
+      let peak = plans.lazy.map(\.peak).min() ?? .infinity
+      if plan.peak <= 0 || peak - bound <= Self.tolerance * peak { break }
+      game.add(plan.loads)
+      let next = game.solve()
+      if next.value - bound <= Self.tolerance * next.value || round > 2 && work > budget { break }
+      weights = next.weights
+    }
+    guides.sort { $0.bound > $1.bound }
+    guard var best = descend(plans, weights: guides[0].weights) else {
+      throw failure ?? PlanningError(.infeasible, "problem", "no plan was found within the search limits")
+    }
+    var isExact = best.peak - bound <= Self.tolerance * best.peak
+    if !isExact {
+      let labels = LabelSearch(loads, frontier, guides: guides.prefix(3).map(\.weights), budget: budget / 4)
+      let answer = labels.run(below: best.peak)
+      states += answer.states
+      if let plan = answer.better {
+        let fits = MemoryLimits(index, frontier).firstExcess(plan.placement, plan.evaluation) == nil
+        if fits { best = plan }
+        if answer.isComplete, !fits { bound = max(bound, plan.peak * (1 - Self.tolerance)) }
+        isExact = answer.isComplete && fits
+      } else {
+        isExact = answer.isComplete
+      }
+      best = descend([best], weights: guides[0].weights) ?? best
+    }
+    return Found(
+      plan: best, lowerBound: isExact ? best.peak : bound, isExact: isExact, weights: guides[0].weights,
+      states: states)
+  }
+
+  /// `plan` where it keeps within memory, else the best that does at these weights.
+  private func fit(_ found: LatencySearch.Found, _ search: LatencySearch, _ plan: BalancedPlan) throws(PlanningError)
+    -> BalancedPlan
+  {
+    let memory = MemoryLimits(search: search)
+    guard memory.firstExcess(found.placement, found.evaluation) != nil else { return plan }
+    let fitting = try memory.fit(found)
+    return BalancedPlan(loads, fitting.placement, fitting.evaluation.repriced(index, fitting.placement))
+  }
+
+  /// The plans that keep all they can on one device.
+  private func singles(_ search: LatencySearch) -> [BalancedPlan] {
+    let memory = MemoryLimits(index, frontier)
+    return (0..<index.deviceCount).compactMap { device in
+      guard (0..<index.nodeCount).contains(where: { index.seconds($0, on: device).isFinite }),
+        let found = try? search.placement(seconds: search.secondsKeeping(device))
+      else { return nil }
+      let plan = BalancedPlan(loads, found.placement, found.evaluation.repriced(index, found.placement))
+      return memory.firstExcess(plan.placement, plan.evaluation) == nil ? plan : nil
+    }
+  }
+
+  /// The best of the best of `plans` and of what they descend to within the memory limits.
+  private func descend(_ plans: [BalancedPlan], weights: [Double]) -> BalancedPlan? {
+    var descent = BalanceDescent(loads, weights: weights)
+    let memory = MemoryLimits(index, frontier)
+    var best: BalancedPlan?
+    func consider(_ plan: BalancedPlan) {
+      if let best, (best.peak, best.evaluation.total) <= (plan.peak, plan.evaluation.total) { return }
+      if memory.firstExcess(plan.placement, plan.evaluation) == nil { best = plan }
+    }
+    for plan in plans.sorted(by: { $0.peak < $1.peak }).prefix(4) {
+      consider(plan)
+      if let better = descent.improve(plan.placement) { consider(better) }
+    }
+    return best
+  }
+}

@@ -1,0 +1,91 @@
+/// Ways to bring a value from one device to a set of others, each with the loads it adds: found once for each size, first
+/// device and set.
+struct CopyRoutes {
+  struct Route {
+    /// For each device the one it is copied from; -1 where there is no copy.
+    var tree: [Int]
+    var loads: [Double]
+  }
+
+  private let loads: Loads
+  private let sizeClass: [Int]
+  private var known: [Int: [Route]] = [:]
+  /// Weights under which one route is wanted; all that no other beats in every load where `nil`.
+  private let weighted: ProblemIndex?
+  /// True when some routes were left out because there were too many.
+  private(set) var isIncomplete = false
+  private static let mostRoutes = 64
+
+  /// The cheapest route under `weights`.
+  init(_ loads: Loads, under weights: [Double]) {
+    self.init(loads, weighted: loads.weighted(by: weights))
+  }
+
+  /// Every route that no other beats in every load.
+  init(efficientUnder loads: Loads) { self.init(loads, weighted: nil) }
+
+  private init(_ loads: Loads, weighted: ProblemIndex?) {
+    self.loads = loads
+    self.weighted = weighted
+    var classes: [Int: Int] = [:]
+    sizeClass = loads.index.bytes.map { bytes in
+      let next = classes.count
+      return classes[bytes] ?? { classes[bytes] = next; return next }()
+    }
+  }
+
+  /// - Returns: no route where some device cannot be reached.
+  mutating func routes(_ value: Int, root: Int, reaching set: Int) -> [Route] {
+    let devices = loads.index.deviceCount
+    let key = (sizeClass[value] * devices + root) << devices | (set | 1 << root)
+    if let found = known[key] { return found }
+    let bytes = loads.index.bytes[value]
+    let found = weighted.map { one(bytes, root, set, $0) } ?? efficient(bytes, root, set)
+    known[key] = found
+    return found
+  }
+
+  private func one(_ bytes: Int, _ root: Int, _ set: Int, _ weighted: ProblemIndex) -> [Route] {
+    guard let tree = Evaluation.arborescence(weighted, bytes, root: root, reaching: set) else { return [] }
+    var sum = Array(repeating: 0.0, count: loads.count)
+    for (to, from) in tree.enumerated() where from >= 0 { loads.addCopy(of: bytes, from: from, to: to, to: &sum) }
+    return [Route(tree: tree, loads: sum)]
+  }
+
+  private mutating func efficient(_ bytes: Int, _ root: Int, _ set: Int) -> [Route] {
+    let index = loads.index
+    let devices = index.deviceCount
+    let needed = set | 1 << root
+    var reached = Array(repeating: [Route](), count: 1 << devices)
+    reached[1 << root] = [
+      Route(tree: Array(repeating: -1, count: devices), loads: Array(repeating: 0, count: loads.count))
+    ]
+    var found: [Route] = []
+    for held in 0..<(1 << devices) {
+      for route in reached[held] {
+        if held & needed == needed {
+          Self.insert(route, into: &found)
+          continue
+        }
+        for to in 0..<devices where held & (1 << to) == 0 {
+          for from in 0..<devices
+          where held & (1 << from) != 0 && index.latency[from * devices + to].isFinite {
+            var longer = route
+            longer.tree[to] = from
+            loads.addCopy(of: bytes, from: from, to: to, to: &longer.loads)
+            Self.insert(longer, into: &reached[held | 1 << to])
+          }
+        }
+      }
+      if reached[held].count > Self.mostRoutes || found.count > Self.mostRoutes { isIncomplete = true }
+      if isIncomplete { return found }
+    }
+    return found
+  }
+
+  private static func insert(_ route: Route, into routes: inout [Route]) {
+    for other in routes where zip(other.loads, route.loads).allSatisfy({ $0 <= $1 }) { return }
+    routes.removeAll { zip(route.loads, $0.loads).allSatisfy { $0 <= $1 } }
+    routes.append(route)
+  }
+}

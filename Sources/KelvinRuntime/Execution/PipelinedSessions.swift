@@ -1,0 +1,110 @@
+import Dispatch
+import Glibc
+import KelvinDevices
+import Synchronization
+
+/// Several inferences of one model in flight, each with a session and a thread of its own, so that devices that do not
+/// share silicon work at the same time.
+///
+/// While one inference waits for a GPU, another one runs its part on the CPU. Devices of the same resource gain nothing.
+package final class PipelinedSessions {
+  /// A session has one owner at a time: the worker that runs it, or nobody between runs.
+  private struct Owned: @unchecked Sendable {
+    let session: Session
+  }
+
+  package let model: CompiledModel
+  private let sessions: [Owned]
+
+  /// Inferences that are in flight at a time.
+  package var inFlight: Int { sessions.count }
+
+  /// - Parameter inFlight: at least 1.
+  /// - Throws: `device` where a device has no memory for that many sessions.
+  package init(_ model: CompiledModel, inFlight: Int) throws(RuntimeError) {
+    precondition(inFlight > 0, "a pipeline has at least one inference in flight")
+    self.model = model
+    var sessions: [Owned] = []
+    for _ in 0..<inFlight { sessions.append(Owned(session: try model.makeSession())) }
+    self.sessions = sessions
+  }
+
+  /// Each session in turn on the calling thread, e.g. for a first inference.
+  package func withEachSession(_ body: (Session) throws(RuntimeError) -> Void) throws(RuntimeError) {
+    for owned in sessions { try body(owned.session) }
+  }
+
+  /// Calls `body` again and again on every session, each on a thread of its own, until it answers false there; returns
+  /// when all have ended.
+  ///
+  /// - Parameters:
+  ///   - watch: called on the calling thread now and then meanwhile.
+  ///   - body: given a worker's number and its session: writes inputs, runs it, reads outputs, and says whether there is
+  ///     more to do. Called by one thread at a time for each session.
+  /// - Throws: the first error of any worker; the others end after the inference they are at.
+  package func run(
+    watch: () -> Void = {}, _ body: @escaping @Sendable (_ worker: Int, Session) throws(RuntimeError) -> Bool
+  ) throws(RuntimeError) {
+    let state = State()
+    var threads: [WorkerThread] = []
+    for (index, owned) in sessions.enumerated() {
+      let thread = WorkerThread {
+        state.work { () throws(RuntimeError) in try body(index, owned.session) }
+      }
+      if let thread { threads.append(thread) }
+    }
+    // A system without threads to give still gets its work done.
+    if threads.isEmpty { state.work { () throws(RuntimeError) in try body(0, sessions[0].session) } }
+    for _ in threads { while state.ended.wait(timeout: .now() + Self.interval) == .timedOut { watch() } }
+    for thread in threads { thread.join() }
+    if let error = state.failure.withLock({ $0 }) { throw error }
+  }
+
+  /// Seconds between two calls of `watch`.
+  private static let interval = 0.25
+
+  private final class State: Sendable {
+    let failure = Mutex<RuntimeError?>(nil)
+    let hasFailed = Atomic(false)
+    let ended = DispatchSemaphore(value: 0)
+
+    func work(_ body: () throws(RuntimeError) -> Bool) {
+      do throws(RuntimeError) {
+        while !hasFailed.load(ordering: .relaxed), try body() {}
+      } catch {
+        failure.withLock { $0 = $0 ?? error }
+        hasFailed.store(true, ordering: .relaxed)
+      }
+      ended.signal()
+    }
+  }
+}
+
+/// A thread for one piece of work.
+package final class WorkerThread {
+  private final class Work: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  private var thread = pthread_t()
+
+  /// Nil where the system has no thread left.
+  package init?(_ body: @escaping @Sendable () -> Void) {
+    let work = Unmanaged.passRetained(Work(body))
+    let status = pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+        return nil
+      }, work.toOpaque())
+    guard status == 0 else {
+      work.release()
+      return nil
+    }
+  }
+
+  /// Waits for the end of the work; once.
+  package func join() { pthread_join(thread, nil) }
+}

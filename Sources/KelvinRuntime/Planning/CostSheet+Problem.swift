@@ -1,0 +1,58 @@
+import KelvinDevices
+import KelvinPlanning
+import KelvinProfiling
+
+extension CostSheet {
+  /// The planning problem of nodes whose costs are known: links, resources, memory, start and power added.
+  ///
+  /// - Parameters:
+  ///   - devices: the devices that take part.
+  ///   - model: the key under which the profile has the model's start.
+  ///   - weights: bytes of the model's weights, which a device holds besides its values.
+  func problem(
+    _ nodes: [PlanningProblem.Node], devices: [DeviceInfo], host: String, inputs: [PlanningProblem.Value],
+    outputs: [String], pins: [String: String], model: String?, weights: Double, _ request: PlanRequest
+  ) throws(PlanningError) -> PlanningProblem {
+    let startup = model.flatMap { profile?.startup[$0] } ?? [:]
+    var start = PlanningProblem.Start(load: startup.values.map(\.load).max() ?? 0, runs: request.runs)
+    for device in devices {
+      guard let cost = startup[device.id] else { continue }
+      let inNodes = nodes.reduce(0) { $0 + ($1.startSeconds[device.id] ?? 0) + ($1.seconds[device.id] ?? 0) }
+      start.devices[device.id] = max(0, cost.compile + cost.firstRun - inNodes)
+    }
+    return try PlanningProblem(
+      devices: devices.map(\.id), host: host,
+      transfers: devices.flatMap { from in
+        devices.filter { $0.id != from.id }.map { transfer(from: from, to: $0, threads: request.threads) }
+      },
+      inputs: inputs, outputs: outputs, nodes: nodes, goal: request.goal, pins: pins,
+      memory: memory(devices, nodes, inputs, host: host, weights: weights), resource: resources(of: devices),
+      start: start, power: request.power)
+  }
+
+  /// What values may take on each device, where that could matter: its memory without all the model's weights, since a
+  /// plan may put all of them there.
+  private func memory(
+    _ devices: [DeviceInfo], _ nodes: [PlanningProblem.Node], _ inputs: [PlanningProblem.Value], host: String,
+    weights: Double
+  ) -> [String: Int] {
+    let values = nodes.reduce(inputs.reduce(0.0) { $0 + Double($1.bytes) }) { sum, node in
+      node.outputs.reduce(sum) { $0 + Double($1.bytes) }
+    }
+    var limits: [String: Int] = [:]
+    for device in devices where device.id != host && device.memory > 0 {
+      let free = max(0, Double(device.memory) - weights)
+      if values > free { limits[device.id] = Int(free) }
+    }
+    return limits
+  }
+}
+
+extension PlanningProblem.Node {
+  mutating func set(_ cost: CostSheet.Cost, on device: String) {
+    seconds[device] = cost.seconds
+    source[device] = cost.source
+    joules[device] = cost.joules
+    startSeconds[device] = cost.startSeconds
+  }
+}

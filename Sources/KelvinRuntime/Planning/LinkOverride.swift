@@ -1,0 +1,54 @@
+/// A link between two devices as it is asked about, in both directions: "what if it were PCIe 5".
+package struct LinkOverride: Sendable, Hashable {
+  package var a: String
+  package var b: String
+  package var bytesPerSecond: Double
+  /// Seconds; nil for that of the link there is.
+  package var latency: Double?
+
+  package func joins(_ from: String, _ to: String) -> Bool { (a == from && b == to) || (a == to && b == from) }
+
+  /// Reads `cpu:vulkan:0=64GB/s,5us`: rates in B, kB, MB, GB or TB a second (decimal) or KiB to TiB, times in s, ms, us
+  /// or ns.
+  ///
+  /// - Parameter devices: ids there are: they hold colons themselves.
+  /// - Throws: `invalidChoice` with what is expected.
+  package init(_ text: String, devices: [String]) throws(RuntimeError) {
+    func refuse(_ reason: String) -> RuntimeError {
+      .invalidChoice("--link takes A:B=RATE[,LATENCY], e.g. cpu:vulkan:0=64GB/s,5us: \(reason)")
+    }
+    guard let sign = text.lastIndex(of: "=") else { throw refuse("'\(text)' has no '='") }
+    let pair = String(text[..<sign])
+    let ends = devices.lazy.flatMap { first in devices.map { (first, $0) } }
+      .first { $0.0 != $0.1 && "\($0.0):\($0.1)" == pair }
+    guard let ends else {
+      throw refuse("'\(pair)' names no two of the devices \(devices.joined(separator: ", "))")
+    }
+    let numbers = text[text.index(after: sign)...].split(separator: ",", omittingEmptySubsequences: false)
+    guard (1...2).contains(numbers.count), numbers[0].hasSuffix("/s"),
+      let rate = Self.number(numbers[0].dropLast(2), Self.sizes), rate > 0
+    else { throw refuse("'\(text[text.index(after: sign)...])' is no rate such as 64GB/s") }
+    (a, b) = ends
+    bytesPerSecond = rate
+    guard numbers.count == 2 else { return }
+    guard let seconds = Self.number(numbers[1], Self.times) else {
+      throw refuse("'\(numbers[1])' is no time such as 5us")
+    }
+    latency = seconds
+  }
+
+  private static let sizes: [(unit: String, factor: Double)] = [
+    ("TiB", 1_099_511_627_776), ("GiB", 1_073_741_824), ("MiB", 1_048_576), ("KiB", 1024), ("TB", 1e12), ("GB", 1e9),
+    ("MB", 1e6), ("kB", 1e3), ("KB", 1e3), ("B", 1),
+  ]
+  private static let times: [(unit: String, factor: Double)] = [
+    ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("s", 1),
+  ]
+
+  private static func number(_ text: Substring, _ units: [(unit: String, factor: Double)]) -> Double? {
+    guard let unit = units.first(where: { text.hasSuffix($0.unit) }),
+      let value = Double(text.dropLast(unit.unit.count)), value.isFinite, value >= 0
+    else { return nil }
+    return value * unit.factor
+  }
+}

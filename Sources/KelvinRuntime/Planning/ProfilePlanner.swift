@@ -1,0 +1,130 @@
+import KelvinDevices
+package import KelvinPlanning
+package import KelvinProfiling
+
+/// Plans a graph that a profile describes, with the profile's own costs: no model and no device are needed.
+package struct ProfilePlanner {
+  package let model: ProfiledModel
+  package let inventory: DeviceInventory
+  private let key: String
+  private let profile: MeasuredProfile
+  package let costs: CostSheet
+  /// Each node's record in the profile.
+  private let nodes: [String: ProfiledModel.Node]
+
+  /// - Parameters:
+  ///   - costs: its profile holds the graph.
+  ///   - name: the model's name or key, or the last part of the name; nil where the profile has one model.
+  /// - Throws: `invalidChoice` for a profile without that model, or without a host.
+  package init(_ costs: CostSheet, model name: String?) throws(RuntimeError) {
+    guard let profile = costs.profile else { throw .invalidChoice("there is no profile to plan from") }
+    let names = profile.models.values.map(\.name).sorted()
+    let candidates = profile.models.filter { key, model in
+      name.map { $0 == key || $0 == model.name || $0 == model.name.split(separator: "/").last.map(String.init) } ?? true
+    }
+    guard candidates.count == 1, let (key, model) = candidates.first else {
+      let has = names.isEmpty ? "holds no model's graph" : "holds the graphs of \(names.joined(separator: ", "))"
+      throw .invalidChoice(
+        "the profile \(has); " + (candidates.isEmpty ? "give the model's file" : "name one of them as the model"))
+    }
+    self.model = model
+    self.key = key
+    self.profile = profile
+    self.costs = costs
+    nodes = Dictionary(model.nodes.map { ($0.name, $0) }) { first, _ in first }
+    inventory = try DeviceInventory(whatIf: costs, threads: model.threads)
+  }
+
+  /// Operator of a node; empty where the profile does not say.
+  package func operatorName(of name: String) -> String { nodes[name].flatMap { profile.work[$0.key]?.op } ?? "" }
+
+  /// - Parameter request: its precision and threads give way to those that the graph was measured with.
+  /// - Throws: `RuntimeError` for devices that do not exist and nodes without one; `PlanningError` for a graph that is
+  ///   none.
+  package func problem(_ request: PlanRequest) throws -> PlanningProblem {
+    var request = request
+    request.threads = model.threads
+    let planner = Planner(inventory: inventory, costs: costs)
+    let (units, helpers) = try planner.devices(for: request)
+    let excluded = Set(request.exclusions)
+    let known = Set(nodes.keys)
+    if let stranger = request.pins.keys.sorted().first(where: { !known.contains($0) }) {
+      throw RuntimeError.invalidChoice("no node is called '\(stranger)'; 'kelvin plan' lists the names")
+    }
+    var records: [PlanningProblem.Node] = []
+    var unplaceable: [RuntimeError.UnplaceableNode] = []
+    for node in model.nodes {
+      var record = PlanningProblem.Node(
+        id: node.name, inputs: node.inputs, outputs: node.outputs.map { .init(value: $0.value, bytes: $0.bytes) },
+        seconds: [:])
+      for device in units { consider(device, node, &record) }
+      for device in helpers {
+        let id = device.info.id
+        if excluded.contains(id) {
+          record.unsupported[id] = "excluded"
+        } else if request.pins[node.name] == id || (record.seconds.isEmpty && !request.isStrict) {
+          consider(device, node, &record)
+        } else {
+          record.unsupported[id] = "not among the units asked for"
+        }
+      }
+      if record.seconds.isEmpty {
+        unplaceable.append(
+          .init(
+            name: node.name, op: operatorName(of: node.name),
+            reasons: record.unsupported.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }))
+      }
+      records.append(record)
+    }
+    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, strict: request.isStrict) }
+    let host = inventory.host.info
+    let used = (units + helpers).map(\.info).filter { info in
+      info.id == host.id || records.contains { $0.seconds[info.id] != nil }
+    }
+    return try costs.problem(
+      records, devices: used, host: host.id, inputs: model.inputs.map { .init(value: $0.value, bytes: $0.bytes) },
+      outputs: model.outputs, pins: request.pins, model: key, weights: 0, request)
+  }
+
+  private func consider(_ device: any Device, _ node: ProfiledModel.Node, _ record: inout PlanningProblem.Node) {
+    let id = device.info.id
+    if let reason = node.unsupported?[id] {
+      record.unsupported[id] = reason
+      return
+    }
+    guard let work = profile.work[node.key] else {
+      if profile.nodes[node.key]?[id] != nil {
+        record.set(cost(node, NodeWork(op: "", operations: 0, bytes: 0), device.info), on: id)
+      } else {
+        record.unsupported[id] = "the profile says neither what the node costs there nor what it does"
+      }
+      return
+    }
+    if let virtual = device as? VirtualDevice,
+      case .unsupported(let reason) = virtual.support(key: node.key, family: work.op)
+    {
+      record.unsupported[id] = reason
+    } else {
+      record.set(cost(node, work, device.info), on: id)
+    }
+  }
+
+  private func cost(_ node: ProfiledModel.Node, _ work: NodeWork, _ device: DeviceInfo) -> CostSheet.Cost {
+    costs.cost(key: node.key, on: device, threads: model.threads, work: work)
+  }
+
+  /// The plan as a document: it belongs to the profile's model and devices, and nowhere else.
+  package func plan(_ explanation: PlanExplanation, _ request: PlanRequest) -> Plan {
+    let subject = Plan.Subject(
+      model: model.name, modelKey: key, graph: model.graph ?? "", machine: profile.machine.summary,
+      devices: profile.devices.map { .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version) },
+      units: request.units.description, precision: model.precision)
+    let makers = Dictionary(
+      model.nodes.flatMap { node in node.outputs.map { ($0.value, node.name) } }
+    ) { first, _ in first }
+    return Plan(explanation, of: subject, goal: request.goal) { name in
+      let inputs = (nodes[name]?.inputs ?? []).map { makers[$0] ?? $0 }
+      return (op: operatorName(of: name), origins: [Plan.Origin(name: name, share: 1)], inputs: inputs)
+    }
+  }
+}

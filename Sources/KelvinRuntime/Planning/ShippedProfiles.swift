@@ -1,0 +1,92 @@
+import CKelvinProfiles
+package import KelvinDevices
+package import KelvinProfiling
+import Synchronization
+
+/// The profiles under `Profiles/devices/`, embedded: measured ones stand in for devices of their class that nobody has
+/// measured, samples are for questions of the form "what if".
+package struct ShippedProfiles: Sendable {
+  package struct Match: Sendable {
+    package var name: String
+    package var profile: MeasuredProfile
+    package var device: DeviceIdentity
+    /// In words: `the same processor`.
+    package var closeness: String
+  }
+
+  package static let standard = ShippedProfiles()
+
+  private let documents: [String: [UInt8]]
+  private let read = Cache()
+
+  /// What has been read, for as long as the process lives: reading one takes milliseconds.
+  private final class Cache: Sendable {
+    let profiles = Mutex<[String: MeasuredProfile]>([:])
+  }
+
+  /// - Parameter documents: JSON documents by name; those of this build unless said.
+  package init(_ documents: [String: [UInt8]]? = nil) {
+    self.documents = documents ?? Self.embedded
+  }
+
+  package static let none = ShippedProfiles([:])
+
+  package var names: [String] { documents.keys.sorted() }
+
+  /// A profile by its name, e.g. `sample-discrete-gpu`.
+  ///
+  /// - Throws: `ProfilingError` for a document that is not a profile.
+  package func profile(_ name: String) throws(ProfilingError) -> MeasuredProfile? {
+    if let known = read.profiles.withLock({ $0[name] }) { return known }
+    guard let bytes = documents[name] else { return nil }
+    let profile = try MeasuredProfile(json: bytes, document: name)
+    read.profiles.withLock { $0[name] = profile }
+    return profile
+  }
+
+  /// The measured profile whose device is closest to `device`: the same processor or name, then the same instruction
+  /// set or driver. Nil where none is of its class.
+  package func match(_ device: DeviceInfo) -> Match? {
+    var best: (rank: Int, match: Match)?
+    for name in names {
+      guard let profile = try? profile(name), profile.label == .measured,
+        profile.machine.architecture == MachineDescription.hostArchitecture
+      else { continue }
+      for candidate in profile.devices where candidate.kind == device.kind.rawValue {
+        guard let (rank, closeness) = Self.closeness(device, candidate), rank > best?.rank ?? 0,
+          profile.nodes.values.contains(where: { $0[candidate.id] != nil })
+        else { continue }
+        best = (rank, Match(name: name, profile: profile, device: candidate, closeness: closeness))
+      }
+    }
+    return best?.match
+  }
+
+  private static func closeness(_ device: DeviceInfo, _ measured: DeviceIdentity) -> (Int, String)? {
+    func first(_ text: String) -> Substring { text.prefix { $0 != " " } }
+    let isSameDriver = first(device.driver) == first(measured.driver)
+    switch device.kind {
+    case .cpu:
+      if device.name == measured.name, isSameDriver { return (3, "the same processor name, \(measured.name)") }
+      return isSameDriver ? (2, "a processor with the same instructions, \(measured.name)") : nil
+    case .software:
+      guard isSameDriver else { return nil }
+      return device.name == measured.name && device.driver == measured.driver
+        ? (3, "the same driver, \(measured.driver)") : (2, "the same driver, \(measured.driver)")
+    case .integratedGPU, .discreteGPU, .accelerator:
+      return device.name == measured.name ? (isSameDriver ? 3 : 2, "the same card, \(measured.name)") : nil
+    case .reference, .null: return nil
+    }
+  }
+
+  private static let embedded: [String: [UInt8]] = {
+    var count = 0
+    let first = kelvin_shipped_profiles(&count)
+    var documents: [String: [UInt8]] = [:]
+    for profile in UnsafeBufferPointer(start: first, count: count) where String(cString: profile.folder) == "devices" {
+      let bytes = UnsafeRawBufferPointer(start: profile.text, count: profile.size)
+      documents[String(cString: profile.name)] = Array(bytes)
+    }
+    return documents
+  }()
+}

@@ -1,0 +1,80 @@
+package import KelvinDevices
+package import KelvinGraph
+package import KelvinProfiling
+
+/// A device that exists only in a profile: it answers what it could run, and runs nothing.
+package final class VirtualDevice: Device {
+  package let info: DeviceInfo
+  private let costs: CostSheet
+  private let threads: Int
+  private let unsupported: [String: String]
+
+  /// - Parameters:
+  ///   - identity: a device of `costs`' profile.
+  ///   - threads: for which costs are asked.
+  package init(_ identity: DeviceIdentity, costs: CostSheet, threads: Int) {
+    info = DeviceInfo(identity)
+    self.costs = costs
+    self.threads = threads
+    let nodes = (costs.profile?.models.values.map { $0 } ?? []).flatMap(\.nodes)
+    unsupported = Dictionary(
+      nodes.compactMap { node in node.unsupported?[identity.id].map { (node.key, $0) } }) { first, _ in first }
+  }
+
+  /// Measured nodes run, nodes that the profile refuses do not; others are estimated where the host would run them, or
+  /// where operators of their family were measured.
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    support(
+      key: CostSheet.key(node, in: graph, precision: precision, threads: threads),
+      family: CostSheet.work(node, in: graph).op)
+  }
+
+  func support(key: String, family: @autoclosure () -> String) -> Support {
+    if costs.profile?.nodes[key]?[info.id] != nil { return .supported }
+    if let reason = unsupported[key] { return .unsupported(reason) }
+    guard !info.isHost, let families = costs.families(on: info, threads: threads) else { return .supported }
+    let family = family()
+    return families.contains(family)
+      ? .supported : .unsupported("the profile has no \(family) measured on \(info.id) to estimate it by")
+  }
+
+  package func compile(_ segment: Segment) throws(DeviceError) -> any Executable { throw absent("compilation") }
+
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { throw absent("a buffer") }
+
+  private func absent(_ place: String) -> DeviceError {
+    DeviceError(
+      .unavailable, device: info.id, place: place,
+      reason: "it is known from a profile alone; a what-if plan cannot be run on this machine")
+  }
+}
+
+extension DeviceInfo {
+  /// A device as a profile describes it. What an old document does not say is taken from the id and the name.
+  package init(_ identity: DeviceIdentity) {
+    let family = identity.id.prefix { $0 != ":" }
+    let text = "\(identity.name) \(identity.driver)".lowercased()
+    let isSoftware = ["llvmpipe", "pthread", "portable computing", "swiftshader"].contains { text.contains($0) }
+    let guess: Kind = family == "cpu" ? .cpu : family == "reference" ? .reference : isSoftware ? .software : .discreteGPU
+    let kind = identity.kind.flatMap(Kind.init(rawValue:)) ?? guess
+    let onHost = kind == .cpu || kind == .reference || kind == .software
+    self.init(
+      id: identity.id, name: identity.name, kind: kind, driver: identity.driver, version: identity.version,
+      memory: identity.memory ?? 0, resource: identity.resource ?? (onHost ? "cpu" : identity.id))
+  }
+}
+
+extension DeviceInventory {
+  /// The devices of a profile, none of which is here.
+  ///
+  /// - Throws: `invalidChoice` for a profile without a host.
+  package init(whatIf costs: CostSheet, threads: Int) throws(RuntimeError) {
+    let devices = (costs.profile?.devices ?? []).map { VirtualDevice($0, costs: costs, threads: threads) }
+    guard devices.contains(where: { $0.info.isHost }) else {
+      throw .invalidChoice(
+        "the profile describes no CPU, on which inputs start and outputs end; merge it with one that does "
+          + "('kelvin profile --merge A B --save C')")
+    }
+    self.init(devices.map { DeviceListing($0) })
+  }
+}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Glibc
+import Kelvin
+import KelvinBenchmark
+import KelvinDevices
+import KelvinGraph
+import KelvinPlanning
+import KelvinProfiling
+import KelvinRuntime
+
+/// Makes each start of a benchmark in a process of its own, with caches of its own.
+///
+/// Everything lies in a folder that goes away with the object: the inputs, and for each configuration a cache that a
+/// cold start finds empty and later starts find as the cold one left it. Drivers are pointed there too.
+final class FreshStarts: BenchmarkStarter {
+  /// Seconds that a start may take: many times what any takes, so that a hang ends, and nothing else.
+  static let timeout = 600.0
+
+  private let model: String
+  private let options: LoadOptions
+  private let cancellation: Cancellation
+  private let folder: String
+  private let inputs: String
+
+  /// - Throws: `FileError` where no temporary folder can be written.
+  init(_ model: String, _ options: LoadOptions, inputs tensors: [Tensor], cancellation: Cancellation) throws {
+    self.model = model
+    self.options = options
+    self.cancellation = cancellation
+    let parent = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    var template = Array("\(parent)/kelvin-bench-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw FileError(path: parent, action: "make a folder in", code: errno) }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    inputs = "\(folder)/inputs"
+    var bytes: [UInt8] = []
+    for tensor in tensors { tensor.bytes.withUnsafeBytes { bytes += $0 } }
+    do { try OutputFile.write(bytes, to: inputs) } catch {
+      Self.remove(folder)
+      throw error
+    }
+  }
+
+  deinit { Self.remove(folder) }
+
+  func start(
+    _ configuration: BenchmarkConfiguration, plan: Plan, threads: Int, isCold: Bool
+  ) throws -> ConfigurationResult.Start {
+    let cache = "\(folder)/\(OutputFile.sanitized(configuration.label))"
+    if isCold { Self.remove(cache) }
+    for part in ["kelvin", "drivers"] { try OutputFile.makeFolder("\(cache)/\(part)") }
+    let file = "\(folder)/request.json"
+    let request = StartRequest(
+      model: model, function: options.function, shapes: options.shapes.mapValues(\.dimensions),
+      plan: plan, units: configuration.request.units.description, isStrict: configuration.request.isStrict,
+      precision: configuration.request.precision.rawValue, threads: threads,
+      isDeterministic: options.isDeterministic,
+      cacheDirectory: options.cacheDirectory == nil ? nil : "\(cache)/kelvin", inputs: inputs)
+    try OutputFile.write(Array(try JSONEncoder().encode(request)), to: file)
+    do {
+      let (bytes, began) = try ChildProcess.run(
+        [StartCommand.name, file], environment: Self.driverCaches("\(cache)/drivers"), timeout: Self.timeout,
+        cancellation: cancellation)
+      let answer = try Self.decode(bytes)
+      return .init(
+        launch: answer.devicesOpen - began, load: answer.loaded - answer.devicesOpen,
+        compile: answer.compiled - answer.loaded, first: answer.answered - answer.compiled,
+        total: answer.answered - began)
+    } catch let failure as ChildProcess.Failure {
+      throw BenchmarkError.startFailed(failure.description)
+    }
+  }
+
+  /// Exactly one answer, its moments in order.
+  private static func decode(_ bytes: [UInt8]) throws -> StartAnswer {
+    guard let answer = try? JSONDecoder().decode(StartAnswer.self, from: Data(bytes)) else {
+      throw ChildProcess.Failure(description: "it ended without an answer that can be read")
+    }
+    let moments = [answer.began, answer.devicesOpen, answer.loaded, answer.compiled, answer.answered]
+    guard answer.version == StartRequest.currentVersion, moments.allSatisfy(\.isFinite),
+      zip(moments, moments.dropFirst()).allSatisfy({ $0 <= $1 })
+    else { throw ChildProcess.Failure(description: "its answer makes no sense") }
+    return answer
+  }
+
+  /// Where Mesa, PoCL, NVIDIA's and other drivers keep what they compile.
+  private static func driverCaches(_ folder: String) -> [String: String] {
+    Dictionary(
+      uniqueKeysWithValues: [
+        "XDG_CACHE_HOME", "MESA_SHADER_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "__GL_SHADER_DISK_CACHE_PATH",
+        "NEO_CACHE_DIR", "AMD_SHADER_DISK_CACHE_PATH",
+      ].map { ($0, folder) })
+  }
+
+  /// Removes a folder that this object made, without following links.
+  private static func remove(_ path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path) else {
+      unlink(path)
+      return
+    }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { remove("\(path)/\(name)") }
+    }
+    closedir(stream)
+    rmdir(path)
+  }
+}

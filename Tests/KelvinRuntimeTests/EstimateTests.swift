@@ -1,0 +1,80 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinPlanning
+import KelvinProfiling
+import KelvinRuntime
+import Testing
+
+/// What costs are taken for where nobody measured them.
+@Suite struct EstimateTests {
+  private let card = DeviceInfo(
+    id: "vulkan:0", name: "Card", kind: .software, driver: "llvmpipe Mesa 99", version: "1", memory: 0, resource: "cpu")
+
+  /// Nodes of 1 us for each 1e6 operations, and 5 us each.
+  private func profile(_ device: DeviceIdentity, count: Int, architecture: String? = nil) -> MeasuredProfile {
+    var profile = MeasuredProfile(
+      kelvinVersion: "test",
+      machine: MachineDescription(
+        processor: "p", architecture: architecture ?? MachineDescription.hostArchitecture, logicalCores: 2,
+        memoryBytes: 0, kernel: "", isVirtualised: true), devices: [device])
+    for index in 1...count {
+      let operations = Double(index) * 1e6
+      let seconds = 5e-6 + operations * 1e-12
+      profile.nodes["n\(index) automatic 2t"] = [
+        device.id: NodeCost(
+          seconds: seconds, interval: .init(lower: seconds, upper: seconds, confidence: 1), samples: 9,
+          source: .hostClock)
+      ]
+      profile.work["n\(index) automatic 2t"] = NodeWork(op: "convolution", operations: operations, bytes: 1)
+    }
+    return profile
+  }
+
+  private func estimate(_ sheet: CostSheet, _ key: String = "unknown automatic 2t") -> CostSheet.Cost {
+    sheet.cost(key: key, on: card, threads: 2, work: NodeWork(op: "convolution", operations: 1e9, bytes: 1))
+  }
+
+  @Test func whatWasMeasuredOfTheDeviceComesFirst() throws {
+    let own = CostSheet(profile(card.identity, count: 20), shipped: .none)
+    #expect(own.basis(of: card, threads: 2).kind == .fitted)
+    #expect(abs(estimate(own).seconds / (5e-6 + 1e-3) - 1) < 0.01)
+    #expect(estimate(own).source == .estimated)
+    let error = try #require(own.basis(of: card, threads: 2).leaveOneOutError)
+    #expect(error < 0.01)
+    #expect(estimate(own, "n3 automatic 2t").source == .measured)
+  }
+
+  @Test func aShippedProfileOfTheClassStandsInForAGuess() throws {
+    var shipped = card.identity
+    shipped.name = "another name"
+    shipped.driver = "llvmpipe Mesa 22"
+    let documents = ["pipe": try profile(shipped, count: 20).json()]
+    let sheet = CostSheet(nil, shipped: ShippedProfiles(documents))
+    let basis = sheet.basis(of: card, threads: 2)
+    #expect(basis.kind == .shipped && basis.text.contains("'pipe'") && basis.samples == 20)
+    #expect(abs(estimate(sheet).seconds / (5e-6 + 1e-3) - 1) < 0.01)
+    #expect(estimate(sheet, "n3 automatic 2t").source == .estimated)
+    #expect(abs(estimate(sheet, "n3 automatic 2t").seconds - 8e-6) < 1e-12)
+  }
+
+  @Test func otherClassesSamplesAndOtherArchitecturesDoNot() throws {
+    var other = card.identity
+    other.driver = "Portable Computing Language"
+    var sample = profile(card.identity, count: 20)
+    sample.label = .sample
+    let foreign = profile(card.identity, count: 20, architecture: "vax")
+    for document in [profile(other, count: 20), sample, foreign] {
+      let sheet = CostSheet(nil, shipped: ShippedProfiles(["x": try document.json()]))
+      #expect(sheet.basis(of: card, threads: 2).kind == .guess)
+      #expect(sheet.basis(of: card, threads: 2).leaveOneOutError == nil)
+    }
+  }
+
+  @Test func theProfilesThatComeWithKelvinCanBeRead() throws {
+    #expect(!ShippedProfiles.standard.names.isEmpty)
+    for name in ShippedProfiles.standard.names {
+      let profile = try #require(try ShippedProfiles.standard.profile(name))
+      #expect(!profile.devices.isEmpty && !profile.nodes.isEmpty, "\(name)")
+    }
+  }
+}

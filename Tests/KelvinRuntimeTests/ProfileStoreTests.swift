@@ -1,0 +1,75 @@
+import FoundationEssentials
+import KelvinDevices
+import KelvinProfiling
+import KelvinRuntime
+import Testing
+
+/// The measurements of a user, kept between processes.
+@Suite struct ProfileStoreTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "kelvin-store-\(UUID().uuidString)")
+  private let here = MachineDescription(SystemFiles())
+
+  private func device(_ id: String, driver: String = "d 1") -> DeviceInfo {
+    DeviceInfo(id: id, name: "N", kind: .software, driver: driver, version: "1", memory: 0, resource: "cpu")
+  }
+
+  private func profile(_ device: DeviceInfo, _ seconds: Double, noisy: Bool = false) -> MeasuredProfile {
+    MeasuredProfile(
+      kelvinVersion: "1", machine: here, devices: [device.identity],
+      nodes: [
+        "relu automatic 1t": [
+          device.id: NodeCost(
+            seconds: seconds, interval: .init(lower: seconds, upper: seconds, confidence: 1), samples: 9,
+            source: .hostClock, isNoisy: noisy)
+        ]
+      ])
+  }
+
+  private func store(_ version: String = "1") -> ProfileStore {
+    ProfileStore(CacheDirectory(folder.path()), kelvinVersion: version)
+  }
+
+  private func seconds(_ loaded: (profile: MeasuredProfile?, remarks: [String]), _ id: String) -> Double? {
+    loaded.profile?.cost(node: "relu automatic 1t", device: id)?.seconds
+  }
+
+  @Test func newMeasurementsAreLaidOverOldOnes() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (first, second) = (device("a:0"), device("b:0"))
+    #expect(try store().save(profile(first, 1)).isEmpty)
+    #expect(try store().save(profile(second, 2)).isEmpty)
+    #expect(try store().save(profile(first, 3)).isEmpty)
+    #expect(try store().save(profile(first, 4, noisy: true)).isEmpty)
+    let loaded = store().load(devices: [first, second])
+    #expect(loaded.remarks.isEmpty)
+    #expect(seconds(loaded, "a:0") == 3 && seconds(loaded, "b:0") == 2)
+  }
+
+  @Test func whatNoLongerHoldsIsSetAsideWithItsReason() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (first, second) = (device("a:0"), device("b:0"))
+    _ = try store().save(profile(first, 1))
+    _ = try store().save(profile(second, 2))
+    let driver = store().load(devices: [device("a:0", driver: "d 2"), second])
+    #expect(seconds(driver, "a:0") == nil && seconds(driver, "b:0") == 2)
+    #expect(driver.remarks == ["a:0 was measured with driver d 1 1, now it has d 2 1"])
+    // One that is merely absent keeps its measurements for when it returns.
+    let absent = store().load(devices: [second])
+    #expect(absent.remarks.isEmpty && seconds(absent, "a:0") == 1)
+    let updated = store("2").load(devices: [first, second])
+    #expect(updated.remarks == ["measured with Kelvin 1, this is 2"] && updated.profile?.nodes.isEmpty == true)
+  }
+
+  @Test func aFileThatCannotBeReadIsMovedAsideAndSaid() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let directory = CacheDirectory(folder.path())
+    let junk: [UInt8] = Array("{\"format\": \"recipe\", \"version\": 1}".utf8)
+    #expect(junk.withUnsafeBytes { directory.write("profiles/measured.json", [$0]) })
+    let broken = store().load(devices: [])
+    #expect(broken.profile == nil && broken.remarks.count == 1)
+    let remarks = try store().save(profile(device("a:0"), 1))
+    #expect(remarks.count == 1 && remarks[0].contains("rejected.json"), "\(remarks)")
+    #expect(seconds(store().load(devices: [device("a:0")]), "a:0") == 1)
+    #expect(directory.read("profiles/rejected.json")?.count == junk.count)
+  }
+}
