@@ -38,6 +38,7 @@ extension BenchmarkResult {
     if !energies.isEmpty { lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(indent: "  ") }
     lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(indent: "  ") }
     lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
+    if let simulation { lines += [""] + simulation.lines }
     return lines
   }
 
