@@ -157,6 +157,7 @@ extension Contestant {
   func record(_ report: ThermalReport, at time: Double) {
     heat.append(.init(at: time, state: report.state, headroom: report.headroom))
     thermalSource = report.sourceDescription
+    thermalRemarks.formUnion(report.remarks)
     var report = report
     report.at = time
     if let action = governor?.update(report) { actions.append(action) }

@@ -1,6 +1,6 @@
 import Glibc
-import KelvinDevices
-import KelvinProfiling
+package import KelvinDevices
+package import KelvinProfiling
 
 /// Joules above idle of a stretch of work, and where they come from.
 package struct EnergyUse: Sendable, Hashable {
@@ -10,6 +10,12 @@ package struct EnergyUse: Sendable, Hashable {
   package var source: String
   /// Every part of it was read from a counter.
   package var isMeasured: Bool
+
+  package init(joules: Double?, source: String, isMeasured: Bool) {
+    self.joules = joules
+    self.source = source
+    self.isMeasured = isMeasured
+  }
 }
 
 /// Joules of a stretch of work: read from energy counters of the processor (RAPL) and of cards (NVML, hwmon), less what
