@@ -66,9 +66,12 @@ struct BenchmarkReportTests {
   @Test("the page gets the graph's edges, the governor's actions, and the stretches that others disturbed")
   func page() throws {
     var result = try stream()
-    let setting = GovernorSetting(rate: 0.5)
+    let action = """
+      {"at": 2, "measure": {"rate": {"_0": 0.5}}, "setting": {"plan": 0, "rate": 0.5, "queue": 1}, "isReturn": false,
+      "what": "rate × 0.5", "cause": "fair"}
+      """
     result.configurations[1].sustained?.actions = [
-      GovernorAction(at: 2, measure: .rate(0.5), setting: setting, isReturn: false, what: "rate × 0.5", cause: "fair")
+      try JSONDecoder().decode(GovernorAction.self, from: Data(action.utf8))
     ]
     result.disturbedRounds[.sustained] = [1]
     let input = result.report(generated: "now")

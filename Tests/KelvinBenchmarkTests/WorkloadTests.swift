@@ -14,13 +14,23 @@ struct WorkloadTests {
 
   @Test func everyShippedFileIsValid() throws {
     let names = SystemFiles(root: Self.root).names(in: "Profiles/workloads").filter { $0.hasSuffix(".json") }
-    #expect(names.count >= 4)
+    #expect(names.count >= 5)
     for name in names { _ = try Workload(named: "\(Self.root)/Profiles/workloads/\(name)") }
   }
 
   @Test(arguments: workloads) func writingAndReadingChangesNothing(workload: Workload) throws {
     let copy = try Workload(json: try JSONEncoder().encode(workload), document: "copy")
     #expect(copy == workload)
+  }
+
+  @Test func everyKeySurvivesBeingWrittenAndRead() throws {
+    let mine = Workload(
+      name: "mine", summary: "one", kind: .stream, coldStarts: 3, starts: 4, iterations: 5, warmSeconds: 0.5,
+      warmUps: 6, framesPerSecond: 7, duration: 8, queue: 9, isGoverned: true, reserve: ["cpu": 0.25],
+      coload: ["vulkan:0": 0.5])
+    #expect(try Workload(json: try JSONEncoder().encode(mine), document: "mine") == mine)
+    let pile = Workload(name: "pile", kind: .throughput, inFlight: 3)
+    #expect(try Workload(json: try JSONEncoder().encode(pile), document: "pile") == pile)
   }
 
   @Test func whatIsLeftOutTakesTheNamedWorkloadsValue() throws {
@@ -42,6 +52,19 @@ struct WorkloadTests {
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","queue":0}"#, "queue"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","iterations":99999999999}"#, "iterations"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","iteration":5}"#, "iteration"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","fps":5}"#, "means nothing for a one-shot workload"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","inFlight":2}"#, "take it out"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"throughput","governor":true}"#, "governor"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","reserve":{"cpu":1}}"#, "share of cpu"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"cpu":-0.1}}"#, "coload"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"":0.1}}"#, "no name"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":[0.1]}"#, "coload"),
+    (
+      #"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"cpu":0.5},"reserve":{"cpu":0.5}}"#,
+      "too little of cpu"
+    ),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"throughput","inFlight":65}"#, "inFlight"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","warmSeconds":-1}"#, "warmSeconds"),
   ])
   func hostileFilesEndInOneClearError(text: String, says: String) throws {
     let error = #expect(throws: BenchmarkError.self) { try Workload(json: Data(text.utf8), document: "bad.json") }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import KelvinDevices
+import KelvinGraph
 import KelvinProfiling
 import KelvinRuntime
 import Testing

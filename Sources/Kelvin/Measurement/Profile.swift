@@ -156,7 +156,7 @@ extension Profile.DeviceRun {
     compile = run.compile
     compileCached = run.compileCached
     firstRun = run.firstRun
-    noisyLayers = run.noisyNodes
+    noisyLayers = run.noisyNames
   }
 }
 

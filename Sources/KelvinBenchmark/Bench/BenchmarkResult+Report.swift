@@ -1,5 +1,5 @@
 import KelvinGraph
-package import KelvinPlanning
+import KelvinPlanning
 package import KelvinProfiling
 package import KelvinRuntime
 

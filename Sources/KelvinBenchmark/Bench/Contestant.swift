@@ -59,7 +59,7 @@ final class Contestant {
     return context.inventory.devices.map(\.info).filter { used.contains($0.id) }
   }
 
-  /// By resource, the part of an inference in which the plan keeps it busy.
+  /// By resource, the part of an inference in which the plan may keep it busy: all but the nodes of other resources.
   var busyShares: [String: Double] {
     let total = explanation.solution.predicted
     guard total > 0 else { return [:] }
@@ -70,7 +70,8 @@ final class Contestant {
       let resource = (try? context.inventory.device(device).info.resource) ?? device
       seconds[resource, default: 0] += cost
     }
-    return seconds.mapValues { min(1, $0 / total) }
+    let sum = seconds.values.reduce(0, +)
+    return seconds.mapValues { min(1, max(0, 1 - (sum - $0) / total)) }
   }
 
   /// Compiles, and keeps a session that has not run.

@@ -16,6 +16,7 @@ package struct RoundLog: Sendable {
   private var isCurrentDisturbed = false
   /// Rounds at the end of which nothing is known yet.
   private var pending = 0
+  private var isKnown = false
 
   package init(planned: Int, files: SystemFiles, at now: Double) {
     self.planned = planned
@@ -42,7 +43,11 @@ package struct RoundLog: Sendable {
   /// - Returns: what others took since the last look; nil where too little time has passed to tell.
   @discardableResult
   package mutating func endTurn(at now: Double) -> Contention? {
-    guard let contention = watch.interval(at: now) else { return nil }
+    guard let contention = watch.interval(at: now) else {
+      isKnown = false
+      return nil
+    }
+    isKnown = true
     windows.append(contention)
     if contention.isDisturbed {
       isCurrentDisturbed = true
@@ -55,7 +60,7 @@ package struct RoundLog: Sendable {
   package mutating func endRound() {
     isDisturbed.append(isCurrentDisturbed)
     isCurrentDisturbed = false
-    pending += 1
+    if !isKnown { pending += 1 }
   }
 }
 

@@ -125,8 +125,8 @@ final class DeviceMeasurement {
   }
 
   /// Seconds that a timer adds to each node, where timers slow the whole down by more than `Self.slowTimers`; else
-  /// zero. A driver may end a batch of its work at each timestamp. Told from every second pair alone, so that the others
-  /// can test what is predicted with it.
+  /// zero. A driver may end a batch of its work at each timestamp. Told from every second pair alone, so that the
+  /// others can test what is predicted with it.
   func timerSeconds(in indices: [Int]) -> Double {
     let told = indices.filter { $0.isMultiple(of: 2) }
     guard let plain = try? LatencyStatistics(told.map { pairs[$0].plain }).median,

@@ -50,6 +50,8 @@ package struct ProfileStore: Sendable {
       }
       // The store is of many measurements, whole ones and others.
       merged.isPartial = false
+      // Every model that is planned with the store is at hand.
+      merged.models = [:]
       let bytes = try merged.json()
       bytes.withUnsafeBytes { _ = directory.write(Self.name, [$0]) }
       return remarks

@@ -77,13 +77,17 @@ package struct CostSheet: Sendable {
 
   /// - Parameter work: evaluated only where the node was not measured.
   package func cost(key: String, on device: DeviceInfo, threads: Int, work: @autoclosure () -> NodeWork) -> Cost {
-    let measured = profile?.nodes[key]?[device.id]
+    if let measured = profile?.nodes[key]?[device.id] {
+      return Cost(
+        seconds: measured.seconds, source: .measured,
+        joules: measured.joules ?? measured.seconds * power(of: device, threads: threads).dynamicWatts,
+        startSeconds: measured.startSeconds ?? device.planningKind.startGuess)
+    }
     let estimate = estimate(device, threads: threads)
-    let seconds = measured?.seconds ?? estimate.seconds(key: key, work())
+    let seconds = estimate.seconds(key: key, work())
     return Cost(
-      seconds: seconds, source: measured == nil ? .estimated : .measured,
-      joules: measured?.joules ?? seconds * estimate.power.dynamicWatts,
-      startSeconds: measured?.startSeconds ?? estimate.startSeconds(key: key))
+      seconds: seconds, source: .estimated, joules: seconds * estimate.power.dynamicWatts,
+      startSeconds: estimate.startSeconds(key: key))
   }
 
   /// Where the estimates of a device come from.
@@ -92,7 +96,9 @@ package struct CostSheet: Sendable {
   }
 
   /// What a device draws: as measured, as a shipped profile of its class says, or a guess for its kind.
-  package func power(of device: DeviceInfo, threads: Int) -> DevicePower { estimate(device, threads: threads).power }
+  package func power(of device: DeviceInfo, threads: Int) -> DevicePower {
+    profile?.device(device.id)?.power ?? estimate(device, threads: threads).power
+  }
 
   func families(on device: DeviceInfo, threads: Int) -> Set<String>? { estimate(device, threads: threads).families }
 

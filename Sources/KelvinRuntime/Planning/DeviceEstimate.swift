@@ -15,6 +15,8 @@ struct DeviceEstimate: Sendable {
 
   /// Fewer nodes than this describe a device worse than a shipped profile of its class.
   private static let enough = 12
+  /// More do not make a better fit, only a slower one.
+  private static let mostSamples = 500
 
   /// The best there is: nodes of the device itself, a shipped profile of its class, a guess.
   init(_ device: DeviceInfo, profile: MeasuredProfile?, threads: Int, shipped: ShippedProfiles) {
@@ -77,7 +79,11 @@ struct DeviceEstimate: Sendable {
       if key.hasSuffix(" \(threads)t") { same.append(sample) }
     }
     let families = Set(samples.map(\.family))
-    guard let fitted = DeviceCoefficients.fit(same.count >= enough ? same : samples) else { return nil }
+    let used = same.count >= enough ? same : samples
+    // Keys begin with the operator, so that every n-th of them has all families in proportion.
+    let step = (used.count + mostSamples - 1) / mostSamples
+    let thinned = stride(from: 0, to: used.count, by: max(1, step)).map { used[$0] }
+    guard let fitted = DeviceCoefficients.fit(thinned) else { return nil }
     return (fitted, families)
   }
 }

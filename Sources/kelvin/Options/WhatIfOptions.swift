@@ -2,7 +2,9 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Kelvin
+import KelvinDevices
 import KelvinBenchmark
+import KelvinDevices
 import KelvinPlanning
 import KelvinProfiling
 import KelvinRuntime
