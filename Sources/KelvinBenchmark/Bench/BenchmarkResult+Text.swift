@@ -40,6 +40,7 @@ extension BenchmarkResult {
     }
     lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(indent: "  ") }
     lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
+    if let simulation { lines += [""] + simulation.lines }
     return lines
   }
 

@@ -150,6 +150,8 @@ extension BenchmarkRunner {
     }
     let energy = Set(contestants.map(\.energySource)).subtracting([""]).sorted()
     if !energy.isEmpty { notes.append("energy \(energy.joined(separator: "; "))") }
+    let remarks = contestants.reduce(into: Set<String>()) { $0.formUnion($1.thermalRemarks) }
+    if !remarks.isEmpty { notes.append("heat: \(remarks.sorted().prefix(6).joined(separator: "; "))") }
     describeContention(contestants)
   }
 

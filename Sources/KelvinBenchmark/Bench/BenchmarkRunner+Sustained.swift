@@ -15,7 +15,7 @@ extension BenchmarkRunner {
     let slices = min(max(6, Int(min(workload.duration / 5, 1000))), 20, frames)
     let seconds = workload.duration / Double(slices)
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
-    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores)
+    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
     let inputs = subject.inputs[0]
     try runRounds(.sustained, planned: slices, contestants) { contestant, round in
       if contestants.count > 1 { try contestant.infer() }
@@ -160,6 +160,7 @@ extension Contestant {
       .init(
         at: time, state: report.state, headroom: report.headroom, clockRatio: report.clockRatio, watts: report.watts))
     thermalSource = report.sourceDescription
+    thermalRemarks.formUnion(report.remarks)
     var report = report
     report.at = time
     if let action = governor?.update(report) { actions.append(action) }
