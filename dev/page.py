@@ -4,7 +4,7 @@
 Usage:
   page.py check PAGE.html            fails, saying why, where the page logs an error, fetches anything, or draws a chart
                                      that is empty, at desktop and phone width, light and dark, with and without JavaScript
-  page.py picture PAGE.html OUT.png  [--width 1120] [--height 800] [--dark] [--select CSS] [--full]
+  page.py picture PAGE.html OUT.png  [--width 1120] [--height 800] [--dark] [--select CSS [--to CSS]] [--full]
 
 Needs chromium. Exit status 77: there is none.
 """
@@ -222,12 +222,15 @@ def picture(arguments):
     chromium.open(arguments.page, arguments.width, arguments.height, arguments.dark)
     options = {"format": "png", "captureBeyondViewport": bool(arguments.select or arguments.full)}
     if arguments.click:
-        chromium.value(f"document.querySelector({json.dumps(arguments.click)}).dispatchEvent(new MouseEvent('click',{{bubbles:true,cancelable:true}}))")
+        chromium.value(
+            f"document.querySelector({json.dumps(arguments.click)})"
+            ".dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))")
     if arguments.select:
         box = chromium.value(
-            f"(() => {{ const b = document.querySelector({json.dumps(arguments.select)}).getBoundingClientRect();"
-            " return {x: Math.max(0, b.x + scrollX - 12), y: Math.max(0, b.y + scrollY - 12), width: b.width + 24,"
-            " height: b.height + 24} })()")
+            f"(() => {{ const [a, b] = [{json.dumps(arguments.select)}, {json.dumps(arguments.to or arguments.select)}]"
+            ".map(css => document.querySelector(css).getBoundingClientRect());"
+            " return {x: Math.max(0, a.x + scrollX - 12), y: Math.max(0, a.y + scrollY - 12), width: a.width + 24,"
+            " height: b.bottom - a.y + 24} })()")
         options["clip"] = {**box, "scale": 1}
         if arguments.most:
             options["clip"]["height"] = min(options["clip"]["height"], arguments.most)
@@ -252,6 +255,7 @@ def main():
     command.add_argument("--dark", action="store_true")
     command.add_argument("--full", action="store_true")
     command.add_argument("--select", metavar="CSS", help="only this element")
+    command.add_argument("--to", metavar="CSS", help="down to the end of this element")
     command.add_argument("--click", metavar="CSS", help="click this element before")
     command.add_argument("--most", type=int, help="pixels of height at most")
     arguments = parser.parse_args()

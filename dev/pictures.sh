@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Makes the README's pictures from the release build's own output: a comparison of compute units on MobileNetV2 (on the
 # embedded model where ../shared is not there), measured here and now, and the plan for the sample machine with a graphics
-# card. Needs chromium; takes about three minutes.
+# card. Needs chromium; takes about five minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-kelvin=${KELVIN:-.build/release/kelvin}
+kelvin=$(realpath "${KELVIN:-.build/release/kelvin}")
 model=${KELVIN_SHARED:-../shared}/models/MobileNetV2_f32.onnx
 [ -e "$model" ] || model=Examples/Digits/Digits.mlpackage
+folder=$(dirname "$model")
+model=$(basename "$model")
 sample=Profiles/devices/sample-discrete-gpu.json
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -23,17 +25,19 @@ for device in vulkan:0 opencl:0; do
 done
 [ ${#units[@]} -gt 2 ] && units+=(--units "$mixed")
 
-"$kelvin" profile "$model" --units "$mixed" > /dev/null
-"$kelvin" bench "$model" --workload stream --fps 15 --duration 20 "${units[@]}" --report "$work/bench.html" > /dev/null
+(
+  cd "$folder"
+  "$kelvin" profile "$model" --units "$mixed" > /dev/null
+  "$kelvin" bench "$model" --workload stream --fps 15 --duration 20 "${units[@]}" --report "$work/bench.html" > /dev/null
+)
 "$kelvin" plan --profile "$sample" --report "$work/plan.html" > /dev/null
 
 dev/page.py check "$work/bench.html" > /dev/null
 dev/page.py check "$work/plan.html" > /dev/null
-dev/page.py picture "$work/bench.html" docs/images/report.png --width 1120 --height 900
+dev/page.py picture "$work/bench.html" docs/images/report.png --width 1120 --select .verdict --to .rows
 dev/page.py picture "$work/plan.html" docs/images/plan.png --width 1120 --select .canvas --most 640
-dev/page.py picture "$work/bench.html" docs/images/heat.png --width 1120 --select '#heat .panel'
 if command -v pngquant > /dev/null; then pngquant --force --ext .png 128 docs/images/*.png; fi
-for picture in docs/images/{report,plan,heat}.png; do
+for picture in docs/images/{report,plan}.png; do
   size=$(stat -c %s "$picture")
   [ "$size" -lt 200000 ] || { echo "pictures: $picture has $size bytes, expected below 200000" >&2; exit 1; }
 done

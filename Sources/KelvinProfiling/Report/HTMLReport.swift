@@ -48,9 +48,10 @@ package enum HTMLReport {
   private static func header(_ input: ReportInput) -> Markup {
     let model = input.model
     let size = model.weightBytes > 0 ? ", weights \(HumanReadable.bytes(model.weightBytes))" : ""
+    let name = model.name.split(separator: "/").last.map(String.init) == input.title ? "" : "\(model.name), "
     return """
       <header><h1>\(input.title)</h1>
-      <p class="soft">\(model.name), \(model.format), \(model.layers) layers\(size) · \(input.workload)<br>\
+      <p class="soft">\(name)\(model.format), \(model.layers) layers\(size) · \(input.workload)<br>\
       \(input.machine.summary)</p></header>
       """
   }

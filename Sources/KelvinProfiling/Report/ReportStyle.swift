@@ -98,7 +98,7 @@ enum ReportStyle {
     .curve,.fit,.headroom{vector-effect:non-scaling-stroke}
     .state0{fill:var(--t0)}.state1{fill:var(--t1)}.state2{fill:var(--t2)}.state3{fill:var(--t3)}
     svg .in0,svg .in1,svg .in2{fill:var(--ink)}svg .in3{fill:var(--t3ink)}
-    .disturbed{opacity:.8}.action{stroke:var(--ink);stroke-width:1.2;stroke-dasharray:3 3}
+    .disturbed{opacity:.4}.action{stroke:var(--ink);stroke-width:1.2;stroke-dasharray:3 3}
     circle.pin{fill:var(--ink)}text.pin{fill:var(--bg);font-size:10px;font-weight:700;text-anchor:middle}
     .flowline{stroke:var(--soft);stroke-width:1}
     """
