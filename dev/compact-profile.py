@@ -9,6 +9,7 @@ Graphs, starts and statistics are left out: a shipped profile stands in for devi
 """
 
 import json
+import re
 import sys
 
 HOST = "cpu"
@@ -29,6 +30,7 @@ def main():
             costs[key] = {device: {
                 name: rounded(cost[name]) for name in ("seconds", "cold", "compile") if name in cost}}
     machine = profile["machine"]
+    machine["kernel"] = re.match(r"[0-9.]*", machine["kernel"]).group()
     kept = {
         "format": profile["format"], "version": profile["version"], "kelvinVersion": profile["kelvinVersion"],
         "label": "measured",

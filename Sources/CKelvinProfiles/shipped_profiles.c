@@ -15,11 +15,23 @@ static const char desktop[] = {
 static const char server[] = {
 #embed "../../Profiles/thermal/server.json" suffix(, 0)
 };
+static const char epyc_avx512[] = {
+#embed "../../Profiles/devices/epyc-avx512.json" suffix(, 0)
+};
+static const char llvmpipe[] = {
+#embed "../../Profiles/devices/llvmpipe.json" suffix(, 0)
+};
+static const char pocl[] = {
+#embed "../../Profiles/devices/pocl.json" suffix(, 0)
+};
 static const char sample_discrete_gpu[] = {
 #embed "../../Profiles/devices/sample-discrete-gpu.json" suffix(, 0)
 };
 
 static const KelvinShippedProfile profiles[] = {
+    {"devices", "epyc-avx512", epyc_avx512, sizeof epyc_avx512 - 1},
+    {"devices", "llvmpipe", llvmpipe, sizeof llvmpipe - 1},
+    {"devices", "pocl", pocl, sizeof pocl - 1},
     {"devices", "sample-discrete-gpu", sample_discrete_gpu, sizeof sample_discrete_gpu - 1},
     {"thermal", "phone", phone, sizeof phone - 1},
     {"thermal", "fanless-laptop", fanless_laptop, sizeof fanless_laptop - 1},

@@ -56,13 +56,13 @@ final class TimedDevice: Device {
 
 private final class TimedExecutable: Executable {
   let device: TimedDevice
-  let costs: [(name: String, seconds: Double)]
+  let nodes: [Node]
   let inner: any Executable
   var scratchByteCount: Int { inner.scratchByteCount }
 
   init(_ device: TimedDevice, _ graph: Graph, _ inner: any Executable) {
     self.device = device
-    costs = graph.nodes.map { ($0.name, device.seconds($0)) }
+    nodes = graph.nodes
     self.inner = inner
   }
 
@@ -75,6 +75,8 @@ private final class TimedInvocation: Invocation {
   let executable: TimedExecutable
   let inner: any Invocation
   let measures: Bool
+  /// Of the latest submission.
+  private var costs: [(name: String, seconds: Double)] = []
   var completion: any Event { inner.completion }
 
   init(_ executable: TimedExecutable, _ inner: any Invocation, measures: Bool) {
@@ -88,13 +90,14 @@ private final class TimedInvocation: Invocation {
       throw DeviceError(.lost, device: executable.device.info.id, place: "submission", reason: "the card is gone")
     }
     try inner.submit(after: events)
-    executable.device.clock.advance(by: executable.costs.reduce(executable.device.overhead) { $0 + $1.seconds })
+    costs = executable.nodes.map { ($0.name, executable.device.seconds($0)) }
+    executable.device.clock.advance(by: costs.reduce(executable.device.overhead) { $0 + $1.seconds })
   }
 
   var nodeTimings: [NodeTiming] {
     guard measures else { return [] }
     var start = 0.0
-    return executable.costs.map { cost in
+    return costs.map { cost in
       defer { start += cost.seconds }
       return NodeTiming(node: cost.name, start: start, seconds: cost.seconds, clock: .device)
     }

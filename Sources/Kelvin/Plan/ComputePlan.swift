@@ -19,8 +19,8 @@ public struct ComputePlan: Sendable {
     case oneShot = "one-shot"
     /// Predictions a second with several in flight: the device with most to do decides.
     case throughput
-    /// Predictions a second for hours: the lesser of 1/bottleneck and (P_sustainable − P_idle)/E, where E is the dynamic
-    /// energy of one prediction.
+    /// Predictions a second for hours: the lesser of 1/bottleneck and (P_sustainable − P_idle)/E, where E is the
+    /// dynamic energy of one prediction.
     case sustained
   }
 

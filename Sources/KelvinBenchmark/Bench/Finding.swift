@@ -8,7 +8,7 @@ package struct Finding: Sendable, Hashable {
   package let best: Int
   /// Each configuration against `best`; nil for `best` itself and where there were too few rounds to compare.
   package let comparisons: [PairedComparison?]
-  /// `best` and those from which no difference to it was measured.
+  /// `best`, those from which no difference to it was measured, and all that run the same plan as one of them.
   package let tied: [Int]
   /// Rounds left out because somebody else took processor time.
   package let disturbed: Int
@@ -48,10 +48,12 @@ package struct Finding: Sendable, Hashable {
     }
     self.comparisons = comparisons
     let plans = plans.count == rounds.count ? plans : Array(rounds.indices)
-    let tied = series.indices.filter { index in
-      guard plans[index] != plans[best], let comparison = comparisons[index] else { return true }
-      return comparison.verdict != .slower || comparison.ratio < 1 + Self.smallestDifference
-    }
+    let tiedPlans = Set(
+      series.indices.filter { index in
+        guard plans[index] != plans[best], let comparison = comparisons[index] else { return true }
+        return comparison.verdict != .slower || comparison.ratio < 1 + Self.smallestDifference
+      }.map { plans[$0] })
+    let tied = series.indices.filter { tiedPlans.contains(plans[$0]) }
     self.tied = tied
     let isClear = Set(tied.map { plans[$0] }).count == 1 && Set(plans).count > 1
     winner = isClear ? tied.first : nil

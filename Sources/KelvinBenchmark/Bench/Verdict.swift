@@ -25,11 +25,11 @@ package struct Verdict: Sendable, Hashable {
     let condition = situation.isEmpty ? "" : ", with \(situation)"
     sentences = Self.photo(labels, start: start, warm: warm, condition).map { [$0] } ?? []
     winner = (start ?? warm)?.winner
-    best = (start ?? warm)?.best ?? 0
+    best = (start ?? warm).map { $0.winner ?? $0.best } ?? 0
     if let load {
       sentences.append(Self.sustained(labels, load, condition))
       winner = load.deciding.winner
-      best = load.deciding.best
+      best = load.deciding.winner ?? load.deciding.best
     }
     if let interruption {
       sentences.insert("Partial: \(interruption).", at: 0)

@@ -108,14 +108,14 @@ final class DeviceMeasurement {
     for index in index..<pairs.count { pairs[index].isUndisturbed = false }
   }
 
-  /// The pairs that count: the undisturbed ones where there are enough. Else the faster half of all, from which both
-  /// sides of a comparison are then taken: what others take of the machine makes times of two kinds, and the medians of
-  /// layers and of the whole would fall into different ones.
+  /// The pairs that count: the undisturbed ones where there are enough. Else the fastest eighth of all, but at least
+  /// `enough`, from which both sides of a comparison are then taken: on a busy machine most runs are held up in some
+  /// layer or other, which the whole shows and no layer's median.
   func counted(atLeast enough: Int) -> (indices: [Int], areUndisturbed: Bool) {
     let quiet = pairs.indices.filter { pairs[$0].isUndisturbed }
-    if quiet.count >= enough { return (quiet, true) }
+    if quiet.count >= enough || quiet.count == pairs.count { return (quiet, true) }
     let order = pairs.indices.sorted { pairs[$0].plain + pairs[$0].timed < pairs[$1].plain + pairs[$1].timed }
-    return (order.prefix((order.count + 1) / 2).sorted(), false)
+    return (order.prefix(max(enough, order.count / 8)).sorted(), false)
   }
 
   /// Samples of a node in the pairs that count, what timing itself takes left out.

@@ -136,7 +136,7 @@ extension NodeProfiler {
     if measured.disturbances > 0 {
       remarks.append(
         "others took processor time in \(measured.disturbances) stretches of measuring; rounds in them were left out, "
-          + "or the slower half of all where too few others remained")
+          + "or all but the fastest where too few others remained")
     }
     for run in deviceRuns where run.account.residualShare > 0.05 {
       remarks.append(

@@ -4,11 +4,11 @@ enum ReportStyle {
 
   private static let colours: Markup = """
     :root{color-scheme:light dark;--z:1;--bg:#fbfaf8;--panel:#fff;--ink:#16191d;--soft:#5b6470;--line:#e2e1dd;\
-    --link:#9aa1aa;--accent:#0b5fa5;--hatch:#ffffff9a;--tint:#eef4fa;--d0:#0072b2;--d1:#d98200;--d2:#00896a;\
-    --d3:#b5508a;--d4:#c04a00;--d5:#4b9fd8;--t0:#dcebe1;--t1:#f3df9f;--t2:#eeb183;--t3:#b33a3a;--t3ink:#fff}
+    --link:#9aa1aa;--accent:#0b5fa5;--hatch:#ffffff9a;--tint:#eef4fa;--d0:#0072b2;--d1:#e08a00;--d2:#4b1d5c;\
+    --d3:#58b98f;--d4:#cc3d55;--d5:#8b93a1;--t0:#dcebe1;--t1:#f3df9f;--t2:#eeb183;--t3:#b33a3a;--t3ink:#fff}
     @media(prefers-color-scheme:dark){:root{--bg:#101317;--panel:#171b21;--ink:#e9ecef;--soft:#9aa5b1;--line:#2a3038;\
-    --link:#66707c;--accent:#6db5f0;--hatch:#10131780;--tint:#1a2733;--d0:#4aa3df;--d1:#f0b03a;--d2:#2cc29a;\
-    --d3:#dd8fbd;--d4:#f08045;--d5:#9bd2f5;--t0:#1f3a2c;--t1:#5f5019;--t2:#84491c;--t3:#c94b4b;--t3ink:#fff}}
+    --link:#66707c;--accent:#6db5f0;--hatch:#10131780;--tint:#1a2733;--d0:#3f9be0;--d1:#f2b33d;--d2:#efe0ff;\
+    --d3:#2e9468;--d4:#e8596f;--d5:#838d9b;--t0:#1f3a2c;--t1:#5f5019;--t2:#84491c;--t3:#c94b4b;--t3ink:#fff}}
     """
 
   private static let text: Markup = """
@@ -32,7 +32,8 @@ enum ReportStyle {
     :focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:4px}
     .chip{display:inline-flex;align-items:center;gap:7px;white-space:nowrap}.chip svg,.badge{flex:none}
     .legend,.key{display:flex;flex-wrap:wrap;gap:6px 20px;font-size:14px;margin:8px 0 14px}
-    .key{font-size:13px;color:var(--soft);margin:10px 0 0}.key span,.legend>span{display:inline-flex;align-items:center;gap:6px}
+    .key{font-size:13px;color:var(--soft);margin:10px 0 0}\
+    .key span,.legend>span{display:inline-flex;align-items:center;gap:6px}
     .tag{display:inline-block;font-size:12px;font-weight:600;border-radius:9px;padding:0 8px;background:var(--accent);\
     color:var(--bg);white-space:nowrap}
     .facts{display:flex;flex-wrap:wrap;gap:10px 32px;margin:10px 0 14px}.facts dt{font-size:13px;color:var(--soft)}
@@ -42,7 +43,8 @@ enum ReportStyle {
     .tools[hidden]{display:none}
     input,button{font:inherit;color:inherit}
     input[type=search],button{background:var(--bg);border:1px solid var(--line);border-radius:7px;padding:5px 11px}
-    button{cursor:pointer;min-width:36px}button:hover{border-color:var(--soft)}input[type=search]{width:240px;min-width:0}
+    button{cursor:pointer;min-width:36px}button:hover{border-color:var(--soft)}\
+    input[type=search]{width:240px;min-width:0}
     .actions{margin:12px 0 0;padding-left:24px;font-size:14px}
     footer{margin-top:64px;border-top:1px solid var(--line);padding-top:12px}.notes{max-width:80ch;padding-left:20px}
     """
@@ -60,7 +62,8 @@ enum ReportStyle {
     .chosen{font-weight:700}.no{color:var(--soft);font-size:13px;white-space:normal;min-width:120px}
     .est{font-style:italic}.est .bar{opacity:.5}
     .state{display:inline-block;border-radius:5px;padding:0 8px;font-size:13px}
-    .s0{background:var(--t0)}.s1{background:var(--t1)}.s2{background:var(--t2)}.s3{background:var(--t3);color:var(--t3ink)}
+    .s0{background:var(--t0)}.s1{background:var(--t1)}.s2{background:var(--t2)}\
+    .s3{background:var(--t3);color:var(--t3ink)}
     .layers tbody th,.layers thead th:first-child{position:sticky;left:0;background:var(--panel);z-index:1;\
     max-width:260px;overflow:hidden;text-overflow:ellipsis}
     .tall{max-height:560px;overflow:auto}.tall thead th{position:sticky;top:0;background:var(--panel);z-index:2}
@@ -109,7 +112,8 @@ enum ReportStyle {
     .body{fill:var(--panel);stroke:var(--line)}.share{fill:var(--ink);fill-opacity:.75}
     .transfer path{fill:var(--ink)}.piece .cost{fill:var(--ink);font-weight:600;font-size:10.5px}
     .port circle{fill:var(--panel);stroke:var(--soft);stroke-width:1.6}
-    .node{outline:none;cursor:pointer}.node:hover .body,.node:focus .body,.node.on .body{stroke:var(--ink);stroke-width:3}
+    .node{outline:none;cursor:pointer}\
+    .node:hover .body,.node:focus .body,.node.on .body{stroke:var(--ink);stroke-width:3}
     .compact .node:hover rect:first-child,.compact .node:focus rect:first-child,.compact .node.on rect:first-child\
     {stroke:var(--ink);stroke-width:2.5}
     .inspector{border:1px solid var(--line);border-left:4px solid var(--accent);border-radius:8px;padding:14px 18px;\

@@ -66,7 +66,7 @@ enum TimelineChart {
       <div class="panel"><h3>\(timeline.units) <small>\(HumanReadable.seconds(end - origin))</small></h3>\
       <div class="grid2"><svg class="axis" width="100%" height="\(height)" aria-hidden="true">\(labels)</svg>\
       <svg class="chart lanes" width="100%" height="\(height)" role="img" aria-label="Timeline of one inference on \
-      \(timeline.units)">\(marks)</svg></div>\(TimeScale.below(axis))\(omitted)</div>
+      \(timeline.units)">\(marks)</svg></div>\(AxisScale.below(axis))\(omitted)</div>
       """
   }
 
@@ -95,25 +95,10 @@ enum TimelineChart {
       label = "<text class=\"inbar\" x=\"\(share: x)\" dx=\"4\" y=\"\(y + lane / 2 + 4)\">\(text)</text>"
     }
     return """
-      <g><rect x="\(share: x)" y="\(y + 4)" width="\(share: max(width, 0.0006))" height="\(lane - 8)" \(paint)/>\(label)\
+      <g><rect x="\(share: x)" y="\(y + 4)" width="\(share: max(width, 0.0006))" height="\(lane - 8)" \(paint)/>\
+      \(label)\
       <title>\(event.name), \(event.kind.rawValue) on \(event.device): \
       \(HumanReadable.seconds(event.duration))</title></g>
-      """
-  }
-}
-
-/// The numbers of a time axis below charts of two columns, labels and plot.
-enum TimeScale {
-  static func below(_ axis: ChartAxis) -> Markup {
-    let texts: [Markup] = axis.ticks.enumerated().map { number, tick in
-      let anchor: Markup = number == 0 ? "start" : number == axis.ticks.count - 1 ? "end" : "middle"
-      let odd: Markup = number.isMultiple(of: 2) ? "" : " class=\"odd\""
-      return """
-        <text\(odd) x="\(share: axis.share(tick))" y="14" text-anchor="\(anchor)">\(HumanReadable.seconds(tick))</text>
-        """
-    }
-    return """
-      <div class="grid2" aria-hidden="true"><span></span><svg width="100%" height="18">\(texts)</svg></div>
       """
   }
 }

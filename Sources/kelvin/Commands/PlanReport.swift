@@ -19,10 +19,17 @@ struct PlanReport: Encodable {
   private let foldedAway: [FoldedOperation]
   /// What stands behind the estimated costs, for each device that has some.
   private let estimates: [EstimateBasis]
+  /// What energies rest on, for each device that takes part.
+  private let powers: [DeviceDraw]
   private let whatIf: WhatIf?
   /// What the power budget is, where the goal has one.
   private let budget: String?
   private let trial: PlanTrial?
+
+  private struct DeviceDraw: Encodable {
+    var device: String
+    var power: DevicePower
+  }
 
   /// An operation of the source that costs nothing at run time.
   private struct FoldedOperation: Encodable {
@@ -45,6 +52,7 @@ struct PlanReport: Encodable {
     weights = WeightReport(model.context.graph)
     foldedAway = Self.foldedAway(model)
     estimates = Self.estimates(plan, inventory, model.context.costs, threads: request.threads)
+    powers = Self.powers(plan, inventory, model.context.costs, threads: request.threads)
     whatIf = model.whatIf
   }
 
@@ -63,7 +71,17 @@ struct PlanReport: Encodable {
     weights = nil
     foldedAway = []
     estimates = Self.estimates(plan, inventory, planner.costs, threads: planner.model.threads)
+    powers = Self.powers(plan, inventory, planner.costs, threads: planner.model.threads)
     self.whatIf = whatIf
+  }
+
+  private static func powers(
+    _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
+  ) -> [DeviceDraw] {
+    let taking = Set(plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil }.map(\.device))
+    return inventory.devices.map(\.info).filter { taking.contains($0.id) }.map {
+      DeviceDraw(device: $0.id, power: costs.power(of: $0, threads: threads))
+    }
   }
 
   private static func estimates(
@@ -94,7 +112,7 @@ struct PlanReport: Encodable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case foldedAway, transferSeconds, singleDevices, weights, estimates, whatIf
+    case foldedAway, transferSeconds, singleDevices, weights, estimates, powers, whatIf
     case objective, lowerBound, bottleneck, joules, framesPerSecond, limitedBy, startSeconds, flips, remark, regrets
     case envelope, trial
   }
@@ -105,6 +123,7 @@ struct PlanReport: Encodable {
     try fields.encode(foldedAway, forKey: .foldedAway)
     try fields.encodeIfPresent(weights, forKey: .weights)
     try fields.encode(estimates, forKey: .estimates)
+    try fields.encode(powers, forKey: .powers)
     try fields.encodeIfPresent(whatIf, forKey: .whatIf)
     try fields.encode(explanation.solution.transfers.reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
     try fields.encode(
@@ -288,7 +307,13 @@ struct PlanReport: Encodable {
       : estimated == sources.count
         ? "Costs (~) are estimates; 'kelvin profile MODEL' measures them."
         : "Costs: * \(place), ~ estimated (\(estimated) of \(sources.count)); 'kelvin profile MODEL' measures them."
-    let lines = estimates.map { "Estimates for \($0.device): \($0.text)." }
+    var lines = estimates.map { "Estimates for \($0.device): \($0.text)." }
+    if plan.goal == .sustained {
+      lines += powers.map {
+        "Energy on \($0.device): \(HumanReadable.significant($0.power.dynamicWatts)) W above idle times seconds; "
+          + "\($0.power.source)."
+      }
+    }
     let unit =
       switch plan.goal {
       case .latency: ""
