@@ -98,7 +98,8 @@ let package = Package(
       "KelvinProfiling", "KelvinRuntime"),
     test("KelvinImagesTests", "KelvinImages"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
-    test("KelvinProfilingTests", "KelvinProfiling"),
+    .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
+    test("KelvinProfilingTests", "CFakeNVML", "KelvinProfiling"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference",

@@ -42,6 +42,14 @@ SURVEY = """(() => {
     if (!document.querySelector(CSS.escape ? '#' + CSS.escape(node.getAttribute('href').slice(1)) : 'body'))
       faults.push('a layer leads nowhere: ' + node.getAttribute('href'));
   }
+  for (const flow of document.querySelectorAll('.flow')) {
+    const boxes = [...flow.querySelectorAll('a.node')].map(node => node.querySelector('rect').getBoundingClientRect());
+    boxes.sort((a, b) => a.top - b.top);
+    outer: for (let i = 0; i < boxes.length; i++)
+      for (let j = i + 1; j < boxes.length && boxes[j].top < boxes[i].bottom - 1; j++)
+        if (boxes[j].left < boxes[i].right - 1 && boxes[i].left < boxes[j].right - 1) {
+          faults.push('layers ' + i + ' and ' + j + ' of a graph lie on one another'); break outer }
+  }
   const ids = [...document.querySelectorAll('[id]')].map(node => node.id);
   if (new Set(ids).size !== ids.length) faults.push('an id occurs twice');
   for (const use of document.documentElement.innerHTML.matchAll(/url\\(&?#?(?:quot;)?#?([\\w-]+)/g))

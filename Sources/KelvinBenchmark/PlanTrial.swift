@@ -34,15 +34,22 @@ package struct PlanTrial: Sendable {
   /// Why it was chosen, in words.
   package var reason: String
 
+  /// Whether too few rounds were left to itself, so that disturbed ones count as well.
+  package var hasDisturbedRounds = false
+
+  private static let leastRounds = 7
+
   package var solution: PlanSolution { entries[chosen].solution }
 
   /// - Parameters:
   ///   - limit: ranked plans to run, besides the single devices.
-  ///   - budget: seconds for the runs; each plan is run at least seven times.
+  ///   - budget: seconds for the runs, as much again where neighbours disturb them; each plan is run at least seven
+  ///     times, and rounds that neighbours disturbed count only where fewer are left.
   /// - Returns: nil where only one placement is possible.
   package static func run(
     _ context: ModelContext, _ explanation: PlanExplanation, _ request: PlanRequest, inputs: [Tensor], limit: Int = 3,
-    budget: Double = 3, clock: any BenchmarkClock = SystemClock(), observe: BenchmarkObserver = { _ in }
+    budget: Double = 3, clock: any BenchmarkClock = SystemClock(),
+    files: SystemFiles = SystemFiles(), observe: BenchmarkObserver = { _ in }
   ) throws -> PlanTrial? {
     var candidates: [(label: String, solution: PlanSolution)] = []
     func add(_ label: String, _ solution: PlanSolution) {
@@ -68,14 +75,31 @@ package struct PlanTrial: Sendable {
       sessions.append(session)
     }
     var seconds = [[Double]](repeating: [], count: candidates.count)
+    var disturbed = seconds
+    var fresh = seconds
+    var watch = ContentionWatch(files: files, at: clock.now())
+    func settle(_ isDisturbed: Bool) {
+      for index in fresh.indices {
+        if isDisturbed { disturbed[index] += fresh[index] } else { seconds[index] += fresh[index] }
+        fresh[index].removeAll()
+      }
+    }
     let deadline = clock.now() + budget
-    for round in 0..<100 {
-      if round >= 7, clock.now() >= deadline { break }
+    let latest = deadline + budget
+    for round in 0..<400 {
+      let now = clock.now()
+      if let interval = watch.interval(at: now) { settle(interval.isDisturbed) }
+      if now >= deadline, seconds[0].count >= leastRounds || now >= latest, round >= leastRounds { break }
       for index in round.isMultiple(of: 2) ? Array(sessions.indices) : sessions.indices.reversed() {
         // The run after a change of plan finds cold caches and parked workers; the next one counts.
         try sessions[index].run()
-        seconds[index].append(try clock.time { try sessions[index].run() })
+        fresh[index].append(try clock.time { try sessions[index].run() })
       }
+    }
+    let undisturbed = seconds[0].count
+    settle(seconds[0].count >= leastRounds)
+    if seconds[0].count < leastRounds {
+      for index in seconds.indices { seconds[index] += disturbed[index] }
     }
     let entries = try candidates.indices.map { index in
       Entry(
@@ -84,7 +108,8 @@ package struct PlanTrial: Sendable {
         isSingleDevice: singles.contains { $0.placement == candidates[index].solution.placement })
     }
     let (chosen, reason) = choose(entries, seconds)
-    return PlanTrial(entries: entries, chosen: chosen, reason: reason)
+    return PlanTrial(
+      entries: entries, chosen: chosen, reason: reason, hasDisturbedRounds: undisturbed < leastRounds && !disturbed[0].isEmpty)
   }
 
   /// The fastest single-device plan, unless another plan was measured faster than it.

@@ -75,7 +75,8 @@ final class LiveProgress {
   /// - Parameters:
   ///   - share: of the phase, 0…1.
   ///   - left: seconds to the end of the phase, where the caller knows better than by proportion.
-  func advance(_ share: Double, _ label: String = "", left: Double? = nil) {
+  ///   - isRepeating: whether disturbed rounds are being repeated, for which no end is known.
+  func advance(_ share: Double, _ label: String = "", left: Double? = nil, isRepeating: Bool = false) {
     let share = min(max(share, 0), 1)
     let elapsed = clock.now() - began
     let remaining = left ?? (share > 0.05 ? elapsed * (1 - share) / share : nil)
@@ -85,8 +86,8 @@ final class LiveProgress {
     let whole = remaining.map { left != nil || share >= 1 ? $0 : $0 * min(max(scale, 1), 100) }
     observe(
       .init(
-        phase: phase, fraction: from + (to - from) * share, detail: label, rows: rows,
-        secondsLeft: share < 1 ? whole : nil))
+        phase: isRepeating ? "\(phase), disturbed rounds again" : phase, fraction: from + (to - from) * share,
+        detail: label, rows: rows, secondsLeft: share < 1 && !isRepeating ? whole : nil))
   }
 
   /// What is known of a configuration now. Statistics are of the latencies given.

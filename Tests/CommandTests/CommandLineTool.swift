@@ -44,14 +44,17 @@ enum Kelvin {
   ///
   /// - Parameters:
   ///   - shell: a command for `sh` that runs before the tool, in the same process: `ulimit -f 1`.
+  ///   - script: for `sh` to run instead of the tool, which is `"$0"` and its arguments `"$@"`.
   ///   - killAfter: microseconds after which the process is killed.
   static func run(
-    _ arguments: [String], environment: [String: String] = [:], shell: String? = nil, killAfter: Int? = nil
+    _ arguments: [String], environment: [String: String] = [:], shell: String? = nil, script: String? = nil,
+    killAfter: Int? = nil
   ) -> ToolResult {
     var variables = ["PATH": "/usr/bin:/bin", "HOME": home.path, "KELVIN_CACHE_DIR": "/proc/no-cache"]
     for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] { variables[name] = getenv(name).map { String(cString: $0) } }
     variables.merge(environment) { _, new in new }
-    let command = shell.map { ["/bin/sh", "-c", "\($0); exec \"$0\" \"$@\"", path] + arguments } ?? [path] + arguments
+    let program = script ?? shell.map { "\($0); exec \"$0\" \"$@\"" }
+    let command = program.map { ["/bin/sh", "-c", $0, path] + arguments } ?? [path] + arguments
     return spawn(command, variables, killAfter: killAfter)
   }
 

@@ -116,4 +116,34 @@ struct VerdictTests {
     #expect(verdict.best == 0)
     #expect(!verdict.text.contains("pick"))
   }
+
+  /// Two configurations that are equal, each with noise of its own whose neighbours correlate, and with a common drift
+  /// of the machine: how often one is called the winner.
+  @Test(arguments: [(0.0, 0.05), (0.5, 0.05), (0.8, 0.05), (0.5, 0.2)])
+  func equalConfigurationsAreSeldomCalledDifferent(correlation: Double, noise: Double) throws {
+    var random = SplitMix64(seed: 7)
+    func normal() -> Double {
+      // Twelve uniform numbers make a good enough bell.
+      (0..<12).reduce(-6.0) { sum, _ in sum + random.unit() }
+    }
+    func series(_ count: Int) -> [Double] {
+      var state = normal()
+      return (0..<count).map { _ in
+        defer { state = correlation * state + (1 - correlation * correlation).squareRoot() * normal() }
+        return state
+      }
+    }
+    let runs = 400
+    var wrong = 0
+    for _ in 0..<runs {
+      let machine = series(12)
+      let rounds = (0..<2).map { _ in
+        zip(series(12), machine).map { 0.01 * max(0.1, 1 + noise * $0 + 2 * noise * $1) }
+      }
+      if try #require(Finding(rounds)).winner != nil { wrong += 1 }
+    }
+    // Five of a hundred are promised for independent noise; neighbours that correlate strongly tell less than they seem.
+    let limit = correlation > 0.6 ? 0.2 : 0.08
+    #expect(Double(wrong) <= limit * Double(runs), "\(wrong) of \(runs)")
+  }
 }

@@ -19,13 +19,16 @@ struct SensorTests {
     #expect(package.limitCelsius == 100)
     #expect(!package.limitIsAssumed)
     #expect(abs(package.headroom - 0.64) < 1e-12)
-    #expect(snapshot.temperatures.filter { $0.domain == .other }.map(\.celsius) == [99, 84.85])
+    let strangers = snapshot.temperatures.filter { $0.domain == .other }.map(\.celsius)
+    #expect(strangers == [20, 64.5, 99, 84.85, 51.2, 73, 58], "chipset, radio, disk, battery, embedded controller")
+    #expect(snapshot.powers.isEmpty, "what the battery gives is not what the processor takes")
     #expect(
       snapshot.energies == [
         EnergyReading(sensor: "RAPL package-0", joules: 262143, rangeJoules: 262143.32885, limitWatts: 28)
       ])
     #expect(snapshot.throttle == ThrottleReading(coreEvents: 7, packageEvents: 20))
-    #expect(snapshot.governorClockRatio == 0.5)
+    #expect(
+      snapshot.clocks == [ClockReading(sensor: "cpufreq", domain: .processor, hertz: 2.3e9, highestHertz: 4.6e9)])
   }
 
   @Test("AMD desktop: no stated limit is an assumed one; graphics power is read")
@@ -36,32 +39,42 @@ struct SensorTests {
       control
         == TemperatureReading(
           sensor: "hwmon k10temp \"Tctl\"", domain: .processor, celsius: 81.5, limitCelsius: 95, limitIsAssumed: true))
-    #expect(snapshot.temperatures.count == 3)
+    #expect(snapshot.temperatures.filter { $0.domain != .other }.count == 4)
+    let junction = try #require(snapshot.temperatures.first { $0.sensor == "hwmon amdgpu \"junction\"" })
+    #expect(junction.limitCelsius == 110)
     #expect(
       snapshot.powers == [
-        PowerReading(sensor: "hwmon amdgpu power1_average", domain: .graphics, watts: 31)
+        PowerReading(sensor: "hwmon amdgpu power1_average", domain: .graphics, watts: 31, limitWatts: 203)
       ])
+    #expect(snapshot.energies.map(\.sensor) == ["RAPL package-0"])
     #expect(snapshot.throttle == nil)
   }
 
   @Test("ARM board: the passive trip is the limit, whatever its index")
   func armBoard() {
     let snapshot = FixtureTree.reading(Machines.armBoard) { SensorSnapshot.take($0) }
+    let processor = snapshot.temperatures.filter { $0.domain == .processor }
     #expect(
-      snapshot.temperatures == [
-        TemperatureReading(sensor: "thermal zone cpu-thermal", domain: .processor, celsius: 67.166, limitCelsius: 80)
+      processor == [
+        TemperatureReading(sensor: "thermal zone cpu-thermal", domain: .processor, celsius: 67.166, limitCelsius: 80),
+        TemperatureReading(
+          sensor: "hwmon cpu_thermal \"temp1\"", domain: .processor, celsius: 67.166, limitCelsius: 110),
       ])
+    #expect(snapshot.temperatures.count == 3)
   }
 
   @Test("cloud guest: there is nothing, and nothing is made up")
   func cloudGuest() {
-    #expect(FixtureTree.reading(Machines.cloudGuest) { SensorSnapshot.take($0) } == SensorSnapshot())
+    var expected = SensorSnapshot()
+    expected.clocks = [ClockReading(sensor: "cpufreq", domain: .processor, hertz: 2e9, highestHertz: 2e9)]
+    #expect(FixtureTree.reading(Machines.cloudGuest) { SensorSnapshot.take($0) } == expected)
   }
 
   @Test("sensors that vanish, lie or hold rubbish are left out")
   func nonsense() {
     var layout = Machines.armBoard
-    for rubbish in ["", "hot", "99999999999999999999", "65535000", "-274000", "\u{0}", "67 166"] {
+    for name in layout.keys.filter({ $0.contains("hwmon") }) { layout[name] = nil }
+    for rubbish in ["", "hot", "99999999999999999999", "65535000", "-273000", "1000000000", "0", "\u{0}", "67 166"] {
       layout["sys/class/thermal/thermal_zone0/temp"] = rubbish
       #expect(FixtureTree.reading(layout) { SensorSnapshot.take($0).temperatures }.isEmpty, "\(rubbish)")
     }
@@ -71,6 +84,51 @@ struct SensorTests {
     var energy = Machines.intelLaptop
     energy["sys/class/powercap/intel-rapl:0/energy_uj"] = "262143328851"
     #expect(FixtureTree.reading(energy) { SensorSnapshot.take($0).energies }.isEmpty)
+  }
+
+  @Test("what may not be read is said, not guessed", .enabled(if: geteuid() != 0, "root may read everything"))
+  func denied() {
+    let tree = FixtureTree(Machines.intelLaptop)
+    chmod("\(tree.root)/sys/class/powercap/intel-rapl:0/energy_uj", 0)
+    let snapshot = SensorSnapshot.take(tree.files)
+    #expect(snapshot.energies.isEmpty)
+    #expect(snapshot.remarks == ["RAPL package-0 may be read by root alone (CVE-2020-8694)"])
+  }
+
+  @Test("files that are binary, folders, endless or not there have a reason each")
+  func unreadable() {
+    let tree = FixtureTree(["folder/file": "text", "large": String(repeating: "9", count: 10_000)])
+    func reason(_ path: String) -> String? {
+      if case .failure(let failure) = tree.files.bytes(path, limit: 4096) { return failure.description }
+      return nil
+    }
+    #expect(reason("folder/file") == nil)
+    #expect(reason("folder") == "Is a directory")
+    #expect(reason("nowhere") == "No such file or directory")
+    #expect(reason("large")?.contains("bytes") == true)
+    #expect(SystemFiles.Failure.system(EACCES).isDenied)
+    #expect(!SystemFiles.Failure.system(ENOENT).isDenied)
+  }
+
+  @Test("boards name chips after their zones: the processor's count, the radio's do not")
+  func zoneChips() {
+    let names = ["bigcore0_thermal", "soc_thermal", "package_thermal", "gpu_thermal", "wifi_thermal", "ddr_thermal"]
+    var layout: [String: String] = [:]
+    for (index, name) in names.enumerated() {
+      layout["sys/class/hwmon/hwmon\(index)/name"] = name
+      layout["sys/class/hwmon/hwmon\(index)/temp1_input"] = "50000"
+    }
+    let domains = FixtureTree.reading(layout) { SensorSnapshot.take($0).temperatures.map(\.domain) }
+    #expect(domains == [.processor, .processor, .processor, .graphics, .other, .other])
+  }
+
+  @Test("a counter that was reset is no wrap: hardware does not draw that much")
+  func counterReset() {
+    func reading(_ joules: Double) -> EnergyReading {
+      EnergyReading(sensor: "RAPL package-0", joules: joules, rangeJoules: 262_143)
+    }
+    #expect(reading(5).watts(since: reading(100_000), seconds: 1) == nil)
+    #expect(reading(5).watts(since: reading(262_140), seconds: 1) == 8)
   }
 
   @Test("power from two readings, through the wrap of the counter")
@@ -165,8 +223,8 @@ struct ContentionTests {
     var probe = ClockProbe()
     let flat = Contention(steal: 0, pressure: 0, utilisation: 1)
     #expect(probe.ratio(stepsPerSecond: 1, contention: flat) == nil)
-    probe.calibrate(stepsPerSecond: 8e8)
-    probe.calibrate(stepsPerSecond: 7e8)
+    probe.calibrate(stepsPerSecond: 8e8, contention: flat)
+    probe.calibrate(stepsPerSecond: 7e8, contention: flat)
     #expect(probe.ratio(stepsPerSecond: 6e8, contention: flat) == 0.75)
     #expect(probe.ratio(stepsPerSecond: 6e8, contention: Contention(steal: 0.1, pressure: 0, utilisation: 1)) == nil)
     #expect(probe.ratio(stepsPerSecond: 6e8, contention: Contention(steal: 0, pressure: 0.5, utilisation: 1)) == nil)

@@ -125,4 +125,91 @@ struct ThermalMonitorTests {
     #expect(monitor.model == before)
     #expect(abs(monitor.forecast(after: 1e9) - 2) < 1e-9)
   }
+
+  @Test("a sensor that vanishes or lies in the middle leaves its place to the next source, and is named")
+  func vanishing() {
+    var layout = Machines.armBoard
+    for name in layout.keys.filter({ $0.contains("hwmon") }) { layout[name] = nil }
+    for (second, rubbish) in ["-273000", "1000000000", "", "\u{1}\u{2}\u{3}", "0"].enumerated() {
+      let tree = FixtureTree(layout)
+      var monitor = ThermalMonitor(files: tree.files, envelope: envelope)
+      let before = monitor.sample(at: Double(second))
+      #expect(before.source == .sensor)
+      #expect(before.remarks.isEmpty)
+      tree.write("sys/class/thermal/thermal_zone0/temp", rubbish)
+      let after = monitor.sample(at: Double(second) + 1)
+      #expect(after.source == .model, "\(rubbish)")
+      #expect(after.celsius == nil)
+      #expect(after.headroom > 0.5 && after.headroom < before.headroom, "the model goes on from there")
+      #expect(after.remarks == ["thermal zone cpu-thermal stopped answering"])
+      tree.write("sys/class/thermal/thermal_zone0/temp", "67166")
+      let again = monitor.sample(at: Double(second) + 2)
+      #expect(again.source == .sensor)
+      #expect(again.remarks.isEmpty)
+    }
+  }
+
+  @Test("the first look at a hot machine says so at once")
+  func firstLook() {
+    var layout = Machines.armBoard
+    layout["sys/class/thermal/thermal_zone0/temp"] = "74000"
+    let tree = FixtureTree(layout)
+    var monitor = ThermalMonitor(files: tree.files, envelope: envelope)
+    #expect(monitor.state == .nominal)
+    #expect(monitor.sample(at: 0).state == .serious)
+  }
+
+  @Test("a clock set back costs nothing but the time it was set back; one that leaps gives means over the leap")
+  func clocks() {
+    var monitor = ThermalMonitor(files: FixtureTree.nothing, envelope: envelope)
+    let none = SensorSnapshot()
+    _ = monitor.update(at: 1e6, sensors: none, counters: nil, watts: 10)
+    let rest = monitor.model.headroom
+    #expect(monitor.update(at: 100, sensors: none, counters: nil, watts: 10).headroom == rest)
+    #expect(monitor.update(at: 110, sensors: none, counters: nil, watts: 10).headroom > rest)
+    #expect(abs(monitor.update(at: 1e9, sensors: none, counters: nil, watts: 5).headroom - 0.5) < 1e-9)
+    let settled = monitor.model
+    for time in [Double.nan, .infinity] { _ = monitor.update(at: time, sensors: none, counters: nil, watts: 50) }
+    #expect(monitor.model == settled)
+  }
+
+  @Test("cpufreq counts on bare metal, once it has moved, while the machine is busy; never in a guest")
+  func cpufreq() {
+    func run(_ files: SystemFiles, _ clocks: [Double]) -> [Double?] {
+      var monitor = ThermalMonitor(files: files, envelope: envelope)
+      return clocks.enumerated().map { second, hertz in
+        var sensors = SensorSnapshot()
+        sensors.clocks = [ClockReading(sensor: "cpufreq", domain: .processor, hertz: hertz, highestHertz: 4e9)]
+        return monitor.update(at: Double(second), sensors: sensors, counters: nil, utilisation: 0.9).clockRatio
+      }
+    }
+    let metal = FixtureTree(["sys/class/dmi/id/sys_vendor": "LENOVO\n"])
+    #expect(run(metal.files, [4e9, 4e9, 4e9]) == [nil, nil, nil])
+    let throttled = run(metal.files, [1e9, 4e9, 3e9])
+    #expect(throttled == [nil, 1, 0.75])
+    let guest = FixtureTree(Machines.cloudGuest)
+    #expect(run(guest.files, [1e9, 4e9, 3e9]) == [nil, nil, nil])
+  }
+
+  @Test("an idle core's clock is no measure for a busy machine's")
+  func clockClasses() {
+    var probe = ClockProbe()
+    let idle = Contention(steal: 0, pressure: 0, utilisation: 0.05)
+    let busy = Contention(steal: 0, pressure: 0, utilisation: 0.95)
+    probe.calibrate(stepsPerSecond: 8e8, contention: idle)
+    #expect(probe.ratio(stepsPerSecond: 6e8, contention: busy) == nil)
+    probe.calibrate(stepsPerSecond: 6e8, contention: busy)
+    #expect(probe.ratio(stepsPerSecond: 6e8, contention: busy) == 1)
+    #expect(probe.ratio(stepsPerSecond: 6e8, contention: idle) == 0.75)
+  }
+
+  @Test("a report can be asked what another load would do")
+  func outlook() throws {
+    var monitor = ThermalMonitor(files: FixtureTree.nothing, envelope: envelope)
+    let report = monitor.update(at: 0, sensors: SensorSnapshot(), counters: nil, watts: 4)
+    let outlook = try #require(report.outlook)
+    #expect(outlook.timeToLimit(dynamicWatts: 8) == .infinity)
+    #expect(outlook.timeToLimit(dynamicWatts: 18) == monitor.model.timeToLimit(load: 2))
+    #expect(abs(outlook.headroom(after: 1e9, dynamicWatts: 3) - 0.5) < 1e-12)
+  }
 }

@@ -3,8 +3,8 @@ public import FoundationEssentials
 import KelvinProfiling
 import Synchronization
 
-/// Watches the machine's heat with the best source it has, and names that source: temperature sensors with their limits,
-/// energy counters, throttle counters, or a model fed with utilisation.
+/// Watches the machine's heat with the best source it has, and names that source: temperature sensors with their
+/// limits, energy counters, throttle counters, or a model fed with utilisation.
 ///
 /// The model always runs along. It has two poles: headroom h = Σ hᵢ with dhᵢ/dt = (wᵢ·p − hᵢ)/τᵢ, where p is power over
 /// the power that can be sustained and the weights wᵢ and time constants τᵢ are those of the machine's class
@@ -20,7 +20,7 @@ public final class ThermalMonitor: Sendable {
   private let monitor: Mutex<KelvinProfiling.ThermalMonitor>
   private let began = ContinuousClock.now
 
-  /// Names of the machine classes that Kelvin knows, from the one that sustains least power to the one that sustains most.
+  /// Names of the machine classes that Kelvin knows, by the power that they sustain.
   public static var envelopes: [String] { ThermalEnvelope.shipped.map(\.name) }
 
   /// - Parameters:

@@ -2,9 +2,9 @@ import KelvinProfiling
 
 /// How hot the machine runs, with the meaning of Apple's `ProcessInfo.ThermalState`.
 ///
-/// Reached by headroom *h* (1.0 is the limit) and effective over reference clock *r*: nominal while h < 0.70 and r ≥ 0.97,
-/// fair while h < 0.85 and r ≥ 0.90, serious while h < 1.0 and r ≥ 0.75, else critical; a cooler state only with 0.03 to
-/// spare and after five seconds.
+/// Reached by headroom *h* (1.0 is the limit) and effective over reference clock *r*: nominal while h < 0.70 and
+/// r ≥ 0.97, fair while h < 0.85 and r ≥ 0.90, serious while h < 1.0 and r ≥ 0.75, else critical; a cooler state only
+/// with 0.03 to spare and after five seconds.
 public enum ThermalState: Int, Hashable, Sendable, Comparable, CaseIterable, CustomStringConvertible {
   /// Within normal limits.
   case nominal = 0

@@ -67,6 +67,11 @@ extension ModelConfiguration {
       units: computeUnits.selection, goal: goal.planned, isStrict: isStrict,
       precision: Precision(rawValue: precision.rawValue) ?? .automatic, threads: threadCount ?? defaultThreadCount,
       pins: pins, exclusions: excludedDevices, runs: max(0, expectedPredictions))
+    if goal == .sustained {
+      let envelope = ThermalEnvelope.assumed(for: MachineDescription(SystemFiles()))
+      options.request.power = .init(
+        idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts)
+    }
     options.function = functionName
     options.shapes = inputShapes.mapValues { Shape($0) }
     options.isDeterministic = isDeterministic

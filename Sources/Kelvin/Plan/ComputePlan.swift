@@ -19,8 +19,8 @@ public struct ComputePlan: Sendable {
     case oneShot = "one-shot"
     /// Predictions a second with several in flight: the device with most to do decides.
     case throughput
-    /// Predictions a second for hours: the lesser of 1/bottleneck and (P_sustainable − P_idle)/E, where E is the dynamic
-    /// energy of one prediction.
+    /// Predictions a second for hours: the lesser of 1/bottleneck and (P_sustainable − P_idle)/E, where E is the
+    /// dynamic energy of one prediction.
     case sustained
   }
 
@@ -72,8 +72,10 @@ public struct ComputePlan: Sendable {
     var index: [String: (layer: Int, share: Double)] = [:]
     for (number, (node, layer)) in pairs.enumerated() {
       for origin in node.origins {
-        usages[origin.name] = layer.usage
-        if origin.share > index[origin.name]?.share ?? -1 { index[origin.name] = (number, origin.share) }
+        if origin.share > index[origin.name]?.share ?? -1 {
+          index[origin.name] = (number, origin.share)
+          usages[origin.name] = layer.usage
+        }
         guard let cost = layer.cost else { continue }
         let before = costs[origin.name]
         costs[origin.name] = Cost(

@@ -129,6 +129,7 @@ private struct BenchmarkDocument: Encodable {
   /// `null` where no difference was measured.
   var winner: String?
   var notes: [String]
+  var simulation: SimulationDocument?
   /// Where the user gave up; absent where everything was measured.
   var interruption: String?
   var isPartial: Bool
@@ -136,7 +137,7 @@ private struct BenchmarkDocument: Encodable {
   var plan: Plan
 
   enum CodingKeys: String, CodingKey {
-    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes, interruption, plan
+    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes, interruption, plan, simulation
     case isPartial = "partial"
   }
 
@@ -151,6 +152,7 @@ private struct BenchmarkDocument: Encodable {
     try fields.encode(sentences, forKey: .sentences)
     try fields.encode(winner, forKey: .winner)
     try fields.encode(notes, forKey: .notes)
+    try fields.encodeIfPresent(simulation, forKey: .simulation)
     try fields.encodeIfPresent(interruption, forKey: .interruption)
     try fields.encode(isPartial, forKey: .isPartial)
     try fields.encode(plan, forKey: .plan)
@@ -166,6 +168,7 @@ private struct BenchmarkDocument: Encodable {
     sentences = result.verdict.sentences
     winner = result.verdict.winner.map { result.configurations[$0].label }
     notes = result.notes
+    simulation = result.simulation.map { SimulationDocument($0) }
     interruption = result.interruption
     isPartial = result.interruption != nil
     plan = result.bestPlan

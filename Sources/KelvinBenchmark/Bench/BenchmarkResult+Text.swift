@@ -4,10 +4,10 @@ import KelvinRuntime
 extension BenchmarkResult {
   /// What `kelvin bench` prints for people, line by line: starts, warm latency, the load that goes on, the verdict.
   package var lines: [String] {
-    var lines = ["\(model.name): \(workload.description)", machine.summary, ""]
-    lines += startTable
+    var lines =
+      "\(model.name): \(workload.description)".wrapped(indent: "  ") + machine.summary.wrapped(indent: "  ") + [""]
+    lines += startTable + [""] + warmTable
     if workload.kind != .oneShot { lines += [""] + sustainedTable }
-    lines += [""] + warmTable
     for configuration in configurations {
       guard let weights = configuration.weights else { continue }
       lines += "weights for \(configuration.label): \(weights.text)".wrapped(indent: "  ")
@@ -35,43 +35,43 @@ extension BenchmarkResult {
         "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ"
       }
     }
-    if !energies.isEmpty { lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(indent: "  ") }
+    if !energies.isEmpty {
+      lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(indent: "  ")
+    }
     lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(indent: "  ") }
     lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
+    if let simulation { lines += [""] + simulation.lines }
     return lines
   }
 
-  /// Times to the first answer, then of further ones, and how right the answers are.
+  /// Times to the first answer: with nothing cached, and with what was cached, its parts beside it.
   private var startTable: [String] {
-    var table = TextTable([
-      "Units", "cold", "start", "load", "compile", "first", "p50", "p90", "top-1", "largest Δ",
-    ])
+    var table = TextTable(["Starts", "cold", "cached", "launch", "load", "compile", "first"])
     for configuration in configurations {
-      let warm = configuration.warm
-      let agreement = configuration.agreement
       table.add([
-        mark(configuration), text(configuration.coldTotal), text(configuration.total), text(configuration.load),
-        text(configuration.compile), text(configuration.first), text(warm?.p50), text(warm?.p90),
-        agreement?.top1.map { HumanReadable.percent($0, decimals: 0) } ?? "—",
-        agreement.map { HumanReadable.significant($0.largestDifference) } ?? "—",
+        mark(configuration), text(configuration.coldTotal), text(configuration.total),
+        text(configuration.launch.flatMap { $0 > 0 ? $0 : nil }), text(configuration.load), text(configuration.compile),
+        text(configuration.first),
       ])
     }
-    return table.lines
+    return table.lines(width: 80, leavingOut: ["launch"])
   }
 
-  /// The warm part in detail: its percentile as MLPerf claims it, and the mean difference from the reference.
+  /// Further inferences, and how right they are. `claimed` is the 90th percentile as MLPerf's early stopping allows it.
   private var warmTable: [String] {
-    var table = TextTable(["Warm", "n", "p50", "p90", "p90 at 99 %", "p99", "mean Δ", "inputs"])
+    var table = TextTable(["Warm", "n", "p50", "p90", "claimed", "p99", "top-1", "largest Δ", "mean Δ"])
     for configuration in configurations {
       guard let warm = configuration.warm else { continue }
       let agreement = configuration.agreement
       table.add([
         mark(configuration), "\(warm.count)", text(warm.p50), text(warm.p90),
         configuration.earlyStopping?.estimate.map { text($0) } ?? "too few", text(warm.p99),
-        agreement.map { HumanReadable.significant($0.meanDifference) } ?? "—", agreement.map { "\($0.inputs)" } ?? "—",
+        agreement?.top1.map { HumanReadable.percent($0, decimals: 0) } ?? "—",
+        agreement.map { HumanReadable.significant($0.largestDifference) } ?? "—",
+        agreement.map { HumanReadable.significant($0.meanDifference) } ?? "—",
       ])
     }
-    return table.lines
+    return table.lines(width: 80, leavingOut: ["p99", "n"])
   }
 
   private var sustainedTable: [String] {
@@ -89,7 +89,8 @@ extension BenchmarkResult {
       ])
     }
     let sources = Set(configurations.map(\.thermalSource)).subtracting([""]).sorted()
-    return table.lines + sources.flatMap { "heat from: \($0)".wrapped(indent: "  ") }
+    return table.lines(width: 80, leavingOut: ["p99", "drift"])
+      + sources.flatMap { "heat from: \($0)".wrapped(indent: "  ") }
   }
 
   private static func trialTable(_ configuration: ConfigurationResult) -> [String] {
@@ -101,7 +102,7 @@ extension BenchmarkResult {
         HumanReadable.seconds(entry.latency.p50), "\(entry.latency.count)",
       ])
     }
-    return table.lines
+    return table.lines(width: 80, leavingOut: ["n"])
   }
 
   private static func describe(_ fit: DecayFit) -> String {

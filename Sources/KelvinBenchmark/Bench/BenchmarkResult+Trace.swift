@@ -29,6 +29,11 @@ extension BenchmarkResult {
           TraceCounter(
             name: "heat, \(configuration.label)", at: offset + point.at,
             values: ["headroom": point.headroom, "state": Double(point.state.rawValue)]))
+        for (name, value) in [("clock ratio", point.clockRatio), ("watts", point.watts)] {
+          guard let value else { continue }
+          trace.counters.append(
+            TraceCounter(name: "\(name), \(configuration.label)", at: offset + point.at, values: [name: value]))
+        }
       }
       var actions = Trace()
       for action in sustained.actions { actions.record(action) }

@@ -150,6 +150,8 @@ extension BenchmarkRunner {
     }
     let energy = Set(contestants.map(\.energySource)).subtracting([""]).sorted()
     if !energy.isEmpty { notes.append("energy \(energy.joined(separator: "; "))") }
+    let remarks = contestants.reduce(into: Set<String>()) { $0.formUnion($1.thermalRemarks) }
+    if !remarks.isEmpty { notes.append("heat: \(remarks.sorted().prefix(6).joined(separator: "; "))") }
     describeContention(contestants)
   }
 
@@ -158,7 +160,7 @@ extension BenchmarkRunner {
     let rule =
       "warm inferences follow MLPerf's SingleStream: the next begins when the last is done, until at least"
       + " \(workload.iterations) are made in at least \(HumanReadable.seconds(workload.warmSeconds)); the metric is the"
-      + " 90th percentile, and its estimate with 99 % confidence is LoadGen's early stopping (binomial)"
+      + " 90th percentile, and what may be claimed of it with 99 % confidence is by LoadGen's early stopping (binomial)"
     let isFull = workload.iterations >= 1024 && workload.warmSeconds >= 60
     return rule + (isFull ? "" : "; this is a quick run: MLPerf asks for 1024 queries in 60 s")
   }
@@ -182,7 +184,9 @@ extension BenchmarkRunner {
     guard windows > 0 else { return }
     let disturbed = contestants.reduce(0) { $0 + $1.contention.disturbed }
     func mean(_ share: (ContentionSummary) -> Double?) -> Double? {
-      let known = contestants.compactMap { contestant in share(contestant.contention).map { ($0, contestant.contention) } }
+      let known = contestants.compactMap { contestant in
+        share(contestant.contention).map { ($0, contestant.contention) }
+      }
       let count = known.reduce(0) { $0 + $1.1.windows }
       return count > 0 ? known.reduce(0) { $0 + $1.0 * Double($1.1.windows) } / Double(count) : nil
     }
@@ -214,66 +218,5 @@ extension BenchmarkRunner {
         }
     ).union([host])
     return subject.context.inventory.devices.map(\.info).filter { used.contains($0.id) }.map { ReportDevice($0) }
-  }
-}
-
-extension Contestant {
-  /// Everything that was timed.
-  var samples: [BenchmarkSample] {
-    var samples = coldStarts.enumerated().map { BenchmarkSample(phase: .coldStart, round: $0, seconds: $1.total) }
-    samples += starts.enumerated().map { .init(phase: .start, round: $0, seconds: $1.total) }
-    for (round, burst) in warm.enumerated() {
-      samples += burst.map { .init(phase: .warm, round: round, seconds: $0) }
-    }
-    var offset = 0.0
-    var next = 0
-    for (round, slice) in slices.enumerated() {
-      for frame in slice.frames {
-        let at = offset + frame.start
-        while next + 1 < heat.count, heat[next + 1].at <= at { next += 1 }
-        let state = heat.indices.contains(next) ? heat[next].state : nil
-        samples.append(.init(phase: .sustained, round: round, seconds: frame.latency, at: at, thermal: state))
-      }
-      offset += slice.elapsed
-    }
-    return samples
-  }
-
-  /// The slices put end to end; nil where nothing was answered.
-  func sustained(isPaced: Bool) -> ConfigurationResult.Sustained? {
-    var points: [ReportSeries.Point] = []
-    var completions: [Double] = []
-    var services: [Double] = []
-    var starts: [Double] = []
-    var offset = 0.0
-    for slice in slices {
-      for frame in slice.frames {
-        points.append(.init(at: offset + frame.arrival, latency: frame.latency))
-        completions.append(offset + frame.end)
-        services.append(frame.service)
-        starts.append(offset + frame.start)
-      }
-      offset += slice.elapsed
-    }
-    guard let latency = try? LatencyStatistics(points.map(\.latency)) else { return nil }
-    let answered = slices.filter { !$0.frames.isEmpty }
-    func statistics(_ slice: FrameSlice?) -> LatencyStatistics? {
-      answered.count > 1 ? slice.flatMap { try? LatencyStatistics($0.frames.map(\.latency)) } : nil
-    }
-    let drift =
-      isPaced
-      ? ThroughputDrift.paced(completions: completions, start: 0, end: offset)
-      : ThroughputDrift.backToBack(latencies: answered.map(\.secondsPerFrame))
-    let perFrame = answered.map(\.secondsPerFrame)
-    let rate = isPaced ? Double(points.count) / max(offset, 1e-9) : (try? LatencyStatistics(perFrame)).map { 1 / $0.mean }
-    let order = starts.indices.sorted { starts[$0] < starts[$1] }
-    return .init(
-      latency: latency, first: statistics(answered.first), last: statistics(answered.last), throughput: rate ?? 0,
-      drift: drift, served: points.count, dropped: slices.reduce(0) { $0 + $1.dropped },
-      skipped: slices.reduce(0) { $0 + $1.skipped },
-      fit: try? DecayFit(times: order.map { starts[$0] }, latencies: order.map { services[$0] }),
-      points: points.sorted { $0.at < $1.at }, heat: heat,
-      joulesPerInference: joules.map { $0 / Double(points.count) }, energySource: energySource, pipeline: pipeline,
-      actions: actions, duration: offset)
   }
 }

@@ -15,7 +15,7 @@ extension BenchmarkRunner {
     let slices = min(max(6, Int(min(workload.duration / 5, 1000))), 20, frames)
     let seconds = workload.duration / Double(slices)
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
-    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores)
+    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
     let inputs = subject.inputs[0]
     try runRounds(.sustained, planned: slices, contestants) { contestant, round in
       if contestants.count > 1 { try contestant.infer() }
@@ -32,7 +32,8 @@ extension BenchmarkRunner {
           rate: recent.frames.last.map { Double(recent.frames.count) / max($0.end, 1e-9) }, dropped: recent.dropped,
           state: report.state.name)
         let left = max(0, whole - done - (now - began))
-        live.advance(1 - left / whole, contestant.configuration.label, left: left)
+        live.advance(
+          1 - left / whole, contestant.configuration.label, left: left, isRepeating: round >= slices)
       }
       var slice = FrameSlice()
       meter.start()
@@ -155,8 +156,11 @@ extension Contestant {
   var sustainedSeconds: Double { slices.reduce(0) { $0 + $1.elapsed } }
 
   func record(_ report: ThermalReport, at time: Double) {
-    heat.append(.init(at: time, state: report.state, headroom: report.headroom))
+    heat.append(
+      .init(
+        at: time, state: report.state, headroom: report.headroom, clockRatio: report.clockRatio, watts: report.watts))
     thermalSource = report.sourceDescription
+    thermalRemarks.formUnion(report.remarks)
     var report = report
     report.at = time
     if let action = governor?.update(report) { actions.append(action) }
@@ -178,7 +182,8 @@ extension Contestant {
     for transfer in explanation.solution.transfers {
       for device in Set([transfer.from, transfer.to]) { add(device, transfer.seconds) }
     }
-    return seconds.max { ($0.value, $1.key) < ($1.value, $0.key) }.map { Bottleneck(resource: $0.key, seconds: $0.value) }
+    return seconds.max { ($0.value, $1.key) < ($1.value, $0.key) }
+      .map { Bottleneck(resource: $0.key, seconds: $0.value) }
   }
 
   /// Compiles the ranked plans whose energy for a frame is known to be less, the leanest last.

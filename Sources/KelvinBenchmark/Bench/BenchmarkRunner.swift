@@ -187,7 +187,8 @@ package final class BenchmarkRunner {
         if burst.count >= queries + 1_000_000 { break }
       }
       live.note(contestant.configuration.label, latencies: contestant.warm.joined().suffix(512) + burst)
-      live.advance(Double(round + 1) / Double(rounds), contestant.configuration.label)
+      live.advance(
+        Double(round + 1) / Double(rounds), contestant.configuration.label, isRepeating: round >= rounds)
     }
   }
 }

@@ -140,6 +140,8 @@ package struct BenchmarkResult: Sendable {
   package var interruption: String?
   /// For each phase, the rounds that were disturbed by others.
   package var disturbedRounds: [BenchmarkSample.Phase: Set<Int>]
+  /// The same stream on a machine of another class; nil where none was asked for.
+  package var simulation: StreamComparison?
 
   /// The plan worth keeping.
   package var bestPlan: Plan { configurations[verdict.best].plan }

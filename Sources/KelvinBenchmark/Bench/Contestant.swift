@@ -28,6 +28,8 @@ final class Contestant {
   var contention = ContentionSummary()
   var joules: Double? = 0
   var energySource = ""
+  /// What limits trust in what was said of heat.
+  var thermalRemarks: Set<String> = []
   var agreement: ReportAgreement?
   var pipeline: ConfigurationResult.Pipeline?
   var pipelined: PipelinedSessions?

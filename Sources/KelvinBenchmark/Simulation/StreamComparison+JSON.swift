@@ -92,7 +92,7 @@ package struct SimulationDocument: Encodable {
         overtaken: labels[$0.overtaken], overtaking: labels[$0.overtaking], at: $0.at, minutes: $0.minutes,
         measure: $0.measure.rawValue, evenAt: $0.evenAt)
     }
-    sentences = comparison.crossovers.map { comparison.sentence($0) } + comparison.verdict
+    sentences = comparison.sentences
     verdict = comparison.verdict.last ?? ""
   }
 }

@@ -3,8 +3,16 @@ import KelvinProfiling
 extension StreamComparison {
   /// What a simulation says to people, in lines of at most 80 columns.
   package var lines: [String] {
-    heading + [""] + table + [""] + crossovers.flatMap { "- \(sentence($0))".wrapped(indent: "  ") } + actionLines
+    heading + [""] + table + list("Crossovers", crossovers.map(sentence)) + list("Governor", actions)
+      + list("Where power comes from", Set(simulation.plans.map { "\($0.label): \($0.energySource)" }).sorted())
       + [""] + verdict.flatMap { $0.wrapped() }
+  }
+
+  /// What reports find worth saying: each crossover, then the verdict.
+  package var sentences: [String] { crossovers.map(sentence) + verdict }
+
+  private func list(_ title: String, _ entries: [String]) -> [String] {
+    entries.isEmpty ? [] : ["", title] + entries.flatMap { "- \($0)".wrapped(indent: "  ") }
   }
 
   private var heading: [String] {
@@ -71,14 +79,13 @@ extension StreamComparison {
     return "\(minute): \(detail)\(even ?? "")"
   }
 
-  private var actionLines: [String] {
+  /// The first dozen of what the governor did.
+  private var actions: [String] {
     guard let governed else { return [] }
-    guard !governed.actions.isEmpty else { return ["- the governor had nothing to do"] }
-    let shown = governed.actions.prefix(12).flatMap {
-      "- \(HumanReadable.seconds($0.at)): \($0.text)".wrapped(indent: "  ")
-    }
+    guard !governed.actions.isEmpty else { return ["nothing to do"] }
     let more = governed.actions.count - 12
-    return ["", "Governor"] + shown + (more > 0 ? ["- and \(more) more"] : [])
+    return governed.actions.prefix(12).map { "\(HumanReadable.seconds($0.at)): \($0.text)" }
+      + (more > 0 ? ["and \(more) more"] : [])
   }
 
   /// The last sentence recommends.

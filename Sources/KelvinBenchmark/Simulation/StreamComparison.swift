@@ -1,5 +1,5 @@
 import Glibc
-import KelvinProfiling
+package import KelvinProfiling
 
 /// Several plans on the same simulated stream, one after the other on a rested machine, and once all of them under a
 /// governor.
@@ -46,6 +46,12 @@ package struct StreamComparison: Sendable {
     }
     crossovers.sort { ($0.at, $0.overtaken, $0.overtaking) < ($1.at, $1.overtaken, $1.overtaking) }
   }
+
+  /// The runs as reports draw them.
+  package var series: [ReportSeries] { (runs + [governed].compactMap { $0 }).map(\.series) }
+
+  /// The governed run for Perfetto, or without one the first.
+  package var trace: Trace { (governed ?? runs[0]).trace }
 
   /// The plan with the best last tenth: by rate, or by latency where rates are equal within a hundredth.
   package var bestSettled: Int { best { Array($0.windows.suffix(max(1, $0.windows.count / 10))) } }

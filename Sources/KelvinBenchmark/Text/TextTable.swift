@@ -7,9 +7,31 @@ struct TextTable {
   mutating func add(_ row: [String]) { rows.append(row) }
 
   /// Columns that are empty or "—" in every row but the header are left out.
-  var lines: [String] {
-    let columns = (rows.first ?? []).indices.filter { column in
-      column == 0 || rows.dropFirst().contains { !["", "—"].contains($0[column]) }
+  var lines: [String] { lines(without: []) }
+
+  /// At most `width` columns wide: those named are left out one after the other, then first cells lose their ends.
+  func lines(width: Int, leavingOut droppable: [String]) -> [String] {
+    var hidden: Set<String> = []
+    var result = lines(without: hidden)
+    for title in droppable where result.contains(where: { $0.count > width }) {
+      hidden.insert(title)
+      result = lines(without: hidden)
+    }
+    let excess = (result.map(\.count).max() ?? 0) - width
+    guard excess > 0 else { return result }
+    var shorter = self
+    let room = max(8, (rows.map { $0[0].count }.max() ?? 0) - excess)
+    shorter.rows = rows.map { row in
+      [row[0].count > room ? "\(row[0].prefix(room - 1))…" : row[0]] + row.dropFirst()
+    }
+    return shorter.lines(without: hidden)
+  }
+
+  private func lines(without hidden: Set<String>) -> [String] {
+    let header = rows.first ?? []
+    let columns = header.indices.filter { column in
+      column == 0
+        || !hidden.contains(header[column]) && rows.dropFirst().contains { !["", "—"].contains($0[column]) }
     }
     let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in

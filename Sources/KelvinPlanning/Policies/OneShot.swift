@@ -6,8 +6,8 @@ package struct OneShot: Policy {
   package let goal = Goal.oneShot
 
   private let searchMoves: Int
-  /// Searches for the corners of the envelope; fewer on graphs so large that each takes long.
-  private var flipSearches: Int { 64 }
+  /// Searches for the corners of the envelope; fewer on graphs or sets of devices so large that each takes long.
+  private static let flipSearches = 64
   private static let mostExactSets = 16
 
   package init(searchMoves: Int = 100_000_000) { self.searchMoves = searchMoves }
@@ -24,7 +24,8 @@ package struct OneShot: Policy {
     let found = try search.best(inferences: inferences)
     var solution = Self.solution(index, found.plan, inferences, found.isExact ? .exact : .approximate, found.lowerBound)
     solution.searchStates = found.states
-    let limit = max(4, min(flipSearches, searchMoves / max(1, 64 * found.states)))
+    let searches = Self.flipSearches >> max(0, search.optional.count - 4)
+    let limit = max(4, min(searches, searchMoves / max(1, 64 * found.states)))
     let (flips, isComplete) = try FlipSearch(search: search, limit: limit).run()
     solution.flips = flips
     if problem.start == nil, !index.startSeconds.contains(where: { $0 > 0 }) {

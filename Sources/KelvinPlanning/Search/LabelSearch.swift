@@ -24,6 +24,7 @@ struct LabelSearch {
   private var guides: [Guide] = []
   private var index: ProblemIndex { loads.index }
   private static let mostNodes = 4_096
+  private static let mostDevices = 4
   private static let mostUnitGuides = 4
   /// Elementary moves of one label, roughly, and how many labels a step keeps however little budget is left.
   private static let movesPerLabel = 48
@@ -35,7 +36,7 @@ struct LabelSearch {
     self.loads = loads
     self.frontier = frontier
     self.budget = budget
-    guard loads.index.nodeCount <= Self.mostNodes else { return }
+    guard loads.index.nodeCount <= Self.mostNodes, loads.index.deviceCount <= Self.mostDevices else { return }
     let units = (0..<min(loads.count, Self.mostUnitGuides)).map { unit in
       (0..<loads.count).map { $0 == unit ? 1.0 : 0 }
     }
@@ -139,8 +140,11 @@ struct LabelSearch {
   private func narrow(_ groups: inout [State], _ labels: Labels, to most: Int) -> Bool {
     let all = groups.flatMap(\.labels)
     guard all.count > most else { return false }
-    let bar = all.map { labels.floor[$0] }.sorted()[most - 1]
-    for group in groups.indices { groups[group].labels.removeAll { labels.floor[$0] > bar } }
+    var isKept = Array(repeating: false, count: labels.count)
+    for label in all.sorted(by: { (labels.floor[$0], $0) < (labels.floor[$1], $1) }).prefix(most) {
+      isKept[label] = true
+    }
+    for group in groups.indices { groups[group].labels.removeAll { !isKept[$0] } }
     return true
   }
 

@@ -4,6 +4,7 @@ struct MemoryLimits {
   private let frontier: Frontier
   private let budget: Int
   private static let rounds = 40
+  private static let mostPlacements = 20_000
 
   init(search: LatencySearch) {
     index = search.index
@@ -69,9 +70,19 @@ struct MemoryLimits {
 
   /// `found` when it fits; else the best fitting plan among those that a rising price per byte on the crowded devices
   /// gives, with `found` as the lower bound.
+  ///
+  /// Where there are few placements all are looked at, each with its cheapest copies: with two devices there are no others,
+  /// so that the plan is exact.
   func fit(_ found: LatencySearch.Found) throws(PlanningError) -> LatencySearch.Found {
-    guard var excess = firstExcess(found.placement, found.evaluation) else { return found }
     let count = index.deviceCount
+    guard var excess = firstExcess(found.placement, found.evaluation) else { return found }
+    if let all = enumerated() {
+      guard var best = all.best else { throw crowded(excess) }
+      let isExact = found.method == .exact && count <= 2
+      best.lowerBound = isExact ? best.evaluation.total : found.lowerBound
+      best.method = isExact || best.evaluation.total <= found.lowerBound ? .exact : .approximate
+      return best
+    }
     let search = LatencySearch(index, budget: budget / 20, frontier: frontier)
     var bytes = Array(repeating: 0.0, count: index.nodeCount)
     for node in 0..<index.nodeCount {
@@ -101,15 +112,53 @@ struct MemoryLimits {
       }
       if consider(try search.placement(seconds: seconds)) { break }
     }
-    guard var best else {
-      throw .infeasible(
-        node: index.nodeNames[excess.node],
-        "no plan was found that keeps '\(index.deviceNames[excess.device])' within "
-          + "\(index.memory[excess.device]) bytes when it runs",
-        remedy: "allow more memory or another device")
-    }
+    guard var best else { throw crowded(excess) }
     best.method = best.evaluation.total <= found.lowerBound ? .exact : .approximate
     best.lowerBound = found.lowerBound
     return best
+  }
+  private func crowded(_ excess: (node: Int, device: Int)) -> PlanningError {
+    .infeasible(
+      node: index.nodeNames[excess.node],
+      "no plan was found that keeps '\(index.deviceNames[excess.device])' within "
+        + "\(index.memory[excess.device]) bytes when it runs",
+      remedy: "allow more memory or another device")
+  }
+
+  private struct Enumeration {
+    /// `nil` where none fits.
+    var best: LatencySearch.Found?
+  }
+
+  /// The best of all placements that fit; `nil` where there are too many to look at.
+  private func enumerated() -> Enumeration? {
+    let count = index.deviceCount
+    let choices = (0..<index.nodeCount).map { node in
+      (0..<count).filter { index.seconds(node, on: $0).isFinite }
+    }
+    var placements = 1
+    for choice in choices {
+      placements *= choice.count
+      if placements > Self.mostPlacements { return nil }
+    }
+    var placement = Array(repeating: 0, count: index.nodeCount)
+    var best: LatencySearch.Found?
+    func place(_ node: Int, _ seconds: Double) {
+      if let best, seconds >= best.evaluation.total { return }
+      guard node < placement.count else {
+        guard let evaluation = Evaluation(index, placement),
+          best.map({ evaluation.total < $0.evaluation.total }) ?? true, firstExcess(placement, evaluation) == nil
+        else { return }
+        best = LatencySearch.Found(
+          placement: placement, evaluation: evaluation, method: .approximate, lowerBound: 0, states: placements)
+        return
+      }
+      for device in choices[node] {
+        placement[node] = device
+        place(node + 1, seconds + index.seconds(node, on: device))
+      }
+    }
+    place(0, 0)
+    return Enumeration(best: best)
   }
 }

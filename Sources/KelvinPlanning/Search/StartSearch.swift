@@ -28,6 +28,8 @@ struct StartSearch {
   let optional: [Int]
 
   private static let tolerance = 1e-12
+  /// Sets that are searched; what the others could give is then only bounded.
+  private static let mostSearches = 48
 
   init(_ index: ProblemIndex, budget: Int) {
     self.index = index
@@ -84,12 +86,18 @@ struct StartSearch {
     var states = 0
     var solved: [(set: Int, bound: Double, used: Int)] = []
     var failure: PlanningError?
+    var searches = 0
     for set in sets {
       let above = solved.filter { $0.set & set == set }
       let floor = above.lazy.map(\.bound).max() ?? 0
       let least = index.load + startSeconds(of: set) + inferences * floor
       if let best, least >= best.total(inferences) { continue }
       if above.contains(where: { $0.used & set == $0.used }) { continue }
+      if searches == Self.mostSearches {
+        bound = min(bound, least)
+        continue
+      }
+      searches += 1
       let search = LatencySearch(
         restricted(to: set, inferences: inferences), budget: budget, frontier: frontier)
       do {

@@ -13,7 +13,8 @@ enum AxisScale {
       let anchor: Markup = number == 0 ? "start" : number == axis.ticks.count - 1 ? "end" : "middle"
       let odd: Markup = number.isMultiple(of: 2) ? "" : " class=\"odd\""
       return """
-        <text\(odd) x="\(share: axis.share(tick))" y="\(y)" text-anchor="\(anchor)">\(HumanReadable.seconds(tick))</text>
+        <text\(odd) x="\(share: axis.share(tick))" y="\(y)" text-anchor="\(anchor)">\
+        \(HumanReadable.seconds(tick))</text>
         """
     }
   }

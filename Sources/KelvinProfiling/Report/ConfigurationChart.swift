@@ -47,8 +47,8 @@ enum ConfigurationChart {
       let bars: [Markup] = parts(configuration).enumerated().map { number, part in
         defer { x += part.seconds }
         return """
-          <rect class="part part\(number)" x="\(share: axis.share(x))" y="7" width="\(share: axis.share(part.seconds))" \
-          height="16"><title>\(part.name): \(HumanReadable.seconds(part.seconds))</title></rect>
+          <rect class="part part\(number)" x="\(share: axis.share(x))" y="7" \
+          width="\(share: axis.share(part.seconds))" height="16"><title>\(part.name): \(HumanReadable.seconds(part.seconds))</title></rect>
           """
       }
       return row(
@@ -89,8 +89,8 @@ enum ConfigurationChart {
   /// The numbers below a chart of rows.
   static func scale(_ axis: ChartAxis) -> Markup {
     return """
-      <div class="row scale" aria-hidden="true"><span></span><svg width="100%" height="16">\(AxisScale.texts(axis, y: 12))</svg><span></span>\
-      </div>
+      <div class="row scale" aria-hidden="true"><span></span><svg width="100%" height="16">\
+      \(AxisScale.texts(axis, y: 12))</svg><span></span></div>
       """
   }
 }

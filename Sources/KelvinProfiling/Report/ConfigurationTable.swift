@@ -87,7 +87,7 @@ enum ConfigurationTable {
     }
     if configurations.contains(where: { $0.agreement != nil }) {
       notes.append(
-        "Agreement: inputs with the same best class as the reference device; largest and mean difference of the outputs."
+        "Agreement: inputs with the same best class as the reference device; largest and mean difference of outputs."
       )
     }
     let energies = Set(configurations.filter { $0.joules != nil }.map(\.energySource)).subtracting([""]).sorted()

@@ -65,7 +65,8 @@ struct CostChart {
     return """
       <div class="scroll plot" tabindex="0" role="group" aria-label="Cost of each layer on every device">\
       <svg class="axis" width="92" height="\(height)" aria-hidden="true">\(axis)</svg>\
-      <svg class="chart costs" width="\(width)" height="\(height)">\(grid)\(bars)\(marks)\(runs())\(crosses)\(hits)</svg>\
+      <svg class="chart costs" width="\(width)" height="\(height)">\(grid)\(bars)\(marks)\(runs())\(crosses)\
+      \(hits)</svg>\
       </div><p class="key">\(key())</p>
       """
   }
@@ -185,7 +186,10 @@ struct CostChart {
     }
     return shapes + [
       "<span>filled: runs there</span><span>hollow: measured elsewhere</span><span>dotted: estimated</span>",
-      "<span><svg width=\"12\" height=\"12\" aria-hidden=\"true\"><rect class=\"moving\" width=\"12\" height=\"12\"/></svg>transfers</span>",
+      """
+      <span><svg width="12" height="12" aria-hidden="true"><rect class="moving" width="12" height="12"/></svg>\
+      transfers</span>
+      """,
     ]
   }
 }

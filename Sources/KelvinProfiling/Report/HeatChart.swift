@@ -25,7 +25,9 @@ enum HeatChart {
         """)
       if state != .nominal {
         labels.append(
-          "<text x=\"100%\" dx=\"-8\" y=\"\(y(low) + 4)\" text-anchor=\"end\">\(HumanReadable.fixed(low, decimals: 2))</text>"
+          """
+          <text x="100%" dx="-8" y="\(y(low) + 4)" text-anchor="end">\(HumanReadable.fixed(low, decimals: 2))</text>
+          """
         )
       }
     }

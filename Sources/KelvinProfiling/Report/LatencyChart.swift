@@ -1,5 +1,6 @@
-/// Latency over time, one chart for each configuration on a common scale; under it, on the same time axis, headroom
-/// over the bands of the thermal states, and the state itself. Disturbed stretches and a governor's actions are marked.
+/// Latency over time, one chart for each configuration on a common scale, simulated ones on one of their own. Under it, on
+/// the same time axis, headroom over the bands of the thermal states, and the state itself. Disturbed stretches and a
+/// governor's actions are marked.
 enum LatencyChart {
   private static let plot = 150.0
   private static let windows = 200
@@ -13,18 +14,23 @@ enum LatencyChart {
   static func section(_ input: ReportInput) -> Markup {
     let series = input.series.filter { !$0.points.isEmpty }
     guard !series.isEmpty else { return "" }
+    let groups = [false, true].map { isSimulated in charts(series.filter { $0.isSimulated == isSimulated }) }
+    return """
+      <section id="heat"><h2>Latency over time, and heat</h2><p class="key"><span>line: median</span>\
+      <span>band: up to p90</span><span>dashed: fitted decay</span><span><svg width="16" height="12" \
+      aria-hidden="true"><rect width="16" height="12" style="fill:url(#wait)"/></svg>disturbed by others</span>\
+      <span>numbered: what the governor did</span></p>\(groups.flatMap { $0 })</section>
+      """
+  }
+
+  /// Charts with axes in common.
+  private static func charts(_ series: [ReportSeries]) -> [Markup] {
     let reduced = series.map { reduce($0.points) }
     let highest = reduced.flatMap { $0.map(\.p90) }.max() ?? 0
     let times = series.flatMap { $0.points.map(\.at) + $0.heat.map(\.at) + $0.actions.map(\.at) }
     let value = ChartAxis(upTo: highest, about: 3)
     let time = ChartAxis(upToTime: times.filter(\.isFinite).max() ?? 0, about: 8)
-    let charts: [Markup] = zip(series, reduced).map { draw($0, $1, value: value, time: time) }
-    return """
-      <section id="heat"><h2>Latency over time, and heat</h2><p class="key"><span>line: median</span>\
-      <span>band: up to p90</span><span>dashed: fitted decay</span><span><svg width="16" height="12" \
-      aria-hidden="true"><rect width="16" height="12" style="fill:url(#wait)"/></svg>disturbed by others</span>\
-      <span>numbered: what the governor did</span></p>\(charts)</section>
-      """
+    return zip(series, reduced).map { draw($0, $1, value: value, time: time) }
   }
 
   private static func reduce(_ points: [ReportSeries.Point]) -> [Window] {

@@ -7,7 +7,8 @@ enum LayerTable {
     return """
       <div class="scroll tall" tabindex="0" role="group" aria-label="Layers"><table class="layers">
       <thead><tr><th scope="col">Layer</th><th scope="col" class="left">Runs on</th>\(head)\
-      \(moves ? "<th scope=\"col\" class=\"left\">Transfers</th>" : "" as Markup)<th scope="col">Regret</th><th scope="col" class="left">Reason</th></tr>\
+      \(moves ? "<th scope=\"col\" class=\"left\">Transfers</th>" : "" as Markup)\
+      <th scope="col">Regret</th><th scope="col" class="left">Reason</th></tr>\
       </thead><tbody>\(rows)</tbody></table></div>
       """
   }
@@ -42,7 +43,9 @@ enum LayerTable {
     let chosen: Markup = device == node.device ? "chosen" : ""
     let text = HumanReadable.seconds(seconds)
     let bar: Markup =
-      "<i class=\"bar\" style=\"width:\(share: most > 0 ? seconds / most : 0);background:\(palette.colour(device))\"></i>"
+      """
+      <i class="bar" style="width:\(share: most > 0 ? seconds / most : 0);background:\(palette.colour(device))"></i>
+      """
     if candidate.isMeasured { return "<td class=\"\(chosen)\">\(text)\(bar)</td>" }
     return "<td class=\"\(chosen) est\" title=\"estimated\">≈ \(text)\(bar)</td>"
   }

@@ -1,6 +1,7 @@
 /// One colour, one pattern and one letter for each device, by its place in the input. Any two colours are at least 14
 /// apart in CIELAB (19 in the light scheme, 28 the first three) for normal sight and for simulated protanopia,
-/// deuteranopia and tritanopia, as `dev/make-palette.py` simulates them; patterns and letters are told apart by everybody.
+/// deuteranopia and tritanopia, as `dev/make-palette.py` simulates them; patterns and letters are told apart by
+/// everybody.
 struct ReportPalette {
   static let count = 6
   private let index: [String: Int]

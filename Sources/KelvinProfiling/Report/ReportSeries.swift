@@ -27,11 +27,19 @@ package struct ReportSeries: Sendable, Hashable, Codable {
     package var state: ThermalState
     /// 1.0 is the limit.
     package var headroom: Double
+    /// Effective over reference clock, while it can be told.
+    package var clockRatio: Double?
+    /// The machine's power, measured or estimated.
+    package var watts: Double?
 
-    package init(at: Double, state: ThermalState, headroom: Double) {
+    package init(
+      at: Double, state: ThermalState, headroom: Double, clockRatio: Double? = nil, watts: Double? = nil
+    ) {
       self.at = at
       self.state = state
       self.headroom = headroom
+      self.clockRatio = clockRatio
+      self.watts = watts
     }
   }
 

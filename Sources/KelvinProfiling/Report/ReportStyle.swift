@@ -32,7 +32,8 @@ enum ReportStyle {
     :focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:4px}
     .chip{display:inline-flex;align-items:center;gap:7px;white-space:nowrap}.chip svg,.badge{flex:none}
     .legend,.key{display:flex;flex-wrap:wrap;gap:6px 20px;font-size:14px;margin:8px 0 14px}
-    .key{font-size:13px;color:var(--soft);margin:10px 0 0}.key span,.legend>span{display:inline-flex;align-items:center;gap:6px}
+    .key{font-size:13px;color:var(--soft);margin:10px 0 0}\
+    .key span,.legend>span{display:inline-flex;align-items:center;gap:6px}
     .tag{display:inline-block;font-size:12px;font-weight:600;border-radius:9px;padding:0 8px;background:var(--accent);\
     color:var(--bg);white-space:nowrap}
     .facts{display:flex;flex-wrap:wrap;gap:10px 32px;margin:10px 0 14px}.facts dt{font-size:13px;color:var(--soft)}
@@ -42,7 +43,8 @@ enum ReportStyle {
     .tools[hidden]{display:none}
     input,button{font:inherit;color:inherit}
     input[type=search],button{background:var(--bg);border:1px solid var(--line);border-radius:7px;padding:5px 11px}
-    button{cursor:pointer;min-width:36px}button:hover{border-color:var(--soft)}input[type=search]{width:240px;min-width:0}
+    button{cursor:pointer;min-width:36px}button:hover{border-color:var(--soft)}\
+    input[type=search]{width:240px;min-width:0}
     .actions{margin:12px 0 0;padding-left:24px;font-size:14px}
     footer{margin-top:64px;border-top:1px solid var(--line);padding-top:12px}.notes{max-width:80ch;padding-left:20px}
     """
@@ -60,7 +62,8 @@ enum ReportStyle {
     .chosen{font-weight:700}.no{color:var(--soft);font-size:13px;white-space:normal;min-width:120px}
     .est{font-style:italic}.est .bar{opacity:.5}
     .state{display:inline-block;border-radius:5px;padding:0 8px;font-size:13px}
-    .s0{background:var(--t0)}.s1{background:var(--t1)}.s2{background:var(--t2)}.s3{background:var(--t3);color:var(--t3ink)}
+    .s0{background:var(--t0)}.s1{background:var(--t1)}.s2{background:var(--t2)}\
+    .s3{background:var(--t3);color:var(--t3ink)}
     .layers tbody th,.layers thead th:first-child{position:sticky;left:0;background:var(--panel);z-index:1;\
     max-width:260px;overflow:hidden;text-overflow:ellipsis}
     .tall{max-height:560px;overflow:auto}.tall thead th{position:sticky;top:0;background:var(--panel);z-index:2}
@@ -109,7 +112,8 @@ enum ReportStyle {
     .body{fill:var(--panel);stroke:var(--line)}.share{fill:var(--ink);fill-opacity:.75}
     .transfer path{fill:var(--ink)}.piece .cost{fill:var(--ink);font-weight:600;font-size:10.5px}
     .port circle{fill:var(--panel);stroke:var(--soft);stroke-width:1.6}
-    .node{outline:none;cursor:pointer}.node:hover .body,.node:focus .body,.node.on .body{stroke:var(--ink);stroke-width:3}
+    .node{outline:none;cursor:pointer}\
+    .node:hover .body,.node:focus .body,.node.on .body{stroke:var(--ink);stroke-width:3}
     .compact .node:hover rect:first-child,.compact .node:focus rect:first-child,.compact .node.on rect:first-child\
     {stroke:var(--ink);stroke-width:2.5}
     .inspector{border:1px solid var(--line);border-left:4px solid var(--accent);border-radius:8px;padding:14px 18px;\

@@ -95,7 +95,8 @@ enum TimelineChart {
       label = "<text class=\"inbar\" x=\"\(share: x)\" dx=\"4\" y=\"\(y + lane / 2 + 4)\">\(text)</text>"
     }
     return """
-      <g><rect x="\(share: x)" y="\(y + 4)" width="\(share: max(width, 0.0006))" height="\(lane - 8)" \(paint)/>\(label)\
+      <g><rect x="\(share: x)" y="\(y + 4)" width="\(share: max(width, 0.0006))" height="\(lane - 8)" \(paint)/>\
+      \(label)\
       <title>\(event.name), \(event.kind.rawValue) on \(event.device): \
       \(HumanReadable.seconds(event.duration))</title></g>
       """

@@ -5,14 +5,16 @@ import Glibc
 /// Every step needs the one before, so the chain takes `steps × latency / f` whatever else the core could do. The
 /// latency (4 cycles for a 64-bit multiplication and an exclusive-or on current x86) cancels in the ratio to a
 /// reference; the absolute clock is indicative only. A neighbour slows the chain as surely as heat does, so a ratio
-/// counts only while steal and pressure are flat.
+/// counts only while steal and pressure are flat. A core alone runs faster than among busy ones, so a busy machine is
+/// compared with itself when it was busy and cool, an idle one with itself.
 package struct ClockProbe: Sendable, Hashable {
   package static let cyclesPerStep = 4.0
 
   package let steps: Int
   package let repeats: Int
-  /// Steps per second in the first cool window.
-  package private(set) var reference: Double?
+  /// Steps per second in the first cool window, of an idle machine and of a busy one.
+  private var idleReference: Double?
+  private var busyReference: Double?
 
   /// The default takes about 1 ms at 3 GHz.
   package init(steps: Int = 150_000, repeats: Int = 5) {
@@ -40,18 +42,26 @@ package struct ClockProbe: Sendable, Hashable {
     return shortest.isFinite ? Double(steps) / shortest : 0
   }
 
-  /// Takes the best value of the first cool window as the reference.
-  package mutating func calibrate(stepsPerSecond: Double) {
+  /// Takes the best value of the first cool window as the reference for such load.
+  package mutating func calibrate(stepsPerSecond: Double, contention: Contention?) {
     guard stepsPerSecond > 0, stepsPerSecond.isFinite else { return }
-    reference = max(reference ?? 0, stepsPerSecond)
+    if Self.isBusy(contention) {
+      busyReference = max(busyReference ?? 0, stepsPerSecond)
+    } else {
+      idleReference = max(idleReference ?? 0, stepsPerSecond)
+    }
   }
 
   /// Effective over reference clock, or nil when it cannot be told from contention.
   package func ratio(stepsPerSecond: Double, contention: Contention?) -> Double? {
-    guard let reference, let contention, contention.isFlat, stepsPerSecond > 0, stepsPerSecond.isFinite else {
-      return nil
-    }
+    guard let contention, contention.isFlat, stepsPerSecond > 0, stepsPerSecond.isFinite,
+      let reference = Self.isBusy(contention) ? busyReference : idleReference
+    else { return nil }
     return stepsPerSecond / reference
+  }
+
+  private static func isBusy(_ contention: Contention?) -> Bool {
+    (contention?.utilisation ?? 0) >= ClockBelief.busyShare
   }
 
   /// Multiply and exclusive-or do not distribute, so no compiler can fold several steps into one.

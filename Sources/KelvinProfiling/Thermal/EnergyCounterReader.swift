@@ -10,8 +10,12 @@ package struct EnergyCounterReader: SensorReader {
     let folder = "sys/class/powercap"
     for zone in files.names(in: folder, prefix: "intel-rapl:") where Self.isPackage(zone) {
       let path = "\(folder)/\(zone)"
-      guard let name = files.text("\(path)/name"), name.hasPrefix("package"),
-        let energy = files.integer("\(path)/energy_uj"), energy >= 0,
+      guard let name = files.text("\(path)/name"), name.hasPrefix("package") else { continue }
+      if case .failure(let failure) = files.bytes("\(path)/energy_uj", limit: 4096), failure.isDenied {
+        snapshot.remarks.append("\(Self.name) \(name) may be read by root alone (CVE-2020-8694)")
+        continue
+      }
+      guard let energy = files.integer("\(path)/energy_uj"), energy >= 0,
         let range = files.integer("\(path)/max_energy_range_uj"), range > 0, energy <= range
       else { continue }
       snapshot.energies.append(

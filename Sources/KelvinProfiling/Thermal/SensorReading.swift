@@ -34,36 +34,92 @@ package struct TemperatureReading: Sendable, Hashable, Codable {
     (celsius - Self.ambientCelsius) / max(limitCelsius - Self.ambientCelsius, 1)
   }
 
-  /// Readings outside are a sensor's way of saying nothing (−274 °C, 65535 °C).
+  /// Readings outside are a sensor's way of saying nothing (−274 °C, 65535 °C), and so is 0 exactly.
   static func plausible(milliCelsius: Int) -> Double? {
-    (-40_000...150_000).contains(milliCelsius) ? Double(milliCelsius) / 1000 : nil
+    milliCelsius != 0 && (-40_000...150_000).contains(milliCelsius) ? Double(milliCelsius) / 1000 : nil
+  }
+}
+
+/// Names a piece of silicon as several interfaces name it: the hexadecimal digits of its UUID, lower case.
+package struct HardwareIdentity: Sendable, Hashable, Codable {
+  package var digits: String
+
+  /// - Parameter text: `GPU-0011…-eeff`, or the digits alone.
+  package init(_ text: String) {
+    let plain = text.hasPrefix("GPU-") ? text.dropFirst(4) : text[...]
+    digits = String(plain.lowercased().filter { $0.isHexDigit })
+  }
+}
+
+/// A clock and the highest it may have.
+package struct ClockReading: Sendable, Hashable, Codable {
+  package var sensor: String
+  package var domain: SensorDomain
+  package var hertz: Double
+  package var highestHertz: Double
+
+  package init(sensor: String, domain: SensorDomain, hertz: Double, highestHertz: Double) {
+    self.sensor = sensor
+    self.domain = domain
+    self.hertz = hertz
+    self.highestHertz = highestHertz
+  }
+}
+
+/// Why hardware runs slower than asked for, at this moment.
+package struct ThrottleReason: Sendable, Hashable, Codable {
+  package var sensor: String
+  package var reason: String
+  /// Heat, rather than a limit of power.
+  package var isHeat: Bool
+
+  package init(sensor: String, reason: String, isHeat: Bool) {
+    self.sensor = sensor
+    self.reason = reason
+    self.isHeat = isHeat
   }
 }
 
 /// A counter of energy; two of them make a power.
 package struct EnergyReading: Sendable, Hashable, Codable {
+  /// No single counter's hardware draws more; what looks like more is a counter that was reset.
+  package static let mostWatts = 20_000.0
+
   package var sensor: String
+  package var domain: SensorDomain
   package var joules: Double
   /// The counter starts again from zero after this many joules.
   package var rangeJoules: Double
   /// The long-term power limit set for the package, in watts, where one is shown.
   package var limitWatts: Double?
+  /// The card, where it is one.
+  package var resource: HardwareIdentity?
 
-  package init(sensor: String, joules: Double, rangeJoules: Double, limitWatts: Double? = nil) {
+  package init(
+    sensor: String, domain: SensorDomain = .processor, joules: Double, rangeJoules: Double, limitWatts: Double? = nil,
+    resource: HardwareIdentity? = nil
+  ) {
     self.sensor = sensor
+    self.domain = domain
     self.joules = joules
     self.rangeJoules = rangeJoules
     self.limitWatts = limitWatts
+    self.resource = resource
   }
 
-  /// Mean watts since an earlier reading of the same counter: a negative difference means that it wrapped once.
-  /// Nil for no time passed, another counter, or a difference outside the counter's range.
-  package func watts(since earlier: EnergyReading, seconds: Double) -> Double? {
+  /// Joules since an earlier reading of the same counter: a negative difference means that it wrapped once.
+  /// Nil for no time passed, another counter, or a difference that no hardware makes in that time.
+  package func joules(since earlier: EnergyReading, seconds: Double) -> Double? {
     guard seconds > 0, seconds.isFinite, sensor == earlier.sensor else { return nil }
     var difference = joules - earlier.joules
     if difference < 0 { difference += rangeJoules }
-    guard difference >= 0, difference <= rangeJoules else { return nil }
-    return difference / seconds
+    guard difference >= 0, difference <= rangeJoules, difference <= Self.mostWatts * seconds else { return nil }
+    return difference
+  }
+
+  /// Mean watts since an earlier reading, as `joules(since:seconds:)`.
+  package func watts(since earlier: EnergyReading, seconds: Double) -> Double? {
+    joules(since: earlier, seconds: seconds).map { $0 / seconds }
   }
 }
 
@@ -71,11 +127,19 @@ package struct PowerReading: Sendable, Hashable, Codable {
   package var sensor: String
   package var domain: SensorDomain
   package var watts: Double
+  /// The limit set, where one is shown.
+  package var limitWatts: Double?
+  /// The card, where it is one.
+  package var resource: HardwareIdentity?
 
-  package init(sensor: String, domain: SensorDomain, watts: Double) {
+  package init(
+    sensor: String, domain: SensorDomain, watts: Double, limitWatts: Double? = nil, resource: HardwareIdentity? = nil
+  ) {
     self.sensor = sensor
     self.domain = domain
     self.watts = watts
+    self.limitWatts = limitWatts
+    self.resource = resource
   }
 }
 
@@ -96,8 +160,11 @@ package struct SensorSnapshot: Sendable, Hashable, Codable {
   package var powers: [PowerReading] = []
   package var energies: [EnergyReading] = []
   package var throttle: ThrottleReading?
-  /// Highest current clock over highest possible clock, for the record; a guest's value means nothing.
-  package var governorClockRatio: Double?
+  package var throttleReasons: [ThrottleReason] = []
+  /// The highest current clock of the processor and of each card; a guest's means nothing.
+  package var clocks: [ClockReading] = []
+  /// What is there and cannot be used, in words.
+  package var remarks: [String] = []
 
   package init() {}
 }
@@ -110,7 +177,7 @@ package protocol SensorReader: Sendable {
 
 /// Every reader there is, best source first.
 package let sensorReaders: [any SensorReader] = [
-  ThermalZoneReader(), HardwareMonitorReader(), EnergyCounterReader(), ThrottleReader(),
+  ThermalZoneReader(), HardwareMonitorReader(), NVMLReader(), EnergyCounterReader(), ThrottleReader(),
 ]
 
 extension SensorSnapshot {

@@ -8,6 +8,9 @@ package struct SystemFiles: Sendable, Hashable {
     self.root = root.hasSuffix("/") ? root : root + "/"
   }
 
+  /// The machine's own files, not a copy of some.
+  package var isMachine: Bool { root == "/" }
+
   /// Why a file gave no bytes.
   package enum Failure: Error, Hashable, CustomStringConvertible {
     case system(Int32)

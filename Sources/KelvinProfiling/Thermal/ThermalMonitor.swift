@@ -1,69 +1,12 @@
-/// Where a statement about heat comes from, best first.
-package enum ThermalSource: String, Sendable, Hashable, Codable {
-  /// A temperature was read.
-  case sensor
-  /// Measured power feeds the model.
-  case energy
-  /// The hardware counted throttle events; how near the limit is, the model says.
-  case throttleCounter = "throttle counter"
-  /// The effective clock is known; how near the limit is, the model says.
-  case clockProbe = "clock probe"
-  /// The model, fed with utilisation or estimated power: an estimate.
-  case model
-}
-
-/// One look at the heat of the machine.
-package struct ThermalReport: Sendable, Hashable, Codable {
-  /// Seconds on the caller's clock.
-  package var at: Double
-  package var state: ThermalState
-  /// 1.0 is the limit; may exceed it.
-  package var headroom: Double
-  package var source: ThermalSource
-  /// The source in words: the sensor's name, or the model's envelope and what feeds it.
-  package var sourceDescription: String
-  /// Only when a sensor measured it.
-  package var celsius: Double?
-  /// Measured or estimated, as `source` says; nil when only a temperature is known.
-  package var watts: Double?
-  /// Effective over reference clock, while it can be told from contention.
-  package var clockRatio: Double?
-  package var contention: Contention?
-  /// Throttle events since the report before.
-  package var throttleEvents: Int
-  /// Seconds until the limit at the present load, by the model; nil when it will not be reached.
-  package var timeToLimit: Double?
-  /// For asking what another load would do from here.
-  package var outlook: ThermalOutlook?
-  /// What limits trust in this report: counters that may not be read, sensors that stopped answering.
-  package var remarks: [String]
-
-  package init(
-    at: Double, state: ThermalState, headroom: Double, source: ThermalSource, sourceDescription: String,
-    celsius: Double? = nil, watts: Double? = nil, clockRatio: Double? = nil, contention: Contention? = nil,
-    throttleEvents: Int = 0, timeToLimit: Double? = nil, outlook: ThermalOutlook? = nil,
-    remarks: [String] = []
-  ) {
-    self.at = at
-    self.state = state
-    self.headroom = headroom
-    self.source = source
-    self.sourceDescription = sourceDescription
-    self.celsius = celsius
-    self.watts = watts
-    self.clockRatio = clockRatio
-    self.contention = contention
-    self.throttleEvents = throttleEvents
-    self.timeToLimit = timeToLimit
-    self.outlook = outlook
-    self.remarks = remarks
-  }
-}
-
 /// Watches the machine's heat with the best source it has, and names that source.
 ///
-/// Order: temperature sensor, energy counter, throttle counter, clock probe, model. The two-pole model always runs
-/// along: it forecasts, and a measured headroom corrects it. Never gives degrees unless something measured degrees.
+/// Order: temperature sensor, measured power, throttle counter or reason, clock probe, cpufreq, model. The two-pole model
+/// always runs along: it forecasts, and a measured headroom corrects it. Never gives degrees unless something measured
+/// degrees.
+///
+/// A sensor that stops answering, or answers what cannot be, leaves its place to the next source; the model goes on from
+/// the last headroom it gave, and reports name it among their remarks. A clock set back counts as no time passed, and
+/// time goes on from there; after a leap forward what was measured is the mean over the leap.
 package struct ThermalMonitor: Sendable {
   package let envelope: ThermalEnvelope
   package private(set) var model: ThermalModel
@@ -72,25 +15,34 @@ package struct ThermalMonitor: Sendable {
   package private(set) var load: Double
 
   private let files: SystemFiles
-  private var filter: ThermalStateFilter
+  private let readers: [any SensorReader]
+  private var belief: ClockBelief
+  private var filter: ThermalStateFilter?
   private var lastTime: Double?
   private var lastSensors = SensorSnapshot()
   private var lastCounters: ContentionCounters?
+  private var answering: Set<String> = []
 
   /// - Parameters:
   ///   - files: where `/sys` and `/proc` are.
+  ///   - readers: the kinds of sensors to ask.
   ///   - envelope: of the machine's class; the model uses it wherever no sensor answers.
   ///   - probe: nil to leave the clock probe out; it costs about a millisecond of one core for each sample.
-  package init(files: SystemFiles = SystemFiles(), envelope: ThermalEnvelope, probe: ClockProbe? = nil) {
+  package init(
+    files: SystemFiles = SystemFiles(), readers: [any SensorReader] = sensorReaders, envelope: ThermalEnvelope,
+    probe: ClockProbe? = nil
+  ) {
     self.files = files
+    self.readers = readers
     self.envelope = envelope
     self.probe = probe
+    belief = ClockBelief(isVirtualised: MachineDescription(files).isVirtualised)
     model = envelope.model()
     load = envelope.load(watts: envelope.idleWatts)
-    filter = ThermalStateFilter()
   }
 
-  package var state: ThermalState { filter.state }
+  /// At the latest sample; nominal before the first.
+  package var state: ThermalState { filter?.state ?? .nominal }
 
   /// Headroom `seconds` from now if the present load goes on.
   package func forecast(after seconds: Double) -> Double { model.forecast(after: seconds, load: load) }
@@ -102,7 +54,7 @@ package struct ThermalMonitor: Sendable {
   ///     `/proc/stat`.
   ///   - watts: the caller's estimate of the mean power since the last sample, used where nothing measures it.
   package mutating func sample(at now: Double, utilisation: Double? = nil, watts: Double? = nil) -> ThermalReport {
-    let sensors = SensorSnapshot.take(files)
+    let sensors = SensorSnapshot.take(files, readers: readers)
     let counters = ContentionReader(files).counters()
     let stepsPerSecond = probe?.measure()
     return update(
@@ -116,59 +68,76 @@ package struct ThermalMonitor: Sendable {
     at now: Double, sensors: SensorSnapshot, counters: ContentionCounters?, utilisation: Double? = nil,
     watts: Double? = nil, stepsPerSecond: Double? = nil
   ) -> ThermalReport {
+    let now = now.isFinite ? now : lastTime ?? 0
     let elapsed = max(0, now - (lastTime ?? now))
     let contention = lastCounters.flatMap { before in
       counters.flatMap { ContentionReader.between(before, $0, seconds: elapsed) }
     }
-    let clockRatio = believedClockRatio(stepsPerSecond, contention: contention)
-    let events = throttleEvents(sensors)
-    let measured = measuredPower(sensors, elapsed: elapsed)
     let busy = utilisation ?? contention?.utilisation
+    let probed = believedProbe(stepsPerSecond, contention: contention)
+    let clock = sensors.clocks.first { $0.domain == .processor }
+    let shown = belief.ratio(clock, utilisation: busy, isCool: state == .nominal)
+    let clockRatio = probed ?? shown
+    let events = throttleEvents(sensors)
+    let reasons = sensors.throttleReasons.filter(\.isHeat)
+    let measured = MeasuredPower(sensors, since: lastSensors, seconds: elapsed)
     let estimated = watts ?? busy.map { envelope.watts(utilisation: $0, clockRatio: clockRatio ?? 1) }
-    let power = measured?.watts ?? estimated
-    if let power { load = power / (measured?.limit ?? envelope.sustainableWatts) }
+    if let newLoad = measured.load(envelope: envelope, estimatedWatts: estimated) { load = newLoad }
     model.advance(by: elapsed, load: load)
-
     let hottest = Self.hottest(sensors.temperatures)
     if let hottest { model.correct(toHeadroom: hottest.headroom) }
 
-    let source: ThermalSource
-    let description: String
     let fed = watts != nil ? "estimated power" : busy != nil ? "utilisation" : "idle power"
-    let modelled = "two-pole model of the envelope \"\(envelope.name)\" fed with"
-    if let hottest {
-      source = .sensor
-      let assumed = hottest.limitIsAssumed ? " (limit assumed)" : ""
-      description = "\(hottest.sensor), limit \(HumanReadable.significant(hottest.limitCelsius)) °C\(assumed)"
-    } else if let measured {
-      source = .energy
-      description = "\(measured.sensor), \(modelled) measured power"
-    } else if events > 0 {
-      source = .throttleCounter
-      description = "throttle events, \(modelled) \(fed)"
-    } else if clockRatio != nil {
-      source = .clockProbe
-      description = "effective clock, \(modelled) \(fed)"
-    } else {
-      source = .model
-      description = "\(modelled) \(fed)"
-    }
-    let state = filter.update(
-      at: now, headroom: model.headroom, clockRatio: clockRatio ?? 1, floor: events > 0 ? .serious : .nominal)
+    let (source, description) = describe(
+      hottest, measured, events, reasons, hasProbe: probed != nil, hasClock: shown != nil, fed: fed)
+    // A temperature says more than a clock, which also falls with the number of busy cores.
+    let judgedClock = hottest == nil ? clockRatio ?? 1 : 1
+    let floor: ThermalState = events > 0 || !reasons.isEmpty ? .serious : .nominal
+    var filter =
+      self.filter
+      ?? ThermalStateFilter(
+        state: max(ThermalStateFilter.classify(headroom: model.headroom, clockRatio: judgedClock), floor), at: now)
+    let state = filter.update(at: now, headroom: model.headroom, clockRatio: judgedClock, floor: floor)
+    self.filter = filter
 
-    lastTime = max(now, lastTime ?? now)
+    let remarks = sensors.remarks + remarks(on: sensors)
+    lastTime = now
     lastSensors = sensors
     lastCounters = counters
     let remaining = model.timeToLimit(load: load)
     return ThermalReport(
       at: now, state: state, headroom: model.headroom, source: source, sourceDescription: description,
-      celsius: hottest?.celsius, watts: power, clockRatio: clockRatio, contention: contention, throttleEvents: events,
-      timeToLimit: remaining.isFinite ? remaining : nil)
+      celsius: hottest?.celsius, watts: measured.watts ?? estimated, clockRatio: clockRatio, contention: contention,
+      throttleEvents: events, timeToLimit: remaining.isFinite ? remaining : nil,
+      outlook: ThermalOutlook(
+        model: model, idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts),
+      remarks: remarks)
   }
 
-  private mutating func believedClockRatio(_ stepsPerSecond: Double?, contention: Contention?) -> Double? {
+  private func describe(
+    _ hottest: TemperatureReading?, _ measured: MeasuredPower, _ events: Int, _ reasons: [ThrottleReason],
+    hasProbe: Bool, hasClock: Bool, fed: String
+  ) -> (ThermalSource, String) {
+    let modelled = "two-pole model of the envelope \"\(envelope.name)\" fed with"
+    if let hottest {
+      let assumed = hottest.limitIsAssumed ? " (limit assumed)" : ""
+      return (.sensor, "\(hottest.sensor), limit \(HumanReadable.significant(hottest.limitCelsius)) °C\(assumed)")
+    }
+    if let sensor = measured.sensor { return (.energy, "\(sensor), \(modelled) measured power") }
+    if let reason = reasons.first {
+      return (.throttleCounter, "\(reason.sensor): \(reason.reason), \(modelled) \(fed)")
+    }
+    if events > 0 { return (.throttleCounter, "throttle events, \(modelled) \(fed)") }
+    if hasProbe { return (.clockProbe, "effective clock, \(modelled) \(fed)") }
+    if hasClock { return (.clock, "cpufreq's clock, \(modelled) \(fed)") }
+    return (.model, "\(modelled) \(fed)")
+  }
+
+  private mutating func believedProbe(_ stepsPerSecond: Double?, contention: Contention?) -> Double? {
     guard let stepsPerSecond else { return nil }
-    if filter.state == .nominal, contention?.isFlat ?? true { probe?.calibrate(stepsPerSecond: stepsPerSecond) }
+    if state == .nominal, contention?.isFlat ?? true {
+      probe?.calibrate(stepsPerSecond: stepsPerSecond, contention: contention)
+    }
     return probe?.ratio(stepsPerSecond: stepsPerSecond, contention: contention)
   }
 
@@ -185,20 +154,13 @@ package struct ThermalMonitor: Sendable {
     return max(0, now.coreEvents - before.coreEvents) + max(0, now.packageEvents - before.packageEvents)
   }
 
-  private func measuredPower(
-    _ sensors: SensorSnapshot, elapsed: Double
-  ) -> (watts: Double, limit: Double?, sensor: String)? {
-    var watts = 0.0
-    var limit: Double? = 0
-    var sensor: String?
-    for reading in sensors.energies {
-      guard let before = lastSensors.energies.first(where: { $0.sensor == reading.sensor }),
-        let mean = reading.watts(since: before, seconds: elapsed)
-      else { continue }
-      watts += mean
-      limit = limit.flatMap { sum in reading.limitWatts.map { sum + $0 } }
-      sensor = sensor ?? reading.sensor
-    }
-    return sensor.map { (watts, limit, $0) }
+  /// Names what answered before and does not any more, and limits of power that lower a clock without heat.
+  private mutating func remarks(on sensors: SensorSnapshot) -> [String] {
+    let now = Set(
+      sensors.temperatures.filter { $0.domain != .other }.map(\.sensor) + sensors.energies.map(\.sensor)
+        + sensors.powers.map(\.sensor))
+    let silent = answering.subtracting(now).sorted().map { "\($0) stopped answering" }
+    answering.formUnion(now)
+    return silent + sensors.throttleReasons.filter { !$0.isHeat }.map { "\($0.sensor): clock lowered by \($0.reason)" }
   }
 }

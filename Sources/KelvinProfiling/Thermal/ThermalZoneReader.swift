@@ -36,9 +36,9 @@ package struct ThermalZoneReader: SensorReader {
 
   static func domain(_ type: String) -> SensorDomain {
     let name = type.lowercased()
-    if name.contains("skin") { return .skin }
+    if name.contains("skin") || name == "tskn" { return .skin }
     if name.contains("gpu") || name.contains("gfx") { return .graphics }
-    let processor = ["cpu", "x86_pkg", "soc", "acpitz", "tcpu", "big", "little", "cluster", "core"]
+    let processor = ["cpu", "x86_pkg", "soc", "acpitz", "tcpu", "big", "little", "cluster", "core", "package"]
     return processor.contains { name.contains($0) } ? .processor : .other
   }
 

@@ -28,6 +28,10 @@ package struct ThrottleReader: SensorReader {
       highest = max(highest, files.integer("\(folder)/\(cpu)/cpufreq/cpuinfo_max_freq") ?? 0)
     }
     if counted { snapshot.throttle = ThrottleReading(coreEvents: core, packageEvents: package) }
-    if current > 0, highest > 0 { snapshot.governorClockRatio = Double(current) / Double(highest) }
+    if (1...100_000_000).contains(current), highest > 0 {
+      snapshot.clocks.append(
+        ClockReading(
+          sensor: "cpufreq", domain: .processor, hertz: Double(current) * 1e3, highestHertz: Double(highest) * 1e3))
+    }
   }
 }

@@ -62,6 +62,18 @@ struct BenchCommand: ParsableCommand {
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "The class of this machine for the model of heat: phone, fanless-laptop, laptop, desktop, server, or a file.",
+      valueName: "envelope"))
+  var envelope: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Run the stream on a machine of this class as well, in virtual time; --duration is its seconds.",
+      valueName: "envelope"))
+  var simulate: String?
+
   @Flag(help: "Do not compare the outputs with the reference device's.")
   var noAgreement = false
 
@@ -86,6 +98,9 @@ struct BenchCommand: ParsableCommand {
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
 
+  /// Enough of the real stream to know what a frame takes.
+  private static let secondsBeforeSimulating = 5.0
+
   func validate() throws {
     guard Set(units.unitsList).count == units.unitsList.count else {
       throw ValidationError("the same --units is given twice; comparing it with itself says nothing")
@@ -95,7 +110,20 @@ struct BenchCommand: ParsableCommand {
   func run() throws {
     let cancellation = Cancellation()
     Interrupts.cancelling(cancellation)
-    let workload = try adjustedWorkload()
+    var workload = try adjustedWorkload()
+    let machineEnvelope =
+      try envelope.map { try ThermalEnvelope(named: $0) } ?? .assumed(for: MachineDescription(SystemFiles()))
+    let simulated = try simulate.map { try ThermalEnvelope(named: $0) }
+    let coload = workload.coload["cpu"] ?? 0
+    if simulated != nil {
+      guard workload.kind == .stream else {
+        throw UsageError("--simulate is for a stream, not for \(workload.name)")
+      }
+      workload.duration = min(workload.duration, Self.secondsBeforeSimulating)
+      workload.coload["cpu"] = nil
+      workload.coldStarts = min(workload.coldStarts, 1)
+      workload.starts = min(workload.starts, 1)
+    }
     var loadOptions = try options.loadOptions(units: .all)
     let plan = loadOptions.plan
     loadOptions.plan = nil
@@ -110,18 +138,25 @@ struct BenchCommand: ParsableCommand {
     benchmarkOptions.isDeterministic = options.deterministic
     benchmarkOptions.checksAgreement = !noAgreement
     benchmarkOptions.cancellation = cancellation
-    let result = try measuring("bench") { observe in
+    var result = try measuring("bench") { observe in
       let runner = try BenchmarkRunner(
         subject, workload, configurations(model.options.request, plan), options: benchmarkOptions,
-        kelvinVersion: kelvinVersion)
+        kelvinVersion: kelvinVersion, envelope: machineEnvelope)
       return try runner.run(observe)
+    }
+    if let simulated, result.interruption == nil {
+      do throws(BenchmarkError) {
+        result.simulation = try result.simulated(
+          on: simulated, from: machineEnvelope, seconds: duration ?? BenchmarkResult.simulatedSeconds,
+          coLoad: coload, seed: options.seed ?? 0)
+      } catch { throw error.asCommandError }
     }
     let planFile = try keep(result, model.loaded.context)
     model.loaded.noteCacheComplaint()
     if let report {
       try OutputFile.write(Array(HTMLReport.render(result.report(generated: ReportDate.now())).utf8), to: report)
     }
-    if let trace { try OutputFile.write(TraceExport.chromeJSON(result.trace), to: trace) }
+    if let trace { try OutputFile.write(TraceExport.chromeJSON(result.simulation?.trace ?? result.trace), to: trace) }
     if let csv { try OutputFile.write(Array(result.csv().utf8), to: csv) }
     if output.json {
       Console.print(String(decoding: try result.json(), as: UTF8.self))

@@ -55,5 +55,19 @@ struct DevicesCommand: ParsableCommand {
         "\nSoftware devices are drivers that compute on the CPU; they are used only when named, as in --units cpu,vulkan:0."
           .wrapped(to: Console.width))
     }
+    Console.print("\n" + heat.map { $0.wrapped(to: Console.width) }.joined(separator: "\n"))
+  }
+
+  /// What knows the machine's heat, and what it says now.
+  private var heat: [String] {
+    let files = SystemFiles()
+    var monitor = ThermalMonitor(files: files, envelope: .assumed(for: MachineDescription(files)))
+    let report = monitor.sample(at: 0)
+    let state =
+      report.source == .model
+      ? "Heat: nothing measures it here; reports use the two-pole model of the envelope \"\(monitor.envelope.name)\""
+      : "Heat: \(report.state.name), headroom \(HumanReadable.fixed(report.headroom, decimals: 2)) of 1, from"
+        + " \(report.sourceDescription)"
+    return [state] + report.remarks
   }
 }

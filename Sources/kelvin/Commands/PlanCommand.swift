@@ -23,10 +23,13 @@ struct PlanCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Solve the planning problem in this JSON file; no model is needed.", valueName: "file"))
   var problem: String?
 
-  @Option(
-    help: ArgumentHelp("What to minimise: latency, one-shot, throughput or sustained.", valueName: "goal"),
-    transform: goal)
-  var goal: Goal?
+  @OptionGroup var goals: GoalOptions
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp(
+      "Run the best plans and each device alone before one is adopted. (default: with --save)"))
+  var trial: Bool?
 
   @Option(help: ArgumentHelp("Write the plan to a file for --plan.", valueName: "file"))
   var save: String?
@@ -48,14 +51,19 @@ struct PlanCommand: ParsableCommand {
 
   func run() throws {
     if let problem { return try solve(problem) }
-    var loadOptions = try options.loadOptions(units: units.units, goal: goal ?? .latency)
+    var loadOptions = try options.loadOptions(units: units.units, goal: goals.goal ?? .latency)
     loadOptions.allowsWhatIf = true
+    let budget = try goals.complete(&loadOptions.request)
     loadOptions.links = whatIf.link
     guard let model, !whatIf.isInside(loadOptions.profile, model) else {
-      return try whatIf.plan(model, loadOptions, save: save, page: report, output)
+      return try whatIf.plan(model, loadOptions, save: save, page: report, output, budget: budget)
     }
     let loaded = try loadModel(model, loadOptions)
-    let explanation = try loaded.explainWithProgress()
+    var explanation = try loaded.explainWithProgress()
+    let tried = try trialRun(loaded, explanation)
+    if let tried, loaded.options.request.goal == .latency {
+      explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.reason)")
+    }
     let plan = try loaded.context.plan(explanation, loaded.options.request)
     loaded.noteCacheComplaint()
     if let save { try OutputFile.write(Array(try plan.json()) + [0x0A], to: save) }
@@ -67,31 +75,32 @@ struct PlanCommand: ParsableCommand {
         notes: loaded.remarks)
       try OutputFile.write(Array(HTMLReport.render(page).utf8), to: report)
     }
-    let text = PlanReport(loaded, explanation, plan, isVerbose: output.verbose)
+    let text = PlanReport(loaded, explanation, plan, isVerbose: output.verbose, budget: budget, trial: tried)
     if output.json { try printJSON(text) } else { Console.print(text.text()) }
     if let save { Console.note("the plan is in '\(save)'; give it back with --plan") }
     if let report { Console.note("the page is '\(report)'") }
   }
 
+  /// Runs the plans where that is asked for, or where the plan is kept, and there is something to choose.
+  private func trialRun(_ loaded: LoadedModel, _ explanation: PlanExplanation) throws -> PlanTrial? {
+    guard trial ?? (save != nil), loaded.whatIf == nil, loaded.options.plan == nil else { return nil }
+    let inputs = madeUpInputs(
+      for: loaded.context.graph, features: loaded.function.inputs, seed: options.seed ?? 0)
+    return try PlanTrial.run(loaded.context, explanation, loaded.options.request, inputs: inputs)
+  }
+
   /// Prints the placement of a bare problem as JSON, whatever `--json` says: another program asked.
   private func solve(_ path: String) throws {
     var problem = try PlanningProblem(json: Data(try InputFile.read(path)))
-    if let goal, goal != problem.goal { problem = try problem.with(goal: goal) }
-    try printJSON(try problem.solve())
-  }
-
-  private static func goal(_ text: String) throws -> Goal {
-    guard let goal = Goal(rawValue: text) else {
-      throw ValidationError("'\(text)' is no goal; use \(Goal.allCases.map(\.rawValue).joined(separator: ", "))")
+    var start = problem.start
+    if let runs = goals.runs {
+      start = start ?? .init()
+      start?.runs = runs
     }
-    return goal
-  }
-}
-
-extension PlanningProblem {
-  fileprivate func with(goal: Goal) throws(PlanningError) -> PlanningProblem {
-    try PlanningProblem(
-      devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes, goal: goal,
-      pins: pins, exclude: exclude, memory: memory, boundarySeconds: boundarySeconds, resource: resource)
+    let power = try goals.namedEnvelope().map { PlanningProblem.Power($0) }
+    if goals.goal != nil || start != problem.start || power != nil {
+      problem = try problem.with(goal: goals.goal, start: start, power: power)
+    }
+    try printJSON(try problem.solve())
   }
 }

@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinBenchmark
 import KelvinDevices
 import KelvinGraph
 import KelvinPasses
@@ -21,6 +22,9 @@ struct PlanReport: Encodable {
   /// What energies rest on, for each device that takes part.
   private let powers: [DeviceDraw]
   private let whatIf: WhatIf?
+  /// What the power budget is, where the goal has one.
+  private let budget: String?
+  private let trial: PlanTrial?
 
   private struct DeviceDraw: Encodable {
     var device: String
@@ -34,7 +38,12 @@ struct PlanReport: Encodable {
     var reason: String
   }
 
-  init(_ model: LoadedModel, _ explanation: PlanExplanation, _ plan: Plan, isVerbose: Bool) {
+  init(
+    _ model: LoadedModel, _ explanation: PlanExplanation, _ plan: Plan, isVerbose: Bool, budget: String? = nil,
+    trial: PlanTrial? = nil
+  ) {
+    self.budget = budget
+    self.trial = trial
     self.explanation = explanation
     self.plan = plan
     self.isVerbose = isVerbose
@@ -50,8 +59,10 @@ struct PlanReport: Encodable {
   /// The report of a model that only a profile knows.
   init(
     _ planner: ProfilePlanner, _ explanation: PlanExplanation, _ plan: Plan, _ request: PlanRequest, whatIf: WhatIf?,
-    isVerbose: Bool
+    isVerbose: Bool, budget: String? = nil
   ) {
+    self.budget = budget
+    trial = nil
     self.explanation = explanation
     self.plan = plan
     self.isVerbose = isVerbose
@@ -102,6 +113,8 @@ struct PlanReport: Encodable {
 
   private enum CodingKeys: String, CodingKey {
     case foldedAway, transferSeconds, singleDevices, weights, estimates, powers, whatIf
+    case objective, lowerBound, bottleneck, joules, framesPerSecond, limitedBy, startSeconds, flips, remark, regrets
+    case envelope, trial
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -116,6 +129,19 @@ struct PlanReport: Encodable {
     try fields.encode(
       explanation.singleDevices.map { Plan.SingleDevice(device: $0.device, predicted: $0.predicted) },
       forKey: .singleDevices)
+    let solution = explanation.solution
+    try fields.encode(solution.objective, forKey: .objective)
+    try fields.encode(solution.lowerBound, forKey: .lowerBound)
+    try fields.encodeIfPresent(solution.bottleneck, forKey: .bottleneck)
+    try fields.encodeIfPresent(solution.joules, forKey: .joules)
+    try fields.encodeIfPresent(solution.framesPerSecond, forKey: .framesPerSecond)
+    try fields.encodeIfPresent(solution.limitedBy, forKey: .limitedBy)
+    try fields.encodeIfPresent(solution.startSeconds, forKey: .startSeconds)
+    try fields.encodeIfPresent(solution.flips, forKey: .flips)
+    try fields.encodeIfPresent(solution.remark, forKey: .remark)
+    try fields.encode(explanation.hasExactRegrets ? "exact" : "bounds", forKey: .regrets)
+    try fields.encodeIfPresent(budget, forKey: .envelope)
+    try fields.encodeIfPresent(trial.map(TrialReport.init), forKey: .trial)
   }
 
   func text() -> String {
@@ -124,7 +150,8 @@ struct PlanReport: Encodable {
       "\(plan.subject.model): \(counted(plan.nodes.count, "node")), units \(request.units), goal \(plan.goal.rawValue), "
         + "precision \(request.precision.rawValue), \(counted(request.threads, "thread"))"
     ].map { $0.wrapped(to: Console.width) }
-    lines += ["", nodeTable, "", summary]
+    lines += ["", summary, "", nodeTable, "", legend]
+    if let trial { lines += ["", TrialReport(trial).text(goal: plan.goal)] }
     if isVerbose, !foldedAway.isEmpty { lines += ["", "Folded away before planning:", foldedTable] }
     return lines.joined(separator: "\n")
   }
@@ -140,7 +167,8 @@ struct PlanReport: Encodable {
     var table = Table(
       .init("NODE", shrinksTo: 14, keepsEnds: true), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
       .init("REGRET", .right))
-    for node in plan.nodes {
+    for run in NodeRun.fold(plan.nodes, isVerbose: isVerbose) {
+      let node = run.first
       let chosen = node.candidates.first { $0.device == node.device }
       var remarks: [String] = node.reason == common ? [] : [node.reason]
       if isVerbose, node.candidates.count > 1 { remarks.append(candidates(node)) }
@@ -148,6 +176,15 @@ struct PlanReport: Encodable {
       remarks += node.transfers.map { transfer in
         "copies \(transfer.value) (\(HumanReadable.bytes(transfer.bytes))) \(transfer.from) → \(transfer.to): "
           + HumanReadable.seconds(transfer.seconds)
+      }
+      if run.nodes.count > 1 {
+        table.add(
+          [
+            "\(node.name) … \(run.last.name)", counted(run.nodes.count, "node"), node.device,
+            (run.isMeasured ? "*" : "~") + HumanReadable.seconds(run.seconds),
+            run.regret.map { "≥ " + HumanReadable.seconds($0) } ?? "—",
+          ], remarks: remarks)
+        continue
       }
       table.add(
         [
@@ -182,24 +219,48 @@ struct PlanReport: Encodable {
 
   private var summary: String {
     var table = Table(.init(""), .init(""))
-    let predicted = plan.predicted
+    let solution = explanation.solution
     let method =
       plan.method == .exact
-      ? "no placement takes less" : "at most \(HumanReadable.percent(plan.gap)) above the best there is"
-    table.add("predicted", "\(HumanReadable.seconds(predicted)) for one warm prediction; \(method)")
-    if let single = plan.bestSingleDevice {
-      let excess = predicted > 0 ? single.predicted / predicted - 1 : 0
-      let elsewhere = explanation.bestSingleDevice?.elsewhere.count ?? 0
+      ? "no placement does better" : "at most \(HumanReadable.percent(solution.gap)) from the best there is"
+    switch plan.goal {
+    case .latency:
+      table.add("predicted", "\(HumanReadable.seconds(plan.predicted)) for one warm prediction; \(method)")
+    case .oneShot:
+      let runs = request.runs == 0 ? "the first inference" : "the first inference and \(request.runs) more"
+      table.add("in all", "\(HumanReadable.seconds(solution.objective)) for start and \(runs); \(method)")
+      table.add(
+        "of which",
+        "start \(HumanReadable.seconds(solution.startSeconds ?? 0)), each inference "
+          + HumanReadable.seconds(plan.predicted))
+      for flip in solution.flips ?? [] {
+        table.add("from \(counted(flip.runs, "run")) on", "\(flip.to) in place of \(flip.from)")
+      }
+    case .throughput, .sustained:
+      table.add("predicted", (solution.framesPerSecond.map(rateText) ?? "any rate") + "; \(method)")
+      if let bottleneck = solution.bottleneck {
+        table.add("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds)) for each frame")
+      }
+      table.add("one inference", "\(HumanReadable.seconds(plan.predicted)) when nothing else runs")
+    }
+    if let joules = solution.joules, plan.goal == .sustained {
+      table.add("energy", "\(HumanReadable.significant(joules)) J above idle for each frame")
+    }
+    if let budget { table.add("power", budget) }
+    if let remark = solution.remark { table.add("", remark) }
+    if let single = explanation.bestSingleDevice {
+      let excess = solution.objective > 0 ? single.solution.objective / solution.objective - 1 : 0
       table.add(
         "best single device",
-        "\(single.device), \(HumanReadable.seconds(single.predicted))"
+        "\(single.device), \(HumanReadable.seconds(single.solution.objective))"
           + (excess > 0.0005 ? ": \(HumanReadable.percent(excess)) more" : ", as this plan")
-          + (elsewhere > 0 ? " (\(counted(elsewhere, "node")) must run elsewhere)" : ""))
+          + (single.elsewhere.isEmpty ? "" : " (\(counted(single.elsewhere.count, "node")) must run elsewhere)"))
     }
     if explanation.singleDevices.count > 1 {
-      let all = explanation.singleDevices.sorted { $0.predicted < $1.predicted }
+      let all = explanation.singleDevices.sorted { $0.solution.objective < $1.solution.objective }
       table.add(
-        "each device alone", all.map { "\($0.device) \(HumanReadable.seconds($0.predicted))" }.joined(separator: ", "))
+        "each device alone",
+        all.map { "\($0.device) \(HumanReadable.seconds($0.solution.objective))" }.joined(separator: ", "))
     }
     for device in plan.nodes.map(\.device).uniqued {
       let nodes = plan.nodes.filter { $0.device == device }
@@ -224,7 +285,7 @@ struct PlanReport: Encodable {
         "folded away",
         "\(counted(foldedAway.count, "operation"))" + (isVerbose ? ", listed below" : " (--verbose lists them)"))
     }
-    return table.text() + "\n\n" + legend
+    return table.text()
   }
 
   /// Devices of this machine that the units leave out, the reference device apart.
@@ -253,7 +314,16 @@ struct PlanReport: Encodable {
           + "\($0.power.source)."
       }
     }
-    return ([costs + " Regret: what the best plan would lose with this node on another device."] + lines)
+    let unit =
+      switch plan.goal {
+      case .latency: ""
+      case .oneShot: ", in seconds of all that is paid"
+      case .throughput, .sustained: ", in seconds for each frame"
+      }
+    let regret =
+      " Regret: what the best plan would lose with this node on another device\(unit)"
+      + (explanation.hasExactRegrets ? "." : "; at most that, since not every plan was searched.")
+    return ([costs + regret] + lines)
       .map { $0.wrapped(to: Console.width) }.joined(separator: "\n")
   }
 

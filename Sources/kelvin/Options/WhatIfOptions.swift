@@ -26,7 +26,7 @@ struct WhatIfOptions: ParsableArguments {
   ///
   /// - Parameter model: its name in the profile; nil where there is but one.
   func plan(
-    _ model: String?, _ options: LoadOptions, save: String?, page: String?, _ output: OutputOptions
+    _ model: String?, _ options: LoadOptions, save: String?, page: String?, _ output: OutputOptions, budget: String?
   ) throws {
     var request = options.request
     let whole = CostSheet(options.profile)
@@ -47,7 +47,7 @@ struct WhatIfOptions: ParsableArguments {
       try OutputFile.write(Array(HTMLReport.render(report).utf8), to: page)
     }
     let report = PlanReport(
-      planner, explanation, plan, request, whatIf: whatIf, isVerbose: output.verbose)
+      planner, explanation, plan, request, whatIf: whatIf, isVerbose: output.verbose, budget: budget)
     if output.json { try printJSON(report) } else { Console.print(report.text()) }
     if let save { Console.note("the plan is in '\(save)'; only a machine with these devices takes it by --plan") }
     if let page { Console.note("the page is '\(page)'") }

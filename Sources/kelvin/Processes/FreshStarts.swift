@@ -38,9 +38,13 @@ final class FreshStarts: BenchmarkStarter {
       Self.remove(folder)
       throw error
     }
+    Interrupts.setFolder(folder)
   }
 
-  deinit { Self.remove(folder) }
+  deinit {
+    Self.remove(folder)
+    Interrupts.setFolder(nil)
+  }
 
   func start(
     _ configuration: BenchmarkConfiguration, plan: Plan, threads: Int, isCold: Bool
@@ -92,7 +96,7 @@ final class FreshStarts: BenchmarkStarter {
   }
 
   /// Removes a folder that this object made, without following links.
-  private static func remove(_ path: String) {
+  static func remove(_ path: String) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path) else {

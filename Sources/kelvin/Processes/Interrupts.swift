@@ -9,6 +9,7 @@ import Synchronization
 enum Interrupts {
   private static let child = Atomic<pid_t>(0)
   private static let isWatching = Atomic(false)
+  private static let folder = Mutex<String?>(nil)
 
   /// To be called before the process has other threads.
   static func cancelling(_ cancellation: Cancellation) {
@@ -30,6 +31,7 @@ enum Interrupts {
         let process = child.load(ordering: .acquiring)
         if process > 0 { kill(process, SIGKILL) }
         if isSecond {
+          if let folder = folder.withLock({ $0 }) { FreshStarts.remove(folder) }
           if Console.isErrorTerminal { Console.write("\r\u{1B}[J", to: STDERR_FILENO) }
           _exit(ExitCode.interrupted.rawValue)
         }
@@ -44,4 +46,7 @@ enum Interrupts {
 
   /// The process to be killed with this one; 0 for none.
   static func setChild(_ process: pid_t) { child.store(process, ordering: .releasing) }
+
+  /// A folder of temporary files to be removed when the process is ended at once; nil for none.
+  static func setFolder(_ path: String?) { folder.withLock { $0 = path } }
 }

@@ -39,19 +39,20 @@ struct LayeredGraph {
     var sources = [[Int]](repeating: [], count: nodes.count)
     items = nodes.indices.map { Item(kind: .node($0), column: 0) }
     for (number, node) in nodes.enumerated() {
+      var known = Set<Int>()
       let names = isChain && number > 0 ? [nodes[number - 1].name] : node.inputs
       for name in names {
         let source: Int
         if let maker = latest[name] {
           source = maker
-        } else if let known = inputs[name] {
-          source = known
+        } else if let earlier = inputs[name] {
+          source = earlier
         } else {
           source = items.count
           inputs[name] = source
           items.append(Item(kind: .input(name), column: 0))
         }
-        if !sources[number].contains(source) { sources[number].append(source) }
+        if known.insert(source).inserted { sources[number].append(source) }
       }
       latest[node.name] = number
     }

@@ -1,0 +1,53 @@
+/// What power sensors and energy counters say about one interval.
+struct MeasuredPower {
+  private struct Entry {
+    var sensor: String
+    var domain: SensorDomain
+    var watts: Double
+    var limit: Double?
+  }
+
+  private var entries: [Entry] = []
+
+  /// Mean power from counters that both snapshots have; where a card has no such counter, its present power.
+  init(_ sensors: SensorSnapshot, since before: SensorSnapshot, seconds: Double) {
+    for reading in sensors.energies {
+      guard let earlier = before.energies.first(where: { $0.sensor == reading.sensor }),
+        let mean = reading.watts(since: earlier, seconds: seconds)
+      else { continue }
+      entries.append(Entry(sensor: reading.sensor, domain: reading.domain, watts: mean, limit: reading.limitWatts))
+    }
+    let counted = Set(entries.map(\.domain))
+    for reading in sensors.powers where !counted.contains(reading.domain) && reading.domain != .other {
+      entries.append(
+        Entry(sensor: reading.sensor, domain: reading.domain, watts: reading.watts, limit: reading.limitWatts))
+    }
+  }
+
+  /// All of it, in watts; nil where nothing was measured.
+  var watts: Double? { entries.isEmpty ? nil : entries.reduce(0) { $0 + $1.watts } }
+
+  /// The processor's, where it is measured, else the first.
+  var sensor: String? { (entries.first { $0.domain == .processor } ?? entries.first)?.sensor }
+
+  /// Normalised power: of the part that is nearest its own limit, or against the envelope where a part states none. A
+  /// processor that nothing measures counts with its estimate. Nil where nothing is known.
+  func load(envelope: ThermalEnvelope, estimatedWatts: Double?) -> Double? {
+    var loads: [Double] = []
+    for domain in [SensorDomain.processor, .graphics] {
+      let parts = entries.filter { $0.domain == domain }
+      guard !parts.isEmpty else { continue }
+      let watts = parts.reduce(0) { $0 + $1.watts }
+      let limits = parts.compactMap(\.limit)
+      if limits.count == parts.count {
+        loads.append(watts / limits.reduce(0, +))
+      } else if domain == .processor {
+        loads.append(envelope.load(watts: watts))
+      }
+    }
+    if !entries.contains(where: { $0.domain == .processor }), let estimatedWatts {
+      loads.append(envelope.load(watts: estimatedWatts))
+    }
+    return loads.max()
+  }
+}

@@ -1,0 +1,49 @@
+import KelvinBenchmark
+import KelvinPlanning
+import KelvinProfiling
+
+/// What the plans took when they were run, beside what was predicted.
+struct TrialReport: Encodable {
+  private struct Entry: Encodable {
+    var label: String
+    var predicted: Double
+    var measured: Double
+    /// `measured / predicted - 1`.
+    var error: Double
+    var rounds: Int
+  }
+
+  private let plans: [Entry]
+  private let chosen: String
+  private let reason: String
+  private let disturbed: Bool
+
+  init(_ trial: PlanTrial) {
+    plans = trial.entries.map { entry in
+      Entry(
+        label: entry.label, predicted: entry.predicted, measured: entry.latency.median,
+        error: entry.predicted > 0 ? entry.latency.median / entry.predicted - 1 : 0, rounds: entry.latency.count)
+    }
+    chosen = trial.entries[trial.chosen].label
+    reason = trial.reason
+    disturbed = trial.hasDisturbedRounds
+  }
+
+  func text(goal: Goal) -> String {
+    var table = Table(
+      .init("TRIED", shrinksTo: 20, keepsEnds: true), .init("PREDICTED", .right), .init("MEASURED", .right),
+      .init("ERROR", .right))
+    for plan in plans {
+      table.add(
+        plan.label, HumanReadable.seconds(plan.predicted), HumanReadable.seconds(plan.measured),
+        (plan.error >= 0 ? "+" : "−") + HumanReadable.percent(abs(plan.error)))
+    }
+    var verdict = "Adopted: \(reason)."
+    if goal != .latency {
+      verdict =
+        "The trial runs one inference at a time; it says nothing of the goal \(goal.rawValue), and the plan stays."
+    }
+    if disturbed { verdict += " Neighbours disturbed the trial: its figures are uncertain." }
+    return table.text() + "\n\n" + verdict.wrapped(to: Console.width)
+  }
+}

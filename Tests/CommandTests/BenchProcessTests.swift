@@ -1,0 +1,108 @@
+import Glibc
+import Testing
+
+/// The bench as the user meets it: processes that it starts, and Ctrl-C.
+@Suite struct BenchProcessTests {
+  private func bench(_ options: String...) -> [String] {
+    ["bench", Kelvin.digits, "--units", "cpu", "--no-cache", "--no-agreement"] + options
+  }
+
+  @Test func startsAreProcessesOfTheirOwn() throws {
+    let folder = TemporaryFolder()
+    let table = "\(folder.path)/samples.csv"
+    let result = Kelvin.run(
+      bench("--iterations", "12", "--warm-seconds", "0", "--csv", table, "--json"),
+      environment: ["TMPDIR": folder.path])
+    #expect(result.status == 0, "\(result)")
+    let report = try JSONValue(result.output)
+    let cpu = try #require(report["configurations"]?[0])
+    let (starts, cold) = (try #require(cpu["starts"]?.array), try #require(cpu["coldStarts"]?.array))
+    #expect(!starts.isEmpty && !cold.isEmpty)
+    for start in starts + cold {
+      let parts = ["launch", "load", "compile", "first"].compactMap { start[$0]?.number }
+      #expect(parts.count == 4 && parts.allSatisfy { $0 > 0 })
+      #expect((start["total"]?.number ?? 0) >= parts.reduce(0, +) - 1e-9)
+    }
+    #expect(report["partial"] == .bool(false))
+    // Nothing is left of the caches and requests of the starts.
+    #expect(TemporaryFolder.entries(folder.path) == ["samples.csv"])
+    let lines = String(decoding: TemporaryFolder.read(table), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("cpu,warm,") } >= 12)
+  }
+
+  @Test func theVerdictsPlanIsTakenBack() throws {
+    let folder = TemporaryFolder()
+    let (plan, report) = ("\(folder.path)/plan.json", "\(folder.path)/report.json")
+    let result = Kelvin.run(bench("--iterations", "6", "--warm-seconds", "0", "--save-plan", plan, "--json"))
+    #expect(result.status == 0, "\(result)")
+    folder.write(result.output, "report.json")
+    for file in [plan, report] {
+      for command in [
+        ["predict", Kelvin.digits, "--output-dir", "\(folder.path)/out", "--seed", "1", "--plan", file],
+        ["classify", Kelvin.digits, Kelvin.image("7_0043.png"), "--plan", file],
+        ["plan", Kelvin.digits, "--plan", file],
+        bench("--iterations", "6", "--warm-seconds", "0", "--plan", file),
+      ] {
+        let taken = Kelvin.run(command)
+        #expect(taken.status == 0, "\(command[0]): \(taken)")
+      }
+    }
+    // Another model does not take it.
+    let refused = Kelvin.run(["plan", Kelvin.digitsPackage, "--plan", plan])
+    #expect(refused.status == 65 && refused.errors.contains("another model"), "\(refused)")
+  }
+
+  @Test func withoutAPlaceForItThePlanIsKeptInTheCacheAndSaid() throws {
+    let folder = TemporaryFolder()
+    let result = Kelvin.run([
+      "bench", Kelvin.digits, "--units", "cpu", "--no-agreement", "--iterations", "6", "--warm-seconds", "0",
+      "--cache-dir", folder.path,
+    ])
+    #expect(result.status == 0, "\(result)")
+    let plans = TemporaryFolder.files("\(folder.path)/plans")
+    #expect(plans.count == 1)
+    #expect(result.errors.contains(plans.first ?? "no plan"), "\(result)")
+  }
+
+  /// A process that was started with a signal's number, sent to it as soon as it has said something.
+  private func interrupted(_ arguments: [String], folder: TemporaryFolder, times: Int) -> ToolResult {
+    // The shell waits for the report's folder to be made, by which the bench is under way.
+    let script = """
+      "$0" "$@" & bench=$!
+      while ! ls -d \(folder.path)/kelvin-bench-* >/dev/null 2>&1; do kill -0 $bench || exit 99; sleep 0.02; done
+      n=0; while [ $n -lt \(times) ]; do kill -INT $bench; n=$((n+1)); sleep 0.05; done
+      wait $bench; status=$?
+      cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c "[s]tart-once \(folder.path)" >&2
+      exit $status
+      """
+    return Kelvin.run(arguments, environment: ["TMPDIR": folder.path], script: script)
+  }
+
+  @Test func interruptingLeavesAPartialReportAndNoProcesses() throws {
+    let folder = TemporaryFolder()
+    let page = "\(folder.path)/page.html"
+    let result = interrupted(
+      bench("--workload", "stream", "--duration", "600", "--report", page, "--json"), folder: folder, times: 1)
+    #expect(result.status == 130, "\(result)")
+    // Either something had been measured, and then it is reported, or it is said that nothing was.
+    if result.output.isEmpty {
+      #expect(result.errors.contains("cancelled"), "\(result)")
+    } else {
+      let report = try JSONValue(result.output)
+      #expect(report["partial"] == .bool(true))
+      #expect(report["verdict"]?.text?.hasPrefix("Partial: interrupted during the ") == true)
+      #expect(String(decoding: TemporaryFolder.read(page), as: UTF8.self).contains("interrupted during the "))
+    }
+    #expect(result.errors.split(separator: "\n").last == "0", "\(result)")
+    #expect(TemporaryFolder.entries(folder.path)?.contains { $0.hasPrefix("kelvin-bench-") } == false)
+  }
+
+  @Test func interruptingTwiceStopsAtOnce() throws {
+    let folder = TemporaryFolder()
+    let result = interrupted(
+      bench("--workload", "stream", "--duration", "600", "--json"), folder: folder, times: 40)
+    #expect(result.status == 130, "\(result)")
+    #expect(result.errors.split(separator: "\n").last == "0", "\(result)")
+    #expect(TemporaryFolder.entries(folder.path)?.contains { $0.hasPrefix("kelvin-bench-") } == false)
+  }
+}
