@@ -164,8 +164,8 @@ struct GraphDrawing {
 
   /// An operator's name with its long words cut as everybody does.
   private static func brief(_ op: String) -> String {
-    let words = ["convolution": "conv", "normalization": "norm", "transpose": "transp", "response": "resp"]
-    return op.split(separator: "_").map { words[String($0)] ?? String($0) }.joined(separator: " ")
+    let words = [("convolution", "conv"), ("normalization", "norm"), ("transpose", "transp"), ("_", " ")]
+    return words.reduce(op) { $0.replacing($1.0, with: $1.1) }
   }
 
   private func cost(_ node: ReportNode) -> String {
