@@ -109,7 +109,8 @@ package struct PlanTrial: Sendable {
     }
     let (chosen, reason) = choose(entries, seconds)
     return PlanTrial(
-      entries: entries, chosen: chosen, reason: reason, hasDisturbedRounds: undisturbed < leastRounds && !disturbed[0].isEmpty)
+      entries: entries, chosen: chosen, reason: reason,
+      hasDisturbedRounds: undisturbed < leastRounds && !disturbed[0].isEmpty)
   }
 
   /// The fastest single-device plan, unless another plan was measured faster than it.

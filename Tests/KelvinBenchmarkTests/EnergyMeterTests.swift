@@ -110,8 +110,10 @@ struct EnergyMeterTests {
     let use = meter.stop(devices: [card])
     #expect(abs(try #require(use.joules) - 210) < 1e-9)
     #expect(use.isMeasured)
-    #expect(meter.stop(devices: [stranger]) == EnergyUse(
-      joules: nil, source: "unknown: nothing measures vulkan:1", isMeasured: false))
+    #expect(
+      meter.stop(devices: [stranger])
+        == EnergyUse(
+          joules: nil, source: "unknown: nothing measures vulkan:1", isMeasured: false))
   }
 
   @Test("without counters it is an estimate from CPU time, and no time is spent on idling")

@@ -25,7 +25,8 @@ struct GovernorTests {
         .init(plan: 1, rate: 0.75, queue: 1), .init(plan: 1, rate: 0.5, queue: 1), .init(plan: 1, rate: 0.25, queue: 1),
       ])
     #expect(try governor(options: .init(rates: [0.5], switchesPlans: false)).ladder.map(\.rate) == [1, 0.5])
-    #expect(try governor(queue: 9, options: .init(rates: [], switchesPlans: false, dropsBacklog: false)).ladder.count == 1)
+    #expect(
+      try governor(queue: 9, options: .init(rates: [], switchesPlans: false, dropsBacklog: false)).ladder.count == 1)
   }
 
   @Test("a stream that warms up, is relieved, and returns when it is cool: every action has its cause in words")
@@ -190,7 +191,9 @@ struct GovernorTests {
     #expect(throws: BenchmarkError.self) { try Governor(plans: ["a"], queue: 0) }
   }
 
-  @Test("on a phone the governor leaves the hot plan before the limit, and its stream ends cooler and as fast as the lean one")
+  @Test(
+    "on a phone the governor leaves the hot plan before the limit, and its stream ends cooler and as fast as the lean one"
+  )
   func onAPhone() throws {
     let vector = try #require(StreamSimulationTests.vectors.first)
     let comparison = try StreamComparison(vector.simulation())

@@ -31,7 +31,9 @@ struct StreamSimulationTests {
       var leanWatts: Double
     }
     private enum CodingKeys: String, CodingKey {
-      case name, limits = "envelope", rate, exponent, duration, noise, hot, lean, expected
+      case name
+      case limits = "envelope"
+      case rate, exponent, duration, noise, hot, lean, expected
     }
     var name: String
     var limits: Limits
@@ -77,7 +79,9 @@ struct StreamSimulationTests {
     }
   }
 
-  @Test("a hot plan reaches the limit, settles, and is overtaken by a lean one when the closed form says", arguments: vectors)
+  @Test(
+    "a hot plan reaches the limit, settles, and is overtaken by a lean one when the closed form says",
+    arguments: vectors)
   func overtaken(_ vector: Vector) throws {
     let quiet = try StreamComparison(vector.simulation(noise: 0), governor: nil)
     let exact = try #require(quiet.crossovers.first)
@@ -98,7 +102,9 @@ struct StreamSimulationTests {
     #expect(abs(end.clock - expected.settledClock) < 0.005)
     #expect(abs(end.watts - vector.limits.sustainableWatts) < 0.02 * vector.limits.sustainableWatts)
     #expect(abs(end.headroom - 1) < 0.02)
-    if let rate = vector.rate, rate * vector.hot.seconds < expected.settledClock { #expect(abs(try #require(end.p50) / expected.settledHotP50 - 1) < 0.02) }
+    if let rate = vector.rate, rate * vector.hot.seconds < expected.settledClock {
+      #expect(abs(try #require(end.p50) / expected.settledHotP50 - 1) < 0.02)
+    }
     let steady = try #require(lean.windows.last)
     #expect(abs(try #require(steady.p50) / expected.leanP50 - 1) < 0.015)
     #expect(abs(try #require(steady.p90) / expected.leanP90 - 1) < 0.02)
@@ -218,5 +224,23 @@ struct StreamSimulationTests {
     #expect(text.contains("No temperature is known or shown"))
     #expect(text.contains("Governor"))
     #expect(comparison.verdict.last?.contains("pick cpu-only") == true)
+  }
+
+  @Test("plans that only noise tells apart do not overtake one another, and the leaner one is named")
+  func noise() throws {
+    let envelope = try ThermalEnvelope(named: "phone")
+    for seed in UInt64(0)..<10 {
+      let plans = [
+        StreamPlan(label: "one", secondsPerFrame: 0.01, joulesPerFrame: 0.0200),
+        StreamPlan(label: "other", secondsPerFrame: 0.01, joulesPerFrame: 0.0199),
+      ]
+      let comparison = try StreamComparison(
+        StreamSimulation(
+          envelope: envelope, plans: plans, stream: .init(framesPerSecond: 30, duration: 300), seed: seed,
+          physics: .init(noise: 0.02)))
+      #expect(comparison.crossovers.isEmpty, "seed \(seed)")
+      #expect(
+        comparison.verdict == ["Over 5 min on the envelope \"phone\" no plan is clearly faster; other draws least."])
+    }
   }
 }

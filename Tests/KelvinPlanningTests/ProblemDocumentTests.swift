@@ -12,6 +12,25 @@ import Testing
     }
   }
 
+  @Test func saysWhereANumberIsWrong() {
+    let text = Golden.chain.replacing("\"pins\": {}", with: "\"start\": {\"devices\": {\"gpu\": \"soon\"}}")
+    let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text) }
+    #expect(error?.subject == "planning problem.start.devices.gpu")
+    let negative = Golden.chain.replacing("\"latency\": 1}]", with: "\"latency\": 1, \"watts\": -3}]")
+    #expect(
+      #expect(throws: PlanningError.self) { try PlanningProblem(text: negative) }?.subject == "transfers[1].watts")
+  }
+
+  @Test func startPowerAndEnergiesSurviveEncodingAndDecoding() throws {
+    for (goal, seed) in [(Goal.oneShot, UInt64(61_000)), (.sustained, 61_100), (.throughput, 61_200)] {
+      for seed in seed..<seed + 20 {
+        var made = RandomProblem(seed: seed, devices: 3)
+        guard let problem = try? PlanningProblem(text: made.json(nodes: 5, goal: goal)) else { continue }
+        #expect(try PlanningProblem(json: try JSONEncoder().encode(problem)) == problem)
+      }
+    }
+  }
+
   @Test func answersInTheContractsShape() throws {
     let solution = try PlanningProblem(text: Golden.chain).solve()
     let encoder = JSONEncoder()
@@ -71,6 +90,23 @@ import Testing
       ("\"pins\": {}", "\"joules\": {\"a\": {\"cpu\": -1}}", .invalidNumber),
       ("\"pins\": {}", "\"boundarySeconds\": {\"gpu\": -1}", .invalidNumber),
       ("\"pins\": {}", "\"goal\": \"speed\"", .unknown),
+      ("\"pins\": {}", "\"start\": {\"load\": -1}", .invalidNumber),
+      ("\"pins\": {}", "\"start\": {\"load\": 1e300}", .invalidNumber),
+      ("\"pins\": {}", "\"start\": {\"runs\": -1}", .invalidNumber),
+      ("\"pins\": {}", "\"start\": {\"runs\": 9000000000000000000}", .invalidNumber),
+      ("\"pins\": {}", "\"start\": {\"runs\": 1.5}", .malformed),
+      ("\"pins\": {}", "\"start\": {\"devices\": {\"tpu\": 1}}", .unknown),
+      ("\"pins\": {}", "\"start\": {\"devices\": {\"gpu\": -1}}", .invalidNumber),
+      ("\"pins\": {}", "\"start\": 1", .malformed),
+      ("\"pins\": {}", "\"power\": {\"idleWatts\": 1}", .malformed),
+      ("\"pins\": {}", "\"power\": {\"idleWatts\": -1, \"sustainableWatts\": 1}", .invalidNumber),
+      ("\"pins\": {}", "\"power\": {\"idleWatts\": 2, \"sustainableWatts\": 2}", .invalidNumber),
+      ("\"pins\": {}", "\"power\": {\"idleWatts\": 2, \"sustainableWatts\": 1e300}", .invalidNumber),
+      ("\"latency\": 1}", "\"latency\": 1, \"watts\": -1}", .invalidNumber),
+      ("\"latency\": 1}", "\"latency\": 1, \"watts\": \"NaN\"}", .malformed),
+      ("\"gpu\": 30}", "\"gpu\": 30}, \"startSeconds\": {\"gpu\": -1}", .invalidNumber),
+      ("\"gpu\": 30}", "\"gpu\": 30}, \"startSeconds\": {\"tpu\": 1}", .unknown),
+      ("\"gpu\": 30}", "\"gpu\": 30}, \"joules\": {\"gpu\": 1e300}", .invalidNumber),
       ("\"nodes\": [", "\"nodes\": {", .malformed),
     ] as [(String, String, PlanningError.Code)])
   func refusesABadDocument(part: String, replacement: String, code: PlanningError.Code) {
@@ -99,8 +135,13 @@ import Testing
       }
       do throws(PlanningError) {
         let problem = try PlanningProblem(json: Data(damaged))
-        let solution = try problem.solve()
-        read += solution.predicted.isFinite ? 1 : 0
+        for goal in Goal.allCases {
+          let asked = try problem.with(
+            goal: goal, start: .init(load: 1, runs: 3), power: .init(idleWatts: 1, sustainableWatts: 2))
+          if goal == .sustained, asked.nodes.contains(where: { $0.joules.isEmpty }) { continue }
+          let solution = try asked.solve()
+          read += solution.objective.isFinite ? 1 : 0
+        }
       } catch {
         #expect(!error.reason.isEmpty)
       }

@@ -6,8 +6,9 @@ extension BenchmarkResult {
   package var lines: [String] {
     var lines =
       "\(model.name): \(workload.description)".wrapped(indent: "  ") + machine.summary.wrapped(indent: "  ") + [""]
-    lines += startTable + [""] + warmTable
-    if workload.kind != .oneShot { lines += [""] + sustainedTable }
+    lines += startTable
+    if configurations.contains(where: { $0.warm != nil }) { lines += [""] + warmTable }
+    if configurations.contains(where: { $0.sustained != nil }) { lines += [""] + sustainedTable }
     for configuration in configurations {
       guard let weights = configuration.weights else { continue }
       lines += "weights for \(configuration.label): \(weights.text)".wrapped(indent: "  ")

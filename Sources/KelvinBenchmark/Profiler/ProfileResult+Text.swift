@@ -42,7 +42,8 @@ extension ProfileResult {
     }
     let hasMixed = checks.contains { $0.nodesByDevice.count > 1 && $0.label == "best plan" }
     return table.lines
-      + (hasMixed || devices.count < 2 ? [] : ["(no plan of several devices is predicted to be faster than one device)"])
+      + (hasMixed || devices.count < 2
+        ? [] : ["(no plan of several devices is predicted to be faster than one device)"])
   }
 
   private var startTable: [String] {
@@ -67,7 +68,8 @@ extension ProfileResult {
     return noisy.flatMap { run -> [String] in
       let names = run.noisyNames.prefix(6).joined(separator: ", ")
       let more = run.noisyNodes > 6 ? " and \(run.noisyNodes - 6) more" : ""
-      return "(less certain than ± \(bound) on \(run.device.id): \(run.noisyNodes) of \(run.nodes) layers: \(names)\(more))"
+      return
+        "(less certain than ± \(bound) on \(run.device.id): \(run.noisyNodes) of \(run.nodes) layers: \(names)\(more))"
         .wrapped(indent: "  ")
     }
   }
@@ -79,10 +81,15 @@ extension ProfileResult {
     for pair in profile.corun {
       table.add([
         "\(pair.a) beside \(pair.b)", HumanReadable.significant(pair.factor) + " ×",
-        pair.overlaps ? "they overlap" : "planned as one resource", pair.isNoisy ? "noisy" : "",
+        sharesSilicon(pair) ? "one silicon, one resource" : pair.overlaps ? "they overlap" : "planned as one resource",
+        pair.isNoisy ? "noisy" : "",
       ])
     }
     return [""] + table.lines
+  }
+
+  private func sharesSilicon(_ pair: CorunFactor) -> Bool {
+    profile.device(pair.a)?.resource == profile.device(pair.b)?.resource
   }
 
   private var powerLines: [String] {

@@ -28,7 +28,9 @@ extension BenchmarkResult {
         label: configuration.label, secondsPerFrame: seconds, joules: configuration.sustained?.joulesPerInference,
         source: configuration.sustained?.energySource ?? "", from: machine, to: envelope)
     }
-    guard !plans.isEmpty else { throw .invalidRequest("no configuration was measured, so there is nothing to simulate") }
+    guard !plans.isEmpty else {
+      throw .invalidRequest("no configuration was measured, so there is nothing to simulate")
+    }
     return try StreamComparison(
       StreamSimulation(
         envelope: envelope, plans: plans.sorted { $0.joulesPerFrame > $1.joulesPerFrame },

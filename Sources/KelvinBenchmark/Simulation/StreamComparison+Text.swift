@@ -20,12 +20,14 @@ extension StreamComparison {
     let stream = simulation.stream
     let arrivals = stream.framesPerSecond.map { "\(HumanReadable.significant($0)) frames/s" } ?? "back to back"
     var what = "Simulated stream: \(arrivals) for \(HumanReadable.seconds(stream.duration)) of virtual time"
-    if stream.coLoad > 0 { what += ", \(HumanReadable.percent(stream.coLoad, decimals: 0)) of the machine busy besides" }
+    if stream.coLoad > 0 {
+      what += ", \(HumanReadable.percent(stream.coLoad, decimals: 0)) of the machine busy besides"
+    }
     func watts(_ value: Double) -> String { HumanReadable.significant(value) + " W" }
     return (what + ", seed \(simulation.seed)").wrapped()
       + ("Envelope \"\(envelope.name)\": \(watts(envelope.sustainableWatts)) for ever, \(watts(envelope.fullLoadWatts))"
-        + " at full load, \(watts(envelope.idleWatts)) idle; τ \(HumanReadable.seconds(envelope.fast.tau)) and"
-        + " \(HumanReadable.seconds(envelope.slow.tau)). No temperature is known or shown.").wrapped()
+      + " at full load, \(watts(envelope.idleWatts)) idle; τ \(HumanReadable.seconds(envelope.fast.tau)) and"
+      + " \(HumanReadable.seconds(envelope.slow.tau)). No temperature is known or shown.").wrapped()
   }
 
   /// The columns that a narrow terminal can do without go first, then the ends of long names.
@@ -97,6 +99,9 @@ extension StreamComparison {
       return ["Over \(duration) on \(envelope), \(labels[0]) settles at \(settled(runs[0]))."]
     }
     let (cool, warm) = (bestCool, bestSettled)
+    if isEven, crossovers.isEmpty {
+      return ["Over \(duration) on \(envelope) no plan is clearly faster; \(labels[warm]) draws least."]
+    }
     if cool == warm {
       return ["Over \(duration) on \(envelope), \(labels[warm]) is best from beginning to end: \(settled(runs[warm]))."]
     }

@@ -59,16 +59,29 @@ package struct StreamComparison: Sendable {
   /// The plan with the best beginning, before heat tells: the first window.
   package var bestCool: Int { best { Array($0.windows.prefix(1)) } }
 
+  /// Plans that nothing tells apart are judged by what a frame costs.
   private func best(_ stretch: (StreamRun) -> [StreamRun.Window]) -> Int {
     let scores = runs.map { Score(stretch($0), isPaced: isPaced) }
-    return scores.indices.reduce(0) { scores[$1].isBetter(than: scores[$0]) ? $1 : $0 }
+    let joules = simulation.plans.map(\.joulesPerFrame)
+    return scores.indices.reduce(0) { best, other in
+      if scores[other].isClearlyBetter(than: scores[best]) { return other }
+      return !scores[best].isClearlyBetter(than: scores[other]) && joules[other] < joules[best] ? other : best
+    }
+  }
+
+  /// Whether no plan is clearly better than another at the end.
+  var isEven: Bool {
+    let scores = runs.map { Score(Array($0.windows.suffix(max(1, $0.windows.count / 10))), isPaced: isPaced) }
+    return !scores.contains { one in scores.contains { one.isClearlyBetter(than: $0) } }
   }
 
   private var isPaced: Bool { simulation.stream.framesPerSecond != nil }
 
   /// How well frames were answered over some windows. Paced streams that keep the same rate are told apart by latency.
   private struct Score {
+    /// Differences below are the noise of a window.
     static let sameRate = 0.01
+    static let sameLatency = 0.01
     let isPaced: Bool
     let rate: Double
     let latency: Double
@@ -88,6 +101,11 @@ package struct StreamComparison: Sendable {
     func isBetter(than other: Score) -> Bool {
       hasSameRate(as: other) ? latency < other.latency : rate > other.rate
     }
+
+    func isClearlyBetter(than other: Score) -> Bool {
+      if hasSameRate(as: other) { return latency < (1 - Self.sameLatency) * other.latency }
+      return rate > (1 + Self.sameRate) * other.rate
+    }
   }
 
   /// The beginning of the windows in which `overtaking` is better to the end, where `overtaken` was better at first.
@@ -97,8 +115,9 @@ package struct StreamComparison: Sendable {
     let scores = zip(hot, lean).map {
       (hot: Score([$0], isPaced: isPaced), lean: Score([$1], isPaced: isPaced))
     }
-    guard let first = scores.first, let last = scores.last, first.hot.isBetter(than: first.lean),
-      last.lean.isBetter(than: last.hot), let behind = scores.lastIndex(where: { !$0.lean.isBetter(than: $0.hot) })
+    guard let first = scores.first, let last = scores.last, first.hot.isClearlyBetter(than: first.lean),
+      last.lean.isClearlyBetter(than: last.hot),
+      let behind = scores.lastIndex(where: { !$0.lean.isBetter(than: $0.hot) })
     else { return nil }
     let (before, after) = (scores[behind], scores[behind + 1])
     let byLatency = before.hot.hasSameRate(as: before.lean)

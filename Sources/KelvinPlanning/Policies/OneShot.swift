@@ -25,7 +25,7 @@ package struct OneShot: Policy {
     var solution = Self.solution(index, found.plan, inferences, found.isExact ? .exact : .approximate, found.lowerBound)
     solution.searchStates = found.states
     let searches = Self.flipSearches >> max(0, search.optional.count - 4)
-    let limit = max(4, min(searches, searchMoves / max(1, 64 * found.states)))
+    let limit = max(4, min(searches, searchMoves / max(1, 1_000 * index.nodeCount)))
     let (flips, isComplete) = try FlipSearch(search: search, limit: limit).run()
     solution.flips = flips
     if problem.start == nil, !index.startSeconds.contains(where: { $0 > 0 }) {

@@ -101,6 +101,7 @@ struct BalanceSearch {
         isExact = answer.isComplete
       }
       best = descend([best], weights: guides[0].weights) ?? best
+      isExact = isExact || best.peak - bound <= Self.tolerance * best.peak
     }
     return Found(
       plan: best, lowerBound: isExact ? best.peak : bound, isExact: isExact, weights: guides[0].weights,

@@ -80,7 +80,8 @@ package final class NVMLLibrary: @unchecked Sendable {
       let limit = limit(of: card)
       snapshot.temperatures.append(
         TemperatureReading(
-          sensor: sensor, domain: .graphics, celsius: plausible, limitCelsius: limit ?? 90, limitIsAssumed: limit == nil))
+          sensor: sensor, domain: .graphics, celsius: plausible, limitCelsius: limit ?? 90, limitIsAssumed: limit == nil
+        ))
     }
     let limitWatts = number { table.nvmlDeviceGetEnforcedPowerLimit?(card, $0) }.map { Double($0) / 1000 }
     if let milliwatts = number({ table.nvmlDeviceGetPowerUsage?(card, $0) }), milliwatts < 10_000_000 {

@@ -61,4 +61,3 @@ package struct ThermalReport: Sendable, Hashable, Codable {
     self.remarks = remarks
   }
 }
-
