@@ -27,7 +27,7 @@ enum ConfigurationChart {
       return row(configuration, "<svg width=\"100%\" height=\"30\">\(marks)</svg>", HumanReadable.seconds(p50))
     }
     return """
-      <div class="panel rows" role="group" aria-label="Latency of one inference"><h3>One inference, warm</h3>\(rows)\
+      <div class="panel rows" role="group" aria-label="Latency of one inference"><h3>Latency of one inference</h3>\(rows)\
       \(scale(axis))<p class="key"><span>dot: median</span><span>thick: its interval</span>\
       <span>tick: 90th percentile</span><span>thin: 99th</span></p></div>
       """
