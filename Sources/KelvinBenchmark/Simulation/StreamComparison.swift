@@ -54,7 +54,7 @@ package struct StreamComparison: Sendable {
   package var trace: Trace { (governed ?? runs[0]).trace }
 
   /// The plan with the best last tenth: by rate, or by latency where rates are equal within a hundredth.
-  package var bestSettled: Int { best { Array($0.windows.suffix(max(1, $0.windows.count / 10))) } }
+  package var bestSettled: Int { best { Self.lastTenth($0.windows) } }
 
   /// The plan with the best beginning, before heat tells: the first window.
   package var bestCool: Int { best { Array($0.windows.prefix(1)) } }
@@ -71,8 +71,12 @@ package struct StreamComparison: Sendable {
 
   /// Whether no plan is clearly better than another at the end.
   var isEven: Bool {
-    let scores = runs.map { Score(Array($0.windows.suffix(max(1, $0.windows.count / 10))), isPaced: isPaced) }
+    let scores = runs.map { Score(Self.lastTenth($0.windows), isPaced: isPaced) }
     return !scores.contains { one in scores.contains { one.isClearlyBetter(than: $0) } }
+  }
+
+  private static func lastTenth(_ windows: [StreamRun.Window]) -> [StreamRun.Window] {
+    windows.suffix(max(1, windows.count / 10))
   }
 
   private var isPaced: Bool { simulation.stream.framesPerSecond != nil }
@@ -108,16 +112,20 @@ package struct StreamComparison: Sendable {
     }
   }
 
-  /// The beginning of the windows in which `overtaking` is better to the end, where `overtaken` was better at first.
+  /// The beginning of the windows in which `overtaking` is better to the end, where `overtaken` was clearly better at
+  /// first and is clearly worse over the last tenth.
   /// The moment is interpolated between the middles of the windows on either side.
   private func crossover(overtaken: Int, overtaking: Int) -> Crossover? {
     let (hot, lean) = (runs[overtaken].windows, runs[overtaking].windows)
     let scores = zip(hot, lean).map {
       (hot: Score([$0], isPaced: isPaced), lean: Score([$1], isPaced: isPaced))
     }
-    guard let first = scores.first, let last = scores.last, first.hot.isClearlyBetter(than: first.lean),
-      last.lean.isClearlyBetter(than: last.hot),
-      let behind = scores.lastIndex(where: { !$0.lean.isBetter(than: $0.hot) })
+    let settled = (
+      hot: Score(Self.lastTenth(hot), isPaced: isPaced), lean: Score(Self.lastTenth(lean), isPaced: isPaced)
+    )
+    guard let first = scores.first, first.hot.isClearlyBetter(than: first.lean),
+      settled.lean.isClearlyBetter(than: settled.hot),
+      let behind = scores.dropLast().lastIndex(where: { !$0.lean.isBetter(than: $0.hot) })
     else { return nil }
     let (before, after) = (scores[behind], scores[behind + 1])
     let byLatency = before.hot.hasSameRate(as: before.lean)
