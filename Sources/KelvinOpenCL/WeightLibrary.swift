@@ -15,9 +15,11 @@ final class WeightBuffer: @unchecked Sendable {
     let flags = cl_mem_flags(CL_MEM_READ_ONLY) | cl_mem_flags(sharing)
     var status: cl_int = CL_SUCCESS
     let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
-    guard let memory = device.library.functions.clCreateBuffer(device.context, flags, bytes.count, base, &status),
-      status == CL_SUCCESS
-    else {
+    // A copied buffer holds no reference: the bytes have to outlive the call that copies them.
+    let memory = withExtendedLifetime(bytes) {
+      device.library.functions.clCreateBuffer(device.context, flags, bytes.count, base, &status)
+    }
+    guard let memory, status == CL_SUCCESS else {
       throw DeviceError(device: device.info.id, place: "weights '\(key)'", call: "clCreateBuffer", status: status)
     }
     self.memory = memory
