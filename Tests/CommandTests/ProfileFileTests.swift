@@ -60,13 +60,16 @@ import Testing
     let file = folder.write(Self.example, "example.json")
     let plan = "\(folder.path)/plan.json"
     #expect(Kelvin.run("plan", "--profile", file, "--save", plan, "--no-cache").status == 0)
-    let adopted = Kelvin.run("predict", Kelvin.digits, "--plan", plan, "--seed", "1", "--no-cache", "--output-dir", folder.path)
+    let adopted = Kelvin.run(
+      "predict", Kelvin.digits, "--plan", plan, "--seed", "1", "--no-cache", "--output-dir", folder.path)
     #expect(adopted.status == 65 && adopted.errorLines.count == 1, "\(adopted)")
-    let sample = Kelvin.run("predict", Kelvin.digits, "--profile", file, "--seed", "1", "--no-cache", "--output-dir", folder.path)
+    let sample = Kelvin.run(
+      "predict", Kelvin.digits, "--profile", file, "--seed", "1", "--no-cache", "--output-dir", folder.path)
     #expect(sample.status == 64 && sample.errors.contains("sample"), "\(sample)")
     // Measured elsewhere: everything is set aside, and said.
     let elsewhere = folder.write(Self.example.replacing("\"sample\"", with: "\"measured\""), "elsewhere.json")
-    let predicted = Kelvin.run("predict", Kelvin.digits, "--profile", elsewhere, "--seed", "1", "--no-cache", "--output-dir", folder.path)
+    let predicted = Kelvin.run(
+      "predict", Kelvin.digits, "--profile", elsewhere, "--seed", "1", "--no-cache", "--output-dir", folder.path)
     #expect(predicted.status == 0 && predicted.errors.contains("set aside: measured on Any"), "\(predicted)")
   }
 

@@ -7,7 +7,8 @@ import Testing
 
   /// Runs one of the project's Python tools; nil where Python or, for pages, Chromium is not installed.
   private func check(_ tool: String, _ file: String) -> ToolResult? {
-    guard access("/usr/bin/python3", X_OK) == 0, access("/usr/bin/chromium", X_OK) == 0 || !tool.hasPrefix("page") else {
+    guard access("/usr/bin/python3", X_OK) == 0, access("/usr/bin/chromium", X_OK) == 0 || !tool.hasPrefix("page")
+    else {
       return nil
     }
     return Kelvin.run(["--version"], shell: "python3 \(Kelvin.root)/dev/\(tool) \(file) || exit 9")

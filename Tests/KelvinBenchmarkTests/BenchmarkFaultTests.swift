@@ -128,7 +128,8 @@ struct BenchmarkFaultTests {
       })
     #expect(result.interruption == "interrupted during the \(phase)")
     #expect(result.verdict.text.hasPrefix("Partial: interrupted during the \(phase)"))
-    #expect((result.configurations[0].warm != nil) == ["stream", "comparison with the reference device"].contains(phase))
+    #expect(
+      (result.configurations[0].warm != nil) == ["stream", "comparison with the reference device"].contains(phase))
     let text = result.lines.joined(separator: "\n")
     #expect(text.contains("Partial"))
     #expect(result.lines.filter { $0.count > 80 } == [])

@@ -1,6 +1,6 @@
+import Glibc
 import KelvinBenchmark
 import KelvinProfiling
-import Glibc
 import Testing
 
 /// A `/proc` in which somebody takes processor time when a test says so.

@@ -28,7 +28,8 @@ struct SituationTests {
   @Test func costsAreLongerByWhatOthersTake() throws {
     let context = try context()
     let problem = try context.planner.problem(context.graph, PlanRequest(units: .devices(["cpu", "gpu:0"])))
-    let situation = try Situation(workload(reserve: ["cpu": 0.25], coload: ["cpu": 0.25, "gpu:0": 0.8]), context.inventory)
+    let situation = try Situation(
+      workload(reserve: ["cpu": 0.25], coload: ["cpu": 0.25, "gpu:0": 0.8]), context.inventory)
     let applied = try situation.applied(to: problem)
     for (before, after) in zip(problem.nodes, applied.nodes) {
       #expect(abs((after.seconds["cpu"] ?? 0) - 2 * (before.seconds["cpu"] ?? 0)) < 1e-12)

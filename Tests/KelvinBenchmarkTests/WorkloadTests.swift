@@ -52,7 +52,10 @@ struct WorkloadTests {
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","queue":0}"#, "queue"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","iterations":99999999999}"#, "iterations"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","iteration":5}"#, "iteration"),
-    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","fps":5}"#, "means nothing for a one-shot workload"),
+    (
+      #"{"format":"kelvin-workload","version":1,"name":"x","kind":"one-shot","fps":5}"#,
+      "means nothing for a one-shot workload"
+    ),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","inFlight":2}"#, "take it out"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"throughput","governor":true}"#, "governor"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","reserve":{"cpu":1}}"#, "share of cpu"),

@@ -28,7 +28,8 @@ import Testing
     #expect(solution.framesPerSecond == 0.125)
     #expect(solution.limitedBy == "cpu")
     #expect(solution.method == .exact)
-    #expect(solution.remark == "cpu limits the rate: 0.125 frames/s; one inference at a time would reach 0.0833 frames/s")
+    #expect(
+      solution.remark == "cpu limits the rate: 0.125 frames/s; one inference at a time would reach 0.0833 frames/s")
   }
 
   /// One piece of silicon: its load is the serial sum, 11 on `gpu` alone with its copies, 12 split, 16 on `cpu`.
@@ -91,10 +92,11 @@ import Testing
 
   @Test func saysWhyANodeStaysAwayFromTheBottleneck() throws {
     let plan = try problem("throughput").explain()
-    #expect(plan.nodes.map(\.reason) == [
-      "cheapest here",
-      "kept: moving costs more than it saves (gpu would save 1 s here and add 3 s to every frame)",
-    ])
+    #expect(
+      plan.nodes.map(\.reason) == [
+        "cheapest here",
+        "kept: moving costs more than it saves (gpu would save 1 s here and add 3 s to every frame)",
+      ])
     #expect(plan.nodes[1].regret == 3)
     #expect(plan.hasExactRegrets)
     #expect(plan.bestSingleDevice?.device == "gpu")

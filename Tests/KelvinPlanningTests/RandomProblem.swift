@@ -78,7 +78,9 @@ struct RandomProblem {
         extra += ",\"joules\":{" + able.map { "\"\($0)\":\(ticks(200))" }.joined(separator: ",") + "}"
       }
       if goal == .oneShot {
-        extra += ",\"startSeconds\":{" + able.filter { _ in chance(60) }.map { "\"\($0)\":\(ticks(400))" }
+        extra +=
+          ",\"startSeconds\":{"
+          + able.filter { _ in chance(60) }.map { "\"\($0)\":\(ticks(400))" }
           .joined(separator: ",") + "}"
       }
       if chance(5) { pins["n\(i)"] = able.randomElement(using: &random) }
@@ -108,7 +110,8 @@ struct RandomProblem {
     if goal == .oneShot {
       let runs: Int = [0, 1, 4, 30].randomElement(using: &random) ?? 0
       let starts = devices.filter { _ in chance(75) }.map { "\"\($0)\":\(ticks(1000))" }
-      optional += ",\"start\":{\"load\":\(ticks(100)),\"runs\":\(runs),"
+      optional +=
+        ",\"start\":{\"load\":\(ticks(100)),\"runs\":\(runs),"
         + "\"devices\":{\(starts.joined(separator: ","))}}"
     }
     return "{\"devices\":[" + devices.map { "\"\($0)\"" }.joined(separator: ",")

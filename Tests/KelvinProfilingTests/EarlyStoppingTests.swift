@@ -4,7 +4,9 @@ import Testing
 @Suite("Early stopping")
 struct EarlyStoppingTests {
   /// Queries and discarded queries as published summaries of LoadGen runs report them for the 90th percentile.
-  @Test("as many queries are discarded as LoadGen discards", arguments: [(2048, 172), (2116, 178), (2145, 181), (7469, 685)])
+  @Test(
+    "as many queries are discarded as LoadGen discards",
+    arguments: [(2048, 172), (2116, 178), (2145, 181), (7469, 685)])
   func discarded(queries: Int, discarded: Int) {
     let result = EarlyStopping((0..<queries).map { Double($0) })
     #expect(result.discarded == discarded)

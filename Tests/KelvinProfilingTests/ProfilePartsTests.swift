@@ -62,8 +62,9 @@ import Testing
 
   @Test func aCostWrittenByHandNeedsItsSecondsAlone() throws {
     let text = Self.first.replacing(
-      #""samples": 3, "source": "host clock", "isNoisy": false,"#, with: "").replacing(
-        #""interval": {"lower": 0.4, "upper": 0.6, "confidence": 0.75}"#, with: #""joules": 2"#)
+      #""samples": 3, "source": "host clock", "isNoisy": false,"#, with: ""
+    ).replacing(
+      #""interval": {"lower": 0.4, "upper": 0.6, "confidence": 0.75}"#, with: #""joules": 2"#)
     let cost = try #require(try read(text).cost(node: "relu automatic 2t", device: "cpu"))
     #expect(cost.seconds == 0.5 && cost.source == .stated && cost.samples == 1 && cost.joules == 2)
     #expect(cost.interval.contains(0.5) && !cost.isNoisy)

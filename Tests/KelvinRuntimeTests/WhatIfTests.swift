@@ -9,7 +9,8 @@ import Testing
 /// Plans for machines that are not there.
 @Suite struct WhatIfTests {
   private static let machine = MachineDescription(
-    processor: "Elsewhere", architecture: "x86_64", logicalCores: 4, memoryBytes: 1 << 33, kernel: "6", isVirtualised: false)
+    processor: "Elsewhere", architecture: "x86_64", logicalCores: 4, memoryBytes: 1 << 33, kernel: "6",
+    isVirtualised: false)
 
   /// Two layers of one family, a third of another; the card runs the first alone fast, and refuses the last.
   private func profile(latency: Double = 1e-5) -> MeasuredProfile {

@@ -137,7 +137,8 @@ private struct BenchmarkDocument: Encodable {
   var plan: Plan
 
   enum CodingKeys: String, CodingKey {
-    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes, interruption, plan, simulation
+    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes, interruption, plan,
+      simulation
     case isPartial = "partial"
   }
 

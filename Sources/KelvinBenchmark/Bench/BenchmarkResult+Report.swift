@@ -11,14 +11,16 @@ extension BenchmarkResult {
     ReportInput(
       title: model.name.split(separator: "/").last.map(String.init) ?? model.name,
       verdict: verdict.sentences.last ?? "",
-      findings: Array(verdict.sentences.dropLast()) + (simulation?.sentences ?? []), kelvinVersion: kelvinVersion, generated: generated,
+      findings: Array(verdict.sentences.dropLast()) + (simulation?.sentences ?? []), kelvinVersion: kelvinVersion,
+      generated: generated,
       machine: machine, model: model, workload: workload.description, devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
         ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.explanation.solution, measured: $0.warm?.p50)
       },
       timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
-      series: configurations.compactMap(series) + (simulation?.series ?? []), notes: notes + (interruption.map { [$0] } ?? []))
+      series: configurations.compactMap(series) + (simulation?.series ?? []),
+      notes: notes + (interruption.map { [$0] } ?? []))
   }
 
   private func series(_ configuration: ConfigurationResult) -> ReportSeries? {

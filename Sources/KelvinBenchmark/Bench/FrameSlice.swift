@@ -86,7 +86,8 @@ package struct FrameSlice: Sendable, Hashable {
   /// Runs one inference after the other until the time is over; at least one. What has been measured stands when an
   /// error ends it.
   package mutating func runBackToBack<Failure: Error>(
-    seconds: Double, clock: any BenchmarkClock, infer: () throws(Failure) -> Void, pause: (_ now: Double, FrameSlice) -> Void = { _, _ in }
+    seconds: Double, clock: any BenchmarkClock, infer: () throws(Failure) -> Void,
+    pause: (_ now: Double, FrameSlice) -> Void = { _, _ in }
   ) throws(Failure) {
     let begin = clock.now()
     defer { finish(frames.last?.end ?? clock.now() - begin) }

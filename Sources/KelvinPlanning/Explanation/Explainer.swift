@@ -92,7 +92,8 @@ struct Explainer {
     switch problem.goal {
     case .latency, .oneShot:
       let added = durationText(here - answer.here[node * index.deviceCount + cheapest] + regret)
-      return "kept: moving costs more than it saves (\(name) would save \(saved) here and add \(most)\(added) elsewhere)"
+      return
+        "kept: moving costs more than it saves (\(name) would save \(saved) here and add \(most)\(added) elsewhere)"
     case .throughput, .sustained:
       if regret == 0 {
         return "kept: moving gains nothing (\(name) would save \(saved) here, "

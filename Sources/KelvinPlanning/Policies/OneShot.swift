@@ -53,7 +53,8 @@ package struct OneShot: Policy {
     let (best, plan) = try solve(problem, search)
     var totals = Array(repeating: Double.infinity, count: index.seconds.count)
     let all = (1 << search.optional.count) - 1
-    let sets = search.sets.count <= Self.mostExactSets ? search.sets : [all, search.used(plan.placement, plan.evaluation)]
+    let sets =
+      search.sets.count <= Self.mostExactSets ? search.sets : [all, search.used(plan.placement, plan.evaluation)]
     var isExact = best.method == .exact && sets.count == search.sets.count
     var singles: [SingleDevicePlan] = []
     var near: [RankedPlan] = []

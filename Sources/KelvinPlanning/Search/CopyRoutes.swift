@@ -30,7 +30,11 @@ struct CopyRoutes {
     var classes: [Int: Int] = [:]
     sizeClass = loads.index.bytes.map { bytes in
       let next = classes.count
-      return classes[bytes] ?? { classes[bytes] = next; return next }()
+      return classes[bytes]
+        ?? {
+          classes[bytes] = next
+          return next
+        }()
     }
   }
 

@@ -21,7 +21,8 @@ package struct PlanRequest: Sendable {
 
   package init(
     units: UnitsSelection = .all, goal: Goal = .latency, isStrict: Bool = false, precision: Precision = .automatic,
-    threads: Int = 1, pins: [String: String] = [:], exclusions: [String] = [], runs: Int = 0, power: PlanningProblem.Power? = nil
+    threads: Int = 1, pins: [String: String] = [:], exclusions: [String] = [], runs: Int = 0,
+    power: PlanningProblem.Power? = nil
   ) {
     self.units = units
     self.goal = goal

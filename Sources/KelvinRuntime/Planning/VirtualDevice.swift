@@ -18,7 +18,8 @@ package final class VirtualDevice: Device {
     self.threads = threads
     let nodes = (costs.profile?.models.values.map { $0 } ?? []).flatMap(\.nodes)
     unsupported = Dictionary(
-      nodes.compactMap { node in node.unsupported?[identity.id].map { (node.key, $0) } }) { first, _ in first }
+      nodes.compactMap { node in node.unsupported?[identity.id].map { (node.key, $0) } }
+    ) { first, _ in first }
   }
 
   /// Measured nodes run, nodes that the profile refuses do not; others are estimated where the host would run them, or
@@ -55,7 +56,8 @@ extension DeviceInfo {
     let family = identity.id.prefix { $0 != ":" }
     let text = "\(identity.name) \(identity.driver)".lowercased()
     let isSoftware = ["llvmpipe", "pthread", "portable computing", "swiftshader"].contains { text.contains($0) }
-    let guess: Kind = family == "cpu" ? .cpu : family == "reference" ? .reference : isSoftware ? .software : .discreteGPU
+    let guess: Kind =
+      family == "cpu" ? .cpu : family == "reference" ? .reference : isSoftware ? .software : .discreteGPU
     let kind = identity.kind.flatMap(Kind.init(rawValue:)) ?? guess
     let onHost = kind == .cpu || kind == .reference || kind == .software
     self.init(

@@ -183,7 +183,8 @@ struct BenchCommand: ParsableCommand {
     }
     guard let directory = context.cache?.directory else { return nil }
     let base = context.name.split(separator: "/").last.map(String.init) ?? context.name
-    let name = "plans/\(OutputFile.sanitized("\(base)-\(result.workload.name)"))-\(context.graphKey.description.prefix(8)).json"
+    let name =
+      "plans/\(OutputFile.sanitized("\(base)-\(result.workload.name)"))-\(context.graphKey.description.prefix(8)).json"
     return bytes.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
   }
 

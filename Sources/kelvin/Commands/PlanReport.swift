@@ -228,7 +228,8 @@ struct PlanReport: Encodable {
       table.add("predicted", "\(HumanReadable.seconds(plan.predicted)) for one warm prediction; \(method)")
     case .oneShot:
       let runs = request.runs == 0 ? "the first inference" : "the first inference and \(request.runs) more"
-      table.add("in all", "\(HumanReadable.seconds(solution.objective)) for start and \(runs); \(method)")
+      table.add("in all", "\(HumanReadable.seconds(solution.objective)) for start and \(runs)")
+      table.add("", method)
       table.add(
         "of which",
         "start \(HumanReadable.seconds(solution.startSeconds ?? 0)), each inference "
@@ -247,7 +248,9 @@ struct PlanReport: Encodable {
       table.add("energy", "\(HumanReadable.significant(joules)) J above idle for each frame")
     }
     if let budget { table.add("power", budget) }
-    if let remark = solution.remark { table.add("", remark) }
+    if let remark = solution.remark {
+      for line in remark.wrapped(to: Console.width - 20).split(separator: "\n") { table.add("", String(line)) }
+    }
     if let single = explanation.bestSingleDevice {
       let excess = solution.objective > 0 ? single.solution.objective / solution.objective - 1 : 0
       table.add(

@@ -63,7 +63,8 @@ func measuring<Result>(_ label: String, _ body: (@escaping BenchmarkObserver) th
     return try body { step in
       let running = step.rows.first { $0.isRunning }
       progress.update(
-        step.fraction, step.headline, rows: step.liveLines, plain: running.map { $0.fields.joined(separator: "  ") } ?? "")
+        step.fraction, step.headline, rows: step.liveLines,
+        plain: running.map { $0.fields.joined(separator: "  ") } ?? "")
     }
   } catch let error as BenchmarkError {
     throw error.asCommandError

@@ -2,7 +2,6 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Kelvin
-import KelvinDevices
 import KelvinBenchmark
 import KelvinDevices
 import KelvinPlanning
