@@ -6,7 +6,7 @@ struct EXIFBlock {
   private static let orientationTag = 0x0112
 
   /// - Parameter hexadecimal: pairs of digits, with or without EXIF's own signature before the TIFF header. Nil where
-  ///   the text is no such block.
+  ///   the text is not such a block.
   init?(hexadecimal: String) {
     let digits = hexadecimal.utf8.prefix(1 << 20).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
     let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -34,7 +34,7 @@ extension PixelBuffer {
   /// The picture turned upright, cropped and scaled as `cropAndScale` says, as ``PixelFormat/rgb8`` (a grey picture
   /// stays grey).
   ///
-  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is no picture's size.
+  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is not the size of a picture.
   package func resized(
     width: Int, height: Int, _ cropAndScale: ImageCropAndScale = .scaleToFill, orientation: ImageOrientation = .up
   ) throws(ImageError) -> PixelBuffer {

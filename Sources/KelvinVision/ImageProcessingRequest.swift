@@ -28,14 +28,14 @@ extension ImageProcessingRequest {
 
   /// Answers for a picture file; its EXIF orientation holds unless `orientation` is given.
   ///
-  /// - Throws: `VisionError`; `image` where the file cannot be read or is no picture.
+  /// - Throws: `VisionError`; `image` where the file cannot be read or is not a picture.
   public func perform(on url: URL, orientation: ImageOrientation? = nil) async throws(VisionError) -> Result {
     try await ImageRequestHandler(url, orientation: orientation).perform(self)
   }
 
   /// Answers for a picture file's bytes; its EXIF orientation holds unless `orientation` is given.
   ///
-  /// - Throws: `VisionError`; `image` where they are no picture.
+  /// - Throws: `VisionError`; `image` where they are not a picture.
   public func perform(on data: Data, orientation: ImageOrientation? = nil) async throws(VisionError) -> Result {
     try await ImageRequestHandler(data, orientation: orientation).perform(self)
   }

@@ -14,7 +14,7 @@ public struct ImageRequestHandler: Sendable {
 
   /// A picture file; its EXIF orientation holds unless `orientation` is given.
   ///
-  /// - Throws: `VisionError.image` where the file cannot be read or is no picture.
+  /// - Throws: `VisionError.image` where the file cannot be read or is not a picture.
   public init(_ url: URL, orientation: ImageOrientation? = nil) throws(VisionError) {
     do throws(ImageError) {
       let decoded = try ImageFile.decode(path: url.path, orientation: orientation)
@@ -24,7 +24,7 @@ public struct ImageRequestHandler: Sendable {
 
   /// Encoded bytes of a picture file.
   ///
-  /// - Throws: `VisionError.image` where they are no picture.
+  /// - Throws: `VisionError.image` where they are not a picture.
   public init(_ data: Data, orientation: ImageOrientation? = nil) throws(VisionError) {
     do throws(ImageError) {
       let decoded = try ImageFile.decode(Array(data), name: "data", orientation: orientation)

@@ -74,7 +74,7 @@ public struct CoreMLFeatureValueObservation: VisionObservation, Hashable {
 }
 
 extension Sequence where Element == any VisionObservation {
-  /// Those of which the model is at least this sure, in their order. What is no number is left out.
+  /// Those of which the model is at least this sure, in their order. What is not a number is left out.
   public func filter(minimumConfidence: Float) -> [any VisionObservation] {
     filter { $0.confidence >= minimumConfidence }
   }
@@ -91,7 +91,7 @@ extension Sequence where Element == any VisionObservation {
 }
 
 extension Sequence where Element: VisionObservation {
-  /// Those of which the model is at least this sure, in their order. What is no number is left out.
+  /// Those of which the model is at least this sure, in their order. What is not a number is left out.
   public func filter(minimumConfidence: Float) -> [Element] { filter { $0.confidence >= minimumConfidence } }
 
   /// The `count` of which the model is most sure, the surest first.
@@ -110,5 +110,5 @@ extension Sequence where Element == ClassificationObservation {
   }
 }
 
-/// Whether a confidence stands before another one; what is no number comes last.
+/// Whether a confidence stands before another one; what is not a number comes last.
 private func precedes(_ a: Float, _ b: Float) -> Bool { a > b || (b.isNaN && !a.isNaN) }

@@ -90,7 +90,7 @@ import Testing
     let package = folder.copy(Kelvin.digitsPackage, as: "Digits.mlpackage")
     let manifest = TemporaryFolder.read("\(package)/Manifest.json")
     folder.write("{", "Digits.mlpackage/Manifest.json")
-    expectRefusal(package, "a manifest that is no JSON")
+    expectRefusal(package, "a manifest that is not JSON")
     let outside = String(decoding: manifest, as: UTF8.self).replacing(
       "com.apple.CoreML/model.mlmodel", with: "../../../etc/passwd")
     folder.write(outside, "Digits.mlpackage/Manifest.json")

@@ -193,7 +193,7 @@ final class TemporaryFolder: Sendable {
     return entries.flatMap { files("\(path)/\($0)") }
   }
 
-  /// The names in a folder; nil where the path is no folder.
+  /// The names in a folder; nil where the path is not a folder.
   static func entries(_ path: String) -> [String]? {
     guard let folder = opendir(path) else { return nil }
     defer { closedir(folder) }

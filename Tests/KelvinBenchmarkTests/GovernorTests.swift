@@ -101,7 +101,7 @@ struct GovernorTests {
     #expect(governor.wait == 60)
   }
 
-  @Test("a clock set back, a long silence and reports that are no numbers are no evidence of coolness")
+  @Test("a clock set back, a long silence and reports that are not numbers are no evidence of coolness")
   func badClocks() throws {
     var governor = try governor()
     _ = governor.update(report(100, .serious))

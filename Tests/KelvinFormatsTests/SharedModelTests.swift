@@ -23,7 +23,7 @@ extension HeavyTests {
       #expect(program.metadata.summary.hasPrefix("MobileNetV2"))
       let function = try program.main
       guard case .image(let image) = try #require(function.inputs.first).type else {
-        Issue.record("the input is no image")
+        Issue.record("the input is not an image")
         return
       }
       #expect(image.width == 224 && image.height == 224 && image.layout == .rgb)

@@ -52,5 +52,5 @@ enum PictureVectors {
 }
 
 extension ImageError {
-  static func notAPicture(_ name: String) -> ImageError { ImageError(.invalidArgument, name, "is no PPM file") }
+  static func notAPicture(_ name: String) -> ImageError { ImageError(.invalidArgument, name, "is not a PPM file") }
 }

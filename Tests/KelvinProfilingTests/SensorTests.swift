@@ -122,7 +122,7 @@ struct SensorTests {
     #expect(domains == [.processor, .processor, .processor, .graphics, .other, .other])
   }
 
-  @Test("a counter that was reset is no wrap: hardware does not draw that much")
+  @Test("a counter that was reset is not a wrap: hardware does not draw that much")
   func counterReset() {
     func reading(_ joules: Double) -> EnergyReading {
       EnergyReading(sensor: "RAPL package-0", joules: joules, rangeJoules: 262_143)
@@ -182,7 +182,7 @@ struct ContentionTests {
     #expect(ContentionReader.between(before, before, seconds: 1) == nil)
   }
 
-  @Test("threads of our own that wait for each other are no neighbours")
+  @Test("threads of our own that wait for each other are not neighbours")
   func ownThreads() throws {
     let tree = FixtureTree([
       "proc/stat": Machines.stat(busy: 100, idle: 900, steal: 0), "proc/pressure/cpu": Machines.pressure(0),

@@ -191,7 +191,7 @@ struct ThermalMonitorTests {
     #expect(run(guest.files, [1e9, 4e9, 3e9]) == [nil, nil, nil])
   }
 
-  @Test("an idle core's clock is no measure for a busy machine's")
+  @Test("an idle core's clock does not measure a busy machine's")
   func clockClasses() {
     var probe = ClockProbe()
     let idle = Contention(steal: 0, pressure: 0, utilisation: 0.05)

@@ -125,7 +125,7 @@ import Testing
     let plan = try await ComputePlan.load(
       contentsOf: Self.digits, configuration: Self.configuration(.devices(["cpu", "reference"])))
     guard case .program(let program) = plan.modelStructure, let main = program.functions["main"] else {
-      Issue.record("the model is no ML Program")
+      Issue.record("the model is not an ML Program")
       return
     }
     let placed = main.block.operations.filter { plan.deviceUsage(for: $0) != nil }

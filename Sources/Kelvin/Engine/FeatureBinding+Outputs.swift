@@ -16,7 +16,7 @@ extension FeatureBinding {
   /// The outputs of a session's latest run.
   ///
   /// - Parameter backings: outputs' memory of the caller's; those that were written in place are not copied.
-  /// - Throws: `featureType` for an image output whose tensor is no picture of its kind.
+  /// - Throws: `featureType` for an image output whose tensor is not a picture of its kind.
   package func read(
     _ session: Session, backings: OutputBackings = OutputBackings()
   ) throws(ModelError) -> DictionaryFeatureProvider {
@@ -39,7 +39,7 @@ extension FeatureBinding {
       var dictionary: [ClassLabel: Double] = [:]
       var best: (label: ClassLabel, probability: Double)?
       for (label, probability) in zip(labels, probabilities) {
-        // Where two classes share a label, the larger probability stands. What is no number is less than any.
+        // Where two classes share a label, the larger probability stands. What is not a number is less than any.
         let known = dictionary[label] ?? .nan
         dictionary[label] = known.isNaN || probability > known ? probability : known
         if best.map({ $0.probability.isNaN || probability > $0.probability }) ?? true { best = (label, probability) }

@@ -95,7 +95,7 @@ public struct FeatureValue: Hashable, Sendable {
   ///   - orientation: how the stored pixels are turned, in place of what the file says.
   ///   - cropAndScale: how the picture is brought to the size that the model takes.
   ///   - cropRect: the part of the upright picture to take, in pixels from its top left; all of it where nil.
-  /// - Throws: `ImageError` where the file cannot be read or is no picture.
+  /// - Throws: `ImageError` where the file cannot be read or is not a picture.
   public init(
     imageAt url: URL, orientation: ImageOrientation? = nil, cropAndScale: ImageCropAndScale = .scaleToFit,
     cropRect: PixelRect? = nil
@@ -144,7 +144,7 @@ public struct FeatureValue: Hashable, Sendable {
   /// The sequence, or nil where the value is of another type.
   public var sequenceValue: FeatureSequence? { if case .sequence(let value) = storage { value } else { nil } }
 
-  /// The array as a value, or nil where the value is no array of this type.
+  /// The array as a value, or nil where the value is not an array of this type.
   public func shapedArrayValue<Scalar: ShapedArrayScalar>(of type: Scalar.Type) -> ShapedArray<Scalar>? {
     guard let array = multiArrayValue, array.dataType == type.multiArrayDataType else { return nil }
     return ShapedArray(array)

@@ -18,7 +18,7 @@ public final class PixelBacking: @unchecked Sendable {
 
   /// A black picture in memory of its own, without gaps between rows.
   ///
-  /// - Throws: `ModelError` with code `featureType` for a size that is no picture's.
+  /// - Throws: `ModelError` with code `featureType` for a size that no picture has.
   public convenience init(width: Int, height: Int, format: PixelFormat) throws(ModelError) {
     let bytesPerRow = width.multipliedReportingOverflow(by: format.channelCount)
     try Self.check(width, height, format, bytesPerRow.overflow ? -1 : bytesPerRow.partialValue)
@@ -39,7 +39,7 @@ public final class PixelBacking: @unchecked Sendable {
   ///   - format: how a pixel is stored.
   ///   - bytesPerRow: bytes from one row to the next.
   ///   - deallocator: called with the pointer when nobody uses the picture any more.
-  /// - Throws: `ModelError` with code `featureType` for a size that is no picture's, or rows that overlap. The
+  /// - Throws: `ModelError` with code `featureType` for a size that no picture has, or rows that overlap. The
   ///   deallocator is not called then.
   public init(
     dataPointer: UnsafeMutableRawPointer, width: Int, height: Int, format: PixelFormat, bytesPerRow: Int,
@@ -66,7 +66,7 @@ public final class PixelBacking: @unchecked Sendable {
     else {
       throw ModelError(
         .featureType,
-        "\(width)x\(height) pixels of \(format.channelCount) bytes in rows of \(bytesPerRow) are no picture")
+        "\(width)x\(height) pixels of \(format.channelCount) bytes in rows of \(bytesPerRow) are not a picture")
     }
   }
 

@@ -189,7 +189,7 @@ extension ShapedArrayProtocol {
   /// - Precondition: every dimension is named once.
   public func transposed(permutation: [Int]) -> ShapedArray<Scalar> {
     precondition(
-      permutation.sorted() == Array(shape.indices), "\(permutation) is no order of \(shape.count) dimensions")
+      permutation.sorted() == Array(shape.indices), "\(permutation) is not an order of \(shape.count) dimensions")
     let newShape = permutation.map { shape[$0] }
     return withUnsafeShapedBufferPointer { elements, _, strides in
       var scalars: [Scalar] = []

@@ -17,7 +17,7 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
 
   /// A workload by its name (`one-shot`, `stream`, `throughput`), or by the path of its file.
   ///
-  /// - Throws: `ModelError` with code `parameters` where there is none of that name, or the file is no workload.
+  /// - Throws: `ModelError` with code `parameters` where there is none of that name, or the file is not a workload.
   public init(named name: String) throws(ModelError) {
     value = try ModelError.wrapping { try KelvinBenchmark.Workload(named: name) }
   }

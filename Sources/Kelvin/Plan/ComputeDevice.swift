@@ -9,7 +9,7 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
     case cpu
     /// A graphics card.
     case gpu
-    /// An accelerator that is no graphics card.
+    /// An accelerator that is not a graphics card.
     case neuralEngine
     /// A driver that computes on the CPU: used only when it is named.
     case software

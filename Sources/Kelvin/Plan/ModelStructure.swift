@@ -15,13 +15,13 @@ public enum ModelStructure: Sendable {
 
   /// Reads what a model file consists of, without building or planning anything.
   ///
-  /// - Throws: `ModelError` with code `io` where the file cannot be read or is no model.
+  /// - Throws: `ModelError` with code `io` where the file cannot be read or is not a model.
   public static func load(contentsOf url: URL) async throws(ModelError) -> ModelStructure {
     try await BlockingWork.run { (_) throws(ModelError) -> ModelStructure in
       do throws(FormatError) {
         return ModelStructure(try readModel(at: url.path).structure)
       } catch {
-        // A file that no format claims is no model at all.
+        // A file that no format claims is not a model at all.
         guard error.code == .unsupported, formats.contains(where: { $0.sniff(url.path) }) else {
           throw ModelError(error)
         }
@@ -32,7 +32,7 @@ public enum ModelStructure: Sendable {
 
   /// Reads what an asset's model consists of.
   ///
-  /// - Throws: `ModelError` with code `io` where the file cannot be read or is no model.
+  /// - Throws: `ModelError` with code `io` where the file cannot be read or is not a model.
   public static func load(asset: ModelAsset) async throws(ModelError) -> ModelStructure {
     try await load(contentsOf: asset.url)
   }

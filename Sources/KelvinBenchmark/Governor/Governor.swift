@@ -14,7 +14,7 @@ package import KelvinProfiling
 /// A return that heat takes back within twice that time doubles the next wait, up to `longestRecovery`; one that lasts
 /// restores it. So a stream that is just too hot for a rung tries it ever more rarely, and from one return to the next
 /// at least `recovery` passes, whatever the reports do. A clock set back, or silent for longer than `longestSilence`,
-/// is no evidence of coolness: waiting begins again. Reports that are no numbers change nothing.
+/// is no evidence of coolness: waiting begins again. Reports that are not numbers change nothing.
 package struct Governor: Sendable, Hashable {
   package struct Options: Sendable, Hashable, Codable {
     /// Shares of the arrivals to fall back to, descending, each above 0 and below 1.

@@ -3,7 +3,7 @@ import Glibc
 /// Files as a fresh machine finds them.
 package enum PageCache {
   /// Asks the kernel to forget what it holds of the files, so that the next read goes to the disk. It is a request, and
-  /// failing is no error: dirty pages stay, and so do those that other processes have mapped. What this process has
+  /// failing is not an error: dirty pages stay, and so do those that other processes have mapped. What this process has
   /// mapped is given back first, and read again when it is next touched.
   package static func forget(_ paths: [String]) {
     let resolved = Set(paths.compactMap(Self.resolved))

@@ -32,7 +32,7 @@ extension Emitter {
       }
     }
     let known = Shape(sizes)
-    guard known.isAddressable else { throw invalid("shape \(requested) is no shape") }
+    guard known.isAddressable else { throw invalid("shape \(requested) is not a valid shape") }
     if let inferred {
       guard known.count > 0, source.count % known.count == 0 else {
         throw invalid("\(type(x)) cannot be reshaped to \(requested)")

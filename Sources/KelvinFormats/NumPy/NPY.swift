@@ -41,7 +41,7 @@ package enum NPY {
         remedy: "convert it with astype to a little-endian float, integer or bool")
     }
     let shape = Shape(fields.shape)
-    guard shape.isAddressable else { throw malformed("its shape \(shape) is no shape") }
+    guard shape.isAddressable else { throw malformed("its shape \(shape) is not a valid shape") }
     let type = TensorType(scalar, shape)
     let available = bytes.count - offset - length
     guard available == type.byteCount, let data = bytes.slice(offset: offset + length, count: type.byteCount) else {

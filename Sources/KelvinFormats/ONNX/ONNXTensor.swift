@@ -57,7 +57,7 @@ struct ONNXTensor {
         "its element type is ONNX's number \(contents.dataType)")
     }
     let shape = Shape(contents.dimensions)
-    guard shape.isAddressable else { throw malformed("its shape \(shape) is no shape") }
+    guard shape.isAddressable else { throw malformed("its shape \(shape) is not a valid shape") }
     let type = TensorType(scalar, shape)
     let tensor = try elements(type, contents, files)
     return isBrainFloat ? tensor.widenedBrainFloats() : tensor
@@ -135,7 +135,7 @@ struct ONNXTensor {
 
   private func number(_ entry: ONNXEntry) throws(FormatError) -> Int {
     guard let number = Int(entry.value), number >= 0 else {
-      throw malformed("external \(entry.key) '\(entry.value)' is no size")
+      throw malformed("external \(entry.key) '\(entry.value)' is not a size")
     }
     return number
   }

@@ -27,7 +27,7 @@ package struct PackedIntegers: Sendable {
     guard (1...8).contains(bits) else {
       throw GraphError("packed integers", "elements have \(bits) bits, expected 1 to 8")
     }
-    guard shape.isAddressable else { throw GraphError("packed integers", "\(shape) is no shape") }
+    guard shape.isAddressable else { throw GraphError("packed integers", "\(shape) is not a valid shape") }
     let expected = Self.byteCount(shape.count, bits: bits)
     guard bytes.count == expected else {
       throw GraphError(

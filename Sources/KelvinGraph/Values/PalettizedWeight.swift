@@ -85,7 +85,7 @@ extension Weight {
     let axis = shape.normalized(axis: vectorAxis ?? shape.rank - 1)
     guard size == 1 || (axis != nil && vectorAxis != nil) else {
       throw invalid(
-        vectorAxis.map { "vector axis \($0) is no axis of \(shape)" } ?? "vectors of \(size) elements need an axis")
+        vectorAxis.map { "vector axis \($0) is not an axis of \(shape)" } ?? "vectors of \(size) elements need an axis")
     }
     var result = shape
     if let axis, size > 1 {

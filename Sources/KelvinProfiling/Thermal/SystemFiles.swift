@@ -48,7 +48,7 @@ package struct SystemFiles: Sendable, Hashable {
   }
 
   /// The text at `path` (relative to the root), without surrounding white space. Nil when it is absent, unreadable,
-  /// longer than `limit` bytes or not UTF-8: sensors vanish, and a missing value is no error here.
+  /// longer than `limit` bytes or not UTF-8: sensors vanish, and a missing value is not an error here.
   package func text(_ path: String, limit: Int = 1 << 20) -> String? {
     guard case .success(let bytes) = bytes(path, limit: limit) else { return nil }
     return String(validating: bytes, as: UTF8.self).map { Self.trimmed($0) }

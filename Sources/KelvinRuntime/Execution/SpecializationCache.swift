@@ -1,7 +1,7 @@
 /// Things made at their first use and kept for the latest few keys: compiled forms by input shapes.
 ///
-/// Concurrent first uses of one key make it once; the others wait for it. Beyond the limit the one whose latest use is
-/// longest ago goes; who still uses it keeps it.
+/// Concurrent first uses of one key make it once; the others wait for it. Beyond the limit the least recently used
+/// goes; who still uses it keeps it.
 package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Somebody making a value, for as many as wait for it.
   private final class Flight {

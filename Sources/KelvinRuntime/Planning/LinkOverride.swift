@@ -27,12 +27,12 @@ package struct LinkOverride: Sendable, Hashable {
     let numbers = text[text.index(after: sign)...].split(separator: ",", omittingEmptySubsequences: false)
     guard (1...2).contains(numbers.count), numbers[0].hasSuffix("/s"),
       let rate = Self.number(numbers[0].dropLast(2), Self.sizes), rate > 0
-    else { throw refuse("'\(text[text.index(after: sign)...])' is no rate such as 64GB/s") }
+    else { throw refuse("'\(text[text.index(after: sign)...])' is not a rate such as 64GB/s") }
     (a, b) = ends
     bytesPerSecond = rate
     guard numbers.count == 2 else { return }
     guard let seconds = Self.number(numbers[1], Self.times) else {
-      throw refuse("'\(numbers[1])' is no time such as 5us")
+      throw refuse("'\(numbers[1])' is not a time such as 5us")
     }
     latency = seconds
   }

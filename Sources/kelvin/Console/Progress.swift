@@ -27,7 +27,7 @@ final class Progress: Sendable {
   private static let plainInterval = 10.0
   private static let current = Mutex<Progress?>(nil)
 
-  /// - Parameter speaksPlainly: whether there are lines where stderr is no terminal.
+  /// - Parameter speaksPlainly: whether there are lines where stderr is not a terminal.
   init(_ label: String, speaksPlainly: Bool = false) {
     self.label = label
     self.speaksPlainly = speaksPlainly

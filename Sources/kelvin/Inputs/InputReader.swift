@@ -71,7 +71,7 @@ struct InputReader {
       if let array = try array(text) { return try checked(array, feature, scalar, dimensions) }
       guard let number = Double(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
         throw mismatch(
-          feature, "'\(text)', which is no .npy file",
+          feature, "'\(text)', which is not a .npy file",
           "save the array with numpy.save"
             + (dimensions.count == 4 ? "; 'kelvin classify --normalization' feeds pictures to such an input" : ""))
       }

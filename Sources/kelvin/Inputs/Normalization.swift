@@ -11,7 +11,7 @@ enum Normalization: String, CaseIterable {
 
   init(_ argument: String) throws {
     guard let rule = Normalization(rawValue: argument) else {
-      throw ValidationError("'\(argument)' is no normalization; use \(Self.names)")
+      throw ValidationError("'\(argument)' is not a normalization; use \(Self.names)")
     }
     self = rule
   }

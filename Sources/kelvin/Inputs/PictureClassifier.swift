@@ -17,7 +17,7 @@ struct PictureClassifier {
   /// - Parameters:
   ///   - labels: in place of the model's own.
   ///   - normalization: for a model whose input is a plain tensor.
-  /// - Throws: `InputError` with the remedy where the model is no classifier of pictures, or the labels do not fit.
+  /// - Throws: `InputError` with the remedy where the model is not a classifier of pictures, or the labels do not fit.
   init(_ model: LoadedModel, labels: [String]?, normalization: Normalization?) throws {
     var function = model.function
     inputName = try PictureInput.only(of: &function, model.context.graph, normalization)

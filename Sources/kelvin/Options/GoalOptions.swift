@@ -40,14 +40,14 @@ struct GoalOptions: ParsableArguments {
 
   private static func goal(_ text: String) throws -> Goal {
     guard let goal = Goal(rawValue: text) else {
-      throw ValidationError("'\(text)' is no goal; use \(Goal.allCases.map(\.rawValue).joined(separator: ", "))")
+      throw ValidationError("'\(text)' is not a goal; use \(Goal.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return goal
   }
 
   private static func runCount(_ text: String) throws -> Int {
     guard let count = Int(text), (0...PlanningProblem.mostRuns).contains(count) else {
-      throw ValidationError("'\(text)' is no number of runs; use 0 to \(PlanningProblem.mostRuns)")
+      throw ValidationError("'\(text)' is not a number of runs; use 0 to \(PlanningProblem.mostRuns)")
     }
     return count
   }

@@ -90,14 +90,14 @@ struct ModelOptions: ParsableArguments {
   private static func precision(_ text: String) throws -> Precision {
     guard let precision = Precision(rawValue: text) else {
       throw ValidationError(
-        "'\(text)' is no precision; use \(Precision.allCases.map(\.rawValue).joined(separator: ", "))")
+        "'\(text)' is not a precision; use \(Precision.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return precision
   }
 
   private static func threadCount(_ text: String) throws -> Int {
     guard let count = Int(text), (1...1024).contains(count) else {
-      throw ValidationError("'\(text)' is no number of threads; use 1 to 1024")
+      throw ValidationError("'\(text)' is not a number of threads; use 1 to 1024")
     }
     return count
   }

@@ -28,7 +28,7 @@ struct PictureOptions: ParsableArguments {
   private static func cropAndScale(_ text: String) throws -> ImageCropAndScale {
     guard let rule = rules[text] else {
       throw ValidationError(
-        "'\(text)' is no way to fit a picture; use center-crop, scale-fit, scale-fill, "
+        "'\(text)' is not a way to fit a picture; use center-crop, scale-fit, scale-fill, "
           + "scale-fit-rotate-90-ccw or scale-fill-rotate-90-ccw")
     }
     return rule
@@ -36,7 +36,7 @@ struct PictureOptions: ParsableArguments {
 
   private static func orientation(_ text: String) throws -> ImageOrientation {
     guard let orientation = Int(text).flatMap(ImageOrientation.init(rawValue:)) else {
-      throw ValidationError("'\(text)' is no orientation; use a number from 1 to 8")
+      throw ValidationError("'\(text)' is not an orientation; use a number from 1 to 8")
     }
     return orientation
   }

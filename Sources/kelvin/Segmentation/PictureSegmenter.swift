@@ -27,7 +27,7 @@ struct PictureSegmenter {
     let name = name
     guard let id = graph.inputs.first(where: { [inputName] in graph[$0].name == inputName }),
       graph[id].type.shape.rank == 4
-    else { throw InputError("input '\(inputName)' is no picture's tensor") }
+    else { throw InputError("input '\(inputName)' is not the tensor of a picture") }
     input = (graph[id].type.shape[3], graph[id].type.shape[2])
     output = try SegmentationOutput(of: function, graph, named: name, input: input)
     classes = SegmentationClasses(model.program.metadata, labels: labels)

@@ -36,7 +36,7 @@ struct SegmentationOutput {
     }
     if function.detector != nil {
       throw InputError(
-        "the model finds objects in boxes, which is no segmentation; 'kelvin predict' writes its outputs")
+        "the model finds objects in boxes, which is not a segmentation; 'kelvin predict' writes its outputs")
     }
     let candidates = function.outputs.enumerated().compactMap { index, feature in
       index < graph.outputs.count

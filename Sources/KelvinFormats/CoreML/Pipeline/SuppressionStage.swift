@@ -82,7 +82,7 @@ struct SuppressionStage: ModelStage {
     let confidence = try emitter.cast(try value(names.confidence), to: .float32, step: "float32")
     let count = emitter.shape(coordinates).count / 4
     guard count > 0, emitter.shape(coordinates).count == 4 * count, emitter.shape(confidence).count % count == 0 else {
-      throw emitter.invalid("\(emitter.type(coordinates)) and \(emitter.type(confidence)) are no boxes and scores")
+      throw emitter.invalid("\(emitter.type(coordinates)) and \(emitter.type(confidence)) are not boxes and scores")
     }
     let classes = emitter.shape(confidence).count / count
     if let labels = labelsOfColumns, labels.count != classes {
