@@ -21,12 +21,3 @@ extension Graph: CustomStringConvertible {
 
   private func reference(_ id: ValueID) -> String { "%\(self[id].name)" }
 }
-
-extension Node {
-  /// A key under which equal work is measured once: operator, attributes and types, names left out.
-  package func fingerprint(in graph: Graph) -> String {
-    let attributes = op.attributes.map { " \($0.name)=\($0.value)" }.joined()
-    let operands = inputs.map { graph[$0].weight == nil ? "\(graph[$0].type)" : "const \(graph[$0].type)" }
-    return "\(op.name)\(attributes)(\(operands.joined(separator: ", ")))"
-  }
-}

@@ -2,7 +2,7 @@
 ///
 /// Input: x, any shape. Output: int64 positions, the axis reduced to 1 or left out.
 package struct ArgReduce: Operator {
-  package enum Function: String, Hashable, Sendable { case maximum, minimum }
+  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible { case maximum, minimum }
 
   package static let name = "arg_reduce"
   package var function: Function
@@ -36,10 +36,8 @@ package struct ArgReduce: Operator {
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(inputs[0].count) }
 
-  package var attributes: [Attribute] {
-    [Attribute("function", function.rawValue), Attribute("axis", axis)]
-      + (keepsDimensions ? [Attribute("keeps_dimensions", true)] : [])
-      + (takesLast ? [Attribute("takes_last", true)] : [])
-      + (scalar == .int64 ? [] : [Attribute("scalar", scalar.rawValue)])
-  }
+  package static let schema = AttributeSchema(
+    ArgReduce(.maximum, axis: 0, keepsDimensions: false), .required("function", \.function), .required("axis", \.axis),
+    .optional("keeps_dimensions", \.keepsDimensions), .optional("takes_last", \.takesLast),
+    .optional("scalar", \.scalar))
 }

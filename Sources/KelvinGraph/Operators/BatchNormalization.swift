@@ -25,5 +25,5 @@ package struct BatchNormalization: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 16)
   }
 
-  package var attributes: [Attribute] { [Attribute("epsilon", epsilon)] }
+  package static let schema = AttributeSchema(BatchNormalization(epsilon: 0), .required("epsilon", \.epsilon))
 }

@@ -4,7 +4,7 @@
 /// divides integers by zero gives zero.
 package struct Binary: Operator {
   /// The position of a case is its number in kernels and shaders: new cases go to the end.
-  package enum Function: String, Hashable, Sendable, CaseIterable {
+  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case add, subtract, multiply, divide, minimum, maximum, power
     /// `floor(x / y)`
     case floorDivide = "floor_divide"
@@ -54,5 +54,5 @@ package struct Binary: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: function == .power ? 64 : 4)
   }
 
-  package var attributes: [Attribute] { [Attribute("function", function.rawValue)] }
+  package static let schema = AttributeSchema(Binary(.add), .required("function", \.function))
 }

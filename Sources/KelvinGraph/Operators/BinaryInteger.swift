@@ -38,5 +38,5 @@ package struct BinaryInteger: Operator {
     Tolerance(relative: 0, absolute: 0x1p-6)
   }
 
-  package var attributes: [Attribute] { [Attribute("function", function.rawValue)] }
+  package static let schema = AttributeSchema(BinaryInteger(.add), .required("function", \.function))
 }

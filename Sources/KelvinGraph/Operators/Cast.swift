@@ -16,5 +16,5 @@ package struct Cast: Operator {
     .elementwise(precision, scalar, roundings: 2)
   }
 
-  package var attributes: [Attribute] { [Attribute("scalar", scalar.rawValue)] }
+  package static let schema = AttributeSchema(Cast(.float32), .required("scalar", \.scalar))
 }

@@ -37,3 +37,13 @@ package let operatorCatalog: [any Operator.Type] = [
   Transpose.self,
   Unary.self,
 ]
+
+private let operatorsByName = Dictionary(uniqueKeysWithValues: operatorCatalog.map { ($0.name, $0) })
+
+/// The operator of a name, with attributes as a dump or a file gives them.
+///
+/// - Throws: `OperatorError` where there is none of that name, or it does not have such attributes.
+package func makeOperator(_ name: String, _ attributes: [Attribute] = []) throws(OperatorError) -> any Operator {
+  guard let type = operatorsByName[name] else { throw OperatorError("there is no operator '\(name)'") }
+  return try type.init(attributes: attributes)
+}

@@ -4,7 +4,7 @@
 /// Inputs: x and y, of one element type; booleans have no order. Output: the broadcast shape in bool.
 package struct Compare: Operator {
   /// The position of a case is its number in kernels and shaders: new cases go to the end.
-  package enum Function: String, Hashable, Sendable, CaseIterable {
+  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case equal
     case notEqual = "not_equal"
     case less
@@ -37,5 +37,5 @@ package struct Compare: Operator {
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(outputs[0].count) }
 
-  package var attributes: [Attribute] { [Attribute("function", function.rawValue)] }
+  package static let schema = AttributeSchema(Compare(.equal), .required("function", \.function))
 }

@@ -29,5 +29,5 @@ package struct Concat: Operator {
     return [joined]
   }
 
-  package var attributes: [Attribute] { [Attribute("axis", axis)] }
+  package static let schema = AttributeSchema(Concat(axis: 0), .required("axis", \.axis))
 }

@@ -51,7 +51,7 @@ package struct Convolution: Operator {
     .accumulation(precision, inputs[0].scalar, length: inputs[1].shape[1] * window.count)
   }
 
-  package var attributes: [Attribute] {
-    window.attributes + (groups == 1 ? [] : [Attribute("groups", groups)]) + epilogue.attributes
-  }
+  package static let schema = AttributeSchema(
+    Convolution(window: Window(kernel: [])), .group(\.window, Window.schema), .optional("groups", \.groups),
+    .group(\.epilogue, Epilogue.schema))
 }

@@ -41,7 +41,7 @@ package struct ConvolutionInteger: Operator {
       + (requantization == nil ? 0 : 4 * Double(outputs[0].count))
   }
 
-  package var attributes: [Attribute] {
-    window.attributes + (groups == 1 ? [] : [Attribute("groups", groups)]) + (requantization?.attributes ?? [])
-  }
+  package static let schema = AttributeSchema(
+    ConvolutionInteger(window: Window(kernel: [])), .group(\.window, Window.schema), .optional("groups", \.groups),
+    .group(\.requantization, Requantization.schema))
 }

@@ -68,9 +68,8 @@ package struct ConvolutionTranspose: Operator {
     return .accumulation(precision, inputs[0].scalar, length: inputs[0].shape[1] / groups * taps)
   }
 
-  package var attributes: [Attribute] {
-    window.attributes
-      + (outputPadding.allSatisfy { $0 == 0 } ? [] : [Attribute("output_padding", Shape(outputPadding))])
-      + (groups == 1 ? [] : [Attribute("groups", groups)])
-  }
+  package static let schema = AttributeSchema(
+    ConvolutionTranspose(window: Window(kernel: [])), .group(\.window, Window.schema),
+    .optional("output_padding", \.outputPadding, default: { $0.window.kernel.map { _ in 0 } }),
+    .optional("groups", \.groups))
 }

@@ -28,8 +28,7 @@ package struct CumulativeSum: Operator {
     .accumulation(precision, inputs[0].scalar, length: inputs[0].shape[axis])
   }
 
-  package var attributes: [Attribute] {
-    [Attribute("axis", axis)] + (isExclusive ? [Attribute("exclusive", true)] : [])
-      + (isReversed ? [Attribute("reversed", true)] : [])
-  }
+  package static let schema = AttributeSchema(
+    CumulativeSum(axis: 0), .required("axis", \.axis), .optional("exclusive", \.isExclusive),
+    .optional("reversed", \.isReversed))
 }

@@ -32,5 +32,6 @@ package struct Dequantize: Operator {
     scalar == .float32 ? .exact : .elementwise(precision, scalar, roundings: 2)
   }
 
-  package var attributes: [Attribute] { axis.attributes + [Attribute("scalar", scalar.rawValue)] }
+  package static let schema = AttributeSchema(
+    Dequantize(), .group(\.axis, QuantizationAxis.schema), .required("scalar", \.scalar))
 }

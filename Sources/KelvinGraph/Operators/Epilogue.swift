@@ -42,8 +42,7 @@ package struct Epilogue: Hashable, Sendable {
     Double(count) * (Double(inputCount) + (activation?.operations ?? 0))
   }
 
-  var attributes: [Attribute] {
-    (hasBias ? [Attribute("bias", true)] : []) + (addsResidual ? [Attribute("residual", true)] : [])
-      + (activation.map { [Attribute("activation", $0)] } ?? [])
-  }
+  static let schema = AttributeSchema(
+    Epilogue(), .optional("bias", \.hasBias), .optional("residual", \.addsResidual),
+    .optional("activation", \.activation))
 }

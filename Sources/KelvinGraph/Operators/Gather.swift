@@ -23,5 +23,5 @@ package struct Gather: Operator {
     return [TensorType(x.scalar, shape)]
   }
 
-  package var attributes: [Attribute] { [Attribute("axis", axis)] }
+  package static let schema = AttributeSchema(Gather(axis: 0), .required("axis", \.axis))
 }

@@ -17,7 +17,7 @@ package struct GatherElements: Operator {
     return [TensorType(x.scalar, indices.shape)]
   }
 
-  package var attributes: [Attribute] { [Attribute("axis", axis)] }
+  package static let schema = AttributeSchema(GatherElements(axis: 0), .required("axis", \.axis))
 }
 
 extension OperatorError {

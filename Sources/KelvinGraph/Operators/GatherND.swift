@@ -28,7 +28,5 @@ package struct GatherND: Operator {
     return [TensorType(x.scalar, shape)]
   }
 
-  package var attributes: [Attribute] {
-    batchDimensions == 0 ? [] : [Attribute("batch_dimensions", batchDimensions)]
-  }
+  package static let schema = AttributeSchema(GatherND(), .optional("batch_dimensions", \.batchDimensions))
 }

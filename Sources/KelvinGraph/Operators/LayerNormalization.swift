@@ -39,5 +39,6 @@ package struct LayerNormalization: Operator {
     return Tolerance(relative: 32 * unit, absolute: (16 + 2 * Double(max(length(inputs), 1)).squareRoot()) * unit)
   }
 
-  package var attributes: [Attribute] { [Attribute("axis", axis), Attribute("epsilon", epsilon)] }
+  package static let schema = AttributeSchema(
+    LayerNormalization(axis: 0, epsilon: 0), .required("axis", \.axis), .required("epsilon", \.epsilon))
 }

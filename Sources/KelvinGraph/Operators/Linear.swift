@@ -29,5 +29,5 @@ package struct Linear: Operator {
     .accumulation(precision, inputs[0].scalar, length: inputs[1].shape[1])
   }
 
-  package var attributes: [Attribute] { epilogue.attributes }
+  package static let schema = AttributeSchema(Linear(), .group(\.epilogue, Epilogue.schema))
 }

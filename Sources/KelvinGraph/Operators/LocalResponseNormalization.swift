@@ -39,7 +39,7 @@ package struct LocalResponseNormalization: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 64 + 2 * Double(size).squareRoot())
   }
 
-  package var attributes: [Attribute] {
-    [Attribute("size", size), Attribute("alpha", alpha), Attribute("beta", beta), Attribute("k", k)]
-  }
+  package static let schema = AttributeSchema(
+    LocalResponseNormalization(size: 1, alpha: 0, beta: 0, k: 0), .required("size", \.size),
+    .required("alpha", \.alpha), .required("beta", \.beta), .required("k", \.k))
 }

@@ -41,9 +41,8 @@ package struct MatMul: Operator {
     .accumulation(precision, inputs[0].scalar, length: depth(inputs))
   }
 
-  package var attributes: [Attribute] {
-    (transposesX ? [Attribute("transposes_x", true)] : []) + (transposesY ? [Attribute("transposes_y", true)] : [])
-  }
+  package static let schema = AttributeSchema(
+    MatMul(), .optional("transposes_x", \.transposesX), .optional("transposes_y", \.transposesY))
 
   private func matrix(_ shape: Shape, transposed: Bool) -> (rows: Int, columns: Int) {
     let (rows, columns) = (shape[shape.rank - 2], shape[shape.rank - 1])

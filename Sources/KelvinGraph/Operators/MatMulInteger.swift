@@ -42,7 +42,6 @@ package struct MatMulInteger: Operator {
     2 * Double(outputs[0].count) * Double(depth(inputs)) + (requantization == nil ? 0 : 4 * Double(outputs[0].count))
   }
 
-  package var attributes: [Attribute] {
-    (transposesY ? [Attribute("transposes_y", true)] : []) + (requantization?.attributes ?? [])
-  }
+  package static let schema = AttributeSchema(
+    MatMulInteger(), .optional("transposes_y", \.transposesY), .group(\.requantization, Requantization.schema))
 }

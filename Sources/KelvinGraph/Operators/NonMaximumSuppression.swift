@@ -51,7 +51,7 @@ package struct NonMaximumSuppression: Operator {
       + Double(inputs[0].shape[0]) * candidates * 16 * min(Double(maximumBoxes), candidates)
   }
 
-  package var attributes: [Attribute] {
-    [Attribute("maximum_boxes", maximumBoxes)] + (isPerClass ? [Attribute("per_class", true)] : [])
-  }
+  package static let schema = AttributeSchema(
+    NonMaximumSuppression(maximumBoxes: 0), .required("maximum_boxes", \.maximumBoxes),
+    .optional("per_class", \.isPerClass))
 }

@@ -17,26 +17,24 @@ package protocol Operator: Hashable, Sendable {
   /// The error a device may make relative to the reference device, which accumulates in float64 and rounds once.
   func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance
 
-  /// Names and values as the text dump shows them; two operators with the same name and attributes are the same.
-  var attributes: [Attribute] { get }
+  /// The attributes, each said once, from which they are written and read: two operators with the same name and
+  /// attributes are the same.
+  static var schema: AttributeSchema<Self> { get }
 }
 
 extension Operator {
   package var name: String { Self.name }
-  package var attributes: [Attribute] { [] }
+
+  /// Names and values, those at their defaults left out.
+  package var attributes: [Attribute] { Self.schema.write(self) }
+
+  /// The operator with these attributes; those left out are at their defaults.
+  ///
+  /// - Throws: `OperatorError` where one is missing, unknown, given twice or of another kind.
+  package init(attributes: [Attribute]) throws(OperatorError) { self = try Self.schema.make(attributes) }
+
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 0 }
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance { .exact }
-}
-
-/// One attribute of an operator in the text dump.
-package struct Attribute: Hashable, Sendable {
-  package let name: String
-  package let value: String
-
-  package init(_ name: String, _ value: some CustomStringConvertible) {
-    self.name = name
-    self.value = value.description
-  }
 }
 
 /// Why an operator cannot take its inputs.

@@ -41,13 +41,26 @@ package struct Pad: Operator {
     return [TensorType(inputs[0].scalar, shape)]
   }
 
-  package var attributes: [Attribute] {
-    let mode =
-      switch mode {
-      case .constant(let value): "constant(\(value))"
-      case .reflect: "reflect"
-      case .edge: "edge"
-      }
-    return [Attribute("before", before), Attribute("after", after), Attribute("mode", mode)]
+  package static let schema = AttributeSchema(
+    Pad(before: [], after: [], mode: .edge), .required("before", \.before), .required("after", \.after),
+    .required("mode", \.mode))
+}
+
+extension Pad.Mode: AttributeConvertible {
+  package var attributeValue: AttributeValue {
+    switch self {
+    case .constant(let value): .call("constant", [value.attributeValue])
+    case .reflect: .text("reflect")
+    case .edge: .text("edge")
+    }
+  }
+
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    switch value {
+    case .call("constant", let values) where values.count == 1: self = .constant(try Float(values[0]))
+    case .text("reflect"): self = .reflect
+    case .text("edge"): self = .edge
+    default: throw .expected("constant(…), reflect or edge", value)
+    }
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// Input: x `[N, C, spatial…]`, for maxima also of 8-bit integers. Output: `[N, C, spatial…]`.
 package struct Pool: Operator {
-  package enum Function: String, Hashable, Sendable {
+  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case maximum
     /// The divisor counts the window's elements inside the input.
     case average
@@ -43,5 +43,6 @@ package struct Pool: Operator {
     function == .maximum ? .exact : .accumulation(precision, inputs[0].scalar, length: window.count)
   }
 
-  package var attributes: [Attribute] { [Attribute("function", function.rawValue)] + window.attributes }
+  package static let schema = AttributeSchema(
+    Pool(.maximum, window: Window(kernel: [])), .required("function", \.function), .group(\.window, Window.schema))
 }

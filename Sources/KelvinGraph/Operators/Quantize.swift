@@ -27,7 +27,8 @@ package struct Quantize: Operator {
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 3 * Double(outputs[0].count) }
 
-  package var attributes: [Attribute] { axis.attributes + [Attribute("scalar", scalar.rawValue)] }
+  package static let schema = AttributeSchema(
+    Quantize(scalar: .uint8), .group(\.axis, QuantizationAxis.schema), .required("scalar", \.scalar))
 }
 
 /// Which elements of a tensor share a scale and a zero point.
@@ -92,10 +93,8 @@ package struct QuantizationAxis: Hashable, Sendable {
     package var innerStride = 0
   }
 
-  var attributes: [Attribute] {
-    guard let axis else { return [] }
-    return [Attribute("axis", axis)] + (blockSize > 1 ? [Attribute("block_size", blockSize)] : [])
-  }
+  static let schema = AttributeSchema(
+    QuantizationAxis(nil), .optional("axis", \.axis), .optional("block_size", \.blockSize))
 }
 
 extension ScalarType {

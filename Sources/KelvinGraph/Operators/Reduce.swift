@@ -3,7 +3,7 @@
 /// Input: x, any shape. Output: x's shape with the axes reduced to 1, or left out.
 package struct Reduce: Operator {
   /// The position of a case is its number in kernels and shaders: new cases go to the end.
-  package enum Function: String, Hashable, Sendable, CaseIterable {
+  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case sum, mean, maximum, minimum, product
     /// `Σ|x|`, `sqrt(Σx²)`, `Σx²`, `ln Σx`, `ln Σe^x`
     case l1, l2
@@ -52,8 +52,7 @@ package struct Reduce: Operator {
     }
   }
 
-  package var attributes: [Attribute] {
-    [Attribute("function", function.rawValue), Attribute("axes", axes)]
-      + (keepsDimensions ? [Attribute("keeps_dimensions", true)] : [])
-  }
+  package static let schema = AttributeSchema(
+    Reduce(.sum, axes: [], keepsDimensions: false), .required("function", \.function), .required("axes", \.axes),
+    .optional("keeps_dimensions", \.keepsDimensions))
 }

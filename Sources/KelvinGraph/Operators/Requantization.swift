@@ -34,11 +34,10 @@ package struct Requantization: Hashable, Sendable {
     }
   }
 
-  var attributes: [Attribute] {
-    guard let range = scalar.quantizedRange else { return [] }
-    return [Attribute("requantized", scalar.rawValue)]
-      + (lower == range.lowerBound && upper == range.upperBound ? [] : [Attribute("bounds", "\(lower)...\(upper)")])
-  }
+  static let schema = AttributeSchema(
+    Requantization(.uint8), .required("requantized", \.scalar),
+    .optional("lower", \.lower, default: { $0.scalar.quantizedRange?.lowerBound ?? 0 }),
+    .optional("upper", \.upper, default: { $0.scalar.quantizedRange?.upperBound ?? 0 }))
 }
 
 extension Shape {

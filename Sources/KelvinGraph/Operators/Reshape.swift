@@ -15,5 +15,5 @@ package struct Reshape: Operator {
     return [TensorType(inputs[0].scalar, shape)]
   }
 
-  package var attributes: [Attribute] { [Attribute("shape", shape)] }
+  package static let schema = AttributeSchema(Reshape([]), .required("shape", \.shape))
 }

@@ -5,7 +5,7 @@
 /// interpolation is separable: the same along each axis in turn.
 package struct Resize: Operator {
   /// Which whole position a source coordinate between two of them reads.
-  package enum Rounding: String, Hashable, Sendable {
+  package enum Rounding: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case floor, ceil
     /// The nearest one; of two equally near ones the lower.
     case halfDown = "half_down"
@@ -62,12 +62,23 @@ package struct Resize: Operator {
     return .accumulation(precision, inputs[0].scalar, length: 1 << min(axes.count, 8))
   }
 
-  package var attributes: [Attribute] {
-    let interpolation =
-      switch interpolation {
-      case .linear: "linear"
-      case .nearest(let rounding): "nearest(\(rounding.rawValue))"
-      }
-    return [Attribute("axes", axes), Attribute("interpolation", interpolation)]
+  package static let schema = AttributeSchema(
+    Resize(axes: [], interpolation: .linear), .required("axes", \.axes), .required("interpolation", \.interpolation))
+}
+
+extension Resize.Interpolation: AttributeConvertible {
+  package var attributeValue: AttributeValue {
+    switch self {
+    case .linear: .text("linear")
+    case .nearest(let rounding): .call("nearest", [rounding.attributeValue])
+    }
+  }
+
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    switch value {
+    case .text("linear"): self = .linear
+    case .call("nearest", let values) where values.count == 1: self = .nearest(try Resize.Rounding(values[0]))
+    default: throw .expected("linear or nearest(…)", value)
+    }
   }
 }

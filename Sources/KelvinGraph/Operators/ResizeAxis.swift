@@ -49,6 +49,16 @@ package struct ResizeAxis: Hashable, Sendable {
   }
 }
 
-extension ResizeAxis: CustomStringConvertible {
-  package var description: String { "\(axis): \(size) from \(scale) * i + \(offset)" }
+extension ResizeAxis: AttributeConvertible {
+  package var attributeValue: AttributeValue {
+    .call("axis", [axis.attributeValue, size.attributeValue, scale.attributeValue, offset.attributeValue])
+  }
+
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    guard case .call("axis", let values) = value, values.count == 4 else {
+      throw .expected("axis(number, size, scale, offset)", value)
+    }
+    self.init(
+      axis: try Int(values[0]), size: try Int(values[1]), scale: try Double(values[2]), offset: try Double(values[3]))
+  }
 }

@@ -1,5 +1,5 @@
 /// What a scatter does with an element and the update that falls on it.
-package enum ScatterReduction: String, Hashable, Sendable, CaseIterable {
+package enum ScatterReduction: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
   /// The update takes the element's place; of several the last in row-major order.
   case replace
   case add, multiply, minimum, maximum
@@ -40,9 +40,8 @@ package struct ScatterElements: Operator {
     reduction.tolerance(precision, inputs[0].scalar, length: inputs[1].shape[axis])
   }
 
-  package var attributes: [Attribute] {
-    [Attribute("axis", axis)] + (reduction == .replace ? [] : [Attribute("reduction", reduction.rawValue)])
-  }
+  package static let schema = AttributeSchema(
+    ScatterElements(axis: 0), .required("axis", \.axis), .optional("reduction", \.reduction))
 }
 
 extension ScatterReduction {

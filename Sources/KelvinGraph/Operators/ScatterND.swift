@@ -30,5 +30,5 @@ package struct ScatterND: Operator {
       precision, inputs[0].scalar, length: inputs[1].shape.dimensions.dropLast().reduce(1, *))
   }
 
-  package var attributes: [Attribute] { reduction == .replace ? [] : [Attribute("reduction", reduction.rawValue)] }
+  package static let schema = AttributeSchema(ScatterND(), .optional("reduction", \.reduction))
 }

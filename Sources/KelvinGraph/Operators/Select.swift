@@ -6,6 +6,8 @@ package struct Select: Operator {
 
   package init() {}
 
+  package static let schema = AttributeSchema(Select())
+
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 3...3)
     let (condition, x, y) = (inputs[0], inputs[1], inputs[2])

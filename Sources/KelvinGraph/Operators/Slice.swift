@@ -34,8 +34,7 @@ package struct Slice: Operator {
     return [TensorType(inputs[0].scalar, Shape(counts))]
   }
 
-  package var attributes: [Attribute] {
-    [Attribute("starts", starts), Attribute("counts", counts)]
-      + (steps.allSatisfy { $0 == 1 } ? [] : [Attribute("steps", steps)])
-  }
+  package static let schema = AttributeSchema(
+    Slice(starts: [], counts: [], steps: []), .required("starts", \.starts), .required("counts", \.counts),
+    .optional("steps", \.steps, default: { $0.counts.map { _ in 1 } }))
 }

@@ -22,5 +22,5 @@ package struct Softmax: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 32 + 2 * Double(inputs[0].shape[axis]).squareRoot())
   }
 
-  package var attributes: [Attribute] { [Attribute("axis", axis)] }
+  package static let schema = AttributeSchema(Softmax(axis: 0), .required("axis", \.axis))
 }

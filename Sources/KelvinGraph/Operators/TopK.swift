@@ -39,8 +39,7 @@ package struct TopK: Operator {
     return Double(inputs[0].count) * Double(levels)
   }
 
-  package var attributes: [Attribute] {
-    [Attribute("axis", axis), Attribute("count", count), Attribute("takes_largest", takesLargest)]
-      + (scalar == .int64 ? [] : [Attribute("scalar", scalar.rawValue)])
-  }
+  package static let schema = AttributeSchema(
+    TopK(axis: 0, count: 0, takesLargest: true), .required("axis", \.axis), .required("count", \.count),
+    .required("takes_largest", \.takesLargest), .optional("scalar", \.scalar))
 }

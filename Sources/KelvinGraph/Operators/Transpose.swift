@@ -15,5 +15,5 @@ package struct Transpose: Operator {
     return [TensorType(inputs[0].scalar, Shape(permutation.map { inputs[0].shape[$0] }))]
   }
 
-  package var attributes: [Attribute] { [Attribute("permutation", permutation)] }
+  package static let schema = AttributeSchema(Transpose([]), .required("permutation", \.permutation))
 }

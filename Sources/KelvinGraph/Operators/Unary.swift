@@ -27,5 +27,5 @@ package struct Unary: Operator {
     }
   }
 
-  package var attributes: [Attribute] { [Attribute("function", function)] }
+  package static let schema = AttributeSchema(Unary(.relu), .required("function", \.function))
 }

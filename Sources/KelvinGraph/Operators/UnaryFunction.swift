@@ -78,13 +78,41 @@ package struct UnaryFunction: Hashable, Sendable {
     }
   }
 
-  package var description: String {
+  /// How many of `a` and `b` the function reads.
+  package var parameterCount: Int {
     switch kind {
-    case .clip, .selu, .hardSigmoid, .affine: "\(kind.rawValue)(\(a), \(b))"
-    case .leakyRelu, .elu, .rsqrt, .thresholdedRelu: "\(kind.rawValue)(\(a))"
-    default: kind.rawValue
+    case .clip, .selu, .hardSigmoid, .affine: 2
+    case .leakyRelu, .elu, .rsqrt, .thresholdedRelu: 1
+    default: 0
     }
   }
 }
 
-extension UnaryFunction: CustomStringConvertible {}
+extension UnaryFunction: CustomStringConvertible {
+  package var description: String { attributeValue.description }
+}
+
+extension UnaryFunction: AttributeConvertible {
+  /// Parameters that the function does not read are left out where they are zero.
+  package var attributeValue: AttributeValue {
+    let set = b.bitPattern != 0 ? 2 : a.bitPattern != 0 ? 1 : 0
+    let values = [a, b].prefix(max(parameterCount, set)).map(\.attributeValue)
+    return values.isEmpty ? .text(kind.rawValue) : .call(kind.rawValue, values)
+  }
+
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    let (name, values): (String, [AttributeValue])
+    switch value {
+    case .text(let text): (name, values) = (text, [])
+    case .call(let text, let parameters): (name, values) = (text, parameters)
+    default: throw .expected("a function, such as relu or clip(0.0, 6.0)", value)
+    }
+    guard let kind = Kind(rawValue: name) else { throw OperatorError("'\(name)' is not a function of one element") }
+    self.init(kind)
+    guard (parameterCount...2).contains(values.count) else {
+      throw OperatorError("\(name) takes \(parameterCount) parameters, got \(values.count)")
+    }
+    if values.count > 0 { a = try Float(values[0]) }
+    if values.count > 1 { b = try Float(values[1]) }
+  }
+}

@@ -52,13 +52,11 @@ package struct Window: Hashable, Sendable {
     return sizes
   }
 
-  var attributes: [Attribute] {
-    [Attribute("kernel", Shape(kernel)), Attribute("strides", Shape(strides))]
-      + (dilations.allSatisfy { $0 == 1 } ? [] : [Attribute("dilations", Shape(dilations))])
-      + ((before + after).allSatisfy { $0 == 0 }
-        ? [] : [Attribute("before", Shape(before)), Attribute("after", Shape(after))])
-      + (roundsUp ? [Attribute("rounds_up", true)] : [])
-  }
+  static let schema = AttributeSchema(
+    Window(kernel: []), .required("kernel", \.kernel), .required("strides", \.strides),
+    .optional("dilations", \.dilations, default: { $0.kernel.map { _ in 1 } }),
+    .optional("before", \.before, default: { $0.kernel.map { _ in 0 } }),
+    .optional("after", \.after, default: { $0.before }), .optional("rounds_up", \.roundsUp))
 }
 
 extension Window: CustomStringConvertible {

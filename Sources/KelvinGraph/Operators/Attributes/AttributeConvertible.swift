@@ -1,0 +1,80 @@
+/// A type whose values are attributes: turned into a value and back without loss.
+package protocol AttributeConvertible: Sendable {
+  var attributeValue: AttributeValue { get }
+
+  /// - Throws: what was expected and what was given.
+  init(_ value: AttributeValue) throws(OperatorError)
+}
+
+extension OperatorError {
+  static func expected(_ expected: String, _ value: AttributeValue) -> OperatorError {
+    OperatorError("expected \(expected), got \(value.kind): \(value)")
+  }
+}
+
+extension Bool: AttributeConvertible {
+  package var attributeValue: AttributeValue { .boolean(self) }
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    guard case .boolean(let value) = value else { throw .expected("true or false", value) }
+    self = value
+  }
+}
+
+extension Int: AttributeConvertible {
+  package var attributeValue: AttributeValue { .integer(self) }
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    guard case .integer(let value) = value else { throw .expected("an integer", value) }
+    self = value
+  }
+}
+
+extension Float: AttributeConvertible {
+  package var attributeValue: AttributeValue { .float(self) }
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    guard case .float(let value) = value else { throw .expected("a float32, such as 1.0", value) }
+    self = value
+  }
+}
+
+extension Double: AttributeConvertible {
+  package var attributeValue: AttributeValue { .double(self) }
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    guard case .double(let value) = value else { throw .expected("a float64, such as 1.0f64", value) }
+    self = value
+  }
+}
+
+extension String: AttributeConvertible {
+  package var attributeValue: AttributeValue { .text(self) }
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    guard case .text(let value) = value else { throw .expected("a text", value) }
+    self = value
+  }
+}
+
+extension Array: AttributeConvertible where Element: AttributeConvertible {
+  package var attributeValue: AttributeValue { .list(map(\.attributeValue)) }
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    guard case .list(let values) = value else { throw .expected("a list", value) }
+    self = try values.map { value throws(OperatorError) in try Element(value) }
+  }
+}
+
+extension Shape: AttributeConvertible {
+  package var attributeValue: AttributeValue { dimensions.attributeValue }
+  package init(_ value: AttributeValue) throws(OperatorError) { self.init(try [Int](value)) }
+}
+
+extension ScalarType: AttributeConvertible {}
+
+/// An enumeration of texts is an attribute once it says so.
+extension AttributeConvertible where Self: RawRepresentable & CaseIterable, RawValue == String {
+  package var attributeValue: AttributeValue { .text(rawValue) }
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    guard case .text(let text) = value else { throw .expected("a name", value) }
+    guard let known = Self(rawValue: text) else {
+      throw OperatorError("expected one of \(Self.allCases.map(\.rawValue).joined(separator: ", ")), got '\(text)'")
+    }
+    self = known
+  }
+}

@@ -1,0 +1,57 @@
+/// The one encoding that keys are made from: equal for equal things, different for different ones, and independent of
+/// how a dump prints them. Changing it sets aside what was measured and compiled under the old keys.
+extension AttributeValue {
+  var canonical: String {
+    switch self {
+    case .boolean(let value): value ? "true" : "false"
+    case .integer(let value): String(value)
+    case .float(let value): "f32:\(Self.hex(UInt64(value.bitPattern), digits: 8))"
+    case .double(let value): "f64:\(Self.hex(value.bitPattern, digits: 16))"
+    case .text(let value): Self.canonical(value)
+    case .list(let values): "[\(values.map(\.canonical).joined(separator: ","))]"
+    case .call(let name, let values): "\(Self.canonical(name))(\(values.map(\.canonical).joined(separator: ",")))"
+    }
+  }
+
+  /// A name as it is; any other text in quotes.
+  static func canonical(_ text: String) -> String {
+    if text.isPlainName, text != "true", text != "false" { return text }
+    return "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+  }
+
+  static func hex(_ bits: UInt64, digits: Int) -> String {
+    let text = String(bits, radix: 16)
+    return String(repeating: "0", count: digits - text.count) + text
+  }
+}
+
+extension String {
+  /// Whether the text is a letter or underscore and then such or digits, of ASCII.
+  var isPlainName: Bool {
+    guard let first = utf8.first, first.isNameStart else { return false }
+    return utf8.allSatisfy(\.isNamePart)
+  }
+}
+
+extension UInt8 {
+  var isDigit: Bool { (0x30...0x39).contains(self) }
+  var isNameStart: Bool { (0x61...0x7a).contains(self) || (0x41...0x5a).contains(self) || self == 0x5f }
+  var isNamePart: Bool { isNameStart || isDigit }
+}
+
+extension TensorType {
+  var canonical: String { "\(scalar.rawValue)[\(shape.dimensions.map { "\($0)" }.joined(separator: "x"))]" }
+}
+
+extension Operator {
+  /// The operator's name and its attributes.
+  var canonical: String { name + attributes.map { " \($0.name)=\($0.value.canonical)" }.joined() }
+}
+
+extension Node {
+  /// A key under which equal work is measured once: operator, attributes and types, names left out.
+  package func fingerprint(in graph: Graph) -> String {
+    let operands = inputs.map { (graph[$0].weight == nil ? "" : "const ") + graph[$0].type.canonical }
+    return "\(op.canonical)(\(operands.joined(separator: ", ")))"
+  }
+}
