@@ -1,7 +1,8 @@
 package import KelvinGraph
 
-/// Gives every output of the graph a node that computes it: an input or weight that the source returns as it is gets a
-/// reshape to its own shape, so that outputs never share memory with inputs.
+/// Gives every result of the graph a node that computes it: an input or weight that the source returns as it is gets a
+/// reshape to its own shape, so that results never share memory with inputs. What a loop carries over is thereby never the
+/// memory of another value that it carries. A state that is left as it was is no result.
 package struct ComputeOutputs: Pass {
   package static let name = "compute outputs"
 
@@ -11,7 +12,7 @@ package struct ComputeOutputs: Pass {
     var result = graph
     var changes: [PassChange] = []
     let producers = graph.producers()
-    for (index, output) in graph.outputs.enumerated() where producers[output.index] == nil {
+    func computed(_ output: ValueID, _ index: Int) -> ValueID {
       let value = graph[output]
       let copy = result.addValue(Value(name: "\(value.name)#output\(index)", type: value.type))
       let origin = Origin(name: value.name, kind: "output", index: index, work: 1)
@@ -19,9 +20,23 @@ package struct ComputeOutputs: Pass {
         Node(
           name: "\(value.name)#output\(index)", op: Reshape(value.type.shape), inputs: [output], outputs: [copy],
           origins: [origin]))
-      result.outputs[index] = copy
       changes.append(
         PassChange(pass: Self.name, origins: [origin], reason: "the model returns it as it is", isRemoval: false))
+      return copy
+    }
+    for (index, output) in graph.outputs.enumerated() where producers[output.index] == nil {
+      result.outputs[index] = computed(output, index)
+    }
+    for (index, state) in graph.states.enumerated() {
+      guard let written = state.written, producers[written.index] == nil else { continue }
+      if written == state.read {
+        result.states[index].written = nil
+        let origin = Origin(name: state.name, kind: "state", index: index)
+        changes.append(
+          PassChange(pass: Self.name, origins: [origin], reason: "the state is left as it was", isRemoval: false))
+      } else {
+        result.states[index].written = computed(written, graph.outputs.count + index)
+      }
     }
     return PassResult(graph: result, changes: changes)
   }

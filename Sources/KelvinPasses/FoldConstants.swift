@@ -20,7 +20,7 @@ package struct FoldConstants: Pass {
     var edits = GraphEdits(Self.self, graph)
     var depths: [ValueID: Int] = [:]
     var growth = 0
-    for (index, node) in graph.nodes.enumerated() where node.outputs.count == 1 && node.body == nil {
+    for (index, node) in graph.nodes.enumerated() where node.outputs.count == 1 && node.regions.isEmpty && node.isPure {
       guard !edits.isOutput(node.outputs[0]), !(keepsDequantization && node.op is Dequantize) else { continue }
       let inputs = node.inputs.map(edits.resolve)
       let weights = inputs.compactMap { edits.weight($0) }

@@ -9,6 +9,22 @@ package protocol Pass: Sendable {
   func run(_ graph: Graph) throws(GraphError) -> PassResult
 }
 
+extension Pass {
+  /// The pass over the regions of control flow, the innermost first, then over the graph itself.
+  func runInside(_ graph: Graph) throws(GraphError) -> PassResult {
+    var changes: [PassChange] = []
+    let inner = try graph.mappingRegions { (region, _) throws(GraphError) in
+      guard region.role.isControl, region.refusal == nil else { return region.graph }
+      let result = try run(region.graph)
+      changes += result.changes
+      return result.graph
+    }
+    var result = try run(inner)
+    result.changes = changes + result.changes
+    return result
+  }
+}
+
 package struct PassResult: Sendable {
   package var graph: Graph
   package var changes: [PassChange]
@@ -41,12 +57,13 @@ struct GraphEdits {
     self.graph = graph
     consumers = graph.consumers()
     producers = graph.producers()
-    outputs = Set(graph.outputs)
+    outputs = Set(graph.results)
   }
 
   /// The node as earlier changes of this pass left it, or nil where they removed it.
   func node(_ index: Int) -> Node? { removed.contains(index) ? nil : rewritten[index] ?? graph.nodes[index] }
 
+  /// Whether a run is for this value: an output, or what a state is left with.
   func isOutput(_ id: ValueID) -> Bool { outputs.contains(id) }
   func producer(of id: ValueID) -> Int? { producers[id.index] }
 
@@ -106,17 +123,20 @@ struct GraphEdits {
       nodes.append(node)
     }
     var result = Graph(
-      nodes: nodes, values: graph.values + added, inputs: graph.inputs, outputs: graph.outputs.map(resolve))
+      nodes: nodes, values: graph.values + added, inputs: graph.inputs, outputs: graph.outputs.map(resolve),
+      states: graph.states.map { GraphState(name: $0.name, read: $0.read, written: $0.written.map(resolve)) })
     result.removeUnusedValues()
     return PassResult(graph: result, changes: changes)
   }
 }
 
 extension Graph {
-  /// Drops values that are neither inputs nor outputs nor used by a node, renumbering the others.
+  /// Drops values that are neither inputs nor outputs nor a state's nor used by a node, renumbering the others.
   mutating func removeUnusedValues() {
     var isUsed = [Bool](repeating: false, count: values.count)
-    for id in inputs + outputs + nodes.flatMap({ $0.inputs + $0.outputs }) { isUsed[id.index] = true }
+    for id in inputs + results + states.map(\.read) + nodes.flatMap({ $0.inputs + $0.outputs }) {
+      isUsed[id.index] = true
+    }
     var addresses = [ValueID](repeating: ValueID(0), count: values.count)
     var kept: [Value] = []
     for (index, value) in values.enumerated() where isUsed[index] {
@@ -126,6 +146,9 @@ extension Graph {
     values = kept
     inputs = inputs.map { addresses[$0.index] }
     outputs = outputs.map { addresses[$0.index] }
+    states = states.map {
+      GraphState(name: $0.name, read: addresses[$0.read.index], written: $0.written.map { addresses[$0.index] })
+    }
     for index in nodes.indices {
       nodes[index].inputs = nodes[index].inputs.map { addresses[$0.index] }
       nodes[index].outputs = nodes[index].outputs.map { addresses[$0.index] }

@@ -23,18 +23,20 @@ package struct Pipeline: Sendable {
       FoldBias(),
       FuseEpilogue(),
       RemoveUnusedNodes(),
+      RemoveUnusedCaptures(),
     ])
   }
 
   package init(passes: [any Pass]) { self.passes = passes }
 
-  /// Runs every pass, verifying the graph after each one that changed it.
+  /// Runs every pass, on the regions of control flow as on the graph around them, verifying the graph after each one that
+  /// changed it.
   ///
   /// - Throws: `GraphError` naming the pass that broke a rule.
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var result = PassResult(graph: graph, changes: [])
     for pass in passes {
-      let step = try pass.run(result.graph)
+      let step = try pass.runInside(result.graph)
       guard !step.changes.isEmpty else { continue }
       do { try step.graph.verify() } catch {
         throw GraphError("pass '\(type(of: pass).name)'", "broke the graph: \(error)")

@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Removes nodes whose results nobody reads.
+/// Removes nodes whose results nobody reads, but for those that do more than compute them.
 package struct RemoveUnusedNodes: Pass {
   package static let name = "remove unused nodes"
 
@@ -8,9 +8,9 @@ package struct RemoveUnusedNodes: Pass {
 
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
-    var needed = Set(graph.outputs)
+    var needed = Set(graph.results)
     for (index, node) in graph.nodes.enumerated().reversed() {
-      if node.outputs.contains(where: needed.contains) {
+      if !node.isPure || node.outputs.contains(where: needed.contains) {
         needed.formUnion(node.inputs)
       } else {
         edits.remove(index)

@@ -1,9 +1,15 @@
 extension Graph {
   /// Checks every rule a graph must keep: addresses in range, unique names, one writer for each value and that before
-  /// its readers, types as the operators infer them, weights of the declared type, bodies that fit their nodes.
+  /// its readers, types as the operators infer them, weights of the declared type, regions that fit their nodes. Names are unique
+  /// across the regions of control flow too, but for a captured value, which may keep its own.
   ///
   /// - Throws: the first broken rule, naming the node.
   package func verify() throws(GraphError) {
+    var names = VerifiedNames()
+    try verify(&names)
+  }
+
+  private func verify(_ taken: inout VerifiedNames, captures: Set<ValueID> = []) throws(GraphError) {
     func check(_ ids: [ValueID], _ place: String) throws(GraphError) {
       for id in ids where !values.indices.contains(id.index) {
         throw GraphError(place, "refers to value \(id.index), of \(values.count)")
@@ -12,8 +18,11 @@ extension Graph {
     try check(inputs, "graph inputs")
     try check(outputs, "graph outputs")
     var names = Set<String>()
-    for value in values where !names.insert(value.name).inserted {
-      throw GraphError("value '\(value.name)'", "the name is used twice")
+    for (index, value) in values.enumerated() {
+      let isNew = captures.contains(ValueID(index)) || taken.values.insert(value.name).inserted
+      guard names.insert(value.name).inserted, isNew else {
+        throw GraphError("value '\(value.name)'", "the name is used twice")
+      }
     }
     var isDefined = values.map { $0.weight != nil }
     for value in values {
@@ -28,10 +37,20 @@ extension Graph {
       guard !isDefined[input.index] else { throw GraphError("input '\(self[input].name)'", "is defined twice") }
       isDefined[input.index] = true
     }
-    var nodeNames = Set<String>()
+    var stateNames = Set<String>()
+    for state in states {
+      let place = "state '\(state.name)'"
+      guard stateNames.insert(state.name).inserted else { throw GraphError(place, "the name is used twice") }
+      try check([state.read] + (state.written.map { [$0] } ?? []), place)
+      guard !isDefined[state.read.index] else { throw GraphError(place, "reads a value that is defined otherwise") }
+      isDefined[state.read.index] = true
+      if let written = state.written, self[written].type != self[state.read].type {
+        throw GraphError(place, "holds \(self[state.read].type), is left with \(self[written].type)")
+      }
+    }
     for node in nodes {
       let place = "\(node.op.name) '\(node.name)'"
-      guard nodeNames.insert(node.name).inserted else { throw GraphError(place, "the name is used twice") }
+      guard taken.nodes.insert(node.name).inserted else { throw GraphError(place, "the name is used twice") }
       try check(node.inputs + node.outputs, place)
       for input in node.inputs where !isDefined[input.index] {
         throw GraphError(place, "reads '\(self[input].name)' before it is computed")
@@ -45,15 +64,58 @@ extension Graph {
         guard !isDefined[output.index] else { throw GraphError(place, "writes '\(self[output].name)' a second time") }
         isDefined[output.index] = true
       }
-      if let body = node.body {
-        guard body.types(body.inputs) == types(node.inputs), body.types(body.outputs) == types(node.outputs) else {
-          throw GraphError(place, "its body does not have its inputs and outputs")
-        }
-        try body.verify()
-      }
+      try verifyRegions(of: node, place, &taken)
     }
     for output in outputs where !isDefined[output.index] {
       throw GraphError("output '\(self[output].name)'", "is never computed")
     }
+    for state in states {
+      if let written = state.written, !isDefined[written.index] {
+        throw GraphError("state '\(state.name)'", "is left with '\(self[written].name)', which is never computed")
+      }
+    }
   }
+
+  private func verifyRegions(of node: Node, _ place: String, _ taken: inout VerifiedNames) throws(GraphError) {
+    if let body = node.body {
+      guard body.types(body.inputs) == types(node.inputs), body.types(body.outputs) == types(node.outputs) else {
+        throw GraphError(place, "its body does not have its inputs and outputs")
+      }
+      try body.verify()
+    }
+    let control = node.regions.filter(\.role.isControl)
+    guard let op = node.op as? any ControlOperator else {
+      guard control.isEmpty else { throw GraphError(place, "has regions that nothing executes") }
+      return
+    }
+    guard control.map(\.role) == op.roles else {
+      throw GraphError(place, "expected the regions \(op.roles), got \(control.map(\.role))")
+    }
+    for region in control where region.refusal == nil {
+      let graph = region.graph
+      guard graph.states.isEmpty else { throw GraphError(place, "its \(region.role.rawValue) region has states") }
+      guard region.captures.allSatisfy({ (op.ownOperandCount..<node.inputs.count).contains($0) }) else {
+        throw GraphError(place, "its \(region.role.rawValue) region captures \(region.captures) of \(node.inputs.count)")
+      }
+      let captured = region.captures.map { node.inputs[$0] }
+      let signature: (inputs: [TensorType], outputs: [TensorType])
+      do {
+        signature = try op.signature(of: region.role, operands: Array(types(node.inputs).prefix(op.ownOperandCount)))
+      } catch { throw GraphError(place, error.description) }
+      let expected = signature.inputs + types(captured)
+      guard graph.types(graph.inputs) == expected, graph.types(graph.outputs) == signature.outputs else {
+        throw GraphError(
+          place,
+          "its \(region.role.rawValue) region takes \(graph.types(graph.inputs)) and gives "
+            + "\(graph.types(graph.outputs)), expected \(expected) and \(signature.outputs)")
+      }
+      try graph.verify(&taken, captures: Set(graph.inputs.suffix(captured.count)))
+    }
+  }
+}
+
+/// Names that a graph and the regions of its control flow have used.
+private struct VerifiedNames {
+  var values: Set<String> = []
+  var nodes: Set<String> = []
 }

@@ -10,13 +10,22 @@ package struct Graph: Sendable {
   package var inputs: [ValueID]
   /// The tensors a caller receives, in the model's order. One value may be received twice.
   package var outputs: [ValueID]
+  /// The tensors that outlive a prediction. Regions have none: they capture the value read and hand out the one written.
+  package var states: [GraphState]
 
-  package init(nodes: [Node] = [], values: [Value] = [], inputs: [ValueID] = [], outputs: [ValueID] = []) {
+  package init(
+    nodes: [Node] = [], values: [Value] = [], inputs: [ValueID] = [], outputs: [ValueID] = [],
+    states: [GraphState] = []
+  ) {
     self.nodes = nodes
     self.values = values
     self.inputs = inputs
     self.outputs = outputs
+    self.states = states
   }
+
+  /// What a run is for: the outputs, and what states are left with.
+  package var results: [ValueID] { outputs + states.compactMap(\.written) }
 
   package subscript(value: ValueID) -> Value {
     get { values[value.index] }
@@ -81,18 +90,20 @@ package struct Node: Sendable {
   package var outputs: [ValueID]
   /// The operations of the source that this node stands for, the first the one it is named after.
   package var origins: [Origin]
-  /// What a fused node does, in unfused nodes. Its inputs and outputs are the node's, in order.
-  package var body: Graph?
+  /// Graphs inside the node: what a fused node stands for, or the parts of control flow.
+  package var regions: [Region]
 
   package init(
-    name: String, op: any Operator, inputs: [ValueID], outputs: [ValueID], origins: [Origin], body: Graph? = nil
+    name: String, op: any Operator, inputs: [ValueID], outputs: [ValueID], origins: [Origin], body: Graph? = nil,
+    regions: [Region] = []
   ) {
     self.name = name
     self.op = op
     self.inputs = inputs
     self.outputs = outputs
     self.origins = origins
-    self.body = body
+    self.regions = regions
+    if let body { self.body = body }
   }
 }
 

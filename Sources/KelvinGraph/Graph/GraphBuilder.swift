@@ -9,9 +9,12 @@ package protocol ConstantEvaluator: Sendable {
 /// Formats' mappers write through a builder. Small constant results (sizes, axes, scalars) are computed at once, so
 /// that a mapper sees the value of a shape that the source computes from other shapes.
 package struct GraphBuilder {
-  package private(set) var graph = Graph()
+  package internal(set) var graph = Graph()
+  /// The graphs around the region that is being written, outermost first, and what it captured of the innermost.
+  var outer: [Scope] = []
+  var captured = Captures()
   private let evaluator: any ConstantEvaluator
-  private var valueNames: Set<String> = []
+  var valueNames: Set<String> = []
   private var nodeNames: Set<String> = []
   /// For each name that was asked for twice, the last number it was given.
   private var numbers: [String: Int] = [:]
@@ -60,6 +63,25 @@ package struct GraphBuilder {
       throw GraphError("\(op.name) '\(name)'", "its result \(type) is too large")
     }
     let results = try fold(op, inputs, types)
+    return append(op, inputs, [], types, results, name: name, outputNames: outputNames, origin: origin)
+  }
+
+  /// Adds control flow, whose operands include what its regions capture.
+  mutating func append(
+    _ op: some ControlOperator, _ inputs: [ValueID], _ regions: [Region], name: String, outputNames: [String],
+    origin: Origin
+  ) throws(GraphError) -> [ValueID] {
+    let types: [TensorType]
+    do { types = try op.infer(graph.types(inputs)) } catch {
+      throw GraphError("\(op.name) '\(name)'", error.description)
+    }
+    return append(op, inputs, regions, types, nil, name: name, outputNames: outputNames, origin: origin)
+  }
+
+  private mutating func append(
+    _ op: any Operator, _ inputs: [ValueID], _ regions: [Region], _ types: [TensorType], _ results: [Tensor]?,
+    name: String, outputNames: [String], origin: Origin
+  ) -> [ValueID] {
     var outputs: [ValueID] = []
     for (index, type) in types.enumerated() {
       let wanted = index < outputNames.count ? outputNames[index] : name
@@ -68,7 +90,8 @@ package struct GraphBuilder {
       outputs.append(id)
     }
     guard results == nil else { return outputs }
-    var node = Node(name: unique(name, in: \.nodeNames), op: op, inputs: inputs, outputs: outputs, origins: [])
+    var node = Node(
+      name: unique(name, in: \.nodeNames), op: op, inputs: inputs, outputs: outputs, origins: [], regions: regions)
     var origin = origin
     let work = graph.work(of: node)
     origin.work = work.operations + work.bytes
@@ -84,7 +107,7 @@ package struct GraphBuilder {
   ) throws(GraphError) -> [Tensor]? {
     let inputTypes = graph.types(inputs)
     guard (inputTypes + types).allSatisfy({ $0.count <= Self.foldingLimit }),
-      inputs.allSatisfy({ graph[$0].weight != nil }), !(op is Dequantize)
+      inputs.allSatisfy({ graph[$0].weight != nil }), !(op is Dequantize), op.isPure
     else { return nil }
     let empty = types.allSatisfy { $0.count == 0 }
     if empty { return types.map { Tensor($0, Bytes([UInt8]())) } }
@@ -111,7 +134,7 @@ package struct GraphBuilder {
     return graph
   }
 
-  private mutating func unique(_ name: String, in names: WritableKeyPath<GraphBuilder, Set<String>>) -> String {
+  mutating func unique(_ name: String, in names: WritableKeyPath<GraphBuilder, Set<String>>) -> String {
     let wanted = name.isEmpty ? "unnamed" : name
     if self[keyPath: names].insert(wanted).inserted { return wanted }
     var number = numbers[wanted] ?? 1

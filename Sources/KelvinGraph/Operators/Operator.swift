@@ -17,6 +17,10 @@ package protocol Operator: Hashable, Sendable {
   /// The error a device may make relative to the reference device, which accumulates in float64 and rounds once.
   func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance
 
+  /// Whether an evaluation does nothing but compute results from operands, the same from the same. A node of any other
+  /// operator is never folded, merged, dropped or moved across another such.
+  var isPure: Bool { get }
+
   /// The attributes, each said once, from which they are written and read: two operators with the same name and
   /// attributes are the same.
   static var schema: AttributeSchema<Self> { get }
@@ -33,6 +37,7 @@ extension Operator {
   /// - Throws: `OperatorError` where one is missing, unknown, given twice or of another kind.
   package init(attributes: [Attribute]) throws(OperatorError) { self = try Self.schema.make(attributes) }
 
+  package var isPure: Bool { true }
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 0 }
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance { .exact }
 }

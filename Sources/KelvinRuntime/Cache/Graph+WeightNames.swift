@@ -10,19 +10,18 @@ extension Graph {
   /// not kept on disk.
   /// - Parameter inputs: the types of the whole model's inputs.
   func namingWeights(for inputs: [TensorType]) -> Graph {
-    namingWeights(computedFrom: inputs.map { "\($0)" })
+    let facts = inputs.map { "\($0)" }
+    return mappingRegions { region, _ in region.graph.namingOwnWeights(computedFrom: facts) }
+      .namingOwnWeights(computedFrom: facts)
   }
 
-  private func namingWeights(computedFrom inputs: [String]) -> Graph {
+  private func namingOwnWeights(computedFrom inputs: [String]) -> Graph {
     var graph = self
     for index in graph.values.indices {
       guard let weight = graph.values[index].weight else { continue }
       let facts = weight.place.map { ["stored", $0] } ?? ["computed", "\(weight.type)"] + inputs
       let mark = weight.isCompressed ? WeightName.compressedMark : "#"
       graph.values[index].name += "\(mark)\(ContentKey(facts))"
-    }
-    for index in graph.nodes.indices {
-      graph.nodes[index].body = graph.nodes[index].body?.namingWeights(computedFrom: inputs)
     }
     return graph
   }

@@ -67,6 +67,21 @@ extension Shape: AttributeConvertible {
 
 extension ScalarType: AttributeConvertible {}
 
+/// `float32(1, 3, 224, 224)`; a name alone for a scalar.
+extension TensorType: AttributeConvertible {
+  package var attributeValue: AttributeValue {
+    shape.rank == 0 ? scalar.attributeValue : .call(scalar.rawValue, shape.dimensions.map(\.attributeValue))
+  }
+
+  package init(_ value: AttributeValue) throws(OperatorError) {
+    switch value {
+    case .text: self.init(try ScalarType(value), [])
+    case .call(let name, let sizes): self.init(try ScalarType(.text(name)), try Shape(.list(sizes)))
+    default: throw .expected("a tensor type, such as float32(1, 3)", value)
+    }
+  }
+}
+
 /// An enumeration of texts is an attribute once it says so.
 extension AttributeConvertible where Self: RawRepresentable & CaseIterable, RawValue == String {
   package var attributeValue: AttributeValue { .text(rawValue) }
