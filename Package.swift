@@ -69,7 +69,6 @@ let package = Package(
       ],
       swiftSettings: strict),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
-    test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices"),
     .executableTarget(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(
@@ -89,7 +88,9 @@ let package = Package(
       "KelvinDevices",
       "KelvinReference", "KelvinRuntime", "KelvinPlanning", "KelvinImages", "TestSupport"),
     test(
-      "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices"),
+      "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices",
+      "TestSupport"),
+    test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices", "TestSupport"),
     test("CommandTests", "kelvin", "KelvinImages"),
     test("KelvinFormatsTests", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference"),
     test("KelvinPlanningTests", "KelvinPlanning"),

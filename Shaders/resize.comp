@@ -1,7 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Samples two axes of [outer, a, middle, b, inner]: each output position mixes two source positions an axis. Positions
-// hold for each output position of a, then of b: lower source position, upper source position, share of the upper.
+// hold for each output position of a, then of b: lower source position, upper source position, share of the upper;
+// source positions are clamped to their axis.
 #include "common.glsl"
 
 // Blocked tensors by four channels, dense ones by words of 32 bits, which are copied as they are where nothing is
@@ -29,10 +30,12 @@ layout(binding = 0) writeonly buffer Output { WORD y[]; };
 layout(binding = 1) uniform SAMPLER x;
 layout(binding = 2) uniform samplerBuffer positions;
 
+int placed(float position, int size) { return position > 0.0 ? int(min(position, float(size - 1))) : 0; }
+
 WORD row(int base, vec4 place) {
-  WORD low = FETCH(x, base + int(place.x) * inner);
+  WORD low = FETCH(x, base + placed(place.x, inputB) * inner);
   if (place.z == 0.0) return low;
-  return BITS(REAL(low) * (1.0 - place.z) + REAL(FETCH(x, base + int(place.y) * inner)) * place.z);
+  return BITS(REAL(low) * (1.0 - place.z) + REAL(FETCH(x, base + placed(place.y, inputB) * inner)) * place.z);
 }
 
 void main() {
@@ -48,7 +51,7 @@ void main() {
   vec4 a = texelFetch(positions, rest - outer * outputA);
   int stride = middle * inputB * inner;
   int base = outer * inputA * stride + m * inputB * inner + i;
-  WORD low = row(base + int(a.x) * stride, b);
-  if (a.z != 0.0) low = BITS(REAL(low) * (1.0 - a.z) + REAL(row(base + int(a.y) * stride, b)) * a.z);
+  WORD low = row(base + placed(a.x, inputA) * stride, b);
+  if (a.z != 0.0) low = BITS(REAL(low) * (1.0 - a.z) + REAL(row(base + placed(a.y, inputA) * stride, b)) * a.z);
   y[index] = low;
 }

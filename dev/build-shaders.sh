@@ -1,21 +1,55 @@
 #!/usr/bin/env bash
 # Compiles Shaders/*.comp to Shaders/spv, one module for each row of Shaders/variants.txt, and writes what embeds them
 # (Sources/CKelvinShaders/spirv_modules.inc) and the hashes of the sources (Shaders/SOURCES.sha256). Needs glslc.
+#
+#   dev/build-shaders.sh           write them
+#   dev/build-shaders.sh --check   change nothing: fail and name what is not as it would be written. Another release of
+#                                  glslc writes other bytes, so modules are compared only by the one that wrote them.
 set -euo pipefail
-cd "$(dirname "$0")/../Shaders"
+cd "$(dirname "$0")/.."
+case "${1:-}" in
+  "") checks=0 ;;
+  --check) checks=1 ;;
+  *) echo "usage: dev/build-shaders.sh [--check]" >&2; exit 64 ;;
+esac
 command -v glslc >/dev/null || { echo "glslc is missing: apt-get install glslc" >&2; exit 69; }
-mkdir -p spv
-rm -f spv/*.spv
-table=../Sources/CKelvinShaders/spirv_modules.inc
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/spv"
+table=spirv_modules.inc
+committed=Sources/CKelvinShaders/$table
+compiler=$(glslc --version | head -n 3 | paste -sd, -)
 rows=""
-echo "// Written by dev/build-shaders.sh from Shaders/variants.txt." >"$table"
+printf '// Written by dev/build-shaders.sh from Shaders/variants.txt.\n// Compiler: %s\n' "$compiler" >"$scratch/$table"
 while read -r name source defines; do
   case "$name" in "" | "#"*) continue ;; esac
   # shellcheck disable=SC2086
-  glslc -O --target-env=vulkan1.1 -Werror $defines "$source" -o "spv/$name.spv"
+  glslc -O --target-env=vulkan1.1 -Werror $defines "Shaders/$source" -o "$scratch/spv/$name.spv"
   printf 'alignas(4) static const unsigned char spirv_%s[] = {\n#embed "../../Shaders/spv/%s.spv"\n};\n' \
-    "$name" "$name" >>"$table"
+    "$name" "$name" >>"$scratch/$table"
   rows="$rows    {\"$name\", spirv_$name, sizeof spirv_$name},\n"
-done <variants.txt
-printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$table"
-sha256sum ./*.comp ./*.glsl variants.txt | sed 's| \./| |' >SOURCES.sha256
+done <Shaders/variants.txt
+printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$scratch/$table"
+(cd Shaders && sha256sum ./*.comp ./*.glsl variants.txt | sed 's| \./| |') >"$scratch/SOURCES.sha256"
+
+if [ "$checks" = 0 ]; then
+  mkdir -p Shaders/spv
+  rm -f Shaders/spv/*.spv
+  mv "$scratch"/spv/*.spv Shaders/spv/
+  mv "$scratch/$table" "$committed"
+  mv "$scratch/SOURCES.sha256" Shaders/SOURCES.sha256
+  exit 0
+fi
+
+failed=0
+stale() { echo "$1 is not what dev/build-shaders.sh writes: run it" >&2; failed=1; }
+cmp -s "$scratch/SOURCES.sha256" Shaders/SOURCES.sha256 || stale Shaders/SOURCES.sha256
+cmp -s <(grep -v '^// Compiler: ' "$scratch/$table") <(grep -v '^// Compiler: ' "$committed") || stale "$committed"
+if grep -qxF "// Compiler: $compiler" "$committed"; then
+  diff -rq "$scratch/spv" Shaders/spv >/dev/null || stale Shaders/spv
+else
+  echo "Shaders/spv not compared: written by another glslc than $compiler" >&2
+  diff -q <(ls "$scratch/spv") <(ls Shaders/spv) >/dev/null || stale Shaders/spv
+fi
+exit $failed

@@ -1,10 +1,12 @@
 // Samples two axes of [outer, a, middle, b, inner]: each output position mixes two source positions an axis.
-// `positions` hold for each output position of a, then of b: lower source position, upper source position, share of the upper. A
-// work item computes up to `run` positions of b.
+// `positions` hold for each output position of a, then of b: lower source position, upper source position, share of the
+// upper; source positions are clamped to their axis. A work item computes up to `run` positions of b.
 
 typedef struct {
   int inputA, outputA, middle, inputB, outputB, inner, run;
 } resize_shape;
+
+static inline size_t placed(float position, int size) { return clamp(convert_int_sat(position), 0, size - 1); }
 
 KERNEL void resize(BUFFER(x), BUFFER(positions), BUFFER(y), resize_shape s) {
   OPEN(const ELEMENT, x);
@@ -15,18 +17,18 @@ KERNEL void resize(BUFFER(x), BUFFER(positions), BUFFER(y), resize_shape s) {
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.outputB);
   const size_t step = (size_t)s.inputB * s.inner;
   x += ((size_t)outer * s.inputA * s.middle + m) * step;
-  const global ELEMENT *top = x + (size_t)positions[a * 3] * s.middle * step;
+  const global ELEMENT *top = x + placed(positions[a * 3], s.inputA) * s.middle * step;
 #if LINEAR
-  const global ELEMENT *bottom = x + (size_t)positions[a * 3 + 1] * s.middle * step;
+  const global ELEMENT *bottom = x + placed(positions[a * 3 + 1], s.inputA) * s.middle * step;
   const float down = positions[a * 3 + 2];
 #endif
   y += (size_t)row * s.outputB * s.inner;
   positions += s.outputA * 3;
   for (int b = start; b < end; b++) {
-    const size_t left = (size_t)positions[b * 3] * s.inner;
+    const size_t left = placed(positions[b * 3], s.inputB) * s.inner;
     global ELEMENT *target = y + (size_t)b * s.inner;
 #if LINEAR
-    const size_t right = (size_t)positions[b * 3 + 1] * s.inner;
+    const size_t right = placed(positions[b * 3 + 1], s.inputB) * s.inner;
     const float across = positions[b * 3 + 2];
     for (int i = 0; i < s.inner; i++) {
       const float upper = across == 0 ? top[left + i] : top[left + i] * (1 - across) + top[right + i] * across;

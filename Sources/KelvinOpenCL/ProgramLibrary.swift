@@ -1,5 +1,6 @@
 internal import CKelvinDrivers
 internal import KelvinDevices
+internal import KelvinGraph
 internal import Synchronization
 
 /// The programs of one device, each built when it is first needed and kept as a binary in the segment's `BlobCache`.
@@ -82,6 +83,10 @@ final class ProgramLibrary: Sendable {
     let kernel = try program.makeKernel(dispatch.kernel.function, device: device.info.id)
     defer { _ = functions.clReleaseKernel(kernel) }
     let zeros = try OpenCLBuffer(device, byteCount: 1 << 16)
+    // A device's own memory starts with whatever was there.
+    try Bytes([UInt8](repeating: 0, count: zeros.byteCount)).withUnsafeBytes { bytes throws(DeviceError) in
+      try zeros.write(bytes, at: 0)
+    }
     if device.memoryModel == .mapped { try zeros.unmap() }
     try setArguments(
       of: kernel, memory: dispatch.buffers.map { _ in (zeros.memory, 0) },

@@ -1,0 +1,24 @@
+extension ConformanceExemption {
+  /// Everything that the devices of this package leave to others.
+  package static let all: [ConformanceExemption] =
+    [ConformanceExemption(.named("chain of computed filters"), on: "cpu", "weights that are not constant")]
+    + [ConformanceExemption(.named("chain of computed filters"), on: "opencl", "weights that are not constant")]
+    + ["vulkan", "opencl"].flatMap { device in
+      withoutGPUKernel.map { ConformanceExemption(.ofOperator($0), on: device, "no kernel for \($0)") }
+    }
+    + ["1-d", "2x2", "3x3 stride 2", "dilated"].flatMap { window in
+      ["int8", "uint8"].flatMap { type in
+        [
+          ConformanceExemption(.named("pool \(window) of \(type)"), on: "vulkan", "\(type) values"),
+          ConformanceExemption(.named("pool \(window) of \(type)"), on: "opencl", "arithmetic on \(type)"),
+        ]
+      }
+    }
+
+  /// Their results depend on the order of the data, and the host is quick at them, or they are in integers for the sake of
+  /// a CPU.
+  private static let withoutGPUKernel = [
+    "binary_integer", "convolution_integer", "matmul_integer", "non_maximum_suppression", "scatter_elements",
+    "scatter_nd", "top_k",
+  ]
+}
