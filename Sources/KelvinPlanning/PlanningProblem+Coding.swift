@@ -29,6 +29,33 @@ extension PlanningProblem.Node: Codable {
   }
 }
 
+/// `copies` may be absent, which means 1; `"never"` where a value is not copied.
+extension PlanningProblem.Value: Codable {
+  enum CodingKeys: String, CodingKey { case value, bytes, copies }
+
+  private static let never = "never"
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    var copies = 1.0
+    if fields.contains(.copies) {
+      let isNever = (try? fields.decode(String.self, forKey: .copies)) == Self.never
+      copies = isNever ? .infinity : try fields.decode(Double.self, forKey: .copies)
+    }
+    self.init(
+      value: try fields.decode(String.self, forKey: .value), bytes: try fields.decode(Int.self, forKey: .bytes),
+      copies: copies)
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(value, forKey: .value)
+    try fields.encode(bytes, forKey: .bytes)
+    if copies == .infinity { try fields.encode(Self.never, forKey: .copies) }
+    if copies != 1, copies != .infinity { try fields.encode(copies, forKey: .copies) }
+  }
+}
+
 /// The document of `kelvin plan --problem`. `joules` may stand in each node or, as `{node: {device: joules}}`, at the
 /// top.
 extension PlanningProblem: Codable {

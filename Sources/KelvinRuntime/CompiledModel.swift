@@ -4,7 +4,8 @@ package import KelvinPlanning
 
 /// A graph prepared for one placement: immutable, shared by any number of sessions.
 package final class CompiledModel: Sendable {
-  package let graph: Graph
+  /// Its control flow written out.
+  package let flat: FlatGraph
   package let schedule: Schedule
   /// Node name to device id.
   package let placement: [String: String]
@@ -16,6 +17,9 @@ package final class CompiledModel: Sendable {
   package let host: String
   /// Kept so that other compilations find what devices have packed and uploaded for this one.
   private let stores: [any PackedWeights]
+
+  /// What devices run: the nodes of all regions.
+  package var graph: Graph { flat.graph }
 
   /// The memory that the weights take, packed forms of other compilations that share them included.
   package var weightReport: WeightReport {
@@ -48,20 +52,23 @@ package final class CompiledModel: Sendable {
     precision: Precision, threads: Int, isDeterministic: Bool = false,
     storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache), observer: Observer = Observer()
   ) throws(RuntimeError) {
+    let flat = FlatGraph(graph)
+    let graph = flat.graph
     var devices = [inventory.host.info.id: inventory.host]
-    for id in Set(placement.values).union(transfers.flatMap { [$0.from, $0.to] }) {
+    for id in Set(flat.placedNames.compactMap { placement[$0] }).union(transfers.flatMap { [$0.from, $0.to] }) {
       devices[id] = try inventory.device(id)
     }
     let host = inventory.host.info.id
     let isHost: (String) -> Bool = { devices[$0]?.info.isHost ?? false }
-    let schedule = try Schedule(graph, placement: placement, transfers: transfers, host: host, isHost: isHost)
+    let schedule = try Schedule(flat, placement: placement, transfers: transfers, host: host, isHost: isHost)
     var unified: [String: Bool] = [:]
     for (id, device) in devices {
       do { unified[id] = try device.makeBuffer(byteCount: bufferAlignment).hostPointer != nil } catch {
         throw .device(error)
       }
     }
-    layout = BufferLayout(graph, schedule, host: host, isHost: isHost, isUnified: { unified[$0] ?? false })
+    layout = BufferLayout(
+      flat, schedule, placement: placement, host: host, isHost: isHost, isUnified: { unified[$0] ?? false })
     let shapes = graph.types(graph.inputs)
     var executables: [any Executable] = []
     var stores: [any PackedWeights] = []
@@ -86,7 +93,7 @@ package final class CompiledModel: Sendable {
     }
     try Self.checkMemory(schedule, layout, executables, devices, host)
     observer.progress(1)
-    self.graph = graph
+    self.flat = flat
     self.schedule = schedule
     self.placement = placement
     self.transfers = transfers

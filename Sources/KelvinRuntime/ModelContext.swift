@@ -64,6 +64,8 @@ package struct ModelContext: Sendable {
         .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version)
       },
       units: request.units.description, precision: request.precision.rawValue)
+    let flat = FlatGraph(graph, trips: request.trips)
+    let graph = flat.graph
     let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
     let makers = Dictionary(graph.nodes.flatMap { node in node.outputs.map { ($0, node.name) } }) { first, _ in first }
     return Plan(explanation, of: subject, goal: request.goal) { name in
@@ -95,11 +97,12 @@ package struct ModelContext: Sendable {
       throw RuntimeError.invalidChoice("a plan places every node; take out the pins, or make a new plan with them")
     }
     let placement = plan.placement
-    let names = Set(graph.nodes.map(\.name))
-    if let missing = graph.nodes.first(where: { placement[$0.name] == nil }) {
-      throw refuse("has no device for '\(missing.name)'")
+    let names = FlatGraph(graph).placedNames
+    if let missing = names.first(where: { placement[$0] == nil }) {
+      throw refuse("has no device for '\(missing)'")
     }
-    if let foreign = placement.keys.sorted().first(where: { !names.contains($0) }) {
+    let known = Set(names)
+    if let foreign = placement.keys.sorted().first(where: { !known.contains($0) }) {
       throw refuse("places '\(foreign)', which the model does not have")
     }
     for device in plan.subject.devices where placement.values.contains(device.id) {

@@ -10,6 +10,8 @@ package final class Session {
   package let model: CompiledModel
   private let arenas: [String: any Buffer]
   private let invocations: [any Invocation]
+  /// For each segment, whether its latest submission may still be at work.
+  private var isInFlight: [Bool]
   private let steps: [BoundStep]
   private let inputs: [BufferSlice]
   private let outputs: [BufferSlice]
@@ -22,43 +24,6 @@ package final class Session {
   /// Copies made by the latest run, shared memory included.
   package private(set) var transferCount = 0
 
-  private enum BoundStep {
-    case run(Int)
-    /// Waits for the producer, then copies where the two places differ.
-    case transfer(producer: (any Event)?, BoundCopy)
-  }
-
-  private enum BoundCopy {
-    /// The two places are one.
-    case shared
-    case upload(from: UnsafeRawBufferPointer, to: BufferSlice)
-    case download(from: BufferSlice, to: UnsafeMutableRawBufferPointer)
-    /// Neither device's memory can be addressed by the host: by way of a buffer that can.
-    case staged(from: BufferSlice, HostBuffer, to: BufferSlice)
-
-    init(_ from: BufferSlice, _ to: BufferSlice) {
-      if let source = from.hostPointer {
-        self = .upload(from: UnsafeRawBufferPointer(start: source, count: from.byteCount), to: to)
-      } else if let target = to.hostPointer {
-        self = .download(from: from, to: UnsafeMutableRawBufferPointer(start: target, count: to.byteCount))
-      } else {
-        self = .staged(from: from, HostBuffer(byteCount: from.byteCount), to: to)
-      }
-    }
-
-    func perform() throws(DeviceError) {
-      switch self {
-      case .shared: break
-      case .upload(let source, let to): try to.write(source)
-      case .download(let from, let target): try from.read(into: target)
-      case .staged(let from, let staging, let to):
-        let memory = UnsafeMutableRawBufferPointer(start: staging.hostPointer, count: staging.byteCount)
-        try from.read(into: memory)
-        try to.write(UnsafeRawBufferPointer(memory))
-      }
-    }
-  }
-
   private struct Mark {
     var start: ContinuousClock.Instant
     var end: ContinuousClock.Instant
@@ -66,18 +31,21 @@ package final class Session {
 
   /// The outputs that runs write into memory that was lent to the session.
   package let lentOutputs: Set<Int>
+  private let states: StateMemory
 
   init(
-    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: LentBuffer] = [:]
+    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: LentBuffer] = [:], states: StateMemory? = nil
   ) throws(RuntimeError) {
     self.model = model
+    let states = states ?? StateMemory()
+    self.states = states
     var lentValues: [ValueID: LentBuffer] = [:]
     var lentOutputs: Set<Int> = []
     for (index, buffer) in lent.sorted(by: { $0.key < $1.key }) {
       let value = model.graph.outputs[index]
       let slot = model.layout.slot(value, on: model.host)
       guard slot.domain == BufferLayout.hostDomain, buffer.suits(model.graph[value].type), lentValues[value] == nil,
-        !model.graph.inputs.contains(value)
+        slot.state == nil, !model.graph.inputs.contains(value), model.flat.memory[value.index] == value
       else { continue }
       lentValues[value] = buffer
       lentOutputs.insert(index)
@@ -90,8 +58,18 @@ package final class Session {
         let device = domain == BufferLayout.hostDomain ? model.devices[model.host] : model.devices[domain]
         arenas[domain] = try device?.makeBuffer(byteCount: max(byteCount, bufferAlignment))
       }
+      var stateBuffers: [any Buffer] = []
+      for (state, domain) in zip(model.graph.states, model.layout.stateDomains) {
+        guard let device = model.devices[domain == BufferLayout.hostDomain ? model.host : domain] else {
+          preconditionFailure("no device for the domain \(domain)")
+        }
+        stateBuffers.append(
+          try states.buffer(
+            state.name, byteCount: model.graph[state.read].type.byteCount, domain: domain, on: device))
+      }
       func slice(_ value: ValueID, on device: String) -> BufferSlice {
         let slot = model.layout.slot(value, on: device)
+        if let state = slot.state { return BufferSlice(stateBuffers[state], offset: 0, byteCount: slot.byteCount) }
         if slot.domain == BufferLayout.hostDomain, let lent = lentValues[value] {
           return BufferSlice(lent, offset: 0, byteCount: slot.byteCount)
         }
@@ -119,28 +97,14 @@ package final class Session {
                 ? scratch[segment.device].map { BufferSlice($0, offset: 0, byteCount: size) } : nil,
               measuresNodes: measuresNodes, stop: stop)))
       }
-      var producers: [ValueID: Int] = [:]
-      for (index, segment) in model.schedule.segments.enumerated() {
-        for output in segment.outputs { producers[output] = index }
-      }
-      steps = model.schedule.steps.map { step in
-        switch step {
-        case .run(let segment): return .run(segment)
-        case .transfer(let transfer):
-          let producer = producers[transfer.value].map { invocations[$0].completion }
-          let from = model.layout.slot(transfer.value, on: transfer.from)
-          let to = model.layout.slot(transfer.value, on: transfer.to)
-          return .transfer(
-            producer: producer,
-            from == to
-              ? .shared : BoundCopy(slice(transfer.value, on: transfer.from), slice(transfer.value, on: transfer.to)))
-        }
-      }
+      steps = StepBinder(model, slice: slice).bind(model.schedule.steps)
       inputs = model.graph.inputs.map { slice($0, on: model.host) }
       outputs = model.graph.outputs.map { slice($0, on: model.host) }
       self.arenas = arenas
       self.invocations = invocations
-      marks = Array(repeating: Mark(start: Self.clock.now, end: Self.clock.now), count: model.schedule.steps.count)
+      isInFlight = Array(repeating: false, count: invocations.count)
+      marks = Array(
+        repeating: Mark(start: Self.clock.now, end: Self.clock.now), count: model.schedule.flatSteps.count)
     } catch { throw .device(error) }
   }
 
@@ -180,23 +144,84 @@ package final class Session {
   private func runSteps() throws(RuntimeError) {
     do {
       transferCount = 0
-      for index in steps.indices {
-        try stop.check(device: model.host)
-        if measures { marks[index].start = Self.clock.now }
-        switch steps[index] {
-        case .run(let segment): try invocations[segment].submit(after: [])
-        case .transfer(let producer, let copy):
-          try producer?.wait()
-          transferCount += 1
-          try copy.perform()
-        }
-        if measures { marks[index].end = Self.clock.now }
+      for (state, domain) in zip(model.graph.states, model.layout.stateDomains) {
+        try states.move(state.name, to: domain)
       }
-      for invocation in invocations { try invocation.completion.wait() }
+      try run(steps)
+      try finish(invocations.indices)
     } catch {
       // What other devices were given may still be running, on memory that the caller is free to drop.
-      for invocation in invocations { try? invocation.completion.wait() }
-      throw error.code == .cancelled ? .cancelled : .device(error)
+      for segment in invocations.indices where isInFlight[segment] {
+        try? invocations[segment].completion.wait()
+        isInFlight[segment] = false
+      }
+      if error.code == .cancelled { throw .cancelled }
+      throw .device(error)
+    }
+  }
+
+  private func run(_ steps: [BoundStep]) throws(DeviceError) {
+    for step in steps {
+      try stop.check(device: model.host)
+      switch step {
+      case .run(let segment, let number):
+        if measures { marks[number].start = Self.clock.now }
+        isInFlight[segment] = true
+        try invocations[segment].submit(after: [])
+        if measures { marks[number].end = Self.clock.now }
+      case .transfer(let producers, let copy, let number):
+        if measures { marks[number].start = Self.clock.now }
+        for producer in producers { try finish(producer...producer) }
+        transferCount += 1
+        try copy.perform()
+        if measures { marks[number].end = Self.clock.now }
+      case .branch(let branch):
+        let isTaken = branch.condition.isTrue
+        if let refusal = isTaken ? branch.refusals.then : branch.refusals.otherwise {
+          throw DeviceError(
+            .unsupported, device: model.host, place: "branch '\(branch.name)'",
+            reason: "these inputs take its \(isTaken ? "first" : "second") region, which cannot run: \(refusal)")
+        }
+        try run(isTaken ? branch.then : branch.otherwise)
+      case .loop(let loop): try run(loop)
+      }
+    }
+  }
+
+  private func run(_ loop: BoundLoop) throws(DeviceError) {
+    let limit = loop.limit.integer
+    var goesOn = loop.condition?.isTrue ?? true
+    var trip = 0
+    for (_, accumulated) in loop.rows { accumulated.initializeMemory(as: UInt8.self, repeating: 0) }
+    while goesOn, limit < 0 || trip < limit {
+      try stop.check(device: model.host)
+      loop.iteration.storeBytes(of: Int64(trip), as: Int64.self)
+      try run(loop.body)
+      // The next trip writes what this one reads.
+      for segment in loop.segments { try finish(segment...segment) }
+      for (row, accumulated) in loop.rows {
+        let offset = trip * row.count
+        guard offset + row.count <= accumulated.count else {
+          throw DeviceError(
+            .execution, device: model.host, place: "loop '\(loop.name)'",
+            reason: "makes more than the \(row.count == 0 ? 0 : accumulated.count / row.count) trips that its outputs"
+              + " have rows for")
+        }
+        UnsafeMutableRawBufferPointer(rebasing: accumulated[offset..<offset + row.count]).copyMemory(
+          from: UnsafeRawBufferPointer(row))
+      }
+      if let next = loop.nextCondition { goesOn = next.isTrue }
+      trip += 1
+    }
+    loop.trips.storeBytes(of: Int64(trip), as: Int64.self)
+    loop.latestTrips = trip
+  }
+
+  /// Waits for submissions that may be at work.
+  private func finish(_ segments: some Sequence<Int>) throws(DeviceError) {
+    for segment in segments where isInFlight[segment] {
+      isInFlight[segment] = false
+      try invocations[segment].completion.wait()
     }
   }
 
@@ -230,7 +255,7 @@ package final class Session {
   package func trace() -> [TraceEvent] {
     guard measures, let began = marks.first?.start else { return [] }
     var events: [TraceEvent] = []
-    for (step, mark) in zip(model.schedule.steps, marks) {
+    for (step, mark) in zip(model.schedule.flatSteps, marks) {
       let start = (mark.start - began).inSeconds
       let duration = (mark.end - mark.start).inSeconds
       switch step {
@@ -249,6 +274,7 @@ package final class Session {
               name: timing.node, kind: .node, device: device, start: start + timing.start, duration: timing.seconds,
               details: ["clock": timing.clock.rawValue]))
         }
+      case .branch, .loop: break
       }
     }
     return events

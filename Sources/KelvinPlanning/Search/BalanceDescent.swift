@@ -118,7 +118,7 @@ struct BalanceDescent {
   private func add(_ route: CopyRoutes.Route, _ sign: Double, _ value: Int, _ state: inout State) {
     for load in 0..<loads.count { state.loads[load] += sign * route.loads[load] }
     for (to, from) in route.tree.enumerated() where from >= 0 {
-      state.serial += sign * index.copySeconds(index.bytes[value], from: from, to: to)
+      state.serial += sign * index.copySeconds(index.cargo(value), from: from, to: to)
     }
   }
 

@@ -1,4 +1,4 @@
-/// What it costs to have a value on more devices, for every size of value in a problem.
+/// What it costs to have a value on more devices, for every cargo in a problem.
 ///
 /// Device sets are bit masks. For a value of a given size, `grow(S, T)` is the least cost of making copies, each from
 /// any copy that exists, until exactly the devices `T ⊇ S` hold it: `grow(S, S) = 0`, `grow(S, T) = min over e in T − S
@@ -8,7 +8,7 @@ struct CopyCosts {
   /// Number of device sets, `2 ^ devices`.
   let sets: Int
   let devices: Int
-  /// Size class of each value.
+  /// Class of each value: those of one cost the same.
   let sizeClass: [Int32]
   /// True when sizes were rounded down to bound memory: costs are then lower bounds.
   let isRounded: Bool
@@ -22,14 +22,15 @@ struct CopyCosts {
     sets = 1 << devices
     let perClass = sets * sets
     var shift = 0
-    var classes: [Int: Int32] = [:]
+    var classes: [Cargo: Int32] = [:]
     var ofValue: [Int32] = []
     var droppedBits = 64
     while true {
       classes.removeAll(keepingCapacity: true)
       ofValue.removeAll(keepingCapacity: true)
-      for bytes in index.bytes {
-        let rounded = Self.round(bytes, keeping: droppedBits)
+      for value in index.bytes.indices {
+        var rounded = index.cargo(value)
+        rounded.bytes = Self.round(rounded.bytes, keeping: droppedBits)
         let next = Int32(classes.count)
         if let known = classes[rounded] {
           ofValue.append(known)
@@ -44,10 +45,10 @@ struct CopyCosts {
     }
     isRounded = shift > 0
     sizeClass = ofValue
-    var sizes = Array(repeating: 0, count: classes.count)
-    for (bytes, number) in classes { sizes[Int(number)] = bytes }
+    var sizes = Array(repeating: Cargo(bytes: 0, copies: 1), count: classes.count)
+    for (cargo, number) in classes { sizes[Int(number)] = cargo }
     growTable = Array(repeating: .infinity, count: classes.count * perClass)
-    for (number, bytes) in sizes.enumerated() { fillGrow(index, bytes, at: number * perClass) }
+    for (number, cargo) in sizes.enumerated() { fillGrow(index, cargo, at: number * perClass) }
     reachTable = growTable
     for number in sizes.indices { fillReach(at: number * perClass) }
   }
@@ -58,13 +59,13 @@ struct CopyCosts {
     return used <= bits ? bytes : (bytes >> (used - bits)) << (used - bits)
   }
 
-  private mutating func fillGrow(_ index: ProblemIndex, _ bytes: Int, at base: Int) {
+  private mutating func fillGrow(_ index: ProblemIndex, _ cargo: Cargo, at base: Int) {
     var nearest = Array(repeating: Double.infinity, count: sets * devices)
     for set in 1..<sets {
       for to in 0..<devices where set & (1 << to) == 0 {
         var least = Double.infinity
         for from in 0..<devices where set & (1 << from) != 0 {
-          least = min(least, index.copySeconds(bytes, from: from, to: to))
+          least = min(least, index.copySeconds(cargo, from: from, to: to))
         }
         nearest[set * devices + to] = least
       }

@@ -27,12 +27,12 @@ struct CopyRoutes {
   private init(_ loads: Loads, weighted: ProblemIndex?) {
     self.loads = loads
     self.weighted = weighted
-    var classes: [Int: Int] = [:]
-    sizeClass = loads.index.bytes.map { bytes in
-      let next = classes.count
-      return classes[bytes]
+    var classes: [Cargo: Int] = [:]
+    sizeClass = loads.index.bytes.indices.map { value in
+      let (cargo, next) = (loads.index.cargo(value), classes.count)
+      return classes[cargo]
         ?? {
-          classes[bytes] = next
+          classes[cargo] = next
           return next
         }()
     }
@@ -43,20 +43,20 @@ struct CopyRoutes {
     let devices = loads.index.deviceCount
     let key = (sizeClass[value] * devices + root) << devices | (set | 1 << root)
     if let found = known[key] { return found }
-    let bytes = loads.index.bytes[value]
-    let found = weighted.map { one(bytes, root, set, $0) } ?? efficient(bytes, root, set)
+    let cargo = loads.index.cargo(value)
+    let found = weighted.map { one(cargo, root, set, $0) } ?? efficient(cargo, root, set)
     known[key] = found
     return found
   }
 
-  private func one(_ bytes: Int, _ root: Int, _ set: Int, _ weighted: ProblemIndex) -> [Route] {
-    guard let tree = Evaluation.arborescence(weighted, bytes, root: root, reaching: set) else { return [] }
+  private func one(_ cargo: Cargo, _ root: Int, _ set: Int, _ weighted: ProblemIndex) -> [Route] {
+    guard let tree = Evaluation.arborescence(weighted, cargo, root: root, reaching: set) else { return [] }
     var sum = Array(repeating: 0.0, count: loads.count)
-    for (to, from) in tree.enumerated() where from >= 0 { loads.addCopy(of: bytes, from: from, to: to, to: &sum) }
+    for (to, from) in tree.enumerated() where from >= 0 { loads.addCopy(of: cargo, from: from, to: to, to: &sum) }
     return [Route(tree: tree, loads: sum)]
   }
 
-  private mutating func efficient(_ bytes: Int, _ root: Int, _ set: Int) -> [Route] {
+  private mutating func efficient(_ cargo: Cargo, _ root: Int, _ set: Int) -> [Route] {
     let index = loads.index
     let devices = index.deviceCount
     let needed = set | 1 << root
@@ -73,10 +73,10 @@ struct CopyRoutes {
         }
         for to in 0..<devices where held & (1 << to) == 0 {
           for from in 0..<devices
-          where held & (1 << from) != 0 && index.latency[from * devices + to].isFinite {
+          where held & (1 << from) != 0 && index.copySeconds(cargo, from: from, to: to).isFinite {
             var longer = route
             longer.tree[to] = from
-            loads.addCopy(of: bytes, from: from, to: to, to: &longer.loads)
+            loads.addCopy(of: cargo, from: from, to: to, to: &longer.loads)
             Self.insert(longer, into: &reached[held | 1 << to])
           }
         }

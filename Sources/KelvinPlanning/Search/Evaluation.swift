@@ -18,7 +18,7 @@ struct Evaluation {
   /// - Returns: `nil` where a node may not run there or a value cannot get where it is needed.
   init?(_ index: ProblemIndex, _ placement: [Int]) {
     self.init(index, placement) { value, root, targets in
-      Self.arborescence(index, index.bytes[value], root: root, reaching: targets)
+      Self.arborescence(index, index.cargo(value), root: root, reaching: targets)
     }
   }
 
@@ -56,7 +56,7 @@ struct Evaluation {
         at = tree[at]
       }
       for to in path.reversed() {
-        let seconds = index.copySeconds(index.bytes[value], from: tree[to], to: to)
+        let seconds = index.copySeconds(index.cargo(value), from: tree[to], to: to)
         copies.append(Copy(value: value, from: tree[to], to: to, seconds: seconds, node: node))
         present[value] |= 1 << to
       }
@@ -83,7 +83,7 @@ struct Evaluation {
     for node in 0..<index.nodeCount { total += index.seconds(node, on: placement[node]) }
     let copies = copies.map { copy in
       var copy = copy
-      copy.seconds = index.copySeconds(index.bytes[copy.value], from: copy.from, to: copy.to)
+      copy.seconds = index.copySeconds(index.cargo(copy.value), from: copy.from, to: copy.to)
       return copy
     }
     for copy in copies { total += copy.seconds }
@@ -92,7 +92,7 @@ struct Evaluation {
 
   /// Least-cost copies from `root` to every device of `targets`, relays allowed.
   /// - Returns: for each device the one it is copied from (-1 where none), or `nil` when some target is out of reach.
-  static func arborescence(_ index: ProblemIndex, _ bytes: Int, root: Int, reaching targets: Int) -> [Int]? {
+  static func arborescence(_ index: ProblemIndex, _ cargo: Cargo, root: Int, reaching targets: Int) -> [Int]? {
     let count = index.deviceCount
     let sets = 1 << count
     var cost = Array(repeating: Double.infinity, count: sets)
@@ -110,7 +110,7 @@ struct Evaluation {
       }
       for to in 0..<count where set & (1 << to) == 0 {
         for from in 0..<count where set & (1 << from) != 0 {
-          let sum = cost[set] + index.copySeconds(bytes, from: from, to: to)
+          let sum = cost[set] + index.copySeconds(cargo, from: from, to: to)
           if sum < cost[set | 1 << to] {
             cost[set | 1 << to] = sum
             lastAdded[set | 1 << to] = (from, to)

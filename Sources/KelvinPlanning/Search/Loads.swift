@@ -61,8 +61,8 @@ struct Loads {
     if countsEnergy { loads[count - 1] += factor * index.joules[entry] * secondsPerJoule }
   }
 
-  func addCopy(of bytes: Int, from: Int, to: Int, to loads: inout [Double]) {
-    let seconds = index.copySeconds(bytes, from: from, to: to)
+  func addCopy(of cargo: Cargo, from: Int, to: Int, to loads: inout [Double]) {
+    let seconds = index.copySeconds(cargo, from: from, to: to)
     loads[index.resource[from]] += seconds
     if index.resource[to] != index.resource[from] { loads[index.resource[to]] += seconds }
     if countsEnergy {
@@ -74,7 +74,7 @@ struct Loads {
     var loads = Array(repeating: 0.0, count: count)
     for node in 0..<index.nodeCount { add(node, on: placement[node], to: &loads) }
     for copy in evaluation.copies {
-      addCopy(of: index.bytes[copy.value], from: copy.from, to: copy.to, to: &loads)
+      addCopy(of: index.cargo(copy.value), from: copy.from, to: copy.to, to: &loads)
     }
     return loads
   }

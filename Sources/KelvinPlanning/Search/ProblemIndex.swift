@@ -37,6 +37,8 @@ struct ProblemIndex: Sendable {
 
   var valueNames: [String] = []
   var bytes: [Int] = []
+  /// How often one inference makes each copy of a value.
+  var copies: [Double] = []
   /// -1 for graph inputs.
   var producer: [Int] = []
   var isOutput: [Bool] = []
@@ -51,9 +53,13 @@ struct ProblemIndex: Sendable {
   func outputs(of node: Int) -> ArraySlice<Int> { outputs[outputStart[node]..<outputStart[node + 1]] }
   func seconds(_ node: Int, on device: Int) -> Double { seconds[node * deviceCount + device] }
 
-  /// Seconds of one direct copy; infinite where there is no link.
-  func copySeconds(_ bytes: Int, from: Int, to: Int) -> Double {
+  func cargo(_ value: Int) -> Cargo { Cargo(bytes: bytes[value], copies: copies[value]) }
+
+  /// Seconds that direct copies take in one inference; infinite where there is no link, or no copy.
+  func copySeconds(_ cargo: Cargo, from: Int, to: Int) -> Double {
+    guard cargo.copies.isFinite else { return .infinity }
     let pair = from * deviceCount + to
-    return latency[pair] + Double(bytes) * secondsPerByte[pair]
+    guard latency[pair].isFinite else { return .infinity }
+    return cargo.copies * (latency[pair] + Double(cargo.bytes) * secondsPerByte[pair])
   }
 }

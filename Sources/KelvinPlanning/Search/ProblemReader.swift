@@ -24,6 +24,7 @@ struct ProblemReader {
   private static let joulesLimit = 1e12
   private static let wattsLimit = 1e9
   private static let bytesLimit = 1 << 53
+  private static let copiesLimit = 1e9
   private static let slowestBytesPerSecond = 1e-3
 
   init(
@@ -185,6 +186,12 @@ struct ProblemReader {
       throw PlanningError(
         .invalidNumber, owner(), "value '\(value.value)' has \(value.bytes) bytes, expected 0 to \(Self.bytesLimit)")
     }
+    guard value.copies >= 0, value.copies <= Self.copiesLimit || value.copies == .infinity else {
+      throw PlanningError(
+        .invalidNumber, owner(),
+        "value '\(value.value)' is copied \(value.copies) times, expected 0 to \(Self.copiesLimit)",
+        remedy: "say \"never\" of a value that is not copied")
+    }
     let number = index.valueCount
     if let earlier = valueNumber.updateValue(number, forKey: value.value) {
       let first = index.producer[earlier]
@@ -195,6 +202,7 @@ struct ProblemReader {
     }
     index.valueNames.append(value.value)
     index.bytes.append(value.bytes)
+    index.copies.append(value.copies)
     index.producer.append(producer)
     index.isOutput.append(false)
     return number

@@ -4,21 +4,27 @@ import KelvinGraph
 /// Where each boundary value of a schedule lies, on every device that holds it.
 ///
 /// Devices that compute in host memory share one arena. A value that passes between the host and a device whose memory
-/// the host can address lies in that device's arena alone and is never copied.
+/// the host can address lies in that device's arena alone and is never copied. What a loop carries has one place on its home
+/// device for all trips and for its result; a state's place is no arena's but the memory of whoever owns the state.
 struct BufferLayout: Sendable {
   struct Slot: Hashable, Sendable {
     /// `hostDomain` or a device id.
     let domain: String
     let offset: Int
     let byteCount: Int
+    /// The state whose memory it is, by position.
+    var state: Int?
   }
 
   static let hostDomain = "host"
 
   /// The arenas' sizes, by domain.
   let arenas: [String: Int]
+  /// For each state of the graph, the domain of its memory.
+  let stateDomains: [String]
   private let slots: [Location: Slot]
   private let domains: [String: String]
+  private let memory: [ValueID]
 
   private struct Location: Hashable {
     let value: ValueID
@@ -26,67 +32,59 @@ struct BufferLayout: Sendable {
   }
 
   func slot(_ value: ValueID, on device: String) -> Slot {
-    guard let slot = slots[Location(value: value, domain: domains[device] ?? device)] else {
+    guard let slot = slots[Location(value: memory[value.index], domain: domains[device] ?? device)] else {
       preconditionFailure("value \(value.index) has no memory on \(device)")
     }
     return slot
   }
 
   /// - Parameters:
+  ///   - placement: the device of each state's source, by its name.
   ///   - isHost: whether a device computes in host memory.
   ///   - isUnified: whether the host can address a device's buffers.
   init(
-    _ graph: Graph, _ schedule: Schedule, host: String, isHost: (String) -> Bool, isUnified: (String) -> Bool
+    _ flat: FlatGraph, _ schedule: Schedule, placement: [String: String], host: String, isHost: (String) -> Bool,
+    isUnified: (String) -> Bool
   ) {
-    let devices = Set(schedule.segments.map(\.device) + [host]).union(
-      schedule.steps.flatMap { step in
+    let graph = flat.graph
+    let steps = schedule.flatSteps
+    let homes = flat.sources.map { placement[$0.name] ?? host }
+    let devices = Set(schedule.segments.map(\.device) + [host] + homes).union(
+      steps.flatMap { step in
         if case .transfer(let transfer) = step { return [transfer.from, transfer.to] }
         return []
       })
     let domains = Dictionary(uniqueKeysWithValues: devices.map { ($0, isHost($0) ? Self.hostDomain : $0) })
     self.domains = domains
+    memory = flat.memory
     func domain(_ device: String) -> String { domains[device] ?? device }
+    func root(_ value: ValueID) -> ValueID { flat.memory[value.index] }
 
     // A value shared with one unified device lives there; the host's place is an alias.
     var shared: [ValueID: String] = [:]
-    for case .transfer(let transfer) in schedule.steps where shared[transfer.value] == nil {
+    for case .transfer(let transfer) in steps where shared[root(transfer.value)] == nil {
       let (from, to) = (domain(transfer.from), domain(transfer.to))
-      if from == Self.hostDomain, to != Self.hostDomain, isUnified(to) { shared[transfer.value] = to }
-      if to == Self.hostDomain, from != Self.hostDomain, isUnified(from) { shared[transfer.value] = from }
+      if from == Self.hostDomain, to != Self.hostDomain, isUnified(to) { shared[root(transfer.value)] = to }
+      if to == Self.hostDomain, from != Self.hostDomain, isUnified(from) { shared[root(transfer.value)] = from }
     }
     func location(_ value: ValueID, _ device: String) -> Location {
       let domain = domain(device)
+      let value = root(value)
       return Location(value: value, domain: domain == Self.hostDomain ? shared[value] ?? domain : domain)
     }
 
-    // Step 0 writes the inputs, steps 1… are the schedule's, the last one reads the outputs.
-    let last = schedule.steps.count + 1
-    var lifetimes: [Location: ClosedRange<Int>] = [:]
-    func touch(_ location: Location, _ steps: ClosedRange<Int>) {
-      if let known = lifetimes[location] {
-        lifetimes[location] = min(known.lowerBound, steps.lowerBound)...max(known.upperBound, steps.upperBound)
-      } else {
-        lifetimes[location] = steps
-      }
-    }
-    for input in graph.inputs { touch(location(input, host), 0...0) }
-    for (index, step) in schedule.steps.enumerated() {
-      let now = index + 1
-      switch step {
-      case .transfer(let transfer):
-        touch(location(transfer.value, transfer.from), now...now)
-        touch(location(transfer.value, transfer.to), now...now)
-      case .run(let number):
-        let segment = schedule.segments[number]
-        let done = isHost(segment.device) ? now : Self.completion(of: number, at: index, schedule) + 1
-        for value in segment.inputs + segment.outputs { touch(location(value, segment.device), now...max(now, done)) }
-      }
-    }
-    for output in graph.outputs { touch(location(output, host), last...last) }
-
-    var arenas: [String: Int] = [:]
+    let lifetimes = Self.lifetimes(schedule, graph, host: host, isHost: isHost, location: location)
+    let last = steps.count + 1
     var slots: [Location: Slot] = [:]
-    for (domain, members) in Dictionary(grouping: lifetimes.keys, by: \.domain) {
+    var stateDomains: [String] = []
+    for (index, source) in flat.sources.enumerated() {
+      let place = location(source.value, homes[index])
+      stateDomains.append(place.domain)
+      slots[place] = Slot(
+        domain: place.domain, offset: 0, byteCount: graph[source.value].type.byteCount, state: index)
+    }
+    var arenas: [String: Int] = [:]
+    for (domain, members) in Dictionary(grouping: lifetimes.keys.filter { slots[$0] == nil }, by: \.domain) {
       let ordered = members.sorted { $0.value < $1.value }
       let plan = ArenaPlan(
         ordered.map {
@@ -101,20 +99,92 @@ struct BufferLayout: Sendable {
       slots[Location(value: value, domain: Self.hostDomain)] = slots[Location(value: value, domain: domain)]
     }
     self.arenas = arenas
+    self.stateDomains = stateDomains
     self.slots = slots
   }
 
-  /// The first step at which the host knows that a segment started at step `index` has finished: the first copy of one
-  /// of its results, or the end.
-  private static func completion(of number: Int, at index: Int, _ schedule: Schedule) -> Int {
-    let segment = schedule.segments[number]
-    for later in schedule.steps.indices where later > index {
-      if case .transfer(let transfer) = schedule.steps[later], transfer.from == segment.device,
-        segment.outputs.contains(transfer.value)
-      {
-        return later
+  /// For every place, the steps between which it holds what somebody reads. Step 0 writes the inputs, the schedule's are numbered from
+  /// 1, those inside control flow behind it, and the one after them reads the outputs.
+  private static func lifetimes(
+    _ schedule: Schedule, _ graph: Graph, host: String, isHost: (String) -> Bool,
+    location: (ValueID, String) -> Location
+  ) -> [Location: ClosedRange<Int>] {
+    var ranges: [Location: ClosedRange<Int>] = [:]
+    func touch(_ value: ValueID, _ device: String, _ steps: ClosedRange<Int>) {
+      guard graph[value].weight == nil else { return }
+      let location = location(value, device)
+      if let known = ranges[location] {
+        ranges[location] = min(known.lowerBound, steps.lowerBound)...max(known.upperBound, steps.upperBound)
+      } else {
+        ranges[location] = steps
       }
     }
-    return schedule.steps.count
+    let last = schedule.flatSteps.count + 1
+
+    /// - Parameters:
+    ///   - first: the number of the first step.
+    ///   - end: by when the host knows that what the steps started has finished.
+    func walk(_ steps: [Schedule.Step], from first: Int, end: Int) {
+      var number = first
+      for (index, step) in steps.enumerated() {
+        let now = number
+        number += step.count
+        switch step {
+        case .transfer(let transfer):
+          touch(transfer.value, transfer.from, now...now)
+          touch(transfer.value, transfer.to, now...now)
+        case .run(let segmentNumber):
+          let segment = schedule.segments[segmentNumber]
+          var done = now
+          if !isHost(segment.device) {
+            done = end
+            var later = number
+            for next in steps[(index + 1)...] {
+              if case .transfer(let transfer) = next, transfer.from == segment.device,
+                segment.outputs.contains(transfer.value)
+              {
+                done = later
+                break
+              }
+              later += next.count
+            }
+          }
+          for value in segment.inputs + segment.outputs { touch(value, segment.device, now...max(now, done)) }
+        case .branch(let branch):
+          touch(branch.condition, host, now...now)
+          walk(branch.then.steps, from: now + 1, end: end)
+          let thenCount = branch.then.steps.reduce(0) { $0 + $1.count }
+          walk(branch.otherwise.steps, from: now + 1 + thenCount, end: end)
+        case .loop(let loop):
+          let finish = number - 1
+          let around = Set(ranges.keys)
+          touch(loop.limit, host, now...now)
+          loop.condition.map { touch($0, host, now...now) }
+          for value in [loop.iteration, loop.trips] + loop.rows.map(\.accumulated) { touch(value, host, now...finish) }
+          walk(loop.body, from: now + 1, end: finish)
+          for value in loop.rows.map(\.row) + [loop.nextCondition].compactMap({ $0 }) {
+            touch(value, host, finish...finish)
+          }
+          // What lies around a loop and is used inside is used in every trip.
+          for place in around {
+            guard let range = ranges[place], range.upperBound >= now else { continue }
+            ranges[place] = range.lowerBound...max(range.upperBound, finish)
+          }
+        }
+      }
+    }
+    for input in graph.inputs { touch(input, host, 0...0) }
+    walk(schedule.steps, from: 1, end: last)
+    for output in graph.outputs { touch(output, host, last...last) }
+    return ranges
+  }
+}
+
+extension Schedule.Step {
+  /// Itself and the steps inside it.
+  var count: Int {
+    var count = 0
+    forEach { _ in count += 1 }
+    return count
   }
 }

@@ -49,10 +49,11 @@ extension CostSheet {
 }
 
 extension PlanningProblem.Node {
-  mutating func set(_ cost: CostSheet.Cost, on device: String) {
-    seconds[device] = cost.seconds
+  /// - Parameter trips: how often one inference runs the node.
+  mutating func set(_ cost: CostSheet.Cost, on device: String, times trips: Double = 1) {
+    seconds[device] = trips * cost.seconds
     source[device] = cost.source
-    joules[device] = cost.joules
+    joules[device] = trips * cost.joules
     startSeconds[device] = cost.startSeconds
   }
 }

@@ -18,12 +18,15 @@ package struct PlanRequest: Sendable {
   package var runs: Int
   /// The power budget, for `sustained`.
   package var power: PlanningProblem.Power?
+  /// How often loops are expected to go round.
+  package var trips: TripEstimate
 
   package init(
     units: UnitsSelection = .all, goal: Goal = .latency, isStrict: Bool = false, precision: Precision = .automatic,
     threads: Int = 1, pins: [String: String] = [:], exclusions: [String] = [], runs: Int = 0,
-    power: PlanningProblem.Power? = nil
+    power: PlanningProblem.Power? = nil, trips: TripEstimate = TripEstimate()
   ) {
+    self.trips = trips
     self.units = units
     self.goal = goal
     self.isStrict = isStrict
@@ -72,21 +75,21 @@ package struct Planner: Sendable {
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
     let (units, helpers) = try devices(for: request)
     let known = try request.units.devices(in: inventory)
-    let pins = try pins(graph, request)
+    let flat = FlatGraph(graph, trips: request.trips)
+    let graph = flat.graph
+    let pins = try pins(flat, request)
     let excluded = Set(request.exclusions)
     let rivals = rivals(among: units, graph, request)
     var nodes: [PlanningProblem.Node] = []
     var unplaceable: [RuntimeError.UnplaceableNode] = []
-    for node in graph.nodes {
-      var record = PlanningProblem.Node(
-        id: node.name, inputs: node.inputs.filter { graph[$0].weight == nil }.map { graph[$0].name },
-        outputs: node.outputs.map { .init(value: graph[$0].name, bytes: graph[$0].type.byteCount) }, seconds: [:])
+    for (index, node) in graph.nodes.enumerated() {
+      var record = flat.record(index)
       func consider(_ device: any Device) {
         switch device.support(for: node, in: graph, precision: request.precision) {
         case .supported:
           record.set(
             costs.cost(node, in: graph, on: device.info, precision: request.precision, threads: request.threads),
-            on: device.info.id)
+            on: device.info.id, times: flat.places[index].trips)
         case .unsupported(let reason): record.unsupported[device.info.id] = reason
         }
       }
@@ -130,10 +133,10 @@ package struct Planner: Sendable {
     let used = (units + helpers).filter { device in
       device === host || rivals[device.info.id] != nil || nodes.contains { $0.seconds[device.info.id] != nil }
     }.map(\.info)
+    nodes += flat.sourceRecords(on: used.map(\.id))
     return try costs.problem(
-      nodes, devices: used, host: host.info.id,
-      inputs: graph.inputs.map { .init(value: graph[$0].name, bytes: graph[$0].type.byteCount) },
-      outputs: graph.outputs.map { graph[$0].name }.uniqued, pins: pins, model: model?.description,
+      nodes, devices: used, host: host.info.id, inputs: (graph.inputs + flat.hostWrites).map(flat.record),
+      outputs: (graph.outputs + flat.hostReads).map { graph[$0].name }.uniqued, pins: pins, model: model?.description,
       weights: Double(WeightReport(graph).denseBytes), request)
   }
 
@@ -161,10 +164,16 @@ package struct Planner: Sendable {
   }
 
   /// Pins by node name; a pin may also name any of a node's origins.
-  private func pins(_ graph: Graph, _ request: PlanRequest) throws -> [String: String] {
+  private func pins(_ flat: FlatGraph, _ request: PlanRequest) throws -> [String: String] {
+    let graph = flat.graph
+    let sources = Set(flat.sources.map(\.name))
     var pins: [String: String] = [:]
     for (name, device) in request.pins.sorted(by: { $0.key < $1.key }) {
       _ = try inventory.device(device)
+      if sources.contains(name) {
+        pins[name] = device
+        continue
+      }
       let nodes = graph.nodes.filter { $0.name == name || $0.origins.contains { $0.name == name } }
       guard !nodes.isEmpty else {
         throw RuntimeError.invalidChoice("no node is called '\(name)'; 'kelvin plan' lists the names")

@@ -1,0 +1,6 @@
+/// What is copied when a value is: values of equal cargo cost the same to move.
+struct Cargo: Hashable, Sendable {
+  var bytes: Int
+  /// How often one inference makes the copy; infinite where it cannot be made.
+  var copies: Double
+}

@@ -1,0 +1,265 @@
+import KelvinGraph
+
+/// Writes a graph and its regions into one address space.
+struct FlatGraphWriter {
+  private(set) var flat: FlatGraph
+  private let estimate: TripEstimate
+  private var region: [String] = []
+  private var trips = 1.0
+
+  init(_ graph: Graph, _ estimate: TripEstimate) {
+    self.estimate = estimate
+    var top = graph
+    top.nodes = []
+    flat = FlatGraph(
+      graph: top, copies: Array(repeating: 1, count: graph.values.count),
+      memory: graph.values.indices.map { ValueID($0) })
+  }
+
+  mutating func write(_ graph: Graph) {
+    for state in graph.states {
+      flat.sources.append(FlatGraph.Source(name: "\(state.name)#state", value: state.read))
+    }
+    flat.root = block(graph, graph.values.indices.map { ValueID($0) })
+    for (index, state) in graph.states.enumerated() {
+      guard let written = state.written else { continue }
+      let name = "\(state.name)#next"
+      let left = value(name, graph[written].type)
+      flat.memory[left.index] = state.read
+      let origin = Origin(name: state.name, kind: "state", index: index)
+      flat.root.items.append(.node(copy(written, to: left, name: name, [origin], isLast: true)))
+      flat.handedOut.insert(left)
+      flat.ties.append((flat.sources[index].name, name))
+      flat.graph.states[index].written = left
+    }
+  }
+
+  /// - Parameter addresses: the flat value of each of the graph's, known for all of them.
+  private mutating func block(_ graph: Graph, _ addresses: [ValueID]) -> FlatGraph.Block {
+    var block = FlatGraph.Block()
+    for node in graph.nodes {
+      var flatNode = node
+      flatNode.inputs = node.inputs.map { addresses[$0.index] }
+      flatNode.outputs = node.outputs.map { addresses[$0.index] }
+      switch node.op {
+      case is Branch: block.items.append(branch(flatNode))
+      case let loop as Loop: write(flatNode, loop, into: &block)
+      default: block.items.append(.node(add(flatNode)))
+      }
+    }
+    return block
+  }
+
+  private mutating func branch(_ node: Node) -> FlatGraph.Item {
+    var arms: [FlatGraph.Arm] = []
+    var first: [(name: String, value: ValueID)] = []
+    for role in [Region.Role.then, .otherwise] {
+      guard let region = node.region(role), region.refusal == nil else {
+        arms.append(FlatGraph.Arm(block: .init(), refusal: node.region(role)?.refusal ?? "it has no such region"))
+        continue
+      }
+      let share = role == .then ? estimate.thenShare : 1 - estimate.thenShare
+      let arm = inside(node, role, times: share) { writer in
+        let addresses = writer.addresses(region, node, given: [])
+        var block = writer.block(region.graph, addresses)
+        for (number, output) in region.graph.outputs.enumerated() {
+          let name = "\(node.name)#\(role.rawValue)\(number)"
+          var target = node.outputs[number]
+          if number < first.count {
+            target = writer.value(name, writer.flat.graph[target].type)
+            writer.flat.memory[target.index] = node.outputs[number]
+            writer.flat.ties.append((first[number].name, name))
+          }
+          writer.flat.handedOut.insert(target)
+          let copy = writer.copy(addresses[output.index], to: target, name: name, node.origins, isLast: false)
+          block.items.append(.node(copy))
+        }
+        return block
+      }
+      if first.isEmpty {
+        first = node.outputs.enumerated().map { ("\(node.name)#\(role.rawValue)\($0)", $1) }
+        for output in node.outputs { flat.copies[output.index] = trips }
+      }
+      arms.append(FlatGraph.Arm(block: arm, refusal: nil))
+    }
+    read(node.inputs[0])
+    return .branch(
+      FlatGraph.BranchItem(
+        name: node.name, condition: node.inputs[0], then: arms[0], otherwise: arms[1], results: node.outputs))
+  }
+
+  private mutating func write(_ node: Node, _ loop: Loop, into block: inout FlatGraph.Block) {
+    guard let region = node.region(.body) else { preconditionFailure("loop '\(node.name)' has no body") }
+    let graph = region.graph
+    let expected = expectation(node, loop)
+    flat.expectations.append(expected)
+    let given = graph.inputs.prefix(1 + loop.carriedCount).map { value(graph[$0].name, graph[$0].type) }
+    let iteration = given[0]
+    var carried: [(value: ValueID, enter: Int)] = []
+    for (number, value) in given.dropFirst().enumerated() {
+      let name = "\(node.name)#enter\(number)"
+      let enter = copy(
+        node.inputs[loop.firstCarriedOperand + number], to: value, name: name, node.origins, isLast: false)
+      block.items.append(.node(enter))
+      carried.append((value, enter))
+    }
+    var nextCondition: ValueID?
+    var rows: [FlatGraph.Row] = []
+    let body = inside(node, .body, times: expected.trips) { writer in
+      for value in given { writer.flat.copies[value.index] = writer.trips }
+      let addresses = writer.addresses(region, node, given: given)
+      var body = writer.block(graph, addresses)
+      let computed = graph.producers()
+      // The memory of a carried value is written at the end of a trip: nothing that leaves the body lies in it.
+      var results = graph.outputs.enumerated().map { number, output in
+        let source = addresses[output.index]
+        guard computed[output.index] == nil else { return source }
+        let name = "\(node.name)#kept\(number)"
+        let kept = writer.value(name, graph[output].type)
+        body.items.append(.node(writer.copy(source, to: kept, name: name, node.origins, isLast: false)))
+        return kept
+      }[...]
+      if loop.isConditional { nextCondition = results.removeFirst() }
+      for (number, source) in results.prefix(loop.carriedCount).enumerated() {
+        let name = "\(node.name)#next\(number)"
+        let result = node.outputs[number]
+        writer.flat.memory[result.index] = given[1 + number]
+        writer.flat.handedOut.insert(result)
+        body.items.append(.node(writer.copy(source, to: result, name: name, node.origins, isLast: true)))
+        writer.flat.ties.append(("\(node.name)#enter\(number)", name))
+      }
+      for (row, accumulated) in zip(results.dropFirst(loop.carriedCount), node.outputs.dropFirst(loop.carriedCount)) {
+        rows.append(FlatGraph.Row(row: row, accumulated: accumulated))
+        writer.read(row)
+      }
+      nextCondition.map { writer.read($0) }
+      return body
+    }
+    for output in node.outputs { flat.copies[output.index] = trips }
+    let condition = loop.isConditional ? node.inputs[1] : nil
+    read(node.inputs[0])
+    condition.map { read($0) }
+    let tripsValue = node.outputs[node.outputs.count - 1]
+    flat.hostWrites += [iteration, tripsValue] + rows.map(\.accumulated)
+    block.items.append(
+      .loop(
+        FlatGraph.LoopItem(
+          name: node.name, limit: node.inputs[0], condition: condition, nextCondition: nextCondition,
+          iteration: iteration, trips: tripsValue, rows: rows, body: body, carried: carried,
+          results: Array(node.outputs.prefix(loop.carriedCount)))))
+  }
+
+  private func expectation(_ node: Node, _ loop: Loop) -> TripExpectation {
+    let limit = flat.graph[node.inputs[0]].weight?.dense().integers.first.map { $0 < 0 ? Double.infinity : Double($0) }
+    if let limit, !loop.isConditional, limit.isFinite {
+      return TripExpectation(loop: node.name, trips: limit, basis: .constant)
+    }
+    if let measured = estimate.measured[node.name] {
+      return TripExpectation(loop: node.name, trips: measured, basis: .measured)
+    }
+    return TripExpectation(loop: node.name, trips: min(estimate.standard, limit ?? .infinity), basis: .assumed)
+  }
+
+  private mutating func inside<Result>(
+    _ node: Node, _ role: Region.Role, times: Double, _ write: (inout FlatGraphWriter) -> Result
+  ) -> Result {
+    let around = trips
+    region.append("\(node.name)/\(role.rawValue)")
+    trips *= times
+    defer {
+      region.removeLast()
+      trips = around
+    }
+    return write(&self)
+  }
+
+  /// The flat value of each of a region's: those it is given, those it captures, and new ones.
+  private mutating func addresses(_ region: Region, _ node: Node, given: [ValueID]) -> [ValueID] {
+    var known: [ValueID: ValueID] = [:]
+    for (inner, outer) in zip(region.graph.inputs, given + region.captures.map { node.inputs[$0] }) {
+      known[inner] = outer
+    }
+    return region.graph.values.enumerated().map { index, value in
+      known[ValueID(index)] ?? add(value)
+    }
+  }
+
+  private mutating func value(_ name: String, _ type: TensorType) -> ValueID { add(Value(name: name, type: type)) }
+
+  private mutating func add(_ value: Value) -> ValueID {
+    let id = flat.graph.addValue(value)
+    flat.copies.append(trips)
+    flat.memory.append(id)
+    return id
+  }
+
+  private mutating func copy(
+    _ from: ValueID, to target: ValueID, name: String, _ origins: [Origin], isLast: Bool
+  ) -> Int {
+    let origins = origins.map { Origin(name: $0.name, kind: $0.kind, index: $0.index) }
+    let shape = flat.graph[target].type.shape
+    return add(
+      Node(name: name, op: Reshape(shape), inputs: [from], outputs: [target], origins: origins), isLast: isLast)
+  }
+
+  private mutating func add(_ node: Node, isLast: Bool = false) -> Int {
+    flat.graph.nodes.append(node)
+    flat.places.append(
+      FlatGraph.Place(region: region.joined(separator: "/"), trips: trips, isLast: isLast))
+    return flat.graph.nodes.count - 1
+  }
+
+  private mutating func read(_ value: ValueID) {
+    if flat.graph[value].weight == nil, !flat.hostReads.contains(value) { flat.hostReads.append(value) }
+  }
+}
+
+extension FlatGraph {
+  fileprivate init(graph: Graph, copies: [Double], memory: [ValueID]) {
+    self.graph = graph
+    self.copies = copies
+    self.memory = memory
+  }
+}
+
+extension FlatGraph.Item {
+  /// Visits every value that a loop inside, or the item itself, carries from trip to trip.
+  func forEachCarried(_ visit: (ValueID) -> Void) {
+    switch self {
+    case .node: break
+    case .branch(let branch):
+      for item in branch.then.block.items + branch.otherwise.block.items { item.forEachCarried(visit) }
+    case .loop(let loop):
+      for carried in loop.carried { visit(carried.value) }
+      for item in loop.body.items { item.forEachCarried(visit) }
+    }
+  }
+
+  /// Visits every node inside, however deep, and every value that control flow reads on the host.
+  func forEachUse(_ node: (Int) -> Void, host: (ValueID) -> Void) {
+    switch self {
+    case .node(let index): node(index)
+    case .branch(let branch):
+      host(branch.condition)
+      for item in branch.then.block.items + branch.otherwise.block.items { item.forEachUse(node, host: host) }
+    case .loop(let loop):
+      for value in [loop.limit, loop.condition, loop.nextCondition].compactMap({ $0 }) + loop.rows.map(\.row) {
+        host(value)
+      }
+      for item in loop.body.items { item.forEachUse(node, host: host) }
+    }
+  }
+
+  /// Visits every value that the item defines, those inside its regions included.
+  func forEachDefinition(_ graph: Graph, _ visit: (ValueID) -> Void) {
+    switch self {
+    case .node(let index): graph.nodes[index].outputs.forEach(visit)
+    case .branch(let branch):
+      branch.results.forEach(visit)
+      for item in branch.then.block.items + branch.otherwise.block.items { item.forEachDefinition(graph, visit) }
+    case .loop(let loop):
+      for value in [loop.iteration, loop.trips] + loop.results + loop.rows.map(\.accumulated) { visit(value) }
+      for item in loop.body.items { item.forEachDefinition(graph, visit) }
+    }
+  }
+}

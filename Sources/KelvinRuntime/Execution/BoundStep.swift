@@ -1,0 +1,175 @@
+import KelvinDevices
+import KelvinGraph
+
+/// A step with its number among all of the schedule's.
+enum BoundStep {
+  case run(Int, number: Int)
+  /// Waits for whichever segments may have written the value, then copies where the two places differ.
+  case transfer(producers: [Int], BoundCopy, number: Int)
+  case branch(BoundBranch)
+  case loop(BoundLoop)
+}
+
+final class BoundBranch {
+  let name: String
+  let condition: HostScalar
+  let then: [BoundStep]
+  let otherwise: [BoundStep]
+  let refusals: (then: String?, otherwise: String?)
+
+  init(
+    _ name: String, _ condition: HostScalar, _ then: [BoundStep], _ otherwise: [BoundStep],
+    refusals: (then: String?, otherwise: String?)
+  ) {
+    self.name = name
+    self.condition = condition
+    self.then = then
+    self.otherwise = otherwise
+    self.refusals = refusals
+  }
+}
+
+final class BoundLoop {
+  let name: String
+  let limit: HostScalar
+  let condition: HostScalar?
+  let nextCondition: HostScalar?
+  let iteration: UnsafeMutableRawBufferPointer
+  let trips: UnsafeMutableRawBufferPointer
+  let rows: [(row: UnsafeMutableRawBufferPointer, accumulated: UnsafeMutableRawBufferPointer)]
+  let body: [BoundStep]
+  /// The segments that a trip may start on devices that work on their own.
+  let segments: [Int]
+  /// Trips of the latest run.
+  var latestTrips = 0
+
+  init(
+    _ loop: Schedule.Loop, limit: HostScalar, condition: HostScalar?, nextCondition: HostScalar?,
+    memory: (ValueID) -> UnsafeMutableRawBufferPointer, body: [BoundStep], segments: [Int]
+  ) {
+    name = loop.name
+    self.limit = limit
+    self.condition = condition
+    self.nextCondition = nextCondition
+    iteration = memory(loop.iteration)
+    trips = memory(loop.trips)
+    rows = loop.rows.map { (memory($0.row), memory($0.accumulated)) }
+    self.body = body
+    self.segments = segments
+  }
+}
+
+enum BoundCopy {
+  /// The two places are one.
+  case shared
+  case upload(from: UnsafeRawBufferPointer, to: BufferSlice)
+  case download(from: BufferSlice, to: UnsafeMutableRawBufferPointer)
+  /// Neither device's memory can be addressed by the host: by way of a buffer that can.
+  case staged(from: BufferSlice, HostBuffer, to: BufferSlice)
+
+  init(_ from: BufferSlice, _ to: BufferSlice) {
+    if let source = from.hostPointer {
+      self = .upload(from: UnsafeRawBufferPointer(start: source, count: from.byteCount), to: to)
+    } else if let target = to.hostPointer {
+      self = .download(from: from, to: UnsafeMutableRawBufferPointer(start: target, count: to.byteCount))
+    } else {
+      self = .staged(from: from, HostBuffer(byteCount: from.byteCount), to: to)
+    }
+  }
+
+  func perform() throws(DeviceError) {
+    switch self {
+    case .shared: break
+    case .upload(let source, let to): try to.write(source)
+    case .download(let from, let target): try from.read(into: target)
+    case .staged(let from, let staging, let to):
+      let memory = UnsafeMutableRawBufferPointer(start: staging.hostPointer, count: staging.byteCount)
+      try from.read(into: memory)
+      try to.write(UnsafeRawBufferPointer(memory))
+    }
+  }
+}
+
+/// Gives the steps of a schedule the memory of a session.
+struct StepBinder {
+  private let model: CompiledModel
+  private let slice: (ValueID, String) -> BufferSlice
+  /// For each memory, the segments that write it.
+  private let producers: [ValueID: [Int]]
+
+  init(_ model: CompiledModel, slice: @escaping (ValueID, String) -> BufferSlice) {
+    self.model = model
+    self.slice = slice
+    var producers: [ValueID: [Int]] = [:]
+    for (index, segment) in model.schedule.segments.enumerated() {
+      for output in segment.outputs { producers[model.flat.memory[output.index], default: []].append(index) }
+    }
+    self.producers = producers
+  }
+
+  func bind(_ steps: [Schedule.Step]) -> [BoundStep] {
+    var number = 0
+    return bind(steps, &number)
+  }
+
+  private func bind(_ steps: [Schedule.Step], _ number: inout Int) -> [BoundStep] {
+    var bound: [BoundStep] = []
+    for step in steps {
+      let own = number
+      number += 1
+      switch step {
+      case .run(let segment): bound.append(.run(segment, number: own))
+      case .transfer(let transfer):
+        let from = model.layout.slot(transfer.value, on: transfer.from)
+        let to = model.layout.slot(transfer.value, on: transfer.to)
+        let copy =
+          from == to
+          ? BoundCopy.shared : BoundCopy(slice(transfer.value, transfer.from), slice(transfer.value, transfer.to))
+        bound.append(
+          .transfer(producers: producers[model.flat.memory[transfer.value.index]] ?? [], copy, number: own))
+      case .branch(let branch):
+        let then = bind(branch.then.steps, &number)
+        let otherwise = bind(branch.otherwise.steps, &number)
+        bound.append(
+          .branch(
+            BoundBranch(
+              branch.name, scalar(branch.condition), then, otherwise,
+              refusals: (branch.then.refusal, branch.otherwise.refusal))))
+      case .loop(let loop):
+        let body = bind(loop.body, &number)
+        var segments: [Int] = []
+        for step in loop.body {
+          step.forEach {
+            if case .run(let segment) = $0, model.devices[model.schedule.segments[segment].device]?.info.isHost == false {
+              segments.append(segment)
+            }
+          }
+        }
+        bound.append(
+          .loop(
+            BoundLoop(
+              loop, limit: scalar(loop.limit), condition: loop.condition.map(scalar),
+              nextCondition: loop.nextCondition.map(scalar), memory: memory, body: body, segments: segments)))
+      }
+    }
+    return bound
+  }
+
+  private func scalar(_ value: ValueID) -> HostScalar {
+    let known = model.graph[value]
+    if let weight = known.weight {
+      let tensor = weight.dense()
+      let isInteger = !tensor.type.scalar.isFloatingPoint
+      return .constant(isInteger ? tensor.integers.first ?? 0 : (tensor.doubles.first ?? 0) == 0 ? 0 : 1)
+    }
+    guard let address = memory(value).baseAddress else { preconditionFailure("a value on the host has no address") }
+    return .memory(UnsafeRawPointer(address), known.type.scalar)
+  }
+
+  /// Values that the runtime itself reads and writes lie in memory that the host can address.
+  private func memory(_ value: ValueID) -> UnsafeMutableRawBufferPointer {
+    let slice = slice(value, model.host)
+    guard let pointer = slice.hostPointer else { preconditionFailure("a value on the host has no host memory") }
+    return UnsafeMutableRawBufferPointer(start: pointer, count: slice.byteCount)
+  }
+}

@@ -1,0 +1,357 @@
+import KelvinGraph
+import KelvinPlanning
+
+/// Orders a placed graph block by block.
+struct ScheduleWriter {
+  private(set) var segments: [Schedule.Segment] = []
+  private let flat: FlatGraph
+  private let graph: Graph
+  private let placement: [String: String]
+  private let copies: [Schedule.Transfer]
+  private let host: String
+  /// For each node, its segment; known once its block was written.
+  private var segmentOfNode: [Int]
+  /// For each node, the group of its block that it belongs to, in a numbering of all blocks.
+  private var groupOfNode: [Int]
+  private var groupCount = 0
+
+  private struct Location: Hashable {
+    let value: ValueID
+    let device: String
+  }
+
+  init(
+    _ flat: FlatGraph, _ placement: [String: String], _ transfers: [PlannedTransfer], _ host: String
+  ) throws(RuntimeError) {
+    self.flat = flat
+    graph = flat.graph
+    self.placement = placement
+    self.host = host
+    let ids = Dictionary(graph.values.enumerated().map { ($1.name, ValueID($0)) }) { first, _ in first }
+    copies = try transfers.map { transfer throws(RuntimeError) in
+      guard let value = ids[transfer.value] else {
+        throw .invalidPlan("the plan copies '\(transfer.value)', which the model does not have")
+      }
+      return Schedule.Transfer(value: value, from: transfer.from, to: transfer.to)
+    }
+    segmentOfNode = Array(repeating: -1, count: graph.nodes.count)
+    groupOfNode = segmentOfNode
+    for name in flat.placedNames where placement[name] == nil {
+      throw .invalidPlan("the plan has no device for '\(name)'; it was made for another model")
+    }
+    for tie in flat.ties where placement[tie.first] != placement[tie.second] {
+      throw .invalidPlan(
+        "'\(tie.first)' and '\(tie.second)' share memory, and the plan puts them on \(device(tie.first)) and "
+          + "\(device(tie.second))")
+    }
+  }
+
+  mutating func write(_ isHost: (String) -> Bool) throws(RuntimeError) -> [Schedule.Step] {
+    var present = Set(graph.inputs.map { Location(value: $0, device: host) })
+    for source in flat.sources { present.insert(Location(value: source.value, device: device(source.name))) }
+    let partitions = partition(flat.root)
+    let given = Set(graph.inputs + flat.sources.map(\.value))
+    return try order(flat.root, partitions[...], &present, isHost, given: given, results: graph.outputs.uniqued)
+  }
+
+  private func device(_ name: String) -> String { placement[name] ?? host }
+
+  /// The groups of a block and, in the order of its control flow, of the blocks inside. All nodes are grouped before any segment is cut
+  /// out, since what leaves a segment depends on who reads it anywhere.
+  private struct BlockPartition {
+    var partition = Partition()
+    /// For each group, the control flow that it is, or nil for a segment.
+    var control: [Int: Int] = [:]
+    var inner: [BlockPartition] = []
+    /// The first group's number among all blocks'.
+    var base = 0
+  }
+
+  private mutating func partition(_ block: FlatGraph.Block) -> [BlockPartition] {
+    var result = BlockPartition()
+    var definer: [ValueID: Int] = [:]
+    let late = block.items.enumerated().filter { isLast($0.element) }
+    for (number, item) in block.items.enumerated() where !isLast(item) {
+      append(item, number, block, &result, &definer)
+    }
+    let early = Set(result.partition.members.indices)
+    for (number, item) in late { append(item, number, block, &result, &definer, after: early) }
+    result.base = groupCount
+    groupCount += result.partition.members.count
+    for (group, members) in result.partition.members.enumerated() {
+      for member in members {
+        if case .node(let index) = block.items[member] { groupOfNode[index] = result.base + group }
+      }
+    }
+    for item in block.items {
+      switch item {
+      case .node: break
+      case .branch(let branch): result.inner += partition(branch.then.block) + partition(branch.otherwise.block)
+      case .loop(let loop): result.inner += partition(loop.body)
+      }
+    }
+    return [result]
+  }
+
+  private func isLast(_ item: FlatGraph.Item) -> Bool {
+    if case .node(let index) = item { flat.places[index].isLast } else { false }
+  }
+
+  private func append(
+    _ item: FlatGraph.Item, _ number: Int, _ block: FlatGraph.Block, _ result: inout BlockPartition,
+    _ definer: inout [ValueID: Int], after early: Set<Int> = []
+  ) {
+    var before = early
+    func reads(_ value: ValueID) { if let group = definer[value] { before.insert(group) } }
+    item.forEachUse({ graph.nodes[$0].inputs.forEach(reads) }, host: reads)
+    let device: String
+    switch item {
+    case .node(let index):
+      // Nodes that write memory which others read are a segment of their own.
+      device = self.device(graph.nodes[index].name) + (flat.places[index].isLast ? " last" : "")
+    case .branch(let branch): device = "branch \(branch.name)"
+    case .loop(let loop):
+      device = "loop \(loop.name)"
+      for carried in loop.carried { reads(carried.value) }
+    }
+    let group = result.partition.append(number, device, after: before)
+    if case .node = item {} else { result.control[group] = number }
+    item.forEachDefinition(graph) { definer[$0] = group }
+  }
+
+  /// The nodes of one segment as a graph of their own.
+  private func extract(_ nodes: [Int], _ group: Int) -> Schedule.Segment {
+    var produced = Set<ValueID>()
+    var inputs: [ValueID] = []
+    for index in nodes {
+      for id in graph.nodes[index].inputs
+      where graph[id].weight == nil && !produced.contains(id) && !inputs.contains(id) {
+        inputs.append(id)
+      }
+      produced.formUnion(graph.nodes[index].outputs)
+    }
+    var leaving = Set(graph.results + flat.hostReads).union(copies.map(\.value))
+    for (index, node) in graph.nodes.enumerated() where groupOfNode[index] != group { leaving.formUnion(node.inputs) }
+    // What shares memory with a value that is read is written for its readers, wherever they are.
+    for (index, root) in flat.memory.enumerated() where root.index != index { leaving.formUnion([ValueID(index), root]) }
+    let outputs = nodes.flatMap { graph.nodes[$0].outputs }.filter(leaving.contains)
+    var part = Graph()
+    var addresses: [ValueID: ValueID] = [:]
+    func address(_ id: ValueID) -> ValueID {
+      if let known = addresses[id] { return known }
+      let new = part.addValue(graph[id])
+      addresses[id] = new
+      return new
+    }
+    part.inputs = inputs.map(address)
+    for index in nodes {
+      var node = graph.nodes[index]
+      node.inputs = node.inputs.map(address)
+      node.outputs = node.outputs.map(address)
+      part.nodes.append(node)
+    }
+    part.outputs = outputs.map(address)
+    return Schedule.Segment(device: device(graph.nodes[nodes[0]].name), graph: part, inputs: inputs, outputs: outputs)
+  }
+
+  /// Runs what is ready: first what can start without waiting on a device that works on its own, then what the host can
+  /// compute meanwhile, and only then what has to wait. Copies happen just before the first reader needs them; what control flow
+  /// reads from outside is brought before it begins.
+  ///
+  /// - Parameters:
+  ///   - given: the values that the block has without defining them.
+  ///   - results: what must be on the host in the end.
+  private mutating func order(
+    _ block: FlatGraph.Block, _ partitions: ArraySlice<BlockPartition>, _ present: inout Set<Location>,
+    _ isHost: (String) -> Bool, given: Set<ValueID>, results: [ValueID]
+  ) throws(RuntimeError) -> [Schedule.Step] {
+    guard let parts = partitions.first else { return [] }
+    let partition = parts.partition
+    var numbers: [Int: Int] = [:]
+    for (group, members) in partition.members.enumerated() where parts.control[group] == nil {
+      let nodes = members.compactMap { if case .node(let index) = block.items[$0] { index } else { nil } }
+      numbers[group] = segments.count
+      segments.append(extract(nodes, parts.base + group))
+    }
+    func runsOnHost(_ group: Int) -> Bool { numbers[group].map { isHost(segments[$0].device) } ?? true }
+    var steps: [Schedule.Step] = []
+    /// Segments that were started and that nobody has waited for.
+    var pending = Set<Int>()
+
+    func bring(_ value: ValueID, to device: String, _ visiting: Set<String> = []) throws(RuntimeError) {
+      guard graph[value].weight == nil, !present.contains(Location(value: value, device: device)) else { return }
+      guard !visiting.contains(device), let copy = copies.first(where: { $0.value == value && $0.to == device }) else {
+        throw .invalidPlan(
+          "the plan never brings '\(graph[value].name)' to \(device); it was changed by hand or is stale")
+      }
+      try bring(value, to: copy.from, visiting.union([device]))
+      steps.append(.transfer(copy))
+      pending = pending.filter {
+        guard let segment = numbers[$0] else { return false }
+        return segments[segment].device != copy.from || !segments[segment].outputs.contains(value)
+      }
+      present.insert(Location(value: value, device: device))
+    }
+
+    // The blocks inside were partitioned in the order of the items.
+    var innerStart: [Int: Int] = [:]
+    var next = 0
+    for (number, item) in block.items.enumerated() {
+      innerStart[number] = next
+      switch item {
+      case .node: break
+      case .branch: next += 2
+      case .loop: next += 1
+      }
+    }
+    var remaining = Set(partition.members.indices)
+    while !remaining.isEmpty {
+      let ready = remaining.sorted().filter { partition.dependencies[$0].isDisjoint(with: remaining) }
+      func waits(_ group: Int) -> Bool {
+        partition.dependencies[group].contains {
+          pending.contains($0) && partition.devices[$0] != partition.devices[group]
+        }
+      }
+      guard
+        let group = ready.first(where: { !runsOnHost($0) && !waits($0) })
+          ?? ready.first(where: { !waits($0) }) ?? ready.first(where: { !runsOnHost($0) }) ?? ready.first
+      else { preconditionFailure("segments depend on each other in a circle") }
+      remaining.remove(group)
+      if let number = parts.control[group] {
+        for (value, device) in needs(of: block.items[number]) { try bring(value, to: device) }
+        let inner = parts.inner[(innerStart[number] ?? 0)...]
+        steps.append(try control(block.items[number], inner, &present, isHost))
+        continue
+      }
+      guard let number = numbers[group] else { preconditionFailure("a group is neither segment nor control flow") }
+      let segment = segments[number]
+      for input in segment.inputs { try bring(input, to: segment.device) }
+      steps.append(.run(segment: number))
+      for output in segment.outputs {
+        present.insert(Location(value: output, device: segment.device))
+      }
+      if !isHost(segment.device) { pending.insert(group) }
+    }
+    for result in results { try bring(result, to: host) }
+    // Copies that no reader asked for: the plan counted them, so they are made.
+    let own = given.union(definitions(block))
+    for copy in copies where own.contains(copy.value) && !present.contains(Location(value: copy.value, device: copy.to)) {
+      try bring(copy.value, to: copy.to)
+    }
+    return steps
+  }
+
+  /// The values that belong to a block: those its nodes compute and its control flow results in, but neither what a loop in it carries,
+  /// which is copied in each trip, nor what it hands to the block around it.
+  private func definitions(_ block: FlatGraph.Block) -> Set<ValueID> {
+    var own = Set<ValueID>()
+    var others = Set<ValueID>()
+    for item in block.items {
+      switch item {
+      case .node(let index): own.formUnion(graph.nodes[index].outputs.filter { !flat.isHandedOut($0) })
+      case .branch(let branch): own.formUnion(branch.results)
+      case .loop(let loop):
+        own.formUnion(loop.results + loop.rows.map(\.accumulated) + [loop.trips])
+        others.formUnion(loop.carried.map(\.value))
+      }
+    }
+    return own.subtracting(others)
+  }
+
+  /// Where control flow needs values from outside, its own reads on the host included.
+  private func needs(of item: FlatGraph.Item) -> [(ValueID, String)] {
+    var inside = Set<ValueID>()
+    item.forEachDefinition(graph) { inside.insert($0) }
+    item.forEachCarried { inside.insert($0) }
+    var needs: [(ValueID, String)] = []
+    var seen = Set<Location>()
+    func need(_ value: ValueID, _ device: String) {
+      guard graph[value].weight == nil, !inside.contains(value),
+        seen.insert(Location(value: value, device: device)).inserted
+      else { return }
+      needs.append((value, device))
+    }
+    item.forEachUse(
+      { index in
+        let device = device(graph.nodes[index].name)
+        for input in graph.nodes[index].inputs { need(input, device) }
+      }, host: { need($0, host) })
+    return needs
+  }
+
+  private mutating func control(
+    _ item: FlatGraph.Item, _ inner: ArraySlice<BlockPartition>, _ present: inout Set<Location>,
+    _ isHost: (String) -> Bool
+  ) throws(RuntimeError) -> Schedule.Step {
+    switch item {
+    case .node: preconditionFailure("a node is no control flow")
+    case .branch(let branch):
+      var arms: [Schedule.Arm] = []
+      for (arm, parts) in zip([branch.then, branch.otherwise], inner) {
+        var there = present
+        let steps = try order(arm.block, [parts][...], &there, isHost, given: [], results: [])
+        for result in branch.results {
+          for location in there where flat.memory[location.value.index] == flat.memory[result.index] {
+            present.insert(Location(value: result, device: location.device))
+          }
+        }
+        arms.append(Schedule.Arm(steps: steps, refusal: arm.refusal))
+      }
+      return .branch(
+        Schedule.Branch(name: branch.name, condition: branch.condition, then: arms[0], otherwise: arms[1]))
+    case .loop(let loop):
+      var there = present
+      there.insert(Location(value: loop.iteration, device: host))
+      let reads = ([loop.nextCondition].compactMap { $0 } + loop.rows.map(\.row)).filter { graph[$0].weight == nil }
+      let given = Set([loop.iteration] + loop.carried.map(\.value))
+      let steps = try order(loop.body, inner.prefix(1), &there, isHost, given: given, results: reads)
+      for (result, carried) in zip(loop.results, loop.carried) {
+        present.insert(Location(value: result, device: device(graph.nodes[carried.enter].name)))
+      }
+      for value in [loop.trips] + loop.rows.map(\.accumulated) {
+        present.insert(Location(value: value, device: host))
+      }
+      return .loop(
+        Schedule.Loop(
+          name: loop.name, limit: loop.limit, condition: loop.condition, nextCondition: loop.nextCondition,
+          iteration: loop.iteration, trips: loop.trips, rows: loop.rows, body: steps))
+    }
+  }
+}
+
+/// Groups nodes into segments without making two segments depend on each other.
+private struct Partition {
+  private(set) var members: [[Int]] = []
+  private(set) var devices: [String] = []
+  /// For each segment, the segments it reads from.
+  private(set) var dependencies: [Set<Int>] = []
+  private var open: [String: Int] = [:]
+
+  /// Adds the next item in topological order to its device's current segment where that waits for everything the item
+  /// waits for already, or to a new one: a segment never starts later for the sake of a node that joins it, so
+  /// independent work on other devices overlaps it, and no two segments wait for each other.
+  ///
+  /// - Returns: the segment.
+  mutating func append(_ item: Int, _ device: String, after before: Set<Int>) -> Int {
+    if let current = open[device], before.allSatisfy({ $0 == current || reaches(from: current, $0) }) {
+      members[current].append(item)
+      return current
+    }
+    open[device] = members.count
+    members.append([item])
+    devices.append(device)
+    dependencies.append(before)
+    return members.count - 1
+  }
+
+  /// Whether `start` depends, directly or not, on `goal`.
+  private func reaches(from start: Int, _ goal: Int) -> Bool {
+    var visited: Set<Int> = [start]
+    var stack = [start]
+    while let next = stack.popLast() {
+      if next == goal { return true }
+      for dependency in dependencies[next] where visited.insert(dependency).inserted { stack.append(dependency) }
+    }
+    return false
+  }
+}

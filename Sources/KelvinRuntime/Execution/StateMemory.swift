@@ -1,0 +1,106 @@
+package import KelvinDevices
+package import KelvinGraph
+import Synchronization
+
+/// The memory of a model's states for one caller: zeros at first, then what the latest prediction left.
+///
+/// One prediction at a time uses it. It lies on the devices that the model's plan chose; compiled forms of the model for other
+/// sizes share it, and it moves where their plans want it elsewhere.
+package final class StateMemory: @unchecked Sendable {
+  /// A state by name, of a type.
+  struct Cell {
+    var byteCount: Int
+    /// By memory domain; the current one has the contents.
+    var buffers: [String: any Buffer] = [:]
+    var current: String?
+  }
+
+  /// The contents are touched only by who holds the lock or has borrowed the memory.
+  private let isBorrowed = Mutex(false)
+  private var cells: [String: Cell] = [:]
+  /// Sessions whose recordings are bound to these buffers, by compiled model, the latest few.
+  private var sessions: [(model: ObjectIdentifier, session: Session)] = []
+  private static let sessionLimit = 4
+  /// Which model it is for: the key of its contents.
+  let model: String
+
+  package init(model: String = "") { self.model = model }
+
+  /// Does something with the memory while nobody else may.
+  ///
+  /// - Throws: `invalidChoice` where a prediction uses it.
+  package func borrowing<Result>(_ body: () throws -> Result) throws -> Result {
+    let isFree = isBorrowed.withLock { isBorrowed in
+      defer { isBorrowed = true }
+      return !isBorrowed
+    }
+    guard isFree else {
+      throw RuntimeError.invalidChoice(
+        "the state is in use by another prediction; wait for it, or make a state for each sequence of predictions")
+    }
+    defer { isBorrowed.withLock { $0 = false } }
+    return try body()
+  }
+
+  /// The session of a compiled model that computes on this memory. Only while it is borrowed.
+  package func session(of model: CompiledModel) throws(RuntimeError) -> Session {
+    let key = ObjectIdentifier(model)
+    if let found = sessions.firstIndex(where: { $0.model == key }) {
+      sessions.append(sessions.remove(at: found))
+      return sessions[sessions.count - 1].session
+    }
+    let session = try Session(model, measuresNodes: false, states: self)
+    sessions = Array((sessions + [(key, session)]).suffix(Self.sessionLimit))
+    return session
+  }
+
+  /// The buffer of a state in a domain, made where there is none.
+  func buffer(_ name: String, byteCount: Int, domain: String, on device: any Device) throws(DeviceError) -> any Buffer {
+    var cell = cells[name] ?? Cell(byteCount: byteCount)
+    if let known = cell.buffers[domain] { return known }
+    let made = try device.makeBuffer(byteCount: max(byteCount, 1))
+    try Self.clear(made, byteCount)
+    cell.buffers[domain] = made
+    cell.current = cell.current ?? domain
+    cells[name] = cell
+    return made
+  }
+
+  /// Brings a state's contents to a domain whose buffer was made.
+  func move(_ name: String, to domain: String) throws(DeviceError) {
+    guard var cell = cells[name], let current = cell.current, current != domain, let source = cell.buffers[current],
+      let target = cell.buffers[domain]
+    else { return }
+    let staging = HostBuffer(byteCount: cell.byteCount)
+    let memory = UnsafeMutableRawBufferPointer(start: staging.hostPointer, count: cell.byteCount)
+    try source.read(into: memory, at: 0)
+    try target.write(UnsafeRawBufferPointer(memory), at: 0)
+    cell.current = domain
+    cells[name] = cell
+  }
+
+  /// A state's contents, dense and row-major; nil before the first prediction. Only while the memory is borrowed.
+  package func read(_ name: String) throws(DeviceError) -> Bytes? {
+    guard let cell = cells[name], let current = cell.current, let buffer = cell.buffers[current] else { return nil }
+    return try Bytes(count: cell.byteCount) { (raw) throws(DeviceError) in try buffer.read(into: raw, at: 0) }
+  }
+
+  /// Sets a state's contents. Only while the memory is borrowed.
+  package func write(_ name: String, _ bytes: Bytes) throws(DeviceError) {
+    var cell = cells[name] ?? Cell(byteCount: bytes.count)
+    precondition(bytes.count == cell.byteCount)
+    if cell.current == nil {
+      cell.buffers[BufferLayout.hostDomain] = HostBuffer(byteCount: bytes.count)
+      cell.current = BufferLayout.hostDomain
+    }
+    if let current = cell.current, let buffer = cell.buffers[current] {
+      try bytes.withUnsafeBytes { (raw) throws(DeviceError) in try buffer.write(raw, at: 0) }
+    }
+    cells[name] = cell
+  }
+
+  private static func clear(_ buffer: any Buffer, _ byteCount: Int) throws(DeviceError) {
+    let zeros = HostBuffer(byteCount: byteCount)
+    try buffer.write(UnsafeRawBufferPointer(start: zeros.hostPointer, count: byteCount), at: 0)
+  }
+}
