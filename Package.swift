@@ -81,7 +81,8 @@ let package = Package(
     test("KelvinGraphTests", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
     test("KelvinPassesTests", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
     test(
-      "KelvinRuntimeTests", "KelvinRuntime", "KelvinGraph", "KelvinDevices", "KelvinNull", "KelvinReference",
+      "KelvinRuntimeTests", "KelvinRuntime", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinNull",
+      "KelvinReference",
       "KelvinPlanning", "KelvinProfiling", "TestSupport"),
     test(
       "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses",

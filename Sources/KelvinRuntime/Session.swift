@@ -164,7 +164,8 @@ package final class Session {
     for step in steps {
       try stop.check(device: model.host)
       switch step {
-      case .run(let segment, let number):
+      case .run(let segment, let overwrites, let number):
+        if overwrites { try finish(invocations.indices) }
         if measures { marks[number].start = Self.clock.now }
         isInFlight[segment] = true
         try invocations[segment].submit(after: [])

@@ -131,12 +131,13 @@ import Testing
   @Test func aPlanForAnotherModelIsRefused() throws {
     let (graph, _) = try RandomGraph.make(seed: 1)
     #expect(throws: RuntimeError.self) {
-      try Schedule(graph, placement: [:], transfers: [], host: "reference", isHost: { _ in true })
+      try Schedule(FlatGraph(graph), placement: [:], transfers: [], host: "reference", isHost: { _ in true })
     }
     // Without its copies the plan never brings values where they are needed.
     let placement = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, "private") })
     #expect(throws: RuntimeError.self) {
-      try Schedule(graph, placement: placement, transfers: [], host: "reference", isHost: { $0 == "reference" })
+      try Schedule(
+        FlatGraph(graph), placement: placement, transfers: [], host: "reference", isHost: { $0 == "reference" })
     }
   }
 

@@ -1,15 +1,10 @@
 extension Graph {
   /// Checks every rule a graph must keep: addresses in range, unique names, one writer for each value and that before
-  /// its readers, types as the operators infer them, weights of the declared type, regions that fit their nodes. Names are unique
-  /// across the regions of control flow too, but for a captured value, which may keep its own.
+  /// its readers, types as the operators infer them, weights of the declared type, regions that fit their nodes. Names are
+  /// unique in each graph; a region may use those of the graph around it.
   ///
   /// - Throws: the first broken rule, naming the node.
   package func verify() throws(GraphError) {
-    var names = VerifiedNames()
-    try verify(&names)
-  }
-
-  private func verify(_ taken: inout VerifiedNames, captures: Set<ValueID> = []) throws(GraphError) {
     func check(_ ids: [ValueID], _ place: String) throws(GraphError) {
       for id in ids where !values.indices.contains(id.index) {
         throw GraphError(place, "refers to value \(id.index), of \(values.count)")
@@ -18,11 +13,8 @@ extension Graph {
     try check(inputs, "graph inputs")
     try check(outputs, "graph outputs")
     var names = Set<String>()
-    for (index, value) in values.enumerated() {
-      let isNew = captures.contains(ValueID(index)) || taken.values.insert(value.name).inserted
-      guard names.insert(value.name).inserted, isNew else {
-        throw GraphError("value '\(value.name)'", "the name is used twice")
-      }
+    for value in values where !names.insert(value.name).inserted {
+      throw GraphError("value '\(value.name)'", "the name is used twice")
     }
     var isDefined = values.map { $0.weight != nil }
     for value in values {
@@ -48,9 +40,10 @@ extension Graph {
         throw GraphError(place, "holds \(self[state.read].type), is left with \(self[written].type)")
       }
     }
+    var nodeNames = Set<String>()
     for node in nodes {
       let place = "\(node.op.name) '\(node.name)'"
-      guard taken.nodes.insert(node.name).inserted else { throw GraphError(place, "the name is used twice") }
+      guard nodeNames.insert(node.name).inserted else { throw GraphError(place, "the name is used twice") }
       try check(node.inputs + node.outputs, place)
       for input in node.inputs where !isDefined[input.index] {
         throw GraphError(place, "reads '\(self[input].name)' before it is computed")
@@ -64,7 +57,7 @@ extension Graph {
         guard !isDefined[output.index] else { throw GraphError(place, "writes '\(self[output].name)' a second time") }
         isDefined[output.index] = true
       }
-      try verifyRegions(of: node, place, &taken)
+      try verifyRegions(of: node, place)
     }
     for output in outputs where !isDefined[output.index] {
       throw GraphError("output '\(self[output].name)'", "is never computed")
@@ -76,7 +69,7 @@ extension Graph {
     }
   }
 
-  private func verifyRegions(of node: Node, _ place: String, _ taken: inout VerifiedNames) throws(GraphError) {
+  private func verifyRegions(of node: Node, _ place: String) throws(GraphError) {
     if let body = node.body {
       guard body.types(body.inputs) == types(node.inputs), body.types(body.outputs) == types(node.outputs) else {
         throw GraphError(place, "its body does not have its inputs and outputs")
@@ -95,7 +88,8 @@ extension Graph {
       let graph = region.graph
       guard graph.states.isEmpty else { throw GraphError(place, "its \(region.role.rawValue) region has states") }
       guard region.captures.allSatisfy({ (op.ownOperandCount..<node.inputs.count).contains($0) }) else {
-        throw GraphError(place, "its \(region.role.rawValue) region captures \(region.captures) of \(node.inputs.count)")
+        throw GraphError(
+          place, "its \(region.role.rawValue) region captures \(region.captures) of \(node.inputs.count)")
       }
       let captured = region.captures.map { node.inputs[$0] }
       let signature: (inputs: [TensorType], outputs: [TensorType])
@@ -109,13 +103,7 @@ extension Graph {
           "its \(region.role.rawValue) region takes \(graph.types(graph.inputs)) and gives "
             + "\(graph.types(graph.outputs)), expected \(expected) and \(signature.outputs)")
       }
-      try graph.verify(&taken, captures: Set(graph.inputs.suffix(captured.count)))
+      try graph.verify()
     }
   }
-}
-
-/// Names that a graph and the regions of its control flow have used.
-private struct VerifiedNames {
-  var values: Set<String> = []
-  var nodes: Set<String> = []
 }

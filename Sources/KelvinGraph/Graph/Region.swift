@@ -8,7 +8,8 @@ package struct Region: Sendable {
     /// What a fused node does, in unfused nodes. Its inputs and outputs are the node's, in order; it captures nothing.
     case fusion
     /// What a branch does where its condition holds, and where not.
-    case then, otherwise = "else"
+    case then
+    case otherwise = "else"
     /// One trip of a loop.
     case body
 

@@ -5,12 +5,15 @@ struct FlatGraphWriter {
   private(set) var flat: FlatGraph
   private let estimate: TripEstimate
   private var region: [String] = []
+  private var valueNames: Set<String>
+  private var nodeNames: Set<String> = []
   private var trips = 1.0
 
   init(_ graph: Graph, _ estimate: TripEstimate) {
     self.estimate = estimate
     var top = graph
     top.nodes = []
+    valueNames = Set(graph.values.map(\.name))
     flat = FlatGraph(
       graph: top, copies: Array(repeating: 1, count: graph.values.count),
       memory: graph.values.indices.map { ValueID($0) })
@@ -21,6 +24,14 @@ struct FlatGraphWriter {
       flat.sources.append(FlatGraph.Source(name: "\(state.name)#state", value: state.read))
     }
     flat.root = block(graph, graph.values.indices.map { ValueID($0) })
+    for (index, output) in graph.outputs.enumerated() where graph.states.contains(where: { $0.read == output }) {
+      // The state's memory is written before a caller reads the output.
+      let name = "\(graph[output].name)#kept\(index)"
+      let kept = value(name, graph[output].type)
+      let origin = Origin(name: graph[output].name, kind: "output", index: index)
+      flat.root.items.append(.node(copy(output, to: kept, name: name, [origin], isLast: false)))
+      flat.graph.outputs[index] = kept
+    }
     for (index, state) in graph.states.enumerated() {
       guard let written = state.written else { continue }
       let name = "\(state.name)#next"
@@ -186,7 +197,10 @@ struct FlatGraphWriter {
 
   private mutating func value(_ name: String, _ type: TensorType) -> ValueID { add(Value(name: name, type: type)) }
 
+  /// - Parameter value: a name that is taken, as regions may, is written with the region before it.
   private mutating func add(_ value: Value) -> ValueID {
+    var value = value
+    value.name = Self.unique(value.name, in: &valueNames, region)
     let id = flat.graph.addValue(value)
     flat.copies.append(trips)
     flat.memory.append(id)
@@ -202,7 +216,16 @@ struct FlatGraphWriter {
       Node(name: name, op: Reshape(shape), inputs: [from], outputs: [target], origins: origins), isLast: isLast)
   }
 
+  private static func unique(_ name: String, in names: inout Set<String>, _ region: [String]) -> String {
+    var name = name
+    for part in region.reversed() where names.contains(name) { name = "\(part)/\(name)" }
+    while !names.insert(name).inserted { name += "'" }
+    return name
+  }
+
   private mutating func add(_ node: Node, isLast: Bool = false) -> Int {
+    var node = node
+    node.name = Self.unique(node.name, in: &nodeNames, region)
     flat.graph.nodes.append(node)
     flat.places.append(
       FlatGraph.Place(region: region.joined(separator: "/"), trips: trips, isLast: isLast))

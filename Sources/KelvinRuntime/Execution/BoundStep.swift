@@ -3,7 +3,8 @@ import KelvinGraph
 
 /// A step with its number among all of the schedule's.
 enum BoundStep {
-  case run(Int, number: Int)
+  /// Starts a segment, where it overwrites memory once everything else has finished.
+  case run(Int, overwrites: Bool, number: Int)
   /// Waits for whichever segments may have written the value, then copies where the two places differ.
   case transfer(producers: [Int], BoundCopy, number: Int)
   case branch(BoundBranch)
@@ -118,7 +119,8 @@ struct StepBinder {
       let own = number
       number += 1
       switch step {
-      case .run(let segment): bound.append(.run(segment, number: own))
+      case .run(let segment):
+        bound.append(.run(segment, overwrites: model.schedule.segments[segment].overwrites, number: own))
       case .transfer(let transfer):
         let from = model.layout.slot(transfer.value, on: transfer.from)
         let to = model.layout.slot(transfer.value, on: transfer.to)
@@ -140,7 +142,8 @@ struct StepBinder {
         var segments: [Int] = []
         for step in loop.body {
           step.forEach {
-            if case .run(let segment) = $0, model.devices[model.schedule.segments[segment].device]?.info.isHost == false {
+            if case .run(let segment) = $0, model.devices[model.schedule.segments[segment].device]?.info.isHost == false
+            {
               segments.append(segment)
             }
           }

@@ -11,6 +11,8 @@ package struct Schedule: Sendable {
     /// The same values in the whole graph.
     package let inputs: [ValueID]
     package let outputs: [ValueID]
+    /// Whether it writes memory that others may be reading: it starts when they have finished.
+    package let overwrites: Bool
   }
 
   /// A copy of a value from one device to another.

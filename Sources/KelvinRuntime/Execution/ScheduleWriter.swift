@@ -133,7 +133,9 @@ struct ScheduleWriter {
     var leaving = Set(graph.results + flat.hostReads).union(copies.map(\.value))
     for (index, node) in graph.nodes.enumerated() where groupOfNode[index] != group { leaving.formUnion(node.inputs) }
     // What shares memory with a value that is read is written for its readers, wherever they are.
-    for (index, root) in flat.memory.enumerated() where root.index != index { leaving.formUnion([ValueID(index), root]) }
+    for (index, root) in flat.memory.enumerated() where root.index != index {
+      leaving.formUnion([ValueID(index), root])
+    }
     let outputs = nodes.flatMap { graph.nodes[$0].outputs }.filter(leaving.contains)
     var part = Graph()
     var addresses: [ValueID: ValueID] = [:]
@@ -151,7 +153,9 @@ struct ScheduleWriter {
       part.nodes.append(node)
     }
     part.outputs = outputs.map(address)
-    return Schedule.Segment(device: device(graph.nodes[nodes[0]].name), graph: part, inputs: inputs, outputs: outputs)
+    return Schedule.Segment(
+      device: device(graph.nodes[nodes[0]].name), graph: part, inputs: inputs, outputs: outputs,
+      overwrites: flat.places[nodes[0]].isLast)
   }
 
   /// Runs what is ready: first what can start without waiting on a device that works on its own, then what the host can
@@ -235,7 +239,8 @@ struct ScheduleWriter {
     for result in results { try bring(result, to: host) }
     // Copies that no reader asked for: the plan counted them, so they are made.
     let own = given.union(definitions(block))
-    for copy in copies where own.contains(copy.value) && !present.contains(Location(value: copy.value, device: copy.to)) {
+    for copy in copies where own.contains(copy.value) && !present.contains(Location(value: copy.value, device: copy.to))
+    {
       try bring(copy.value, to: copy.to)
     }
     return steps

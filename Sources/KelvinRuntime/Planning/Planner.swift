@@ -163,22 +163,18 @@ package struct Planner: Sendable {
     return rivals
   }
 
-  /// Pins by node name; a pin may also name any of a node's origins.
+  /// Pins by node name. A pin may also name any of a node's origins; one of the node's own name goes before it.
   private func pins(_ flat: FlatGraph, _ request: PlanRequest) throws -> [String: String] {
-    let graph = flat.graph
-    let sources = Set(flat.sources.map(\.name))
+    let names = Set(flat.placedNames)
     var pins: [String: String] = [:]
     for (name, device) in request.pins.sorted(by: { $0.key < $1.key }) {
       _ = try inventory.device(device)
-      if sources.contains(name) {
-        pins[name] = device
-        continue
-      }
-      let nodes = graph.nodes.filter { $0.name == name || $0.origins.contains { $0.name == name } }
-      guard !nodes.isEmpty else {
+      let nodes = flat.graph.nodes.filter { node in node.origins.contains { $0.name == name } }
+      guard !nodes.isEmpty || names.contains(name) else {
         throw RuntimeError.invalidChoice("no node is called '\(name)'; 'kelvin plan' lists the names")
       }
-      for node in nodes {
+      if names.contains(name) { pins[name] = device }
+      for node in nodes where request.pins[node.name] == nil {
         if let other = pins[node.name], other != device {
           throw RuntimeError.invalidChoice("'\(node.name)' is pinned to both \(other) and \(device)")
         }

@@ -1,0 +1,55 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinPasses
+import KelvinPlanning
+import KelvinReference
+import KelvinRuntime
+import TestSupport
+import Testing
+
+/// Branches, loops and states under any placement mean what their regions say.
+@Suite struct ControlFlowTests {
+  private let inventory = DeviceInventory([
+    DeviceListing(ReferenceDevice()), DeviceListing(DeferredDevice(id: "private", isUnified: false)),
+    DeviceListing(DeferredDevice(id: "unified", isUnified: true)),
+  ])
+  private static let devices = ["reference", "private", "unified"]
+
+  private func compile(_ graph: Graph, _ pins: [String: String]) throws -> (model: CompiledModel, plan: PlanSolution) {
+    let request = PlanRequest(units: .devices(Self.devices), pins: pins)
+    let plan = try Planner(inventory: inventory, costs: CostSheet()).problem(graph, request).solve()
+    let model = try CompiledModel(
+      graph, placement: plan.placement, transfers: plan.transfers, inventory: inventory, precision: .full, threads: 1,
+      storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
+    return (model, plan)
+  }
+
+  /// A device for every name, the same for names that share one.
+  private func randomPins(_ graph: Graph, seed: UInt64) -> [String: String] {
+    var random = SeededGenerator(seed: seed ^ 0xFACE)
+    let flat = FlatGraph(graph)
+    var pins: [String: String] = [:]
+    for name in flat.placedNames { pins[name] = Self.devices[Int.random(in: 0..<3, using: &random)] }
+    for tie in flat.ties { pins[tie.second] = pins[tie.first] }
+    return pins
+  }
+
+  @Test(arguments: 0..<600) func randomPlacementsMeanWhatTheRegionsSay(seed: Int) throws {
+    let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 1 + seed % 3)
+    let graph = seed % 2 == 0 ? raw : try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
+    let pins = randomPins(graph, seed: UInt64(seed))
+    let (model, plan) = try compile(graph, pins)
+    #expect(plan.placement == pins, "seed \(seed)")
+    let session = try model.makeSession()
+    var interpreter = RegionInterpreter()
+    for run in 0..<3 {
+      let expected = try interpreter.run(raw, inputs)
+      let outputs = try session.run(inputs)
+      for (index, (wanted, got)) in zip(expected, outputs).enumerated() {
+        #expect(
+          Tolerance.exact.difference(of: got, from: wanted) == nil,
+          "seed \(seed), run \(run), output \(index)\n\(graph)\n\(pins)")
+      }
+    }
+  }
+}
