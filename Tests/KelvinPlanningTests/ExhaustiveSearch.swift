@@ -12,16 +12,18 @@ struct ExhaustiveSearch {
     number = Dictionary(uniqueKeysWithValues: problem.devices.enumerated().map { ($1, $0) })
   }
 
-  private func link(_ from: String, _ to: String, _ bytes: Int) -> Double? {
+  private func link(_ from: String, _ to: String, _ value: PlanningProblem.Value) -> Double? {
+    guard value.copies.isFinite else { return nil }
     for name in [from, to] where problem.exclude.contains(name) && name != problem.host { return nil }
     guard let transfer = problem.transfers.first(where: { $0.from == from && $0.to == to }) else { return nil }
-    return transfer.latency + (transfer.bytesPerSecond.map { Double(bytes) / $0 } ?? 0)
-      + (problem.boundarySeconds[to] ?? 0)
+    return value.copies
+      * (transfer.latency + (transfer.bytesPerSecond.map { Double(value.bytes) / $0 } ?? 0)
+        + (problem.boundarySeconds[to] ?? 0))
   }
 
   /// Least cost of having copies on at least `set`, from one copy on `root`, entry `root << devices | set`: shortest
   /// paths over the sets of devices that hold a copy.
-  private func copyTable(_ bytes: Int) -> [Double] {
+  private func copyTable(_ value: PlanningProblem.Value) -> [Double] {
     let count = problem.devices.count
     let sets = 1 << count
     var table = Array(repeating: Double.infinity, count: count * sets)
@@ -34,7 +36,7 @@ struct ExhaustiveSearch {
         done[set] = true
         for from in 0..<count where set & (1 << from) != 0 {
           for to in 0..<count where set & (1 << to) == 0 {
-            guard let seconds = link(problem.devices[from], problem.devices[to], bytes) else { continue }
+            guard let seconds = link(problem.devices[from], problem.devices[to], value) else { continue }
             distance[set | 1 << to] = min(distance[set | 1 << to], distance[set] + seconds)
           }
         }
@@ -53,23 +55,23 @@ struct ExhaustiveSearch {
     let sets = 1 << problem.devices.count
     guard let host = number[problem.host] else { return .infinity }
     var producer: [String: Int] = [:]
-    var sizes: [(name: String, bytes: Int)] = problem.inputs.map { ($0.value, $0.bytes) }
+    var sizes = problem.inputs
     for (i, node) in problem.nodes.enumerated() {
       for output in node.outputs {
         producer[output.value] = i
-        sizes.append((output.value, output.bytes))
+        sizes.append(output)
       }
     }
-    let tables = sizes.map { copyTable($0.bytes) }
-    let consumers = sizes.map { size in problem.nodes.indices.filter { problem.nodes[$0].inputs.contains(size.name) } }
+    let tables = sizes.map(copyTable)
+    let consumers = sizes.map { size in problem.nodes.indices.filter { problem.nodes[$0].inputs.contains(size.value) } }
     let choices = problem.nodes.map { node in
       problem.devices.indices.filter { device in
         let name = problem.devices[device]
         return node.seconds[name] != nil && !problem.exclude.contains(name) && (problem.pins[node.id] ?? name) == name
       }
     }
-    let roots = sizes.map { producer[$0.name] }
-    let wantsHost = sizes.map { problem.outputs.contains($0.name) ? 1 << host : 0 }
+    let roots = sizes.map { producer[$0.value] }
+    let wantsHost = sizes.map { problem.outputs.contains($0.value) ? 1 << host : 0 }
     let seconds = problem.nodes.map { node in problem.devices.map { node.seconds[$0] ?? .infinity } }
     var placement = Array(repeating: 0, count: problem.nodes.count)
     var best = Double.infinity
@@ -98,10 +100,10 @@ struct ExhaustiveSearch {
     guard solution.placement.count == problem.nodes.count else { return "a node is missing" }
     var sum = 0.0
     var holders: [String: Set<String>] = [:]
-    var bytes: [String: Int] = [:]
+    var sizes: [String: PlanningProblem.Value] = [:]
     for input in problem.inputs {
       holders[input.value] = [problem.host]
-      bytes[input.value] = input.bytes
+      sizes[input.value] = input
     }
     for node in problem.nodes {
       guard let device = solution.placement[node.id], let seconds = node.seconds[device] else {
@@ -112,11 +114,11 @@ struct ExhaustiveSearch {
       sum += seconds
       for output in node.outputs {
         holders[output.value] = [device]
-        bytes[output.value] = output.bytes
+        sizes[output.value] = output
       }
     }
     for transfer in solution.transfers {
-      guard let size = bytes[transfer.value], size == transfer.bytes else { return "\(transfer.value) has other bytes" }
+      guard let size = sizes[transfer.value], size.bytes == transfer.bytes else { return "\(transfer.value) has other bytes" }
       guard let seconds = link(transfer.from, transfer.to, size), abs(seconds - transfer.seconds) < 1e-12 else {
         return "a copy of \(transfer.value) costs something else"
       }

@@ -11,7 +11,7 @@ struct PlacementOracle {
   let problem: PlanningProblem
   private let host: Int
   private var links: [Int: (latency: Double, secondsPerByte: Double, watts: Double)] = [:]
-  private var sizes: [(name: String, bytes: Int, producer: Int?)] = []
+  private var sizes: [(value: PlanningProblem.Value, producer: Int?)] = []
   private var wants: [[Int]] = []
   private let count: Int
 
@@ -28,9 +28,9 @@ struct PlacementOracle {
         link.watts ?? 0
       )
     }
-    sizes = problem.inputs.map { ($0.value, $0.bytes, nil) }
-    for (i, node) in problem.nodes.enumerated() { sizes += node.outputs.map { ($0.value, $0.bytes, i) } }
-    wants = sizes.map { size in problem.nodes.indices.filter { problem.nodes[$0].inputs.contains(size.name) } }
+    sizes = problem.inputs.map { ($0, nil) }
+    for (i, node) in problem.nodes.enumerated() { sizes += node.outputs.map { ($0, i) } }
+    wants = sizes.map { size in problem.nodes.indices.filter { problem.nodes[$0].inputs.contains(size.value.value) } }
   }
 
   /// Every set of copies by which a value on `root` reaches `targets`, each copy made from one that exists.
@@ -50,15 +50,15 @@ struct PlacementOracle {
     return found
   }
 
-  func copySeconds(_ bytes: Int, _ from: Int, _ to: Int) -> Double {
+  func copySeconds(_ value: PlanningProblem.Value, _ from: Int, _ to: Int) -> Double {
     guard let link = links[from * count + to] else { return .infinity }
-    return link.latency + Double(bytes) * link.secondsPerByte
+    return value.copies * (link.latency + Double(value.bytes) * link.secondsPerByte)
   }
 
   func watts(_ from: Int, _ to: Int) -> Double { links[from * count + to]?.watts ?? 0 }
 
   /// Visits every placement with, for each value, its bytes and its ways; none are empty.
-  func forEachPlacement(_ visit: (_ placement: [Int], _ values: [(bytes: Int, ways: [Way])]) -> Void) {
+  func forEachPlacement(_ visit: (_ placement: [Int], _ values: [(value: PlanningProblem.Value, ways: [Way])]) -> Void) {
     var table: [Int: [Way]] = [:]
     for root in 0..<count {
       for targets in 0..<(1 << count) { table[root << count | targets] = ways(root: root, targets: targets) }
@@ -66,13 +66,14 @@ struct PlacementOracle {
     var placement = Array(repeating: 0, count: problem.nodes.count)
     func place(_ node: Int) {
       guard node < placement.count else {
-        var values: [(bytes: Int, ways: [Way])] = []
+        var values: [(value: PlanningProblem.Value, ways: [Way])] = []
         for (value, size) in sizes.enumerated() {
-          var targets = problem.outputs.contains(size.name) ? 1 << host : 0
+          var targets = problem.outputs.contains(size.value.value) ? 1 << host : 0
           for reader in wants[value] { targets |= 1 << placement[reader] }
-          let ways = table[(size.producer.map { placement[$0] } ?? host) << count | targets] ?? []
+          var ways = table[(size.producer.map { placement[$0] } ?? host) << count | targets] ?? []
+          if size.value.copies == .infinity { ways.removeAll { !$0.copies.isEmpty } }
           if ways.isEmpty { return }
-          values.append((size.bytes, ways))
+          values.append((size.value, ways))
         }
         visit(placement, values)
         return
@@ -108,13 +109,13 @@ struct PlacementOracle {
         if power { base[loads - 1] += (problem.nodes[node].joules[name] ?? .infinity) / spare }
       }
       var vectors = [base]
-      for (bytes, ways) in values {
+      for (value, ways) in values {
         var next: [[Double]] = []
         for vector in vectors {
           for way in ways {
             var sum = vector
             for (from, to) in way.copies {
-              let seconds = copySeconds(bytes, from, to)
+              let seconds = copySeconds(value, from, to)
               sum[resource[from]] += seconds
               if resource[to] != resource[from] { sum[resource[to]] += seconds }
               if power { sum[loads - 1] += seconds * watts(from, to) / spare }
@@ -147,14 +148,14 @@ struct PlacementOracle {
         used |= 1 << device
       }
       var least = [used: seconds]
-      for (bytes, ways) in values {
+      for (value, ways) in values {
         var next: [Int: Double] = [:]
         for (mask, sum) in least {
           for way in ways {
             var devices = mask
             var total = sum
             for (from, to) in way.copies {
-              total += copySeconds(bytes, from, to)
+              total += copySeconds(value, from, to)
               if to != host { devices |= 1 << to }
             }
             next[devices] = min(next[devices] ?? .infinity, total)

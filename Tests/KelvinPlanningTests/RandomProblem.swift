@@ -32,6 +32,13 @@ struct RandomProblem {
     return "\(Double(count) / 1024)"
   }
 
+  /// How often a value is copied, now and then: as in loops, in branches not taken, or never.
+  private mutating func copies() -> String {
+    guard chance(15) else { return "" }
+    let count: String = ["0", "0.5", "3", "10", "\"never\""].randomElement(using: &random) ?? "1"
+    return ",\"copies\":\(count)"
+  }
+
   /// - Parameter goal: adds what that goal needs: shared resources, start costs, energies and a power budget.
   mutating func json(nodes count: Int, goal: Goal = .latency) -> String {
     let host = devices.randomElement(using: &random) ?? "cpu"
@@ -49,7 +56,7 @@ struct RandomProblem {
     var inputs: [String] = []
     for i in 0..<Int.random(in: 0...2, using: &random) {
       values.append("in\(i)")
-      inputs.append("{\"value\":\"in\(i)\",\"bytes\":\(Int.random(in: 0...64, using: &random))}")
+      inputs.append("{\"value\":\"in\(i)\",\"bytes\":\(Int.random(in: 0...64, using: &random))\(copies())}")
     }
     var nodes: [String] = []
     for i in 0..<count {
@@ -61,7 +68,7 @@ struct RandomProblem {
       var writes: [String] = []
       for k in 0..<(chance(15) ? 2 : 1) {
         values.append("v\(i).\(k)")
-        writes.append("{\"value\":\"v\(i).\(k)\",\"bytes\":\(Int.random(in: 0...64, using: &random))}")
+        writes.append("{\"value\":\"v\(i).\(k)\",\"bytes\":\(Int.random(in: 0...64, using: &random))\(copies())}")
       }
       var seconds: [String] = []
       var able: [String] = []
