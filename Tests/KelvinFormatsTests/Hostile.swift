@@ -5,7 +5,7 @@ import KelvinPasses
 import KelvinReference
 import Testing
 
-/// SplitMix64: a seed gives the same mutations everywhere.
+/// SeededGenerator: a seed gives the same mutations everywhere.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }

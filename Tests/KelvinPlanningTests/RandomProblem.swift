@@ -1,7 +1,7 @@
 import FoundationEssentials
 import KelvinPlanning
 
-/// SplitMix64.
+/// SeededGenerator.
 struct Seeded: RandomNumberGenerator {
   var state: UInt64
   init(_ seed: UInt64) { state = seed }

@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinPasses

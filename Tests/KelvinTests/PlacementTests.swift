@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinPlanning

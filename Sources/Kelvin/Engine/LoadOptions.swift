@@ -1,6 +1,6 @@
 package import KelvinGraph
+package import KelvinMeasurements
 package import KelvinPlanning
-package import KelvinProfiling
 package import KelvinRuntime
 
 /// Everything that decides how a model is loaded, planned and compiled.

@@ -3,7 +3,6 @@ import KelvinFormats
 package import KelvinGraph
 package import KelvinPasses
 package import KelvinPlanning
-import KelvinProfiling
 import KelvinReference
 package import KelvinRuntime
 

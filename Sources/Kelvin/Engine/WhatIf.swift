@@ -1,5 +1,5 @@
 import KelvinDevices
-package import KelvinProfiling
+package import KelvinMeasurements
 package import KelvinRuntime
 
 /// Why a plan is about a machine that is not this one. It can be looked at, and neither run nor adopted here unless its

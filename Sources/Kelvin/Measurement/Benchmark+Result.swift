@@ -1,8 +1,10 @@
 public import FoundationEssentials
-import KelvinBenchmark
+import KelvinBench
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinReport
 import KelvinRuntime
+import KelvinThermal
 
 extension Benchmark {
   /// What a comparison found.

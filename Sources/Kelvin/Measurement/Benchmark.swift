@@ -1,7 +1,8 @@
 public import FoundationEssentials
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 

@@ -1,8 +1,10 @@
 public import FoundationEssentials
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinProfiler
+import KelvinReport
 import KelvinRuntime
 
 /// What every layer of a model costs on every device, and every copy between devices: what a `Profiler` measured.

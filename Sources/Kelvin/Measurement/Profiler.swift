@@ -1,7 +1,8 @@
 public import FoundationEssentials
-import KelvinBenchmark
 import KelvinDevices
 import KelvinGraph
+import KelvinMeasurements
+import KelvinProfiler
 import KelvinRuntime
 
 /// Measures every layer of a model on every device, with its real shapes and packed weights, and what copies between

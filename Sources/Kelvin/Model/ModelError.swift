@@ -1,9 +1,10 @@
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
 import KelvinFormats
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinProfiler
 import KelvinRuntime
 
 /// A model could not be loaded, planned or run. `description` says what, where, what was expected and what would help.
@@ -52,8 +53,8 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
       case is GraphError: .unsupported
       case let error as RuntimeError: error.publicCode
       case is DeviceError: .device
-      case is PlanningError, is BenchmarkError: .parameters
-      case is ProfilingError: .io
+      case is PlanningError, is ProfilerError, is BenchmarkError: .parameters
+      case is MeasurementError: .io
       default: .generic
       }
     self.init(code, (error as? ModelError)?.description ?? "\(error)")

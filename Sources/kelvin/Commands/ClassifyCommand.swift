@@ -1,9 +1,9 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinFormats
 import KelvinGraph
 import KelvinImages
-import KelvinProfiling
 import KelvinRuntime
 
 struct ClassifyCommand: ParsableCommand {

@@ -1,8 +1,10 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinDevices
-import KelvinProfiling
+import KelvinMeasurements
 import KelvinRuntime
+import KelvinThermal
 
 struct DevicesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinFormats
 import KelvinGraph
-import KelvinProfiling
 import KelvinReference
 import KelvinRuntime
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinRuntime

@@ -1,10 +1,11 @@
 import Kelvin
-import KelvinBenchmark
+import KelvinBasics
+import KelvinBench
 import KelvinDevices
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPasses
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 /// What `kelvin plan` shows: the plan file's document with what was folded away, or a table with its summary.
@@ -238,7 +239,7 @@ struct PlanReport: Encodable {
         table.add("from \(counted(flip.runs, "run")) on", "\(flip.to) in place of \(flip.from)")
       }
     case .throughput, .sustained:
-      table.add("predicted", (solution.framesPerSecond.map(rateText) ?? "any rate") + "; \(method)")
+      table.add("predicted", (solution.framesPerSecond.map(HumanReadable.framesPerSecond) ?? "any rate") + "; \(method)")
       if let bottleneck = solution.bottleneck {
         table.add("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds)) for each frame")
       }

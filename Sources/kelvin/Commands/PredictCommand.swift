@@ -1,9 +1,9 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinDevices
 import KelvinFormats
 import KelvinGraph
-import KelvinProfiling
 import KelvinRuntime
 
 struct PredictCommand: ParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinGraph
 import KelvinImages
-import KelvinProfiling
 import KelvinRuntime
 
 struct SegmentCommand: ParsableCommand {

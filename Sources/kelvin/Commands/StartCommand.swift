@@ -4,8 +4,8 @@ import Glibc
 import Kelvin
 import KelvinDevices
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 /// One complete start, timed: what `bench` runs in a process of its own. Not for people.

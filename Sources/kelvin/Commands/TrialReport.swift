@@ -1,6 +1,7 @@
-import KelvinBenchmark
+import KelvinBasics
+import KelvinBench
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 
 /// What the plans took when they were run, beside what was predicted.
 struct TrialReport: Encodable {

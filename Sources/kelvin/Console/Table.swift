@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// Aligned columns of text that fit the terminal: names that are too long lose their middle.
 struct Table {
   struct Column {

@@ -1,11 +1,10 @@
 import FoundationEssentials
 import Glibc
 import Kelvin
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
 import KelvinGraph
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 /// Makes each start of a benchmark in a process of its own, with caches of its own.
