@@ -95,8 +95,10 @@ let package = Package(
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
     test("KelvinBasicsTests", "KelvinBasics"),
-    test("KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
-    test("KelvinImagesTests", "KelvinImages"),
+    test(
+      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference",
+      "TestSupport"),
+    test("KelvinImagesTests", "KelvinBasics", "KelvinImages"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference",
       "TestSupport"),
@@ -131,7 +133,7 @@ let package = Package(
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "TestSupport"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
-    test("CommandTests", "kelvin", "KelvinImages"),
+    test("CommandTests", "kelvin", "KelvinBasics", "KelvinImages"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinImages
 import Testing
 
@@ -71,7 +72,7 @@ private struct Definition {
 
 @Suite struct Sampler {
   @Test(arguments: 0..<40) func matchesItsDefinition(seed: Int) throws {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     func size() -> Int { [1, 2, 3, 7, 13, 17, 31, 64].randomElement(using: &random) ?? 1 }
     let format = PixelFormat.allCases.randomElement(using: &random) ?? .rgb8
     let picture = try noise(size(), size(), format, seed: seed)
