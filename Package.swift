@@ -65,18 +65,24 @@ let package = Package(
     swift(
       "KelvinBench", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
       "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler"),
+    swift("KelvinFeatures", "KelvinGraph", "KelvinImages"),
     swift(
-      "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices",
-      "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinNull", "KelvinPlanning",
-      "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench"),
-    swift("KelvinVision", "Kelvin", "KelvinGraph", "KelvinImages"),
+      "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices",
+      "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinMeasurements",
+      "KelvinRuntime", "KelvinFeatures"),
+    swift(
+      "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
+      "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench",
+      "KelvinFeatures", "KelvinEngine"),
+    swift("KelvinVision", "Kelvin", "KelvinGraph", "KelvinImages", "KelvinFeatures", "KelvinEngine"),
     .executableTarget(
       name: "kelvin",
       dependencies: [
         "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses",
         "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
         "KelvinThermal",
-        "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", argumentParser,
+        "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinFeatures", "KelvinEngine",
+        argumentParser,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -131,7 +137,7 @@ let package = Package(
     test(
       "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinFormats",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
-      "KelvinImages", "TestSupport"),
+      "KelvinImages", "KelvinFeatures", "KelvinEngine", "TestSupport"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
     test("CommandTests", "kelvin", "KelvinBasics", "KelvinImages"),
   ],

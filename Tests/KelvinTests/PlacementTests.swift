@@ -1,6 +1,7 @@
 import Kelvin
 import KelvinBasics
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
 import KelvinReference

@@ -1,6 +1,8 @@
 public import FoundationEssentials
 import KelvinBench
 import KelvinDevices
+import KelvinEngine
+import KelvinFeatures
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
@@ -104,7 +106,7 @@ public struct Benchmark: Hashable, Sendable {
       compared.append(
         BenchmarkConfiguration(label: candidate.label, request: options.request, plan: options.plan))
     }
-    return try ModelError.wrapping {
+    return try ModelError.measuring {
       let loaded = subject.loaded
       let readOptions = subject.options
       var options = BenchmarkOptions()

@@ -1,6 +1,8 @@
 public import FoundationEssentials
 import KelvinBench
 import KelvinDevices
+public import KelvinEngine
+public import KelvinFeatures
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinProfiler

@@ -1,5 +1,7 @@
 public import FoundationEssentials
 import KelvinDevices
+import KelvinEngine
+import KelvinFeatures
 import KelvinGraph
 import KelvinMeasurements
 import KelvinProfiler
@@ -79,7 +81,7 @@ public struct Profiler: Hashable, Sendable {
       devices
         ?? deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id))
     let subject = try MeasuredSubject(url, configuration, input)
-    return try ModelError.wrapping {
+    return try ModelError.measuring {
       var options = ProfilerOptions()
       options.budget = budget
       options.bound = bound

@@ -1,5 +1,7 @@
 import Dispatch
 public import FoundationEssentials
+import KelvinEngine
+public import KelvinFeatures
 import KelvinMeasurements
 import KelvinThermal
 import Synchronization

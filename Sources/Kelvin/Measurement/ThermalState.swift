@@ -1,6 +1,5 @@
 import KelvinThermal
 
-
 /// How hot the machine runs, with the meaning of Apple's `ProcessInfo.ThermalState`.
 ///
 /// Reached by headroom *h* (1.0 is the limit) and effective over reference clock *r*: nominal while h < 0.70 and

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import KelvinBench
+public import KelvinFeatures
 
 /// What a model is asked to do while it is measured.
 public struct Workload: Hashable, Sendable, CustomStringConvertible {
@@ -19,14 +20,14 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: `ModelError` with code `parameters` where there is none of that name, or the file is not a workload.
   public init(named name: String) throws(ModelError) {
-    value = try ModelError.wrapping { try KelvinBench.Workload(named: name) }
+    value = try ModelError.measuring { try KelvinBench.Workload(named: name) }
   }
 
   /// A workload from a file, as `Profiles/workloads/` has them.
   ///
   /// - Throws: `ModelError` with code `parameters` where the file cannot be read or means nothing.
   public init(contentsOf url: URL) throws(ModelError) {
-    value = try ModelError.wrapping {
+    value = try ModelError.measuring {
       try KelvinBench.Workload(named: url.path.hasPrefix("/") ? url.path : "./\(url.path)")
     }
   }

@@ -1,4 +1,6 @@
 public import FoundationEssentials
+import KelvinEngine
+import KelvinFeatures
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning

@@ -1,6 +1,8 @@
 public import FoundationEssentials
 import KelvinBench
 import KelvinDevices
+import KelvinEngine
+public import KelvinFeatures
 import KelvinGraph
 import KelvinMeasurements
 package import KelvinPlanning

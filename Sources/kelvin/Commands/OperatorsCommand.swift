@@ -2,6 +2,7 @@ import ArgumentParser
 import Kelvin
 import KelvinConformance
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinRuntime
 

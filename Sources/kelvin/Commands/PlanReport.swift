@@ -2,6 +2,7 @@ import Kelvin
 import KelvinBasics
 import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPasses

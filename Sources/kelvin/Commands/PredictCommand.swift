@@ -2,6 +2,7 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 import KelvinDevices
+import KelvinEngine
 import KelvinFormats
 import KelvinGraph
 import KelvinRuntime

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Kelvin
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning

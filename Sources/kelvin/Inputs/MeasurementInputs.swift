@@ -2,6 +2,7 @@ import Kelvin
 import KelvinBasics
 import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinFormats
 import KelvinGraph
 import KelvinMeasurements

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime

@@ -5,6 +5,7 @@ import Kelvin
 import KelvinBasics
 import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinProfiler

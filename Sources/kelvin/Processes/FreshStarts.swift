@@ -3,6 +3,7 @@ import Glibc
 import Kelvin
 import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime

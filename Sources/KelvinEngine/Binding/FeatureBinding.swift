@@ -1,3 +1,4 @@
+package import KelvinFeatures
 package import KelvinGraph
 import KelvinImages
 package import KelvinRuntime

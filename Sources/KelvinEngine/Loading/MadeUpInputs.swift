@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinDevices
+package import KelvinFeatures
 package import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime

@@ -1,4 +1,5 @@
 import KelvinDevices
+import KelvinFeatures
 package import KelvinMeasurements
 package import KelvinRuntime
 

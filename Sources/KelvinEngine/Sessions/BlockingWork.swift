@@ -1,13 +1,14 @@
 import Dispatch
 import FoundationEssentials
-import KelvinRuntime
+package import KelvinFeatures
+package import KelvinRuntime
 import Synchronization
 
 /// Threads for work that blocks, so that Swift's own never do. One set for the process, bounded: what finds none free
 /// waits in a queue, without a thread.
 ///
 /// Work may wait for work that has begun, never for work that is queued; so the bound cannot end in a deadlock.
-enum BlockingWork {
+package enum BlockingWork {
   private typealias Job = @Sendable () -> Void
 
   private struct State {
@@ -45,7 +46,7 @@ enum BlockingWork {
   /// - Parameter body: given what the task's cancellation sets. Not begun where the task is cancelled before a thread
   ///   is free.
   /// - Throws: what `body` throws; `predictionCancelled` where it never began.
-  static func run<Result: Sendable>(
+  package static func run<Result: Sendable>(
     _ body: @escaping @Sendable (Cancellation) throws(ModelError) -> Result
   ) async throws(ModelError) -> Result {
     let cancellation = Cancellation()
@@ -66,7 +67,7 @@ enum BlockingWork {
   }
 
   /// Runs work on one of the threads, as soon as one is free.
-  static func start(_ job: @escaping @Sendable () -> Void) {
+  package static func start(_ job: @escaping @Sendable () -> Void) {
     let startsThread = state.withLock { state in
       state.queue.append(job)
       guard state.threads < limit else { return false }

@@ -1,4 +1,4 @@
-import KelvinGraph
+package import KelvinGraph
 import KelvinImages
 
 /// One input or output of a model.
@@ -24,7 +24,7 @@ public struct FeatureDescription: Hashable, Sendable {
   /// The array that a state holds; nil for other features.
   public let stateConstraint: MultiArrayConstraint?
 
-  init(_ feature: Feature) {
+  package init(_ feature: Feature) {
     name = feature.name
     isOptional = feature.isOptional
     summary = feature.summary

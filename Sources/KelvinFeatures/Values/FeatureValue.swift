@@ -23,7 +23,7 @@ public enum FeatureType: String, Hashable, Sendable {
 
 /// A value of an input or output.
 public struct FeatureValue: Hashable, Sendable {
-  enum Storage: Hashable, Sendable {
+  package enum Storage: Hashable, Sendable {
     case int64(Int64)
     case double(Double)
     case string(String)
@@ -37,16 +37,16 @@ public struct FeatureValue: Hashable, Sendable {
   }
 
   /// A picture and how it is brought to the size a model takes; nil where it must have that size already.
-  struct ImageInput: Hashable, Sendable {
-    var pixels: PixelBuffer
-    var orientation: ImageOrientation
-    var cropAndScale: ImageCropAndScale?
-    var regionOfInterest: PixelRect?
+  package struct ImageInput: Hashable, Sendable {
+    package var pixels: PixelBuffer
+    package var orientation: ImageOrientation
+    package var cropAndScale: ImageCropAndScale?
+    package var regionOfInterest: PixelRect?
   }
 
-  let storage: Storage
+  package let storage: Storage
 
-  init(_ storage: Storage) { self.storage = storage }
+  package init(_ storage: Storage) { self.storage = storage }
 
   /// A whole number.
   public init(int64 value: Int64) { storage = .int64(value) }

@@ -1,4 +1,5 @@
 import KelvinDevices
+import KelvinFeatures
 import KelvinFormats
 package import KelvinGraph
 package import KelvinPasses

@@ -1,3 +1,4 @@
+import KelvinFeatures
 import KelvinRuntime
 
 /// Callers' arrays that outputs are written into, by the outputs' positions in the graph.

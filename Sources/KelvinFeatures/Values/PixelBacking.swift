@@ -86,7 +86,7 @@ public final class PixelBacking: @unchecked Sendable {
   /// Writes planar values, rounded half up and clamped to 0…255, a NaN as 0; alpha becomes 255.
   ///
   /// - Precondition: `planar` holds `order.count * height * width` elements.
-  func write(_ planar: [Float], order: ChannelOrder) {
+  package func write(_ planar: [Float], order: ChannelOrder) {
     let pixels = width * height
     precondition(planar.count == order.count * pixels)
     let offsets = format.colorOffsets

@@ -58,11 +58,11 @@ public enum ModelMetadataKey: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Feature {
-  var isState: Bool { if case .state = type { true } else { false } }
+  package var isState: Bool { if case .state = type { true } else { false } }
 }
 
 extension Classifier.Labels {
-  var labels: [ClassLabel] {
+  package var labels: [ClassLabel] {
     switch self {
     case .strings(let labels): labels.map(ClassLabel.string)
     case .integers(let labels): labels.map(ClassLabel.int64)
