@@ -79,7 +79,7 @@ private struct Definition {
     for orientation in ImageOrientation.allCases {
       for cropAndScale in ImageCropAndScale.allCases {
         let order = ChannelOrder.allCases.randomElement(using: &random) ?? .rgb
-        let layout: ImageSampler.Layout = Bool.random(using: &random) ? .planar : .interleaved
+        let arrangement: ImageSampler.Arrangement = Bool.random(using: &random) ? .planar : .interleaved
         var upright = Definition(picture).upright(orientation.rawValue)
         var region: PixelRect?
         if Bool.random(using: &random) {
@@ -93,7 +93,7 @@ private struct Definition {
         }
         if cropAndScale.rotates { upright = upright.counterClockwise }
         let sampler = ImageSampler(
-          width: size(), height: size(), order: order, layout: layout, cropAndScale: cropAndScale,
+          width: size(), height: size(), order: order, arrangement: arrangement, cropAndScale: cropAndScale,
           regionOfInterest: region)
         let got = try samples(sampler, picture, orientation)
         let worst = difference(got, sampler, upright)
@@ -121,7 +121,7 @@ private struct Definition {
         let rounding = sampler.order == .grayscale ? 0.5 : 0
         for (c, value) in expected.enumerated() {
           let pixel = y * sampler.width + x
-          let at = sampler.layout == .planar ? c * area + pixel : pixel * expected.count + c
+          let at = sampler.arrangement == .planar ? c * area + pixel : pixel * expected.count + c
           worst = max(worst, abs(Double(got[at]) - value) - rounding)
         }
       }

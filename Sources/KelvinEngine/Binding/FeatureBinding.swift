@@ -137,7 +137,8 @@ package struct FeatureBinding: Sendable {
     do throws(ImageError) {
       sampler = ImageSampler(
         width: image.width, height: image.height, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb,
-        layout: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill, regionOfInterest: picture.regionOfInterest)
+        arrangement: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill,
+        regionOfInterest: picture.regionOfInterest)
       try picture.pixels.withPixels { (view) throws(ImageError) in
         if image.scalar == .float32 {
           try sampler.sample(
