@@ -57,8 +57,8 @@ let package = Package(
     swift("KelvinThermal", "CKelvinDrivers", "CKelvinProfiles", "KelvinBasics", "KelvinMeasurements"),
     swift("KelvinReport", "KelvinBasics", "KelvinMeasurements", "KelvinThermal"),
     swift(
-      "KelvinRuntime", "CKelvinDrivers", "CKelvinProfiles", "KelvinBasics", "KelvinGraph", "KelvinPasses",
-      "KelvinDevices", "KelvinPlanning", "KelvinMeasurements"),
+      "KelvinRuntime", "CKelvinDrivers", "CKelvinProfiles", "KelvinBasics", "KelvinGraph", "KelvinDevices",
+      "KelvinPlanning", "KelvinMeasurements"),
     swift(
       "KelvinProfiler", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
       "KelvinThermal", "KelvinReport", "KelvinRuntime"),
@@ -71,17 +71,17 @@ let package = Package(
       "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinMeasurements",
       "KelvinRuntime", "KelvinFeatures"),
     swift(
-      "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
+      "Kelvin", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
       "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench",
       "KelvinFeatures", "KelvinEngine"),
-    swift("KelvinVision", "Kelvin", "KelvinGraph", "KelvinImages", "KelvinFeatures", "KelvinEngine"),
+    swift("KelvinVision", "Kelvin", "KelvinGraph"),
     .executableTarget(
       name: "kelvin",
       dependencies: [
         "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses",
         "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
         "KelvinThermal",
-        "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinFeatures", "KelvinEngine",
+        "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinEngine",
         argumentParser,
       ],
       swiftSettings: strict),
@@ -102,11 +102,11 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     test("KelvinBasicsTests", "KelvinBasics"),
     test(
-      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference",
-      "TestSupport"),
+      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages"),
     test(
-      "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference",
+      "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
+      "KelvinReference",
       "TestSupport"),
     test("KelvinFormatsTests", "KelvinBasics", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference"),
     test(
@@ -125,11 +125,12 @@ let package = Package(
     test(
       "KelvinReportTests", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "TestSupport"),
     test(
-      "KelvinRuntimeTests", "KelvinBasics", "KelvinRuntime", "KelvinGraph", "KelvinDevices", "KelvinNull",
+      "KelvinRuntimeTests", "KelvinBasics", "KelvinRuntime", "KelvinGraph", "KelvinDevices", "KelvinConformance",
+      "KelvinNull",
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "TestSupport"),
     test(
-      "KelvinProfilerTests", "KelvinBasics", "KelvinProfiler", "KelvinGraph", "KelvinDevices", "KelvinReference",
-      "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "TestSupport"),
+      "KelvinProfilerTests", "KelvinBasics", "KelvinProfiler", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
+      "KelvinMeasurements", "KelvinRuntime", "TestSupport"),
     test(
       "KelvinBenchTests", "KelvinBasics", "KelvinBench", "KelvinProfiler", "KelvinGraph", "KelvinDevices",
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
@@ -137,7 +138,7 @@ let package = Package(
     test(
       "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinFormats",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
-      "KelvinImages", "KelvinFeatures", "KelvinEngine", "TestSupport"),
+      "KelvinImages", "KelvinEngine", "TestSupport"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
     test("CommandTests", "kelvin", "KelvinBasics", "KelvinImages"),
   ],

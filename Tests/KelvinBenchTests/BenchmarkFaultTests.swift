@@ -7,6 +7,7 @@ import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 /// What happens when devices, processes or the user give up.

@@ -7,6 +7,7 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
+import TestSupport
 import Testing
 
 /// What a comparison hands to the page and to the trace.

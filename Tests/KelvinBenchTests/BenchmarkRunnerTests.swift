@@ -6,6 +6,7 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
+import TestSupport
 import Testing
 
 struct BenchmarkRunnerTests {

@@ -1,5 +1,6 @@
 import KelvinBench
 import KelvinMeasurements
+import TestSupport
 import Testing
 
 struct FrameSliceTests {

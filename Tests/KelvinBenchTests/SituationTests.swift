@@ -5,6 +5,7 @@ import KelvinPlanning
 import KelvinProfiler
 import KelvinReference
 import KelvinRuntime
+import TestSupport
 import Testing
 
 struct SituationTests {

@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import KelvinMeasurements
+import TestSupport
 import Testing
 
 @Suite("Trace export")

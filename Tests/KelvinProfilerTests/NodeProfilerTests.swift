@@ -7,6 +7,7 @@ import KelvinPlanning
 import KelvinProfiler
 import KelvinRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 struct NodeProfilerTests {

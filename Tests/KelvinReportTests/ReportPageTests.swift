@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinReport
+import TestSupport
 import Testing
 
 /// The report in a browser: at desktop and phone width, light and dark, with and without JavaScript.

@@ -1,5 +1,7 @@
 import KelvinMeasurements
 import KelvinReport
+import KelvinThermal
+import TestSupport
 import Testing
 
 @Suite("HTML report")

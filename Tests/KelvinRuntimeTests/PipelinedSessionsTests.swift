@@ -4,6 +4,7 @@ import KelvinPlanning
 import KelvinReference
 import KelvinRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 /// Computes as the reference does, and meets others on the way.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Kelvin
+import KelvinConformance
 import KelvinDevices
 import KelvinEngine
 import KelvinFormats

@@ -1,5 +1,6 @@
 import Kelvin
 import KelvinBasics
+import KelvinConformance
 import KelvinDevices
 import KelvinEngine
 import KelvinGraph

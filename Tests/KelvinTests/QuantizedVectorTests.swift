@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinConformance
 import KelvinDevices
 import KelvinEngine
 import KelvinFormats

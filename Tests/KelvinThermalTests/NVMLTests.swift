@@ -1,5 +1,6 @@
 import CFakeNVML
 import KelvinThermal
+import TestSupport
 import Testing
 
 /// A card by the real function table, over a library whose functions are real C functions.

@@ -1,5 +1,6 @@
 import Glibc
 import KelvinThermal
+import TestSupport
 import Testing
 
 @Suite("Sensors on fixture trees")

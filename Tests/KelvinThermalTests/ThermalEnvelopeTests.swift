@@ -1,5 +1,4 @@
 import FoundationEssentials
-import KelvinBench
 import KelvinMeasurements
 import KelvinThermal
 import Testing

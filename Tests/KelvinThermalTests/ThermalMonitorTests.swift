@@ -1,5 +1,6 @@
 import KelvinMeasurements
 import KelvinThermal
+import TestSupport
 import Testing
 
 @Suite("Thermal monitor")

@@ -1,8 +1,8 @@
 import Glibc
-package import KelvinBasics
+import KelvinBasics
 package import KelvinMeasurements
 package import KelvinReport
-package import KelvinThermal
+import KelvinThermal
 
 /// A report with everything in it: three devices, an unsupported layer, transfers, a throttling run.
 package enum ReportFixture {

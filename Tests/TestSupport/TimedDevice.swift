@@ -1,7 +1,7 @@
 package import KelvinDevices
 package import KelvinGraph
 package import KelvinMeasurements
-package import KelvinReference
+import KelvinReference
 package import KelvinRuntime
 import Synchronization
 

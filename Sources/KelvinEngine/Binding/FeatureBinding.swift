@@ -159,14 +159,3 @@ package struct FeatureBinding: Sendable {
     ModelError(.featureType, "input '\(feature.name)': \(reason)")
   }
 }
-
-extension Dimension {
-  package var isFlexible: Bool { if case .flexible = self { true } else { false } }
-
-  func accepts(_ size: Int) -> Bool {
-    switch self {
-    case .fixed(let fixed): size == fixed
-    case .flexible(_, let range, _): range.contains(size)
-    }
-  }
-}
