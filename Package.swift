@@ -114,10 +114,10 @@ let package = Package(
       "KelvinConformance", "KelvinReference", "KelvinCPU"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinBasics", "KelvinVulkan", "KelvinReference", "KelvinGraph",
-      "KelvinDevices", "KelvinConformance"),
+      "KelvinDevices", "KelvinConformance", "TestSupport"),
     test(
       "KelvinOpenCLTests", "KelvinBasics", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices",
-      "KelvinConformance"),
+      "KelvinConformance", "TestSupport"),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning"),
     test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "TestSupport"),

@@ -1,4 +1,5 @@
-internal import KelvinGraph
+package import KelvinDevices
+import KelvinGraph
 
 /// Cases that a kind of device does not run, and the reason it gives. Whatever is not listed in `all` must agree with
 /// the reference, and an entry that a device has outgrown is a fault as much as a gap that nobody wrote down.

@@ -1,11 +1,8 @@
 import Kelvin
 import KelvinConformance
 import KelvinDevices
-<<<<<<< HEAD
-import KelvinGraph
-=======
 import KelvinEngine
->>>>>>> 749b960 (Features and the engine have rooms of their own; the public face hands on to a predictor)
+import KelvinGraph
 import KelvinPasses
 import KelvinReference
 import KelvinRuntime
