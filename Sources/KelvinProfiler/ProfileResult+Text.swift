@@ -12,12 +12,12 @@ extension ProfileResult {
     var lines = ["\(model): precision \(precision), \(threadText)", profile.machine.summary, ""]
     lines += accountTable + [""] + checkTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit)
     lines += noiseLines + [""] + transferTable + corunLines + [""] + powerLines + [""] + estimateLines
-    if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(indent: "  ") } }
+    if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
     return lines
   }
 
   private var accountTable: [String] {
-    var table = TextTable(["One inference", "layers", "copies", "waits", "residual", "total", "p90", "n"])
+    var table = TextTable(numbers: ["One inference", "layers", "copies", "waits", "residual", "total", "p90", "n"])
     for run in devices {
       let account = run.account
       table.add([
@@ -26,13 +26,13 @@ extension ProfileResult {
         seconds(run.latency.p90), "\(run.latency.count)",
       ])
     }
-    return table.lines
+    return table.lines()
   }
 
   /// Layers, copies and waits of a prediction add up; this says how far from what a run without timers takes.
   private var checkTable: [String] {
     guard !checks.isEmpty else { return [] }
-    var table = TextTable(["Plan", "predicted", "measured", "error", "n", "", ""])
+    var table = TextTable(numbers: ["Plan", "predicted", "measured", "error", "n", "", ""])
     for check in checks {
       let nodes = check.nodesByDevice.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       table.add([
@@ -42,7 +42,7 @@ extension ProfileResult {
       ])
     }
     let hasMixed = checks.contains { $0.nodesByDevice.count > 1 && $0.label == "best plan" }
-    return table.lines
+    return table.lines()
       + (hasMixed || devices.count < 2
         ? [] : ["(no plan of several devices is predicted to be faster than one device)"])
   }
@@ -50,7 +50,7 @@ extension ProfileResult {
   private var startTable: [String] {
     let isBusyKnown = devices.contains { $0.busyCompile != nil }
     var table = TextTable(
-      ["Start", "compile", "cached", "first run"] + (isBusyKnown ? ["busy: compile", "first run"] : [])
+      numbers: ["Start", "compile", "cached", "first run"] + (isBusyKnown ? ["busy: compile", "first run"] : [])
         + ["nodes", "elsewhere"])
     for run in devices {
       table.add(
@@ -58,7 +58,7 @@ extension ProfileResult {
           + (isBusyKnown ? [run.busyCompile.map(seconds) ?? "—", run.busyFirstRun.map(seconds) ?? "—"] : [])
           + ["\(run.nodes)", "\(run.nodesElsewhere)"])
     }
-    return table.lines
+    return table.lines()
   }
 
   /// Which medians are less certain than asked for.
@@ -71,14 +71,14 @@ extension ProfileResult {
       let more = run.noisyNodes > 6 ? " and \(run.noisyNodes - 6) more" : ""
       return
         "(less certain than ± \(bound) on \(run.device.id): \(run.noisyNodes) of \(run.nodes) layers: \(names)\(more))"
-        .wrapped(indent: "  ")
+        .wrapped(hangingIndent: 2)
     }
   }
 
   /// What two devices gain by working at once.
   private var corunLines: [String] {
     guard !profile.corun.isEmpty else { return [] }
-    var table = TextTable(["At the same time", "gain", "", ""])
+    var table = TextTable(numbers: ["At the same time", "gain", "", ""])
     for pair in profile.corun {
       table.add([
         "\(pair.a) beside \(pair.b)", HumanReadable.significant(pair.factor) + " ×",
@@ -86,7 +86,7 @@ extension ProfileResult {
         pair.isNoisy ? "noisy" : "",
       ])
     }
-    return [""] + table.lines
+    return [""] + table.lines()
   }
 
   private func sharesSilicon(_ pair: CorunFactor) -> Bool {
@@ -96,18 +96,18 @@ extension ProfileResult {
   private var powerLines: [String] {
     devices.flatMap { run in
       ("power of \(run.device.id): \(HumanReadable.significant(run.power.idleWatts)) W idle, "
-        + "\(HumanReadable.significant(run.power.busyWatts)) W busy; \(run.power.source)").wrapped(indent: "  ")
+        + "\(HumanReadable.significant(run.power.busyWatts)) W busy; \(run.power.source)").wrapped(hangingIndent: 2)
     }
   }
 
   private var estimateLines: [String] {
-    devices.flatMap { "estimates for \($0.device.id): \($0.estimates.text)".wrapped(indent: "  ") }
+    devices.flatMap { "estimates for \($0.device.id): \($0.estimates.text)".wrapped(hangingIndent: 2) }
   }
 
   private var weightLines: [String] {
     guard var report = devices.first?.weights else { return [] }
     report.packed = devices.flatMap { run in run.weights.packed.filter { $0.device == run.device.id } }
-    return "weights: \(report.text)".wrapped(indent: "  ")
+    return "weights: \(report.text)".wrapped(hangingIndent: 2)
   }
 
   private func layerTable(_ limit: Int?) -> [String] {
@@ -117,7 +117,7 @@ extension ProfileResult {
       func least(_ row: NodeRow) -> Double { row.costs.values.map(\.seconds).min() ?? 0 }
       shown = nodes.sorted { least($0) > least($1) }.prefix(limit).map { $0 }
     }
-    var table = TextTable(["Layer", "op"] + ids)
+    var table = TextTable(numbers: ["Layer", "op"] + ids)
     for row in shown {
       let fastest = row.costs.values.map(\.seconds).min()
       table.add(
@@ -128,7 +128,7 @@ extension ProfileResult {
               + (cost.seconds == fastest && ids.count > 1 ? "*" : " ")
           })
     }
-    var lines = table.lines
+    var lines = table.lines()
     lines.append("(* the fastest device, ~ less certain than asked for)")
     if shown.count < nodes.count {
       lines.append("(the \(shown.count) costliest of \(nodes.count) layers; --verbose shows all)")
@@ -138,7 +138,7 @@ extension ProfileResult {
 
   private var transferTable: [String] {
     guard !transfers.isEmpty else { return [] }
-    var table = TextTable(["Transfer", "each", "per second", "4 KiB", "1 MiB", ""])
+    var table = TextTable(numbers: ["Transfer", "each", "per second", "4 KiB", "1 MiB", ""])
     for transfer in transfers {
       let cost = transfer.cost
       table.add([
@@ -148,7 +148,7 @@ extension ProfileResult {
         (transfer.isShared ? "shared memory" : "") + (cost.isNoisy ? " noisy" : ""),
       ])
     }
-    return table.lines
+    return table.lines()
   }
 
   private static func shortened(_ name: String) -> String {

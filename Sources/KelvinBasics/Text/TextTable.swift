@@ -1,64 +1,95 @@
-/// Columns for a terminal: the first to the left, the others to the right, as wide as they need to be.
+/// Aligned columns of text: as wide as they need to be, or as there is room for.
 package struct TextTable {
-  private var rows: [[String]]
+  package struct Column: Sendable {
+    package enum Alignment: Sendable { case left, right }
 
-  package init(_ header: [String]) { rows = [header] }
-
-  package mutating func add(_ row: [String]) { rows.append(row) }
-
-  /// Columns that are empty or "—" in every row but the header are left out.
-  package var lines: [String] { lines(without: []) }
-
-  /// At most `width` columns wide: those named are left out one after the other, then first cells lose their ends.
-  package func lines(width: Int, leavingOut droppable: [String]) -> [String] {
-    var hidden: Set<String> = []
-    var result = lines(without: hidden)
-    for title in droppable where result.contains(where: { $0.count > width }) {
-      hidden.insert(title)
-      result = lines(without: hidden)
+    /// What gives way in a text that is too long for its column.
+    package enum Cut: Sendable {
+      case end, middle
+      /// Most of the beginning: the ends tell more, as with paths and the names of layers.
+      case beginning
     }
-    let excess = (result.map(\.count).max() ?? 0) - width
-    guard excess > 0 else { return result }
-    var shorter = self
-    let room = max(8, (rows.map { $0[0].count }.max() ?? 0) - excess)
-    shorter.rows = rows.map { row in
-      [row[0].count > room ? "\(row[0].prefix(room - 1))…" : row[0]] + row.dropFirst()
+
+    package var title: String
+    package var alignment: Alignment
+    /// The least width this column may shrink to; nil keeps its text whole.
+    package var minimum: Int?
+    package var cut: Cut
+    /// Whether the column is left out where all its cells are empty or "—".
+    package var vanishes: Bool
+
+    package init(
+      _ title: String, _ alignment: Alignment = .left, shrinksTo minimum: Int? = nil, cut: Cut = .middle,
+      vanishes: Bool = false
+    ) {
+      self.title = title
+      self.alignment = alignment
+      self.minimum = minimum
+      self.cut = cut
+      self.vanishes = vanishes
     }
-    return shorter.lines(without: hidden)
   }
 
-  private func lines(without hidden: Set<String>) -> [String] {
-    let header = rows.first ?? []
-    let columns = header.indices.filter { column in
-      column == 0
-        || !hidden.contains(header[column]) && rows.dropFirst().contains { !["", "—"].contains($0[column]) }
+  private let columns: [Column]
+  /// Each row's cells, and remarks that stand on lines of their own below it.
+  private var rows: [(cells: [String], remarks: [String])] = []
+  private static let gap = 2
+
+  package init(_ columns: Column...) { self.columns = columns }
+  package init(_ columns: [Column]) { self.columns = columns }
+
+  /// A table of numbers: names to the left, which lose their ends where there is no room, and columns to the right,
+  /// which vanish where there is nothing in them.
+  package init(numbers titles: [String]) {
+    columns = titles.enumerated().map { index, title in
+      index == 0 ? Column(title, shrinksTo: 8, cut: .end) : Column(title, .right, vanishes: true)
     }
-    let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    return rows.map { row in
+  }
+
+  package mutating func add(_ cells: String...) { add(cells) }
+
+  /// - Parameter remarks: text for which no column has room.
+  package mutating func add(_ cells: [String], remarks: [String] = []) {
+    precondition(cells.count == columns.count, "\(columns.count) cells make a row, got \(cells.count)")
+    rows.append((cells, remarks))
+  }
+
+  /// One line for the titles, unless there are none, and one or more for each row.
+  ///
+  /// - Parameters:
+  ///   - width: of a line at most, where columns can be cut that far.
+  ///   - droppable: titles of columns that are left out before any is cut, one after the other.
+  package func lines(width: Int = .max, leavingOut droppable: [String] = []) -> [String] {
+    var shown = columns.indices.filter { index in
+      !columns[index].vanishes || rows.contains { !["", "—"].contains($0.cells[index]) }
+    }
+    var widths = columns.indices.map { index in
+      max(columns[index].title.count, rows.map { $0.cells[index].count }.max() ?? 0)
+    }
+    func excess() -> Int { shown.reduce(-Self.gap) { $0 + widths[$1] + Self.gap } - width }
+    for title in droppable where excess() > 0 { shown.removeAll { columns[$0].title == title } }
+    while excess() > 0 {
+      let shrinkable = shown.filter { widths[$0] > (columns[$0].minimum ?? .max) }
+      guard let widest = shrinkable.max(by: { widths[$0] < widths[$1] }) else { break }
+      widths[widest] -= 1
+    }
+    func line(_ cells: [String]) -> String {
       var line = ""
-      for (column, width) in zip(columns, widths) {
-        let blank = String(repeating: " ", count: width - row[column].count)
-        line += column == 0 ? row[column] + blank : "  " + blank + row[column]
+      for index in shown {
+        let column = columns[index]
+        let text = cells[index].cut(column.cut, to: widths[index])
+        let padding = String(repeating: " ", count: widths[index] - text.count)
+        line += line.isEmpty && index == shown.first ? "" : String(repeating: " ", count: Self.gap)
+        line += column.alignment == .left ? text + padding : padding + text
       }
       while line.last == " " { line.removeLast() }
       return line
     }
-  }
-}
-
-extension String {
-  /// The text in lines of at most `width` characters, broken at spaces; lines after the first begin with `indent`.
-  package func wrapped(to width: Int = 80, indent: String = "") -> [String] {
-    var lines: [String] = []
-    var line = ""
-    for word in split(separator: " ") {
-      if !line.isEmpty, line.count + 1 + word.count > width {
-        lines.append(line)
-        line = indent + word
-      } else {
-        line += line.isEmpty || line == indent ? "\(word)" : " \(word)"
-      }
+    var lines = columns.allSatisfy(\.title.isEmpty) ? [] : [line(columns.map(\.title))]
+    for row in rows {
+      lines.append(line(row.cells))
+      lines += row.remarks.flatMap { $0.wrapped(to: width, indent: 4) }
     }
-    return line.isEmpty ? lines : lines + [line]
+    return lines
   }
 }

@@ -8,17 +8,19 @@ extension BenchmarkResult {
   /// What `kelvin bench` prints for people, line by line: starts, warm latency, the load that goes on, the verdict.
   package var lines: [String] {
     var lines =
-      "\(model.name): \(workload.description)".wrapped(indent: "  ") + machine.summary.wrapped(indent: "  ") + [""]
+      "\(model.name): \(workload.description)".wrapped(hangingIndent: 2) + machine.summary.wrapped(hangingIndent: 2) + [
+        ""
+      ]
     lines += startTable
     if configurations.contains(where: { $0.warm != nil }) { lines += [""] + warmTable }
     if configurations.contains(where: { $0.sustained != nil }) { lines += [""] + sustainedTable }
     for configuration in configurations {
       guard let weights = configuration.weights else { continue }
-      lines += "weights for \(configuration.label): \(weights.text)".wrapped(indent: "  ")
+      lines += "weights for \(configuration.label): \(weights.text)".wrapped(hangingIndent: 2)
     }
     for configuration in configurations {
       guard let failure = configuration.failure else { continue }
-      lines += "\(configuration.label) failed: \(failure)".wrapped(indent: "  ")
+      lines += "\(configuration.label) failed: \(failure)".wrapped(hangingIndent: 2)
     }
     let decays = configurations.compactMap { configuration in
       configuration.sustained?.fit.map { fit in
@@ -27,22 +29,22 @@ extension BenchmarkResult {
           + (isDisturbed ? "; the processors were contended meanwhile, so this need not be heat" : "")
       }
     }
-    if !decays.isEmpty { lines += ["", "Over time"] + decays.flatMap { "- \($0)".wrapped(indent: "  ") } }
+    if !decays.isEmpty { lines += ["", "Over time"] + decays.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
     let trials = configurations.filter { $0.trial != nil }
     for configuration in trials { lines += [""] + Self.trialTable(configuration) }
     let actions = configurations.flatMap { configuration in
       (configuration.sustained?.actions ?? []).map { "\(configuration.label) at \(text($0.at)): \($0.text)" }
     }
-    if !actions.isEmpty { lines += ["", "Governor"] + actions.flatMap { "- \($0)".wrapped(indent: "  ") } }
+    if !actions.isEmpty { lines += ["", "Governor"] + actions.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
     let energies = configurations.compactMap { configuration in
       configuration.sustained?.joulesPerInference.map {
         "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ"
       }
     }
     if !energies.isEmpty {
-      lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(indent: "  ")
+      lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(hangingIndent: 2)
     }
-    lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(indent: "  ") }
+    lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
     lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
     if let simulation { lines += [""] + simulation.lines }
     return lines
@@ -50,7 +52,7 @@ extension BenchmarkResult {
 
   /// Times to the first answer: with nothing cached, and with what was cached, its parts beside it.
   private var startTable: [String] {
-    var table = TextTable(["Starts", "cold", "cached", "launch", "load", "compile", "first"])
+    var table = TextTable(numbers: ["Starts", "cold", "cached", "launch", "load", "compile", "first"])
     for configuration in configurations {
       table.add([
         mark(configuration), text(configuration.coldTotal), text(configuration.total),
@@ -63,7 +65,7 @@ extension BenchmarkResult {
 
   /// Further inferences, and how right they are. `claimed` is the 90th percentile as MLPerf's early stopping allows it.
   private var warmTable: [String] {
-    var table = TextTable(["Warm", "n", "p50", "p90", "claimed", "p99", "top-1", "largest Δ", "mean Δ"])
+    var table = TextTable(numbers: ["Warm", "n", "p50", "p90", "claimed", "p99", "top-1", "largest Δ", "mean Δ"])
     for configuration in configurations {
       guard let warm = configuration.warm else { continue }
       let agreement = configuration.agreement
@@ -79,7 +81,7 @@ extension BenchmarkResult {
   }
 
   private var sustainedTable: [String] {
-    var table = TextTable([
+    var table = TextTable(numbers: [
       workload.kind == .stream ? "Stream" : "Throughput", "rate", "p50", "p90", "p99", "dropped", "first", "last",
       "drift", "heat",
     ])
@@ -94,12 +96,12 @@ extension BenchmarkResult {
     }
     let sources = Set(configurations.map(\.thermalSource)).subtracting([""]).sorted()
     return table.lines(width: 80, leavingOut: ["p99", "drift"])
-      + sources.flatMap { "heat from: \($0)".wrapped(indent: "  ") }
+      + sources.flatMap { "heat from: \($0)".wrapped(hangingIndent: 2) }
   }
 
   private static func trialTable(_ configuration: ConfigurationResult) -> [String] {
     guard let trial = configuration.trial else { return [] }
-    var table = TextTable(["Plans tried for '\(configuration.label)'", "predicted", "measured p50", "n"])
+    var table = TextTable(numbers: ["Plans tried for '\(configuration.label)'", "predicted", "measured p50", "n"])
     for (index, entry) in trial.entries.enumerated() {
       table.add([
         (index == trial.chosen ? "* " : "  ") + entry.label, HumanReadable.seconds(entry.predicted),

@@ -13,7 +13,7 @@ extension StreamComparison {
   package var sentences: [String] { crossovers.map(sentence) + verdict }
 
   private func list(_ title: String, _ entries: [String]) -> [String] {
-    entries.isEmpty ? [] : ["", title] + entries.flatMap { "- \($0)".wrapped(indent: "  ") }
+    entries.isEmpty ? [] : ["", title] + entries.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
   }
 
   private var heading: [String] {
@@ -44,12 +44,12 @@ extension StreamComparison {
     }
     func lines(without hidden: Set<String>, label: Int) -> [String] {
       let shown = header.indices.filter { !hidden.contains(header[$0]) }
-      var table = TextTable(shown.map { header[$0] })
+      var table = TextTable(numbers: shown.map { header[$0] })
       for row in rows {
         let name = row[0].count > label ? row[0].prefix(label - 1) + "…" : row[0][...]
         table.add([String(name)] + shown.dropFirst().map { row[$0] })
       }
-      return table.lines
+      return table.lines()
     }
     for hidden: Set<String> in [[], ["p90"], ["p90", "lost"]] {
       let full = lines(without: hidden, label: .max)

@@ -73,6 +73,6 @@ extension WhatIf {
     ]
     if let note { lines.append("Its figures: \(note)") }
     lines += reasons.map { "- \($0)" }
-    return lines.map { $0.wrapped(to: Console.width) } + [""]
+    return lines.map { $0.paragraph() } + [""]
   }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Kelvin
+import KelvinBasics
 import KelvinBench
 import KelvinDevices
 import KelvinEngine
@@ -59,7 +60,7 @@ final class FreshStarts: BenchmarkStarter {
       precision: configuration.request.precision.rawValue, threads: threads,
       isDeterministic: options.isDeterministic,
       cacheDirectory: options.cacheDirectory == nil ? nil : "\(cache)/kelvin", inputs: inputs)
-    try OutputFile.write(Array(try JSONEncoder().encode(request)), to: file)
+    try OutputFile.write(Array(try JSONText.encode(request)), to: file)
     do {
       let (bytes, began) = try ChildProcess.run(
         [StartCommand.name, file], environment: Self.driverCaches("\(cache)/drivers"), timeout: Self.timeout,
