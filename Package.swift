@@ -40,72 +40,107 @@ let package = Package(
     c("CKelvinDrivers"),
     c("CKelvinShaders"),
     c("CKelvinProfiles"),
-    swift("KelvinGraph"),
+    swift("KelvinBasics"),
+    swift("KelvinGraph", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers"),
     swift("KelvinPasses", "KelvinGraph"),
     swift("KelvinFormats", "KelvinGraph"),
     swift("KelvinDevices", "KelvinGraph"),
-    swift("KelvinReference", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinReference", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinCPU", "CKelvinKernels", "CKelvinDrivers", "KelvinGraph", "KelvinDevices"),
     swift("KelvinVulkan", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices"),
     swift("KelvinOpenCL", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices"),
     swift("KelvinNull", "KelvinGraph", "KelvinDevices"),
-    swift("KelvinPlanning"),
-    swift("KelvinProfiling", "CKelvinDrivers", "CKelvinProfiles"),
+    swift("KelvinPlanning", "KelvinBasics"),
+    swift("KelvinMeasurements", "KelvinBasics"),
+    swift("KelvinThermal", "CKelvinDrivers", "CKelvinProfiles", "KelvinBasics", "KelvinMeasurements"),
+    swift("KelvinReport", "KelvinBasics", "KelvinMeasurements", "KelvinThermal"),
     swift(
-      "KelvinRuntime", "CKelvinDrivers", "CKelvinProfiles", "KelvinGraph", "KelvinPasses", "KelvinDevices",
-      "KelvinPlanning", "KelvinProfiling"),
-    swift("KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime"),
+      "KelvinRuntime", "CKelvinDrivers", "CKelvinProfiles", "KelvinBasics", "KelvinGraph", "KelvinDevices",
+      "KelvinPlanning", "KelvinMeasurements"),
     swift(
-      "Kelvin", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices", "KelvinReference",
-      "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinNull", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime",
-      "KelvinBenchmark"),
-    swift("KelvinVision", "Kelvin", "KelvinGraph", "KelvinImages"),
+      "KelvinProfiler", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
+      "KelvinThermal", "KelvinReport", "KelvinRuntime"),
+    swift(
+      "KelvinBench", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
+      "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler"),
+    swift("KelvinFeatures", "KelvinGraph", "KelvinImages"),
+    swift(
+      "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices",
+      "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinMeasurements",
+      "KelvinRuntime", "KelvinFeatures"),
+    swift(
+      "Kelvin", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
+      "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench",
+      "KelvinFeatures", "KelvinEngine"),
+    swift("KelvinVision", "Kelvin", "KelvinGraph"),
     .executableTarget(
       name: "kelvin",
       dependencies: [
-        "Kelvin", "KelvinVision", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses", "KelvinDevices",
-        "KelvinReference", "KelvinPlanning", "KelvinProfiling", "KelvinRuntime", "KelvinBenchmark", argumentParser,
+        "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses",
+        "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
+        "KelvinThermal",
+        "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinEngine",
+        argumentParser,
       ],
       swiftSettings: strict),
-    test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
     .executableTarget(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
-    .target(
-      name: "TestSupport", dependencies: ["CMutexForTSan", "KelvinGraph", "KelvinDevices", "KelvinReference"],
-      path: "Tests/TestSupport", swiftSettings: strict),
-    test("KelvinGraphTests", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
-    test("KelvinPassesTests", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinReference", "TestSupport"),
-    test(
-      "KelvinRuntimeTests", "KelvinRuntime", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinNull",
-      "KelvinReference",
-      "KelvinPlanning", "KelvinProfiling", "TestSupport"),
-    test(
-      "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinGraph", "KelvinFormats", "KelvinPasses",
-      "KelvinDevices",
-      "KelvinReference", "KelvinRuntime", "KelvinPlanning", "KelvinImages", "TestSupport"),
-    test(
-      "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices",
-      "TestSupport"),
-    test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices", "TestSupport"),
-    test("CommandTests", "kelvin", "KelvinImages"),
-    test("KelvinFormatsTests", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference"),
-    test("KelvinPlanningTests", "KelvinPlanning"),
-    test(
-      "KelvinBenchmarkTests", "KelvinBenchmark", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinPlanning",
-      "KelvinProfiling", "KelvinRuntime"),
-    test("KelvinImagesTests", "KelvinImages"),
-    test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
-    test("KelvinProfilingTests", "CFakeNVML", "KelvinProfiling"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    .target(
+      name: "TestSupport",
+      dependencies: [
+        "CMutexForTSan", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinMeasurements",
+        "KelvinThermal", "KelvinReport", "KelvinRuntime",
+      ],
+      path: "Tests/TestSupport", swiftSettings: strict),
+    test("KelvinBasicsTests", "KelvinBasics"),
     test(
-      "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference",
-      "KelvinCPU"),
+      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference"),
+    test("KelvinImagesTests", "KelvinBasics", "KelvinImages"),
+    test(
+      "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
+      "KelvinReference",
+      "TestSupport"),
+    test("KelvinFormatsTests", "KelvinBasics", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference"),
+    test(
+      "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinBasics", "KelvinGraph", "KelvinDevices",
+      "KelvinConformance", "KelvinReference", "KelvinCPU"),
+    test(
+      "KelvinVulkanTests", "CKelvinShaders", "KelvinBasics", "KelvinVulkan", "KelvinReference", "KelvinGraph",
+      "KelvinDevices", "KelvinConformance", "TestSupport"),
+    test(
+      "KelvinOpenCLTests", "KelvinBasics", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices",
+      "KelvinConformance", "TestSupport"),
+    test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
+    test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning"),
+    test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "TestSupport"),
+    test("KelvinThermalTests", "CFakeNVML", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "TestSupport"),
+    test(
+      "KelvinReportTests", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "TestSupport"),
+    test(
+      "KelvinRuntimeTests", "KelvinBasics", "KelvinRuntime", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
+      "KelvinNull",
+      "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "TestSupport"),
+    test(
+      "KelvinProfilerTests", "KelvinBasics", "KelvinProfiler", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
+      "KelvinMeasurements", "KelvinRuntime", "TestSupport"),
+    test(
+      "KelvinBenchTests", "KelvinBasics", "KelvinBench", "KelvinProfiler", "KelvinGraph", "KelvinDevices",
+      "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
+      "TestSupport"),
+    test(
+      "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinFormats",
+      "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
+      "KelvinImages", "KelvinEngine", "TestSupport"),
+    test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
+    test("CommandTests", "kelvin", "KelvinBasics", "KelvinImages"),
   ],
   cLanguageStandard: .gnu2x
 )
@@ -116,8 +151,8 @@ if Context.environment["KELVIN_FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "KelvinBenchmark", "KelvinDevices", "KelvinFormats", "KelvinGraph", "KelvinImages", "KelvinPasses",
-        "KelvinPlanning", "KelvinProfiling", "KelvinReference",
+        "KelvinBench", "KelvinDevices", "KelvinFormats", "KelvinGraph", "KelvinImages", "KelvinMeasurements",
+        "KelvinPasses", "KelvinPlanning", "KelvinReference", "KelvinThermal",
       ],
       path: "Tests/Fuzz",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],

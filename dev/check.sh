@@ -11,10 +11,23 @@ while IFS= read -r line; do complain "over 500 lines: $line"; done < <(
 while IFS= read -r line; do complain "Foundation instead of FoundationEssentials: $line"; done < <(
   git grep -nE '^(public |package )?import Foundation$' -- Sources || true)
 while IFS= read -r line; do complain "planning knows only values: $line"; done < <(
-  git grep -nE '^(public |package )?import Kelvin' -- Sources/KelvinPlanning || true)
+  git grep -nE '^(public |package )?import Kelvin' -- Sources/KelvinPlanning | grep -v 'import KelvinBasics$' || true)
+while IFS= read -r line; do complain "a library imports the conformance cases: $line"; done < <(
+  git grep -nE 'import KelvinConformance$' -- 'Sources/Kelvin*' || true)
 for device in CPU Vulkan OpenCL Reference Null; do
   while IFS= read -r line; do complain "a device imports another: $line"; done < <(
     git grep -nE '^(public |package )?import Kelvin(CPU|Vulkan|OpenCL|Reference|Null)$' -- "Sources/Kelvin$device" || true)
+done
+# An operator, and its kernel on each device, lie in the file of the operator's name.
+for operator in $(sed -n 's/^  \(.*\)\.self,$/\1/p' Sources/KelvinGraph/Operators/Catalog.swift); do
+  grep -qs "struct $operator:" "Sources/KelvinGraph/Operators/$operator.swift" \
+    || complain "operator $operator does not lie in KelvinGraph/Operators/$operator.swift"
+done
+for device in Reference CPU Vulkan OpenCL; do
+  for operator in $(sed -n 's/^  table\.add\(.*\)()$/\1/p' "Sources/Kelvin$device/Kernels/Catalog.swift"); do
+    grep -qs "func add$operator()" "Sources/Kelvin$device/Kernels/$operator.swift" \
+      || complain "the kernel of $operator does not lie in Kelvin$device/Kernels/$operator.swift"
+  done
 done
 if command -v glslc > /dev/null; then dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"; fi
 # Documentation, where there is a release build whose modules are newer than the sources.

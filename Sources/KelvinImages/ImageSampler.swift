@@ -6,7 +6,7 @@
 /// so the tensor holds the bias there. Alpha is not read.
 package struct ImageSampler: Hashable, Sendable {
   /// The order of a tensor's elements in memory.
-  package enum Layout: Hashable, Sendable {
+  package enum Arrangement: Hashable, Sendable {
     /// Channel, row, column (CHW).
     case planar
     /// Row, column, channel (HWC).
@@ -16,7 +16,7 @@ package struct ImageSampler: Hashable, Sendable {
   package var width: Int
   package var height: Int
   package var order: ChannelOrder
-  package var layout: Layout
+  package var arrangement: Arrangement
   package var cropAndScale: ImageCropAndScale
   /// The part of the upright picture to read; nil is all of it.
   package var regionOfInterest: PixelRect?
@@ -25,14 +25,14 @@ package struct ImageSampler: Hashable, Sendable {
   ///   - width: columns of the target, positive.
   ///   - height: rows of the target, positive.
   package init(
-    width: Int, height: Int, order: ChannelOrder = .rgb, layout: Layout = .planar,
+    width: Int, height: Int, order: ChannelOrder = .rgb, arrangement: Arrangement = .planar,
     cropAndScale: ImageCropAndScale = .scaleToFill, regionOfInterest: PixelRect? = nil
   ) {
     precondition(width > 0 && height > 0)
     self.width = width
     self.height = height
     self.order = order
-    self.layout = layout
+    self.arrangement = arrangement
     self.cropAndScale = cropAndScale
     self.regionOfInterest = regionOfInterest
   }
@@ -119,7 +119,7 @@ package struct ImageSampler: Hashable, Sendable {
   }
 
   private var strides: (pixel: Int, channel: Int) {
-    layout == .planar ? (1, width * height) : (order.count, 1)
+    arrangement == .planar ? (1, width * height) : (order.count, 1)
   }
 
   @inline(__always)

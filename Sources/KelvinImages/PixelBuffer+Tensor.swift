@@ -43,7 +43,7 @@ extension PixelBuffer {
       throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to scale a picture to")
     }
     let sampler = ImageSampler(
-      width: width, height: height, order: target == .gray8 ? .grayscale : .rgb, layout: .interleaved,
+      width: width, height: height, order: target == .gray8 ? .grayscale : .rgb, arrangement: .interleaved,
       cropAndScale: cropAndScale)
     var bytes = [UInt8](repeating: 0, count: count)
     let failure: ImageError? = bytes.withUnsafeMutableBufferPointer { bytes in

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import KelvinBasics
 
 /// A plan as a file: what `kelvin plan --json` prints, `plan --save` writes and `--plan` takes back.
 ///
@@ -149,10 +150,8 @@ package struct Plan: Hashable, Sendable {
 
   /// The document, keys sorted, readable.
   package func json() throws(PlanningError) -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     do {
-      return try encoder.encode(self)
+      return try JSONText.encode(self)
     } catch {
       throw PlanningError(.invalidNumber, "plan", "cannot be written: \(error)")
     }

@@ -1,7 +1,7 @@
 package import KelvinDevices
 package import KelvinGraph
+import KelvinMeasurements
 package import KelvinPlanning
-import KelvinProfiling
 
 /// A function of a model, its graph ready to be placed, on the devices of a machine.
 package struct ModelContext: Sendable {

@@ -1,6 +1,7 @@
+import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
-package import KelvinProfiling
+package import KelvinMeasurements
 
 /// One caller's inferences with a compiled model: its memory, and its recordings on every device.
 ///

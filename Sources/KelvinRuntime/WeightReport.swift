@@ -1,6 +1,6 @@
+import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
-import KelvinProfiling
 
 /// How much memory the weights of a graph take in each of their forms.
 package struct WeightReport: Hashable, Sendable, Encodable {

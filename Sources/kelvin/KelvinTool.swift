@@ -1,6 +1,6 @@
 import ArgumentParser
 import Kelvin
-import KelvinProfiling
+import KelvinMeasurements
 
 /// The command line. DESIGN: "Command line contract".
 @main

@@ -1,3 +1,4 @@
+import KelvinBasics
 import Testing
 
 /// Model files that are not what they claim to be: one clear error, status 65, never a crash.
@@ -106,7 +107,7 @@ import Testing
 
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
   func damagedBytesEndInAnAnswerOrAnError(seed: UInt64) {
-    var random = Random(seed)
+    var random = SeededGenerator(seed: seed)
     let folder = TemporaryFolder()
     var bytes = TemporaryFolder.read(Kelvin.digits)
     // Damage lies where structure is: at the beginning, in the nodes, or at the end.
@@ -116,20 +117,5 @@ import Testing
     }
     let result = Kelvin.run("plan", folder.write(bytes, "damaged.onnx"), "--json")
     #expect(result.status == 0 || (result.status == 65 && result.errorLines.count == 1), "seed \(seed): \(result)")
-  }
-}
-
-/// A small reproducible generator (SplitMix64).
-struct Random {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

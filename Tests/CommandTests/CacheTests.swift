@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 import Testing
 
 /// The compiled cache may be full, read-only, broken or half written: the answer stays right and nothing is lost.
@@ -64,7 +65,7 @@ import Testing
 
   @Test func beingKilledAtAnyMomentSpoilsNothing() throws {
     let seed = UInt64.random(in: .min ... .max)
-    var random = Random(seed)
+    var random = SeededGenerator(seed: seed)
     let expected = try expected
     for round in 0..<12 {
       let folder = TemporaryFolder()

@@ -1,3 +1,4 @@
+import KelvinBasics
 import Testing
 
 /// `kelvin plan --problem` against every placement there is.
@@ -85,7 +86,7 @@ private struct SmallProblem {
   var outputs: Set<Int>
 
   init(seed: UInt64) {
-    var random = Random(seed)
+    var random = SeededGenerator(seed: seed)
     func number(_ range: Range<Int>) -> Int { range.lowerBound + Int(random.next() % UInt64(range.count)) }
     devices = (0..<number(2..<4)).map { "d\($0)" }
     let count = number(2..<6)

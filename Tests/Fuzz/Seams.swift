@@ -1,14 +1,15 @@
 import FoundationEssentials
 import Glibc
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
 import KelvinFormats
 import KelvinGraph
 import KelvinImages
+import KelvinMeasurements
 import KelvinPasses
 import KelvinPlanning
-import KelvinProfiling
 import KelvinReference
+import KelvinThermal
 
 /// A place where bytes from outside come in.
 struct Seam: Sendable {
@@ -71,11 +72,11 @@ struct Seam: Sendable {
 
   static let plan = Seam("plan", PlanningError.self) { bytes in _ = try Plan(json: Data(bytes)) }
 
-  static let profile = Seam("profile", ProfilingError.self) { bytes in
+  static let profile = Seam("profile", MeasurementError.self) { bytes in
     _ = try MeasuredProfile(json: Array(bytes), document: "profile.json").json()
   }
 
-  static let envelope = Seam("envelope", ProfilingError.self) { bytes in
+  static let envelope = Seam("envelope", MeasurementError.self) { bytes in
     _ = try ThermalEnvelope(json: Array(bytes), document: "envelope.json").model()
   }
 

@@ -1,5 +1,7 @@
 import CAllocationCounter
+import KelvinBasics
 import KelvinCPU
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference

@@ -1,4 +1,6 @@
+import KelvinBasics
 import KelvinCPU
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference

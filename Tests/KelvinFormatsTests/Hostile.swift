@@ -1,23 +1,10 @@
 import Glibc
+import KelvinBasics
 import KelvinFormats
 import KelvinGraph
 import KelvinPasses
 import KelvinReference
 import Testing
-
-/// SplitMix64: a seed gives the same mutations everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 /// How a model that may be hostile ended: every way but these is a failure of the test.
 enum Ending: Equatable { case graph, refused }

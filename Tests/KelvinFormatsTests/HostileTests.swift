@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinFormats
 import KelvinGraph
 import KelvinPasses

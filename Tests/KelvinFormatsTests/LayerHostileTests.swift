@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinBasics
 import KelvinFormats
 import KelvinGraph
 import Testing

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinImages
 import Testing
 
@@ -63,7 +64,7 @@ struct BadFiles {
     let file = try ImageFile.encode(try gradient(24, 17), as: encoding)
     var refused = 0
     for seed in 0..<300 {
-      var random = Seeded(seed)
+      var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
       var mutant = file
       for _ in 0..<Int.random(in: 1...6, using: &random) {
         let at = Int.random(in: 0..<mutant.count, using: &random)

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinImages
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 
   /// Runs of every length up to a few hundred, and noise between them.
   private static func indices(_ count: Int, seed: Int) -> [UInt8] {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     var indices: [UInt8] = []
     while indices.count < count {
       let length = [1, 2, 3, 4, 5, 11, 18, 35, 131, 257, 258, 259, 260, 600].randomElement(using: &random) ?? 1
@@ -19,7 +20,7 @@ import Testing
 
   @Test(.enabled(if: decoderMissing == nil, "libvips is not installed"), arguments: 0..<25)
   func areReadBackByLibvips(seed: Int) throws {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     let (width, height) = (Int.random(in: 1...700, using: &random), Int.random(in: 1...40, using: &random))
     let indices = Self.indices(width * height, seed: seed)
     let colors = Self.palette(256)

@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 import KelvinImages
 import Testing
 
@@ -49,7 +50,7 @@ struct DamagedPictures {
     var refused: [ImageError.Code: Int] = [:]
     var slowest = (seconds: 0.0, name: "")
     for seed in 0..<Self.count {
-      var random = Seeded(seed)
+      var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
       let name = "\(PictureVectors.names[seed % files.count]), seed \(seed)"
       let mutant = Self.damage(
         files[seed % files.count], files[(seed * 7 + 1) % files.count], &random)

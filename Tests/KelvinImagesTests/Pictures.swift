@@ -1,23 +1,9 @@
 import Glibc
+import KelvinBasics
 import KelvinImages
 
-/// A fixed sequence per seed (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  init(_ seed: Int) { state = UInt64(truncatingIfNeeded: seed) }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-}
-
 func noise(_ width: Int, _ height: Int, _ format: PixelFormat, seed: Int) throws -> PixelBuffer {
-  var random = Seeded(seed)
+  var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
   let count = width * height * format.channelCount
   let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
   return try PixelBuffer(width: width, height: height, format: format, bytes: bytes)

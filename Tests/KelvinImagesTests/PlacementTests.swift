@@ -39,7 +39,7 @@ import Testing
     for (index, item) in Self.cases.enumerated() {
       let n = item.numbers
       let sampler = ImageSampler(
-        width: n[7], height: n[8], layout: .interleaved, cropAndScale: item.cropAndScale,
+        width: n[7], height: n[8], arrangement: .interleaved, cropAndScale: item.cropAndScale,
         regionOfInterest: PixelRect(x: n[3], y: n[4], width: n[5], height: n[6]))
       let orientation = try #require(ImageOrientation(rawValue: n[2]))
       let got = try samples(sampler, try Self.stored(n[0], n[1]), orientation)

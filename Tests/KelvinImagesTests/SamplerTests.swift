@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinImages
 import Testing
 
@@ -71,14 +72,14 @@ private struct Definition {
 
 @Suite struct Sampler {
   @Test(arguments: 0..<40) func matchesItsDefinition(seed: Int) throws {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     func size() -> Int { [1, 2, 3, 7, 13, 17, 31, 64].randomElement(using: &random) ?? 1 }
     let format = PixelFormat.allCases.randomElement(using: &random) ?? .rgb8
     let picture = try noise(size(), size(), format, seed: seed)
     for orientation in ImageOrientation.allCases {
       for cropAndScale in ImageCropAndScale.allCases {
         let order = ChannelOrder.allCases.randomElement(using: &random) ?? .rgb
-        let layout: ImageSampler.Layout = Bool.random(using: &random) ? .planar : .interleaved
+        let arrangement: ImageSampler.Arrangement = Bool.random(using: &random) ? .planar : .interleaved
         var upright = Definition(picture).upright(orientation.rawValue)
         var region: PixelRect?
         if Bool.random(using: &random) {
@@ -92,7 +93,7 @@ private struct Definition {
         }
         if cropAndScale.rotates { upright = upright.counterClockwise }
         let sampler = ImageSampler(
-          width: size(), height: size(), order: order, layout: layout, cropAndScale: cropAndScale,
+          width: size(), height: size(), order: order, arrangement: arrangement, cropAndScale: cropAndScale,
           regionOfInterest: region)
         let got = try samples(sampler, picture, orientation)
         let worst = difference(got, sampler, upright)
@@ -120,7 +121,7 @@ private struct Definition {
         let rounding = sampler.order == .grayscale ? 0.5 : 0
         for (c, value) in expected.enumerated() {
           let pixel = y * sampler.width + x
-          let at = sampler.layout == .planar ? c * area + pixel : pixel * expected.count + c
+          let at = sampler.arrangement == .planar ? c * area + pixel : pixel * expected.count + c
           worst = max(worst, abs(Double(got[at]) - value) - rounding)
         }
       }

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinPlanning
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
   func recoversCoefficientsFromNoisySamplesWithAnOutlier(combination: Roofline.Combination) throws {
     let truth = Roofline(
       overheadSeconds: 5e-6, operationsPerSecond: 4e10, bytesPerSecond: 8e9, combination: combination)
-    var random = Seeded(90_000)
+    var random = SeededGenerator(seed: 90_000)
     var samples = (0..<60).map { _ in
       let operations = Double.random(in: 1e4...5e7, using: &random)
       let bytes = Double.random(in: 1e3...5e6, using: &random)
@@ -69,7 +70,7 @@ import Testing
 
   /// Two families, one ten times as fast as the other: neither is described by what both have in common.
   @Test func familiesAreFittedApart() throws {
-    var random = Seeded(4_711)
+    var random = SeededGenerator(seed: 4_711)
     let samples = (0..<40).map { index in
       let operations = Double.random(in: 1e6...1e8, using: &random)
       let rate = index.isMultiple(of: 2) ? 1e11 : 1e10
@@ -87,7 +88,7 @@ import Testing
 
   /// Seconds without any law: an error measured on the samples that were fitted would look better than it is.
   @Test func theLeaveOneOutErrorIsThatOfNodesNotSeen() throws {
-    var random = Seeded(815)
+    var random = SeededGenerator(seed: 815)
     let samples = (0..<5).map { _ in
       FamilySample(
         family: "softmax",

@@ -29,7 +29,7 @@ import Testing
     #expect(solution.limitedBy == "cpu")
     #expect(solution.method == .exact)
     #expect(
-      solution.remark == "cpu limits the rate: 0.125 frames/s; one inference at a time would reach 0.0833 frames/s")
+      solution.remark == "cpu limits the rate: 0.125 frames/s; one inference at a time would reach 0.083 frames/s")
   }
 
   /// One piece of silicon: its load is the serial sum, 11 on `gpu` alone with its copies, 12 split, 16 on `cpu`.
@@ -51,7 +51,7 @@ import Testing
     #expect(tight.limitedBy == "power")
     #expect(
       tight.remark
-        == "power-bound: 0.05 frames/s; the fastest plan (0.125 frames/s while cool) would sustain only 0.02 frames/s")
+        == "power-bound: 0.050 frames/s; the fastest plan (0.125 frames/s while cool) would sustain only 0.020 frames/s")
     let ample = try problem("sustained", ", \"power\": {\"idleWatts\": 1, \"sustainableWatts\": 101}").solve()
     #expect(ample.placement == ["a": "gpu", "b": "cpu"])
     #expect(ample.remark == "cpu limits the rate, not power: 0.125 frames/s")

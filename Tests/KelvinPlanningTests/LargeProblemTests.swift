@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinPlanning
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
   static func graph(_ count: Int, reach: Int, devices: Int, latency: ClosedRange<Double>, seed: UInt64) throws
     -> PlanningProblem
   {
-    var random = Seeded(seed)
+    var random = SeededGenerator(seed: seed)
     let names = (0..<devices).map { "d\($0)" }
     var transfers: [PlanningProblem.Transfer] = []
     for from in names {

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinPlanning
 import Testing
 
@@ -64,7 +65,7 @@ import Testing
     var limited = 0
     var infeasible = 0
     for seed in UInt64(130_000)..<130_600 {
-      var random = Seeded(seed)
+      var random = SeededGenerator(seed: seed)
       let count = Int.random(in: 2...8, using: &random)
       var nodes: [PlanningProblem.Node] = []
       for i in 0..<count {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinBasics
 import KelvinPlanning
 import Testing
 
@@ -37,7 +38,7 @@ import Testing
   @Test func survivesDamage() throws {
     let bytes = Array(try plan().json())
     let replacements = Array("{}[]\",:0-9eE.null".utf8)
-    var random = Seeded(71_000)
+    var random = SeededGenerator(seed: 71_000)
     var (read, refused) = (0, 0)
     for _ in 0..<2_000 {
       var damaged = bytes

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinBasics
 import KelvinPlanning
 import Testing
 
@@ -124,7 +125,7 @@ import Testing
   }
 
   @Test func survivesDamagedBytesAndDeepNesting() {
-    var random = Seeded(70_000)
+    var random = SeededGenerator(seed: 70_000)
     let bytes = Array(Golden.relay.utf8)
     let replacements = Array("{}[]\",:0-9eE.null".utf8)
     var read = 0

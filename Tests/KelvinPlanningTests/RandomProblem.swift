@@ -1,28 +1,16 @@
 import FoundationEssentials
+import KelvinBasics
 import KelvinPlanning
-
-/// SplitMix64.
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 /// A random `--problem` document. Every cost is a multiple of 1/1024 so that sums are exact.
 struct RandomProblem {
-  var random: Seeded
+  var random: SeededGenerator
   let devices: [String]
   var pins: [String: String] = [:]
   var excludes: [String] = []
 
   init(seed: UInt64, devices: Int) {
-    random = Seeded(seed)
+    random = SeededGenerator(seed: seed)
     self.devices = ["cpu", "vulkan:0", "opencl:0", "npu"].prefix(devices).map { $0 }
   }
 

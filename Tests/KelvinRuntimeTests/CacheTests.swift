@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinRuntime

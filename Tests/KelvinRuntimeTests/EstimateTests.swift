@@ -1,7 +1,7 @@
 import KelvinDevices
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 import Testing
 

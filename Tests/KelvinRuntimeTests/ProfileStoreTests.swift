@@ -1,7 +1,7 @@
 import FoundationEssentials
 import KelvinDevices
 import KelvinGraph
-import KelvinProfiling
+import KelvinMeasurements
 import KelvinRuntime
 import Testing
 

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import KelvinDevices
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 import KelvinReference
 import KelvinRuntime
 import Synchronization

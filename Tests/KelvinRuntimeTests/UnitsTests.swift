@@ -1,8 +1,8 @@
 import KelvinDevices
 import KelvinGraph
+import KelvinMeasurements
 import KelvinNull
 import KelvinPlanning
-import KelvinProfiling
 import KelvinReference
 import KelvinRuntime
 import TestSupport

@@ -1,5 +1,6 @@
 import Kelvin
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
 import KelvinReference

@@ -1,7 +1,9 @@
 import FoundationEssentials
 import Glibc
 import Kelvin
+import KelvinConformance
 import KelvinDevices
+import KelvinEngine
 import KelvinFormats
 import KelvinGraph
 import KelvinPasses

@@ -1,5 +1,7 @@
 import Kelvin
+import KelvinConformance
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinPasses
 import KelvinReference

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Kelvin
 import KelvinDevices
+import KelvinEngine
 import KelvinFormats
 import KelvinGraph
 import KelvinPlanning

@@ -1,5 +1,8 @@
 import Kelvin
+import KelvinBasics
+import KelvinConformance
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
 import KelvinReference

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Kelvin
+import KelvinConformance
 import KelvinDevices
+import KelvinEngine
 import KelvinFormats
 import KelvinGraph
 import KelvinPasses

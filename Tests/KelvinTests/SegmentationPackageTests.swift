@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinPlanning

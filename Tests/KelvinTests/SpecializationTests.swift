@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Kelvin
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime

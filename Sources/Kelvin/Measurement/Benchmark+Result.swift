@@ -1,8 +1,11 @@
 public import FoundationEssentials
-import KelvinBenchmark
+import KelvinBench
+public import KelvinFeatures
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinReport
 import KelvinRuntime
+import KelvinThermal
 
 extension Benchmark {
   /// What a comparison found.
@@ -28,11 +31,11 @@ extension Benchmark {
     ///
     /// - Throws: `ModelError` with code `io` where the file cannot be written.
     public func savePlan(to url: URL) throws(ModelError) {
-      try MeasurementFile.write(try ModelError.wrapping { try result.bestPlan.json() } + [0x0A], to: url)
+      try MeasurementFile.write(try ModelError.measuring { try result.bestPlan.json() } + [0x0A], to: url)
     }
 
     /// Everything as one JSON document; seconds, bytes and joules.
-    public func json() throws(ModelError) -> Data { try ModelError.wrapping { try result.json() } }
+    public func json() throws(ModelError) -> Data { try ModelError.measuring { try result.json() } }
 
     /// Every sample as a table with a line of titles.
     public func csv() -> String { result.csv() }

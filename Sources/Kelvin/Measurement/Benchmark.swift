@@ -1,7 +1,10 @@
 public import FoundationEssentials
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
+import KelvinFeatures
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
@@ -103,7 +106,7 @@ public struct Benchmark: Hashable, Sendable {
       compared.append(
         BenchmarkConfiguration(label: candidate.label, request: options.request, plan: options.plan))
     }
-    return try ModelError.wrapping {
+    return try ModelError.measuring {
       let loaded = subject.loaded
       let readOptions = subject.options
       var options = BenchmarkOptions()

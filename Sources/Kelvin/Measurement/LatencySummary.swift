@@ -1,4 +1,4 @@
-import KelvinProfiling
+import KelvinMeasurements
 
 /// A number that was measured, and how far it can be trusted.
 public struct Interval: Hashable, Sendable {

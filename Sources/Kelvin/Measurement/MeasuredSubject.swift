@@ -1,4 +1,6 @@
 import FoundationEssentials
+import KelvinEngine
+import KelvinFeatures
 import KelvinFormats
 import KelvinGraph
 import KelvinRuntime

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinFeatures
 
 /// Files that measuring leaves.
 enum MeasurementFile {

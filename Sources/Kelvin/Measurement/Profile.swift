@@ -1,8 +1,12 @@
 public import FoundationEssentials
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
+public import KelvinEngine
+public import KelvinFeatures
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinProfiler
+import KelvinReport
 import KelvinRuntime
 
 /// What every layer of a model costs on every device, and every copy between devices: what a `Profiler` measured.

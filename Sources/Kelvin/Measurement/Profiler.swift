@@ -1,7 +1,10 @@
 public import FoundationEssentials
-import KelvinBenchmark
 import KelvinDevices
+import KelvinEngine
+import KelvinFeatures
 import KelvinGraph
+import KelvinMeasurements
+import KelvinProfiler
 import KelvinRuntime
 
 /// Measures every layer of a model on every device, with its real shapes and packed weights, and what copies between
@@ -78,7 +81,7 @@ public struct Profiler: Hashable, Sendable {
       devices
         ?? deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id))
     let subject = try MeasuredSubject(url, configuration, input)
-    return try ModelError.wrapping {
+    return try ModelError.measuring {
       var options = ProfilerOptions()
       options.budget = budget
       options.bound = bound

@@ -1,6 +1,9 @@
 import Dispatch
 public import FoundationEssentials
-import KelvinProfiling
+import KelvinEngine
+public import KelvinFeatures
+import KelvinMeasurements
+import KelvinThermal
 import Synchronization
 
 /// Watches the machine's heat with the best source it has, and names that source: temperature sensors with their
@@ -17,7 +20,7 @@ import Synchronization
 /// }
 /// ```
 public final class ThermalMonitor: Sendable {
-  private let monitor: Mutex<KelvinProfiling.ThermalMonitor>
+  private let monitor: Mutex<KelvinThermal.ThermalMonitor>
   private let began = ContinuousClock.now
 
   /// Names of the machine classes that Kelvin knows, by the power that they sustain.
@@ -33,7 +36,7 @@ public final class ThermalMonitor: Sendable {
     let chosen = try ModelError.wrapping {
       try envelope.map { try ThermalEnvelope(named: $0) } ?? .assumed(for: MachineDescription(files))
     }
-    monitor = Mutex(KelvinProfiling.ThermalMonitor(files: files, envelope: chosen))
+    monitor = Mutex(KelvinThermal.ThermalMonitor(files: files, envelope: chosen))
   }
 
   /// Looks at the machine now. Two looks give more than one: power, utilisation and contention are means of the time

@@ -1,4 +1,4 @@
-import KelvinProfiling
+import KelvinThermal
 
 /// How hot the machine runs, with the meaning of Apple's `ProcessInfo.ThermalState`.
 ///
@@ -19,12 +19,12 @@ public enum ThermalState: Int, Hashable, Sendable, Comparable, CaseIterable, Cus
   public static func < (a: ThermalState, b: ThermalState) -> Bool { a.rawValue < b.rawValue }
 
   /// `nominal`, `fair`, `serious` or `critical`.
-  public var description: String { KelvinProfiling.ThermalState(self).name }
+  public var description: String { KelvinThermal.ThermalState(self).name }
 
-  init(_ state: KelvinProfiling.ThermalState) { self = ThermalState(rawValue: state.rawValue) ?? .nominal }
+  init(_ state: KelvinThermal.ThermalState) { self = ThermalState(rawValue: state.rawValue) ?? .nominal }
 }
 
-extension KelvinProfiling.ThermalState {
+extension KelvinThermal.ThermalState {
   init(_ state: Kelvin.ThermalState) { self = Self(rawValue: state.rawValue) ?? .nominal }
 }
 

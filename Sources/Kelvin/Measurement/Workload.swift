@@ -1,5 +1,6 @@
 public import FoundationEssentials
-import KelvinBenchmark
+import KelvinBench
+public import KelvinFeatures
 
 /// What a model is asked to do while it is measured.
 public struct Workload: Hashable, Sendable, CustomStringConvertible {
@@ -13,26 +14,26 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
     case throughput
   }
 
-  var value: KelvinBenchmark.Workload
+  var value: KelvinBench.Workload
 
   /// A workload by its name (`one-shot`, `stream`, `throughput`), or by the path of its file.
   ///
   /// - Throws: `ModelError` with code `parameters` where there is none of that name, or the file is not a workload.
   public init(named name: String) throws(ModelError) {
-    value = try ModelError.wrapping { try KelvinBenchmark.Workload(named: name) }
+    value = try ModelError.measuring { try KelvinBench.Workload(named: name) }
   }
 
   /// A workload from a file, as `Profiles/workloads/` has them.
   ///
   /// - Throws: `ModelError` with code `parameters` where the file cannot be read or means nothing.
   public init(contentsOf url: URL) throws(ModelError) {
-    value = try ModelError.wrapping {
-      try KelvinBenchmark.Workload(named: url.path.hasPrefix("/") ? url.path : "./\(url.path)")
+    value = try ModelError.measuring {
+      try KelvinBench.Workload(named: url.path.hasPrefix("/") ? url.path : "./\(url.path)")
     }
   }
 
-  private init(_ kind: KelvinBenchmark.Workload.Kind) {
-    value = workloads.first { $0.kind == kind } ?? KelvinBenchmark.Workload(name: kind.rawValue, kind: kind)
+  private init(_ kind: KelvinBench.Workload.Kind) {
+    value = workloads.first { $0.kind == kind } ?? KelvinBench.Workload(name: kind.rawValue, kind: kind)
   }
 
   /// One photo, then more: complete starts, then warm inferences by the rules of MLPerf's SingleStream scenario.

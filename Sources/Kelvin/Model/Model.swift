@@ -1,4 +1,6 @@
 public import FoundationEssentials
+import KelvinEngine
+public import KelvinFeatures
 package import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
@@ -26,12 +28,9 @@ public final class Model: Sendable {
   public let remarks: [String]
 
   /// The function that predictions call, with its features in the model's own terms.
-  package var function: Function { loaded.function }
+  package var function: Function { predictor.loaded.function }
 
-  private let loaded: LoadedModel
-  let binding: FeatureBinding
-  private let standard: SessionPool
-  let specializations: SpecializationCache<[String: Shape], SessionPool>
+  let predictor: Predictor
 
   /// Loads an `.mlpackage`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks the calling
   /// thread.
@@ -53,19 +52,18 @@ public final class Model: Sendable {
     contentsOf url: URL, _ configuration: ModelConfiguration, _ observer: CompiledModel.Observer
   ) throws(ModelError) {
     let options = try configuration.options()
-    (loaded, standard, computePlan) = try ModelError.wrapping {
+    let limit = configuration.optimizationHints.specializationLimit
+    (predictor, computePlan) = try ModelError.wrapping {
       let loaded = try LoadedModel(path: url.path, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
       let explanation = try loaded.explain()
-      return (
-        loaded, SessionPool(try loaded.compile(explanation, observer: observer)), try ComputePlan(loaded, explanation)
-      )
+      let compiled = try loaded.compile(explanation, observer: observer)
+      return (Predictor(loaded, compiled, specializationLimit: limit), try ComputePlan(loaded, explanation))
     }
+    let loaded = predictor.loaded
     self.url = url
     self.configuration = configuration
-    binding = FeatureBinding(function: loaded.function)
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)
-    specializations = SpecializationCache(limit: configuration.optimizationHints.specializationLimit)
     remarks =
       loaded.remarks + (loaded.context.cache?.directory.complaint.map { ["nothing is kept between runs: \($0)"] } ?? [])
   }
@@ -98,7 +96,7 @@ public final class Model: Sendable {
   public func prediction(
     from input: some FeatureProvider, options: PredictionOptions = PredictionOptions()
   ) throws(ModelError) -> DictionaryFeatureProvider {
-    try predict(input, options, nil)
+    try predictor.predict(input, options.outputBackings, nil)
   }
 
   /// One prediction, without blocking the calling task's thread.
@@ -111,44 +109,7 @@ public final class Model: Sendable {
     from input: some FeatureProvider, options: PredictionOptions = PredictionOptions()
   ) async throws(ModelError) -> DictionaryFeatureProvider {
     try await BlockingWork.run { (cancellation) throws(ModelError) -> DictionaryFeatureProvider in
-      try self.predict(input, options, cancellation)
+      try self.predictor.predict(input, options.outputBackings, cancellation)
     }
-  }
-
-  func predict(
-    _ input: some FeatureProvider, _ options: PredictionOptions, _ cancellation: Cancellation?
-  ) throws(ModelError) -> DictionaryFeatureProvider {
-    let values = try binding.values(input)
-    let shapes = try binding.shapes(values)
-    return try ModelError.wrapping {
-      let pool = try pool(for: shapes, cancellation)
-      let backings = try OutputBackings(options.outputBackings, binding, pool.model.graph)
-      return try pool.withSession(backings.memory, cancellation) { session in
-        try binding.write(values, to: session)
-        try session.run(cancellation)
-        return try binding.read(session, backings: backings)
-      }
-    }
-  }
-
-  /// The compiled form for these sizes, made at their first use and kept for the latest few.
-  private func pool(for shapes: [String: Shape], _ cancellation: Cancellation?) throws -> SessionPool {
-    let graph = standard.model.graph
-    let isStandard = shapes.allSatisfy { name, shape in
-      graph.inputs.contains { graph[$0].name == name && graph[$0].type.shape == shape }
-    }
-    if isStandard { return standard }
-    return try specializations.value(for: shapes, cancellation) {
-      let specialized = try loaded.with(shapes: shapes)
-      let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
-      return SessionPool(try specialized.compile(specialized.explain(), observer: observer))
-    }
-  }
-
-  /// How many predictions of a batch are made at a time: one for each core, and one more where another device works
-  /// while the host prepares the next.
-  var batchWidth: Int {
-    let usesOthers = Set(standard.model.placement.values).contains { $0 != standard.model.host }
-    return min(SessionPool.limit, max(loaded.options.request.threads, 1) + (usesOthers ? 1 : 0))
   }
 }

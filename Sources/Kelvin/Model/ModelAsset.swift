@@ -1,4 +1,6 @@
 public import FoundationEssentials
+import KelvinEngine
+public import KelvinFeatures
 import KelvinFormats
 import KelvinGraph
 

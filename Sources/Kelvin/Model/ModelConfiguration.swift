@@ -1,8 +1,11 @@
 public import FoundationEssentials
+import KelvinEngine
+import KelvinFeatures
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
+import KelvinThermal
 
 /// How a model is to be loaded and run.
 public struct ModelConfiguration: Hashable, Sendable {

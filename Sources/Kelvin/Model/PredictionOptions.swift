@@ -1,3 +1,5 @@
+public import KelvinFeatures
+
 /// How a prediction is made.
 public struct PredictionOptions: Sendable {
   /// Where outputs are written, by name.
@@ -11,12 +13,4 @@ public struct PredictionOptions: Sendable {
 
   /// The default options: outputs in memory of their own.
   public init() {}
-}
-
-/// Memory for an output.
-public enum OutputBacking: Sendable {
-  /// Memory for an array.
-  case multiArray(MultiArray)
-  /// Memory for a picture.
-  case pixelBuffer(PixelBacking)
 }

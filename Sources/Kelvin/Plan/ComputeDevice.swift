@@ -1,4 +1,5 @@
 import KelvinDevices
+public import KelvinEngine
 import KelvinRuntime
 
 /// A device that models may run on.

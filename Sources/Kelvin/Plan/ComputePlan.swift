@@ -1,9 +1,13 @@
 public import FoundationEssentials
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
+public import KelvinFeatures
 import KelvinGraph
+import KelvinMeasurements
 package import KelvinPlanning
-import KelvinProfiling
+import KelvinProfiler
+import KelvinReport
 import KelvinRuntime
 
 /// Which device runs each operation of a model, what it costs there and elsewhere, and why.

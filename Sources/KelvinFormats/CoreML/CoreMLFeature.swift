@@ -6,8 +6,8 @@ struct CoreMLFeature {
     case int64, double, string
     case image(CoreMLImage)
     case array(CoreMLArray)
-    case dictionary(FeatureType.KeyType)
-    case sequence(FeatureType.KeyType)
+    case dictionary(FeatureKind.KeyType)
+    case sequence(FeatureKind.KeyType)
     case state(CoreMLArray)
     case unknown
   }

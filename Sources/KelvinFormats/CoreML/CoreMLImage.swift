@@ -29,7 +29,7 @@ struct CoreMLImage {
   }
 
   /// The layout, nil for a colour space that is not known.
-  var layout: ImageFeature.Layout? {
+  var layout: ImageFeature.ColorLayout? {
     typealias Space = CoreMLSchema.ImageFeatureType.ColorSpace
     return switch colorSpace {
     case Space.grayscale, Space.grayscaleFloat16: .grayscale

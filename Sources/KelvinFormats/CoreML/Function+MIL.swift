@@ -102,7 +102,7 @@ extension Feature {
 
   private static func type(
     _ kind: CoreMLFeature.Kind, named name: String, _ type: MILType, file: String
-  ) throws(FormatError) -> FeatureType {
+  ) throws(FormatError) -> FeatureKind {
     func malformed(_ reason: String) -> FormatError {
       FormatError(.malformed, file: file, place: "feature '\(name)'", reason)
     }
@@ -135,7 +135,7 @@ extension Feature {
 
   private static func tensor(
     _ array: CoreMLArray, named name: String, _ type: MILType, _ malformed: (String) -> FormatError
-  ) throws(FormatError) -> FeatureType {
+  ) throws(FormatError) -> FeatureKind {
     typealias Number = CoreMLSchema.ArrayFeatureType.ArrayDataType
     let described: ScalarType?
     switch array.dataType {

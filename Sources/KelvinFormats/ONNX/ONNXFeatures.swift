@@ -23,7 +23,7 @@ struct ONNXFeatures {
 
   private static func tensorType(
     _ value: ONNXValueInfo, isInput: Bool, file: String
-  ) throws(FormatError) -> FeatureType {
+  ) throws(FormatError) -> FeatureKind {
     let place = "\(isInput ? "input" : "output") '\(value.name)'"
     guard let number = value.elementType else {
       throw FormatError(.unsupported, file: file, place: place, offset: value.offset, "it is not a tensor")
@@ -52,7 +52,7 @@ struct ONNXFeatures {
   /// The image that a `[N, 3 or 1, H, W]` input takes by the model's `Image.…` metadata, or nil.
   ///
   /// Reference: ONNX, `docs/MetadataProps.md`.
-  private static func image(_ type: FeatureType, _ metadata: [String: String]) -> FeatureType? {
+  private static func image(_ type: FeatureKind, _ metadata: [String: String]) -> FeatureKind? {
     guard let format = metadata["Image.BitmapPixelFormat"]?.lowercased(),
       case .tensor(let scalar, let dimensions) = type, scalar.isFloatingPoint, dimensions.count == 4,
       case .fixed(let channels) = dimensions[1], case .fixed(let height) = dimensions[2],
@@ -62,7 +62,7 @@ struct ONNXFeatures {
     case .fixed(1), .flexible: break
     default: return nil
     }
-    let layout: ImageFeature.Layout
+    let layout: ImageFeature.ColorLayout
     switch channels {
     case 1 where format.hasPrefix("gray"): layout = .grayscale
     case 3 where format.hasPrefix("rgb"): layout = .rgb
@@ -90,7 +90,7 @@ struct ONNXFeatures {
     guard let position = fitting.count == 1 ? fitting[0] : probable.count == 1 ? probable[0] : nil else { return }
     let taken = Set(outputs.map(\.name))
     guard !taken.contains("classLabel"), !taken.contains("classLabel_probs") else { return }
-    let keys: FeatureType.KeyType
+    let keys: FeatureKind.KeyType
     switch labels {
     case .strings: keys = .string
     case .integers: keys = .int64

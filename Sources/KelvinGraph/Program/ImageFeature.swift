@@ -1,6 +1,6 @@
 /// How an image becomes a tensor, or a tensor an image.
 package struct ImageFeature: Sendable, Hashable {
-  package enum Layout: String, Sendable, Hashable {
+  package enum ColorLayout: String, Sendable, Hashable {
     case rgb, bgr, grayscale
 
     package var channelCount: Int { self == .grayscale ? 1 : 3 }
@@ -34,7 +34,7 @@ package struct ImageFeature: Sendable, Hashable {
   package var width: Int
   package var height: Int
   package var sizes: Sizes
-  package var layout: Layout
+  package var layout: ColorLayout
   /// The type of the tensor that enters the graph.
   package var scalar: ScalarType
   /// What the graph expects of a pixel `p` in 0…255: `scale · p + bias` for each channel of the layout.
@@ -42,7 +42,7 @@ package struct ImageFeature: Sendable, Hashable {
   package var bias: [Float]
 
   package init(
-    width: Int, height: Int, sizes: Sizes = .fixed, layout: Layout, scalar: ScalarType = .float32,
+    width: Int, height: Int, sizes: Sizes = .fixed, layout: ColorLayout, scalar: ScalarType = .float32,
     scale: [Float]? = nil, bias: [Float]? = nil
   ) {
     self.width = width

@@ -58,7 +58,7 @@ package protocol GraphSource: Sendable {
 /// An input or output of a function.
 package struct Feature: Sendable, Hashable {
   package var name: String
-  package var type: FeatureType
+  package var type: FeatureKind
   package var isOptional: Bool
   /// The author's words.
   package var summary: String
@@ -68,7 +68,7 @@ package struct Feature: Sendable, Hashable {
   package var allowedShapes: [Shape]
 
   package init(
-    name: String, type: FeatureType, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil,
+    name: String, type: FeatureKind, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil,
     allowedShapes: [Shape] = []
   ) {
     self.name = name
@@ -80,7 +80,8 @@ package struct Feature: Sendable, Hashable {
   }
 }
 
-package enum FeatureType: Sendable, Hashable {
+/// What a feature holds, and the sizes it may have.
+package enum FeatureKind: Sendable, Hashable {
   case tensor(ScalarType, [Dimension])
   /// An image, which enters the graph as a `[1, C, H, W]` tensor with values 0…255 (or as `ImageFeature.range` says).
   case image(ImageFeature)

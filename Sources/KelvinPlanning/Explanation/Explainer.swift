@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// What a goal's search found, in the numbers that explanations are made of. Costs are the goal's: seconds that it
 /// minimises.
 struct GoalAnswer {
@@ -83,7 +85,7 @@ struct Explainer {
       }), answer.here[node * index.deviceCount + cheapest] < here
     else { return "cheapest here" }
     let name = problem.devices[cheapest]
-    let saved = durationText(here - answer.here[node * index.deviceCount + cheapest])
+    let saved = HumanReadable.seconds(here - answer.here[node * index.deviceCount + cheapest])
     guard let regret = regret(node, on: cheapest) else { return "kept: moving costs more than it saves" }
     if regret == 0, answer.solution.method == .approximate {
       return "kept: no better plan was found (\(name) would save \(saved) here)"
@@ -91,7 +93,7 @@ struct Explainer {
     let most = answer.hasExactTotals ? "" : "up to "
     switch problem.goal {
     case .latency, .oneShot:
-      let added = durationText(here - answer.here[node * index.deviceCount + cheapest] + regret)
+      let added = HumanReadable.seconds(here - answer.here[node * index.deviceCount + cheapest] + regret)
       return
         "kept: moving costs more than it saves (\(name) would save \(saved) here and add \(most)\(added) elsewhere)"
     case .throughput, .sustained:
@@ -100,7 +102,7 @@ struct Explainer {
           + "and \(answer.solution.limitedBy ?? "another resource") limits the rate)"
       }
       return "kept: moving costs more than it saves (\(name) would save \(saved) here "
-        + "and add \(most)\(durationText(regret)) to every frame)"
+        + "and add \(most)\(HumanReadable.seconds(regret)) to every frame)"
     }
   }
 

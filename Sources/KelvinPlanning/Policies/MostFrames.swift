@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// Maximises the frames per second of a pipelined stream: sessions overlap, so the resource with the largest load sets the
 /// rate. See `Loads` for what occupies which resource, and `BalanceSearch` for how the largest load is minimised.
 package struct MostFrames: Policy {
@@ -25,8 +27,8 @@ package struct MostFrames: Policy {
     }
     var solution = solution
     solution.remark =
-      "\(limit) limits the rate: \(rateText(rate)); one inference at a time would reach "
-      + rateText(1 / solution.predicted)
+      "\(limit) limits the rate: \(HumanReadable.framesPerSecond(rate)); one inference at a time would reach "
+      + HumanReadable.framesPerSecond(1 / solution.predicted)
     return solution
   }
 }

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// Maximises the frames per second that can go on for hours: `min(1 / bottleneck, spareWatts / joules)`, with
 /// `spareWatts` the sustainable power above idle. One over it is the largest of the resources' loads and of
 /// `joules / spareWatts`, so that this is `MostFrames` with one load more.
@@ -30,13 +32,13 @@ package struct Sustained: Policy {
     let sustained = loads.sum(fastest.placement, fastest.evaluation).max() ?? 0
     let theirs = sustained > 0 ? 1 / sustained : .infinity
     if solution.limitedBy != "power" {
-      solution.remark = "\(bottleneck.resource) limits the rate, not power: \(rateText(rate))"
+      solution.remark = "\(bottleneck.resource) limits the rate, not power: \(HumanReadable.framesPerSecond(rate))"
     } else if theirs >= rate * (1 - 1e-6) {
-      solution.remark = "power-bound: \(rateText(rate)); the fastest plan sustains no more"
+      solution.remark = "power-bound: \(HumanReadable.framesPerSecond(rate)); the fastest plan sustains no more"
     } else {
       solution.remark =
-        "power-bound: \(rateText(rate)); the fastest plan (\(rateText(fastest.peak > 0 ? 1 / fastest.peak : .infinity)) "
-        + "while cool) would sustain only \(rateText(theirs))"
+        "power-bound: \(HumanReadable.framesPerSecond(rate)); the fastest plan (\(HumanReadable.framesPerSecond(fastest.peak > 0 ? 1 / fastest.peak : .infinity)) "
+        + "while cool) would sustain only \(HumanReadable.framesPerSecond(theirs))"
     }
     return solution
   }

@@ -19,14 +19,14 @@ extension ReferenceTable {
 extension QuantizationAxis {
   /// For each element of a tensor, in row-major order, the place of its scale and zero point.
   func places(_ shape: Shape) -> [Int] {
-    let layout = layout(shape)
+    let strides = strides(shape)
     var places: [Int] = []
     places.reserveCapacity(shape.count)
-    for outer in 0..<layout.outer {
-      for index in 0..<layout.length {
-        for inner in 0..<layout.inner {
+    for outer in 0..<strides.outer {
+      for index in 0..<strides.length {
+        for inner in 0..<strides.inner {
           places.append(
-            outer * layout.outerStride + index / layout.block * layout.stride + inner * layout.innerStride)
+            outer * strides.outerStride + index / strides.block * strides.stride + inner * strides.innerStride)
         }
       }
     }

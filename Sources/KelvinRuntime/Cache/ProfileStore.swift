@@ -1,6 +1,6 @@
 package import KelvinDevices
 import KelvinGraph
-package import KelvinProfiling
+package import KelvinMeasurements
 
 /// The measurements of this machine, kept for the user between processes.
 package struct ProfileStore: Sendable {
@@ -18,7 +18,7 @@ package struct ProfileStore: Sendable {
   /// with that reason.
   package func load(devices: [DeviceInfo]) -> (profile: MeasuredProfile?, remarks: [String]) {
     guard let bytes = directory.read(Self.name) else { return (nil, []) }
-    do throws(ProfilingError) {
+    do throws(MeasurementError) {
       let profile = try MeasuredProfile(json: bytes.withUnsafeBytes { Array($0) }, document: Self.name)
       let stale = profile.staleness(
         kelvinVersion: kelvinVersion, machine: MachineDescription(SystemFiles()), devices: devices.map(\.identity))
@@ -34,12 +34,12 @@ package struct ProfileStore: Sendable {
   ///
   /// - Returns: what the user should know: why stored measurements could not be kept. Those of a file that cannot be
   ///   read are left beside the new one.
-  package func save(_ profile: MeasuredProfile) throws(ProfilingError) -> [String] {
-    try directory.locking(Self.name) { () throws(ProfilingError) -> [String] in
+  package func save(_ profile: MeasuredProfile) throws(MeasurementError) -> [String] {
+    try directory.locking(Self.name) { () throws(MeasurementError) -> [String] in
       var merged = profile
       var remarks: [String] = []
       if let stored = directory.read(Self.name) {
-        do throws(ProfilingError) {
+        do throws(MeasurementError) {
           merged = try MeasuredProfile(json: stored.withUnsafeBytes { Array($0) }, document: Self.name).merging(profile)
         } catch {
           stored.withUnsafeBytes { _ = directory.write(Self.rejectedName, [$0]) }

@@ -1,6 +1,6 @@
 import KelvinDevices
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 
 extension CostSheet {
   /// The planning problem of nodes whose costs are known: links, resources, memory, start and power added.

@@ -1,7 +1,7 @@
 package import KelvinDevices
 package import KelvinGraph
+package import KelvinMeasurements
 package import KelvinPlanning
-package import KelvinProfiling
 import Synchronization
 
 /// What nodes and transfers cost: measured where a profile has them, estimated where not.

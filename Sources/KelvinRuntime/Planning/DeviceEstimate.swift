@@ -1,6 +1,7 @@
+import KelvinBasics
 import KelvinDevices
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 
 /// How the costs of one device are estimated where they were not measured.
 struct DeviceEstimate: Sendable {

@@ -1,6 +1,6 @@
 import KelvinDevices
+package import KelvinMeasurements
 package import KelvinPlanning
-package import KelvinProfiling
 
 /// Plans a graph that a profile describes, with the profile's own costs: no model and no device are needed.
 package struct ProfilePlanner {

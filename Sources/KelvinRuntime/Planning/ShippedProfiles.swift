@@ -1,6 +1,6 @@
 import CKelvinProfiles
 package import KelvinDevices
-package import KelvinProfiling
+package import KelvinMeasurements
 import Synchronization
 
 /// The profiles under `Profiles/devices/`, embedded: measured ones stand in for devices of their class that nobody has
@@ -35,8 +35,8 @@ package struct ShippedProfiles: Sendable {
 
   /// A profile by its name, e.g. `sample-discrete-gpu`.
   ///
-  /// - Throws: `ProfilingError` for a document that is not a profile.
-  package func profile(_ name: String) throws(ProfilingError) -> MeasuredProfile? {
+  /// - Throws: `MeasurementError` for a document that is not a profile.
+  package func profile(_ name: String) throws(MeasurementError) -> MeasuredProfile? {
     if let known = read.profiles.withLock({ $0[name] }) { return known }
     guard let bytes = documents[name] else { return nil }
     let profile = try MeasuredProfile(json: bytes, document: name)

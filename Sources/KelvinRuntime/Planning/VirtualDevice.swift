@@ -1,6 +1,6 @@
 package import KelvinDevices
 package import KelvinGraph
-package import KelvinProfiling
+package import KelvinMeasurements
 
 /// A device that exists only in a profile: it answers what it could run, and runs nothing.
 package final class VirtualDevice: Device {

@@ -1,12 +1,15 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinReport
 import KelvinRuntime
+import KelvinThermal
 
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -188,9 +191,9 @@ struct BenchCommand: ParsableCommand {
     return bytes.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
   }
 
-  private func adjustedWorkload() throws -> KelvinBenchmark.Workload {
+  private func adjustedWorkload() throws -> KelvinBench.Workload {
     do throws(BenchmarkError) {
-      var chosen = try KelvinBenchmark.Workload(named: workload)
+      var chosen = try KelvinBench.Workload(named: workload)
       if let fps {
         guard chosen.kind == .stream else {
           throw BenchmarkError.invalidRequest("--fps is for a stream, not for \(chosen.name)")

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinFormats
 import KelvinGraph
 import KelvinImages
-import KelvinProfiling
 import KelvinRuntime
 
 struct ClassifyCommand: ParsableCommand {
@@ -78,8 +78,8 @@ struct ClassifyCommand: ParsableCommand {
   private func show(_ results: [Result]) {
     let good = results.filter { $0.error == nil }
     guard !good.isEmpty else { return }
-    var table = Table(
-      .init("IMAGE", shrinksTo: 16, keepsEnds: true), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right))
+    var table = TextTable(
+      .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right))
     for result in good {
       for (rank, observation) in result.observations.enumerated() {
         table.add(rank == 0 ? result.image : "", observation.identifier, HumanReadable.percent(observation.confidence))

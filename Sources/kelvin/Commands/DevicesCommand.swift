@@ -1,8 +1,11 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinDevices
-import KelvinProfiling
+import KelvinEngine
+import KelvinMeasurements
 import KelvinRuntime
+import KelvinThermal
 
 struct DevicesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,7 +41,7 @@ struct DevicesCommand: ParsableCommand {
   func run() throws {
     let rows = deviceInventory.listings.map(Row.init)
     if output.json { return try printJSON(rows) }
-    var table = Table(
+    var table = TextTable(
       .init("DEVICE"), .init("KIND"), .init("NAME", shrinksTo: 16), .init("DRIVER", shrinksTo: 12),
       .init("MEMORY", .right))
     for row in rows where row.available {
@@ -49,13 +52,13 @@ struct DevicesCommand: ParsableCommand {
     Console.print(table.text())
     let absent = rows.filter { !$0.available }
     if !absent.isEmpty { Console.print("\nNot on this machine:") }
-    for row in absent { Console.print("\(row.id): \(row.reason)".wrapped(to: Console.width - 2, indent: 2)) }
+    for row in absent { Console.print("\(row.id): \(row.reason)".paragraph(width: Console.width - 2, indent: 2)) }
     if rows.contains(where: { $0.available && $0.kind == DeviceInfo.Kind.software.rawValue }) {
       Console.print(
         "\nSoftware devices are drivers that compute on the CPU; they are used only when named, as in --units cpu,vulkan:0."
-          .wrapped(to: Console.width))
+          .paragraph())
     }
-    Console.print("\n" + heat.map { $0.wrapped(to: Console.width) }.joined(separator: "\n"))
+    Console.print("\n" + heat.map { $0.paragraph() }.joined(separator: "\n"))
   }
 
   /// What knows the machine's heat, and what it says now.

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinFormats
 import KelvinGraph
-import KelvinProfiling
 import KelvinReference
 import KelvinRuntime
 
@@ -138,17 +138,17 @@ struct Inspection: Encodable {
       lines += ["", features("INPUT", function.inputs), "", features("OUTPUT", function.outputs), ""]
       if let labels = function.labels { lines.append("class labels  \(labels)") }
       if let nodes = function.nodes, let weights = function.weights {
-        lines.append("weights       \(weights.text)".wrapped(to: Console.width, hangingIndent: 14))
+        lines.append("weights       \(weights.text)".paragraph(hangingIndent: 14))
         lines.append("graph         \(counted(nodes, "node"))")
       }
       let counts = function.operations.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
       let total = counts.reduce(0) { $0 + $1.value }
       lines.append(
         "operations    \(total): " + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
-      lines[lines.count - 1] = lines[lines.count - 1].wrapped(to: Console.width, hangingIndent: 14)
+      lines[lines.count - 1] = lines[lines.count - 1].paragraph(hangingIndent: 14)
       if !function.missing.isEmpty {
-        var table = Table(
-          .init("LACKING", shrinksTo: 16), .init("COUNT", .right), .init("FIRST PLACES", shrinksTo: 20, keepsEnds: true)
+        var table = TextTable(
+          .init("LACKING", shrinksTo: 16), .init("COUNT", .right), .init("FIRST PLACES", shrinksTo: 20, cut: .beginning)
         )
         for item in function.missing { table.add(item.name, "\(item.count)", item.places.joined(separator: ", ")) }
         lines += ["", table.text()]
@@ -158,7 +158,8 @@ struct Inspection: Encodable {
   }
 
   private func features(_ title: String, _ rows: [FeatureRow]) -> String {
-    var table = Table(.init(title, shrinksTo: 16), .init("TYPE", shrinksTo: 20), .init("DESCRIPTION", shrinksTo: 12))
+    var table = TextTable(
+      .init(title, shrinksTo: 16), .init("TYPE", shrinksTo: 20), .init("DESCRIPTION", shrinksTo: 12))
     for row in rows { table.add(row.name, row.type + (row.isOptional ? " (optional)" : ""), row.summary) }
     return table.text()
   }

@@ -1,6 +1,9 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
+import KelvinConformance
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinRuntime
 
@@ -69,7 +72,7 @@ struct OperatorCoverage {
   }
 
   func text(isVerbose: Bool) -> String {
-    var table = Table([Table.Column("OPERATOR")] + devices.map { Table.Column($0.id, shrinksTo: 6) })
+    var table = TextTable([TextTable.Column("OPERATOR")] + devices.map { TextTable.Column($0.id, shrinksTo: 6) })
     for row in rows {
       var remarks: [String] = []
       for device in devices {

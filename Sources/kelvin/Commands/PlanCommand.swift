@@ -1,11 +1,12 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 struct PlanCommand: ParsableCommand {

@@ -1,10 +1,12 @@
 import Kelvin
-import KelvinBenchmark
+import KelvinBasics
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPasses
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 /// What `kelvin plan` shows: the plan file's document with what was folded away, or a table with its summary.
@@ -149,7 +151,7 @@ struct PlanReport: Encodable {
     lines += [
       "\(plan.subject.model): \(counted(plan.nodes.count, "node")), units \(request.units), goal \(plan.goal.rawValue), "
         + "precision \(request.precision.rawValue), \(counted(request.threads, "thread"))"
-    ].map { $0.wrapped(to: Console.width) }
+    ].map { $0.paragraph() }
     lines += ["", summary, "", nodeTable, "", legend]
     if let trial { lines += ["", TrialReport(trial).text(goal: plan.goal)] }
     if isVerbose, !foldedAway.isEmpty { lines += ["", "Folded away before planning:", foldedTable] }
@@ -164,8 +166,8 @@ struct PlanReport: Encodable {
 
   private var nodeTable: String {
     let common = commonReason
-    var table = Table(
-      .init("NODE", shrinksTo: 14, keepsEnds: true), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
+    var table = TextTable(
+      .init("NODE", shrinksTo: 14, cut: .beginning), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
       .init("REGRET", .right))
     for run in NodeRun.fold(plan.nodes, isVerbose: isVerbose) {
       let node = run.first
@@ -195,8 +197,7 @@ struct PlanReport: Encodable {
     guard let common else { return table.text() }
     let isOnly = plan.nodes.allSatisfy { $0.reason == common }
     return table.text() + "\n\n"
-      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".wrapped(
-        to: Console.width)
+      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".paragraph()
   }
 
   private func candidates(_ node: Plan.Node) -> String {
@@ -218,7 +219,7 @@ struct PlanReport: Encodable {
   }
 
   private var summary: String {
-    var table = Table(.init(""), .init(""))
+    var table = TextTable(.init(""), .init(""))
     let solution = explanation.solution
     let method =
       plan.method == .exact
@@ -238,7 +239,8 @@ struct PlanReport: Encodable {
         table.add("from \(counted(flip.runs, "run")) on", "\(flip.to) in place of \(flip.from)")
       }
     case .throughput, .sustained:
-      table.add("predicted", (solution.framesPerSecond.map(rateText) ?? "any rate") + "; \(method)")
+      table.add(
+        "predicted", (solution.framesPerSecond.map(HumanReadable.framesPerSecond) ?? "any rate") + "; \(method)")
       if let bottleneck = solution.bottleneck {
         table.add("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds)) for each frame")
       }
@@ -249,7 +251,7 @@ struct PlanReport: Encodable {
     }
     if let budget { table.add("power", budget) }
     if let remark = solution.remark {
-      for line in remark.wrapped(to: Console.width - 20).split(separator: "\n") { table.add("", String(line)) }
+      for line in remark.wrapped(to: Console.width - 20) { table.add("", line) }
     }
     if let single = explanation.bestSingleDevice {
       let excess = solution.objective > 0 ? single.solution.objective / solution.objective - 1 : 0
@@ -327,12 +329,12 @@ struct PlanReport: Encodable {
       " Regret: what the best plan would lose with this node on another device\(unit)"
       + (explanation.hasExactRegrets ? "." : "; at most that, since not every plan was searched.")
     return ([costs + regret] + lines)
-      .map { $0.wrapped(to: Console.width) }.joined(separator: "\n")
+      .map { $0.paragraph() }.joined(separator: "\n")
   }
 
   private var foldedTable: String {
-    var table = Table(
-      .init("OPERATION", shrinksTo: 20, keepsEnds: true), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
+    var table = TextTable(
+      .init("OPERATION", shrinksTo: 20, cut: .beginning), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
     for operation in foldedAway { table.add(operation.name, operation.op, operation.reason) }
     return table.text()
   }

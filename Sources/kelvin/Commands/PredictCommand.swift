@@ -1,9 +1,10 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinDevices
+import KelvinEngine
 import KelvinFormats
 import KelvinGraph
-import KelvinProfiling
 import KelvinRuntime
 
 struct PredictCommand: ParsableCommand {
@@ -70,8 +71,8 @@ struct PredictCommand: ParsableCommand {
           outputs: Dictionary(uniqueKeysWithValues: written), seconds: seconds, model: model,
           units: units.units.description))
     }
-    var table = Table(
-      .init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24, keepsEnds: true))
+    var table = TextTable(
+      .init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24, cut: .beginning))
     for (name, output) in written { table.add(name, output.typeText, output.valueText) }
     Console.print(table.text() + "\n\n" + "one prediction took \(HumanReadable.seconds(seconds))")
   }

@@ -1,11 +1,14 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
-import KelvinBenchmark
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinProfiler
+import KelvinReport
 import KelvinRuntime
 
 struct ProfileCommand: ParsableCommand {

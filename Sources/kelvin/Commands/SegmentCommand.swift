@@ -1,8 +1,8 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 import KelvinGraph
 import KelvinImages
-import KelvinProfiling
 import KelvinRuntime
 
 struct SegmentCommand: ParsableCommand {
@@ -128,8 +128,8 @@ struct SegmentCommand: ParsableCommand {
   private func show(_ results: [Result]) {
     let good = results.filter { $0.error == nil }
     guard !good.isEmpty else { return }
-    var table = Table(
-      .init("IMAGE", shrinksTo: 16, keepsEnds: true), .init("CLASS", shrinksTo: 12), .init("SHARE", .right),
+    var table = TextTable(
+      .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("CLASS", shrinksTo: 12), .init("SHARE", .right),
       .init("COLOUR"))
     for result in good {
       for (rank, part) in result.classes.enumerated() {

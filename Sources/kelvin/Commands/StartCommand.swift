@@ -2,10 +2,12 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Kelvin
+import KelvinBasics
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 /// One complete start, timed: what `bench` runs in a process of its own. Not for people.
@@ -49,7 +51,7 @@ struct StartCommand: ParsableCommand {
     let answer = StartAnswer(
       began: began, devicesOpen: devicesOpen, loaded: loaded, compiled: compiled, answered: answered)
     Console.write(
-      String(decoding: try JSONEncoder().encode(answer), as: UTF8.self) + "\n", to: ChildProcess.answerDescriptor)
+      String(decoding: try JSONText.encode(answer), as: UTF8.self) + "\n", to: ChildProcess.answerDescriptor)
   }
 
   private static func write(_ file: String, to session: Session, _ graph: Graph) throws {

@@ -1,6 +1,7 @@
-import KelvinBenchmark
+import KelvinBasics
+import KelvinBench
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 
 /// What the plans took when they were run, beside what was predicted.
 struct TrialReport: Encodable {
@@ -30,8 +31,8 @@ struct TrialReport: Encodable {
   }
 
   func text(goal: Goal) -> String {
-    var table = Table(
-      .init("TRIED", shrinksTo: 20, keepsEnds: true), .init("PREDICTED", .right), .init("MEASURED", .right),
+    var table = TextTable(
+      .init("TRIED", shrinksTo: 20, cut: .beginning), .init("PREDICTED", .right), .init("MEASURED", .right),
       .init("ERROR", .right))
     for plan in plans {
       table.add(
@@ -44,6 +45,6 @@ struct TrialReport: Encodable {
         "The trial runs one inference at a time; it says nothing of the goal \(goal.rawValue), and the plan stays."
     }
     if disturbed { verdict += " Neighbours disturbed the trial: its figures are uncertain." }
-    return table.text() + "\n\n" + verdict.wrapped(to: Console.width)
+    return table.text() + "\n\n" + verdict.paragraph()
   }
 }

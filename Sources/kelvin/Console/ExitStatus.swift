@@ -5,8 +5,8 @@ import KelvinDevices
 import KelvinFormats
 import KelvinGraph
 import KelvinImages
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 /// What a process of ours ends with; the numbers are part of the command line's contract.
@@ -52,7 +52,7 @@ struct ExitStatus {
     code =
       switch error {
       case is UsageError: .usage
-      case is InputError, is FormatError, is GraphError, is ProfilingError, is PlanningError: .badData
+      case is InputError, is FormatError, is GraphError, is MeasurementError, is PlanningError: .badData
       case let error as ImageError:
         error.code == .decoderMissing || error.code == .encodingFailed ? .internalFault : .badData
       case let error as ModelError: Self.code(error)

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import KelvinBasics
 import Synchronization
 
 /// Lines on stderr that tell how far something has come, redrawn in place.

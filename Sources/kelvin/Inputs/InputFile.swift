@@ -25,7 +25,7 @@ enum SavedPlan {
   static func read(_ path: String) throws -> Plan {
     let data = Data(try InputFile.read(path))
     if let report = try? JSONDecoder().decode(Report.self, from: data) {
-      return try Plan(json: try JSONEncoder().encode(report.plan))
+      return try Plan(json: try report.plan.json())
     }
     do { return try Plan(json: data) } catch {
       throw InputError("\(error) ('\(path)')")

@@ -4,7 +4,7 @@ import KelvinGraph
 
 extension InputReader {
   /// Numbers by key: `{"a": 1}`, or a .json file that holds it.
-  func dictionary(_ text: String, _ keys: KelvinGraph.FeatureType.KeyType, _ feature: Feature) throws -> [ClassLabel:
+  func dictionary(_ text: String, _ keys: FeatureKind.KeyType, _ feature: Feature) throws -> [ClassLabel:
     Double]
   {
     let remedy = keys == .string ? "give JSON such as '{\"key\": 1}'" : "give JSON such as '{\"7\": 1}'"
@@ -24,7 +24,7 @@ extension InputReader {
   }
 
   /// Texts or whole numbers: `["a", "b"]`, or a .json file that holds it.
-  func sequence(_ text: String, _ elements: KelvinGraph.FeatureType.KeyType, _ feature: Feature) throws
+  func sequence(_ text: String, _ elements: FeatureKind.KeyType, _ feature: Feature) throws
     -> FeatureSequence
   {
     let data = try document(text, feature)

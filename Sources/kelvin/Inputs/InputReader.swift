@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinEngine
 import KelvinFormats
 import KelvinGraph
 import KelvinImages
@@ -179,7 +180,7 @@ extension Dimension {
   }
 }
 
-extension KelvinGraph.FeatureType {
+extension FeatureKind {
   /// `float32[1x3x64x64]`, `64x64 RGB image`.
   var text: String {
     switch self {

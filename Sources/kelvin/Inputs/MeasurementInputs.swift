@@ -1,10 +1,13 @@
 import Kelvin
-import KelvinBenchmark
+import KelvinBasics
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinFormats
 import KelvinGraph
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinProfiler
 import KelvinRuntime
 
 /// A model and the tensors that it is measured with.
@@ -56,7 +59,7 @@ extension BenchmarkError {
 /// Runs a measurement with its progress on stderr: live at a terminal, a line now and then elsewhere.
 ///
 /// - Throws: what the measurement throws, its own errors as the command line reports them.
-func measuring<Result>(_ label: String, _ body: (@escaping BenchmarkObserver) throws -> Result) throws -> Result {
+func measuring<Result>(_ label: String, _ body: (@escaping MeasurementObserver) throws -> Result) throws -> Result {
   let progress = Progress(label, speaksPlainly: true)
   defer { progress.finish() }
   do {
@@ -68,10 +71,12 @@ func measuring<Result>(_ label: String, _ body: (@escaping BenchmarkObserver) th
     }
   } catch let error as BenchmarkError {
     throw error.asCommandError
+  } catch let error as ProfilerError {
+    throw UsageError(error.description)
   }
 }
 
-extension BenchmarkProgress {
+extension MeasurementProgress {
   /// `stream, 24 s left`, and whose turn it is where no row says so.
   fileprivate var headline: String {
     var text = phase
@@ -94,7 +99,7 @@ extension BenchmarkProgress {
   }
 }
 
-extension BenchmarkProgress.Row {
+extension MeasurementProgress.Row {
   fileprivate var fields: [String] {
     func seconds(_ value: Double?) -> String { value.map { HumanReadable.seconds($0) } ?? "—" }
     return [

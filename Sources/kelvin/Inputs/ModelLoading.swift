@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinEngine
 import KelvinPlanning
 import KelvinRuntime
 

@@ -1,5 +1,6 @@
 import Glibc
 import Kelvin
+import KelvinEngine
 import KelvinGraph
 import KelvinImages
 import KelvinRuntime

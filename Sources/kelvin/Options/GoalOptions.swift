@@ -1,8 +1,9 @@
 import ArgumentParser
-import KelvinBenchmark
+import KelvinBasics
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
+import KelvinThermal
 
 /// What a plan is to be best at.
 struct GoalOptions: ParsableArguments {

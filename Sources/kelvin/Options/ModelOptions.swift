@@ -1,9 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 /// What every command takes that runs or plans a model, its units apart.
@@ -63,7 +63,7 @@ struct ModelOptions: ParsableArguments {
     if planFile != nil, !pin.isEmpty { throw ValidationError("--plan places every node; it cannot be used with --pin") }
   }
 
-  /// - Throws: `UsageError` for options that contradict each other, `InputError`, `PlanningError` or `ProfilingError`
+  /// - Throws: `UsageError` for options that contradict each other, `InputError`, `PlanningError` or `MeasurementError`
   ///   for files that cannot be used.
   func loadOptions(units: UnitsSelection, goal: Goal = .latency) throws -> LoadOptions {
     var options = LoadOptions()

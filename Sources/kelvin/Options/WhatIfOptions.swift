@@ -2,10 +2,14 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Kelvin
-import KelvinBenchmark
+import KelvinBasics
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
+import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiling
+import KelvinProfiler
+import KelvinReport
 import KelvinRuntime
 
 /// Questions about machines that are not there.
@@ -55,7 +59,7 @@ struct WhatIfOptions: ParsableArguments {
 
 /// A profile from a file or, where there is no such file, of those that come with Kelvin.
 ///
-/// - Throws: `FileError`, or `ProfilingError` for a document that is not a profile.
+/// - Throws: `FileError`, or `MeasurementError` for a document that is not a profile.
 func readProfile(_ path: String) throws -> MeasuredProfile {
   if access(path, F_OK) != 0, let shipped = try ShippedProfiles.standard.profile(path) { return shipped }
   return try MeasuredProfile(json: Array(try InputFile.read(path)), document: path)
@@ -69,6 +73,6 @@ extension WhatIf {
     ]
     if let note { lines.append("Its figures: \(note)") }
     lines += reasons.map { "- \($0)" }
-    return lines.map { $0.wrapped(to: Console.width) } + [""]
+    return lines.map { $0.paragraph() } + [""]
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
-import KelvinProfiling
+import KelvinBasics
+import KelvinMeasurements
 import KelvinRuntime
 
 /// A process of this program, started anew, that answers with a few bytes on a pipe of its own.

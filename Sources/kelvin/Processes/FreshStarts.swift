@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import Kelvin
-import KelvinBenchmark
+import KelvinBasics
+import KelvinBench
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
-import KelvinProfiling
 import KelvinRuntime
 
 /// Makes each start of a benchmark in a process of its own, with caches of its own.
@@ -59,7 +60,7 @@ final class FreshStarts: BenchmarkStarter {
       precision: configuration.request.precision.rawValue, threads: threads,
       isDeterministic: options.isDeterministic,
       cacheDirectory: options.cacheDirectory == nil ? nil : "\(cache)/kelvin", inputs: inputs)
-    try OutputFile.write(Array(try JSONEncoder().encode(request)), to: file)
+    try OutputFile.write(Array(try JSONText.encode(request)), to: file)
     do {
       let (bytes, began) = try ChildProcess.run(
         [StartCommand.name, file], environment: Self.driverCaches("\(cache)/drivers"), timeout: Self.timeout,

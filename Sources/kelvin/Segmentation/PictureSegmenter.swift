@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinEngine
 import KelvinGraph
 import KelvinImages
 import KelvinRuntime

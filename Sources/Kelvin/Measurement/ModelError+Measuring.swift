@@ -1,0 +1,17 @@
+import KelvinBench
+import KelvinEngine
+import KelvinFeatures
+import KelvinProfiler
+
+extension ModelError {
+  /// What a measurement gives; what it refuses to measure are parameters that do not fit.
+  static func measuring<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
+    try wrapping {
+      do { return try body() } catch let error as BenchmarkError {
+        throw ModelError(.parameters, error.description)
+      } catch let error as ProfilerError {
+        throw ModelError(.parameters, error.description)
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+extension String {
+  /// The text with an ellipsis in place of its middle where it is longer than `width` characters.
+  package func truncatedInMiddle(to width: Int) -> String { cut(.middle, to: width) }
+
+  /// The text with an ellipsis in place of what gives way where it is longer than `width` characters.
+  func cut(_ cut: TextTable.Column.Cut, to width: Int) -> String {
+    guard count > width, width > 0 else { return self }
+    let kept = width - 1
+    let beginning =
+      switch cut {
+      case .end: kept
+      case .middle: (kept + 1) / 2
+      case .beginning: kept / 4
+      }
+    return "\(prefix(beginning))…\(suffix(kept - beginning))"
+  }
+
+  /// The text broken at spaces into lines of at most `width` characters.
+  ///
+  /// - Parameters:
+  ///   - indent: columns that every line begins with.
+  ///   - hangingIndent: columns that lines after the first begin with; `indent` unless given.
+  package func wrapped(to width: Int = 80, indent: Int = 0, hangingIndent: Int? = nil) -> [String] {
+    let hanging = hangingIndent ?? indent
+    var lines: [String] = []
+    var line = String(repeating: " ", count: indent)
+    var isEmpty = true
+    // Runs of spaces are kept: they align what stands at the beginning of a line.
+    for word in split(separator: " ", omittingEmptySubsequences: false) {
+      if !isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = String(repeating: " ", count: hanging)
+        isEmpty = true
+      }
+      line += isEmpty ? "\(word)" : " \(word)"
+      isEmpty = false
+    }
+    return lines + [line]
+  }
+}

@@ -1,0 +1,225 @@
+package import FoundationEssentials
+import KelvinBasics
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinReport
+import KelvinRuntime
+import KelvinThermal
+
+extension BenchmarkResult {
+  /// What `kelvin bench --json` prints. Seconds, bytes, joules.
+  package func json() throws -> Data { try JSONText.encode(BenchmarkDocument(self)) }
+}
+
+private struct BenchmarkDocument: Encodable {
+  struct Warm: Encodable {
+    var p50: Double
+    var p90: Double
+    var p99: Double
+    var minimum: Double
+    var samples: Int
+    var interval: ConfidenceInterval
+    var earlyStopping: EarlyStopping?
+  }
+
+  struct Window: Encodable {
+    var p50: Double
+    var p90: Double
+    var p99: Double
+    var samples: Int
+
+    init(_ statistics: LatencyStatistics) {
+      (p50, p90, p99, samples) = (statistics.p50, statistics.p90, statistics.p99, statistics.count)
+    }
+  }
+
+  struct Thermal: Encodable {
+    struct Point: Encodable {
+      var at: Double
+      var state: String
+      var headroom: Double?
+    }
+    var state: String?
+    var source: String
+    var samples: [Point]
+  }
+
+  struct Decay: Encodable {
+    var finding: String
+    var initial: Double?
+    var settled: Double?
+    var timeConstant: Double?
+    var stability: Double?
+    var stabilityInterval: ConfidenceInterval
+    var hasSettled: Bool
+  }
+
+  struct Energy: Encodable {
+    var joulesPerInference: Double?
+    var source: String
+  }
+
+  struct Tried: Encodable {
+    struct Entry: Encodable {
+      var plan: String
+      var predicted: Double
+      var p50: Double
+      var samples: Int
+    }
+    var chosen: String
+    var reason: String
+    var plans: [Entry]
+  }
+
+  struct Agreement: Encodable {
+    var top1: Double?
+    var largestDifference: Double?
+    var meanDifference: Double?
+    var inputs: Int
+  }
+
+  struct Configuration: Encodable {
+    var units: String
+    var devices: [String]
+    var threads: Int
+    var launch: Double?
+    var load: Double?
+    var compile: Double?
+    var compileUncached: Double?
+    var first: Double?
+    var total: Double?
+    var coldTotal: Double?
+    var coldStarts: [ConfigurationResult.Start]
+    var starts: [ConfigurationResult.Start]
+    var p50: Double?
+    var p90: Double?
+    var p99: Double?
+    var samples: Int
+    var warm: Warm?
+    var throughput: Double?
+    var drift: Double?
+    var served: Int?
+    var dropped: Int
+    var skipped: Int?
+    var pipeline: ConfigurationResult.Pipeline?
+    var actions: [GovernorAction]?
+    var firstWindow: Window?
+    var lastWindow: Window?
+    var decay: Decay?
+    var thermal: Thermal
+    var energy: Energy?
+    var contention: ContentionSummary
+    var windows: Int
+    var disturbedWindows: Int
+    var agreement: Agreement?
+    var agreementRemark: String?
+    var predicted: Double
+    var placement: [String: Int]
+    var trial: Tried?
+    var weights: WeightReport?
+    var comparison: String
+    /// Why it was not measured to the end.
+    var failure: String?
+  }
+
+  var machine: MachineDescription
+  var kelvinVersion: String
+  var model: ReportModel
+  var workload: Workload
+  var configurations: [Configuration]
+  var verdict: String
+  var sentences: [String]
+  /// `null` where no difference was measured.
+  var winner: String?
+  var notes: [String]
+  var simulation: SimulationDocument?
+  /// Where the user gave up; absent where everything was measured.
+  var interruption: String?
+  var isPartial: Bool
+  /// The plan that the verdict chose: `--plan` takes this document as it is.
+  var plan: Plan
+
+  enum CodingKeys: String, CodingKey {
+    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes, interruption, plan,
+      simulation
+    case isPartial = "partial"
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(machine, forKey: .machine)
+    try fields.encode(kelvinVersion, forKey: .kelvinVersion)
+    try fields.encode(model, forKey: .model)
+    try fields.encode(workload, forKey: .workload)
+    try fields.encode(configurations, forKey: .configurations)
+    try fields.encode(verdict, forKey: .verdict)
+    try fields.encode(sentences, forKey: .sentences)
+    try fields.encode(winner, forKey: .winner)
+    try fields.encode(notes, forKey: .notes)
+    try fields.encodeIfPresent(simulation, forKey: .simulation)
+    try fields.encodeIfPresent(interruption, forKey: .interruption)
+    try fields.encode(isPartial, forKey: .isPartial)
+    try fields.encode(plan, forKey: .plan)
+  }
+
+  init(_ result: BenchmarkResult) {
+    machine = result.machine
+    kelvinVersion = result.kelvinVersion
+    model = result.model
+    workload = result.workload
+    configurations = zip(result.configurations, result.comparisons).map { Self.configuration($0, $1) }
+    verdict = result.verdict.text
+    sentences = result.verdict.sentences
+    winner = result.verdict.winner.map { result.configurations[$0].label }
+    notes = result.notes
+    simulation = result.simulation.map { SimulationDocument($0) }
+    interruption = result.interruption
+    isPartial = result.interruption != nil
+    plan = result.bestPlan
+  }
+
+  private static func configuration(_ result: ConfigurationResult, _ comparison: String) -> Configuration {
+    let latency = result.latency
+    let warm = result.warm
+    let sustained = result.sustained
+    return Configuration(
+      units: result.label, devices: result.devices, threads: result.threads, launch: result.launch, load: result.load,
+      compile: result.compile, compileUncached: result.compileUncached, first: result.first, total: result.total,
+      coldTotal: result.coldTotal, coldStarts: result.coldStarts, starts: result.starts, p50: latency?.p50,
+      p90: latency?.p90, p99: latency?.p99, samples: latency?.count ?? 0,
+      warm: warm.map { warm in
+        Warm(
+          p50: warm.p50, p90: warm.p90, p99: warm.p99, minimum: warm.minimum, samples: warm.count,
+          interval: warm.medianInterval, earlyStopping: result.earlyStopping)
+      }, throughput: result.throughput?.finite, drift: (sustained?.drift ?? result.warmDrift)?.finite,
+      served: sustained?.served, dropped: sustained?.dropped ?? 0, skipped: sustained?.skipped,
+      pipeline: sustained?.pipeline, actions: sustained.flatMap { $0.actions.isEmpty ? nil : $0.actions },
+      firstWindow: sustained?.first.map { Window($0) }, lastWindow: sustained?.last.map { Window($0) },
+      decay: sustained?.fit.map { fit in
+        Decay(
+          finding: fit.finding.rawValue, initial: fit.initial.finite, settled: fit.settled.finite,
+          timeConstant: fit.timeConstant.finite, stability: fit.stability.finite,
+          stabilityInterval: fit.stabilityInterval, hasSettled: fit.hasSettled)
+      },
+      thermal: Thermal(
+        state: result.thermal?.name, source: result.thermalSource,
+        samples: (sustained?.heat ?? []).map { .init(at: $0.at, state: $0.state.name, headroom: $0.headroom.finite) }),
+      energy: sustained.map { Energy(joulesPerInference: $0.joulesPerInference?.finite, source: $0.energySource) },
+      contention: result.contention, windows: result.windows, disturbedWindows: result.disturbedWindows,
+      agreement: result.agreement.map {
+        Agreement(
+          top1: $0.top1, largestDifference: $0.largestDifference.finite, meanDifference: $0.meanDifference.finite,
+          inputs: $0.inputs)
+      },
+      agreementRemark: result.agreementRemark.isEmpty ? nil : result.agreementRemark,
+      predicted: result.explanation.solution.predicted,
+      placement: Dictionary(result.explanation.solution.placement.values.map { ($0, 1) }, uniquingKeysWith: +),
+      trial: result.trial.map { trial in
+        Tried(
+          chosen: trial.entries[trial.chosen].label, reason: trial.reason,
+          plans: trial.entries.map {
+            .init(plan: $0.label, predicted: $0.predicted, p50: $0.latency.p50, samples: $0.latency.count)
+          })
+      }, weights: result.weights, comparison: comparison, failure: result.failure)
+  }
+}

@@ -1,0 +1,86 @@
+import KelvinBasics
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+package import KelvinReport
+package import KelvinRuntime
+
+extension BenchmarkResult {
+  /// The page for people: `HTMLReport.render` draws it.
+  ///
+  /// - Parameter generated: when it was measured, in words.
+  package func report(generated: String) -> ReportInput {
+    ReportInput(
+      title: model.name.split(separator: "/").last.map(String.init) ?? model.name,
+      verdict: verdict.sentences.last ?? "",
+      findings: Array(verdict.sentences.dropLast()) + (simulation?.sentences ?? []), kelvinVersion: kelvinVersion,
+      generated: generated,
+      machine: machine, model: model, workload: workload.description, devices: devices,
+      configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
+      placements: configurations.map {
+        ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.explanation.solution, measured: $0.warm?.p50)
+      },
+      timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
+      series: configurations.compactMap(series) + (simulation?.series ?? []),
+      notes: notes + (interruption.map { [$0] } ?? []))
+  }
+
+  private func series(_ configuration: ConfigurationResult) -> ReportSeries? {
+    configuration.sustained.map { sustained in
+      ReportSeries(
+        units: configuration.label, points: sustained.points, heat: sustained.heat,
+        heatSource: configuration.thermalSource, fit: sustained.fit,
+        actions: sustained.actions.map { .init(at: $0.at, name: $0.what, cause: $0.cause) },
+        disturbances: disturbances(configuration))
+    }
+  }
+
+  /// The disturbed rounds of the load that goes on, in the configuration's own time.
+  private func disturbances(_ configuration: ConfigurationResult) -> [ReportSeries.Disturbance] {
+    let disturbed = disturbedRounds[.sustained] ?? []
+    var stretches: [Int: ReportSeries.Disturbance] = [:]
+    for sample in configuration.samples where sample.phase == .sustained && disturbed.contains(sample.round) {
+      guard let at = sample.at else { continue }
+      let known = stretches[sample.round] ?? .init(from: at, to: at)
+      stretches[sample.round] = .init(from: min(known.from, at), to: max(known.to, at + sample.seconds))
+    }
+    return stretches.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private func row(_ result: ConfigurationResult, at index: Int) -> ReportConfiguration {
+    let latency = result.latency
+    let sustained = result.sustained
+    return ReportConfiguration(
+      units: result.label, isRecommended: index == verdict.winner, load: result.load, compile: result.compile,
+      first: result.first, p50: latency?.p50, p90: latency?.p90, p99: latency?.p99,
+      p50Interval: latency?.medianInterval, samples: latency?.count ?? 0, throughput: result.throughput,
+      drift: sustained?.drift, dropped: sustained?.dropped ?? 0, thermal: result.thermal,
+      thermalSource: result.thermalSource, agreement: result.agreement, comparison: comparisons[index],
+      disturbedWindows: result.disturbedWindows, joules: sustained?.joulesPerInference,
+      energySource: sustained?.energySource ?? "", facts: facts(result))
+  }
+
+  private func facts(_ result: ConfigurationResult) -> [ReportFact] {
+    var facts: [ReportFact] = []
+    if let failure = result.failure { facts.append(ReportFact("not measured to the end", failure)) }
+    if let cold = result.coldTotal { facts.append(ReportFact("cold start", HumanReadable.seconds(cold))) }
+    if let pipeline = result.sustained?.pipeline { facts.append(ReportFact("in flight", "\(pipeline.inFlight)")) }
+    if let skipped = result.sustained?.skipped, skipped > 0 {
+      facts.append(ReportFact("skipped by the governor", "\(skipped)"))
+    }
+    if let claim = result.earlyStopping?.estimate {
+      facts.append(ReportFact("p90 as MLPerf claims it", HumanReadable.seconds(claim)))
+    }
+    return facts
+  }
+}
+
+extension ReportModel {
+  /// A model as reports show it.
+  package init(_ context: ModelContext, format: String) {
+    let graph = context.graph
+    self.init(
+      name: context.name, format: format, layers: graph.nodes.count,
+      weightBytes: WeightReport(graph).storedBytes)
+  }
+}

@@ -1,0 +1,52 @@
+import KelvinBasics
+import KelvinDevices
+import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
+
+extension BenchmarkRunner {
+  /// Compares every configuration's outputs with the reference device's.
+  ///
+  /// - Returns: why there is no agreement; empty where there is.
+  func checkAgreement(_ contestants: [Contestant]) throws -> String {
+    guard options.checksAgreement else { return "not asked for" }
+    guard let reference = subject.context.inventory.reference else { return "this build has no reference device" }
+    let graph = subject.context.graph
+    let id = reference.info.id
+    let coefficients = reference.info.planningKind.guess
+    let estimate = graph.nodes.reduce(0.0) { sum, node in
+      let work = graph.work(of: node)
+      return sum + coefficients.estimate(operator: node.op.name, operations: work.operations, bytes: work.bytes)
+    }
+    let affordable = min(subject.inputs.count, Int(min(1e6, options.referenceBudget / max(estimate, 1e-9))))
+    guard affordable > 0 else {
+      return "the reference device would take about \(HumanReadable.seconds(estimate)) for one input"
+    }
+    live.begin("comparison with the reference device", from: 0.95, to: 1)
+    try options.cancellation?.check()
+    guard let first = contestants.first(where: { $0.failure == nil }) else { return "no configuration was left" }
+    var request = first.configuration.request
+    request.goal = .latency
+    request.units = .devices([id])
+    request.pins = [:]
+    request.exclusions = []
+    let solution = try subject.context.planner.problem(graph, request).solve()
+    let oracle = try CompiledModel(
+      graph, placement: solution.placement, transfers: solution.transfers, inventory: subject.context.inventory,
+      precision: request.precision, threads: request.threads, storage: { _ in (MemoryPackedWeights(), NoBlobCache()) }
+    ).makeSession()
+    let inputs = subject.inputs.prefix(affordable)
+    var expected: [[Tensor]] = []
+    for tensors in inputs { expected.append(try oracle.run(tensors, options.cancellation)) }
+    for contestant in contestants {
+      try attempt(contestant) {
+        let outputs = try inputs.map { try contestant.answer($0) }
+        contestant.agreement = Agreement.compare(outputs, to: expected, classes: subject.classes)
+      }
+    }
+    if affordable < subject.inputs.count {
+      notes.append("agreement is from \(affordable) of \(subject.inputs.count) inputs: the reference device is slow")
+    }
+    return ""
+  }
+}

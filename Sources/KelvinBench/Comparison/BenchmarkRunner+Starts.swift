@@ -1,0 +1,46 @@
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+
+extension BenchmarkRunner {
+  /// Complete starts: with nothing cached, then with what the first ones left. Each in a process of its own where the
+  /// subject has a way to start one.
+  func runStarts(_ contestants: [Contestant]) throws {
+    live.begin("cold starts", from: 0.05, to: 0.15)
+    try runRounds(.coldStart, planned: workload.coldStarts, contestants) { contestant, round in
+      live.advance(Double(round) / Double(workload.coldStarts), contestant.configuration.label)
+      contestant.coldStarts.append(try start(contestant, isCold: true))
+    }
+    live.begin("starts", from: 0.15, to: 0.25)
+    for contestant in contestants {
+      try attempt(contestant) {
+        // Without a cold start nothing has filled the cache.
+        if workload.coldStarts == 0 { _ = try start(contestant, isCold: false) }
+        live.advance(0, contestant.configuration.label)
+        try contestant.compile()
+        _ = try contestant.answer(subject.inputs[0])
+      }
+    }
+    try runRounds(.start, planned: workload.starts, contestants) { contestant, round in
+      live.advance(Double(round) / Double(workload.starts), contestant.configuration.label)
+      contestant.starts.append(try start(contestant, isCold: false))
+    }
+  }
+
+  private func start(_ contestant: Contestant, isCold: Bool) throws -> ConfigurationResult.Start {
+    if isCold { PageCache.forget(subject.files) }
+    if let starter = subject.starter {
+      let plan = try subject.context.plan(contestant.explanation, contestant.configuration.request)
+      return try starter.start(contestant.configuration, plan: plan, threads: contestant.threads, isCold: isCold)
+    }
+    var load = subject.loadSeconds
+    if let reload = subject.reload { load = try clock.time { try reload() } }
+    // The session that was just compiled answers; a cold one is let go afterwards.
+    var session: Session?
+    let compile = try clock.time {
+      session = isCold ? try contestant.compileAfresh() : try contestant.compile()
+    }
+    let first = try clock.time { _ = try session?.run(subject.inputs[0], options.cancellation) }
+    return .init(load: load, compile: compile, first: first)
+  }
+}

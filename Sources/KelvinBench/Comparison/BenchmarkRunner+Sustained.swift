@@ -1,0 +1,205 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinReport
+import KelvinRuntime
+import KelvinThermal
+
+extension BenchmarkRunner {
+  /// The load that goes on, in slices of a few seconds, the configurations taking turns.
+  func runSustained(_ contestants: [Contestant]) throws {
+    let paced = workload.kind == .stream
+    live.begin(workload.kind.rawValue, from: 0.4, to: 0.95)
+    if !paced { try findInFlight(contestants) }
+    if workload.isGoverned { try prepareGovernors(contestants) }
+    let frames = paced ? max(1, Int(min(1e6, workload.duration * workload.framesPerSecond))) : Int.max
+    let slices = min(max(6, Int(min(workload.duration / 5, 1000))), 20, frames)
+    let seconds = workload.duration / Double(slices)
+    var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
+    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
+    let inputs = subject.inputs[0]
+    try runRounds(.sustained, planned: slices, contestants) { contestant, round in
+      if contestants.count > 1 { try contestant.infer() }
+      let active = contestants.count { $0.failure == nil }
+      let whole = seconds * Double(slices * active)
+      let done = contestants.reduce(0) { $0 + $1.sustainedSeconds }
+      let offset = contestant.sustainedSeconds
+      let began = clock.now()
+      let look = { [live] (now: Double, recent: FrameSlice) in
+        guard let report = heat.sample(at: now) else { return }
+        contestant.record(report, at: offset + now - began)
+        live.note(
+          contestant.configuration.label, latencies: recent.frames.suffix(512).map(\.latency),
+          rate: recent.frames.last.map { Double(recent.frames.count) / max($0.end, 1e-9) }, dropped: recent.dropped,
+          state: report.state.name)
+        let left = max(0, whole - done - (now - began))
+        live.advance(
+          1 - left / whole, contestant.configuration.label, left: left, isRepeating: round >= slices)
+      }
+      var slice = FrameSlice()
+      meter.start()
+      defer {
+        let energy = meter.stop(devices: contestant.devices)
+        contestant.joules = energy.joules.flatMap { joules in contestant.joules.map { $0 + joules } }
+        contestant.energySource = energy.source
+        if !slice.frames.isEmpty || slice.dropped > 0 { contestant.slices.append(slice) }
+      }
+      if paced {
+        let first = contestant.slices.reduce(0) { $0 + $1.frames.count + $1.dropped + $1.skipped }
+        try slice.runPaced(
+          seconds: seconds, rate: workload.framesPerSecond, first: first,
+          setting: { contestant.setting ?? GovernorSetting(queue: workload.queue) }, clock: clock,
+          infer: { () throws(RuntimeError) in
+            let seconds = try clock.time { () throws(RuntimeError) in try contestant.answerFrame(inputs) }
+            contestant.idle(after: seconds, clock)
+          }, pause: look)
+      } else if let pipeline = contestant.pipelined {
+        let run = PipelinedRun(pipeline, inputs, clock: clock, rest: contestant.rest, options.cancellation)
+        defer { slice = FrameSlice(pipelined: run.answers, seconds: seconds) }
+        try run.go(seconds: seconds) { look($0, $1) }
+      }
+    }
+  }
+
+  /// The number of inferences in flight for each configuration: the workload's, or the least among those tried that
+  /// comes within 3 % of the highest rate.
+  private func findInFlight(_ contestants: [Contestant]) throws {
+    for contestant in contestants {
+      try attempt(contestant) {
+        guard let model = contestant.model else { return }
+        var pipeline = ConfigurationResult.Pipeline(inFlight: workload.inFlight, attempts: [])
+        if workload.inFlight == 0 {
+          let resources = Set(contestant.devices.map(\.resource)).count
+          let counts = Array(1...min(max(2, resources + 1), 4))
+          let latency = contestant.warm.last.flatMap { try? LatencyStatistics($0).median } ?? 0.01
+          let seconds = min(max(0.25, 8 * latency), max(0.25, workload.duration / 8))
+          var rates = counts.map { _ in [Double]() }
+          for round in 0..<3 {
+            for index in round.isMultiple(of: 2) ? Array(counts.indices) : counts.indices.reversed() {
+              live.advance(0, "\(contestant.configuration.label), \(counts[index]) in flight")
+              let sessions = try PipelinedSessions(model, inFlight: counts[index])
+              let run = PipelinedRun(
+                sessions, subject.inputs[0], clock: clock, rest: contestant.rest, options.cancellation)
+              try run.go(seconds: seconds)
+              let perFrame = FrameSlice(pipelined: run.answers, seconds: seconds).secondsPerFrame
+              rates[index].append(perFrame > 0 ? 1 / perFrame : 0)
+            }
+          }
+          pipeline.attempts = zip(counts, rates).map { .init(inFlight: $0, rate: $1.sorted()[$1.count / 2]) }
+          let best = pipeline.attempts.map(\.rate).max() ?? 0
+          pipeline.inFlight = pipeline.attempts.first { $0.rate >= 0.97 * best }?.inFlight ?? 1
+        }
+        pipeline.bottleneck = contestant.bottleneck
+        contestant.pipelined = try PipelinedSessions(model, inFlight: pipeline.inFlight)
+        contestant.pipeline = pipeline
+      }
+    }
+  }
+
+  /// A governor for each configuration, with the plans that it may change to: those that take less energy for a frame.
+  private func prepareGovernors(_ contestants: [Contestant]) throws {
+    for contestant in contestants {
+      try attempt(contestant) {
+        try contestant.prepareGovernor(queue: workload.queue)
+        if contestant.ladder.count < 2 {
+          notes.append(
+            "\(contestant.configuration.label): no leaner plan is known to the governor; it lowers the rate alone")
+        }
+      }
+    }
+  }
+}
+
+/// One stretch of going as fast as possible with several inferences in flight.
+final class PipelinedRun {
+  private let sessions: PipelinedSessions
+  private let inputs: [Tensor]
+  private let clock: any MeasurementClock
+  private let rest: Double
+  private let cancellation: Cancellation?
+  private let recorded = Monitor<[FrameSlice.Frame]>([])
+
+  init(
+    _ sessions: PipelinedSessions, _ inputs: [Tensor], clock: any MeasurementClock, rest: Double,
+    _ cancellation: Cancellation?
+  ) {
+    self.sessions = sessions
+    self.inputs = inputs
+    self.clock = clock
+    self.rest = rest
+    self.cancellation = cancellation
+  }
+
+  /// Those of the latest run, in seconds from its beginning.
+  var answers: [FrameSlice.Frame] { recorded.withLock { $0 } }
+
+  /// - Parameter look: called now and then on the calling thread with what has been answered.
+  func go(seconds: Double, look: (Double, FrameSlice) -> Void = { _, _ in }) throws(RuntimeError) {
+    let (inputs, clock, rest, cancellation, recorded) = (inputs, clock, rest, cancellation, recorded)
+    let begin = clock.now()
+    recorded.withLock { $0 = [] }
+    try sessions.run(
+      watch: { look(clock.now(), FrameSlice(pipelined: recorded.withLock { $0 }, seconds: seconds)) },
+      { (_, session) throws(RuntimeError) in
+        let start = clock.now() - begin
+        Contestant.write(inputs, to: session)
+        try session.run(cancellation)
+        let end = clock.now() - begin
+        recorded.withLock { $0.append(.init(arrival: start, start: start, end: end)) }
+        if rest > 0 { clock.sleep(until: clock.now() + rest * (end - start)) }
+        return clock.now() - begin < seconds
+      })
+  }
+}
+
+extension Contestant {
+  /// Seconds of the load that goes on so far.
+  var sustainedSeconds: Double { slices.reduce(0) { $0 + $1.elapsed } }
+
+  func record(_ report: ThermalReport, at time: Double) {
+    heat.append(
+      .init(
+        at: time, state: report.state, headroom: report.headroom, clockRatio: report.clockRatio, watts: report.watts))
+    thermalSource = report.sourceDescription
+    thermalRemarks.formUnion(report.remarks)
+    var report = report
+    report.at = time
+    if let action = governor?.update(report) { actions.append(action) }
+  }
+
+  /// The plan's own, or what follows from its placement: by resource, the seconds of its nodes and of the copies that
+  /// leave or reach it.
+  var bottleneck: Bottleneck? {
+    if let known = explanation.solution.bottleneck { return known }
+    var seconds: [String: Double] = [:]
+    func add(_ device: String, _ cost: Double) {
+      seconds[(try? context.inventory.device(device).info.resource) ?? device, default: 0] += cost
+    }
+    let placement = explanation.solution.placement
+    for node in explanation.nodes {
+      let device = placement[node.node] ?? node.device
+      add(device, node.candidates.first { $0.device == device }?.seconds ?? 0)
+    }
+    for transfer in explanation.solution.transfers {
+      for device in Set([transfer.from, transfer.to]) { add(device, transfer.seconds) }
+    }
+    return seconds.max { ($0.value, $1.key) < ($1.value, $0.key) }
+      .map { Bottleneck(resource: $0.key, seconds: $0.value) }
+  }
+
+  /// Compiles the ranked plans whose energy for a frame is known to be less, the leanest last.
+  func prepareGovernor(queue: Int) throws {
+    guard let session else { return }
+    ladder = [("as planned", session)]
+    if let own = explanation.solution.joules {
+      let leaner = explanation.ranked.filter { ($0.solution.joules ?? .infinity) < own * 0.95 }
+        .sorted { ($0.solution.joules ?? 0) > ($1.solution.joules ?? 0) }
+      for plan in leaner.suffix(2) {
+        let session = try compiled(plan.solution).makeSession()
+        ladder.append((plan.label, session))
+      }
+    }
+    governor = try Governor(plans: ladder.map(\.label), queue: queue)
+  }
+}

@@ -1,0 +1,197 @@
+import KelvinBasics
+import KelvinDevices
+import KelvinGraph
+package import KelvinMeasurements
+import KelvinPlanning
+import KelvinProfiler
+import KelvinRuntime
+package import KelvinThermal
+
+/// Compares configurations of one model under one workload, in turns, so that whatever else the machine does falls on
+/// all of them.
+///
+/// A configuration whose device fails is reported so, and the others go on. When the user gives up, what has been
+/// measured by then is the result.
+package final class BenchmarkRunner {
+  let subject: BenchmarkSubject
+  let workload: Workload
+  let options: BenchmarkOptions
+  let clock: any MeasurementClock
+  let files: SystemFiles
+  let machine: MachineDescription
+  let envelope: ThermalEnvelope
+  private let configurations: [BenchmarkConfiguration]
+  private let kelvinVersion: String
+  var situation = Situation.idle
+  var notes: [String] = []
+  /// How each phase's rounds went.
+  var logs: [BenchmarkSample.Phase: RoundLog] = [:]
+  var live: LiveProgress
+
+  /// - Parameters:
+  ///   - envelope: of the machine's class, for the thermal model where no sensor answers; nil to assume one.
+  ///   - files: where `/proc` and `/sys` are.
+  /// - Throws: `BenchmarkError` where there is nothing to compare or the workload makes no sense.
+  package init(
+    _ subject: BenchmarkSubject, _ workload: Workload, _ configurations: [BenchmarkConfiguration],
+    options: BenchmarkOptions = .init(), kelvinVersion: String, envelope: ThermalEnvelope? = nil,
+    clock: any MeasurementClock = SystemClock(), files: SystemFiles = SystemFiles()
+  ) throws(BenchmarkError) {
+    try workload.validate(document: "'\(workload.name)'")
+    guard !configurations.isEmpty else { throw .invalidRequest("no configuration to measure; name one with --units") }
+    guard !subject.inputs.isEmpty else { throw .invalidRequest("no input to measure with") }
+    self.subject = subject
+    self.workload = workload
+    self.configurations = configurations
+    self.options = options
+    self.kelvinVersion = kelvinVersion
+    self.clock = clock
+    self.files = files
+    machine = MachineDescription(files)
+    self.envelope = envelope ?? .assumed(for: machine)
+    live = LiveProgress(clock: clock)
+  }
+
+  /// - Throws: `RuntimeError`, `PlanningError` or `BenchmarkError`: where no configuration can be measured, or the user
+  ///   gave up before anything was (`RuntimeError.cancelled`).
+  package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> BenchmarkResult {
+    notes = []
+    logs = [:]
+    live = LiveProgress(clock: clock, observe: observe)
+    situation = try Situation(workload, subject.context.inventory)
+    let load = try SyntheticLoad(
+      workload.coload, subject.context.inventory, processors: max(1, machine.logicalCores))
+    load.start()
+    defer { load.stop() }
+    let contestants = try configurations.map(prepare)
+    var interruption: String?
+    var agreementRemark = "interrupted"
+    do {
+      try runStarts(contestants)
+      try runWarm(contestants)
+      if workload.kind != .oneShot { try runSustained(contestants) }
+      load.stop()
+      agreementRemark = try checkAgreement(contestants)
+    } catch RuntimeError.cancelled where options.cancellation?.isCancelled == true {
+      interruption = "interrupted during the \(live.phase)"
+    }
+    load.stop()
+    if let failure = load.failure { notes.append(failure) }
+    if contestants.allSatisfy({ $0.failure != nil }), let error = firstError { throw error }
+    guard contestants.contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || !$0.warm.isEmpty }) else {
+      throw RuntimeError.cancelled
+    }
+    live.report("done", 1)
+    return try result(
+      contestants, agreementRemark: agreementRemark, kelvinVersion: kelvinVersion, interruption: interruption)
+  }
+
+  private func prepare(_ configuration: BenchmarkConfiguration) throws -> Contestant {
+    try options.cancellation?.check()
+    let context = subject.context
+    var request = configuration.request
+    if workload.kind == .throughput, configuration.plan == nil,
+      policies.contains(where: { $0.goal == .throughput })
+    {
+      request.goal = .throughput
+    }
+    live.report("planning", 0, configuration.label)
+    let threads = situation.threads(of: request.threads)
+    var explanation = try context.explain(request, adopting: configuration.plan, in: situation)
+    var configuration = configuration
+    configuration.request = request
+    var trial: PlanTrial?
+    if configuration.plan == nil, options.triesPlans, request.goal == .latency,
+      try context.planner.devices(for: request).units.count > 1
+    {
+      var reduced = request
+      reduced.threads = threads
+      trial = try PlanTrial.run(
+        context, explanation, reduced, inputs: subject.inputs[0], clock: clock,
+        observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
+      if let trial { explanation = explanation.adopting(trial.solution, reason: "measured: \(trial.reason)") }
+    }
+    let contestant = Contestant(
+      configuration, explanation, trial: trial, context, threads: threads, isDeterministic: options.isDeterministic,
+      cancellation: options.cancellation)
+    contestant.rest = situation.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
+    return contestant
+  }
+
+  private var firstError: (any Error)?
+
+  /// Does something for a configuration that takes part. An error of its own ends its part, not the benchmark.
+  ///
+  /// - Throws: `RuntimeError.cancelled` where the user gave up.
+  func attempt(_ contestant: Contestant, _ body: () throws -> Void) throws {
+    guard contestant.failure == nil else { return }
+    try options.cancellation?.check()
+    do { try body() } catch {
+      if let cancellation = options.cancellation, cancellation.isCancelled { throw RuntimeError.cancelled }
+      firstError = firstError ?? error
+      contestant.failure = "\(live.phase): \(error)"
+      notes.append("\(contestant.configuration.label) failed during the \(live.phase): \(error)")
+    }
+  }
+
+  /// Two take turns: A B, B A, A B, …; more come in another random order each round, so that nobody always runs
+  /// after the same neighbour. Those that have failed are left out.
+  func turns(_ contestants: [Contestant], _ round: Int) -> [Contestant] {
+    let contestants = contestants.filter { $0.failure == nil }
+    guard contestants.count > 2 else { return round.isMultiple(of: 2) ? contestants : contestants.reversed() }
+    var random = SeededGenerator(seed: UInt64(round))
+    return contestants.shuffled(using: &random)
+  }
+
+  /// Runs rounds, in each of which every configuration has its turn, until enough of them were undisturbed or the
+  /// budget of extra rounds is spent.
+  func runRounds(
+    _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [Contestant],
+    _ turn: (_ contestant: Contestant, _ round: Int) throws -> Void
+  ) throws {
+    guard planned > 0 else { return }
+    var log = RoundLog(planned: planned, files: files, at: clock.now())
+    defer { logs[phase] = log }
+    var round = 0
+    while log.wantsAnother {
+      let order = turns(contestants, round)
+      guard !order.isEmpty else { return }
+      for contestant in order {
+        try attempt(contestant) { try turn(contestant, round) }
+        if let contention = log.endTurn(at: clock.now()) { contestant.contention.add(contention) }
+      }
+      log.endRound()
+      round += 1
+    }
+  }
+
+  /// Warm inferences as MLPerf's SingleStream issues them, the next as soon as the last is done: a few of each
+  /// configuration in each round, so that rounds can be paired.
+  private func runWarm(_ contestants: [Contestant]) throws {
+    live.begin("warm inferences", from: 0.25, to: workload.kind == .oneShot ? 0.95 : 0.4)
+    for contestant in contestants {
+      try attempt(contestant) { for _ in 0..<workload.warmUps { try contestant.infer() } }
+    }
+    let rounds = min(12, workload.iterations)
+    let queries = (workload.iterations + rounds - 1) / rounds
+    let minimum = workload.warmSeconds / Double(rounds)
+    try runRounds(.warm, planned: rounds, contestants) { contestant, round in
+      // The run after a change of configuration finds cold caches and parked workers.
+      if contestants.count > 1 { try contestant.infer() }
+      var burst: [Double] = []
+      let begin = clock.now()
+      defer { if !burst.isEmpty { contestant.warm.append(burst) } }
+      while burst.count < queries || clock.now() - begin < minimum {
+        contestant.writeInputs(subject.inputs[0])
+        let seconds = try clock.time { try contestant.infer() }
+        burst.append(seconds)
+        contestant.idle(after: seconds, clock)
+        // A clock that stands still must not keep a round alive.
+        if burst.count >= queries + 1_000_000 { break }
+      }
+      live.note(contestant.configuration.label, latencies: contestant.warm.joined().suffix(512) + burst)
+      live.advance(
+        Double(round + 1) / Double(rounds), contestant.configuration.label, isRepeating: round >= rounds)
+    }
+  }
+}

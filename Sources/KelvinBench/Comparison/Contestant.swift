@@ -1,0 +1,150 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinReport
+import KelvinRuntime
+
+/// One configuration while it is measured.
+final class Contestant {
+  let configuration: BenchmarkConfiguration
+  let explanation: PlanExplanation
+  let trial: PlanTrial?
+  let context: ModelContext
+  /// Of the CPU device: fewer than asked for where a part of the CPU is reserved.
+  let threads: Int
+  private let isDeterministic: Bool
+  private let cancellation: Cancellation?
+  private(set) var session: Session?
+
+  /// Why it takes no further part; nil while it does.
+  var failure: String?
+  var coldStarts: [ConfigurationResult.Start] = []
+  var starts: [ConfigurationResult.Start] = []
+  /// Warm seconds, round by round.
+  var warm: [[Double]] = []
+  var slices: [FrameSlice] = []
+  var heat: [ReportSeries.Heat] = []
+  var thermalSource = ""
+  var contention = ContentionSummary()
+  var joules: Double? = 0
+  var energySource = ""
+  /// What limits trust in what was said of heat.
+  var thermalRemarks: Set<String> = []
+  var agreement: ReportAgreement?
+  var pipeline: ConfigurationResult.Pipeline?
+  var pipelined: PipelinedSessions?
+  /// Seconds to idle after each second of inferences.
+  var rest = 0.0
+  var governor: Governor?
+  var actions: [GovernorAction] = []
+  /// Leaner ways to answer a stream, for a governor; the preferred one, this configuration's own, is first.
+  var ladder: [(label: String, session: Session)] = []
+
+  init(
+    _ configuration: BenchmarkConfiguration, _ explanation: PlanExplanation, trial: PlanTrial?, _ context: ModelContext,
+    threads: Int, isDeterministic: Bool, cancellation: Cancellation?
+  ) {
+    self.configuration = configuration
+    self.explanation = explanation
+    self.trial = trial
+    self.context = context
+    self.threads = threads
+    self.isDeterministic = isDeterministic
+    self.cancellation = cancellation
+  }
+
+  /// The devices that run nodes, in the machine's order.
+  var devices: [DeviceInfo] {
+    let used = Set(explanation.solution.placement.values)
+    return context.inventory.devices.map(\.info).filter { used.contains($0.id) }
+  }
+
+  /// By resource, the part of an inference in which the plan may keep it busy: all but the nodes of other resources.
+  var busyShares: [String: Double] {
+    let total = explanation.solution.predicted
+    guard total > 0 else { return [:] }
+    var seconds: [String: Double] = [:]
+    for node in explanation.nodes {
+      let device = explanation.solution.placement[node.node] ?? node.device
+      let cost = node.candidates.first { $0.device == device }?.seconds ?? 0
+      let resource = (try? context.inventory.device(device).info.resource) ?? device
+      seconds[resource, default: 0] += cost
+    }
+    let sum = seconds.values.reduce(0, +)
+    return seconds.mapValues { min(1, max(0, 1 - (sum - $0) / total)) }
+  }
+
+  /// Compiles, and keeps a session that has not run.
+  @discardableResult
+  func compile() throws(RuntimeError) -> Session {
+    session = nil
+    let made = try compiled(explanation.solution).makeSession()
+    session = made
+    return made
+  }
+
+  func compiled(_ solution: PlanSolution) throws(RuntimeError) -> CompiledModel {
+    try context.compile(
+      solution, precision: configuration.request.precision, threads: threads, isDeterministic: isDeterministic,
+      observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
+  }
+
+  /// Compiles with nothing cached, without keeping anything.
+  func compileAfresh() throws(RuntimeError) -> Session {
+    let weights = MemoryPackedWeights()
+    return try CompiledModel(
+      context.graph, placement: explanation.solution.placement, transfers: explanation.solution.transfers,
+      inventory: context.inventory, precision: configuration.request.precision, threads: threads,
+      isDeterministic: isDeterministic, storage: { _ in (weights, NoBlobCache()) },
+      observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false })
+    ).makeSession()
+  }
+
+  func answer(_ inputs: [Tensor]) throws(RuntimeError) -> [Tensor] { try ready.run(inputs, cancellation) }
+
+  /// Writes the inputs, whose memory a run may have used for something else.
+  func writeInputs(_ inputs: [Tensor]) { Self.write(inputs, to: ready) }
+
+  /// One inference on the inputs written before.
+  func infer() throws(RuntimeError) { try ready.run(cancellation) }
+
+  /// One frame by the plan that the governor wants, or the configuration's own: inputs written, outputs ready.
+  func answerFrame(_ inputs: [Tensor]) throws(RuntimeError) {
+    let session = ladder.isEmpty ? ready : ladder[setting?.plan ?? 0].session
+    Self.write(inputs, to: session)
+    try session.run(cancellation)
+  }
+
+  static func write(_ inputs: [Tensor], to session: Session) {
+    for (index, tensor) in inputs.enumerated() {
+      tensor.bytes.withUnsafeBytes { raw in session.withInput(index) { $0.copyMemory(from: raw) } }
+    }
+  }
+
+  /// Idles so that reserved parts of devices stay free after an inference that took `seconds`.
+  func idle(after seconds: Double, _ clock: any MeasurementClock) {
+    if rest > 0 { clock.sleep(until: clock.now() + rest * seconds) }
+  }
+
+  /// How the governor wants frames answered at the moment; nil without one.
+  var setting: GovernorSetting? { governor?.setting }
+
+  /// One inference, measured inside.
+  func trace(_ inputs: [Tensor]) throws -> [TraceEvent] {
+    let measured = try ready.model.makeSession(measuresNodes: true)
+    _ = try measured.run(inputs)
+    try measured.run()
+    return measured.trace().separatingWaits()
+  }
+
+  /// As this configuration keeps them; nil before it was compiled.
+  var weights: WeightReport? { session?.model.weightReport }
+
+  var model: CompiledModel? { session?.model }
+
+  private var ready: Session {
+    guard let session else { preconditionFailure("a configuration is compiled before it runs") }
+    return session
+  }
+}

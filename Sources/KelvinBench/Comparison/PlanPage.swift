@@ -1,0 +1,90 @@
+import KelvinBasics
+package import KelvinMeasurements
+package import KelvinPlanning
+package import KelvinReport
+
+extension ReportPlacement {
+  /// A plan as reports show it.
+  ///
+  /// - Parameters:
+  ///   - solution: what the plan was made from.
+  ///   - measured: seconds of one warm inference, where it ran.
+  package init(units: String, plan: Plan, solution: PlanSolution, measured: Double? = nil) {
+    self.init(
+      units: units, goal: plan.goal.rawValue, predicted: plan.predicted, measured: measured,
+      bestSingleDevice: plan.bestSingleDevice?.device ?? "", bestSingleSeconds: plan.bestSingleDevice?.predicted,
+      facts: Self.facts(solution),
+      nodes: plan.nodes.map { node in
+        ReportNode(
+          name: node.name, op: node.op, inputs: node.inputs, device: node.device, reason: node.reason,
+          regret: node.regret,
+          candidates: node.candidates.map { candidate in
+            if let seconds = candidate.seconds {
+              ReportCandidate(device: candidate.device, seconds: seconds, isMeasured: candidate.source == .measured)
+            } else {
+              ReportCandidate(device: candidate.device, unsupported: candidate.unsupported ?? "")
+            }
+          },
+          transfers: node.transfers.map {
+            ReportTransfer(value: $0.value, from: $0.from, to: $0.to, bytes: $0.bytes, seconds: $0.seconds)
+          })
+      })
+  }
+
+  private static func facts(_ solution: PlanSolution) -> [ReportFact] {
+    var facts: [ReportFact] = []
+    if solution.method == .approximate {
+      facts.append(ReportFact("at most off the optimum", HumanReadable.percent(solution.gap)))
+    }
+    if let bottleneck = solution.bottleneck {
+      facts.append(ReportFact("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds))"))
+    }
+    if let rate = solution.framesPerSecond {
+      let limit = solution.limitedBy.map { ", limited by \($0)" } ?? ""
+      facts.append(ReportFact("predicted rate", HumanReadable.perSecond(rate) + limit))
+    }
+    if let start = solution.startSeconds { facts.append(ReportFact("paid once", HumanReadable.seconds(start))) }
+    if let joules = solution.joules {
+      facts.append(ReportFact("energy", HumanReadable.significant(joules * 1000) + " mJ above idle"))
+    }
+    for flip in solution.flips ?? [] {
+      facts.append(ReportFact("from \(flip.runs) runs on", "\(flip.to) instead of \(flip.from)"))
+    }
+    return facts
+  }
+}
+
+extension ReportInput {
+  /// A page of one plan, nothing of which has been run.
+  ///
+  /// - Parameters:
+  ///   - machine: that the plan is for.
+  ///   - notes: where its costs come from.
+  package init(
+    plan: Plan, solution: PlanSolution, format: String, devices: [ReportDevice], machine: MachineDescription,
+    kelvinVersion: String, generated: String, findings: [String] = [], notes: [String] = []
+  ) {
+    let model = plan.subject.model
+    let name = model.split(separator: "/").last.map(String.init) ?? model
+    self.init(
+      title: "Plan of \(name)", verdict: Self.verdict(plan), findings: findings + [solution.remark].compactMap { $0 },
+      kelvinVersion: kelvinVersion, generated: generated, machine: machine,
+      model: ReportModel(name: model, format: format, layers: plan.nodes.count, weightBytes: 0),
+      workload: "goal: \(plan.goal.rawValue)", devices: devices,
+      placements: [ReportPlacement(units: plan.subject.units, plan: plan, solution: solution)], notes: notes)
+  }
+
+  /// `cpu 12 and vulkan:0 40 layers: 2.10 ms for one prediction, 1.41 × faster than the best single device, cpu.`
+  private static func verdict(_ plan: Plan) -> String {
+    let counts = Dictionary(plan.nodes.map { ($0.device, 1) }, uniquingKeysWith: +)
+    let time = "\(HumanReadable.seconds(plan.predicted)) for one warm prediction"
+    guard counts.count > 1 else { return "\(counts.keys.first ?? "nothing") runs everything: \(time), predicted." }
+    let split = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) layers on \($0.key)" }
+    var text = "\(split.joined(separator: ", ")): \(time), predicted"
+    if let single = plan.bestSingleDevice, plan.predicted > 0, single.predicted > plan.predicted * 1.0005 {
+      let factor = HumanReadable.significant(single.predicted / plan.predicted)
+      text += ", \(factor) × faster than the best single device, \(single.device)"
+    }
+    return text + "."
+  }
+}

@@ -1,0 +1,163 @@
+import KelvinBasics
+import KelvinDevices
+package import KelvinGraph
+package import KelvinMeasurements
+package import KelvinPlanning
+package import KelvinRuntime
+import KelvinThermal
+
+/// Runs the plans that look best, and each device alone, in turns, before one of them is adopted.
+///
+/// A prediction is a sum of parts; only running tells. A plan that mixes devices is adopted only when it is measured
+/// faster than the best single device, so that mixing never costs.
+package struct PlanTrial: Sendable {
+  package struct Entry: Sendable {
+    /// `best`, `only vulkan:0`, or `conv_3 on cpu`.
+    package var label: String
+    package var solution: PlanSolution
+    package var predicted: Double
+    package var latency: LatencyStatistics
+    /// Whether one device runs everything it can.
+    package var isSingleDevice: Bool
+
+    package init(
+      label: String, solution: PlanSolution, predicted: Double, latency: LatencyStatistics, isSingleDevice: Bool
+    ) {
+      self.label = label
+      self.solution = solution
+      self.predicted = predicted
+      self.latency = latency
+      self.isSingleDevice = isSingleDevice
+    }
+  }
+
+  package var entries: [Entry]
+  package var chosen: Int
+  /// Why it was chosen, in words.
+  package var reason: String
+
+  /// Whether too few rounds were left to itself, so that disturbed ones count as well.
+  package var hasDisturbedRounds = false
+
+  private static let leastRounds = 7
+
+  package var solution: PlanSolution { entries[chosen].solution }
+
+  /// - Parameters:
+  ///   - limit: ranked plans to run, besides the single devices.
+  ///   - budget: seconds for the runs, as much again where neighbours disturb them; each plan is run at least seven
+  ///     times, and rounds that neighbours disturbed count only where fewer are left.
+  /// - Returns: nil where only one placement is possible.
+  package static func run(
+    _ context: ModelContext, _ explanation: PlanExplanation, _ request: PlanRequest, inputs: [Tensor], limit: Int = 3,
+    budget: Double = 3, clock: any MeasurementClock = SystemClock(),
+    files: SystemFiles = SystemFiles(), observe: MeasurementObserver = { _ in }
+  ) throws -> PlanTrial? {
+    var candidates: [(label: String, solution: PlanSolution)] = []
+    func add(_ label: String, _ solution: PlanSolution) {
+      guard !candidates.contains(where: { $0.solution.placement == solution.placement }) else { return }
+      candidates.append((label, solution))
+    }
+    let singles = explanation.singleDevices.map(\.solution)
+    for plan in explanation.ranked.prefix(limit) {
+      let single = explanation.singleDevices.first { $0.solution.placement == plan.solution.placement }
+      add(single.map { "only \($0.device)" } ?? plan.label, plan.solution)
+    }
+    for single in explanation.singleDevices where single.device != context.inventory.reference?.info.id {
+      add("only \(single.device)", single.solution)
+    }
+    guard candidates.count > 1 else { return nil }
+
+    var sessions: [Session] = []
+    for (index, candidate) in candidates.enumerated() {
+      observe(.init(phase: "trying '\(candidate.label)'", fraction: Double(index) / Double(candidates.count)))
+      let model = try context.compile(candidate.solution, precision: request.precision, threads: request.threads)
+      let session = try model.makeSession()
+      _ = try session.run(inputs)
+      sessions.append(session)
+    }
+    var seconds = [[Double]](repeating: [], count: candidates.count)
+    var disturbed = seconds
+    var fresh = seconds
+    var watch = ContentionWatch(files: files, at: clock.now())
+    func settle(_ isDisturbed: Bool) {
+      for index in fresh.indices {
+        if isDisturbed { disturbed[index] += fresh[index] } else { seconds[index] += fresh[index] }
+        fresh[index].removeAll()
+      }
+    }
+    let deadline = clock.now() + budget
+    let latest = deadline + budget
+    for round in 0..<400 {
+      let now = clock.now()
+      if let interval = watch.interval(at: now) { settle(interval.isDisturbed) }
+      if now >= deadline, seconds[0].count >= leastRounds || now >= latest, round >= leastRounds { break }
+      for index in round.isMultiple(of: 2) ? Array(sessions.indices) : sessions.indices.reversed() {
+        // The run after a change of plan finds cold caches and parked workers; the next one counts.
+        try sessions[index].run()
+        fresh[index].append(try clock.time { try sessions[index].run() })
+      }
+    }
+    let undisturbed = seconds[0].count
+    settle(seconds[0].count >= leastRounds)
+    if seconds[0].count < leastRounds {
+      for index in seconds.indices { seconds[index] += disturbed[index] }
+    }
+    let entries = try candidates.indices.map { index in
+      Entry(
+        label: candidates[index].label, solution: candidates[index].solution,
+        predicted: candidates[index].solution.predicted, latency: try LatencyStatistics(seconds[index]),
+        isSingleDevice: singles.contains { $0.placement == candidates[index].solution.placement })
+    }
+    let (chosen, reason) = choose(entries, seconds)
+    return PlanTrial(
+      entries: entries, chosen: chosen, reason: reason,
+      hasDisturbedRounds: undisturbed < leastRounds && !disturbed[0].isEmpty)
+  }
+
+  /// The fastest single-device plan, unless another plan was measured faster than it.
+  package static func choose(_ entries: [Entry], _ seconds: [[Double]]) -> (index: Int, reason: String) {
+    func median(_ index: Int) -> Double { entries[index].latency.median }
+    func text(_ index: Int) -> String { HumanReadable.seconds(median(index)) }
+    let fastest = entries.indices.min { median($0) < median($1) } ?? 0
+    let singles = entries.indices.filter { entries[$0].isSingleDevice }
+    guard let single = singles.min(by: { median($0) < median($1) }), single != fastest else {
+      return (fastest, "'\(entries[fastest].label)' ran fastest of \(entries.count) plans tried: \(text(fastest))")
+    }
+    let comparison = try? PairedComparison(candidate: seconds[fastest], baseline: seconds[single])
+    if let comparison, comparison.verdict == .faster {
+      let factor = HumanReadable.significant(1 / comparison.ratio)
+      return (
+        fastest,
+        "'\(entries[fastest].label)' ran \(factor) × faster than '\(entries[single].label)':"
+          + " \(text(fastest)) against \(text(single))"
+      )
+    }
+    return (
+      single,
+      "no mixed plan was measured faster than '\(entries[single].label)' (\(text(single))) among \(entries.count) tried"
+    )
+  }
+}
+
+extension PlanExplanation {
+  /// The explanation with another solution of the same problem in place of its own.
+  ///
+  /// - Parameter reason: for the nodes that move.
+  package func adopting(_ other: PlanSolution, reason: String) -> PlanExplanation {
+    guard other.placement != solution.placement else { return self }
+    var changed = self
+    changed.solution = other
+    changed.nodes = nodes.map { record in
+      var record = record
+      if let device = other.placement[record.node], device != record.device {
+        record.device = device
+        record.reason = reason
+        record.regret = nil
+      }
+      record.transfers = other.transfers.filter { $0.node == record.node }
+      return record
+    }
+    return changed
+  }
+}

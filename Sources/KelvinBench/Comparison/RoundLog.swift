@@ -1,0 +1,96 @@
+package import KelvinMeasurements
+package import KelvinThermal
+
+/// The rounds of one phase, in each of which every configuration has its turn: which were disturbed by others, and
+/// whether another one is worth its time.
+///
+/// A disturbed round is repeated, within a bounded budget of extra rounds.
+package struct RoundLog: Sendable {
+  package let planned: Int
+  /// The most rounds beyond the planned ones.
+  package let extra: Int
+  /// For each round that has ended.
+  package private(set) var isDisturbed: [Bool] = []
+  /// What others took in each stretch of time that was long enough to tell.
+  package private(set) var windows: [Contention] = []
+  private var watch: ContentionWatch
+  private var isCurrentDisturbed = false
+  /// Rounds at the end of which nothing is known yet.
+  private var pending = 0
+  private var isKnown = false
+
+  package init(planned: Int, files: SystemFiles, at now: Double) {
+    self.planned = planned
+    extra = (planned + 1) / 2
+    watch = ContentionWatch(files: files, at: now)
+  }
+
+  /// Whether rounds are missing, or so many were disturbed that one more helps and may be had.
+  package var wantsAnother: Bool {
+    let count = isDisturbed.count
+    return count < planned || (count < planned + extra && quiet.count < planned)
+  }
+
+  /// Rounds that nobody disturbed.
+  package var quiet: [Int] { isDisturbed.indices.filter { !isDisturbed[$0] } }
+
+  /// The rounds that count: the quiet ones, or all where too few are.
+  package var kept: [Int] {
+    quiet.count >= min(planned, PairedComparison.fewestPairs) ? quiet : Array(isDisturbed.indices)
+  }
+
+  /// A configuration's turn has ended.
+  ///
+  /// - Returns: what others took since the last look; nil where too little time has passed to tell.
+  @discardableResult
+  package mutating func endTurn(at now: Double) -> Contention? {
+    guard let contention = watch.interval(at: now) else {
+      isKnown = false
+      return nil
+    }
+    isKnown = true
+    windows.append(contention)
+    if contention.isDisturbed {
+      isCurrentDisturbed = true
+      for round in isDisturbed.indices.suffix(pending) { isDisturbed[round] = true }
+    }
+    pending = 0
+    return contention
+  }
+
+  package mutating func endRound() {
+    isDisturbed.append(isCurrentDisturbed)
+    isCurrentDisturbed = false
+    if !isKnown { pending += 1 }
+  }
+}
+
+/// What others took while one configuration had its turns.
+package struct ContentionSummary: Sendable, Hashable, Codable {
+  /// Stretches of time that were looked at.
+  package private(set) var windows = 0
+  /// Those in which others took processor time that was wanted.
+  package private(set) var disturbed = 0
+  /// Means and largest values over the windows, 0…1: what the hypervisor gave to other guests, what other processes
+  /// of this machine used, and the time in which some task waited, this process's own included.
+  package private(set) var steal = 0.0
+  package private(set) var largestSteal = 0.0
+  package private(set) var neighbours: Double?
+  package private(set) var largestNeighbours: Double?
+  package private(set) var pressure: Double?
+
+  package init() {}
+
+  package mutating func add(_ contention: Contention) {
+    windows += 1
+    if contention.isDisturbed { disturbed += 1 }
+    func mean(_ old: Double, _ new: Double) -> Double { old + (new - old) / Double(windows) }
+    steal = mean(steal, contention.steal)
+    largestSteal = max(largestSteal, contention.steal)
+    if let share = contention.neighbours {
+      neighbours = mean(neighbours ?? share, share)
+      largestNeighbours = max(largestNeighbours ?? 0, share)
+    }
+    if let share = contention.pressure { pressure = mean(pressure ?? share, share) }
+  }
+}

@@ -1,0 +1,129 @@
+import KelvinBasics
+
+/// What the measurements recommend, in plain sentences, and only as far as they reach beyond noise.
+package struct Verdict: Sendable, Hashable {
+  /// One for each question that was measured: a single photo, then a stream or a pile of photos.
+  package var sentences: [String]
+  /// The configuration to pick for the workload asked for; nil where no difference was measured.
+  package var winner: Int?
+  /// The configuration whose plan is worth keeping: the winner, or the least median among equals.
+  package var best: Int
+
+  package var text: String { sentences.joined(separator: " ") }
+
+  /// - Parameters:
+  ///   - labels: the configurations as the user named them.
+  ///   - start: seconds to the first answer; nil where it was not measured.
+  ///   - warm: seconds of one more inference; nil where it was not measured.
+  ///   - load: the sustained part, where there was one.
+  ///   - situation: what else the machine does, in words; empty for nothing.
+  ///   - interruption: where the user gave up; nil where everything was measured.
+  package init(
+    labels: [String], start: Finding?, warm: Finding?, load: SustainedFinding?, situation: String = "",
+    interruption: String? = nil
+  ) {
+    let condition = situation.isEmpty ? "" : ", with \(situation)"
+    sentences = Self.photo(labels, start: start, warm: warm, condition).map { [$0] } ?? []
+    winner = (start ?? warm)?.winner
+    best = (start ?? warm).map { $0.winner ?? $0.best } ?? 0
+    if let load {
+      sentences.append(Self.sustained(labels, load, condition))
+      winner = load.deciding.winner
+      best = load.deciding.winner ?? load.deciding.best
+    }
+    if let interruption {
+      sentences.insert("Partial: \(interruption).", at: 0)
+      if sentences.count == 1 { sentences.append("Nothing was measured long enough to recommend anything.") }
+    }
+  }
+
+  private static func photo(
+    _ labels: [String], start: Finding?, warm: Finding?, _ condition: String
+  ) -> String? {
+    let parts = [start.map { first(labels, $0) }, warm.map { further(labels, $0) }].compactMap { $0 }
+    return parts.isEmpty ? nil : "One photo\(condition): " + parts.joined(separator: "; ") + "."
+  }
+
+  private static func first(_ labels: [String], _ start: Finding) -> String {
+    let seconds = HumanReadable.seconds
+    let what = "after the start (load, compile, first inference)"
+    guard labels.count > 1 else { return "\(labels[0]) answers \(seconds(start.medians[0])) \(what)" }
+    guard let winner = start.winner else {
+      return "no difference measured to the first answer between \(names(labels, start))"
+        + behind(labels, start, verb: "sooner")
+    }
+    return "pick \(labels[winner]), which answers \(seconds(start.medians[winner])) \(what)"
+      + behind(labels, start, verb: "sooner")
+  }
+
+  private static func further(_ labels: [String], _ warm: Finding) -> String {
+    let seconds = HumanReadable.seconds
+    guard labels.count > 1 else { return "every further photo takes \(seconds(warm.medians[0]))" }
+    guard let winner = warm.winner else {
+      return "once warm, no difference measured between \(names(labels, warm))" + behind(labels, warm, verb: "faster")
+    }
+    return "once warm, \(labels[winner]) takes \(seconds(warm.medians[winner])) a photo"
+      + behind(labels, warm, verb: "faster")
+  }
+
+  private static func sustained(_ labels: [String], _ load: SustainedFinding, _ condition: String) -> String {
+    let question =
+      (load.framesPerSecond.map { "Stream of \(HumanReadable.significant($0)) frames/s" } ?? "Many photos") + condition
+    func rate(_ index: Int) -> String { HumanReadable.perSecond(1 / load.served.medians[index]) }
+    func facts(_ index: Int) -> String {
+      guard load.framesPerSecond != nil else { return "\(rate(index))" }
+      let dropped = load.droppedShare[index]
+      let keeps = dropped == 0 ? "keeps up" : "drops \(HumanReadable.percent(dropped)) of the frames"
+      return "\(keeps), half of the frames answered within \(HumanReadable.seconds(load.latency.medians[index]))"
+    }
+    guard labels.count > 1 else {
+      return "\(question): \(labels[0]) \(load.framesPerSecond == nil ? "does " : "")\(facts(0))."
+    }
+    let decider = load.deciding
+    guard let winner = decider.winner else {
+      return "\(question): no difference measured between \(names(labels, decider)) a frame"
+        + behind(labels, decider, verb: "faster")
+        + "; \(labels[decider.best]) \(load.framesPerSecond == nil ? "does " : "")\(facts(decider.best))."
+    }
+    let how = decider == load.served ? "more frames" : "faster"
+    return "\(question): pick \(labels[winner]) (\(facts(winner)))" + behind(labels, decider, verb: how) + "."
+  }
+
+  /// `, 3.1 × faster than the next, vulkan:0`; empty where nobody is behind.
+  private static func behind(_ labels: [String], _ finding: Finding, verb: String) -> String {
+    guard let next = finding.runnerUp else { return "" }
+    let all = finding.winner == nil ? (finding.tied.count == 2 ? "both " : "all ") : ""
+    return ", \(all)\(HumanReadable.significant(next.ratio)) × \(verb) than the next, \(labels[next.index])"
+  }
+
+  /// `cpu-only (12.3 ms) and all (12.4 ms)`.
+  private static func names(_ labels: [String], _ finding: Finding) -> String {
+    let names = finding.tied.map { "\(labels[$0]) (\(HumanReadable.seconds(finding.medians[$0])))" }
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    return names.dropLast().joined(separator: ", ") + " and " + last
+  }
+}
+
+/// How configurations hold up under a load that goes on.
+package struct SustainedFinding: Sendable, Hashable {
+  /// Arrivals a second; nil where there were as many as would go.
+  package var framesPerSecond: Double?
+  /// Seconds for each frame that was answered.
+  package var served: Finding
+  /// Seconds from a frame's arrival to its answer.
+  package var latency: Finding
+  /// For each configuration, 0…1.
+  package var droppedShare: [Double]
+
+  package init(framesPerSecond: Double?, served: Finding, latency: Finding, droppedShare: [Double]) {
+    self.framesPerSecond = framesPerSecond
+    self.served = served
+    self.latency = latency
+    self.droppedShare = droppedShare
+  }
+
+  /// Who answers more frames is better; among those that answer as many, who answers sooner.
+  package var deciding: Finding {
+    framesPerSecond == nil || served.winner != nil || !served.tied.contains(latency.best) ? served : latency
+  }
+}

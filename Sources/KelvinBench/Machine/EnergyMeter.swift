@@ -1,0 +1,132 @@
+import Glibc
+import KelvinBasics
+package import KelvinDevices
+package import KelvinMeasurements
+package import KelvinThermal
+
+/// Joules above idle of a stretch of work, and where they come from.
+package struct EnergyUse: Sendable, Hashable {
+  /// Nil where the energy of a device that worked cannot be known.
+  package var joules: Double?
+  /// In words: which counters, with how much idle power taken off, or what the estimate rests on.
+  package var source: String
+  /// Every part of it was read from a counter.
+  package var isMeasured: Bool
+
+  package init(joules: Double?, source: String, isMeasured: Bool) {
+    self.joules = joules
+    self.source = source
+    self.isMeasured = isMeasured
+  }
+}
+
+/// Joules of a stretch of work: read from energy counters of the processor (RAPL) and of cards (NVML, hwmon), less what
+/// the same counters ran up while nothing was asked for; or else estimated from CPU time and the envelope.
+///
+/// A counter that wraps is followed through one wrap; one that was reset, or stopped answering, is not believed, and its
+/// part is estimated where it can be.
+package struct EnergyMeter {
+  /// Seconds of quiet by which idle power is measured.
+  package static let quiet = 0.3
+
+  private let files: SystemFiles
+  private let readers: [any SensorReader]
+  private let envelope: ThermalEnvelope
+  private let cores: Int
+  private let clock: any MeasurementClock
+  private var readings: [EnergyReading] = []
+  private var startedAt = 0.0
+  private var cpuSeconds = 0.0
+  /// By sensor; measured once, where there is a counter.
+  private var idleWatts: [String: Double] = [:]
+
+  /// Waits for `quiet` seconds where there are counters.
+  package init(
+    files: SystemFiles, envelope: ThermalEnvelope, cores: Int, clock: any MeasurementClock = SystemClock(),
+    readers: [any SensorReader] = [EnergyCounterReader(), NVMLReader(), HardwareMonitorReader()]
+  ) {
+    self.files = files
+    self.readers = readers
+    self.envelope = envelope
+    self.cores = max(1, cores)
+    self.clock = clock
+    let before = energies()
+    guard !before.isEmpty else { return }
+    let begin = clock.now()
+    clock.sleep(until: begin + Self.quiet)
+    let seconds = clock.now() - begin
+    for reading in energies() {
+      guard let earlier = before.first(where: { $0.sensor == reading.sensor }) else { continue }
+      idleWatts[reading.sensor] = reading.watts(since: earlier, seconds: seconds)
+    }
+  }
+
+  package mutating func start() {
+    readings = energies()
+    startedAt = clock.now()
+    cpuSeconds = Self.processSeconds()
+  }
+
+  /// What was used since `start` by these devices and the host, which works for every device.
+  package func stop(devices: [DeviceInfo]) -> EnergyUse {
+    let now = energies()
+    let seconds = clock.now() - startedAt
+    var joules = 0.0
+    var sources: [String] = []
+    var isMeasured = true
+    for resource in Set(devices.map(\.resource)).union(["cpu"]).sorted() {
+      let counters = readings.filter { Self.isCounter($0, of: resource) }
+      if let used = Self.used(counters, now, seconds) {
+        let idle = counters.reduce(0) { $0 + (idleWatts[$1.sensor] ?? 0) }
+        joules += max(0, used - idle * seconds)
+        let names = counters.map(\.sensor).joined(separator: ", ")
+        sources.append("measured by \(names), less \(HumanReadable.significant(idle)) W at idle")
+      } else if resource == "cpu" {
+        isMeasured = false
+        joules += estimate
+        sources.append(estimateSource + (counters.isEmpty ? "" : "; \(counters[0].sensor) stopped answering"))
+      } else {
+        let id = devices.first { $0.resource == resource }?.id ?? resource
+        return EnergyUse(joules: nil, source: "unknown: nothing measures \(id)", isMeasured: false)
+      }
+    }
+    return EnergyUse(joules: joules, source: sources.joined(separator: "; "), isMeasured: isMeasured)
+  }
+
+  private func energies() -> [EnergyReading] { SensorSnapshot.take(files, readers: readers).energies }
+
+  private static func isCounter(_ reading: EnergyReading, of resource: String) -> Bool {
+    resource == "cpu" ? reading.domain == .processor : reading.resource == HardwareIdentity(resource)
+  }
+
+  /// Nil without counters, or where one of them is not there any more or cannot be believed.
+  private static func used(_ counters: [EnergyReading], _ now: [EnergyReading], _ seconds: Double) -> Double? {
+    guard !counters.isEmpty else { return nil }
+    var sum = 0.0
+    for counter in counters {
+      guard let later = now.first(where: { $0.sensor == counter.sensor }),
+        let joules = later.joules(since: counter, seconds: seconds)
+      else { return nil }
+      sum += joules
+    }
+    return sum
+  }
+
+  /// CPU time of this process as a share of the machine's, times what the machine draws above idle at full load.
+  private var estimate: Double {
+    max(0, Self.processSeconds() - cpuSeconds) / Double(cores) * (envelope.fullLoadWatts - envelope.idleWatts)
+  }
+
+  private var estimateSource: String {
+    let range =
+      "\(HumanReadable.significant(envelope.idleWatts)) to \(HumanReadable.significant(envelope.fullLoadWatts)) W"
+    return "estimated: CPU time × the envelope \"\(envelope.name)\" (\(range) over all processors), above idle"
+  }
+
+  private static func processSeconds() -> Double {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) * 1e-6 }
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+  }
+}

@@ -1,0 +1,62 @@
+import KelvinBasics
+import KelvinMeasurements
+package import KelvinThermal
+
+extension BenchmarkResult {
+  /// Virtual seconds where none are asked for: half an hour, by which every shipped envelope has settled.
+  package static let simulatedSeconds = 1800.0
+
+  /// The stream of this workload on a machine of another class, with the plans that were measured here.
+  ///
+  /// Seconds for each frame stay those of this machine. Joules are carried over by the share of the machine's dynamic
+  /// range that a plan draws: E′ = E (P_full − P_idle)′ / (P_full − P_idle). A configuration whose energy is unknown is
+  /// taken to draw the whole range while it works; the plan's source says so.
+  ///
+  /// - Parameters:
+  ///   - machine: the envelope by which energies were estimated here.
+  ///   - seconds: of virtual time.
+  ///   - coLoad: share of the machine that somebody else keeps busy meanwhile; not while it was measured.
+  /// - Throws: `invalidRequest` where no configuration was measured, or for a stream that cannot be simulated.
+  package func simulated(
+    on envelope: ThermalEnvelope, from machine: ThermalEnvelope, seconds: Double = simulatedSeconds, coLoad: Double = 0,
+    seed: UInt64 = 0
+  ) throws(BenchmarkError) -> StreamComparison {
+    guard workload.kind == .stream else {
+      throw .invalidRequest("only a stream can be simulated on an envelope, not \(workload.name)")
+    }
+    let plans = configurations.compactMap { configuration -> StreamPlan? in
+      guard let seconds = configuration.warm?.p50 else { return nil }
+      return .carriedOver(
+        label: configuration.label, secondsPerFrame: seconds, joules: configuration.sustained?.joulesPerInference,
+        source: configuration.sustained?.energySource ?? "", from: machine, to: envelope)
+    }
+    guard !plans.isEmpty else {
+      throw .invalidRequest("no configuration was measured, so there is nothing to simulate")
+    }
+    return try StreamComparison(
+      StreamSimulation(
+        envelope: envelope, plans: plans.sorted { $0.joulesPerFrame > $1.joulesPerFrame },
+        stream: .init(
+          framesPerSecond: workload.framesPerSecond, queue: workload.queue, duration: seconds,
+          coLoad: coLoad),
+        seed: seed))
+  }
+}
+
+extension StreamPlan {
+  /// A plan measured on one class of machine, for another.
+  package static func carriedOver(
+    label: String, secondsPerFrame: Double, joules: Double?, source: String, from: ThermalEnvelope, to: ThermalEnvelope
+  ) -> StreamPlan {
+    let range = to.fullLoadWatts - to.idleWatts
+    guard let joules else {
+      return StreamPlan(
+        label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: range * secondsPerFrame,
+        energySource: "assumed: all of the envelope's range while it works")
+    }
+    let scale = range / (from.fullLoadWatts - from.idleWatts)
+    return StreamPlan(
+      label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: joules * scale,
+      energySource: "\(source); × \(HumanReadable.significant(scale)) to \"\(to.name)\"")
+  }
+}

@@ -1,0 +1,11 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension KernelTable<CPUContext, CPUKernel> {
+  mutating func addDequantize() {
+    add(Dequantize.self) { (op, context) throws(DeviceError) in
+      try context.quantization(op.axis, integers: context.inputs[0].scalar, context.integers.dequantize)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import KelvinBasics
+package import KelvinGraph
+
+/// A small graph with inputs, which every device that supports its nodes must compute as the reference does.
+package struct ConformanceCase: Sendable, CustomStringConvertible {
+  /// The operator's name, then what is particular: `convolution 3x3 stride 2 dilated float16`.
+  package let name: String
+  package let graph: Graph
+  package let inputs: [Tensor]
+
+  package init(name: String, graph: Graph, inputs: [Tensor]) {
+    self.name = name
+    self.graph = graph
+    self.inputs = inputs
+  }
+
+  package var description: String { name }
+
+  /// Every case of every operator.
+  package static let all: [ConformanceCase] =
+    argReduce + batchNormalization + binary + binaryInteger + cast + chains + compare + concat + convolution
+    + convolutionInteger + convolutionTranspose + cumulativeSum + dequantize + expand + gather + gatherElements
+    + gatherND + integerPool + integers + layerNormalization + linear + localResponseNormalization + logic + matmul
+    + matmulInteger
+    + nonMaximumSuppression + pad + pool + quantize + reduce + reshape + resize + scatterElements + scatterND + select
+    + slice + softmax + topK + transpose + unary
+}
+
+/// An operand of a case's node.
+package enum CaseOperand: Sendable {
+  /// Given at run time, random in -1 ..< 1.
+  case input(Shape)
+  /// Part of the model, random in -1 ..< 1.
+  case weight(Shape)
+  /// Part of the model, with these values.
+  case values([Double], Shape)
+  /// Given at run time, random in this range.
+  case ranged(Shape, ClosedRange<Float>)
+  /// Given at run time, with these values and type.
+  case exactly(Tensor)
+  /// Part of the model, with these values and type.
+  case fixed(Tensor)
+}
+
+extension ConformanceCase {
+  /// A graph of one node. Its seed is made from its name, so a case is the same wherever it runs.
+  static func node(
+    _ name: String, _ op: any Operator, _ operands: CaseOperand..., scalar: ScalarType = .float32
+  ) -> ConformanceCase {
+    node(name, op, operands, scalar: scalar)
+  }
+
+  static func node(
+    _ name: String, _ op: any Operator, _ operands: [CaseOperand], scalar: ScalarType = .float32
+  ) -> ConformanceCase {
+    let suffix = scalar == .float32 ? "" : " \(scalar.rawValue)"
+    let fullName = "\(op.name) \(name)\(suffix)"
+    var random = SeededGenerator(
+      seed: fullName.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    var graph = Graph()
+    var inputs: [Tensor] = []
+    var ids: [ValueID] = []
+    for (index, operand) in operands.enumerated() {
+      let name = "operand\(index)"
+      let tensor: Tensor
+      var isWeight = false
+      switch operand {
+      case .input(let shape): tensor = .random(scalar, shape, -1...1, &random)
+      case .ranged(let shape, let range): tensor = .random(scalar, shape, range, &random)
+      case .exactly(let given): tensor = given
+      case .fixed(let given):
+        tensor = given
+        isWeight = true
+      case .weight(let shape):
+        tensor = .random(scalar, shape, -1...1, &random)
+        isWeight = true
+      case .values(let values, let shape):
+        tensor = Tensor(TensorType(scalar, shape), rounding: values)
+        isWeight = true
+      }
+      let id = graph.addValue(Value(name: name, type: tensor.type, weight: isWeight ? Weight(tensor) : nil))
+      ids.append(id)
+      if !isWeight {
+        graph.inputs.append(id)
+        inputs.append(tensor)
+      }
+    }
+    do {
+      let types = try op.infer(graph.types(ids))
+      let outputs = types.enumerated().map { graph.addValue(Value(name: "result\($0)", type: $1)) }
+      let origin = Origin(name: fullName, kind: op.name, index: 0, work: 1)
+      if let fused = op as? any FusedOperator {
+        graph.nodes = [
+          try .fused(
+            name: "node", op: fused, inputs: ids, types: graph.types(ids), output: outputs[0], origins: [origin])
+        ]
+      } else {
+        graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: outputs, origins: [origin])]
+      }
+      graph.outputs = outputs
+      try graph.verify()
+    } catch {
+      preconditionFailure("conformance case '\(fullName)' is not a valid graph: \(error)")
+    }
+    return ConformanceCase(name: fullName, graph: graph, inputs: inputs)
+  }
+}

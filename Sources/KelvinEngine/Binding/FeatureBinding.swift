@@ -1,0 +1,161 @@
+package import KelvinFeatures
+package import KelvinGraph
+import KelvinImages
+package import KelvinRuntime
+
+/// Moves feature values into a session's inputs and a session's outputs into feature values.
+package struct FeatureBinding: Sendable {
+  let function: Function
+
+  package init(function: Function) { self.function = function }
+
+  /// The shapes a caller's arrays have, for inputs that are flexible.
+  ///
+  /// - Throws: `featureType` for a shape outside the feature's range.
+  package func shapes(_ provider: some FeatureProvider) throws(ModelError) -> [String: Shape] {
+    var shapes: [String: Shape] = [:]
+    for feature in function.inputs {
+      if case .image(let image) = feature.type, image.isFlexible,
+        case .image(let picture)? = provider.featureValue(for: feature.name)?.storage
+      {
+        shapes[feature.name] = image.tensorShape(picture.size(for: image))
+      }
+      // The tensor that a picture becomes may be given as it is.
+      if case .image(let image) = feature.type, image.isFlexible,
+        let array = provider.featureValue(for: feature.name)?.multiArrayValue, array.shape.count == 4,
+        image.accepts(.init(width: array.shape[3], height: array.shape[2]))
+      {
+        shapes[feature.name] = Shape(array.shape)
+      }
+      guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
+        let array = provider.featureValue(for: feature.name)?.multiArrayValue
+      else { continue }
+      let fits =
+        array.shape.count == dimensions.count && zip(array.shape, dimensions).allSatisfy { $1.accepts($0) }
+        && (feature.allowedShapes.isEmpty || feature.allowedShapes.contains(Shape(array.shape)))
+      guard fits else {
+        let expected = dimensions.map(\.description).joined(separator: " x ")
+        throw mismatch(feature, "expected a shape of \(expected), got \(Shape(array.shape))")
+      }
+      shapes[feature.name] = Shape(array.shape)
+    }
+    return shapes
+  }
+
+  /// The values a prediction uses, asked for once: before any session is held, since a provider may itself predict.
+  ///
+  /// - Throws: `featureType` naming a feature that the model does not have.
+  package func values(_ provider: some FeatureProvider) throws(ModelError) -> DictionaryFeatureProvider {
+    let given = provider.featureNames
+    try checkNames(given)
+    var values: [String: FeatureValue] = [:]
+    for name in given {
+      guard let value = provider.featureValue(for: name), !value.isUndefined else { continue }
+      values[name] = value
+    }
+    return DictionaryFeatureProvider(dictionary: values)
+  }
+
+  private func checkNames(_ given: Set<String>) throws(ModelError) {
+    let names = Set(function.inputs.map(\.name))
+    if let unknown = given.sorted().first(where: { !names.contains($0) }) {
+      throw ModelError(
+        .featureType, "the model has no input '\(unknown)'; it has \(names.sorted().joined(separator: ", "))")
+    }
+  }
+
+  /// Writes every input of a session's graph.
+  ///
+  /// - Throws: `featureType` naming the feature: missing, unknown, or what was expected and what was given.
+  package func write(_ provider: some FeatureProvider, to session: Session) throws(ModelError) {
+    try checkNames(provider.featureNames)
+    let graph = session.model.graph
+    for (index, id) in graph.inputs.enumerated() {
+      let (name, type) = (graph[id].name, graph[id].type)
+      guard let feature = function.inputs.first(where: { $0.name == name }) else {
+        throw ModelError(.generic, "the graph's input '\(name)' is none of the model's features")
+      }
+      if let value = provider.featureValue(for: name), !value.isUndefined {
+        try session.withInput(index) { (memory) throws(ModelError) in try write(value, feature, type, to: memory) }
+      } else if let number = feature.defaultValue {
+        let values = [Double](repeating: number, count: type.count)
+        session.withInput(index) { Tensor.store(values, as: type.scalar, in: $0) }
+      } else {
+        throw mismatch(feature, "no value was given, and the model has no default for it")
+      }
+    }
+  }
+
+  private func write(
+    _ value: FeatureValue, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
+  ) throws(ModelError) {
+    switch (value.storage, feature.type) {
+    case (.image(let picture), .image(let image)):
+      var image = image
+      if type.shape.rank == 4 { (image.height, image.width) = (type.shape[2], type.shape[3]) }
+      try write(picture, feature, image, to: memory)
+    case (.multiArray(let array), _):
+      try write(array, feature, type, to: memory)
+    case (.int64(let number), _) where type.count == 1:
+      Tensor.store([Double(number)], as: type.scalar, in: memory)
+    case (.double(let number), _) where type.count == 1:
+      Tensor.store([number], as: type.scalar, in: memory)
+    default:
+      throw mismatch(
+        feature, "expected \(FeatureDescription(feature).type.rawValue) (\(type)), got \(value.type.rawValue)")
+    }
+  }
+
+  private func write(
+    _ array: MultiArray, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
+  ) throws(ModelError) {
+    let (shape, scalar) = (Shape(array.shape), array.dataType.scalar)
+    guard shape == type.shape else {
+      throw mismatch(feature, "expected shape \(type.shape), got \(shape)")
+    }
+    guard type.scalar.isFloatingPoint || scalar == type.scalar || !scalar.isFloatingPoint else {
+      throw mismatch(feature, "expected \(type.scalar.rawValue) elements, got \(scalar.rawValue)")
+    }
+    if scalar == type.scalar {
+      array.withDenseBytes { memory.copyMemory(from: $0) }
+    } else {
+      array.tensor.converted(to: type.scalar).bytes.withUnsafeBytes { memory.copyMemory(from: $0) }
+    }
+  }
+
+  private func write(
+    _ picture: FeatureValue.ImageInput, _ feature: Feature, _ image: ImageFeature,
+    to memory: UnsafeMutableRawBufferPointer
+  ) throws(ModelError) {
+    if picture.cropAndScale == nil, picture.pixels.width != image.width || picture.pixels.height != image.height {
+      throw mismatch(
+        feature,
+        "expected a picture of \(image.width)x\(image.height) pixels, got \(picture.pixels.width)x\(picture.pixels.height);"
+          + " give FeatureValue(image:cropAndScale:) to have it scaled")
+    }
+    let sampler: ImageSampler
+    do throws(ImageError) {
+      sampler = ImageSampler(
+        width: image.width, height: image.height, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb,
+        arrangement: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill,
+        regionOfInterest: picture.regionOfInterest)
+      try picture.pixels.withPixels { (view) throws(ImageError) in
+        if image.scalar == .float32 {
+          try sampler.sample(
+            view, orientation: picture.orientation, scale: image.scale, bias: image.bias,
+            into: memory.bindMemory(to: Float.self))
+        } else {
+          let staging = UnsafeMutableBufferPointer<Float>.allocate(capacity: sampler.elementCount)
+          defer { staging.deallocate() }
+          try sampler.sample(
+            view, orientation: picture.orientation, scale: image.scale, bias: image.bias, into: staging)
+          Tensor.store(staging.map(Double.init), as: image.scalar, in: memory)
+        }
+      }
+    } catch { throw ModelError(.featureType, "input '\(feature.name)': \(error)") }
+  }
+
+  private func mismatch(_ feature: Feature, _ reason: String) -> ModelError {
+    ModelError(.featureType, "input '\(feature.name)': \(reason)")
+  }
+}

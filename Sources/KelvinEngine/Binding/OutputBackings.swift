@@ -1,0 +1,105 @@
+import KelvinFeatures
+import KelvinGraph
+import KelvinImages
+import KelvinRuntime
+
+/// Callers' memory for outputs, checked against a compiled form.
+package struct OutputBackings: Sendable {
+  private let backings: [String: OutputBacking]
+  /// Arrays that a session may write itself.
+  let memory: OutputMemory
+
+  /// No backings.
+  package init() {
+    backings = [:]
+    memory = OutputMemory()
+  }
+
+  /// - Throws: `featureType` for a backing that does not fit its output, or backs two.
+  init(_ given: [String: OutputBacking], _ binding: FeatureBinding, _ graph: Graph) throws(ModelError) {
+    var backings: [String: OutputBacking] = [:]
+    var arrays: [Int: MultiArray] = [:]
+    var owners: [ObjectIdentifier: String] = [:]
+    let tensors = binding.tensorOutputs.filter { $0.index < graph.outputs.count }
+    for (name, backing) in given.sorted(by: { $0.key < $1.key }) {
+      guard let declared = binding.function.outputs.first(where: { $0.name == name }) else { continue }
+      guard let (index, feature) = tensors.first(where: { $0.feature.name == name }) else {
+        throw ModelError(
+          .featureType, "output '\(name)' is \(FeatureDescription(declared).type.rawValue), which no memory backs")
+      }
+      let type = graph[graph.outputs[index]].type
+      try Self.check(backing, feature, type)
+      if let other = owners.updateValue(name, forKey: backing.identity) {
+        throw ModelError(.featureType, "outputs '\(other)' and '\(name)' have one backing; give each its own")
+      }
+      backings[name] = backing
+      if case .multiArray(let array) = backing, array.isDense, array.dataType.scalar == type.scalar {
+        arrays[index] = array
+      }
+    }
+    self.backings = backings
+    memory = OutputMemory(arrays)
+  }
+
+  private static func check(_ backing: OutputBacking, _ feature: Feature, _ type: TensorType) throws(ModelError) {
+    let (expected, got): (String, String)
+    switch (backing, feature.type) {
+    case (.multiArray(let array), .tensor(let scalar, _)):
+      guard array.dataType.scalar != scalar || Shape(array.shape) != type.shape else { return }
+      (expected, got) = (
+        "an array \(TensorType(scalar, type.shape))", "\(TensorType(array.dataType.scalar, Shape(array.shape)))"
+      )
+    case (.pixelBuffer(let picture), .image(let image)):
+      let size = type.shape.dimensions.suffix(2)
+      let isGray = picture.format == .gray8
+      guard image.layout.isPicture(type.shape) else {
+        throw ModelError(
+          .featureType,
+          "output '\(feature.name)': expected a picture [1, \(image.layout.channelCount), height, width], "
+            + "the model computes \(type.shape), which no picture backs")
+      }
+      guard [picture.height, picture.width] != Array(size) || isGray != (image.layout == .grayscale) else { return }
+      (expected, got) = (
+        "a \(image.layout == .grayscale ? "grey" : "colour") picture of \(size.last ?? 0)x\(size.first ?? 0) pixels",
+        "\(picture.width)x\(picture.height) \(picture.format)"
+      )
+    case (.multiArray, _): (expected, got) = (FeatureDescription(feature).type.rawValue, "an array")
+    case (.pixelBuffer, _): (expected, got) = ("an array \(type)", "a picture")
+    }
+    throw ModelError(.featureType, "output '\(feature.name)': expected as backing \(expected), got \(got)")
+  }
+
+  /// The value of an output after a run, in its backing; nil where it has none.
+  func read(_ feature: Feature, _ index: Int, _ session: Session) -> FeatureValue? {
+    guard let backing = backings[feature.name] else { return nil }
+    let graph = session.model.graph
+    let type = graph[graph.outputs[index]].type
+    switch backing {
+    case .multiArray(let array):
+      guard !session.lentOutputs.contains(index) else { return FeatureValue(multiArray: array) }
+      session.withOutput(index) { bytes in
+        if array.dataType.scalar == type.scalar {
+          array.assign(bytes)
+        } else {
+          let converted = Tensor(type, Bytes(copying: bytes)).converted(to: array.dataType.scalar)
+          converted.bytes.withUnsafeBytes { array.assign($0) }
+        }
+      }
+      return FeatureValue(multiArray: array)
+    case .pixelBuffer(let picture):
+      guard case .image(let image) = feature.type else { return nil }
+      let planar = session.withOutput(index) { Tensor(type, Bytes(copying: $0)).floats }
+      picture.write(planar, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb)
+      return FeatureValue(.backing(picture))
+    }
+  }
+}
+
+extension OutputBacking {
+  fileprivate var identity: ObjectIdentifier {
+    switch self {
+    case .multiArray(let array): ObjectIdentifier(array)
+    case .pixelBuffer(let picture): ObjectIdentifier(picture)
+    }
+  }
+}

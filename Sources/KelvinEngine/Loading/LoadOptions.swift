@@ -1,0 +1,28 @@
+package import KelvinGraph
+package import KelvinMeasurements
+package import KelvinPlanning
+package import KelvinRuntime
+
+/// Everything that decides how a model is loaded, planned and compiled.
+package struct LoadOptions: Sendable {
+  package var request = PlanRequest()
+  /// A plan to be adopted instead of a new one.
+  package var plan: Plan?
+  /// Measurements to plan with instead of the user's own store.
+  package var profile: MeasuredProfile?
+  /// Whether a profile of other devices than are here is planned with as if they were: nothing of it can be run.
+  package var allowsWhatIf = false
+  /// Whether the request's thread count was asked for; a what-if otherwise takes the profile's.
+  package var isThreadCountGiven = false
+  /// Links to ask about, as `LinkOverride` reads them; they make any plan a what-if.
+  package var links: [String] = []
+  /// By input name.
+  package var shapes: [String: Shape] = [:]
+  /// Nil for the model's default.
+  package var function: String?
+  package var isDeterministic = false
+  /// Where packed weights, pipelines and measurements are kept; nil keeps nothing.
+  package var cacheDirectory: String? = CacheDirectory.standard
+
+  package init() {}
+}

@@ -1,0 +1,74 @@
+import KelvinBasics
+import KelvinDevices
+package import KelvinFeatures
+package import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
+
+/// Inputs for runs whose results nobody looks at: the same for the same seed, and within what the model accepts.
+///
+/// An image's pixels are whole numbers in 0…255, mapped as the model asks for; a truth value is 0 or 1; an integer that
+/// selects rows of a table stays inside the table; any other integer is 0 or 1; other numbers are uniform in -1 ..< 1.
+///
+/// - Returns: one tensor for each of the graph's inputs, of its type.
+package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) -> [Tensor] {
+  var random = SeededGenerator(seed: seed)
+  return graph.inputs.map { id in
+    let type = graph[id].type
+    if case .image(let image)? = features.first(where: { $0.name == graph[id].name })?.type {
+      let channelSize = image.width * image.height
+      let values = (0..<type.count).map { index in
+        let channel = index / max(channelSize, 1) % image.channels
+        let pixel = Float(Int.random(in: 0...255, using: &random))
+        return Double(image.scale[channel] * pixel + image.bias[channel])
+      }
+      return Tensor(type, rounding: values)
+    }
+    if type.scalar.isFloatingPoint { return .random(type.scalar, type.shape, -1...1, &random) }
+    let limit = type.scalar == .bool ? 2 : graph.rowLimit(of: id) ?? 2
+    return Tensor(
+      type, rounding: (0..<type.count).map { _ in Double(Int.random(in: 0..<max(limit, 1), using: &random)) })
+  }
+}
+
+extension LoadedModel {
+  /// The tensors that feature values become, one for each of the graph's inputs.
+  ///
+  /// - Throws: `ModelError` with code `featureType` naming a feature that is missing or does not fit.
+  package func tensors(of values: some FeatureProvider) throws -> [Tensor] {
+    var request = options.request
+    request.units = .devices(["reference"])
+    request.goal = .latency
+    request.pins = [:]
+    request.exclusions = []
+    let solution = try context.planner.problem(context.graph, request).solve()
+    let session = try context.compile(solution, precision: request.precision, threads: 1).makeSession()
+    try FeatureBinding(function: function).write(values, to: session)
+    return context.graph.inputs.enumerated().map { index, id in
+      let type = context.graph[id].type
+      let bytes = Bytes(count: type.byteCount) { memory in
+        session.withInput(index) { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
+      }
+      return Tensor(type, bytes)
+    }
+  }
+}
+
+extension Graph {
+  /// The least number of rows among the tables that a value selects from, followed through operations that keep its
+  /// elements; nil where it selects from none.
+  fileprivate func rowLimit(of value: ValueID) -> Int? {
+    var limit: Int?
+    var carriers: Set<ValueID> = [value]
+    for node in nodes {
+      guard let position = node.inputs.firstIndex(where: { carriers.contains($0) }) else { continue }
+      if let gather = node.op as? Gather, position == 1 {
+        let rows = self[node.inputs[0]].type.shape[gather.axis]
+        limit = min(limit ?? rows, rows)
+      } else if node.op is Cast || node.op is Reshape || node.op is Transpose || node.op is Slice || node.op is Expand {
+        carriers.formUnion(node.outputs)
+      }
+    }
+    return limit
+  }
+}

@@ -1,0 +1,70 @@
+import KelvinDevices
+import KelvinFeatures
+package import KelvinMeasurements
+package import KelvinRuntime
+
+/// Why a plan is about a machine that is not this one. It can be looked at, and neither run nor adopted here unless its
+/// devices are.
+package struct WhatIf: Sendable, Hashable, Encodable {
+  /// `sample`, or `measured` elsewhere.
+  package var label: MeasuredProfile.Label
+  /// What the profile is, as it says itself.
+  package var note: String?
+  package var machine: String
+  package var reasons: [String]
+
+  /// - Returns: nil where everything the profile measured is here as it was, and no link is made up.
+  package init?(_ profile: MeasuredProfile?, inventory: DeviceInventory, links: [String] = []) {
+    let here = MachineDescription(SystemFiles())
+    reasons = links.map { "the link \($0) is made up" }
+    guard let profile else {
+      guard !links.isEmpty else { return nil }
+      (label, note, machine) = (.measured, nil, here.summary)
+      return
+    }
+    if profile.label == .sample {
+      reasons.append("the profile is a sample, of no machine there is")
+    } else {
+      let stale = profile.staleness(
+        kelvinVersion: kelvinVersion, machine: here, devices: inventory.devices.map(\.info.identity))
+      reasons += stale.map(\.description)
+    }
+    guard !reasons.isEmpty else { return nil }
+    (label, note, machine) = (profile.label, profile.note, profile.machine.summary)
+  }
+}
+
+/// The devices to plan for and what things cost on them, as the options ask: this machine's, or a profile's.
+struct PricedInventory {
+  var inventory: DeviceInventory
+  var costs: CostSheet
+  var whatIf: WhatIf?
+  /// What the request's thread count gives way to.
+  var threads: Int?
+  var remarks: [String] = []
+
+  /// - Throws: `invalidChoice` for a sample where something is to be run, a profile without a host, or a link that
+  ///   cannot be read.
+  init(_ options: LoadOptions, _ present: DeviceInventory) throws(RuntimeError) {
+    inventory = present
+    whatIf = WhatIf(options.profile, inventory: present, links: options.links)
+    guard let profile = options.profile, let strange = WhatIf(profile, inventory: present) else {
+      costs = try CostSheet(options.profile).with(links: options.links, devices: present)
+      return
+    }
+    if options.allowsWhatIf {
+      threads = options.isThreadCountGiven ? nil : profile.threads
+      inventory = try DeviceInventory(whatIf: CostSheet(profile), threads: threads ?? options.request.threads)
+      costs = try CostSheet(profile).with(links: options.links, devices: inventory)
+      return
+    }
+    guard profile.label == .measured else {
+      throw .invalidChoice("the profile is a sample, of no machine there is: only 'kelvin plan' takes it")
+    }
+    let stale = profile.staleness(
+      kelvinVersion: kelvinVersion, machine: MachineDescription(SystemFiles()),
+      devices: present.devices.map(\.info.identity))
+    costs = try CostSheet(profile.removing(stale)).with(links: options.links, devices: present)
+    remarks = strange.reasons.map { "measurements of the profile were set aside: \($0)" }
+  }
+}

@@ -1,0 +1,143 @@
+import Dispatch
+import FoundationEssentials
+package import KelvinFeatures
+package import KelvinRuntime
+import Synchronization
+
+/// Threads for work that blocks, so that Swift's own never do. One set for the process, bounded: what finds none free
+/// waits in a queue, without a thread.
+///
+/// Work may wait for work that has begun, never for work that is queued; so the bound cannot end in a deadlock.
+package enum BlockingWork {
+  private typealias Job = @Sendable () -> Void
+
+  private struct State {
+    /// Those before `first` have been taken.
+    var queue: [Job?] = []
+    var first = 0
+    var threads = 0
+
+    mutating func next() -> Job? {
+      guard first < queue.count, let job = queue[first] else {
+        threads -= 1
+        queue = []
+        first = 0
+        return nil
+      }
+      queue[first] = nil
+      first += 1
+      // What has been taken is dropped before it outweighs what waits.
+      if first > 64, first * 2 > queue.count {
+        queue.removeFirst(first)
+        first = 0
+      }
+      return job
+    }
+  }
+
+  /// The most threads at a time: enough to keep every core busy while others wait for devices.
+  static let limit = min(max(8, 2 * defaultThreadCount), 64)
+
+  private static let queue = DispatchQueue(label: "kelvin.blocking", attributes: .concurrent)
+  private static let state = Mutex(State())
+
+  /// Runs work on one of the threads.
+  ///
+  /// - Parameter body: given what the task's cancellation sets. Not begun where the task is cancelled before a thread
+  ///   is free.
+  /// - Throws: what `body` throws; `predictionCancelled` where it never began.
+  package static func run<Result: Sendable>(
+    _ body: @escaping @Sendable (Cancellation) throws(ModelError) -> Result
+  ) async throws(ModelError) -> Result {
+    let cancellation = Cancellation()
+    let once = Once<Swift.Result<Result, ModelError>>()
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        once.wait(continuation)
+        start {
+          guard once.begin() else { return }
+          once.finish(.init { () throws(ModelError) -> Result in try body(cancellation) })
+        }
+      }
+    } onCancel: {
+      cancellation.cancel()
+      once.giveUp(.failure(ModelError(RuntimeError.cancelled)))
+    }
+    return try outcome.get()
+  }
+
+  /// Runs work on one of the threads, as soon as one is free.
+  package static func start(_ job: @escaping @Sendable () -> Void) {
+    let startsThread = state.withLock { state in
+      state.queue.append(job)
+      guard state.threads < limit else { return false }
+      state.threads += 1
+      return true
+    }
+    guard startsThread else { return }
+    queue.async {
+      while let job = state.withLock({ $0.next() }) { job() }
+    }
+  }
+
+  /// Resumes a continuation once, either by the work or, before the work has begun, by whoever gives it up.
+  private final class Once<Value: Sendable>: Sendable {
+    private enum Phase {
+      /// Given up before there was anything to resume.
+      case abandoned(Value)
+      case idle
+      case waiting(CheckedContinuation<Value, Never>)
+      case running(CheckedContinuation<Value, Never>)
+      case finished
+    }
+
+    private let phase = Mutex(Phase.idle)
+
+    func wait(_ continuation: CheckedContinuation<Value, Never>) {
+      let abandoned = phase.withLock { phase -> Value? in
+        if case .abandoned(let value) = phase {
+          phase = .finished
+          return value
+        }
+        phase = .waiting(continuation)
+        return nil
+      }
+      if let abandoned { continuation.resume(returning: abandoned) }
+    }
+
+    /// Whether the work is still wanted.
+    func begin() -> Bool {
+      phase.withLock { phase in
+        guard case .waiting(let continuation) = phase else { return false }
+        phase = .running(continuation)
+        return true
+      }
+    }
+
+    func finish(_ value: Value) {
+      let continuation = phase.withLock { phase -> CheckedContinuation<Value, Never>? in
+        guard case .running(let continuation) = phase else { return nil }
+        phase = .finished
+        return continuation
+      }
+      continuation?.resume(returning: value)
+    }
+
+    func giveUp(_ value: Value) {
+      let continuation = phase.withLock { phase -> CheckedContinuation<Value, Never>? in
+        switch phase {
+        case .idle: phase = .abandoned(value)
+        case .waiting(let continuation):
+          phase = .finished
+          return continuation
+        case .abandoned, .running, .finished: break
+        }
+        return nil
+      }
+      continuation?.resume(returning: value)
+    }
+  }
+}
+
+/// Every core this process may use.
+package let defaultThreadCount = max(1, ProcessInfo.processInfo.activeProcessorCount)

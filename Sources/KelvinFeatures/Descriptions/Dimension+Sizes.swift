@@ -1,0 +1,13 @@
+package import KelvinGraph
+
+extension Dimension {
+  package var isFlexible: Bool { if case .flexible = self { true } else { false } }
+
+  /// Whether a size may be given for this dimension.
+  package func accepts(_ size: Int) -> Bool {
+    switch self {
+    case .fixed(let fixed): size == fixed
+    case .flexible(_, let range, _): range.contains(size)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package import KelvinGraph
+
+/// What a model takes and gives.
+public struct ModelDescription: Hashable, Sendable {
+  /// What the model takes, by name.
+  public let inputDescriptionsByName: [String: FeatureDescription]
+  /// What the model gives, by name.
+  public let outputDescriptionsByName: [String: FeatureDescription]
+  /// Memory that a stateful model keeps between predictions, by name.
+  public let stateDescriptionsByName: [String: FeatureDescription]
+  /// The inputs in the model's own order.
+  public let inputNames: [String]
+  /// The outputs in the model's own order.
+  public let outputNames: [String]
+  /// The output that holds the predicted label, for classifiers.
+  public let predictedFeatureName: String?
+  /// The output that holds the probability of each label, for classifiers that have one.
+  public let predictedProbabilitiesName: String?
+  /// The labels of a classifier or detector, in the order of its probabilities; empty otherwise.
+  public let classLabels: [ClassLabel]
+  /// What the author says of the model; every key has a text, perhaps an empty one.
+  public let metadata: [ModelMetadataKey: String]
+  /// The author's own entries.
+  public let creatorDefinedMetadata: [String: String]
+  /// Whether the model learns on the device. Kelvin does not train: always false.
+  public var isUpdatable: Bool { false }
+
+  package init(_ function: Function, _ metadata: ModelMetadata) {
+    func describe(_ features: [Feature]) -> [String: FeatureDescription] {
+      Dictionary(features.map { ($0.name, FeatureDescription($0)) }) { first, _ in first }
+    }
+    inputDescriptionsByName = describe(function.inputs.filter { !$0.isState })
+    stateDescriptionsByName = describe(function.inputs.filter(\.isState))
+    outputDescriptionsByName = describe(function.outputs)
+    inputNames = function.inputs.filter { !$0.isState }.map(\.name)
+    outputNames = function.outputs.map(\.name)
+    predictedFeatureName = function.classifier?.labelOutput
+    predictedProbabilitiesName = function.classifier?.probabilitiesOutput
+    classLabels = (function.classifier?.labels ?? function.detector?.labels)?.labels ?? []
+    self.metadata = [
+      .author: metadata.author, .license: metadata.license, .description: metadata.summary,
+      .versionString: metadata.version,
+    ]
+    creatorDefinedMetadata = metadata.userDefined
+  }
+}
+
+/// An entry of a model's metadata.
+public enum ModelMetadataKey: String, Hashable, Sendable, CaseIterable {
+  /// Who made the model.
+  case author
+  /// What the model may be used for.
+  case license
+  /// What the model does.
+  case description
+  /// The author's own version.
+  case versionString
+}
+
+extension Feature {
+  package var isState: Bool { if case .state = type { true } else { false } }
+}
+
+extension Classifier.Labels {
+  package var labels: [ClassLabel] {
+    switch self {
+    case .strings(let labels): labels.map(ClassLabel.string)
+    case .integers(let labels): labels.map(ClassLabel.int64)
+    }
+  }
+}

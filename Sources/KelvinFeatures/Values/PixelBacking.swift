@@ -1,0 +1,119 @@
+public import KelvinImages
+
+/// A picture in memory that a prediction writes into (``PredictionOptions/outputBackings``): ours, or the caller's.
+///
+/// Nobody may read or write while a prediction does.
+public final class PixelBacking: @unchecked Sendable {
+  /// Pixels in a row.
+  public let width: Int
+  /// Rows.
+  public let height: Int
+  /// How a pixel is stored.
+  public let format: PixelFormat
+  /// Bytes from one row to the next.
+  public let bytesPerRow: Int
+  /// The first row, at the top. Rows follow each other, ``bytesPerRow`` apart.
+  public let dataPointer: UnsafeMutableRawPointer
+  private let deallocator: () -> Void
+
+  /// A black picture in memory of its own, without gaps between rows.
+  ///
+  /// - Throws: `ModelError` with code `featureType` for a size that no picture has.
+  public convenience init(width: Int, height: Int, format: PixelFormat) throws(ModelError) {
+    let bytesPerRow = width.multipliedReportingOverflow(by: format.channelCount)
+    try Self.check(width, height, format, bytesPerRow.overflow ? -1 : bytesPerRow.partialValue)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesPerRow.partialValue * height, alignment: 64)
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    guard let base = memory.baseAddress else { throw ModelError(.featureType, "a picture has at least one pixel") }
+    try self.init(
+      dataPointer: base, width: width, height: height, format: format, bytesPerRow: bytesPerRow.partialValue,
+      deallocator: { $0.deallocate() })
+  }
+
+  /// A picture in memory of the caller's, without a copy.
+  ///
+  /// - Parameters:
+  ///   - dataPointer: the first pixel; `bytesPerRow * height` bytes stay valid until `deallocator` is called.
+  ///   - width: pixels in a row.
+  ///   - height: rows.
+  ///   - format: how a pixel is stored.
+  ///   - bytesPerRow: bytes from one row to the next.
+  ///   - deallocator: called with the pointer when nobody uses the picture any more.
+  /// - Throws: `ModelError` with code `featureType` for a size that no picture has, or rows that overlap. The
+  ///   deallocator is not called then.
+  public init(
+    dataPointer: UnsafeMutableRawPointer, width: Int, height: Int, format: PixelFormat, bytesPerRow: Int,
+    deallocator: (@Sendable (UnsafeMutableRawPointer) -> Void)? = nil
+  ) throws(ModelError) {
+    try Self.check(width, height, format, bytesPerRow)
+    self.dataPointer = dataPointer
+    self.width = width
+    self.height = height
+    self.format = format
+    self.bytesPerRow = bytesPerRow
+    self.deallocator = { deallocator?(dataPointer) }
+  }
+
+  deinit { deallocator() }
+
+  private static func check(
+    _ width: Int, _ height: Int, _ format: PixelFormat, _ bytesPerRow: Int
+  ) throws(ModelError) {
+    let row = width.multipliedReportingOverflow(by: format.channelCount)
+    let total = bytesPerRow.multipliedReportingOverflow(by: height)
+    guard width > 0, height > 0, !row.overflow, bytesPerRow >= row.partialValue, !total.overflow,
+      total.partialValue <= 1 << 40
+    else {
+      throw ModelError(
+        .featureType,
+        "\(width)x\(height) pixels of \(format.channelCount) bytes in rows of \(bytesPerRow) are not a picture")
+    }
+  }
+
+  /// A copy of the picture.
+  public var pixelBuffer: PixelBuffer? {
+    let row = width * format.channelCount
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(row * height)
+    withExtendedLifetime(self) {
+      for y in 0..<height {
+        bytes.append(contentsOf: UnsafeRawBufferPointer(start: dataPointer + y * bytesPerRow, count: row))
+      }
+    }
+    return try? PixelBuffer(width: width, height: height, format: format, bytes: bytes)
+  }
+
+  /// Writes planar values, rounded half up and clamped to 0…255, a NaN as 0; alpha becomes 255.
+  ///
+  /// - Precondition: `planar` holds `order.count * height * width` elements.
+  package func write(_ planar: [Float], order: ChannelOrder) {
+    let pixels = width * height
+    precondition(planar.count == order.count * pixels)
+    let offsets = format.colorOffsets
+    let places =
+      switch order {
+      case .grayscale: [0]
+      case .rgb: [offsets.red, offsets.green, offsets.blue]
+      case .bgr: [offsets.blue, offsets.green, offsets.red]
+      }
+    let step = format.channelCount
+    withExtendedLifetime(self) {
+      for y in 0..<height {
+        let row = (dataPointer + y * bytesPerRow).assumingMemoryBound(to: UInt8.self)
+        for x in 0..<width {
+          for (channel, place) in places.enumerated() {
+            let value = planar[channel * pixels + y * width + x]
+            row[x * step + place] = UInt8(((value > 0 ? min(value, 255) : 0) + 0.5).rounded(.down))
+          }
+          if step == 4 { row[x * step + 3] = 255 }
+        }
+      }
+    }
+  }
+}
+
+extension PixelBacking: Hashable {
+  /// Whether both are the same memory.
+  public static func == (left: PixelBacking, right: PixelBacking) -> Bool { left === right }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,72 @@
+import FoundationEssentials
+import KelvinBasics
+
+/// Reading and writing of versioned JSON documents, with every failure typed and placed.
+package enum JSONDocument {
+  private struct Header: Decodable {
+    var format: String
+    var version: Int
+  }
+
+  /// - Parameters:
+  ///   - format: the required value of the key `format`.
+  ///   - version: the newest `version` this build understands.
+  ///   - limit: bytes above which the document is refused unread.
+  package static func decode<Value: Decodable>(
+    _ type: Value.Type, from bytes: [UInt8], document: String, format: String, version: Int, limit: Int
+  ) throws(MeasurementError) -> Value {
+    guard bytes.count <= limit else {
+      throw .documentTooLarge(document: document, bytes: bytes.count, limit: limit)
+    }
+    let data = Data(bytes)
+    let header = try decode(Header.self, from: data, document: document)
+    guard header.format == format else {
+      throw .foreignFormat(document: document, expected: format, got: header.format)
+    }
+    guard (1...version).contains(header.version) else {
+      throw .unsupportedVersion(document: document, supported: version, got: header.version)
+    }
+    return try decode(Value.self, from: data, document: document)
+  }
+
+  /// Keys sorted, so that equal values give equal bytes.
+  /// - Throws: `invalidValue` for a number that JSON has no word for (infinite, not a number).
+  package static func encode(_ value: some Encodable, document: String) throws(MeasurementError) -> [UInt8] {
+    do {
+      return [UInt8](try JSONText.encode(value))
+    } catch let error as EncodingError {
+      guard case .invalidValue(let value, let context) = error else {
+        throw .malformed(document: document, at: "the top level", reason: "\(error)")
+      }
+      throw .invalidValue(
+        document: document, at: place(context.codingPath), expected: "a finite number", got: "\(value)")
+    } catch {
+      throw .malformed(document: document, at: "the top level", reason: "\(error)")
+    }
+  }
+
+  private static func place(_ path: [any CodingKey]) -> String {
+    path.isEmpty
+      ? "the top level" : path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+  }
+
+  private static func decode<Value: Decodable>(
+    _ type: Value.Type, from data: Data, document: String
+  ) throws(MeasurementError) -> Value {
+    do {
+      return try JSONDecoder().decode(type, from: data)
+    } catch let error as DecodingError {
+      let (context, detail): (DecodingError.Context, String) =
+        switch error {
+        case .keyNotFound(let key, let context): (context, "key \"\(key.stringValue)\" is missing")
+        case .typeMismatch(let type, let context): (context, "expected \(type)")
+        case .valueNotFound(let type, let context): (context, "expected \(type), got null")
+        case .dataCorrupted(let context): (context, context.debugDescription)
+        @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "\(error)")
+        }
+      throw .malformed(document: document, at: place(context.codingPath), reason: detail)
+    } catch {
+      throw .malformed(document: document, at: "the top level", reason: "\(error)")
+    }
+  }
+}

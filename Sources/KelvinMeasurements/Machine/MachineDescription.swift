@@ -1,0 +1,75 @@
+import Glibc
+import KelvinBasics
+
+/// The machine a measurement was made on.
+package struct MachineDescription: Sendable, Hashable, Codable {
+  /// As the processor calls itself, e.g. `Intel(R) Xeon(R) Platinum 8480+`.
+  package var processor: String
+  /// `x86_64`, `aarch64`.
+  package var architecture: String
+  /// Processors the kernel schedules on.
+  package var logicalCores: Int
+  package var memoryBytes: Int
+  /// Release, e.g. `6.1.0-18-amd64`.
+  package var kernel: String
+  /// A guest: its sensors and clocks say nothing about the hardware.
+  package var isVirtualised: Bool
+
+  package init(
+    processor: String, architecture: String, logicalCores: Int, memoryBytes: Int, kernel: String, isVirtualised: Bool
+  ) {
+    self.processor = processor
+    self.architecture = architecture
+    self.logicalCores = logicalCores
+    self.memoryBytes = memoryBytes
+    self.kernel = kernel
+    self.isVirtualised = isVirtualised
+  }
+
+  /// Reads `/proc` and `/sys` below the root. What cannot be read is "unknown" or zero.
+  package init(_ files: SystemFiles) {
+    let cpuinfo = files.text("proc/cpuinfo", limit: 16 << 20) ?? ""
+    var fields: [String: String] = [:]
+    var processors = 0
+    for line in cpuinfo.split(separator: "\n") {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      guard let name = parts.first.map({ SystemFiles.trimmed(String($0)) }) else { continue }
+      if name == "processor" { processors += 1 }
+      if fields[name] == nil { fields[name] = parts.count > 1 ? SystemFiles.trimmed(String(parts[1])) : "" }
+    }
+    let board = files.text("proc/device-tree/model") ?? fields["Model"]
+    processor = fields["model name"] ?? fields["Hardware"] ?? board ?? "unknown"
+    logicalCores = processors
+    kernel = files.text("proc/sys/kernel/osrelease") ?? "unknown"
+    architecture = Self.hostArchitecture
+    let memory = (files.text("proc/meminfo") ?? "").split(separator: "\n").first { $0.hasPrefix("MemTotal:") }
+    let kibibytes = memory?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    memoryBytes = kibibytes.multipliedReportingOverflow(by: 1024).overflow ? 0 : kibibytes * 1024
+    let flags = (fields["flags"] ?? "").split(separator: " ")
+    let vendor = (files.text("sys/class/dmi/id/sys_vendor") ?? "").lowercased()
+    let hypervisors = ["qemu", "kvm", "vmware", "xen", "virtualbox", "innotek", "parallels", "amazon ec2", "google"]
+    isVirtualised =
+      flags.contains("hypervisor") || files.text("sys/hypervisor/type") != nil
+      || hypervisors.contains { vendor.contains($0) }
+  }
+
+  /// One line for people: `Intel(R) Xeon(R) …, 2 cores, 7.8 GiB, Linux 6.1.0, virtual machine`.
+  package var summary: String {
+    var parts = [processor, logicalCores == 1 ? "1 core" : "\(logicalCores) cores"]
+    if memoryBytes > 0 { parts.append(HumanReadable.bytes(memoryBytes)) }
+    parts.append("Linux \(kernel)")
+    if isVirtualised { parts.append("virtual machine") }
+    return parts.joined(separator: ", ")
+  }
+
+  /// Of the machine this was built for.
+  package static var hostArchitecture: String {
+    #if arch(x86_64)
+      "x86_64"
+    #elseif arch(arm64)
+      "aarch64"
+    #else
+      "unknown"
+    #endif
+  }
+}

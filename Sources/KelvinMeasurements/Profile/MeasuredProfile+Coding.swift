@@ -1,0 +1,53 @@
+extension MeasuredProfile: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case format, version, kelvinVersion, label, note, isPartial, machine, devices, nodes, work, transfers, corun,
+      startup, models
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    func part<T: Decodable>(_ key: CodingKeys, _ none: T) throws -> T {
+      try fields.decodeIfPresent(T.self, forKey: key) ?? none
+    }
+    self.init(
+      kelvinVersion: try fields.decode(String.self, forKey: .kelvinVersion),
+      machine: try fields.decode(MachineDescription.self, forKey: .machine),
+      devices: try fields.decode([DeviceIdentity].self, forKey: .devices),
+      nodes: try fields.decode([String: [String: NodeCost]].self, forKey: .nodes),
+      transfers: try fields.decode([TransferCost].self, forKey: .transfers),
+      startup: try part(.startup, [:]), work: try part(.work, [:]), corun: try part(.corun, []),
+      models: try part(.models, [:]), label: try part(.label, .measured),
+      note: try fields.decodeIfPresent(String.self, forKey: .note), isPartial: try part(.isPartial, false))
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(Self.format, forKey: .format)
+    try fields.encode(Self.version, forKey: .version)
+    try fields.encode(kelvinVersion, forKey: .kelvinVersion)
+    try fields.encode(label, forKey: .label)
+    try fields.encodeIfPresent(note, forKey: .note)
+    if isPartial { try fields.encode(true, forKey: .isPartial) }
+    try fields.encode(machine, forKey: .machine)
+    try fields.encode(devices, forKey: .devices)
+    try fields.encode(nodes, forKey: .nodes)
+    try fields.encode(work, forKey: .work)
+    try fields.encode(transfers, forKey: .transfers)
+    try fields.encode(corun, forKey: .corun)
+    try fields.encode(startup, forKey: .startup)
+    try fields.encode(models, forKey: .models)
+  }
+
+  /// - Parameters:
+  ///   - bytes: the JSON document, of this version or an earlier one.
+  ///   - document: what errors call it, usually the file's name.
+  package init(json bytes: [UInt8], document: String) throws(MeasurementError) {
+    self = try JSONDocument.decode(
+      MeasuredProfile.self, from: bytes, document: document, format: Self.format, version: Self.version,
+      limit: Self.largestDocument)
+    try validate(document: document)
+  }
+
+  /// Equal profiles give equal bytes.
+  package func json() throws(MeasurementError) -> [UInt8] { try JSONDocument.encode(self, document: "profile") }
+}

@@ -1,0 +1,78 @@
+import Dispatch
+import KelvinDevices
+import KelvinMeasurements
+import KelvinRuntime
+import Synchronization
+
+/// Whether two devices gain by working at the same time: each runs the model alone, then both do at once, for about as
+/// long.
+struct CorunProbe {
+  let clock: any MeasurementClock
+  /// Seconds for the pair.
+  let budget: Double
+
+  /// A session that one thread at a time uses.
+  private struct Lent: @unchecked Sendable {
+    let session: Session
+  }
+
+  /// - Returns: nil where it was cancelled before anything was known.
+  /// - Throws: what a session throws.
+  func measure(
+    _ a: DeviceMeasurement, _ b: DeviceMeasurement, _ cancellation: Cancellation?
+  ) throws(RuntimeError) -> CorunFactor? {
+    let (first, second) = (Lent(session: a.session), Lent(session: b.session))
+    let single = (try seconds(first, 1, cancellation), try seconds(second, 1, cancellation))
+    let longest = max(single.0, single.1)
+    // Both parts last about as long, or the longer one's tail would hide what they gain.
+    let counts = (
+      Self.count(longest, single.0), Self.count(longest, single.1)
+    )
+    let deadline = clock.now() + budget
+    var factors: [Double] = []
+    while factors.count < 3 || (factors.count < 9 && clock.now() < deadline) {
+      if cancellation?.isCancelled == true { break }
+      let alone = (try seconds(first, counts.0, cancellation), try seconds(second, counts.1, cancellation))
+      let together = try both(first, counts.0, second, counts.1, cancellation)
+      if together > 0 { factors.append((alone.0 + alone.1) / together) }
+      if clock.now() > deadline + budget { break }
+    }
+    guard let statistics = try? LatencyStatistics(factors), statistics.median > 0 else { return nil }
+    return CorunFactor(
+      a: a.device.info.id, b: b.device.info.id, factor: statistics.median, samples: factors.count,
+      isNoisy: !(statistics.relativeUncertainty <= 0.1))
+  }
+
+  private static func count(_ longest: Double, _ own: Double) -> Int {
+    own > 0 ? max(1, Int(min(1000, (longest / own).rounded()))) : 1
+  }
+
+  private func seconds(_ lent: Lent, _ count: Int, _ cancellation: Cancellation?) throws(RuntimeError) -> Double {
+    try clock.time { () throws(RuntimeError) in for _ in 0..<count { try lent.session.run(cancellation) } }
+  }
+
+  private func both(
+    _ a: Lent, _ countA: Int, _ b: Lent, _ countB: Int, _ cancellation: Cancellation?
+  ) throws(RuntimeError) -> Double {
+    let failure = FailureBox()
+    let elapsed = clock.time {
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        let (lent, count) = index == 0 ? (a, countA) : (b, countB)
+        do throws(RuntimeError) {
+          for _ in 0..<count { try lent.session.run(cancellation) }
+        } catch { failure.set(error) }
+      }
+    }
+    if let error = failure.error { throw error }
+    return elapsed
+  }
+}
+
+/// The first error of several threads.
+private final class FailureBox: Sendable {
+  private let first = Mutex<RuntimeError?>(nil)
+
+  var error: RuntimeError? { first.withLock { $0 } }
+
+  func set(_ error: RuntimeError) { first.withLock { $0 = $0 ?? error } }
+}

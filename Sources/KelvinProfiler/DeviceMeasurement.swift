@@ -1,0 +1,178 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+
+/// One device's turn in a profile: the whole graph on it as far as it can, and everything measured about that.
+final class DeviceMeasurement {
+  /// One recorded inference and, right before it, one without node timers.
+  struct Pair {
+    var plain: Double
+    var timed: Double
+    /// Of the timed one.
+    var trace: [TraceEvent]
+    /// Nobody else took processor time meanwhile, as far as it is known.
+    var isUndisturbed = true
+  }
+
+  let device: any Device
+  let solution: PlanSolution
+  let nodesHere: Set<String>
+  /// Seconds, nothing found in a cache.
+  private(set) var compile = 0.0
+  /// Seconds, with the compiled cache as an earlier run leaves it.
+  private(set) var compileCached = 0.0
+  /// Seconds of the first run after a compilation.
+  private(set) var firstRun = 0.0
+  /// By node: seconds of its compilation and of its first run.
+  private(set) var compileSeconds: [String: Double] = [:]
+  private(set) var coldSeconds: [String: Double] = [:]
+  /// Compilation and first run while every processor is busy with something else; nil until measured.
+  var busyCompile: Double?
+  var busyFirstRun: Double?
+  let weights: WeightReport
+  /// Segments on the device: each is entered and left once.
+  let segments: Int
+  let session: Session
+  private let timedSession: Session
+  private let clock: any MeasurementClock
+
+  private(set) var pairs: [Pair] = []
+  private(set) var nodeSeconds: [String: [Double]] = [:]
+  private(set) var clocks: [String: NodeTiming.Clock] = [:]
+  var meter: PowerMeter
+  var isDone = false
+  /// Why the device takes no further part; nil while all is well.
+  var failure: String?
+
+  /// Inferences shorter than this are preceded by one that is not counted: a turn finds caches filled by others.
+  private static let short = 0.05
+
+  /// Node name to device id.
+  var placement: [String: String] { solution.placement }
+
+  /// Compiles from nothing, runs once, then compiles again for the measuring.
+  init(
+    _ device: any Device, _ solution: PlanSolution, _ context: ModelContext, precision: Precision, threads: Int,
+    inputs: [Tensor], clock: any MeasurementClock, meter: PowerMeter
+  ) throws {
+    self.device = device
+    self.clock = clock
+    self.meter = meter
+    self.solution = solution
+    let id = device.info.id
+    nodesHere = Set(solution.placement.filter { $0.value == id }.keys)
+    let cold = try ColdStart(
+      solution, context, precision: precision, threads: threads, inputs: inputs, clock: clock)
+    (compile, firstRun) = (cold.compile, cold.firstRun)
+    (compileSeconds, coldSeconds) = (cold.compileSeconds, cold.nodeSeconds)
+    var start = clock.now()
+    var model = try context.compile(solution, precision: precision, threads: threads)
+    if context.cache != nil {
+      start = clock.now()
+      model = try context.compile(solution, precision: precision, threads: threads)
+    }
+    compileCached = clock.now() - start
+    weights = model.weightReport
+    segments = model.schedule.segments.count { $0.device == id }
+    session = try model.makeSession()
+    timedSession = try model.makeSession(measuresNodes: true)
+    _ = try session.run(inputs)
+    _ = try timedSession.run(inputs)
+  }
+
+  func warmUp(_ cancellation: Cancellation?) throws {
+    try session.run(cancellation)
+    try timedSession.run(cancellation)
+  }
+
+  /// One inference without timers and one with, close to one another. Which comes first changes from pair to pair.
+  func measure(_ cancellation: Cancellation?) throws {
+    meter.start()
+    if let last = pairs.last, last.plain < Self.short { try session.run(cancellation) }
+    let plainFirst = pairs.count.isMultiple(of: 2)
+    var plain = 0.0
+    if plainFirst { plain = try clock.time { () throws(RuntimeError) in try session.run(cancellation) } }
+    let timed = try clock.time { () throws(RuntimeError) in try timedSession.run(cancellation) }
+    if !plainFirst { plain = try clock.time { () throws(RuntimeError) in try session.run(cancellation) } }
+    meter.stop()
+    for timing in timedSession.nodeTimings {
+      nodeSeconds[timing.node, default: []].append(timing.seconds)
+      clocks[timing.node] = timing.clock
+    }
+    pairs.append(Pair(plain: plain, timed: timed, trace: timedSession.trace()))
+  }
+
+  func markDisturbed(from index: Int) {
+    for index in index..<pairs.count { pairs[index].isUndisturbed = false }
+  }
+
+  /// The pairs that count: the undisturbed ones where there are enough. Else the fastest eighth of all, but at least
+  /// `enough`, from which both sides of a comparison are then taken: on a busy machine most runs are held up in some
+  /// layer or other, which the whole shows and no layer's median.
+  func counted(atLeast enough: Int) -> (indices: [Int], areUndisturbed: Bool) {
+    let quiet = pairs.indices.filter { pairs[$0].isUndisturbed }
+    if quiet.count >= enough || quiet.count == pairs.count { return (quiet, true) }
+    let order = pairs.indices.sorted { pairs[$0].plain + pairs[$0].timed < pairs[$1].plain + pairs[$1].timed }
+    return (order.prefix(max(enough, order.count / 8)).sorted(), false)
+  }
+
+  /// Samples of a node in the pairs that count, what timing itself takes left out.
+  func samples(of node: String, in indices: [Int], timer: Double = 0) -> [Double] {
+    guard let all = nodeSeconds[node] else { return [] }
+    return indices.filter { $0 < all.count }.map { max(all[$0] - timer, 0.1 * all[$0]) }
+  }
+
+  /// Seconds that a timer adds to each node, where timers slow the whole down by more than `Self.slowTimers`; else
+  /// zero. A driver may end a batch of its work at each timestamp. Told from every second pair alone, so that the
+  /// others can test what is predicted with it.
+  func timerSeconds(in indices: [Int]) -> Double {
+    let told = indices.filter { $0.isMultiple(of: 2) }
+    guard let plain = try? LatencyStatistics(told.map { pairs[$0].plain }).median,
+      let excess = Self.median(told.map { pairs[$0].timed - pairs[$0].plain }), excess > Self.slowTimers * plain
+    else { return 0 }
+    return excess / Double(max(1, nodesHere.count))
+  }
+
+  private static let slowTimers = 0.05
+
+  private static func median(_ values: [Double]) -> Double? {
+    values.isEmpty ? nil : values.sorted()[(values.count - 1) / 2]
+  }
+
+  /// Whether the medians of the nodes that make up 99 % of the device's time are as certain as `bound`.
+  func hasConverged(bound: Double, atLeast enough: Int) -> Bool {
+    let (indices, _) = counted(atLeast: enough)
+    var medians: [(seconds: Double, uncertainty: Double)] = []
+    for node in nodesHere {
+      guard let statistics = try? LatencyStatistics(samples(of: node, in: indices)) else { continue }
+      medians.append((statistics.median, statistics.relativeUncertainty))
+    }
+    let total = medians.reduce(0) { $0 + $1.seconds }
+    var covered = 0.0
+    for entry in medians.sorted(by: { $0.seconds > $1.seconds }) {
+      if covered >= 0.99 * total { break }
+      if !(entry.uncertainty <= bound) { return false }
+      covered += entry.seconds
+    }
+    return true
+  }
+
+  /// The timed inference whose end-to-end time is the median of those that count.
+  func medianRun(in indices: [Int]) -> (seconds: Double, trace: [TraceEvent])? {
+    let order = indices.sorted { pairs[$0].timed < pairs[$1].timed }
+    guard !order.isEmpty else { return nil }
+    let pair = pairs[order[(order.count - 1) / 2]]
+    return (pair.timed, pair.trace)
+  }
+
+  /// Median seconds that entering and leaving the device once takes beyond its nodes and the copies by themselves.
+  func boundarySeconds(in indices: [Int], copying: Double) -> Double {
+    let overheads = indices.map { index in
+      max(0, pairs[index].timed - nodeSeconds.values.reduce(0) { $0 + (index < $1.count ? $1[index] : 0) })
+    }
+    guard segments > 0, let median = try? LatencyStatistics(overheads).median else { return 0 }
+    return max(0, median - copying) / Double(segments)
+  }
+}

@@ -1,0 +1,74 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinRuntime
+
+extension NodeProfiler {
+  /// Costs by node for people, and by key for the profile: samples of identical nodes are pooled.
+  func nodeCosts(
+    _ runs: [DeviceMeasurement]
+  ) -> (rows: [ProfileResult.NodeRow], costs: [String: [String: NodeCost]], works: [String: NodeWork]) {
+    struct Pool {
+      var samples: [Double] = []
+      var source = TimingSource.hostClock
+      var cold: [Double] = []
+      var compile: [Double] = []
+    }
+    var rows: [ProfileResult.NodeRow] = []
+    var works: [String: NodeWork] = [:]
+    var pooled: [String: [String: Pool]] = [:]
+    let counted = runs.map { $0.counted(atLeast: options.fewestRounds).indices }
+    let timers = Dictionary(
+      zip(runs, counted).map { ($0.device.info.id, $0.timerSeconds(in: $1)) }
+    ) { first, _ in first }
+    for node in context.graph.nodes {
+      let key = CostSheet.key(node, in: context.graph, precision: request.precision, threads: request.threads)
+      works[key] = CostSheet.work(node, in: context.graph)
+      var row = ProfileResult.NodeRow(
+        name: node.name, op: node.op.name, origins: node.originShares.map { ($0.origin.name, $0.share) }, costs: [:],
+        unsupported: [:])
+      for (run, indices) in zip(runs, counted) {
+        let id = run.device.info.id
+        guard run.nodesHere.contains(node.name) else {
+          let support = run.device.support(for: node, in: context.graph, precision: request.precision)
+          if case .unsupported(let reason) = support { row.unsupported[id] = reason }
+          continue
+        }
+        let samples = run.samples(of: node.name, in: indices, timer: timers[id] ?? 0)
+        guard let statistics = try? LatencyStatistics(samples) else { continue }
+        let source: TimingSource = run.clocks[node.name] == .device ? .deviceTimestamps : .hostClock
+        row.costs[id] = cost(
+          statistics, source, cold: run.coldSeconds[node.name], compile: run.compileSeconds[node.name],
+          run.meter.power)
+        var pool = pooled[key, default: [:]][id] ?? Pool()
+        pool.samples += samples
+        pool.source = source
+        run.coldSeconds[node.name].map { pool.cold.append($0) }
+        run.compileSeconds[node.name].map { pool.compile.append($0) }
+        pooled[key, default: [:]][id] = pool
+      }
+      rows.append(row)
+    }
+    var costs: [String: [String: NodeCost]] = [:]
+    let powers = Dictionary(runs.map { ($0.device.info.id, $0.meter.power) }) { first, _ in first }
+    for (key, byDevice) in pooled {
+      for (id, pool) in byDevice {
+        guard let statistics = try? LatencyStatistics(pool.samples), let power = powers[id] else { continue }
+        costs[key, default: [:]][id] = cost(
+          statistics, pool.source, cold: try? LatencyStatistics(pool.cold).median,
+          compile: try? LatencyStatistics(pool.compile).median, power)
+      }
+    }
+    return (rows, costs, works)
+  }
+
+  private func cost(
+    _ statistics: LatencyStatistics, _ source: TimingSource, cold: Double?, compile: Double?, _ power: DevicePower
+  ) -> NodeCost {
+    var cost = NodeCost(
+      statistics, source: source, bound: options.bound, joules: statistics.median * power.dynamicWatts)
+    cost.cold = cold
+    cost.compile = compile.map { max(0, $0) }
+    return cost
+  }
+}

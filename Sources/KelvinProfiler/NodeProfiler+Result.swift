@@ -1,0 +1,154 @@
+import KelvinBasics
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+
+extension NodeProfiler {
+  private struct Pair: Hashable {
+    let from: String
+    let to: String
+  }
+
+  /// Seconds that the copies of one inference take by themselves.
+  private func copying(_ trace: [TraceEvent], _ measured: Measured) -> Double {
+    let outcomes = Dictionary(
+      measured.transfers.map { (Pair(from: $0.from, to: $0.to), $0.outcome) }
+    ) { first, _ in first }
+    return trace.filter { $0.kind == .transfer }.reduce(0) { sum, event in
+      guard let from = event.details["from"], let outcome = outcomes[Pair(from: from, to: event.device)],
+        !outcome.isShared, let bytes = event.details["bytes"].flatMap(Double.init)
+      else { return sum }
+      return sum + outcome.fit.latency + bytes / outcome.fit.bytesPerSecond
+    }
+  }
+
+  /// The links as planned with: what entering and leaving a device costs is charged in halves to both directions.
+  private func transfers(_ measured: Measured) -> [ProfileResult.Transfer] {
+    var boundaries: [String: Double] = [:]
+    for run in measured.runs where !run.device.info.isHost {
+      let (indices, _) = run.counted(atLeast: options.fewestRounds)
+      guard let median = run.medianRun(in: indices) else { continue }
+      boundaries[run.device.info.id] = run.boundarySeconds(in: indices, copying: copying(median.trace, measured))
+    }
+    let host = measured.runs.first { $0.device.info.isHost }
+    let cores = max(1, MachineDescription(files).logicalCores)
+    let watts = host.map { $0.meter.power.dynamicWatts / Double(cores) }
+    return measured.transfers.map { transfer in
+      let half = ((boundaries[transfer.from] ?? 0) + (boundaries[transfer.to] ?? 0)) / 2
+      return ProfileResult.Transfer(
+        cost: TransferCost(
+          from: transfer.from, to: transfer.to, latency: transfer.outcome.fit.latency + half,
+          bytesPerSecond: transfer.outcome.fit.bytesPerSecond,
+          samples: max(1, transfer.outcome.samples, measured.runs.map(\.pairs.count).max() ?? 1),
+          isNoisy: transfer.outcome.isNoisy, watts: watts),
+        fit: transfer.outcome.fit, isShared: transfer.outcome.isShared)
+    }
+  }
+
+  /// What planning reads, from what is known so far.
+  func profile(_ measured: Measured) -> MeasuredProfile { assemble(measured).profile }
+
+  private func assemble(
+    _ measured: Measured
+  ) -> (profile: MeasuredProfile, rows: [ProfileResult.NodeRow], transfers: [ProfileResult.Transfer]) {
+    let (rows, costs, works) = nodeCosts(measured.runs)
+    let links = transfers(measured)
+    let runs = measured.runs.filter { !$0.pairs.isEmpty }
+    let startup = Dictionary(
+      runs.map { run in
+        (
+          run.device.info.id,
+          StartupCost(
+            load: options.loadSeconds, compile: run.compile, firstRun: run.firstRun, compileCached: run.compileCached,
+            busyCompile: run.busyCompile, busyFirstRun: run.busyFirstRun)
+        )
+      }
+    ) { first, _ in first }
+    var identities: [String: DeviceIdentity] = [:]
+    for run in runs {
+      var identity = run.device.info.identity
+      identity.power = run.meter.power
+      identities[identity.id] = identity
+    }
+    let host = context.inventory.host.info
+    identities[host.id] = identities[host.id] ?? host.identity
+    let profile = MeasuredProfile(
+      kelvinVersion: kelvinVersion, machine: MachineDescription(files),
+      devices: identities.values.sorted { $0.id < $1.id }, nodes: costs, transfers: links.map(\.cost),
+      startup: [context.key.description: startup], work: works, corun: measured.corun,
+      models: [context.key.description: graph(rows)],
+      isPartial: isCancelled || measured.runs.contains { $0.failure != nil })
+    return (profile, rows, links)
+  }
+
+  /// The graph as planning needs it.
+  private func graph(_ rows: [ProfileResult.NodeRow]) -> ProfiledModel {
+    let graph = context.graph
+    func value(_ id: ValueID) -> ProfiledModel.Value {
+      .init(value: graph[id].name, bytes: graph[id].type.byteCount)
+    }
+    return ProfiledModel(
+      name: context.name.split(separator: "/").last.map(String.init) ?? context.name, function: context.function,
+      precision: request.precision.rawValue, threads: request.threads, graph: context.graphKey.description,
+      inputs: graph.inputs.map(value), outputs: graph.outputs.map { graph[$0].name },
+      nodes: zip(graph.nodes, rows).map { node, row in
+        ProfiledModel.Node(
+          name: node.name,
+          key: CostSheet.key(node, in: graph, precision: request.precision, threads: request.threads),
+          inputs: node.inputs.filter { graph[$0].weight == nil }.map { graph[$0].name },
+          outputs: node.outputs.map(value), unsupported: row.unsupported.isEmpty ? nil : row.unsupported)
+      })
+  }
+
+  func result(_ measured: Measured) -> ProfileResult {
+    let (profile, rows, links) = assemble(measured)
+    let costs = CostSheet(profile, shipped: .none)
+    var remarks = measured.remarks
+    let deviceRuns = measured.runs.compactMap { run -> ProfileResult.DeviceRun? in
+      let (indices, _) = run.counted(atLeast: options.fewestRounds)
+      guard let latency = try? LatencyStatistics(indices.map { run.pairs[$0].timed }),
+        let (seconds, trace) = run.medianRun(in: indices)
+      else { return nil }
+      let id = run.device.info.id
+      let noisy = rows.filter { $0.costs[id]?.isNoisy ?? false }
+        .sorted { ($0.costs[id]?.seconds ?? 0) > ($1.costs[id]?.seconds ?? 0) }.map(\.name)
+      return ProfileResult.DeviceRun(
+        device: run.device.info, nodes: run.nodesHere.count, nodesElsewhere: run.placement.count - run.nodesHere.count,
+        latency: latency, undisturbed: run.pairs.count(where: \.isUndisturbed),
+        account: Account(trace, endToEnd: seconds, copying: copying(trace, measured)),
+        trace: trace.separatingWaits(), compile: run.compile, compileCached: run.compileCached,
+        firstRun: run.firstRun, busyCompile: run.busyCompile, busyFirstRun: run.busyFirstRun, power: run.meter.power,
+        weights: run.weights, noisyNames: noisy,
+        estimates: costs.basis(of: run.device.info, threads: request.threads))
+    }
+    for run in measured.runs {
+      let timer = run.timerSeconds(in: run.counted(atLeast: options.fewestRounds).indices)
+      if timer > 0 {
+        remarks.append(
+          "\(run.device.info.id): timing a layer slows it by \(HumanReadable.seconds(timer)), told from runs without "
+            + "timers and left out of every layer's cost; the account above has it")
+      }
+      guard let failure = run.failure else { continue }
+      remarks.append(
+        "\(run.device.info.id) was lost after \(run.pairs.count) rounds: \(failure); its measurements are partial")
+    }
+    if measured.disturbances > 0 {
+      remarks.append(
+        "others took processor time in \(measured.disturbances) stretches of measuring; rounds in them were left out, "
+          + "or all but the fastest where too few others remained")
+    }
+    for run in deviceRuns where run.account.residualShare > 0.05 {
+      remarks.append(
+        "\(run.device.id): \(HumanReadable.percent(run.account.residualShare)) of the time is in no layer, "
+          + "copy or wait: "
+          + (run.device.isHost
+            ? "handing out work and reading the clock" : "recording and handing out work to the driver"))
+    }
+    return ProfileResult(
+      profile: profile, model: context.name, function: context.function, precision: request.precision.rawValue,
+      threads: request.threads, bound: options.bound, devices: deviceRuns, nodes: rows, transfers: links,
+      checks: measured.checks, remarks: remarks)
+  }
+}

@@ -1,0 +1,226 @@
+import KelvinDevices
+package import KelvinGraph
+package import KelvinMeasurements
+import KelvinPlanning
+package import KelvinRuntime
+import KelvinThermal
+
+/// Measures a model on every device that may run it: each node in context, each transfer, each start, what devices gain
+/// beside one another; and checks what planning makes of it.
+///
+/// For each device the whole graph is compiled onto it, with only the nodes that it cannot run elsewhere, so that a
+/// node is measured between its real neighbours, with the shapes and packed weights of a real run. Devices take turns,
+/// the order turned round each time, until every median that matters is certain enough or the budget is spent.
+package struct NodeProfiler {
+  package let context: ModelContext
+  package let request: PlanRequest
+  package let options: ProfilerOptions
+  let inputs: [Tensor]
+  let kelvinVersion: String
+  let clock: any MeasurementClock
+  let files: SystemFiles
+  let cancellation: Cancellation?
+
+  /// - Parameters:
+  ///   - request: its units are the devices to be measured, the host always among them; pins are ignored.
+  ///   - inputs: one tensor for each input of the graph.
+  ///   - cancellation: ends the measuring; what is known by then is the result, marked as partial.
+  package init(
+    _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], options: ProfilerOptions = .init(),
+    kelvinVersion: String, cancellation: Cancellation? = nil,
+    clock: any MeasurementClock = SystemClock(), files: SystemFiles = SystemFiles()
+  ) {
+    self.context = context
+    self.request = request
+    self.inputs = inputs
+    self.options = options
+    self.kelvinVersion = kelvinVersion
+    self.cancellation = cancellation
+    self.clock = clock
+    self.files = files
+  }
+
+  var isCancelled: Bool { cancellation?.isCancelled ?? false }
+
+  /// - Throws: `RuntimeError`, `PlanningError`, or `ProfilerError` where nothing can be measured; `RuntimeError.cancelled`
+  ///   where cancelling came before anything was known.
+  package func run(_ observe: MeasurementObserver = { _ in }) throws -> ProfileResult {
+    var measured = Measured()
+    try prepare(&measured, observe)
+    let watch = DisturbanceWatch(files: files, clock: clock)
+    measureNodes(measured.runs, watch, observe)
+    guard measured.runs.contains(where: { !$0.pairs.isEmpty }) else {
+      if isCancelled { throw RuntimeError.cancelled }
+      throw ProfilerError.nothingMeasured(
+        "nothing could be measured: " + measured.runs.compactMap(\.failure).joined(separator: "; "))
+    }
+    measured.transfers = measureTransfers(measured.usable, &measured.remarks, observe)
+    try check(&measured, watch, observe)
+    measureCorun(&measured, observe)
+    measureBusyStarts(&measured, observe)
+    if isCancelled { measured.remarks.append("interrupted: what was measured until then is kept, marked as partial") }
+    measured.disturbances = watch.count
+    observe(.init(phase: "done", fraction: 1))
+    return result(measured)
+  }
+
+  /// Everything that is known so far.
+  struct Measured {
+    var runs: [DeviceMeasurement] = []
+    var transfers: [MeasuredTransfer] = []
+    var corun: [CorunFactor] = []
+    var checks: [ProfileResult.Check] = []
+    var disturbances = 0
+    var remarks: [String] = []
+
+    /// Devices that were measured and are still there.
+    var usable: [DeviceMeasurement] { runs.filter { $0.failure == nil && !$0.pairs.isEmpty } }
+  }
+
+  struct MeasuredTransfer {
+    var from: String
+    var to: String
+    var outcome: TransferProbe.Outcome
+  }
+
+  /// Compiles the model on every device. A device that fails is left out, unless it is the only one.
+  private func prepare(_ measured: inout Measured, _ observe: MeasurementObserver) throws {
+    let targets = try devices()
+    let envelope = ThermalEnvelope.assumed(for: MachineDescription(files))
+    let cores = max(1, MachineDescription(files).logicalCores)
+    let idle = PowerMeter.idleWatts(files, clock: clock, for: 0.5)
+    var failures: [any Error] = []
+    for (index, device) in targets.enumerated() where !isCancelled {
+      let id = device.info.id
+      observe(.init(phase: "\(id): compiling", fraction: 0.2 * Double(index) / Double(targets.count)))
+      var single = request
+      single.goal = .latency
+      single.units = .devices([id])
+      single.isStrict = false
+      single.pins = [:]
+      let solution = try context.planner.problem(context.graph, single).solve()
+      guard solution.placement.values.contains(id) else {
+        measured.remarks.append("\(id) runs none of the nodes and was left out")
+        continue
+      }
+      do {
+        let run = try DeviceMeasurement(
+          device, solution, context, precision: request.precision, threads: request.threads, inputs: inputs,
+          clock: clock,
+          meter: PowerMeter(
+            device.info, files: files, envelope: envelope, cores: cores, idleWatts: idle, clock: clock))
+        for _ in 0..<options.warmUps where !isCancelled { try run.warmUp(cancellation) }
+        measured.runs.append(run)
+      } catch RuntimeError.cancelled {
+        return
+      } catch {
+        failures.append(error)
+        measured.remarks.append("\(id) failed and was left out: \(error)")
+      }
+    }
+    guard measured.runs.isEmpty, !isCancelled else { return }
+    if let failure = failures.first { throw failure }
+    throw ProfilerError.nothingMeasured("none of the devices asked for runs any node of \(context.name)")
+  }
+
+  /// The request's units, the host added: values start and end there, so its costs always matter.
+  private func devices() throws -> [any Device] {
+    let (units, _) = try context.planner.devices(for: request)
+    let host = context.inventory.host
+    let isExcluded = request.exclusions.contains(host.info.id)
+    return units.contains { $0 === host } || isExcluded ? units : [host] + units
+  }
+
+  /// Turns until every device's medians are certain or the budget is spent.
+  private func measureNodes(_ runs: [DeviceMeasurement], _ watch: DisturbanceWatch, _ observe: MeasurementObserver) {
+    let budget = options.budget * Double(runs.count)
+    let start = clock.now()
+    for round in 0..<max(options.mostRounds, options.fewestRounds, 1) {
+      let elapsed = clock.now() - start
+      let isOver = elapsed >= budget || runs.allSatisfy { $0.isDone || $0.failure != nil }
+      if isCancelled || (round >= options.fewestRounds && isOver) { break }
+      let share = min(1, max(elapsed / budget, Double(round) / Double(max(options.mostRounds, 1))))
+      for run in round.isMultiple(of: 2) ? runs : runs.reversed() where !run.isDone {
+        observe(.init(phase: "\(run.device.info.id): measuring, round \(round + 1)", fraction: 0.2 + 0.5 * share))
+        turn(run, watch)
+        if round + 1 >= options.fewestRounds, round % 5 == 4 {
+          run.isDone = run.hasConverged(bound: options.bound, atLeast: options.fewestRounds)
+        }
+      }
+    }
+    watch.flush()
+  }
+
+  /// One pair of inferences. A device that fails takes no further part; what it gave until then stays.
+  func turn(_ run: DeviceMeasurement, _ watch: DisturbanceWatch) {
+    guard run.failure == nil, !isCancelled else { return }
+    do {
+      try run.measure(cancellation)
+      watch.note(run)
+    } catch RuntimeError.cancelled {
+      return
+    } catch { run.failure = "\(error)" }
+  }
+
+  private func measureTransfers(
+    _ runs: [DeviceMeasurement], _ remarks: inout [String], _ observe: MeasurementObserver
+  ) -> [MeasuredTransfer] {
+    var devices = runs.map(\.device)
+    let host = context.inventory.host
+    if !devices.contains(where: { $0 === host }) { devices.insert(host, at: 0) }
+    let pairs = devices.flatMap { from in devices.filter { $0 !== from }.map { (from, $0) } }
+      .filter { !($0.info.isHost && $1.info.isHost) }
+    let probe = TransferProbe(clock: clock, budget: min(1, options.budget / 8))
+    var outcomes: [MeasuredTransfer] = []
+    for (index, (from, to)) in pairs.enumerated() where !isCancelled {
+      let label = "\(from.info.id) → \(to.info.id): transfers"
+      observe(.init(phase: label, fraction: 0.7 + 0.05 * Double(index) / Double(pairs.count)))
+      do throws(DeviceError) {
+        outcomes.append(
+          MeasuredTransfer(from: from.info.id, to: to.info.id, outcome: try probe.measure(from: from, to: to)))
+      } catch {
+        remarks.append("copies from \(from.info.id) to \(to.info.id) could not be measured: \(error)")
+      }
+    }
+    return outcomes
+  }
+
+  private func measureCorun(_ measured: inout Measured, _ observe: MeasurementObserver) {
+    let runs = measured.usable
+    let pairs = runs.indices.flatMap { a in runs.indices.filter { $0 > a }.map { (runs[a], runs[$0]) } }
+    guard !pairs.isEmpty else { return }
+    let budget = options.budget * options.checkShare * Double(runs.count) / Double(pairs.count)
+    for (index, (a, b)) in pairs.enumerated() where !isCancelled {
+      let label = "\(a.device.info.id) beside \(b.device.info.id)"
+      observe(.init(phase: label, fraction: 0.88 + 0.07 * Double(index) / Double(pairs.count)))
+      do throws(RuntimeError) {
+        if let factor = try CorunProbe(clock: clock, budget: budget).measure(a, b, cancellation) {
+          measured.corun.append(factor)
+        }
+      } catch {
+        if case .cancelled = error { return }
+        measured.remarks.append("\(label) could not be measured: \(error)")
+      }
+    }
+  }
+
+  /// Compiles and runs once more on every device while each processor is busy with something else.
+  private func measureBusyStarts(_ measured: inout Measured, _ observe: MeasurementObserver) {
+    let cores = max(1, MachineDescription(files).logicalCores)
+    guard !isCancelled, options.measuresBusyStarts,
+      let load = try? SyntheticLoad([context.inventory.host.info.id: 0.95], context.inventory, processors: cores)
+    else { return }
+    load.start()
+    defer { load.stop() }
+    for (index, run) in measured.usable.enumerated() where !isCancelled {
+      let id = run.device.info.id
+      observe(.init(phase: "\(id): compiling beside other work", fraction: 0.95 + 0.05 * Double(index) / 3))
+      do {
+        let start = try ColdStart(
+          run.solution, context, precision: request.precision, threads: request.threads, inputs: inputs,
+          clock: clock)
+        (run.busyCompile, run.busyFirstRun) = (start.compile, start.firstRun)
+      } catch { measured.remarks.append("\(id): the start beside other work could not be measured: \(error)") }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import KelvinBasics
+import KelvinDevices
+package import KelvinMeasurements
+package import KelvinReport
+
+extension ProfileResult {
+  /// The median inference on each device, for Perfetto and chrome://tracing: one after the other on the time axis, with
+  /// a little space between.
+  package var trace: Trace {
+    var trace = Trace()
+    var offset = 0.0
+    for run in devices {
+      trace.marks.append(TraceMark(name: "one inference on \(run.device.id)", at: offset))
+      trace.append(Trace(events: run.trace), at: offset)
+      offset += (run.trace.map(\.end).max() ?? 0) * 1.1
+    }
+    return trace
+  }
+
+  /// A page of the profile alone; `kelvin bench --report` compares configurations.
+  ///
+  /// - Parameters:
+  ///   - model: the model's facts for the page's head.
+  ///   - placements: plans made with the new costs, to be shown beside them.
+  package func report(model: ReportModel, placements: [ReportPlacement], generated: String) -> ReportInput {
+    let fastest = devices.min { $0.latency.p50 < $1.latency.p50 }
+    let verdict =
+      fastest.map {
+        "\($0.device.id) runs one inference in \(HumanReadable.seconds($0.latency.p50)), the least of "
+          + (devices.count == 1 ? "1 device measured." : "\(devices.count) devices measured.")
+      } ?? "Nothing was measured."
+    return ReportInput(
+      title: "Profile of \(self.model.split(separator: "/").last.map(String.init) ?? self.model)", verdict: verdict,
+      kelvinVersion: profile.kelvinVersion, generated: generated, machine: profile.machine, model: model,
+      workload: "every layer on every device",
+      devices: devices.map { ReportDevice($0.device) },
+      configurations: devices.map { run in
+        ReportConfiguration(
+          units: run.device.id, compile: run.compileCached, first: run.firstRun, p50: run.latency.p50,
+          p90: run.latency.p90, p99: run.latency.p99, p50Interval: run.latency.medianInterval,
+          samples: run.latency.count)
+      }, placements: placements,
+      timelines: devices.map { ReportTimeline(units: $0.device.id, events: $0.trace) },
+      accounts: devices.map { run in
+        ReportAccount(
+          units: run.device.id, layers: run.account.layers, transfers: run.account.transfers,
+          waits: run.account.waits, residual: run.account.residual)
+      },
+      checks: checks.map {
+        ReportCheck(
+          label: $0.label, predicted: $0.predicted, measured: $0.measured, interval: $0.interval, samples: $0.samples,
+          isUndisturbed: $0.isUndisturbed)
+      },
+      notes: remarks)
+  }
+}

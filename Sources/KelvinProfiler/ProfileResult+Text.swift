@@ -1,0 +1,159 @@
+import KelvinBasics
+import KelvinDevices
+import KelvinMeasurements
+import KelvinRuntime
+
+extension ProfileResult {
+  /// What `kelvin profile` prints for people: the account, every layer on every device, the transfers.
+  ///
+  /// - Parameter limit: at most so many layers, the costliest first choice; nil for all, in the model's order.
+  package func lines(layers limit: Int? = nil) -> [String] {
+    let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
+    var lines = ["\(model): precision \(precision), \(threadText)", profile.machine.summary, ""]
+    lines += accountTable + [""] + checkTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit)
+    lines += noiseLines + [""] + transferTable + corunLines + [""] + powerLines + [""] + estimateLines
+    if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
+    return lines
+  }
+
+  private var accountTable: [String] {
+    var table = TextTable(numbers: ["One inference", "layers", "copies", "waits", "residual", "total", "p90", "n"])
+    for run in devices {
+      let account = run.account
+      table.add([
+        run.device.id, seconds(account.layers), seconds(account.transfers), seconds(account.waits),
+        "\(seconds(account.residual)) (\(HumanReadable.percent(account.residualShare)))", seconds(account.endToEnd),
+        seconds(run.latency.p90), "\(run.latency.count)",
+      ])
+    }
+    return table.lines()
+  }
+
+  /// Layers, copies and waits of a prediction add up; this says how far from what a run without timers takes.
+  private var checkTable: [String] {
+    guard !checks.isEmpty else { return [] }
+    var table = TextTable(numbers: ["Plan", "predicted", "measured", "error", "n", "", ""])
+    for check in checks {
+      let nodes = check.nodesByDevice.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+      table.add([
+        check.label, seconds(check.predicted), seconds(check.measured),
+        (check.error < 0 ? "-" : "+") + HumanReadable.percent(abs(check.error)), "\(check.samples)",
+        check.isUndisturbed ? "" : "disturbed", nodes.count > 1 ? nodes.joined(separator: ", ") : "",
+      ])
+    }
+    let hasMixed = checks.contains { $0.nodesByDevice.count > 1 && $0.label == "best plan" }
+    return table.lines()
+      + (hasMixed || devices.count < 2
+        ? [] : ["(no plan of several devices is predicted to be faster than one device)"])
+  }
+
+  private var startTable: [String] {
+    let isBusyKnown = devices.contains { $0.busyCompile != nil }
+    var table = TextTable(
+      numbers: ["Start", "compile", "cached", "first run"] + (isBusyKnown ? ["busy: compile", "first run"] : [])
+        + ["nodes", "elsewhere"])
+    for run in devices {
+      table.add(
+        [run.device.id, seconds(run.compile), seconds(run.compileCached), seconds(run.firstRun)]
+          + (isBusyKnown ? [run.busyCompile.map(seconds) ?? "—", run.busyFirstRun.map(seconds) ?? "—"] : [])
+          + ["\(run.nodes)", "\(run.nodesElsewhere)"])
+    }
+    return table.lines()
+  }
+
+  /// Which medians are less certain than asked for.
+  private var noiseLines: [String] {
+    let noisy = devices.filter { $0.noisyNodes > 0 }
+    let bound = HumanReadable.percent(bound, decimals: 0)
+    guard !noisy.isEmpty else { return ["(every median is certain to ± \(bound))"] }
+    return noisy.flatMap { run -> [String] in
+      let names = run.noisyNames.prefix(6).joined(separator: ", ")
+      let more = run.noisyNodes > 6 ? " and \(run.noisyNodes - 6) more" : ""
+      return
+        "(less certain than ± \(bound) on \(run.device.id): \(run.noisyNodes) of \(run.nodes) layers: \(names)\(more))"
+        .wrapped(hangingIndent: 2)
+    }
+  }
+
+  /// What two devices gain by working at once.
+  private var corunLines: [String] {
+    guard !profile.corun.isEmpty else { return [] }
+    var table = TextTable(numbers: ["At the same time", "gain", "", ""])
+    for pair in profile.corun {
+      table.add([
+        "\(pair.a) beside \(pair.b)", HumanReadable.significant(pair.factor) + " ×",
+        sharesSilicon(pair) ? "one silicon, one resource" : pair.overlaps ? "they overlap" : "planned as one resource",
+        pair.isNoisy ? "noisy" : "",
+      ])
+    }
+    return [""] + table.lines()
+  }
+
+  private func sharesSilicon(_ pair: CorunFactor) -> Bool {
+    profile.device(pair.a)?.resource == profile.device(pair.b)?.resource
+  }
+
+  private var powerLines: [String] {
+    devices.flatMap { run in
+      ("power of \(run.device.id): \(HumanReadable.significant(run.power.idleWatts)) W idle, "
+        + "\(HumanReadable.significant(run.power.busyWatts)) W busy; \(run.power.source)").wrapped(hangingIndent: 2)
+    }
+  }
+
+  private var estimateLines: [String] {
+    devices.flatMap { "estimates for \($0.device.id): \($0.estimates.text)".wrapped(hangingIndent: 2) }
+  }
+
+  private var weightLines: [String] {
+    guard var report = devices.first?.weights else { return [] }
+    report.packed = devices.flatMap { run in run.weights.packed.filter { $0.device == run.device.id } }
+    return "weights: \(report.text)".wrapped(hangingIndent: 2)
+  }
+
+  private func layerTable(_ limit: Int?) -> [String] {
+    let ids = devices.map(\.device.id)
+    var shown = nodes
+    if let limit, nodes.count > limit {
+      func least(_ row: NodeRow) -> Double { row.costs.values.map(\.seconds).min() ?? 0 }
+      shown = nodes.sorted { least($0) > least($1) }.prefix(limit).map { $0 }
+    }
+    var table = TextTable(numbers: ["Layer", "op"] + ids)
+    for row in shown {
+      let fastest = row.costs.values.map(\.seconds).min()
+      table.add(
+        [Self.shortened(row.name), row.op]
+          + ids.map { id in
+            guard let cost = row.costs[id] else { return "—" }
+            return seconds(cost.seconds) + (cost.isNoisy ? "~" : " ")
+              + (cost.seconds == fastest && ids.count > 1 ? "*" : " ")
+          })
+    }
+    var lines = table.lines()
+    lines.append("(* the fastest device, ~ less certain than asked for)")
+    if shown.count < nodes.count {
+      lines.append("(the \(shown.count) costliest of \(nodes.count) layers; --verbose shows all)")
+    }
+    return lines
+  }
+
+  private var transferTable: [String] {
+    guard !transfers.isEmpty else { return [] }
+    var table = TextTable(numbers: ["Transfer", "each", "per second", "4 KiB", "1 MiB", ""])
+    for transfer in transfers {
+      let cost = transfer.cost
+      table.add([
+        "\(cost.from) → \(cost.to)", seconds(cost.latency),
+        cost.bytesPerSecond >= TransferFit.unlimited ? "—" : HumanReadable.bytes(Int(min(cost.bytesPerSecond, 1e15))),
+        seconds(cost.seconds(bytes: 4 << 10)), seconds(cost.seconds(bytes: 1 << 20)),
+        (transfer.isShared ? "shared memory" : "") + (cost.isNoisy ? " noisy" : ""),
+      ])
+    }
+    return table.lines()
+  }
+
+  private static func shortened(_ name: String) -> String {
+    name.count <= 32 ? name : "…" + name.suffix(31)
+  }
+
+  private func seconds(_ value: Double) -> String { HumanReadable.seconds(value) }
+}

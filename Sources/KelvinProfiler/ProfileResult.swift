@@ -1,0 +1,84 @@
+package import KelvinDevices
+package import KelvinMeasurements
+package import KelvinRuntime
+
+/// What was measured of one model: the profile that planning reads, and the account that people do.
+package struct ProfileResult: Sendable {
+  package struct DeviceRun: Sendable {
+    package var device: DeviceInfo
+    /// Nodes that ran on the device, and those that another device had to run.
+    package var nodes: Int
+    package var nodesElsewhere: Int
+    /// End to end, node measuring included.
+    package var latency: LatencyStatistics
+    /// Inferences among these in which nobody else took processor time.
+    package var undisturbed: Int
+    /// Of the run whose end-to-end time is the median.
+    package var account: Account
+    package var trace: [TraceEvent]
+    /// Seconds on an idle machine, nothing found in a cache, and with the compiled cache as it is left.
+    package var compile: Double
+    package var compileCached: Double
+    package var firstRun: Double
+    /// The same with every processor busy with something else; nil where that was not measured.
+    package var busyCompile: Double?
+    package var busyFirstRun: Double?
+    package var power: DevicePower
+    package var weights: WeightReport
+    /// Names of nodes whose median is less certain than asked for, the costliest first.
+    package var noisyNames: [String]
+    package var noisyNodes: Int { noisyNames.count }
+    /// What estimates of the device's other nodes will rest on.
+    package var estimates: EstimateBasis
+  }
+
+  package struct NodeRow: Sendable {
+    package var name: String
+    package var op: String
+    package var origins: [(name: String, share: Double)]
+    /// By device id.
+    package var costs: [String: NodeCost]
+    /// By device id, why it cannot run the node.
+    package var unsupported: [String: String]
+  }
+
+  package struct Transfer: Sendable {
+    /// As planned with: the copy, and half of what entering and leaving the device costs.
+    package var cost: TransferCost
+    /// The copy by itself.
+    package var fit: TransferFit
+    /// Both address the same memory; nothing is copied.
+    package var isShared: Bool
+  }
+
+  /// A plan's prediction against the same plan run without node timers, in turns with the rounds it was predicted from.
+  package struct Check: Sendable, Encodable {
+    /// `cpu`, or `best plan`.
+    package var label: String
+    package var nodesByDevice: [String: Int]
+    package var predicted: Double
+    package var measured: Double
+    package var interval: ConfidenceInterval
+    package var samples: Int
+    /// False where others took processor time in too many rounds to leave them out.
+    package var isUndisturbed: Bool
+
+    /// Of the measurement: 0.1 is ten per cent too much.
+    package var error: Double { measured > 0 ? predicted / measured - 1 : 0 }
+  }
+
+  package var profile: MeasuredProfile
+  package var model: String
+  package var function: String
+  package var precision: String
+  package var threads: Int
+  /// Relative uncertainty of a median that was asked for.
+  package var bound: Double
+  /// In the order of the machine's devices.
+  package var devices: [DeviceRun]
+  package var nodes: [NodeRow]
+  package var transfers: [Transfer]
+  package var checks: [Check]
+  /// What the reader should know: devices left out or lost, contention, noise, an interruption.
+  package var remarks: [String]
+}

@@ -1,0 +1,70 @@
+import KelvinDevices
+import KelvinMeasurements
+import KelvinRuntime
+
+/// Measures copies between two devices' buffers, made the way a session makes them.
+struct TransferProbe {
+  static let sizes = [4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20]
+
+  struct Outcome {
+    var fit: TransferFit
+    /// The value lies in memory that both address; nothing is copied.
+    var isShared: Bool
+    var samples: Int
+    var isNoisy: Bool
+  }
+
+  let clock: any MeasurementClock
+  /// Seconds for all sizes together.
+  let budget: Double
+
+  /// - Parameters:
+  ///   - from: either may be the host itself.
+  ///   - host: whose memory the host's values lie in.
+  func measure(from: any Device, to: any Device) throws(DeviceError) -> Outcome {
+    let free = TransferFit([])
+    let probe = (
+      from: try from.makeBuffer(byteCount: bufferAlignment), to: try to.makeBuffer(byteCount: bufferAlignment)
+    )
+    let touchesHost = from.info.isHost || to.info.isHost
+    if touchesHost, probe.from.hostPointer != nil, probe.to.hostPointer != nil {
+      return Outcome(fit: free, isShared: true, samples: 0, isNoisy: false)
+    }
+    var points: [TransferFit.Point] = []
+    var samples = 0
+    var isNoisy = false
+    for size in Self.sizes {
+      // A device too small for the largest sizes is described by the others.
+      guard let source = try? from.makeBuffer(byteCount: size), let target = try? to.makeBuffer(byteCount: size) else {
+        break
+      }
+      let staging = HostBuffer(byteCount: size)
+      let deadline = clock.now() + budget / Double(Self.sizes.count)
+      var seconds: [Double] = []
+      try Self.copy(source, target, staging, size)
+      while seconds.count < 5 || (seconds.count < 200 && clock.now() < deadline) {
+        seconds.append(try clock.time { () throws(DeviceError) in try Self.copy(source, target, staging, size) })
+      }
+      guard let statistics = try? LatencyStatistics(seconds) else { continue }
+      points.append(.init(bytes: size, seconds: statistics.median))
+      samples += seconds.count
+      if statistics.relativeUncertainty > 0.1 { isNoisy = true }
+    }
+    let fit = TransferFit(points)
+    return Outcome(fit: fit, isShared: false, samples: samples, isNoisy: isNoisy || fit.largestError > 0.5)
+  }
+
+  private static func copy(
+    _ source: any Buffer, _ target: any Buffer, _ staging: HostBuffer, _ byteCount: Int
+  ) throws(DeviceError) {
+    if let memory = source.hostPointer {
+      try target.write(UnsafeRawBufferPointer(start: memory, count: byteCount), at: 0)
+    } else if let memory = target.hostPointer {
+      try source.read(into: UnsafeMutableRawBufferPointer(start: memory, count: byteCount), at: 0)
+    } else {
+      let memory = UnsafeMutableRawBufferPointer(start: staging.hostPointer, count: byteCount)
+      try source.read(into: memory, at: 0)
+      try target.write(UnsafeRawBufferPointer(memory), at: 0)
+    }
+  }
+}

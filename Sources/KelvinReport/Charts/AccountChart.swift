@@ -1,0 +1,71 @@
+import KelvinBasics
+import KelvinMeasurements
+
+/// Where the time of one inference went: the parts of each row add up to its end-to-end time.
+enum AccountChart {
+  static func section(_ input: ReportInput) -> Markup {
+    let accounts = input.accounts.filter { $0.total.isFinite && $0.total > 0 }
+    guard !accounts.isEmpty || !input.checks.isEmpty else { return "" }
+    return """
+      <section id="account"><h2>Where the time goes</h2>\(accounts.isEmpty ? "" : chart(accounts))\
+      \(checks(input.checks))</section>
+      """
+  }
+
+  private static func chart(_ accounts: [ReportAccount]) -> Markup {
+    let axis = ChartAxis(upTo: accounts.map(\.total).max() ?? 0, about: 4)
+    let names = ["layers", "copies", "waits", "residual"]
+    let rows: [Markup] = accounts.map { account in
+      var x = 0.0
+      let parts = [account.layers, account.transfers, account.waits, account.residual]
+      let bars: [Markup] = zip(names, parts).enumerated().map { number, part in
+        defer { x += max(part.1, 0) }
+        let text = "\(part.0): \(HumanReadable.seconds(part.1)), \(HumanReadable.percent(part.1 / account.total))"
+        return """
+          <rect class="part part\(number)" x="\(share: axis.share(x))" y="7" \
+          width="\(share: axis.share(max(part.1, 0)))" height="16"><title>\(text)</title></rect>
+          """
+      }
+      let sums = zip(names, parts).map { "\($0) \(HumanReadable.seconds($1))" }.joined(separator: " + ")
+      let share = HumanReadable.percent(account.residual / account.total)
+      return """
+        <div class="row"><span class="name">\(account.units)</span><svg width="100%" height="30">\
+        \(ConfigurationChart.grid(axis, height: 30))\(bars)</svg><b>\(HumanReadable.seconds(account.total))</b></div>\
+        <p class="sum"><small>\(sums) (\(share))</small></p>
+        """
+    }
+    let key: [Markup] = names.enumerated().map { number, name in
+      """
+      <span><svg width="12" height="12" aria-hidden="true"><rect class="part part\(number)" width="12" height="12"/>\
+      </svg>\(name)</span>
+      """
+    }
+    return """
+      <div class="panel rows">\(rows)\(ConfigurationChart.scale(axis))<p class="key">\(key)</p></div>
+      """
+  }
+
+  /// Predictions beside what was measured.
+  private static func checks(_ checks: [ReportCheck]) -> Markup {
+    guard !checks.isEmpty else { return "" }
+    let rows: [Markup] = checks.map { check in
+      let error = check.measured > 0 ? HumanReadable.percent(check.predicted / check.measured - 1) : "—"
+      let interval: Markup =
+        check.interval.map {
+          "<br><small>\(HumanReadable.seconds($0.lower)) to \(HumanReadable.seconds($0.upper))</small>"
+        } ?? ""
+      let remark: Markup = check.isUndisturbed ? "" : "<br><small>disturbed by others</small>"
+      return """
+        <tr><th scope="row">\(check.label)</th><td>\(HumanReadable.seconds(check.predicted))</td>\
+        <td>\(HumanReadable.seconds(check.measured))\(interval)</td><td>\(error)\(remark)</td>\
+        <td>\(check.samples)</td></tr>
+        """
+    }
+    return """
+      <div class="panel"><h3>Plans that were predicted, then run</h3><div class="scroll" tabindex="0" role="group" \
+      aria-label="Predictions"><table><thead><tr><th scope="col">Plan</th><th scope="col">Predicted</th>\
+      <th scope="col">Measured</th><th scope="col">Off by</th><th scope="col">n</th></tr></thead>\
+      <tbody>\(rows)</tbody></table></div></div>
+      """
+  }
+}

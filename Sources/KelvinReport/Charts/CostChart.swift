@@ -1,0 +1,197 @@
+import KelvinBasics
+
+/// Layer by layer: bars of what the plan spends, transfers on top; below, what each layer costs on every device, on a
+/// logarithmic scale; below that, where it runs and which devices cannot run it. All share the layers' axis.
+struct CostChart {
+  private static let barHeight = 84.0
+  private static let dotHeight = 130.0
+  private static let laneHeight = 18.0
+  private static let top = 22.0
+
+  private let nodes: [ReportNode]
+  private let devices: [String]
+  private let number: Int
+  private let palette: ReportPalette
+  private let column: Double
+
+  init(_ placement: ReportPlacement, number: Int, devices: [String], _ palette: ReportPalette) {
+    nodes = Array(placement.nodes.prefix(PlacementSection.mostLayers))
+    self.devices = devices
+    self.number = number
+    self.palette = palette
+    column = min(max(920 / Double(max(nodes.count, 1)), 9), 28)
+  }
+
+  private var dotTop: Double { Self.top + Self.barHeight + 40 }
+  private var laneTop: Double { dotTop + Self.dotHeight + 14 }
+  private var impossible: [String] {
+    devices.filter { device in
+      nodes.contains { node in node.candidates.contains { $0.device == device && $0.seconds == nil } }
+    }
+  }
+
+  var markup: Markup {
+    guard !nodes.isEmpty, !devices.isEmpty else { return "" }
+    let linear = ChartAxis(upTo: nodes.map { total($0) }.filter(\.isFinite).max() ?? 0, about: 2)
+    let logarithmic = LogarithmicAxis(nodes.flatMap { $0.candidates.compactMap(\.seconds) })
+    let width = column * Double(nodes.count) + 8
+    let lanes = impossible
+    let height = laneTop + Self.laneHeight * Double(lanes.count + 1) + 6
+
+    var axis: [Markup] = [
+      "<text class=\"strong\" x=\"0\" y=\"12\">in this plan</text>",
+      "<text class=\"strong\" x=\"0\" y=\"\(dotTop - 14)\">everywhere</text>",
+      "<text class=\"strong\" x=\"0\" y=\"\(laneTop + 13)\">runs on</text>",
+    ]
+    var grid: [Markup] = []
+    func tick(_ y: Double, _ text: String) {
+      axis.append("<text x=\"84\" y=\"\(y + 4)\" text-anchor=\"end\">\(text)</text>")
+      grid.append("<line class=\"grid\" x1=\"0\" x2=\"\(width)\" y1=\"\(y)\" y2=\"\(y)\"/>")
+    }
+    for value in linear.ticks {
+      tick(Self.top + Self.barHeight * (1 - linear.share(value)), HumanReadable.seconds(value))
+    }
+    for value in logarithmic.ticks {
+      tick(dotTop + Self.dotHeight * (1 - logarithmic.share(value)), HumanReadable.seconds(value))
+    }
+    for (row, device) in lanes.enumerated() {
+      let y = laneTop + Self.laneHeight * Double(row + 1)
+      axis.append("<text x=\"0\" y=\"\(y + 13)\">not on \(palette.letter(device))</text>")
+    }
+    let bars: [Markup] = nodes.enumerated().map { bar($1, at: $0, linear) }
+    let marks: [Markup] = devices.enumerated().map { dots($1, shape: $0 % Self.shapes.count, logarithmic) }
+    let crosses: [Markup] = lanes.enumerated().map { row, device in
+      cross(device, y: laneTop + Self.laneHeight * (Double(row) + 1.5))
+    }
+    let hits: [Markup] = nodes.enumerated().map { hit($1, at: $0, height: height) }
+    return """
+      <div class="scroll plot" tabindex="0" role="group" aria-label="Cost of each layer on every device">\
+      <svg class="axis" width="92" height="\(height)" aria-hidden="true">\(axis)</svg>\
+      <svg class="chart costs" width="\(width)" height="\(height)">\(grid)\(bars)\(marks)\(runs())\(crosses)\
+      \(hits)</svg>\
+      </div><p class="key">\(key())</p>
+      """
+  }
+
+  private func total(_ node: ReportNode) -> Double {
+    (node.seconds ?? 0) + node.transfers.reduce(0) { $0 + max($1.seconds, 0) }
+  }
+
+  private func bar(_ node: ReportNode, at index: Int, _ axis: ChartAxis) -> Markup {
+    let x = column * Double(index) + 1
+    let base = Self.top + Self.barHeight
+    var result: Markup = ""
+    let layer = Self.barHeight * axis.share(node.seconds ?? 0)
+    if node.seconds != nil {
+      let isMeasured = node.candidates.first { $0.device == node.device }?.isMeasured ?? false
+      let style: Markup =
+        isMeasured
+        ? palette.fill(node.device)
+        : "fill:none;stroke:\(palette.colour(node.device));stroke-dasharray:2 2;stroke-width:1.5"
+      result += """
+        <rect x="\(x)" y="\(base - max(layer, 1))" width="\(column - 2)" height="\(max(layer, 1))" style="\(style)"/>
+        """
+    }
+    let moving = Self.barHeight * axis.share(total(node)) - layer
+    if !node.transfers.isEmpty, moving > 0 {
+      result += """
+        <rect class="moving" x="\(x)" y="\(base - layer - moving)" width="\(column - 2)" height="\(moving)"/>
+        """
+    }
+    return result
+  }
+
+  /// Outlines around a point, one for each device in turn: circle, square, triangle, diamond, and so on.
+  private static let shapes: [@Sendable (Double, Double) -> Markup] = [
+    { "M\($0 - 3.5) \($1)a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0" },
+    { "M\($0 - 3.2) \($1 - 3.2)h6.4v6.4h-6.4z" },
+    { "M\($0) \($1 - 4.2)l4 7.2h-8z" },
+    { "M\($0) \($1 - 4.6)l4.6 4.6l-4.6 4.6l-4.6-4.6z" },
+    { "M\($0) \($1 + 4.2)l4-7.2h-8z" },
+    { "M\($0 - 4) \($1)h8M\($0) \($1 - 4)v8" },
+  ]
+
+  private func dots(_ device: String, shape: Int, _ axis: LogarithmicAxis) -> Markup {
+    var (here, elsewhere, estimated): (Markup, Markup, Markup) = ("", "", "")
+    for (index, node) in nodes.enumerated() {
+      guard let candidate = node.candidates.first(where: { $0.device == device }), let seconds = candidate.seconds
+      else { continue }
+      let outline = Self.shapes[shape](
+        column * (Double(index) + 0.5), dotTop + Self.dotHeight * (1 - axis.share(seconds)))
+      if node.device == device {
+        here += outline
+      } else if candidate.isMeasured {
+        elsewhere += outline
+      } else {
+        estimated += outline
+      }
+    }
+    let colour = palette.colour(device)
+    return """
+      <path class="dot" d="\(estimated)" style="fill:none;stroke:\(colour);stroke-dasharray:1.5 1.5"/>\
+      <path class="dot" d="\(elsewhere)" style="fill:var(--panel);stroke:\(colour)"/>\
+      <path class="dot" d="\(here)" style="fill:\(colour);stroke:var(--ink)"/>
+      """
+  }
+
+  /// The device of each run of layers.
+  private func runs() -> [Markup] {
+    var marks: [Markup] = []
+    var first = 0
+    while first < nodes.count {
+      var next = first + 1
+      while next < nodes.count, nodes[next].device == nodes[first].device { next += 1 }
+      let device = nodes[first].device
+      let x = column * Double(first)
+      let width = column * Double(next - first) - 1
+      marks.append(
+        "<rect x=\"\(x)\" y=\"\(laneTop)\" width=\"\(width)\" height=\"16\" style=\"\(palette.fill(device))\"/>")
+      if width >= 9 {
+        marks.append(
+          "<text class=\"mark\" x=\"\(x + width / 2)\" y=\"\(laneTop + 12)\">\(palette.letter(device))</text>")
+      }
+      first = next
+    }
+    return marks
+  }
+
+  private func cross(_ device: String, y: Double) -> Markup {
+    var path: Markup = ""
+    for (index, node) in nodes.enumerated()
+    where node.candidates.contains(where: { $0.device == device && $0.seconds == nil }) {
+      let x = column * (Double(index) + 0.5)
+      path += "M\(x - 3) \(y - 3)l6 6M\(x + 3) \(y - 3)l-6 6"
+    }
+    return "<path class=\"cannot\" d=\"\(path)\"/>"
+  }
+
+  /// An area over the layer's column that names it.
+  private func hit(_ node: ReportNode, at index: Int, height: Double) -> Markup {
+    let costs = node.candidates.map { candidate in
+      guard let seconds = candidate.seconds else {
+        return "\(candidate.device): cannot, \(candidate.unsupported ?? "no reason given")"
+      }
+      return "\(candidate.device): \(candidate.isMeasured ? "" : "≈ ")\(HumanReadable.seconds(seconds))"
+    }
+    return """
+      <rect class="hit" data-n="\(index)" x="\(column * Double(index))" y="0" width="\(column)" height="\(height)">\
+      <title>\((["\(node.name) (\(node.op)) on \(node.device)"] + costs).joined(separator: "\n"))</title></rect>
+      """
+  }
+
+  private func key() -> [Markup] {
+    let shapes: [Markup] = devices.enumerated().map { number, device in
+      """
+      <span><svg width="12" height="12" aria-hidden="true"><path d="\(Self.shapes[number % Self.shapes.count](6, 6))" \
+      style="fill:\(palette.colour(device));stroke:\(palette.colour(device))"/></svg>\(device)</span>
+      """
+    }
+    return shapes + [
+      "<span>filled: runs there</span><span>hollow: measured elsewhere</span><span>dotted: estimated</span>",
+      """
+      <span><svg width="12" height="12" aria-hidden="true"><rect class="moving" width="12" height="12"/></svg>\
+      transfers</span>
+      """,
+    ]
+  }
+}

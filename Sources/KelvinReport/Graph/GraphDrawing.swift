@@ -1,0 +1,178 @@
+import KelvinBasics
+
+/// The placement as a graph: a box for each layer in its device's colour, pattern and letter, links between them, the
+/// transfers heavy. It is drawn in pieces that flow and wrap as words do, every piece on the line of the graph's
+/// longest way, so that the links of neighbours meet; hence it fits any width and prints.
+struct GraphDrawing {
+  /// More layers than this are drawn as squares.
+  static let mostBoxes = 160
+
+  private let nodes: [ReportNode]
+  /// Of the placement on the page: rows of its table are `r<number>-<node>`.
+  private let number: Int
+  private let palette: ReportPalette
+  private let layout: GraphLayout
+  private let costliest: Double
+  private var graph: LayeredGraph { layout.graph }
+  private var metrics: GraphLayout.Metrics { layout.metrics }
+
+  init(_ placement: ReportPlacement, number: Int, _ palette: ReportPalette) {
+    nodes = Array(placement.nodes.prefix(PlacementSection.mostLayers))
+    self.number = number
+    self.palette = palette
+    layout = GraphLayout(LayeredGraph(nodes), nodes.count > Self.mostBoxes ? .compact : .full)
+    costliest = nodes.compactMap(\.seconds).filter(\.isFinite).max() ?? 0
+  }
+
+  var markup: Markup {
+    guard !nodes.isEmpty else { return "" }
+    let pieces = layout.pieces.map(piece)
+    let omitted: Markup =
+      graph.omittedLinks > 0 ? "<p><small>\(graph.omittedLinks) long links are not drawn.</small></p>" : ""
+    let kind: Markup = isCompact ? "flow compact" : "flow"
+    return """
+      <div class="\(kind)" role="group" aria-label="Graph of \(nodes.count) layers">\(pieces)</div>\(omitted)
+      """
+  }
+
+  private var isCompact: Bool { metrics.nodeWidth < 40 }
+
+  private func piece(_ columns: Range<Int>) -> Markup {
+    let items = columns.flatMap { graph.columns[$0] }
+    let ends = items.map { (layout.y[$0], layout.height($0) / 2) }
+    let sources = items.flatMap { graph.items[$0].left }.map { (layout.y[$0], 2.0) }
+    // Room for a transfer's label above its node, and for focus rings.
+    let top = (ends + sources).map { $0.0 - $0.1 }.min().map { $0 - 14 } ?? -14
+    let bottom = (ends + sources).map { $0.0 + $0.1 }.max().map { $0 + 5 } ?? 5
+    let width = columns.reduce(0) { $0 + layout.width($1) }
+    var links: Markup = ""
+    var marks: [Markup] = []
+    var x = 0.0
+    for column in columns {
+      defer { x += layout.width(column) }
+      for item in graph.columns[column] {
+        let y = layout.y[item] - top
+        for source in graph.items[item].left { links += link(from: source, to: item, x: x, top: top, &marks) }
+        links += tail(item, x: x, right: x + layout.width(column), y: y)
+        switch graph.items[item].kind {
+        case .node(let node): marks.append(box(node, x: x + metrics.gap, y: y))
+        case .input(let name): marks.append(port(name, x: x + layout.width(column) - 12, y: y))
+        case .bend: break
+        }
+      }
+    }
+    let size: Markup = "width:calc(var(--z)*\(width)px);height:calc(var(--z)*\(bottom - top)px)"
+    return """
+      <svg class="piece" viewBox="0 0 \(width) \(bottom - top)" style="\(size);\
+      vertical-align:calc(var(--z)*-\(bottom)px)"><path class="link" d="\(links)"/>\(marks)</svg>
+      """
+  }
+
+  /// From the column's left edge to the item; a transfer becomes a mark of its own.
+  private func link(from source: Int, to item: Int, x: Double, top: Double, _ marks: inout [Markup]) -> Markup {
+    let (from, to) = (layout.y[source] - top, layout.y[item] - top)
+    let end = x + metrics.gap
+    let turn = x + metrics.gap / 2
+    let path: Markup = "M\(x) \(from)C\(turn) \(from) \(turn) \(to) \(end) \(to)"
+    if case .node(let reader) = graph.items[item].kind, let maker = device(of: source),
+      maker != nodes[reader].device
+    {
+      marks.append("<path class=\"move\" d=\"\(path)\"/>")
+      return ""
+    }
+    return path
+  }
+
+  /// From the item to the column's right edge.
+  private func tail(_ item: Int, x: Double, right: Double, y: Double) -> Markup {
+    guard !graph.items[item].right.isEmpty else { return "" }
+    switch graph.items[item].kind {
+    case .node: return "M\(right - GraphLayout.Metrics.margin) \(y)H\(right)"
+    case .input: return "M\(right - 8) \(y)H\(right)"
+    case .bend: return "M\(x + metrics.gap) \(y)H\(right)"
+    }
+  }
+
+  /// The device on which the value that an item makes or carries lies; nil for the graph's inputs.
+  private func device(of item: Int) -> String? {
+    var item = item
+    while true {
+      switch graph.items[item].kind {
+      case .node(let node): return nodes[node].device
+      case .input: return nil
+      case .bend:
+        guard let before = graph.items[item].left.first else { return nil }
+        item = before
+      }
+    }
+  }
+
+  private func port(_ name: String, x: Double, y: Double) -> Markup {
+    "<g class=\"port\"><circle cx=\"\(x)\" cy=\"\(y)\" r=\"4\"/><title>input: \(name)</title></g>"
+  }
+
+  private func box(_ index: Int, x: Double, y: Double) -> Markup {
+    let node = nodes[index]
+    let cost = cost(node)
+    let (width, height) = (metrics.nodeWidth, metrics.nodeHeight)
+    let top = y - height / 2
+    let share = costliest > 0 ? min(max((node.seconds ?? 0) / costliest, 0), 1) : 0
+    var inside: Markup
+    if isCompact {
+      let radius = height / 2 - 3
+      inside = """
+        <rect x="\(x)" y="\(top)" width="\(width)" height="\(height - 5)" rx="4" style="\(palette.fill(node.device))"/>\
+        <text class="mark" x="\(x + width / 2)" y="\(top + radius + 5.5)">\(palette.letter(node.device))</text>\
+        <rect class="share" x="\(x)" y="\(top + height - 4)" width="\(width * share)" height="3"/>
+        """
+    } else {
+      let room = 9
+      let brief = Self.brief(node.op)
+      let op = brief.count <= room ? brief : brief.prefix(room - 1) + "…"
+      inside = """
+        <rect class="body" x="\(x)" y="\(top)" width="\(width)" height="\(height)" rx="5"/>\
+        <rect x="\(x)" y="\(top)" width="\(width)" height="\(height)" rx="5" \
+        style="fill:\(palette.colour(node.device))" fill-opacity=".14"/>\
+        <rect x="\(x)" y="\(top)" width="20" height="\(height)" rx="5" style="\(palette.fill(node.device))"/>\
+        <text class="mark" x="\(x + 10)" y="\(y + 4)">\(palette.letter(node.device))</text>\
+        <text class="\(op.count > 7 ? "op long" : "op" as Markup)" x="\(x + 25)" y="\(y - 3)">\(op)</text>\
+        <text x="\(x + 25)" y="\(y + 9)">\(cost)</text>\
+        <rect class="share" x="\(x + 22)" y="\(top + height - 5)" width="\((width - 26) * share)" height="3"/>
+        """
+    }
+    inside += moves(node, x: x, y: y, top: top)
+    let tip = "\(node.name) (\(node.op)) runs on \(node.device): \(cost); \(node.reason)"
+    return """
+      <a class="node" href="#r\(number)-\(index)" data-n="\(index)" aria-label="\(tip)">\(inside)\
+      <title>\(tip)</title></a>
+      """
+  }
+
+  /// What the copies made for a node cost, at its entry.
+  private func moves(_ node: ReportNode, x: Double, y: Double, top: Double) -> Markup {
+    guard !node.transfers.isEmpty else { return "" }
+    let seconds = node.transfers.reduce(0) { $0 + $1.seconds }
+    let routes = node.transfers.map { transfer in
+      "\(transfer.value): \(transfer.from) → \(transfer.to), \(HumanReadable.bytes(transfer.bytes)), "
+        + HumanReadable.seconds(transfer.seconds)
+    }
+    let label: Markup =
+      isCompact ? "" : "<text class=\"cost\" x=\"\(x - 6)\" y=\"\(top - 3)\">⇄ \(HumanReadable.seconds(seconds))</text>"
+    return """
+      <g class="transfer"><path d="M\(x - 12) \(y)l6-6l6 6l-6 6z"/>\(label)\
+      <title>\(routes.joined(separator: "\n"))</title></g>
+      """
+  }
+
+  /// An operator's name with its long words cut as everybody does.
+  private static func brief(_ op: String) -> String {
+    let words = [("convolution", "conv"), ("normalization", "norm"), ("transpose", "transp"), ("_", " ")]
+    return words.reduce(op) { $0.replacing($1.0, with: $1.1) }
+  }
+
+  private func cost(_ node: ReportNode) -> String {
+    guard let candidate = node.candidates.first(where: { $0.device == node.device }), let seconds = candidate.seconds
+    else { return "—" }
+    return (candidate.isMeasured ? "" : "≈ ") + HumanReadable.seconds(seconds)
+  }
+}

@@ -1,0 +1,75 @@
+import KelvinBasics
+import KelvinMeasurements
+
+/// One self-contained page: nothing is fetched, and a content policy in the page forbids it.
+package enum HTMLReport {
+  /// - Returns: a complete HTML document in UTF-8. Sections without data are left out.
+  package static func render(_ input: ReportInput) -> String {
+    let palette = ReportPalette(input.devices)
+    let findings: [Markup] = input.findings.map { "<li>\($0)</li>" }
+    let sections: [(id: Markup, name: Markup, body: Markup)] = [
+      ("configurations", "Configurations", ConfigurationTable.section(input)),
+      ("placement", "Placement", PlacementSection.section(input, palette)),
+      ("account", "Where the time goes", AccountChart.section(input)),
+      ("timeline", "Timeline", TimelineChart.section(input, palette)),
+      ("heat", "Heat", LatencyChart.section(input)),
+      ("method", "Method", method(input)),
+    ].filter { !$0.body.html.isEmpty }
+    let links: [Markup] = sections.map { "<a href=\"#\($0.id)\">\($0.name)</a>" }
+    let page: Markup = """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
+      script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+      <title>\(input.title) — Kelvin</title>
+      <style>\(ReportStyle.css)</style>
+      </head>
+      <body>
+      \(ReportPalette.definitions)
+      <main>
+      \(header(input))
+      <section class="verdict"><h2>Verdict</h2>
+      <p>\(input.verdict)</p>
+      \(findings.isEmpty ? "" : "<ul>\(findings)</ul>" as Markup)
+      </section>
+      \(legend(input.devices, palette))
+      <nav aria-label="Sections">\(links.count > 1 ? links : [])</nav>
+      \(sections.map(\.body))
+      <footer><p><small>Kelvin \(input.kelvinVersion) · \(input.generated)</small></p></footer>
+      </main>
+      <script>\(ReportScript.source)</script>
+      </body>
+      </html>
+
+      """
+    return page.html
+  }
+
+  private static func header(_ input: ReportInput) -> Markup {
+    let model = input.model
+    let size = model.weightBytes > 0 ? ", weights \(HumanReadable.bytes(model.weightBytes))" : ""
+    let name = model.name.split(separator: "/").last.map(String.init) == input.title ? "" : "\(model.name), "
+    return """
+      <header><h1>\(input.title)</h1>
+      <p class="soft">\(name)\(model.format), \(model.layers) layers\(size) · \(input.workload)<br>\
+      \(input.machine.summary)</p></header>
+      """
+  }
+
+  private static func legend(_ devices: [ReportDevice], _ palette: ReportPalette) -> Markup {
+    let entries: [Markup] = devices.map { device in
+      let driver = device.driver.isEmpty ? device.kind : "\(device.kind), \(device.driver)"
+      return "<span>\(palette.chip(device.id)) <small>\(device.name) (\(driver))</small></span>"
+    }
+    return "<div class=\"legend\">\(entries)</div>"
+  }
+
+  private static func method(_ input: ReportInput) -> Markup {
+    let notes: [Markup] = input.notes.map { "<li>\($0)</li>" }
+    guard !notes.isEmpty else { return "" }
+    return "<section id=\"method\"><h2>How this was measured</h2><ul class=\"notes\">\(notes)</ul></section>"
+  }
+}

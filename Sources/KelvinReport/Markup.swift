@@ -1,0 +1,52 @@
+import KelvinBasics
+
+/// HTML text. A literal is markup, an interpolated `String` is text and is escaped: nothing from a model file or a
+/// driver can become an element or an attribute.
+struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
+  var html: String
+
+  init(stringLiteral value: String) { html = value }
+  init(stringInterpolation: StringInterpolation) { html = stringInterpolation.html }
+  init(raw html: String) { self.html = html }
+
+  struct StringInterpolation: StringInterpolationProtocol {
+    var html = ""
+
+    init(literalCapacity: Int, interpolationCount: Int) { html.reserveCapacity(literalCapacity * 2) }
+
+    mutating func appendLiteral(_ literal: String) { html += literal }
+    mutating func appendInterpolation(_ text: String) { html += Markup.escape(text) }
+    mutating func appendInterpolation(_ markup: Markup) { html += markup.html }
+    mutating func appendInterpolation(_ parts: [Markup]) { for part in parts { html += part.html } }
+    mutating func appendInterpolation(_ number: Int) { html += String(number) }
+    /// A share of a drawing's width, 0…1 shown as a percentage to three decimals.
+    mutating func appendInterpolation(share: Double) {
+      html += HumanReadable.fixed(share.isFinite ? min(max(share, 0), 1) * 100 : 0, decimals: 3) + "%"
+    }
+    /// A coordinate or length in a drawing: one decimal, never negative, never anything but a number.
+    mutating func appendInterpolation(_ coordinate: Double) {
+      html += HumanReadable.fixed(coordinate.isFinite ? min(max(coordinate, 0), 1e6) : 0, decimals: 1)
+    }
+  }
+
+  /// Safe in element content and in quoted attributes. Characters that HTML forbids become U+FFFD.
+  static func escape(_ text: String) -> String {
+    var result = ""
+    result.reserveCapacity(text.utf8.count)
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "'": result += "&#39;"
+      case "\n", "\t": result.unicodeScalars.append(scalar)
+      case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value): result += "\u{FFFD}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  static func += (a: inout Markup, b: Markup) { a.html += b.html }
+}

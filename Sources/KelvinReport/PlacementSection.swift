@@ -1,0 +1,76 @@
+import KelvinBasics
+
+/// Where every layer runs, what it would cost elsewhere, and why it runs where it does: graph, charts and table.
+enum PlacementSection {
+  /// Layers shown for one plan; a longer plan says how many are left out.
+  static let mostLayers = 1500
+
+  static func section(_ input: ReportInput, _ palette: ReportPalette) -> Markup {
+    guard !input.placements.isEmpty else { return "" }
+    let recommended = input.configurations.first(where: \.isRecommended)?.units
+    let open = input.placements.firstIndex { $0.units == recommended } ?? 0
+    let plans: [Markup] = input.placements.enumerated().map { number, placement in
+      plan(placement, number, devices: input.devices, palette, isOpen: number == open)
+    }
+    return """
+      <section id="placement"><h2>Which device runs which layer</h2>
+      <p class="soft">Every box is a layer, every line a value; a heavy line with ⇄ is a value that is copied to \
+      another device. The bar in a box is the layer's share of the costliest layer. Select a layer to see what it costs \
+      everywhere and why it is where it is.</p>\(plans)
+      <p class="soft"><small>≈: estimated, not measured. Regret: what the whole inference would lose with this layer \
+      on its best other device and everything else planned anew.</small></p></section>
+      """
+  }
+
+  private static func plan(
+    _ placement: ReportPlacement, _ number: Int, devices: [ReportDevice], _ palette: ReportPalette, isOpen: Bool
+  ) -> Markup {
+    let shown = Array(placement.nodes.prefix(mostLayers))
+    let used = Set(placement.nodes.map(\.device) + placement.nodes.flatMap { $0.candidates.map(\.device) })
+    let columns = devices.map(\.id).filter(used.contains)
+    let rest = placement.nodes.count - shown.count
+    let omitted: Markup = rest > 0 ? "<p>The first \(shown.count) layers; \(rest) more are in the JSON plan.</p>" : ""
+    let counts: [Markup] = columns.compactMap { device in
+      let count = placement.nodes.count { $0.device == device }
+      return count > 0 ? "<span>\(palette.chip(device)) \(count) of \(placement.nodes.count)</span>" : nil
+    }
+    return """
+      <details class="panel placement"\(isOpen ? " open" : "" as Markup)>\
+      <summary>\(placement.units) <small>goal: \(placement.goal)</small></summary>
+      \(facts(placement))
+      <div class="legend">\(counts)</div>
+      <div class="tools zoom" hidden><button type="button" data-zoom="0.8" aria-label="Smaller">−</button>\
+      <button type="button" data-zoom="1.25" aria-label="Larger">+</button> \
+      <span class="soft">arrow keys walk from layer to layer</span></div>
+      <div class="canvas">\(GraphDrawing(placement, number: number, palette).markup)</div>
+      <div class="inspector" aria-live="polite" hidden></div>
+      \(CostChart(placement, number: number, devices: columns, palette).markup)
+      <div class="tools" hidden><input type="search" placeholder="layer, operator, reason" aria-label="Filter layers"> \
+      <label><input type="checkbox"> only layers that cause transfers</label> <output class="soft"></output></div>
+      \(LayerTable.draw(shown, number: number, columns: columns, palette))\(omitted)</details>
+      """
+  }
+
+  private static func facts(_ placement: ReportPlacement) -> Markup {
+    let moves = placement.nodes.flatMap(\.transfers)
+    let moved = moves.reduce(0.0) { $0 + Double(max($1.bytes, 0)) }
+    var facts = [ReportFact("predicted", HumanReadable.seconds(placement.predicted))]
+    if let measured = placement.measured {
+      let error = HumanReadable.percent(placement.predicted / measured - 1)
+      facts.append(ReportFact("measured", "\(HumanReadable.seconds(measured)) (prediction off by \(error))"))
+    }
+    if let single = placement.bestSingleSeconds {
+      facts.append(
+        ReportFact("best single device", "\(HumanReadable.seconds(single)) on \(placement.bestSingleDevice)"))
+    }
+    let size = HumanReadable.bytes(Int(min(moved, 1e18)))
+    facts.append(ReportFact("transfers", moves.isEmpty ? "none" : "\(moves.count), \(size)"))
+    return self.facts(facts + placement.facts)
+  }
+
+  static func facts(_ facts: [ReportFact]) -> Markup {
+    guard !facts.isEmpty else { return "" }
+    let rows: [Markup] = facts.map { "<div><dt>\($0.name)</dt><dd>\($0.value)</dd></div>" }
+    return "<dl class=\"facts\">\(rows)</dl>"
+  }
+}

@@ -1,0 +1,108 @@
+import Glibc
+package import KelvinMeasurements
+
+/// The thermal and electrical limits of a class of machine, or of one that was calibrated. Read from
+/// `Profiles/thermal/*.json`, which state where each coefficient comes from.
+package struct ThermalEnvelope: Sendable, Hashable, Codable {
+  package static let format = "kelvin-thermal-envelope"
+  package static let version = 1
+  /// A file of this kind takes a kilobyte or two.
+  package static let largestDocument = 1 << 20
+
+  package var format = ThermalEnvelope.format
+  package var version = ThermalEnvelope.version
+  package var name: String
+  package var summary: String
+  /// Die and package: τ of seconds.
+  package var fast: ThermalPole
+  /// Heat sink, chassis or skin: τ of minutes.
+  package var slow: ThermalPole
+  /// Power with nothing to do, in watts.
+  package var idleWatts: Double
+  /// Power that can be held for ever, in watts: headroom settles at 1.
+  package var sustainableWatts: Double
+  /// Power with every unit busy at full clock, in watts; may exceed what can be sustained.
+  package var fullLoadWatts: Double
+  /// Coefficient name → where its value comes from. Every coefficient has an entry.
+  package var sources: [String: String]
+
+  package static let coefficients = [
+    "fast.weight", "fast.tau", "slow.weight", "slow.tau", "idleWatts", "sustainableWatts", "fullLoadWatts",
+  ]
+
+  package init(
+    name: String, summary: String, fast: ThermalPole, slow: ThermalPole, idleWatts: Double, sustainableWatts: Double,
+    fullLoadWatts: Double, sources: [String: String]
+  ) {
+    self.name = name
+    self.summary = summary
+    self.fast = fast
+    self.slow = slow
+    self.idleWatts = idleWatts
+    self.sustainableWatts = sustainableWatts
+    self.fullLoadWatts = fullLoadWatts
+    self.sources = sources
+  }
+
+  /// - Parameters:
+  ///   - bytes: the JSON document.
+  ///   - document: what errors call it, usually the file's name.
+  package init(json bytes: [UInt8], document: String) throws(MeasurementError) {
+    self = try JSONDocument.decode(
+      ThermalEnvelope.self, from: bytes, document: document, format: Self.format, version: Self.version,
+      limit: Self.largestDocument)
+    try validate(document: document)
+  }
+
+  package func json() throws(MeasurementError) -> [UInt8] { try JSONDocument.encode(self, document: name) }
+
+  /// A model at rest: settled at idle power.
+  package func model() -> ThermalModel {
+    let idle = load(watts: idleWatts)
+    return ThermalModel(fast: fast, slow: slow, fastRise: idle, slowRise: idle)
+  }
+
+  /// Power over sustainable power.
+  package func load(watts: Double) -> Double { watts / sustainableWatts }
+
+  /// P = P_idle + u (P_full − P_idle) (f/f_max)^g.
+  /// - Parameters:
+  ///   - utilisation: busy share of the whole machine, clamped to 0...1.
+  ///   - clockRatio: f/f_max. g = 2.5 lies in the middle of what voltage scaling gives (2 to 3).
+  package func watts(utilisation: Double, clockRatio: Double = 1, exponent: Double = 2.5) -> Double {
+    let busy = utilisation.isFinite ? min(max(utilisation, 0), 1) : 0
+    return idleWatts + busy * (fullLoadWatts - idleWatts) * pow(clockRatio, exponent)
+  }
+
+  /// What a machine that visibly throttles can sustain: P_idle + E/L∞, with E joules for one inference at that clock
+  /// and L∞ the settled seconds of one. Without a visible decay this is only a lower bound.
+  package static func sustainableWatts(idle: Double, joulesPerInference: Double, settledLatency: Double) -> Double {
+    idle + joulesPerInference / settledLatency
+  }
+
+  private func validate(document: String) throws(MeasurementError) {
+    func require(_ holds: Bool, _ place: String, _ expected: String, _ got: Double) throws(MeasurementError) {
+      guard holds else {
+        throw .invalidValue(document: document, at: place, expected: expected, got: "\(got)")
+      }
+    }
+    for (name, pole) in [("fast", fast), ("slow", slow)] {
+      try require(pole.tau > 0 && pole.tau <= 1e6, "\(name).tau", "seconds above 0, at most 1e6", pole.tau)
+      try require(pole.weight >= 0 && pole.weight <= 1, "\(name).weight", "a share from 0 to 1", pole.weight)
+    }
+    let whole = fast.weight + slow.weight
+    try require(abs(whole - 1) <= 1e-6, "fast.weight + slow.weight", "1", whole)
+    try require(fast.tau < slow.tau, "fast.tau", "less than slow.tau (\(slow.tau))", fast.tau)
+    try require(idleWatts >= 0, "idleWatts", "watts, zero or more", idleWatts)
+    try require(
+      sustainableWatts > idleWatts && sustainableWatts <= 1e6, "sustainableWatts",
+      "watts above idleWatts (\(idleWatts)), at most 1e6", sustainableWatts)
+    try require(
+      fullLoadWatts > idleWatts && fullLoadWatts <= 1e6, "fullLoadWatts",
+      "watts above idleWatts (\(idleWatts)), at most 1e6", fullLoadWatts)
+    for coefficient in Self.coefficients where sources[coefficient]?.isEmpty ?? true {
+      throw .invalidValue(
+        document: document, at: "sources.\(coefficient)", expected: "where the coefficient comes from", got: "nothing")
+    }
+  }
+}

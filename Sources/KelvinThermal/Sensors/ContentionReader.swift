@@ -1,0 +1,128 @@
+package import KelvinMeasurements
+
+/// Cumulative counters of how the processors' time was shared out, at one moment.
+package struct ContentionCounters: Sendable, Hashable {
+  /// Clock ticks over all processors, from the first line of `/proc/stat`. Guest time is inside user time already.
+  package var busyTicks: UInt64
+  package var idleTicks: UInt64
+  package var stolenTicks: UInt64
+  /// Microseconds in which some task waited for a processor, from `/proc/pressure/cpu`; nil where there is no
+  /// such file.
+  package var pressureMicroseconds: UInt64?
+  /// The part of `busyTicks` that was this process's, its ended children's included, from `/proc/self/stat`; nil where
+  /// that cannot be read.
+  package var ownTicks: UInt64?
+
+  package init(
+    busyTicks: UInt64, idleTicks: UInt64, stolenTicks: UInt64, pressureMicroseconds: UInt64? = nil,
+    ownTicks: UInt64? = nil
+  ) {
+    self.busyTicks = busyTicks
+    self.idleTicks = idleTicks
+    self.stolenTicks = stolenTicks
+    self.pressureMicroseconds = pressureMicroseconds
+    self.ownTicks = ownTicks
+  }
+}
+
+/// What a neighbour, or too many threads of our own, took away during one interval.
+package struct Contention: Sendable, Hashable, Codable {
+  /// Share of processor time the hypervisor gave to others, 0...1.
+  package var steal: Double
+  /// Share of the interval in which some task had to wait for a processor, 0...1; nil where unknown.
+  package var pressure: Double?
+  /// Share of processor time spent working, by anyone, 0...1.
+  package var utilisation: Double
+  /// Share of processor time that other processes worked, 0...1; nil where unknown.
+  package var neighbours: Double?
+
+  package init(steal: Double, pressure: Double?, utilisation: Double, neighbours: Double? = nil) {
+    self.steal = steal
+    self.pressure = pressure
+    self.utilisation = utilisation
+    self.neighbours = neighbours
+  }
+
+  package static let flatSteal = 0.02
+  package static let flatPressure = 0.10
+  /// Ticks are sampled: an interval of half a second on two processors is told from none only above this share.
+  package static let flatNeighbours = 0.05
+
+  /// Nobody waited noticeably for a processor, so a slow clock in it is the clock's own doing.
+  package var isFlat: Bool { steal <= Self.flatSteal && (pressure ?? 0) <= Self.flatPressure }
+
+  /// Whether somebody else took processor time that this process wanted: the hypervisor's other guests, or other
+  /// processes while tasks waited. Waiting alone does not count: a software driver with as many threads as there are
+  /// processors makes this process wait for itself.
+  package var isDisturbed: Bool {
+    guard steal <= Self.flatSteal else { return true }
+    guard let neighbours else { return !isFlat }
+    let hasWaiting = pressure.map { $0 > Self.flatPressure } ?? (utilisation > 0.9)
+    return neighbours > Self.flatNeighbours && hasWaiting
+  }
+}
+
+/// Reads `/proc/stat`, `/proc/self/stat` and `/proc/pressure/cpu`: contention, which is not heat.
+package struct ContentionReader: Sendable {
+  package let files: SystemFiles
+
+  package init(_ files: SystemFiles = SystemFiles()) { self.files = files }
+
+  package func counters() -> ContentionCounters? {
+    guard let stat = files.text("proc/stat"),
+      let line = stat.split(separator: "\n").first(where: { $0.hasPrefix("cpu ") })
+    else { return nil }
+    // user nice system idle iowait irq softirq steal guest guest_nice
+    let ticks = line.split(separator: " ").dropFirst().map { UInt64($0) }
+    guard ticks.count >= 4, ticks.allSatisfy({ $0 != nil }) else { return nil }
+    func tick(_ index: Int) -> UInt64 { index < ticks.count ? ticks[index] ?? 0 : 0 }
+    return ContentionCounters(
+      busyTicks: tick(0) &+ tick(1) &+ tick(2) &+ tick(5) &+ tick(6), idleTicks: tick(3) &+ tick(4),
+      stolenTicks: tick(7), pressureMicroseconds: pressure(), ownTicks: ownTicks())
+  }
+
+  /// - Parameter seconds: between the two, on the monotonic clock.
+  /// - Returns: nil when no tick passed or a counter ran backwards.
+  package static func between(
+    _ earlier: ContentionCounters, _ later: ContentionCounters, seconds: Double
+  ) -> Contention? {
+    guard later.busyTicks >= earlier.busyTicks, later.idleTicks >= earlier.idleTicks,
+      later.stolenTicks >= earlier.stolenTicks
+    else { return nil }
+    let busy = Double(later.busyTicks - earlier.busyTicks)
+    let stolen = Double(later.stolenTicks - earlier.stolenTicks)
+    let whole = busy + stolen + Double(later.idleTicks - earlier.idleTicks)
+    guard whole > 0 else { return nil }
+    var pressure: Double?
+    if let before = earlier.pressureMicroseconds, let after = later.pressureMicroseconds, after >= before, seconds > 0 {
+      pressure = min(1, Double(after - before) / 1e6 / seconds)
+    }
+    var neighbours: Double?
+    if let before = earlier.ownTicks, let after = later.ownTicks, after >= before {
+      neighbours = max(0, busy - Double(after - before)) / whole
+    }
+    return Contention(steal: stolen / whole, pressure: pressure, utilisation: busy / whole, neighbours: neighbours)
+  }
+
+  /// The 14th to 17th fields are user and system ticks of the process and of its children that have ended. The second
+  /// is a name in parentheses that may hold anything.
+  private func ownTicks() -> UInt64? {
+    guard let text = files.text("proc/self/stat"), let name = text.lastIndex(of: ")") else { return nil }
+    let fields = text[text.index(after: name)...].split(separator: " ")
+    guard fields.count > 14 else { return nil }
+    var sum: UInt64 = 0
+    for field in fields[11...14] {
+      guard let ticks = UInt64(field) else { return nil }
+      sum &+= ticks
+    }
+    return sum
+  }
+
+  private func pressure() -> UInt64? {
+    guard let text = files.text("proc/pressure/cpu"),
+      let some = text.split(separator: "\n").first(where: { $0.hasPrefix("some ") }),
+      let total = some.split(separator: " ").first(where: { $0.hasPrefix("total=") })
+    else { return nil }
+    return UInt64(total.dropFirst("total=".count))
+  }
+}

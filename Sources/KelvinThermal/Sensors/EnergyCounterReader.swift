@@ -1,0 +1,42 @@
+package import KelvinMeasurements
+
+/// `/sys/class/powercap/intel-rapl:N`: energy counters of processor packages (AMD's too). Sub-zones and the
+/// whole-platform zone are left out so that nothing is counted twice. Readable by root alone since CVE-2020-8694.
+/// Source: Linux `Documentation/power/powercap/powercap.rst`.
+package struct EnergyCounterReader: SensorReader {
+  package static let name = "RAPL"
+
+  package init() {}
+
+  package func read(_ files: SystemFiles, into snapshot: inout SensorSnapshot) {
+    let folder = "sys/class/powercap"
+    for zone in files.names(in: folder, prefix: "intel-rapl:") where Self.isPackage(zone) {
+      let path = "\(folder)/\(zone)"
+      guard let name = files.text("\(path)/name"), name.hasPrefix("package") else { continue }
+      if case .failure(let failure) = files.bytes("\(path)/energy_uj", limit: 4096), failure.isDenied {
+        snapshot.remarks.append("\(Self.name) \(name) may be read by root alone (CVE-2020-8694)")
+        continue
+      }
+      guard let energy = files.integer("\(path)/energy_uj"), energy >= 0,
+        let range = files.integer("\(path)/max_energy_range_uj"), range > 0, energy <= range
+      else { continue }
+      snapshot.energies.append(
+        EnergyReading(
+          sensor: "\(Self.name) \(name)", joules: Double(energy) / 1e6, rangeJoules: Double(range) / 1e6,
+          limitWatts: Self.longTermLimit(files, path)))
+    }
+  }
+
+  /// `intel-rapl:0` is a package, `intel-rapl:0:0` a part of it.
+  private static func isPackage(_ zone: String) -> Bool {
+    zone.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1
+  }
+
+  private static func longTermLimit(_ files: SystemFiles, _ path: String) -> Double? {
+    for index in 0..<4 where files.text("\(path)/constraint_\(index)_name") == "long_term" {
+      guard let micro = files.integer("\(path)/constraint_\(index)_power_limit_uw"), micro > 0 else { return nil }
+      return Double(micro) / 1e6
+    }
+    return nil
+  }
+}

@@ -1,0 +1,170 @@
+import FoundationEssentials
+import KelvinBench
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinReport
+import KelvinRuntime
+import TestSupport
+import Testing
+
+struct BenchmarkRunnerTests {
+  private let clock = VirtualClock()
+
+  private func context(cpu: Double, gpu: Double) throws -> ModelContext {
+    try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in cpu },
+        TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in gpu },
+      ])
+  }
+
+  private func bench(_ context: ModelContext, _ workload: Workload, units: [String]) throws -> BenchmarkResult {
+    let subject = BenchmarkSubject(
+      context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, classes: 0, loadSeconds: 0.002)
+    let configurations = units.map {
+      BenchmarkConfiguration(label: $0, request: PlanRequest(units: UnitsSelection($0) ?? .all))
+    }
+    return try BenchmarkRunner(
+      subject, workload, configurations, kelvinVersion: "test", envelope: .server, clock: clock, files: noFiles
+    ).run()
+  }
+
+  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, warmSeconds: 0)
+
+  @Test func oneShotNamesTheFasterDeviceAndSavesItsPlan() throws {
+    let result = try bench(try context(cpu: 1e-3, gpu: 4e-3), oneShot, units: ["cpu", "gpu:0"])
+    #expect(result.verdict.winner == 0)
+    #expect(result.verdict.text.contains("pick cpu"))
+    #expect(result.comparisons[1].contains("slower than cpu"))
+    #expect(Set(result.bestPlan.placement.values) == ["cpu"])
+    let cpu = result.configurations[0]
+    #expect(abs((cpu.warm?.p50 ?? 0) - 3e-3) < 1e-9)
+    #expect(cpu.warm?.count == 24)
+    #expect(abs((cpu.load ?? 0) - 2e-3) < 1e-12)
+    #expect(cpu.starts.count == oneShot.starts)
+    #expect(cpu.coldStarts.count == oneShot.coldStarts)
+    #expect(abs((cpu.coldTotal ?? 0) - 6e-3) < 1e-9)
+  }
+
+  @Test func equalDevicesHaveNoWinner() throws {
+    let result = try bench(try context(cpu: 1e-3, gpu: 1e-3), oneShot, units: ["cpu", "gpu:0"])
+    #expect(result.verdict.winner == nil)
+    #expect(result.verdict.text.contains("no difference measured"))
+    #expect(!result.report(generated: "now").configurations.contains { $0.isRecommended })
+  }
+
+  @Test func outputsAreComparedWithTheReference() throws {
+    let result = try bench(try context(cpu: 1e-3, gpu: 1e-3), oneShot, units: ["cpu"])
+    let agreement = try #require(result.configurations[0].agreement)
+    #expect(agreement.largestDifference == 0)
+    #expect(agreement.top1 == 1)
+    #expect(agreement.inputs == 1)
+  }
+
+  @Test func differencesAreFoundAndCounted() {
+    let reference = [[Tensor([0.1, 0.9], [2])], [Tensor([0.8, 0.2], [2])]]
+    let ours = [[Tensor([0.1, 0.8], [2])], [Tensor([0.4, 0.6], [2])]]
+    let agreement = Agreement.compare(ours, to: reference, classes: 0)
+    #expect(agreement.top1 == 0.5)
+    #expect(abs(agreement.largestDifference - 0.4) < 1e-6)
+    #expect(abs(agreement.meanDifference - 0.9 / 4) < 1e-6)
+  }
+
+  @Test func aStreamCountsWhatItDrops() throws {
+    let workload = Workload(
+      name: "test", kind: .stream, iterations: 12, warmSeconds: 0, framesPerSecond: 20, duration: 6)
+    let result = try bench(try context(cpu: 5e-3, gpu: 40e-3), workload, units: ["cpu", "gpu:0"])
+    let (cpu, gpu) = (
+      try #require(result.configurations[0].sustained), try #require(result.configurations[1].sustained)
+    )
+    #expect(cpu.dropped == 0)
+    #expect(cpu.served == 120)
+    #expect(gpu.served + gpu.dropped == 120)
+    #expect(gpu.dropped > 40)
+    #expect(result.verdict.winner == 0)
+    #expect(result.verdict.sentences.count == 2)
+    #expect(result.verdict.sentences.last?.contains("keeps up") == true)
+    #expect(abs((cpu.drift ?? 0) - 1) < 0.05)
+    // Nothing measures a foreign card, and that is said.
+    #expect(gpu.joulesPerInference == nil && gpu.energySource.contains("gpu:0"))
+    #expect(result.report(generated: "now").series.count == 2)
+  }
+
+  @Test func theDocumentHasTheShapeOthersRelyOn() throws {
+    let workload = Workload(name: "test", kind: .throughput, iterations: 12, warmSeconds: 0, duration: 1, inFlight: 1)
+    let result = try bench(try context(cpu: 1e-3, gpu: 4e-3), workload, units: ["cpu", "gpu:0"])
+    let json = try result.json()
+    struct Document: Decodable {
+      struct Model: Decodable { var name: String }
+      struct Thermal: Decodable { var source: String }
+      struct Row: Decodable {
+        var units: String
+        var load, compile, first, p50, p90, p99, throughput: Double
+        var drift: Double?
+        var dropped: Int
+        var thermal: Thermal
+      }
+      var machine: MachineDescription
+      var model: Model
+      var workload: Workload
+      var configurations: [Row]
+      var verdict: String
+      var winner: String?
+    }
+    let document = try JSONDecoder().decode(Document.self, from: json)
+    #expect(document.configurations.map(\.units) == ["cpu", "gpu:0"])
+    #expect(document.workload == workload)
+    #expect(document.winner == "cpu")
+    #expect(abs(document.configurations[0].throughput - 1000 / 3) < 1)
+    #expect(document.verdict == result.verdict.text)
+    let text = result.lines.joined(separator: "\n")
+    #expect(text.contains("Throughput") && text.contains("* cpu") && text.contains("largest Δ"))
+    #expect(HTMLReport.render(result.report(generated: "now")).contains("pick cpu"))
+  }
+
+  @Test func aMixIsRunBeforeItIsAdopted() throws {
+    // By estimate the card is by far the best place; running shows that it is not.
+    let result = try bench(try context(cpu: 1e-4, gpu: 5e-3), oneShot, units: ["cpu,gpu:0"])
+    let configuration = result.configurations[0]
+    let trial = try #require(configuration.trial)
+    #expect(trial.entries.count >= 2)
+    #expect(Set(configuration.plan.placement.values) == ["cpu"])
+    let fastestSingle = trial.entries.filter(\.isSingleDevice).map(\.latency.p50).min() ?? 0
+    #expect(trial.entries[trial.chosen].latency.p50 <= fastestSingle)
+  }
+
+  @Test func noConfigurationAndImpossibleWorkloadsAreRefused() throws {
+    let context = try context(cpu: 1e-3, gpu: 1e-3)
+    #expect(throws: BenchmarkError.self) { try bench(context, oneShot, units: []) }
+    var never = oneShot
+    never.iterations = 0
+    #expect(throws: BenchmarkError.self) { try bench(context, never, units: ["cpu"]) }
+  }
+}
+
+struct PlanTrialTests {
+  private func entry(_ label: String, _ seconds: [Double], single: Bool) throws -> PlanTrial.Entry {
+    let solution = PlanSolution(predicted: 1, placement: ["n": label], transfers: [], method: .exact, lowerBound: 1)
+    return PlanTrial.Entry(
+      label: label, solution: solution, predicted: 1, latency: try LatencyStatistics(seconds), isSingleDevice: single)
+  }
+
+  private func choose(_ mixed: [Double], _ single: [Double]) throws -> Int {
+    let entries = [try entry("best", mixed, single: false), try entry("only cpu", single, single: true)]
+    return PlanTrial.choose(entries, [mixed, single]).index
+  }
+
+  @Test func aMixThatIsFasterBeyondNoiseIsChosen() throws {
+    let single = (0..<12).map { 0.010 + 0.0001 * Double($0 % 3) }
+    #expect(try choose(single.map { $0 * 0.8 }, single) == 0)
+  }
+
+  @Test func aMixThatIsNotFasterBeyondNoiseLosesToTheSingleDevice() throws {
+    let single = (0..<12).map { 0.010 + 0.0001 * Double($0 % 3) }
+    let mixed = (0..<12).map { 0.0099 + 0.0004 * Double($0 % 2) }
+    #expect(try choose(mixed, single) == 1)
+  }
+}

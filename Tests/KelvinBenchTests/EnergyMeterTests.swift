@@ -1,0 +1,130 @@
+import KelvinBench
+import KelvinDevices
+import KelvinMeasurements
+import KelvinThermal
+import Synchronization
+import Testing
+
+/// Counters that a script drives: watts of each while time passes on the script's own clock.
+private final class ScriptedMachine: SensorReader, MeasurementClock {
+  static let name = "script"
+
+  struct State {
+    var time = 0.0
+    var joules: [String: Double]
+    var watts: [String: Double]
+    var range = 1e6
+  }
+
+  private let state: Mutex<State>
+
+  init(_ watts: [String: Double], from joules: Double = 0) {
+    state = Mutex(State(joules: watts.mapValues { _ in joules }, watts: watts))
+  }
+
+  func read(_ files: SystemFiles, into snapshot: inout SensorSnapshot) {
+    state.withLock { state in
+      for (name, joules) in state.joules.sorted(by: { $0.key < $1.key }) {
+        let isCard = name.hasPrefix("NVML")
+        snapshot.energies.append(
+          EnergyReading(
+            sensor: name, domain: isCard ? .graphics : .processor, joules: joules, rangeJoules: state.range,
+            resource: isCard ? HardwareIdentity("GPU-00ff") : nil))
+      }
+    }
+  }
+
+  func now() -> Double { state.withLock { $0.time } }
+  func sleep(until time: Double) { pass(time - now()) }
+
+  func pass(_ seconds: Double, _ watts: [String: Double]? = nil) {
+    state.withLock { state in
+      state.time += seconds
+      for (name, power) in watts ?? state.watts where state.joules[name] != nil {
+        state.joules[name] = ((state.joules[name] ?? 0) + power * seconds)
+          .truncatingRemainder(dividingBy: state.range)
+      }
+    }
+  }
+
+  func set(_ name: String, _ joules: Double?) { state.withLock { $0.joules[name] = joules } }
+}
+
+@Suite("Energy meter")
+struct EnergyMeterTests {
+  private let processor = DeviceInfo(
+    id: "cpu", name: "CPU", kind: .cpu, driver: "", version: "", memory: 0, resource: "cpu")
+  private let card = DeviceInfo(
+    id: "vulkan:0", name: "Card", kind: .discreteGPU, driver: "", version: "", memory: 0, resource: "00ff")
+  private let stranger = DeviceInfo(
+    id: "vulkan:1", name: "Other", kind: .discreteGPU, driver: "", version: "", memory: 0, resource: "aa")
+
+  private func meter(_ machine: ScriptedMachine) throws -> EnergyMeter {
+    EnergyMeter(
+      files: SystemFiles(root: "/nowhere"), envelope: try ThermalEnvelope(named: "desktop"), cores: 2, clock: machine,
+      readers: [machine])
+  }
+
+  @Test("measured joules are those above what the counters ran up at idle")
+  func aboveIdle() throws {
+    let machine = ScriptedMachine(["RAPL package-0": 10])
+    var meter = try meter(machine)
+    meter.start()
+    machine.pass(2, ["RAPL package-0": 60])
+    let use = meter.stop(devices: [processor])
+    #expect(abs(try #require(use.joules) - 100) < 1e-9)
+    #expect(use.isMeasured)
+    #expect(use.source == "measured by RAPL package-0, less 10.0 W at idle")
+  }
+
+  @Test("one wrap is followed")
+  func wrap() throws {
+    let machine = ScriptedMachine(["RAPL package-0": 0], from: 999_950)
+    var meter = try meter(machine)
+    meter.start()
+    machine.pass(2, ["RAPL package-0": 60])
+    #expect(abs(try #require(meter.stop(devices: [processor]).joules) - 120) < 1e-6)
+  }
+
+  @Test("a counter that vanished, or was reset, gives way to the estimate, which says so")
+  func vanished() throws {
+    for joules in [nil, 5.0] {
+      let machine = ScriptedMachine(["RAPL package-0": 1], from: 500_000)
+      var meter = try meter(machine)
+      meter.start()
+      machine.pass(2)
+      machine.set("RAPL package-0", joules)
+      let use = meter.stop(devices: [processor])
+      #expect(!use.isMeasured)
+      #expect(use.source.hasPrefix("estimated: CPU time"))
+      #expect(use.source.hasSuffix("RAPL package-0 stopped answering"))
+      #expect(try #require(use.joules) >= 0)
+    }
+  }
+
+  @Test("a card counts with its own counter beside the processor's; one that nothing measures leaves energy unknown")
+  func cards() throws {
+    let machine = ScriptedMachine(["RAPL package-0": 10, "NVML Card (0)": 30])
+    var meter = try meter(machine)
+    meter.start()
+    machine.pass(1, ["RAPL package-0": 20, "NVML Card (0)": 230])
+    let use = meter.stop(devices: [card])
+    #expect(abs(try #require(use.joules) - 210) < 1e-9)
+    #expect(use.isMeasured)
+    #expect(
+      meter.stop(devices: [stranger])
+        == EnergyUse(
+          joules: nil, source: "unknown: nothing measures vulkan:1", isMeasured: false))
+  }
+
+  @Test("without counters it is an estimate from CPU time, and no time is spent on idling")
+  func estimated() throws {
+    let machine = ScriptedMachine([:])
+    var meter = try meter(machine)
+    #expect(machine.now() == 0)
+    meter.start()
+    let use = meter.stop(devices: [processor])
+    #expect(!use.isMeasured)
+    #expect(use.source.contains("envelope \"desktop\""))
+  }
+}

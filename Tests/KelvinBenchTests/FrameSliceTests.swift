@@ -1,0 +1,145 @@
+import KelvinBench
+import KelvinMeasurements
+import TestSupport
+import Testing
+
+struct FrameSliceTests {
+  private func slice(fps: Double, service: Double, seconds: Double = 2, queue: Int = 1) -> FrameSlice {
+    let clock = VirtualClock()
+    clock.advance(by: 100)
+    return paced(seconds: seconds, rate: fps, queue: queue, clock: clock) { clock.advance(by: service) }
+  }
+
+  private func paced(
+    seconds: Double, rate: Double, queue: Int, clock: any MeasurementClock, infer: () -> Void
+  ) -> FrameSlice {
+    var slice = FrameSlice()
+    slice.runPaced(
+      seconds: seconds, rate: rate, setting: { GovernorSetting(queue: queue) }, clock: clock, infer: infer)
+    return slice
+  }
+
+  @Test func aFastDeviceServesEveryFrameWhenItArrives() {
+    let run = slice(fps: 50, service: 0.004)
+    #expect(run.frames.count == 100)
+    #expect(run.dropped == 0)
+    #expect(run.frames.allSatisfy { abs($0.latency - 0.004) < 1e-9 })
+    #expect(abs(run.elapsed - 2) < 0.01)
+  }
+
+  @Test func aSlowDeviceDropsTheOldestAndNeverBuildsABacklog() {
+    let run = slice(fps: 50, service: 0.05)
+    #expect(run.frames.count + run.dropped == 100)
+    // 20 frames a second are served, so 60 of 100 are dropped.
+    #expect(abs(run.dropped - 60) <= 2)
+    // The newest frame waits less than one period, whatever came before it.
+    #expect(run.frames.allSatisfy { $0.start - $0.arrival < 0.02 + 1e-9 })
+    #expect(zip(run.frames, run.frames.dropFirst()).allSatisfy { $0.arrival < $1.arrival })
+  }
+
+  @Test(arguments: [1, 2, 4]) func aQueueHoldsAsManyFramesAsItMay(queue: Int) {
+    let run = slice(fps: 100, service: 0.1, queue: queue)
+    #expect(run.frames.count + run.dropped == 200)
+    let longestWait = run.frames.map { $0.start - $0.arrival }.max() ?? 0
+    #expect(longestWait <= Double(queue) * 0.01 + 0.1 * Double(queue - 1) + 1e-9)
+    #expect(longestWait > Double(queue - 1) * 0.01)
+  }
+
+  @Test func oneStallLosesOnlyWhatTheQueueCannotHold() {
+    let clock = VirtualClock()
+    var count = 0
+    let run = paced(seconds: 1, rate: 10, queue: 2, clock: clock) {
+      count += 1
+      clock.advance(by: count == 3 ? 0.55 : 0.01)
+    }
+    // Frame 2 takes until 0.75; frames 3…7 have arrived by then, two may wait.
+    #expect(run.dropped == 3)
+    #expect(run.frames.count == 7)
+  }
+
+  @Test func aClockThatWakesEarlyLosesNoFrame() {
+    struct Early: MeasurementClock {
+      let inner: VirtualClock
+      func now() -> Double { inner.now() }
+      func sleep(until time: Double) { inner.sleep(until: time - 1e-4) }
+    }
+    let clock = VirtualClock()
+    let run = paced(seconds: 1, rate: 20, queue: 1, clock: Early(inner: clock)) { clock.advance(by: 0.001) }
+    #expect(run.frames.count == 20)
+    #expect(run.dropped == 0)
+  }
+
+  @Test func backToBackRunsUntilTheTimeIsOver() {
+    let clock = VirtualClock()
+    var run = FrameSlice()
+    run.runBackToBack(seconds: 1, clock: clock, infer: { clock.advance(by: 0.3) })
+    #expect(run.frames.count == 4)
+    #expect(abs(run.secondsPerFrame - 0.3) < 1e-9)
+  }
+
+  @Test func aGovernorsShareIsTakenEvenlyAndTheRestIsNotCountedAsDropped() {
+    let clock = VirtualClock()
+    var run = FrameSlice()
+    run.runPaced(
+      seconds: 2, rate: 40, setting: { GovernorSetting(rate: 0.25) }, clock: clock,
+      infer: { clock.advance(by: 0.001) })
+    #expect(run.frames.count == 20)
+    #expect(run.skipped == 60)
+    #expect(run.dropped == 0)
+    #expect(zip(run.frames, run.frames.dropFirst()).allSatisfy { abs($1.arrival - $0.arrival - 0.1) < 1e-9 })
+  }
+
+  @Test func aQueueThatShrinksDropsWhatWaitsTooLong() {
+    let clock = VirtualClock()
+    var run = FrameSlice()
+    var count = 0
+    run.runPaced(
+      seconds: 1, rate: 100, setting: { GovernorSetting(queue: count < 3 ? 4 : 1) }, clock: clock,
+      infer: {
+        count += 1
+        clock.advance(by: 0.05)
+      })
+    #expect(run.frames.count + run.dropped == 100)
+    #expect(run.frames.suffix(10).allSatisfy { $0.start - $0.arrival <= 0.01 + 1e-9 })
+  }
+
+  @Test func aMachineThatSleptForHoursDropsWhatArrivedMeanwhile() {
+    let clock = VirtualClock()
+    var run = FrameSlice()
+    var count = 0
+    run.runPaced(
+      seconds: 40_000, rate: 1000, setting: { GovernorSetting() }, clock: clock,
+      infer: {
+        count += 1
+        clock.advance(by: count == 2 ? 39_999 : 0.0001)
+      })
+    #expect(run.frames.count + run.dropped == 40_000_000)
+    #expect(run.frames.count < 1100)
+  }
+
+  @Test func whatWasMeasuredBeforeAnErrorStands() {
+    struct Lost: Error {}
+    let clock = VirtualClock()
+    var run = FrameSlice()
+    #expect(throws: Lost.self) {
+      try run.runPaced(
+        seconds: 10, rate: 10, setting: { GovernorSetting() }, clock: clock,
+        infer: { () throws(Lost) in
+          clock.advance(by: 0.01)
+          if clock.now() > 3 { throw Lost() }
+        })
+    }
+    #expect(run.frames.count == 30)
+    #expect(abs(run.elapsed - clock.now()) < 1e-9)
+  }
+
+  @Test func thePipelinesRateIsCountedBetweenAnswers() {
+    // Filling takes a second, then there is an answer every 0.1 s; two more come after the end.
+    let answers = (0..<22).map { FrameSlice.Frame(arrival: 0, start: 0, end: 1 + 0.1 * Double($0)) }
+    let slice = FrameSlice(pipelined: answers.reversed(), seconds: 2.95)
+    #expect(slice.frames.map(\.end) == answers.map(\.end))
+    #expect(abs(slice.secondsPerFrame - 0.1) < 1e-9)
+    #expect(FrameSlice(pipelined: [], seconds: 1).frames.isEmpty)
+    #expect(FrameSlice(pipelined: [answers[0]], seconds: 2).secondsPerFrame == 1)
+  }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import KelvinBench
+import KelvinMeasurements
+import KelvinThermal
+import Testing
+
+/// A `/proc` in which somebody takes processor time when a test says so.
+private final class Neighbourhood {
+  let root: String
+  private var busy = 1000
+  private var idle = 1000
+  private var waited = 0
+
+  init() {
+    var template = Array("/tmp/kelvin-rounds-XXXXXX".utf8CString)
+    root = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
+    for folder in ["proc", "proc/self", "proc/pressure"] { mkdir("\(root)/\(folder)", 0o755) }
+    write()
+  }
+
+  deinit {
+    for file in ["proc/stat", "proc/self/stat", "proc/pressure/cpu"] { unlink("\(root)/\(file)") }
+    for folder in ["proc/self", "proc/pressure", "proc", ""] { rmdir("\(root)/\(folder)") }
+  }
+
+  var files: SystemFiles { SystemFiles(root: root) }
+
+  /// A second goes by on two processors, one of them ours.
+  func pass(isDisturbed: Bool) {
+    busy += isDisturbed ? 60 : 1
+    idle += isDisturbed ? 40 : 99
+    waited += isDisturbed ? 500_000 : 10_000
+    write()
+  }
+
+  private func write() {
+    write("cpu  \(busy) 0 0 \(idle) 0 0 0 0 0 0\n", "proc/stat")
+    write("1 (kelvin) R 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1\n", "proc/self/stat")
+    write("some avg10=0.00 avg60=0.00 avg300=0.00 total=\(waited)\n", "proc/pressure/cpu")
+  }
+
+  private func write(_ text: String, _ name: String) {
+    guard let file = fopen("\(root)/\(name)", "w") else { return }
+    fputs(text, file)
+    fclose(file)
+  }
+}
+
+struct RoundLogTests {
+  /// Runs rounds of one turn of a second each until no more are wanted.
+  private func run(planned: Int, isDisturbed: (Int) -> Bool) -> RoundLog {
+    let machine = Neighbourhood()
+    var log = RoundLog(planned: planned, files: machine.files, at: 0)
+    var round = 0
+    while log.wantsAnother {
+      machine.pass(isDisturbed: isDisturbed(round))
+      round += 1
+      log.endTurn(at: Double(round))
+      log.endRound()
+    }
+    return log
+  }
+
+  @Test func quietRoundsAreNotRepeated() {
+    let log = run(planned: 12) { _ in false }
+    #expect(log.isDisturbed == Array(repeating: false, count: 12))
+    #expect(log.kept == Array(0..<12))
+  }
+
+  @Test func disturbedRoundsAreRepeatedAndDoNotCount() {
+    let log = run(planned: 12) { (3...5).contains($0) }
+    #expect(log.isDisturbed.count == 15)
+    #expect(log.kept.count == 12)
+    #expect(!log.kept.contains(4))
+  }
+
+  @Test func aNeighbourThatNeverRestsCostsABoundedNumberOfRounds() {
+    let log = run(planned: 12) { _ in true }
+    #expect(log.isDisturbed.count == 18)
+    #expect(log.kept.count == 18)
+  }
+
+  @Test func whatIsTooShortToTellIsJudgedByTheNextLook() {
+    let machine = Neighbourhood()
+    var log = RoundLog(planned: 4, files: machine.files, at: 0)
+    for time in [0.1, 0.2] {
+      #expect(log.endTurn(at: time) == nil)
+      log.endRound()
+    }
+    #expect(log.isDisturbed == [false, false])
+    machine.pass(isDisturbed: true)
+    let contention = log.endTurn(at: 1)
+    log.endRound()
+    #expect(contention?.isDisturbed == true)
+    #expect(log.isDisturbed == [true, true, true])
+    machine.pass(isDisturbed: false)
+    log.endTurn(at: 2)
+    log.endRound()
+    #expect(log.isDisturbed == [true, true, true, false])
+  }
+
+  @Test func theSummaryGivesMeansAndLargestShares() {
+    var summary = ContentionSummary()
+    summary.add(Contention(steal: 0.01, pressure: 0.2, utilisation: 1, neighbours: 0.1))
+    summary.add(Contention(steal: 0.03, pressure: 0.4, utilisation: 1, neighbours: 0.3))
+    #expect(summary.windows == 2 && summary.disturbed == 2)
+    #expect(abs(summary.steal - 0.02) < 1e-12 && summary.largestSteal == 0.03)
+    #expect(abs((summary.neighbours ?? 0) - 0.2) < 1e-12 && summary.largestNeighbours == 0.3)
+    #expect(abs((summary.pressure ?? 0) - 0.3) < 1e-12)
+  }
+}

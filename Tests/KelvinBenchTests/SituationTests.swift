@@ -1,0 +1,113 @@
+import KelvinBench
+import KelvinDevices
+import KelvinGraph
+import KelvinPlanning
+import KelvinProfiler
+import KelvinReference
+import KelvinRuntime
+import TestSupport
+import Testing
+
+struct SituationTests {
+  private let clock = VirtualClock()
+
+  private func context(cpu: Double = 1e-3, gpu: Double = 2e-3) throws -> ModelContext {
+    try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in cpu },
+        TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in gpu },
+      ])
+  }
+
+  private func workload(reserve: [String: Double] = [:], coload: [String: Double] = [:]) -> Workload {
+    Workload(
+      name: "test", kind: .oneShot, coldStarts: 0, starts: 6, iterations: 12, warmSeconds: 0, reserve: reserve,
+      coload: coload)
+  }
+
+  @Test func costsAreLongerByWhatOthersTake() throws {
+    let context = try context()
+    let problem = try context.planner.problem(context.graph, PlanRequest(units: .devices(["cpu", "gpu:0"])))
+    let situation = try Situation(
+      workload(reserve: ["cpu": 0.25], coload: ["cpu": 0.25, "gpu:0": 0.8]), context.inventory)
+    let applied = try situation.applied(to: problem)
+    for (before, after) in zip(problem.nodes, applied.nodes) {
+      #expect(abs((after.seconds["cpu"] ?? 0) - 2 * (before.seconds["cpu"] ?? 0)) < 1e-12)
+      #expect(abs((after.seconds["gpu:0"] ?? 0) - 5 * (before.seconds["gpu:0"] ?? 0)) < 1e-12)
+    }
+    #expect(applied.transfers == problem.transfers)
+    #expect(try Situation(workload(), context.inventory).isIdle)
+    #expect(throws: RuntimeError.self) { try Situation(workload(coload: ["gpu:7": 0.1]), context.inventory) }
+  }
+
+  @Test func aLoadOnTheCPUIsOneOnDriversThatRunThere() throws {
+    let software = DeviceListing(
+      TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1 })
+    let inventory = DeviceInventory([software, DeviceListing(ReferenceDevice())])
+    let situation = try Situation(workload(coload: ["cpu": 0.5]), inventory)
+    #expect(situation.slowdown("cpu") == 2)
+    #expect(situation.slowdown("another card") == 1)
+  }
+
+  @Test func reservingLeavesThreadsAndThenTimeFree() throws {
+    let inventory = try context().inventory
+    let half = try Situation(workload(reserve: ["cpu": 0.5]), inventory)
+    #expect(half.threads(of: 8) == 4)
+    #expect(half.threads(of: 2) == 1)
+    // Half of the processors' threads are half of the processors: there is nothing to wait for.
+    #expect(half.rest(busy: ["cpu": 1], threads: 4, cores: 8) == 0)
+    let most = try Situation(workload(reserve: ["cpu": 0.75]), inventory)
+    // One thread of two processors for all of the time is 0.5; a quarter is allowed, so it idles as long as it works.
+    #expect(abs(most.rest(busy: ["cpu": 1], threads: most.threads(of: 2), cores: 2) - 1) < 1e-12)
+    let card = try Situation(workload(reserve: ["gpu:0": 0.5]), inventory)
+    #expect(abs(card.rest(busy: ["gpu:0": 0.8, "cpu": 0.2], threads: 2, cores: 2) - 0.6) < 1e-12)
+    #expect(card.rest(busy: ["gpu:0": 0.4], threads: 2, cores: 2) == 0)
+  }
+
+  @Test func theVerdictIsForTheSituationAndSaysSo() throws {
+    let context = try context()
+    let subject = BenchmarkSubject(context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true)
+    let result = try BenchmarkRunner(
+      subject, workload(coload: ["cpu": 0.3]), [.init(label: "cpu", request: PlanRequest(units: .devices(["cpu"])))],
+      kelvinVersion: "test", envelope: .server, clock: clock, files: noFiles
+    ).run()
+    #expect(result.verdict.text.contains("with 30 % of cpu used by others"))
+    #expect(result.notes.contains { $0.contains("30 % of cpu used by others") })
+    #expect(result.workload.description.contains("30 % of cpu used by others"))
+  }
+
+  @Test func aReservedCardIsNotBusyForMoreThanTheRest() throws {
+    let context = try context(gpu: 4e-3)
+    let subject = BenchmarkSubject(context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true)
+    var half = workload(reserve: ["gpu:0": 0.5])
+    half.kind = .throughput
+    half.duration = 3
+    half.inFlight = 1
+    let result = try BenchmarkRunner(
+      subject, half, [.init(label: "gpu:0", request: PlanRequest(units: .devices(["gpu:0"])))], kelvinVersion: "test",
+      envelope: .server, clock: clock, files: noFiles
+    ).run()
+    let sustained = try #require(result.configurations[0].sustained)
+    // Three nodes of 4 ms: 83 a second, and half of that when the card is to be free for half of the time.
+    let share = sustained.throughput * 12e-3
+    #expect(share <= 0.5 + 1e-6 && share > 0.4, "\(share)")
+  }
+
+  @Test func aSyntheticLoadWorksUntilItIsStopped() throws {
+    let inventory = DeviceInventory([
+      DeviceListing(TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-6 }),
+      DeviceListing(TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in 1e-6 }),
+    ])
+    let load = try SyntheticLoad(["cpu": 0.2, "gpu:0": 0.2], inventory, processors: 1)
+    #expect(load.count == 0)
+    load.start()
+    while load.count < 4 {}
+    load.stop()
+    let count = load.count
+    load.stop()
+    #expect(load.count == count)
+    #expect(load.failure == nil)
+    #expect(throws: RuntimeError.self) { try SyntheticLoad(["gpu:9": 0.5], inventory, processors: 1) }
+  }
+}

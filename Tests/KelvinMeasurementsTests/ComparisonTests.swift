@@ -1,0 +1,132 @@
+import Glibc
+import KelvinBasics
+import KelvinMeasurements
+import Testing
+
+@Suite("Comparison and decay")
+struct ComparisonTests {
+  /// A busy machine: both sides of a round share its disturbance, and each has its own noise.
+  private func rounds(_ count: Int, ratio: Double, noise: Double, seed: UInt64) -> ([Double], [Double]) {
+    var random = SeededGenerator(seed: seed)
+    var candidate: [Double] = []
+    var baseline: [Double] = []
+    for _ in 0..<count {
+      let neighbour = random.unit() < 0.3 ? 1 + 2 * random.unit() : 1
+      baseline.append(0.010 * neighbour * (1 + noise * random.unit()))
+      candidate.append(0.010 * ratio * neighbour * (1 + noise * random.unit()))
+    }
+    return (candidate, baseline)
+  }
+
+  @Test("five per cent is found through a neighbour that triples single rounds")
+  func findsDifference() throws {
+    let (candidate, baseline) = rounds(60, ratio: 0.95, noise: 0.05, seed: 11)
+    let faster = try PairedComparison(candidate: candidate, baseline: baseline)
+    #expect(faster.verdict == .faster)
+    #expect(faster.pairs == 60)
+    #expect(abs(faster.ratio - 0.95) < 0.015)
+    #expect(faster.interval.contains(faster.ratio))
+    #expect(try PairedComparison(candidate: baseline, baseline: candidate).verdict == .slower)
+  }
+
+  @Test("equal configurations get a winner in at most 12 of 200 runs")
+  func noFalseWinner() throws {
+    var winners = 0
+    for seed in UInt64(1)...200 {
+      let (candidate, baseline) = rounds(40, ratio: 1, noise: 0.2, seed: seed)
+      let comparison = try PairedComparison(candidate: candidate, baseline: baseline, resamples: 400)
+      if comparison.verdict != .noDifferenceMeasured { winners += 1 }
+    }
+    #expect(winners <= 12, "seeds 1...200, winners \(winners)")
+  }
+
+  @Test("the same seed gives the same interval; too few pairs never give a verdict")
+  func deterministicAndCautious() throws {
+    let (candidate, baseline) = rounds(30, ratio: 0.9, noise: 0.1, seed: 5)
+    let first = try PairedComparison(candidate: candidate, baseline: baseline, seed: 7)
+    #expect(try PairedComparison(candidate: candidate, baseline: baseline, seed: 7) == first)
+    let five = try PairedComparison(candidate: [1, 1, 1, 1, 1], baseline: [2, 2, 2, 2, 2])
+    #expect(five.ratio == 0.5)
+    #expect(five.verdict == .noDifferenceMeasured)
+    #expect(try PairedComparison(candidate: [1, 1, 1, 1, 1, 1], baseline: [2, 2, 2, 2, 2, 2]).verdict == .faster)
+  }
+
+  @Test("series that cannot be paired are refused")
+  func invalid() {
+    #expect(throws: MeasurementError.seriesOfDifferentLength(candidate: 1, baseline: 2)) {
+      try PairedComparison(candidate: [1], baseline: [1, 2])
+    }
+    #expect(throws: MeasurementError.invalidSample(index: 0, value: 0)) {
+      try PairedComparison(candidate: [1], baseline: [0])
+    }
+  }
+
+  private func run(
+    seconds: Double, initial: Double, settled: Double, tau: Double, noise: Double, seed: UInt64
+  ) -> (times: [Double], latencies: [Double]) {
+    var random = SeededGenerator(seed: seed)
+    var times: [Double] = []
+    var latencies: [Double] = []
+    var now = 0.0
+    while now < seconds {
+      let spike = random.unit() < 0.02 ? 3.0 : 1.0
+      times.append(now)
+      latencies.append((settled - (settled - initial) * exp(-now / tau)) * (1 + noise * (random.unit() - 0.5)) * spike)
+      now += 0.25
+    }
+    return (times, latencies)
+  }
+
+  @Test("a throttling run gives back its L₀, L∞ and τ, and the time to lose a tenth")
+  func decay() throws {
+    let (times, latencies) = run(seconds: 600, initial: 0.2, settled: 0.4, tau: 90, noise: 0.1, seed: 2)
+    let fit = try DecayFit(times: times, latencies: latencies)
+    #expect(fit.finding == .slowsDown)
+    #expect(fit.hasSettled)
+    #expect(abs(fit.initial / 0.2 - 1) < 0.03)
+    #expect(abs(fit.settled / 0.4 - 1) < 0.02)
+    #expect(abs(fit.timeConstant / 90 - 1) < 0.1)
+    #expect(abs(fit.stability - 0.5) < 0.02)
+    #expect(fit.stabilityInterval.contains(0.5))
+    // τ ln((L∞ − L₀)/(L∞ − L₀/0.9)) = 90 ln(0.2/(0.4 − 0.2222)) = 10.6 s
+    let loss = try #require(fit.timeToLoss())
+    #expect(abs(loss - 10.6) < 1.5)
+    #expect(fit.timeToLoss(0.6) == nil)
+    #expect(abs(fit.latency(after: 0) - fit.initial) < 1e-12)
+  }
+
+  @Test("a run that warms up is told from one that throttles")
+  func warmUp() throws {
+    let (times, latencies) = run(seconds: 120, initial: 0.3, settled: 0.2, tau: 10, noise: 0.1, seed: 3)
+    let fit = try DecayFit(times: times, latencies: latencies)
+    #expect(fit.finding == .speedsUp)
+    #expect(fit.timeToLoss() == nil)
+  }
+
+  @Test("steady runs are called decaying in at most a tenth of 40 runs")
+  func noFalseDecay() throws {
+    var found = 0
+    for seed in UInt64(1)...40 {
+      let (times, latencies) = run(seconds: 60, initial: 0.2, settled: 0.2, tau: 20, noise: 0.3, seed: seed)
+      if try DecayFit(times: times, latencies: latencies, resamples: 100).finding != .noDecay { found += 1 }
+    }
+    #expect(found <= 4, "seeds 1...40, found \(found)")
+  }
+
+  @Test("a constant run has no decay; a short one is refused")
+  func degenerate() throws {
+    let times = (0..<100).map { Double($0) }
+    let constant = try DecayFit(times: times, latencies: times.map { _ in 0.5 })
+    #expect(constant.finding == .noDecay)
+    #expect(abs(constant.stability - 1) < 1e-9)
+    #expect(throws: MeasurementError.tooFewSamples(needed: 12, got: 3)) {
+      try DecayFit(times: [0, 1, 2], latencies: [1, 1, 1])
+    }
+    #expect(throws: MeasurementError.tooFewSamples(needed: 12, got: 1)) {
+      try DecayFit(times: [Double](repeating: 4, count: 50), latencies: [Double](repeating: 1, count: 50))
+    }
+    #expect(throws: MeasurementError.invalidSample(index: 2, value: 0)) {
+      try DecayFit(times: [0, 1, 0], latencies: [1, 1, 1])
+    }
+  }
+}

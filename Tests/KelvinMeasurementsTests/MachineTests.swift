@@ -1,0 +1,40 @@
+import Glibc
+import KelvinMeasurements
+import TestSupport
+import Testing
+
+@Suite("Machines and their files")
+struct MachineTests {
+  @Test("files that are binary, folders, endless or not there have a reason each")
+  func unreadable() {
+    let tree = FixtureTree(["folder/file": "text", "large": String(repeating: "9", count: 10_000)])
+    func reason(_ path: String) -> String? {
+      if case .failure(let failure) = tree.files.bytes(path, limit: 4096) { return failure.description }
+      return nil
+    }
+    #expect(reason("folder/file") == nil)
+    #expect(reason("folder") == "Is a directory")
+    #expect(reason("nowhere") == "No such file or directory")
+    #expect(reason("large")?.contains("bytes") == true)
+    #expect(SystemFiles.Failure.system(EACCES).isDenied)
+    #expect(!SystemFiles.Failure.system(ENOENT).isDenied)
+  }
+
+  @Test("machines describe themselves; a guest is known by its processor's flag")
+  func description() {
+    let laptop = FixtureTree.reading(Machines.intelLaptop) { MachineDescription($0) }
+    #expect(laptop.processor == "13th Gen Intel(R) Core(TM) i5-1340P")
+    #expect(laptop.logicalCores == 2)
+    #expect(laptop.memoryBytes == 16_123_456 * 1024)
+    #expect(laptop.kernel == "6.1.0-18-amd64")
+    #expect(!laptop.isVirtualised)
+    #expect(
+      laptop.summary
+        == "13th Gen Intel(R) Core(TM) i5-1340P, 2 cores, 15.4 GiB, Linux 6.1.0-18-amd64")
+    let board = FixtureTree.reading(Machines.armBoard) { MachineDescription($0) }
+    #expect(board.processor == "Raspberry Pi 5 Model B Rev 1.0")
+    #expect(board.kernel == "unknown")
+    #expect(FixtureTree.reading(Machines.cloudGuest) { MachineDescription($0) }.isVirtualised)
+    #expect(MachineDescription(FixtureTree.nothing).processor == "unknown")
+  }
+}

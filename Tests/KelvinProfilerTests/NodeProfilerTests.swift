@@ -1,0 +1,236 @@
+import FoundationEssentials
+import KelvinBasics
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinProfiler
+import KelvinRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+struct NodeProfilerTests {
+  private let clock = VirtualClock()
+
+  /// The CPU takes 1, 2, 3 ms for the three layers; the GPU a tenth, 0.5 ms for each submission, and refuses the last.
+  private func context() throws -> ModelContext {
+    let index: @Sendable (Node) -> Double = { Double($0.name.last?.wholeNumberValue ?? 0) + 1 }
+    return try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { index($0) * 1e-3 },
+        TimedDevice("gpu:0", kind: .integratedGPU, clock: clock, overhead: 5e-4, refuses: { $0.name == "layer 2" }) {
+          index($0) * 1e-4
+        },
+      ])
+  }
+
+  private func profile(_ context: ModelContext, budget: Double = 1) throws -> ProfileResult {
+    var options = ProfilerOptions()
+    options.budget = budget
+    let profiler = NodeProfiler(
+      context, PlanRequest(units: .devices(["gpu:0"])), inputs: chainInputs, options: options, kelvinVersion: "test",
+      clock: clock, files: noFiles)
+    return try profiler.run()
+  }
+
+  @Test func everyNodeHasTheCostItsDeviceReports() throws {
+    let context = try context()
+    let result = try profile(context)
+    // The host is measured although only the GPU was named.
+    #expect(result.devices.map(\.device.id) == ["cpu", "gpu:0"])
+    for (index, row) in result.nodes.enumerated() {
+      #expect(abs((row.costs["cpu"]?.seconds ?? 0) - Double(index + 1) * 1e-3) < 1e-12)
+    }
+    #expect(abs((result.nodes[1].costs["gpu:0"]?.seconds ?? 0) - 2e-4) < 1e-12)
+    #expect(result.nodes[2].costs["gpu:0"] == nil)
+    #expect(result.nodes[2].unsupported["gpu:0"] == "it refuses layer 2")
+    #expect(result.devices[1].nodesElsewhere == 1)
+  }
+
+  @Test func planningReadsTheProfile() throws {
+    let context = try context()
+    let result = try profile(context)
+    let planned = context.with(costs: CostSheet(result.profile))
+    let explanation = try planned.explain(PlanRequest(units: .devices(["cpu", "gpu:0"])))
+    for node in explanation.nodes {
+      for candidate in node.candidates where candidate.seconds != nil { #expect(candidate.source == .measured) }
+    }
+    // 0.1 + 0.2 ms and a submission of 0.5 ms on the GPU beat 1 + 2 ms on the CPU; the last layer has no choice.
+    #expect(explanation.solution.placement == ["layer 0": "gpu:0", "layer 1": "gpu:0", "layer 2": "cpu"])
+    #expect(abs(explanation.solution.predicted - (3e-4 + 5e-4 + 3e-3)) < 1e-4)
+  }
+
+  @Test func theSubmissionIsChargedToTheCrossings() throws {
+    let result = try profile(try context())
+    let there = try #require(result.profile.transfer(from: "cpu", to: "gpu:0"))
+    let back = try #require(result.profile.transfer(from: "gpu:0", to: "cpu"))
+    #expect(abs(there.latency + back.latency - 5e-4) < 1e-5)
+    #expect(result.transfers.allSatisfy { $0.isShared })
+  }
+
+  @Test func everyDevicesAccountCloses() throws {
+    for run in try profile(try context()).devices {
+      let account = run.account
+      #expect(abs(account.layers + account.transfers + account.waits + account.residual - account.endToEnd) < 1e-9)
+      #expect(abs(account.endToEnd - run.latency.p50) < 1e-9)
+    }
+  }
+
+  @Test func measuringEndsWithTheBudgetOrWithCertainty() throws {
+    let certain = try profile(try context(), budget: 1000)
+    #expect(certain.devices.allSatisfy { $0.latency.count < 50 })
+    // As many rounds again run beside the plans that are checked.
+    let short = try profile(try context(), budget: 1e-6)
+    #expect(short.devices.allSatisfy { $0.latency.count == 2 * ProfilerOptions().fewestRounds })
+  }
+
+  @Test func theDocumentsAreReadable() throws {
+    let result = try profile(try context())
+    let copy = try MeasuredProfile(json: try result.profile.json(), document: "copy")
+    #expect(copy == result.profile)
+    let json = String(decoding: try result.json(), as: UTF8.self)
+    for key in [
+      "\"account\"", "\"residual\"", "\"unsupported\" : \"it refuses layer 2\"", "\"transfers\"",
+      "\"nodesElsewhere\" : 1",
+    ] {
+      #expect(json.contains(key), "\(key)")
+    }
+    let text = result.lines().joined(separator: "\n")
+    #expect(text.contains("layer 1") && text.contains("cpu → gpu:0") && text.contains("residual"))
+    #expect(result.trace.events.contains { $0.kind == .transfer && $0.details["from"] == "cpu" })
+    // The card's nodes end long after the host began to fetch their result.
+    #expect(result.trace.events.contains { $0.kind == .wait && $0.name == "waiting for gpu:0" })
+  }
+
+  @Test func aDeviceThatRunsNothingIsLeftOutAndSaidSo() throws {
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 },
+        TimedDevice("gpu:0", kind: .integratedGPU, clock: clock, refuses: { _ in true }) { _ in 1e-4 },
+      ])
+    let result = try profile(context)
+    #expect(result.devices.map(\.device.id) == ["cpu"])
+    #expect(result.remarks.contains { $0.contains("gpu:0 runs none") })
+  }
+
+  @Test func predictionsAreComparedWithRunsWithoutTimers() throws {
+    let result = try profile(try context())
+    #expect(result.checks.map(\.label) == ["cpu", "gpu:0", "best plan"])
+    for check in result.checks {
+      #expect(abs(check.error) < 0.01, "\(check)")
+      #expect(check.isUndisturbed && check.samples >= 5)
+    }
+    // 1 + 2 + 3 ms; half a millisecond for the submission, 0.1 and 0.2 ms there, and 3 ms on the CPU.
+    #expect(abs(result.checks[0].measured - 6e-3) < 1e-9)
+    #expect(abs(result.checks[2].measured - 3.8e-3) < 1e-9)
+    #expect(result.checks[2].nodesByDevice == ["gpu:0": 2, "cpu": 1])
+  }
+
+  @Test func theProfileHoldsTheGraphAndPlansWithoutTheModel() throws {
+    let context = try context()
+    let result = try profile(context)
+    let planner = try ProfilePlanner(CostSheet(result.profile), model: "chain.onnx")
+    let request = PlanRequest(units: .devices(["cpu", "gpu:0"]))
+    let alone = try planner.problem(request).solve()
+    let here = try context.with(costs: CostSheet(result.profile)).explain(request).solution
+    #expect(alone.placement == here.placement)
+    #expect(abs(alone.predicted - here.predicted) < 1e-12)
+    let problem = try planner.problem(request)
+    #expect(problem.nodes[2].unsupported["gpu:0"] == "it refuses layer 2")
+    #expect(problem.nodes[0].joules["cpu"] ?? 0 > 0)
+  }
+
+  @Test func startsAreToldByDeviceAndByNode() throws {
+    let result = try profile(try context())
+    for run in result.devices {
+      #expect(run.compile > 0 && run.compileCached > 0 && run.firstRun > 0)
+      #expect(run.busyCompile ?? 0 > 0 && run.busyFirstRun ?? 0 > 0)
+      #expect(run.power.busyWatts >= run.power.idleWatts && !run.power.source.isEmpty)
+    }
+    let cost = try #require(result.nodes[1].costs["gpu:0"])
+    #expect(cost.cold == 2e-4)
+    #expect(cost.compile ?? 0 > 0)
+    let summed = result.nodes.compactMap { $0.costs["cpu"]?.compile }.reduce(0, +)
+    #expect(summed <= result.devices[0].compile + 1e-12)
+  }
+
+  @Test func devicesThatShareOneClockGainNothingTogether() throws {
+    let result = try profile(try context())
+    let pair = try #require(result.profile.corun.first)
+    #expect(Set([pair.a, pair.b]) == ["cpu", "gpu:0"])
+    // Both advance one clock: the two together take as long as one after the other.
+    #expect(abs(pair.factor - 1) < 1e-6 && !pair.overlaps)
+  }
+
+  @Test func aDeviceThatIsLostLeavesTheOthersMeasured() throws {
+    let remaining = Mutex(9)
+    let gpu = TimedDevice(
+      "gpu:0", kind: .integratedGPU, clock: clock,
+      fails: {
+        remaining.withLock { count in
+          count -= 1
+          return count < 0
+        }
+      }
+    ) { _ in 1e-4 }
+    let context = try chain(clock, devices: [TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 }, gpu])
+    let result = try profile(context)
+    #expect(result.profile.isPartial)
+    #expect(result.remarks.contains { $0.contains("gpu:0 was lost") }, "\(result.remarks)")
+    #expect(result.nodes.allSatisfy { $0.costs["cpu"] != nil })
+    #expect(result.checks.contains { $0.label == "cpu" })
+    #expect(result.profile.transfers.isEmpty)
+  }
+
+  @Test func aDeviceThatFailsAtOnceIsLeftOut() throws {
+    let gpu = TimedDevice("gpu:0", kind: .integratedGPU, clock: clock, fails: { true }) { _ in 1e-4 }
+    let context = try chain(clock, devices: [TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 }, gpu])
+    let result = try profile(context)
+    #expect(result.devices.map(\.device.id) == ["cpu"])
+    #expect(result.remarks.contains { $0.contains("gpu:0 failed and was left out") })
+  }
+
+  @Test func anInterruptLeavesWhatIsKnownMarkedAsPartial() throws {
+    let cancellation = Cancellation()
+    var options = ProfilerOptions()
+    options.budget = 1000
+    let profiler = NodeProfiler(
+      try context(), PlanRequest(units: .devices(["gpu:0"])), inputs: chainInputs, options: options,
+      kelvinVersion: "test", cancellation: cancellation, clock: clock, files: noFiles)
+    let result = try profiler.run { if $0.phase.contains("round 3") { cancellation.cancel() } }
+    #expect(result.profile.isPartial)
+    #expect(result.remarks.contains { $0.contains("interrupted") })
+    #expect(result.devices.allSatisfy { (2...3).contains($0.latency.count) })
+    #expect(result.nodes[0].costs["cpu"] != nil)
+    let early = Cancellation()
+    early.cancel()
+    let nothing = NodeProfiler(
+      try context(), PlanRequest(units: .devices(["gpu:0"])), inputs: chainInputs, kelvinVersion: "test",
+      cancellation: early, clock: clock, files: noFiles)
+    #expect(throws: RuntimeError.self) { try nothing.run() }
+  }
+
+  @Test func theBoundIsPrintedAndWhatIsNoisyIsNamed() throws {
+    let draws = Mutex(SeededGenerator(seed: 7))
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { node in
+          node.name == "layer 1" ? draws.withLock { Double.random(in: 1e-3...9e-3, using: &$0) } : 1e-3
+        }
+      ])
+    var options = ProfilerOptions()
+    options.budget = 0.05
+    options.bound = 0.02
+    let result = try NodeProfiler(
+      context, PlanRequest(units: .devices(["cpu"])), inputs: chainInputs, options: options, kelvinVersion: "test",
+      clock: clock, files: noFiles
+    ).run()
+    let text = result.lines().joined(separator: "\n")
+    #expect(result.devices[0].noisyNames == ["layer 1"], "\(result.devices[0].noisyNames)")
+    #expect(text.contains("less certain than ± 2 % on cpu: 1 of 3 layers: layer 1"), "\(text)")
+  }
+}

@@ -1,0 +1,65 @@
+import KelvinBasics
+import KelvinReport
+import TestSupport
+import Testing
+
+/// The report in a browser: at desktop and phone width, light and dark, with and without JavaScript.
+@Suite(
+  "HTML report in Chromium", .serialized,
+  .enabled(if: PageTool.hasChromium && PageTool.hasPython, "chromium or python3 is not installed"))
+struct ReportPageTests {
+  private func check(_ html: String) throws -> (status: Int32, output: String) {
+    try PageTool.run("dev/page.py", "check", on: Array(html.utf8), suffix: ".html")
+  }
+
+  @Test("every chart is drawn, nothing is fetched or logged, layers are reached by keyboard and by link")
+  func complete() throws {
+    let input = try ReportFixture.input()
+    let found = try check(HTMLReport.render(input))
+    #expect(found.status == 0, "\(found.output)")
+    let count = input.placements.reduce(0) { $0 + $1.nodes.count }
+    #expect(found.output.contains("\"nodes\": \(count), \"rows\": \(count)"), "\(found.output)")
+    #expect(found.output.contains("\"series\": 2, \"headroom\": 1"), "\(found.output)")
+  }
+
+  @Test("graphs of any form are drawn: a chain without links, a comb, a grid, seven hundred layers, a single one")
+  func graphs() throws {
+    var input = try ReportFixture.input()
+    func node(_ index: Int, _ inputs: [Int]) -> ReportNode {
+      ReportNode(
+        name: "n\(index)", op: "convolution", inputs: inputs.isEmpty ? ["x"] : inputs.map { "n\($0)" },
+        device: index.isMultiple(of: 3) ? "cpu" : "vulkan:0", reason: "cheapest here",
+        candidates: [ReportCandidate(device: "cpu", seconds: 1e-4, isMeasured: true)])
+    }
+    func placement(_ name: String, _ nodes: [ReportNode]) -> ReportPlacement {
+      ReportPlacement(units: name, goal: "latency", predicted: 1e-2, nodes: nodes)
+    }
+    var chain = (0..<12).map { node($0, [$0 - 1]) }
+    for index in chain.indices { chain[index].inputs = [] }
+    var random = SeededGenerator(seed: 20)
+    func earlier(_ index: Int) -> Int { min(Int(random.unit() * Double(index)), index - 1) }
+    input.placements = [
+      placement("chain", chain), placement("one", [node(0, [])]),
+      placement("comb", (0..<60).map { $0 == 0 ? node(0, []) : node($0, [0, $0 - 1]) }),
+      placement("grid", (0..<100).map { node($0, [$0 - 10, $0 % 10 == 0 ? -1 : $0 - 1].filter { $0 >= 0 }) }),
+      placement(
+        "long", (0..<700).map { $0 == 0 ? node(0, []) : node($0, Array(Set([$0 - 1, earlier($0)])).sorted()) }),
+    ]
+    let found = try check(HTMLReport.render(input))
+    #expect(found.status == 0, "\(found.output)")
+    #expect(found.output.contains("\"nodes\": 873"), "\(found.output)")
+  }
+
+  @Test("the check sees a chart that is empty, a script that fails and a page that is too wide")
+  func sensitivity() throws {
+    let html = HTMLReport.render(try ReportFixture.input())
+    for (what, with, complaint) in [
+      ("class=\"chart lanes\" width=\"100%\"", "class=\"chart lanes\" width=\"0\"", "a chart has no size"),
+      ("'use strict';", "'use strict';missing();", "exception"),
+      ("<main>", "<main style=\"min-width:3000px\">", "px wide"),
+    ] {
+      let found = try check(html.replacing(what, with: with))
+      #expect(found.status == 1 && found.output.contains(complaint), "\(complaint): \(found.output)")
+    }
+  }
+}

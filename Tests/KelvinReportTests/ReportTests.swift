@@ -1,0 +1,192 @@
+import KelvinMeasurements
+import KelvinReport
+import KelvinThermal
+import TestSupport
+import Testing
+
+@Suite("HTML report")
+struct ReportTests {
+  /// The elements of a document, or what is wrong with their nesting.
+  struct Elements {
+    var counts: [String: Int] = [:]
+    var problem: String?
+
+    static let void: Set<String> = ["meta", "br", "input", "!DOCTYPE"]
+    /// Elements of the drawings that close themselves.
+    static let drawing: Set<String> = ["rect", "line", "path", "polyline", "polygon", "circle"]
+
+    init(_ html: String) {
+      var open: [String] = []
+      var rest = Substring(html)
+      while let start = rest.firstIndex(of: "<") {
+        guard let end = rest[start...].firstIndex(of: ">") else {
+          problem = "a tag does not end: \(rest[start...].prefix(60))"
+          return
+        }
+        let tag = rest[rest.index(after: start)..<end]
+        rest = rest[rest.index(after: end)...]
+        let name = String(tag.drop { $0 == "/" }.prefix { !$0.isWhitespace && $0 != "/" })
+        guard tag.count(where: { $0 == "\"" }).isMultiple(of: 2), !name.isEmpty, !tag.contains("<") else {
+          problem = "a broken tag: <\(tag)>"
+          return
+        }
+        if tag.hasPrefix("/") {
+          guard open.last == name else {
+            problem = "</\(name)> closes <\(open.last ?? "nothing")> before: \(rest.prefix(60))"
+            return
+          }
+          open.removeLast()
+          continue
+        }
+        counts[name, default: 0] += 1
+        if name == "script" || name == "style" {
+          guard let close = rest.firstRange(of: "</\(name)>") else {
+            problem = "<\(name)> does not end"
+            return
+          }
+          rest = rest[close.upperBound...]
+        } else if !Self.void.contains(name), !tag.hasSuffix("/") {
+          open.append(name)
+        } else if tag.hasSuffix("/"), !Self.drawing.contains(name) {
+          problem = "<\(tag)> cannot close itself"
+          return
+        }
+      }
+      if !open.isEmpty { problem = "left open: \(open)" }
+    }
+  }
+
+  @Test("the page is well formed, the verdict stands before every table, every chart is drawn")
+  func complete() throws {
+    let input = try ReportFixture.input()
+    let html = HTMLReport.render(input)
+    let elements = Elements(html)
+    #expect(elements.problem == nil)
+    #expect(elements.counts["table"] == 4)
+    #expect(elements.counts["details"] == 2)
+    let nodes = input.placements.flatMap(\.nodes)
+    #expect(elements.counts["a"] == nodes.count + 6)
+    #expect(html.ranges(of: "class=\"node\"").count == nodes.count)
+    // A heavy line for each link between devices, a label for each layer with transfers.
+    let device = Dictionary(uniqueKeysWithValues: nodes.map { ($0.name, $0.device) })
+    let crossing = nodes.reduce(0) { sum, node in
+      sum + node.inputs.count { device[$0] != nil && device[$0] != node.device }
+    }
+    #expect(crossing == 8 && html.ranges(of: "class=\"move\"").count == crossing)
+    #expect(html.ranges(of: "class=\"transfer\"").count == nodes.count { !$0.transfers.isEmpty })
+    for node in nodes { #expect(html.contains("\(node.name) (\(node.op)) runs on \(node.device)"), "\(node.name)") }
+    let refused = nodes.count { node in node.candidates.contains { $0.unsupported != nil } }
+    #expect(refused > 5 && html.ranges(of: "opencl:0: cannot, dynamic output").count == refused)
+    #expect(html.ranges(of: "class=\"fit\"").count == 1)
+    #expect(html.ranges(of: "class=\"disturbed\"").count == 2)
+    #expect(html.ranges(of: "class=\"action\"").count == 4)
+    let verdict = try #require(html.firstRange(of: "Use cpu-only"))
+    let table = try #require(html.firstRange(of: "<table"))
+    #expect(verdict.lowerBound < table.lowerBound)
+    let wanted = [
+      "≈ ", "top-1 97.2 % of 36", "no decay detected", "slows down", "312 dropped", "off by −3.8 %", "412 mJ",
+      "9.70 ms to 9.90 ms", "layers 9.40 ms + copies 0 s + waits 0 s + residual 400 µs (4.1 %)", "rate × 0.5", "−5.0 %",
+    ]
+    for text in wanted {
+      #expect(html.contains(text), "\(text)")
+    }
+  }
+
+  @Test("nothing is fetched: no address outside the page occurs in it")
+  func selfContained() throws {
+    let html = HTMLReport.render(try ReportFixture.input())
+    for word in ["http:", "https:", "//", "src=", "@import", "url(h"] {
+      #expect(!html.contains(word), "\(word)")
+    }
+    #expect(html.ranges(of: "href=").count == html.ranges(of: "href=\"#").count)
+    #expect(html.contains("default-src 'none'"))
+  }
+
+  @Test("no text from a model, a driver or a sensor can become markup")
+  func escaping() throws {
+    let evil = "</script><script>alert('x')</script>\"'& <img src=x onerror=y>\u{0}\u{9F}"
+    var input = try ReportFixture.input()
+    input.title = evil
+    input.verdict = evil
+    input.findings = [evil]
+    input.generated = evil
+    input.kelvinVersion = evil
+    input.workload = evil
+    input.notes = [evil]
+    input.machine.processor = evil
+    input.machine.kernel = evil
+    input.model.name = evil
+    input.model.format = evil
+    input.devices = [ReportDevice(id: evil, name: evil, kind: evil, driver: evil)]
+    input.configurations[0].units = evil
+    input.configurations[0].comparison = evil
+    input.configurations[0].thermalSource = evil
+    input.placements[0].units = evil
+    input.placements[0].goal = evil
+    input.placements[0].bestSingleDevice = evil
+    input.placements[0].nodes = [
+      ReportNode(
+        name: evil, op: evil, device: evil, reason: evil,
+        candidates: [
+          ReportCandidate(device: evil, seconds: 1, isMeasured: false),
+          ReportCandidate(device: "cpu", unsupported: evil),
+        ], transfers: [ReportTransfer(value: evil, from: evil, to: evil, bytes: 1, seconds: 1)])
+    ]
+    input.timelines[0].units = evil
+    input.timelines[0].events = [
+      TraceEvent(name: evil, kind: .node, device: evil, queue: evil, start: 0, duration: 1)
+    ]
+    input.series[0].units = evil
+    input.series[0].heatSource = evil
+    let html = HTMLReport.render(input)
+    let elements = Elements(html)
+    #expect(elements.problem == nil)
+    #expect(elements.counts["script"] == 1)
+    #expect(elements.counts["img"] == nil)
+    #expect(!html.contains("<script>alert"))
+    #expect(html.contains("&lt;/script&gt;&lt;script&gt;alert(&#39;x&#39;)"))
+    #expect(!html.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" && $0 != "\t" })
+  }
+
+  @Test("numbers that are none, and sections without data, leave a well-formed page")
+  func degenerate() throws {
+    var input = try ReportFixture.input()
+    input.configurations[0].p50 = .nan
+    input.configurations[0].drift = .infinity
+    input.placements[0].predicted = .nan
+    input.placements[0].nodes[0].candidates = [ReportCandidate(device: "cpu", seconds: .infinity, isMeasured: true)]
+    input.placements[0].nodes[1].transfers = [
+      ReportTransfer(value: "v", from: "cpu", to: "gone", bytes: .max, seconds: -1),
+      ReportTransfer(value: "w", from: "cpu", to: "gone", bytes: .max, seconds: .nan),
+    ]
+    input.timelines[0].events.append(
+      TraceEvent(name: "lost", kind: .node, device: "cpu", start: .nan, duration: .nan))
+    for seconds in [Double.leastNonzeroMagnitude, 1e308] {
+      let event = TraceEvent(name: "odd", kind: .node, device: "cpu", start: 0, duration: seconds)
+      input.timelines.append(ReportTimeline(units: "odd", events: [event]))
+    }
+    input.series[0].points = [.init(at: .nan, latency: 1), .init(at: 1, latency: .infinity), .init(at: -1, latency: 1)]
+    input.series[1].heat = [.init(at: .infinity, state: .fair, headroom: .nan)]
+    let html = HTMLReport.render(input)
+    #expect(Elements(html).problem == nil)
+    #expect(!html.lowercased().contains("nan\""))
+    let bare = ReportInput(
+      title: "t", verdict: "v", kelvinVersion: "1", generated: "now", machine: ReportFixture.machine,
+      model: ReportModel(name: "m", format: "ONNX", layers: 0, weightBytes: 0), workload: "w", devices: [])
+    let page = HTMLReport.render(bare)
+    #expect(Elements(page).problem == nil)
+    #expect(!page.contains("<table"))
+    #expect(page.ranges(of: "<h2>").count == 1)
+  }
+
+  @Test("a plan of 20 000 layers gives a page of bounded size that says what it leaves out")
+  func large() throws {
+    var input = try ReportFixture.input()
+    input.placements = [input.placements[0]]
+    let node = input.placements[0].nodes[20]
+    input.placements[0].nodes = Array(repeating: node, count: 20_000)
+    let html = HTMLReport.render(input)
+    #expect(html.utf8.count < 6 << 20)
+    #expect(html.contains("The first 1500 layers; 18500 more are in the JSON plan."))
+  }
+}

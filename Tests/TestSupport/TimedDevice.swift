@@ -1,0 +1,127 @@
+package import KelvinDevices
+package import KelvinGraph
+package import KelvinMeasurements
+import KelvinReference
+package import KelvinRuntime
+import Synchronization
+
+/// A clock that moves only when told to.
+package final class VirtualClock: MeasurementClock {
+  private let time = Mutex(0.0)
+
+  package init() {}
+
+  package func now() -> Double { time.withLock { $0 } }
+  package func sleep(until deadline: Double) { time.withLock { $0 = max($0, deadline) } }
+  package func advance(by seconds: Double) { time.withLock { $0 += seconds } }
+}
+
+/// Computes as the reference does, and takes as long on a virtual clock as its script says.
+package final class TimedDevice: Device {
+  package let info: DeviceInfo
+  package let clock: VirtualClock
+  package let seconds: @Sendable (Node) -> Double
+  /// Seconds of each submission beyond its nodes.
+  package let overhead: Double
+  /// Whether the next submission fails, as on a card that is gone.
+  package let fails: @Sendable () -> Bool
+  private let refuses: @Sendable (Node) -> Bool
+  private let reference = ReferenceDevice()
+
+  package init(
+    _ id: String, kind: DeviceInfo.Kind, clock: VirtualClock, overhead: Double = 0,
+    refuses: @escaping @Sendable (Node) -> Bool = { _ in false },
+    fails: @escaping @Sendable () -> Bool = { false }, seconds: @escaping @Sendable (Node) -> Double
+  ) {
+    info = DeviceInfo(
+      id: id, name: "timed \(id)", kind: kind, driver: "test", version: "1", memory: 1 << 30,
+      resource: kind == .cpu ? "cpu" : id)
+    self.clock = clock
+    self.overhead = overhead
+    self.refuses = refuses
+    self.fails = fails
+    self.seconds = seconds
+  }
+
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    refuses(node) ? .unsupported("it refuses \(node.name)") : .supported
+  }
+
+  package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    clock.advance(by: 0.001)
+    return TimedExecutable(self, segment.graph, try reference.compile(segment))
+  }
+
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
+}
+
+private final class TimedExecutable: Executable {
+  let device: TimedDevice
+  let nodes: [Node]
+  let inner: any Executable
+  var scratchByteCount: Int { inner.scratchByteCount }
+
+  init(_ device: TimedDevice, _ graph: Graph, _ inner: any Executable) {
+    self.device = device
+    nodes = graph.nodes
+    self.inner = inner
+  }
+
+  func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
+    TimedInvocation(self, try inner.bind(bindings), measures: bindings.measuresNodes)
+  }
+}
+
+private final class TimedInvocation: Invocation {
+  let executable: TimedExecutable
+  let inner: any Invocation
+  let measures: Bool
+  /// Of the latest submission.
+  private var costs: [(name: String, seconds: Double)] = []
+  var completion: any Event { inner.completion }
+
+  init(_ executable: TimedExecutable, _ inner: any Invocation, measures: Bool) {
+    self.executable = executable
+    self.inner = inner
+    self.measures = measures
+  }
+
+  func submit(after events: [any Event]) throws(DeviceError) {
+    guard !executable.device.fails() else {
+      throw DeviceError(.lost, device: executable.device.info.id, place: "submission", reason: "the card is gone")
+    }
+    try inner.submit(after: events)
+    costs = executable.nodes.map { ($0.name, executable.device.seconds($0)) }
+    executable.device.clock.advance(by: costs.reduce(executable.device.overhead) { $0 + $1.seconds })
+  }
+
+  var nodeTimings: [NodeTiming] {
+    guard measures else { return [] }
+    var start = 0.0
+    return costs.map { cost in
+      defer { start += cost.seconds }
+      return NodeTiming(node: cost.name, start: start, seconds: cost.seconds, clock: .device)
+    }
+  }
+}
+
+/// Nowhere: no sensors, no counters, so that nothing of the machine at hand shows.
+package let noFiles = SystemFiles(root: "/nonexistent/")
+
+/// x → relu → exp → tanh, four elements wide.
+package func chain(_ clock: VirtualClock, devices: [any Device]) throws -> ModelContext {
+  var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+  var value = try builder.input("x", TensorType(.float32, [1, 4]))
+  for (index, function) in [UnaryFunction.relu, UnaryFunction(.exp), UnaryFunction(.tanh)].enumerated() {
+    let origin = Origin(name: "layer \(index)", kind: "Test", index: index)
+    value = try builder.add(Unary(function), [value], name: "layer \(index)", origin: origin)[0]
+  }
+  var graph = builder.graph
+  graph.outputs = [value]
+  let listings = (devices + [ReferenceDevice()]).map { DeviceListing($0) }
+  return ModelContext(
+    name: "chain.onnx", key: ContentKey(["chain"]), function: "main", graph: graph,
+    inventory: DeviceInventory(listings), cache: nil, costs: CostSheet())
+}
+
+package let chainInputs = [Tensor([0.1, -0.2, 0.3, 0.4], [1, 4])]
