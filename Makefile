@@ -8,7 +8,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
-# A target imports what Package.swift declares for it, nothing that merely happens to be built.
+# A target imports nothing that its dependencies do not reach; dev/source_rules.py asks for more, that it declares it.
 CHECKED = --explicit-target-dependency-import-check error
 
 .PHONY: demo test build install bootstrap check clean

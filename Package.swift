@@ -91,7 +91,7 @@ let package = Package(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinVulkan", "KelvinReference", "KelvinGraph", "KelvinDevices",
       "TestSupport"),
     test("KelvinOpenCLTests", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices", "TestSupport"),
-    test("CommandTests", "kelvin", "KelvinImages"),
+    test("CommandTests", "kelvin", "KelvinImages", "TestSupport"),
     test("KelvinFormatsTests", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference", "TestSupport"),
     test("KelvinPlanningTests", "KelvinPlanning"),
     test(
@@ -104,7 +104,7 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinGraph", "KelvinDevices", "KelvinReference",
-      "KelvinCPU"),
+      "KelvinCPU", "TestSupport"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -3,6 +3,7 @@ import KelvinCPU
 import KelvinDevices
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 @Suite struct SteadyStateTests {
@@ -49,6 +50,7 @@ import Testing
   @Test(.enabled(if: allocation_counter_counts(), "a sanitizer brings its own allocator"))
   func submittingAllocatesNothing() async {
     await #expect(processExitsWith: .success) {
+      _ = OwnProcess()
       let (graph, input) = try SteadyStateTests.network()
       let device = CPUDevice()
       let executable = try device.compile(
