@@ -224,7 +224,7 @@ extension PassExample {
     let x = try example.input("x", [2, 3])
     let unread = try example.input("unread", [2, 3])
     let then = try example.region(.then, capturing: unread, x) { example, captured in
-      try example.add("relu", Unary(.relu), captured[1])
+      try example.add("tanh", Unary(UnaryFunction(.tanh)), captured[1])
     }
     let otherwise = try example.region(.otherwise, capturing: x) { example, captured in
       try example.add("sigmoid", Unary(.sigmoid), captured[0])
