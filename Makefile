@@ -1,13 +1,15 @@
 # make demo      install what is needed, build, and show Kelvin at work on its embedded model
 # make test      install what is needed, build, and run every test
 # make install   install the binary, PREFIX=/usr/local unless said
-# make check     check file sizes, imports, generated files and documentation (dev/check.sh)
+# make check     check file sizes, imports, layers, generated files and documentation (dev/check.sh)
 #
 # Longer checks have scripts of their own: dev/sanitize.sh (sanitizers), dev/fuzz.sh (libFuzzer), dev/soak.sh (many tasks and
 # models at once), dev/compare-pictures.py (decoding against Pillow); dev/docs.sh builds the documentation.
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
+# A target imports nothing that its dependencies do not reach; dev/source_rules.py asks for more, that it declares it.
+CHECKED = --explicit-target-dependency-import-check error
 
 .PHONY: demo test build install bootstrap check clean
 
@@ -17,11 +19,11 @@ demo: bootstrap build
 # One release build serves program and tests: a debug build would compile the kernels without optimisation.
 test:
 	@dev/bootstrap.sh --tests
-	$(SWIFT) build -c release --build-tests
+	$(SWIFT) build -c release --build-tests $(CHECKED)
 	$(SWIFT) test -c release --disable-testable-imports --skip-build
 
 build: bootstrap
-	$(SWIFT) build -c release --product kelvin
+	$(SWIFT) build -c release --product kelvin $(CHECKED)
 
 install: build
 	install -D -m 755 .build/release/kelvin "$(DESTDIR)$(PREFIX)/bin/kelvin"

@@ -102,16 +102,16 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     test("KelvinBasicsTests", "KelvinBasics"),
     test(
-      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference"),
-    test("KelvinImagesTests", "KelvinBasics", "KelvinImages"),
+      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference", "TestSupport"),
+    test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
       "KelvinReference",
       "TestSupport"),
-    test("KelvinFormatsTests", "KelvinBasics", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference"),
+    test("KelvinFormatsTests", "KelvinBasics", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference", "TestSupport"),
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinBasics", "KelvinGraph", "KelvinDevices",
-      "KelvinConformance", "KelvinReference", "KelvinCPU"),
+      "KelvinConformance", "KelvinReference", "KelvinCPU", "TestSupport"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinBasics", "KelvinVulkan", "KelvinReference", "KelvinGraph",
       "KelvinDevices", "KelvinConformance", "TestSupport"),
@@ -140,7 +140,7 @@ let package = Package(
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
-    test("CommandTests", "kelvin", "KelvinBasics", "KelvinImages"),
+    test("CommandTests", "kelvin", "KelvinBasics", "KelvinImages", "TestSupport"),
   ],
   cLanguageStandard: .gnu2x
 )

@@ -1,47 +1,51 @@
 #!/usr/bin/env bash
-# Checks on the sources: file sizes, module imports, generated files and, where there is a release build, documentation.
+# Checks what the compiler does not: needs git, swift and python3.
+#
+#   dev/check.sh sources         before a build: file sizes, imports and layers, what is tracked, generated files
+#   dev/check.sh documentation   after a release build: warnings as errors, every public symbol documented
+#   dev/check.sh                 both
+#   dev/check.sh --self-test     plants a fault for every rule and fails where a check does not see it
+#
+# Shaders are compared where glslc is installed, the readers of protobuf where onnx and coremltools are (ONNX_PYTHON,
+# COREML_PYTHON); what is skipped is said.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
 complain() { echo "check: $*" >&2; failed=1; }
+skip() { echo "check: not checked: $*" >&2; }
 
-while IFS= read -r line; do complain "over 500 lines: $line"; done < <(
-  git ls-files '*.swift' '*.c' '*.h' '*.comp' '*.glsl' '*.cl' '*.py' '*.sh' | grep -v '/Generated/' \
-    | xargs wc -l | awk '$1 > 500 && $2 != "total" { print $2 " (" $1 ")" }')
-while IFS= read -r line; do complain "Foundation instead of FoundationEssentials: $line"; done < <(
-  git grep -nE '^(public |package )?import Foundation$' -- Sources || true)
-while IFS= read -r line; do complain "planning knows only values: $line"; done < <(
-  git grep -nE '^(public |package )?import Kelvin' -- Sources/KelvinPlanning | grep -v 'import KelvinBasics$' || true)
-while IFS= read -r line; do complain "a library imports the conformance cases: $line"; done < <(
-  git grep -nE 'import KelvinConformance$' -- 'Sources/Kelvin*' || true)
-for device in CPU Vulkan OpenCL Reference Null; do
-  while IFS= read -r line; do complain "a device imports another: $line"; done < <(
-    git grep -nE '^(public |package )?import Kelvin(CPU|Vulkan|OpenCL|Reference|Null)$' -- "Sources/Kelvin$device" || true)
-done
-# An operator, and its kernel on each device, lie in the file of the operator's name.
-for operator in $(sed -n 's/^  \(.*\)\.self,$/\1/p' Sources/KelvinGraph/Operators/Catalog.swift); do
-  grep -qs "struct $operator:" "Sources/KelvinGraph/Operators/$operator.swift" \
-    || complain "operator $operator does not lie in KelvinGraph/Operators/$operator.swift"
-done
-for device in Reference CPU Vulkan OpenCL; do
-  for operator in $(sed -n 's/^  table\.add\(.*\)()$/\1/p' "Sources/Kelvin$device/Kernels/Catalog.swift"); do
-    grep -qs "func add$operator()" "Sources/Kelvin$device/Kernels/$operator.swift" \
-      || complain "the kernel of $operator does not lie in Kelvin$device/Kernels/$operator.swift"
-  done
-done
-if command -v glslc > /dev/null; then dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"; fi
-# Documentation, where there is a release build whose modules are newer than the sources.
-modules="${KELVIN_SCRATCH:-.build}/release/Modules"
-if command -v docc > /dev/null && [ -e "$modules/KelvinVision.swiftmodule" ] \
-  && [ -z "$(find Sources/Kelvin Sources/KelvinVision -name '*.swift' -newer "$modules/KelvinVision.swiftmodule" -print -quit)" ]; then
-  dev/docs.sh "$(mktemp -d)" > /dev/null || complain "the documentation has faults: run dev/docs.sh"
-else
-  echo "check: documentation not checked: build first (swift build -c release)" >&2
-fi
 check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
-  if ! "$1" -c "import $2" > /dev/null 2>&1; then return; fi
+  if ! "$1" -c "import $2" > /dev/null 2>&1; then
+    skip "Wire/Generated against $2, which $1 does not have"
+    return
+  fi
   "$1" dev/generate-schemas.py --check "$3" || complain "Wire/Generated is not what $2 gives: run dev/generate-schemas.py $3"
 }
-check_schema "${ONNX_PYTHON:-python3}" onnx onnx
-check_schema "${COREML_PYTHON:-python3}" coremltools coreml
+
+check_sources() {
+  python3 dev/source_rules.py || failed=1
+  if command -v glslc > /dev/null; then
+    dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"
+  else
+    skip "Shaders/spv, for want of glslc"
+  fi
+  check_schema "${ONNX_PYTHON:-python3}" onnx onnx
+  check_schema "${COREML_PYTHON:-python3}" coremltools coreml
+}
+
+check_documentation() {
+  local modules="${KELVIN_SCRATCH:-.build}/release/Modules" newer
+  [ -e "$modules/KelvinVision.swiftmodule" ] || { complain "documentation needs a build: swift build -c release"; return; }
+  newer=$(find Sources/Kelvin Sources/KelvinVision -name '*.swift' -newer "$modules/KelvinVision.swiftmodule" -print -quit)
+  [ -z "$newer" ] || { complain "$newer is newer than the build: swift build -c release"; return; }
+  dev/docs.sh "$(mktemp -d)" > /dev/null || complain "the documentation has faults: run dev/docs.sh"
+}
+
+case "${1:-all}" in
+  sources) check_sources ;;
+  documentation) check_documentation ;;
+  all) check_sources; check_documentation ;;
+  --self-test) python3 dev/planted_faults.py || failed=1 ;;
+  *) echo "check: sources, documentation or --self-test, not '$1'" >&2; exit 64 ;;
+esac
 exit $failed

@@ -29,6 +29,28 @@ package struct Pipeline: Sendable {
 
   package init(passes: [any Pass]) { self.passes = passes }
 
+  /// What the passes are called one by one, in their order: `fold-constants`, and `fold-constants-2` where it runs again.
+  package var names: [String] {
+    var counts: [String: Int] = [:]
+    return passes.map { pass in
+      let name = type(of: pass).name.split(separator: " ").joined(separator: "-")
+      counts[name, default: 0] += 1
+      let count = counts[name] ?? 1
+      return count == 1 ? name : "\(name)-\(count)"
+    }
+  }
+
+  /// The passes up to the one of this name and with it; none of them for `none`.
+  ///
+  /// - Throws: `GraphError` that says which names there are.
+  package func stopping(after name: String) throws(GraphError) -> Pipeline {
+    if name == "none" { return Pipeline(passes: []) }
+    guard let index = names.firstIndex(of: name) else {
+      throw GraphError("pass '\(name)'", "there is none of that name; use none, \(names.joined(separator: ", "))")
+    }
+    return Pipeline(passes: Array(passes[...index]))
+  }
+
   /// Runs every pass, on the regions of control flow as on the graph around them, verifying the graph after each one that
   /// changed it.
   ///

@@ -10,7 +10,7 @@
 #define COUNTS 1
 #endif
 
-static _Thread_local size_t count;
+static _Atomic size_t count;
 
 #if COUNTS
 /* The executable's own malloc family comes before the C library's in symbol lookup. */

@@ -1,23 +1,8 @@
-import Glibc
+import TestSupport
 import Testing
 
 /// Texts that are kept in the repository: run with UPDATE_GOLDEN=1 to write them anew, and read the difference.
 @Suite struct PageTests {
-  private static func expectUnchanged(_ text: String, _ path: String) {
-    let file = "\(Kelvin.root)/\(path)"
-    if getenv("UPDATE_GOLDEN") != nil {
-      guard let handle = fopen(file, "wb") else {
-        Issue.record("cannot write \(file)")
-        return
-      }
-      fputs(text, handle)
-      fclose(handle)
-      return
-    }
-    let kept = String(decoding: TemporaryFolder.read(file), as: UTF8.self)
-    #expect(text == kept, "\(path) is out of date; run the tests with UPDATE_GOLDEN=1 and read the difference")
-  }
-
   @Test(arguments: [
     "", "devices", "inspect", "predict", "classify", "segment", "plan", "profile", "bench", "operators",
   ])
@@ -26,7 +11,7 @@ import Testing
       (command.isEmpty ? [] : [command]) + ["--help"], environment: ["COLUMNS": "80"])
     #expect(result.status == 0, "\(result)")
     #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
-    Self.expectUnchanged(result.output, "Tests/Golden/help\(command.isEmpty ? "" : "-\(command)").txt")
+    Golden.expect(result.output, at: "Tests/Golden/help\(command.isEmpty ? "" : "-\(command)").txt")
   }
 
   @Test func theVersionIsPrinted() {
@@ -48,7 +33,7 @@ import Testing
   func theOperatorPageIsWhatTheDevicesAnswer() {
     let result = Kelvin.run("operators", "--markdown")
     #expect(result.status == 0, "\(result)")
-    Self.expectUnchanged(result.output, "docs/operators.md")
+    Golden.expect(result.output, at: "docs/operators.md")
   }
 
   @Test(arguments: [

@@ -5,11 +5,12 @@ import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 @Suite struct SteadyStateTests {
   /// Convolution, activation, pooling, reshape and product, from float16 to float16.
-  private func network() throws -> (graph: Graph, input: Tensor) {
+  private static func network() throws -> (graph: Graph, input: Tensor) {
     var random = SeededGenerator(seed: 7)
     var graph = Graph()
     func weight(_ name: String, _ shape: Shape) -> ValueID {
@@ -38,7 +39,7 @@ import Testing
   }
 
   @Test func aNetworkAgreesWithTheReference() throws {
-    let (graph, input) = try network()
+    let (graph, input) = try Self.network()
     let expected = try ReferenceDevice().run(graph, [input]).outputs
     for variant in CPUDevice.variantNames.indices {
       let actual = try CPUDevice(variant: variant).run(graph, [input], threads: 2).outputs
@@ -49,40 +50,43 @@ import Testing
   }
 
   @Test(.enabled(if: allocation_counter_counts(), "a sanitizer brings its own allocator"))
-  func submittingAllocatesNothing() throws {
-    let (graph, input) = try network()
-    let device = CPUDevice()
-    let executable = try device.compile(
-      Segment(
-        graph: graph, precision: .full, threads: 2, isDeterministic: true, weights: MemoryPackedWeights(),
-        blobs: NoBlobCache()))
-    func slice(_ byteCount: Int) -> BufferSlice {
-      BufferSlice(HostBuffer(byteCount: byteCount), offset: 0, byteCount: byteCount)
+  func submittingAllocatesNothing() async {
+    await #expect(processExitsWith: .success) {
+      _ = OwnProcess()
+      let (graph, input) = try SteadyStateTests.network()
+      let device = CPUDevice()
+      let executable = try device.compile(
+        Segment(
+          graph: graph, precision: .full, threads: 2, isDeterministic: true, weights: MemoryPackedWeights(),
+          blobs: NoBlobCache()))
+      func slice(_ byteCount: Int) -> BufferSlice {
+        BufferSlice(HostBuffer(byteCount: byteCount), offset: 0, byteCount: byteCount)
+      }
+      let inputs = [slice(input.type.byteCount)]
+      try input.bytes.withUnsafeBytes { raw in try inputs[0].write(raw) }
+      let invocation = try executable.bind(
+        Bindings(
+          inputs: inputs, outputs: graph.outputs.map { slice(graph[$0].type.byteCount) },
+          scratch: slice(executable.scratchByteCount), measuresNodes: true))
+      let events: [any Event] = [CompletedEvent()]
+      try invocation.submit(after: events)
+
+      allocation_counter_start()
+      let probe = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+      probe.deallocate()
+      #expect(allocation_counter_stop() > 0, "the counter does not see allocations")
+
+      allocation_counter_start()
+      for _ in 0..<100 { try invocation.submit(after: events) }
+      let allocations = allocation_counter_stop()
+      #expect(allocations == 0)
+      #expect(invocation.nodeTimings.map(\.node) == ["n0", "n1", "n2", "n3", "n4", "n5"])
+      #expect(invocation.nodeTimings.map { $0.seconds > 0 } == [true, true, true, false, true, true])
     }
-    let inputs = [slice(input.type.byteCount)]
-    try input.bytes.withUnsafeBytes { raw in try inputs[0].write(raw) }
-    let invocation = try executable.bind(
-      Bindings(
-        inputs: inputs, outputs: graph.outputs.map { slice(graph[$0].type.byteCount) },
-        scratch: slice(executable.scratchByteCount), measuresNodes: true))
-    let events: [any Event] = [CompletedEvent()]
-    try invocation.submit(after: events)
-
-    allocation_counter_start()
-    let probe = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-    probe.deallocate()
-    #expect(allocation_counter_stop() > 0, "the counter does not see allocations")
-
-    allocation_counter_start()
-    for _ in 0..<100 { try invocation.submit(after: events) }
-    let allocations = allocation_counter_stop()
-    #expect(allocations == 0)
-    #expect(invocation.nodeTimings.map(\.node) == ["n0", "n1", "n2", "n3", "n4", "n5"])
-    #expect(invocation.nodeTimings.map { $0.seconds > 0 } == [true, true, true, false, true, true])
   }
 
   @Test func packedWeightsAreUsedInPlaceOfTheModels() throws {
-    let (graph, input) = try network()
+    let (graph, input) = try Self.network()
     let weights = MemoryPackedWeights()
     let expected = try CPUDevice().run(graph, [input], weights: weights).outputs
     // Packed forms in memory last as long as something uses them.
@@ -130,7 +134,7 @@ import Testing
   }
 
   @Test func memoryThatIsTooSmallIsRefused() throws {
-    let (graph, _) = try network()
+    let (graph, _) = try Self.network()
     let executable = try CPUDevice().compile(
       Segment(
         graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),

@@ -1,4 +1,3 @@
-import Glibc
 import KelvinBasics
 import KelvinFormats
 import KelvinGraph
@@ -55,23 +54,4 @@ func mutate(_ original: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] 
     }
   }
   return bytes
-}
-
-/// Memory that the process holds now; 0 where ThreadSanitizer's shadow of it, which only grows, would count.
-func residentByteCount() -> Int {
-  guard getenv("TSAN_OPTIONS") == nil, let file = fopen("/proc/self/statm", "r") else { return 0 }
-  defer { fclose(file) }
-  var buffer = [CChar](repeating: 0, count: 128)
-  guard fgets(&buffer, 128, file) != nil else { return 0 }
-  let words = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self).split(separator: " ")
-  return (words.count > 1 ? Int(words[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
-}
-
-/// Watches that hostile input does not make the process grow by more than 256 MiB.
-struct MemoryWatch {
-  private let start = residentByteCount()
-  private var largest = 0
-
-  mutating func look() { largest = max(largest, residentByteCount() - start) }
-  var isBounded: Bool { largest < 256 << 20 }
 }

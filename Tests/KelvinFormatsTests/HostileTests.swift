@@ -3,6 +3,7 @@ import KelvinFormats
 import KelvinGraph
 import KelvinPasses
 import KelvinReference
+import TestSupport
 import Testing
 
 /// Tests that watch or take much memory run one at a time.
@@ -47,57 +48,63 @@ extension HeavyTests {
     }
 
     @Test(arguments: [(0 as UInt64, 3000), (1, 600)])
-    func aDamagedONNXModelIsRefusedOrRead(fixture: UInt64, count: Int) {
-      let original = fixture == 0 ? ONNXFile.manifold.bytes : ONNXFile.classifier.bytes
-      var watch = MemoryWatch()
-      var endings: [Ending: Int] = [:]
-      for seed in 0..<UInt64(count) {
-        var generator = SeededGenerator(seed: seed << 8 | fixture)
-        let bytes = mutate(original, &generator)
-        if let ending = settleONNX(bytes, "fixture \(fixture), seed \(seed)") { endings[ending, default: 0] += 1 }
-        if seed % 16 == 0 { watch.look() }
-      }
-      #expect(watch.isBounded)
-      #expect(endings[.graph] ?? 0 > 0 && endings[.refused] ?? 0 > 0)
-    }
-
-    @Test func aDamagedPackageIsRefusedOrRead() throws {
-      let folder = try TemporaryFolder()
-      let package = try PackageFolder().write(folder)
-      let model = try readFile("\(package)/Data/com.apple.CoreML/model.mlmodel")
-      var watch = MemoryWatch()
-      func settles(_ bytes: [UInt8], _ what: @autoclosure () -> String) -> Ending? {
-        settle(what()) {
-          try readCoreML(Bytes(bytes), path: package, folder: "\(package)/Data/com.apple.CoreML", files: [])
+    func aDamagedONNXModelIsRefusedOrRead(fixture: UInt64, count: Int) async {
+      await #expect(processExitsWith: .success) { [fixture, count] in
+        let original = fixture == 0 ? ONNXFile.manifold.bytes : ONNXFile.classifier.bytes
+        var watch = MemoryWatch()
+        var endings: [Ending: Int] = [:]
+        for seed in 0..<UInt64(count) {
+          var generator = SeededGenerator(seed: seed << 8 | fixture)
+          let bytes = mutate(original, &generator)
+          if let ending = settleONNX(bytes, "fixture \(fixture), seed \(seed)") { endings[ending, default: 0] += 1 }
+          if seed % 16 == 0 { watch.look() }
         }
+        #expect(watch.isBounded)
+        #expect(endings[.graph] ?? 0 > 0 && endings[.refused] ?? 0 > 0)
       }
-      for length in stride(from: 0, to: model.count, by: 3) {
-        #expect(settles(Array(model[..<length]), "cut at \(length)") != nil)
-      }
-      var graphs = 0
-      for seed in 0..<UInt64(3000) {
-        var generator = SeededGenerator(seed: seed)
-        if settles(mutate(model, &generator), "seed \(seed)") == .graph { graphs += 1 }
-        if seed % 16 == 0 { watch.look() }
-      }
-      #expect(graphs > 0)
-      #expect(watch.isBounded)
     }
 
-    @Test func damagedDigitsIsRefusedOrRead() throws {
-      let onnx = try readFile("\(Self.digits)/Digits.onnx")
-      let folder = "\(Self.digits)/Digits.mlpackage/Data/com.apple.CoreML"
-      let program = try readFile("\(folder)/model.mlmodel")
-      var watch = MemoryWatch()
-      for seed in 0..<UInt64(150) {
-        var generator = SeededGenerator(seed: seed)
-        let damaged = mutate(onnx, &generator)
-        _ = settleONNX(damaged, "ONNX, seed \(seed)")
-        let bytes = mutate(program, &generator)
-        _ = settle("program, seed \(seed)") { try readCoreML(Bytes(bytes), path: "m", folder: folder, files: []) }
-        if seed % 16 == 0 { watch.look() }
+    @Test func aDamagedPackageIsRefusedOrRead() async {
+      await #expect(processExitsWith: .success) {
+        let folder = try TemporaryFolder()
+        let package = try PackageFolder().write(folder)
+        let model = try readFile("\(package)/Data/com.apple.CoreML/model.mlmodel")
+        var watch = MemoryWatch()
+        func settles(_ bytes: [UInt8], _ what: @autoclosure () -> String) -> Ending? {
+          settle(what()) {
+            try readCoreML(Bytes(bytes), path: package, folder: "\(package)/Data/com.apple.CoreML", files: [])
+          }
+        }
+        for length in stride(from: 0, to: model.count, by: 3) {
+          #expect(settles(Array(model[..<length]), "cut at \(length)") != nil)
+        }
+        var graphs = 0
+        for seed in 0..<UInt64(3000) {
+          var generator = SeededGenerator(seed: seed)
+          if settles(mutate(model, &generator), "seed \(seed)") == .graph { graphs += 1 }
+          if seed % 16 == 0 { watch.look() }
+        }
+        #expect(graphs > 0)
+        #expect(watch.isBounded)
       }
-      #expect(watch.isBounded)
+    }
+
+    @Test func damagedDigitsIsRefusedOrRead() async {
+      await #expect(processExitsWith: .success) {
+        let onnx = try readFile("\(HostileTests.digits)/Digits.onnx")
+        let folder = "\(HostileTests.digits)/Digits.mlpackage/Data/com.apple.CoreML"
+        let program = try readFile("\(folder)/model.mlmodel")
+        var watch = MemoryWatch()
+        for seed in 0..<UInt64(150) {
+          var generator = SeededGenerator(seed: seed)
+          let damaged = mutate(onnx, &generator)
+          _ = settleONNX(damaged, "ONNX, seed \(seed)")
+          let bytes = mutate(program, &generator)
+          _ = settle("program, seed \(seed)") { try readCoreML(Bytes(bytes), path: "m", folder: folder, files: []) }
+          if seed % 16 == 0 { watch.look() }
+        }
+        #expect(watch.isBounded)
+      }
     }
 
     @Test func aDamagedWeightFileIsRefusedOrRead() throws {

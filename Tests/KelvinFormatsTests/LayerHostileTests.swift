@@ -2,6 +2,7 @@ import FoundationEssentials
 import KelvinBasics
 import KelvinFormats
 import KelvinGraph
+import TestSupport
 import Testing
 
 extension HeavyTests {
@@ -17,36 +18,38 @@ extension HeavyTests {
       }
     }()
 
-    private func ending(of bytes: [UInt8], _ what: @autoclosure () -> String) -> Ending? {
+    private static func ending(of bytes: [UInt8], _ what: @autoclosure () -> String) -> Ending? {
       settle(what()) { try readCoreML(Bytes(bytes), path: "model.mlmodel", folder: "/nonexistent", files: []) }
     }
 
     @Test func everyFixtureIsSound() {
       #expect(Self.fixtures.count > 150)
-      for (name, bytes) in Self.fixtures { #expect(ending(of: bytes, name) == .graph, "\(name)") }
+      for (name, bytes) in Self.fixtures { #expect(Self.ending(of: bytes, name) == .graph, "\(name)") }
     }
 
     @Test func aModelCutShortIsRefusedOrRead() {
       for (name, bytes) in Self.fixtures {
         for length in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 12)) {
-          #expect(ending(of: Array(bytes[..<length]), "\(name) cut at \(length)") != nil)
+          #expect(Self.ending(of: Array(bytes[..<length]), "\(name) cut at \(length)") != nil)
         }
       }
     }
 
-    @Test func aDamagedModelIsRefusedOrRead() {
-      var watch = MemoryWatch()
-      var endings: [Ending: Int] = [:]
-      for seed in 0..<UInt64(4000) {
-        let (name, bytes) = Self.fixtures[Int(seed) % Self.fixtures.count]
-        var generator = SeededGenerator(seed: seed)
-        if let ending = ending(of: mutate(bytes, &generator), "\(name), seed \(seed)") {
-          endings[ending, default: 0] += 1
+    @Test func aDamagedModelIsRefusedOrRead() async {
+      await #expect(processExitsWith: .success) {
+        var watch = MemoryWatch()
+        var endings: [Ending: Int] = [:]
+        for seed in 0..<UInt64(4000) {
+          let (name, bytes) = LayerHostileTests.fixtures[Int(seed) % LayerHostileTests.fixtures.count]
+          var generator = SeededGenerator(seed: seed)
+          if let ending = LayerHostileTests.ending(of: mutate(bytes, &generator), "\(name), seed \(seed)") {
+            endings[ending, default: 0] += 1
+          }
+          if seed % 16 == 0 { watch.look() }
         }
-        if seed % 16 == 0 { watch.look() }
+        #expect(watch.isBounded)
+        #expect(endings[.graph] ?? 0 > 0 && endings[.refused] ?? 0 > 0)
       }
-      #expect(watch.isBounded)
-      #expect(endings[.graph] ?? 0 > 0 && endings[.refused] ?? 0 > 0)
     }
   }
 }

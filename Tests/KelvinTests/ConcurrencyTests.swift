@@ -53,13 +53,13 @@ import Testing
     let counts = Mutex((equal: 0, cancelled: 0))
   }
 
-  private func subjects() throws -> [Subject] {
+  private static func subjects() throws -> [Subject] {
     let devices = ModelFixture.fastDevices
     var subjects: [Subject] = []
     for device in devices {
       subjects.append(try Subject(ModelFixture.digitsPackage, device))
       subjects.append(try Subject(ModelFixture.digits, device))
-      if Self.seconds != nil, SharedFiles.root != nil {
+      if seconds != nil, SharedFiles.root != nil {
         subjects.append(try Subject(SharedFiles.path("models/MobileNetV2_f32.onnx"), device))
       } else {
         subjects.append(try Subject(FlexibleNetwork.path, device, shape: [2, 3, 40, 24]))
@@ -69,10 +69,18 @@ import Testing
   }
 
   @Test func eightTasksOnEveryModelAndDevice() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      try await ConcurrencyTests.soak()
+    }
+    if Self.seconds != nil, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
+  }
+
+  private static func soak() async throws {
+    let process = OwnProcess()
     let subjects = try subjects()
     let clock = ContinuousClock()
     let began = clock.now
-    let duration = Self.seconds ?? 2
+    let duration = seconds ?? 2
     @Sendable func elapsed() -> Double { (clock.now - began) / .seconds(1) }
     let tally = Tally()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -97,7 +105,7 @@ import Testing
               guard (error as? ModelError)?.code == .predictionCancelled else { throw error }
               tally.counts.withLock { $0.cancelled += 1 }
             }
-            if elapsed() > duration / 2 { tally.settled.withLock { $0 = $0 ?? residentByteCount() } }
+            if elapsed() > duration / 2 { tally.settled.withLock { $0 = $0 ?? process.residentByteCount } }
           } while elapsed() < duration || turns < subjects.count
         }
       }
@@ -105,14 +113,11 @@ import Testing
     }
     let total = tally.counts.withLock { $0 }
     let before = try #require(tally.settled.withLock { $0 })
-    let growth = residentByteCount() - before
+    let growth = process.residentByteCount - before
     #expect(total.equal >= subjects.count)
-    // Other tests share the process with the short run: memory says something in the long one, which runs alone.
-    if Self.seconds != nil {
-      #expect(growth < 64 << 20, "memory grew by \(growth) bytes over the second half")
-      print(
-        "soak: \(Int(elapsed())) s, \(subjects.count) models on devices, \(total.equal) equal results,",
-        "\(total.cancelled) cancelled, \(before >> 20) MiB at half time, \(growth >> 10) KiB of growth after it")
-    }
+    #expect(growth < 64 << 20, "memory grew by \(growth) bytes over the second half")
+    print(
+      "soak: \(Int(elapsed())) s, \(subjects.count) models on devices, \(total.equal) equal results,",
+      "\(total.cancelled) cancelled, \(before >> 20) MiB at half time, \(growth >> 10) KiB of growth after it")
   }
 }

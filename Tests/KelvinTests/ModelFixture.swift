@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import Kelvin
 import KelvinDevices
 import KelvinEngine
@@ -40,12 +39,4 @@ final class SharedWeights {
     stores[device.info.id] = store
     return (store, NoBlobCache())
   }
-}
-
-/// Bytes of memory this process holds; 0 where ThreadSanitizer's shadow of it, which only grows, would count.
-func residentByteCount() -> Int {
-  guard getenv("TSAN_OPTIONS") == nil else { return 0 }
-  let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst()
-    .first
-  return (pages.flatMap { Int($0) } ?? 0) * 4096
 }

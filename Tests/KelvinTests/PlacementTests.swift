@@ -14,7 +14,8 @@ import Testing
 /// Real models with every node pinned at random to CPU, Vulkan or OpenCL: results match the reference, the copies made
 /// are the plan's, and memory stays flat.
 @Suite(.serialized) struct PlacementTests {
-  private func check(_ path: String, seeds: Range<Int>, input: ClosedRange<Float>) throws {
+  private static func check(_ path: String, seeds: Range<Int>, input: ClosedRange<Float>) throws {
+    let process = OwnProcess()
     let loaded = try ModelFixture.load(path)
     let graph = loaded.context.graph
     var random = SeededGenerator(seed: 42)
@@ -47,9 +48,9 @@ import Testing
       for (wanted, got) in zip(expected, outputs) {
         #expect(tolerance.difference(of: got, from: wanted) == nil, "seed \(seed)")
       }
-      if seed == seeds.lowerBound + seeds.count / 2 { settled = residentByteCount() }
+      if seed == seeds.lowerBound + seeds.count / 2 { settled = process.residentByteCount }
     }
-    let growth = residentByteCount() - settled
+    let growth = process.residentByteCount - settled
     #expect(growth < 96 << 20, "memory grew by \(growth) bytes over the second half of the placements")
   }
 
@@ -71,16 +72,22 @@ import Testing
     #expect(asked.withLock { $0 } == 6, "asked once for each layer until it was to stop")
   }
 
-  @Test func digitsUnder200RandomPlacements() throws {
-    try check(ModelFixture.digits, seeds: 0..<200, input: 0...255)
+  @Test func digitsUnder200RandomPlacements() async {
+    await #expect(processExitsWith: .success) {
+      try PlacementTests.check(ModelFixture.digits, seeds: 0..<200, input: 0...255)
+    }
   }
 
-  @Test func digitsPackageUnder20RandomPlacements() throws {
-    try check(ModelFixture.digitsPackage, seeds: 0..<20, input: 0...255)
+  @Test func digitsPackageUnder20RandomPlacements() async {
+    await #expect(processExitsWith: .success) {
+      try PlacementTests.check(ModelFixture.digitsPackage, seeds: 0..<20, input: 0...255)
+    }
   }
 
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func mobileNetUnder20RandomPlacements() throws {
-    try check(SharedFiles.path("models/MobileNetV2_f32.onnx"), seeds: 0..<20, input: -1...1)
+  func mobileNetUnder20RandomPlacements() async {
+    await #expect(processExitsWith: .success) {
+      try PlacementTests.check(SharedFiles.path("models/MobileNetV2_f32.onnx"), seeds: 0..<20, input: -1...1)
+    }
   }
 }

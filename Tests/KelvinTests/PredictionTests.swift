@@ -56,17 +56,20 @@ import Testing
     #expect(try output(model.prediction(from: features(model, pictures(2))), of: model).floats == rows[1])
   }
 
-  @Test(.enabled(if: ConcurrencyTests.seconds != nil, "memory is measured in a process of its own: dev/soak.sh"))
-  func memoryStaysFlatWhileSizesChange() throws {
-    let model = try model(.cpuOnly, .infrequent)
-    func round() throws {
-      for size in 20..<60 { _ = try model.prediction(from: features(model, pictures(2, size: size))) }
+  @Test func memoryStaysFlatWhileSizesChange() async {
+    await #expect(processExitsWith: .success) {
+      let process = OwnProcess()
+      let tests = PredictionTests()
+      let model = try tests.model(.cpuOnly, .infrequent)
+      func round() throws {
+        for size in 20..<60 { _ = try model.prediction(from: tests.features(model, tests.pictures(2, size: size))) }
+      }
+      try round()
+      let settled = process.residentByteCount
+      for _ in 0..<2 { try round() }
+      let growth = process.residentByteCount - settled
+      #expect(growth < 48 << 20, "memory grew by \(growth) bytes over 80 more sizes")
     }
-    try round()
-    let settled = residentByteCount()
-    for _ in 0..<2 { try round() }
-    let growth = residentByteCount() - settled
-    #expect(growth < 48 << 20, "memory grew by \(growth) bytes over 80 more sizes")
   }
 
   @Test func batchesKeepTheirOrder() async throws {

@@ -21,6 +21,8 @@ package struct LoadOptions: Sendable {
   /// Nil for the model's default.
   package var function: String?
   package var isDeterministic = false
+  /// The last pass that is to run, by its name in `Pipeline.names`; nil for all of them.
+  package var lastPass: String?
   /// Where packed weights, pipelines and measurements are kept; nil keeps nothing.
   package var cacheDirectory: String? = CacheDirectory.standard
 

@@ -53,7 +53,9 @@ package struct LoadedModel: Sendable {
     }
     let evaluator = ReferenceEvaluator()
     let raw = try function.graph.graph(shapes: options.shapes, evaluator: evaluator)
-    let passed = try Pipeline.standard(evaluator).run(raw)
+    var pipeline = Pipeline.standard(evaluator)
+    if let last = options.lastPass { pipeline = try pipeline.stopping(after: last) }
+    let passed = try pipeline.run(raw)
 
     var options = options
     let priced = try PricedInventory(options, inventory)
@@ -63,7 +65,9 @@ package struct LoadedModel: Sendable {
     let cache =
       sibling?.cache
       ?? options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
-    let key = try sibling?.key ?? ContentKey(contentsOf: program.source.files, memo: cache?.directory)
+    var key = try sibling?.key ?? ContentKey(contentsOf: program.source.files, memo: cache?.directory)
+    // What is kept for the model is kept for its usual graph.
+    if sibling == nil, let last = options.lastPass { key = ContentKey([key.description, last]) }
     if let cache, options.profile == nil {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
       let stored = store.load(devices: inventory.devices.map(\.info))

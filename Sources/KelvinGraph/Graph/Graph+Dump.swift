@@ -19,7 +19,8 @@ extension Graph: CustomStringConvertible {
       let attributes = node.op.attributes.map { " \($0.name)=\($0.value)" }.joined()
       let operands = node.inputs.map(reference).joined(separator: ", ")
       let origins = node.origins.map(\.name)
-      let names = origins == [node.name] ? "" : "  # \(node.name) from \(origins.joined(separator: " + "))"
+      let names =
+        origins.isEmpty || origins == [node.name] ? "" : "  # \(node.name) from \(origins.joined(separator: " + "))"
       lines.append("\(results) = \(node.op.name)\(attributes)(\(operands))\(names)")
       for region in node.regions {
         let captured = region.captures.map { reference(node.inputs[$0]) }.joined(separator: ", ")

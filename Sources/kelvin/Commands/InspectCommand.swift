@@ -3,27 +3,52 @@ import Kelvin
 import KelvinBasics
 import KelvinFormats
 import KelvinGraph
+import KelvinPasses
 import KelvinReference
 import KelvinRuntime
 
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Shows what a model file holds: its inputs, outputs, labels, operations, and what Kelvin lacks for it.")
+    abstract: "Shows what a model file holds: its inputs, outputs, labels, operations, and what Kelvin lacks for it.",
+    usage: "kelvin inspect [<options>] <model>")
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
   var model: String
 
+  @Flag(help: "Print each function's graph after the passes, one line a node, and nothing else.")
+  var graph = false
+
+  @OptionGroup var passes: PassOption
   @OptionGroup var shapes: ShapeOption
   @OptionGroup var output: OutputOptions
 
+  func validate() throws {
+    if graph, output.json { throw ValidationError("--graph prints text; it cannot be used with --json") }
+    if !graph, passes.stopAfterPass != nil { throw ValidationError("--stop-after-pass needs --graph") }
+  }
+
   func run() throws {
     let program = try readModel(at: model)
+    if graph { return try printGraphs(program) }
     let inspection = Inspection(program, shapes: try shapes.dictionary())
     if output.json { try printJSON(inspection) } else { Console.print(inspection.text(isVerbose: output.verbose)) }
     if let failure = inspection.failure {
       Console.error(describe(failure))
       throw SilentFailure(status: ExitStatus(failure).code)
+    }
+  }
+
+  private func printGraphs(_ program: ModelProgram) throws {
+    let evaluator = ReferenceEvaluator()
+    var pipeline = Pipeline.standard(evaluator)
+    if let last = passes.stopAfterPass { pipeline = try pipeline.stopping(after: last) }
+    let shapes = try shapes.dictionary()
+    for (name, function) in program.functions.sorted(by: { $0.key < $1.key }) {
+      let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
+      let graph = try pipeline.run(function.graph.graph(shapes: own, evaluator: evaluator)).graph
+      if program.functions.count > 1 { Console.print("function \(name)") }
+      Console.print(graph.description)
     }
   }
 }

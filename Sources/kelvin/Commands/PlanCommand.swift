@@ -41,6 +41,7 @@ struct PlanCommand: ParsableCommand {
   @OptionGroup var whatIf: WhatIfOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
+  @OptionGroup var passes: PassOption
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
@@ -53,6 +54,7 @@ struct PlanCommand: ParsableCommand {
   func run() throws {
     if let problem { return try solve(problem) }
     var loadOptions = try options.loadOptions(units: units.units, goal: goals.goal ?? .latency)
+    loadOptions.lastPass = passes.stopAfterPass
     loadOptions.allowsWhatIf = true
     let budget = try goals.complete(&loadOptions.request)
     loadOptions.links = whatIf.link

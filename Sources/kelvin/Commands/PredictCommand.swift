@@ -35,6 +35,7 @@ struct PredictCommand: ParsableCommand {
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
+  @OptionGroup var passes: PassOption
   @OptionGroup var output: OutputOptions
 
   private struct Report: Encodable {
@@ -46,6 +47,7 @@ struct PredictCommand: ParsableCommand {
 
   func run() throws {
     var options = try options.loadOptions(units: units.units)
+    options.lastPass = passes.stopAfterPass
     let program = try readModel(at: model)
     let function = try program.function(options.function)
     let reader = InputReader(function: function, pictures: pictures)

@@ -5,6 +5,6 @@
 /* Whether anything is counted: not where a sanitizer brings its own allocator. */
 bool allocation_counter_counts(void);
 
-/* Counts the calling thread's allocations between the two calls. */
+/* Counts the allocations of all threads between the two calls: the process should be the counting test's own. */
 void allocation_counter_start(void);
 size_t allocation_counter_stop(void);

@@ -1,0 +1,20 @@
+import ArgumentParser
+import KelvinGraph
+import KelvinPasses
+import KelvinReference
+
+/// Where the passes over a graph end, to find the one that a fault comes from.
+struct PassOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Run the passes over the graph up to this one only, 'none' for none of them; a wrong name lists them.",
+      valueName: "pass"), transform: name)
+  var stopAfterPass: String?
+
+  private static func name(_ text: String) throws -> String {
+    do { _ = try Pipeline.standard(ReferenceEvaluator()).stopping(after: text) } catch {
+      throw ValidationError("\(error)")
+    }
+    return text
+  }
+}

@@ -1,0 +1,37 @@
+import FoundationEssentials
+import KelvinDevices
+import KelvinGraph
+import KelvinReference
+import TestSupport
+import Testing
+
+/// Whatever stands in the catalog has a definition, cases that devices are held to, and a line in the documentation.
+@Suite struct OperatorCatalogTests {
+  private static let names = operatorCatalog.map { $0.name }
+  private static let cases = Dictionary(
+    grouping: ConformanceCase.all.flatMap { one in
+      one.graph.nodes.map { (name: $0.op.name, node: $0, graph: one.graph) }
+    }, by: \.name)
+
+  @Test func theCatalogIsInOrderAndNamesEachOperatorOnce() {
+    #expect(Self.names == Set(Self.names).sorted())
+  }
+
+  @Test(arguments: names) func anOperatorHasAReferenceKernelForEachOfItsCases(name: String) throws {
+    let cases = try #require(Self.cases[name], "no conformance case has a \(name)")
+    let device = ReferenceDevice()
+    for (_, node, graph) in cases {
+      #expect(device.support(for: node, in: graph, precision: .full).isSupported, "\(graph)")
+    }
+  }
+
+  @Test func noCaseHasAnOperatorThatTheCatalogLacks() {
+    #expect(Set(Self.cases.keys).subtracting(Self.names) == [])
+  }
+
+  @Test func theDocumentationHasOneLineForEachOperator() throws {
+    let page = try String(contentsOfFile: "\(SharedFiles.projectRoot)/docs/operators.md", encoding: .utf8)
+    let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { String($0.split(separator: "`")[1]) }
+    #expect(rows == Self.names)
+  }
+}

@@ -1,0 +1,74 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinReference
+
+/// A graph that has what a pass looks for, and beside it what only looks like it.
+struct PassExample {
+  let graph: Graph
+  let inputs: [Tensor]
+  /// How far results may move: arithmetic in another order, or one step of a quantized value.
+  let tolerance: Tolerance
+}
+
+/// Writes an example node by node; weights and inputs are random from one seed.
+struct ExampleBuilder {
+  private var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+  private var random = SeededGenerator(seed: 17)
+  private var inputs: [Tensor] = []
+
+  mutating func input(_ name: String, _ shape: Shape, _ scalar: ScalarType = .float32) throws -> ValueID {
+    let range: ClosedRange<Float> = scalar.isFloatingPoint ? -2...2 : 0...255
+    inputs.append(.random(scalar, shape, range, &random))
+    return try builder.input(name, TensorType(scalar, shape))
+  }
+
+  mutating func weight(_ name: String, _ shape: Shape, _ range: ClosedRange<Float> = -1...1) -> ValueID {
+    builder.constant(name, Tensor.random(.float32, shape, range, &random))
+  }
+
+  mutating func integers(_ name: String, _ scalar: ScalarType, _ shape: Shape, _ range: ClosedRange<Float>) -> ValueID {
+    builder.constant(name, Tensor.random(scalar, shape, range, &random))
+  }
+
+  mutating func number(_ name: String, _ value: Double, _ scalar: ScalarType = .float32) -> ValueID {
+    builder.constant(name, Tensor(TensorType(scalar, []), rounding: [value]))
+  }
+
+  mutating func add(_ name: String, _ op: any Operator, _ operands: ValueID...) throws -> ValueID {
+    try builder.add(op, operands, name: name, origin: Origin(name: name, kind: "Example", index: 0))[0]
+  }
+
+  /// Writes a region that captures values of the graph around it.
+  mutating func region(
+    _ role: Region.Role, capturing values: ValueID..., result: (inout ExampleBuilder, [ValueID]) throws -> ValueID
+  ) throws -> WrittenRegion {
+    let depth = builder.depth
+    builder.beginRegion()
+    let inside = values.map { builder.value($0, of: depth) }
+    return builder.endRegion(role, outputs: [try result(&self, inside)])
+  }
+
+  mutating func branch(
+    _ name: String, _ condition: ValueID, _ type: TensorType, _ regions: WrittenRegion...
+  ) throws -> ValueID {
+    try builder.add(
+      Branch(results: [type]), [condition], regions: regions, name: name, outputNames: [name],
+      origin: Origin(name: name, kind: "Example", index: 0))[0]
+  }
+
+  mutating func quantize(_ name: String, _ x: ValueID, scale: Double, zero: Double) throws -> ValueID {
+    try add(name, Quantize(scalar: .uint8), x, number("\(name).scale", scale), number("\(name).zero", zero, .uint8))
+  }
+
+  mutating func dequantize(_ name: String, _ x: ValueID, scale: Double, zero: Double) throws -> ValueID {
+    try add(
+      name, Dequantize(), x, number("\(name).scale", scale), number("\(name).zero", zero, builder.type(of: x).scalar))
+  }
+
+  mutating func returning(
+    _ outputs: ValueID..., tolerance: Tolerance = Tolerance(relative: 1e-5, absolute: 1e-6)
+  ) throws -> PassExample {
+    for output in outputs { builder.output(output) }
+    return PassExample(graph: try builder.finish(), inputs: inputs, tolerance: tolerance)
+  }
+}

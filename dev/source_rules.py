@@ -1,0 +1,202 @@
+"""The rules that sources keep, each a function from a tree of files to what breaks it. dev/check.sh runs them;
+dev/planted_faults.py proves that each sees what it forbids.
+
+Rows and what they may import are read from Package.swift and from the table of rooms in Design.md, never listed here.
+"""
+import copy
+import functools
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+DESIGN = "Sources/Kelvin/Kelvin.docc/Development/Design.md"
+LINE_LIMIT = 500
+COUNTED = (".swift", ".c", ".h", ".comp", ".glsl", ".cl", ".py", ".sh")
+# What comes with the toolchain; everything else is a target or a product that Package.swift declares.
+TOOLCHAIN = {"Dispatch", "FoundationEssentials", "Glibc", "Synchronization", "PackageDescription"}
+TEST_TOOLCHAIN = TOOLCHAIN | {"Testing"}
+# Declared to be linked or run, never imported.
+UNIMPORTED = {"CMutexForTSan"}
+IMPORT = re.compile(
+    r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+"
+    r"(?:(?:typealias|struct|class|actor|enum|protocol|let|var|func)\s+)?(\w+)")
+
+
+class Tree:
+    """The tracked files of the project and its manifest."""
+
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        tracked = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True).stdout
+        self.files = [path for path in tracked.split("\0") if path]
+        self.manifest = json.loads(subprocess.run(
+            ["swift", "package", "dump-package"], cwd=root, check=True, capture_output=True, text=True).stdout)
+        self.texts = {}
+
+    def planted(self, files=None, manifest=None):
+        """The same with some files and possibly the manifest replaced, in memory."""
+        tree = copy.copy(self)
+        tree.files = self.files + sorted(set(files or {}) - set(self.files))
+        tree.texts = self.texts | (files or {})
+        tree.manifest = manifest or self.manifest
+        return tree
+
+    def text(self, path):
+        if path not in self.texts:
+            file = self.root / path
+            self.texts[path] = file.read_text(encoding="utf-8") if file.exists() else ""
+        return self.texts[path]
+
+    def under(self, folder, *suffixes):
+        return [path for path in self.files if path.startswith(folder + "/") and path.endswith(suffixes)]
+
+    def targets(self):
+        """Name, kind, folder and declared dependencies of each target, in the manifest's order."""
+        for target in self.manifest["targets"]:
+            kind = target["type"]
+            folder = target.get("path") or f"{'Tests' if kind == 'test' else 'Sources'}/{target['name']}"
+            needs = [next(iter(need.values()))[0] for need in target["dependencies"]]
+            yield target["name"], kind, folder, needs
+
+
+@functools.cache
+def imports(text):
+    """Line number and module of each import, text in strings of several lines and comments left out."""
+    def blank(match):
+        return "\n" * match.group().count("\n")
+    found = []
+    text = re.sub(r'(#*)""".*?"""\1|/\*.*?\*/', blank, text, flags=re.DOTALL)
+    for number, line in enumerate(text.splitlines(), 1):
+        for statement in line.split("//")[0].split(";"):
+            match = IMPORT.match(statement)
+            if match:
+                found.append((number, match.group(1)))
+    return found
+
+
+def file_sizes(tree):
+    for path in tree.files:
+        if path.endswith(COUNTED) and "/Generated/" not in path:
+            count = tree.text(path).count("\n")
+            if count > LINE_LIMIT:
+                yield f"{path}: {count} lines, {LINE_LIMIT} at most: split it by concepts"
+
+
+def foundation(tree):
+    for path in tree.under("Sources", ".swift"):
+        for line, module in imports(tree.text(path)):
+            if module == "Foundation":
+                yield f"{path}:{line}: imports Foundation: import FoundationEssentials"
+
+
+def declared_imports(tree):
+    for name, kind, folder, needs in tree.targets():
+        if folder.startswith("Sources/C"):
+            continue
+        allowed = set(needs) | (TOOLCHAIN if folder.startswith("Sources/") else TEST_TOOLCHAIN) | {"Foundation"}
+        for path in tree.under(folder, ".swift"):
+            for line, module in imports(tree.text(path)):
+                if module not in allowed:
+                    yield f"{path}:{line}: imports {module}, which Package.swift does not declare for {name}"
+
+
+def imported_declarations(tree):
+    executables = {name for name, kind, _, _ in tree.targets() if kind == "executable"}
+    for name, _, folder, needs in tree.targets():
+        imported = {module for path in tree.under(folder, ".swift") for _, module in imports(tree.text(path))}
+        for need in needs:
+            if need not in imported and need not in executables | UNIMPORTED:
+                yield f"Package.swift: {name} declares {need} and imports it nowhere"
+
+
+def rows_of_the_manifest(tree):
+    above = set()
+    own = {name for name, _, _, _ in tree.targets()}
+    for name, _, _, needs in tree.targets():
+        for need in needs:
+            if need in own and need not in above:
+                yield f"Package.swift: {name} needs {need}, whose row is not above it"
+        above.add(name)
+
+
+def rows_of_the_design(tree):
+    """The table of rooms names every target of Sources, and each needs only rooms of rows above its own."""
+    rows = {}
+    for number, line in enumerate(tree.text(DESIGN).splitlines()):
+        cells = line.split("|")
+        if len(cells) == 4 and cells[1].strip().startswith("`"):
+            for room in re.findall(r"`(\w+)`", cells[1]):
+                rows.setdefault(room, number)
+    own = {name: needs for name, _, folder, needs in tree.targets() if folder.startswith("Sources/")}
+    for name, needs in own.items():
+        if name not in rows:
+            yield f"{DESIGN}: the table of rooms has no row for {name}"
+            continue
+        for need in needs:
+            if need in rows and rows[need] >= rows[name]:
+                yield f"{DESIGN}: {name} needs {need}, whose row is not above its own"
+
+
+def planning_knows_only_values(tree):
+    for name, _, _, needs in tree.targets():
+        if name == "KelvinPlanning" and set(needs) - {"KelvinBasics"}:
+            yield f"Package.swift: KelvinPlanning knows only values, and declares {', '.join(needs)}"
+
+
+def conformance_is_for_tests(tree):
+    for name, kind, folder, needs in tree.targets():
+        if kind == "regular" and folder.startswith("Sources/") and "KelvinConformance" in needs:
+            yield f"Package.swift: {name} is a library and declares KelvinConformance"
+
+
+def operators_lie_in_files_of_their_names(tree):
+    """An operator, and its kernel on each device, lie in the file of the operator's name."""
+    catalog = tree.text("Sources/KelvinGraph/Operators/Catalog.swift")
+    for name in re.findall(r"^  (\w+)\.self,$", catalog, re.MULTILINE):
+        path = f"Sources/KelvinGraph/Operators/{name}.swift"
+        if f"struct {name}:" not in tree.text(path):
+            yield f"{path}: does not hold the operator {name}"
+    for device in ["Reference", "CPU", "Vulkan", "OpenCL"]:
+        catalog = tree.text(f"Sources/Kelvin{device}/Kernels/Catalog.swift")
+        for name in re.findall(r"^  table\.add(\w+)\(\)$", catalog, re.MULTILINE):
+            path = f"Sources/Kelvin{device}/Kernels/{name}.swift"
+            if f"func add{name}()" not in tree.text(path):
+                yield f"{path}: does not hold the kernel of {name}"
+
+
+def build_products(tree):
+    for path in tree.files:
+        if re.search(r"(^|/)(\.build[^/]*/|Package\.resolved$|.*\.resolved$|__pycache__/|\.venv)", path):
+            yield f"{path}: made by a build: take it out of the repository"
+
+
+def measured_processes(tree):
+    """A process is measured in Tests/TestSupport/OwnProcess.swift alone, which sees to it that nothing shares it."""
+    pattern = re.compile(r"/proc/self/(stat|smaps|fd|task|io)|\bgetrusage\(|\bmallinfo|\bmalloc_stats")
+    for path in tree.under("Tests", ".swift"):
+        if path != "Tests/TestSupport/OwnProcess.swift":
+            for number, line in enumerate(tree.text(path).splitlines(), 1):
+                if pattern.search(line):
+                    yield f"{path}:{number}: measures a process that other tests share: use OwnProcess"
+
+
+RULES = [
+    file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_design,
+    planning_knows_only_values, conformance_is_for_tests, operators_lie_in_files_of_their_names, build_products,
+    measured_processes,
+]
+
+
+def main():
+    tree = Tree(pathlib.Path(__file__).parent.parent)
+    complaints = [complaint for rule in RULES for complaint in rule(tree)]
+    for complaint in complaints:
+        print(f"check: {complaint}", file=sys.stderr)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
