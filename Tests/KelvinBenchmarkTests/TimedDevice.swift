@@ -25,11 +25,13 @@ final class TimedDevice: Device {
   /// Whether the next submission fails, as on a card that is gone.
   let fails: @Sendable () -> Bool
   private let refuses: @Sendable (Node) -> Bool
+  /// Whether it has kernels of less than float32 for every node.
+  private let hasLowPrecision: Bool
   private let reference = ReferenceDevice()
 
   init(
     _ id: String, kind: DeviceInfo.Kind, clock: VirtualClock, overhead: Double = 0,
-    refuses: @escaping @Sendable (Node) -> Bool = { _ in false },
+    refuses: @escaping @Sendable (Node) -> Bool = { _ in false }, hasLowPrecision: Bool = false,
     fails: @escaping @Sendable () -> Bool = { false }, seconds: @escaping @Sendable (Node) -> Double
   ) {
     info = DeviceInfo(
@@ -38,12 +40,17 @@ final class TimedDevice: Device {
     self.clock = clock
     self.overhead = overhead
     self.refuses = refuses
+    self.hasLowPrecision = hasLowPrecision
     self.fails = fails
     self.seconds = seconds
   }
 
   func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
     refuses(node) ? .unsupported("it refuses \(node.name)") : .supported
+  }
+
+  func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
+    hasLowPrecision && precision == .low ? .low : .full
   }
 
   func compile(_ segment: Segment) throws(DeviceError) -> any Executable {

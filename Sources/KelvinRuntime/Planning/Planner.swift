@@ -85,7 +85,7 @@ package struct Planner: Sendable {
         switch device.support(for: node, in: graph, precision: request.precision) {
         case .supported:
           record.set(
-            costs.cost(node, in: graph, on: device.info, precision: request.precision, threads: request.threads),
+            costs.cost(node, in: graph, on: device, asking: request.precision, threads: request.threads),
             on: device.info.id)
         case .unsupported(let reason): record.unsupported[device.info.id] = reason
         }
@@ -149,7 +149,7 @@ package struct Planner: Sendable {
           return
         }
         rank.seconds +=
-          costs.cost(node, in: graph, on: device.info, precision: request.precision, threads: request.threads).seconds
+          costs.cost(node, in: graph, on: device, asking: request.precision, threads: request.threads).seconds
       }
     }
     var rivals: [String: String] = [:]

@@ -92,8 +92,9 @@ package struct ProfilePlanner {
       record.unsupported[id] = reason
       return
     }
-    guard let work = profile.work[node.key] else {
-      if profile.nodes[node.key]?[id] != nil {
+    let key = node.key(on: id)
+    guard let work = profile.work[key] ?? profile.work[node.key] else {
+      if profile.nodes[key]?[id] != nil {
         record.set(cost(node, NodeWork(op: "", operations: 0, bytes: 0), device.info), on: id)
       } else {
         record.unsupported[id] = "the profile says neither what the node costs there nor what it does"
@@ -101,7 +102,7 @@ package struct ProfilePlanner {
       return
     }
     if let virtual = device as? VirtualDevice,
-      case .unsupported(let reason) = virtual.support(key: node.key, family: work.op)
+      case .unsupported(let reason) = virtual.support(key: key, family: work.op)
     {
       record.unsupported[id] = reason
     } else {
@@ -110,7 +111,7 @@ package struct ProfilePlanner {
   }
 
   private func cost(_ node: ProfiledModel.Node, _ work: NodeWork, _ device: DeviceInfo) -> CostSheet.Cost {
-    costs.cost(key: node.key, on: device, threads: model.threads, work: work)
+    costs.cost(key: node.key(on: device.id), on: device, threads: model.threads, work: work)
   }
 
   /// The plan as a document: it belongs to the profile's model and devices, and nowhere else.
