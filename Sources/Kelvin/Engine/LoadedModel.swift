@@ -90,6 +90,11 @@ package struct LoadedModel: Sendable {
     return try context.explain(request)
   }
 
+  /// What the user should know of a plan: which nodes run outside the units asked for, and why.
+  package func remarks(on explanation: PlanExplanation) throws(RuntimeError) -> [String] {
+    try context.remarks(on: explanation, options.request)
+  }
+
   /// Compiles a plan.
   package func compile(
     _ explanation: PlanExplanation, observer: CompiledModel.Observer = .init()

@@ -22,7 +22,8 @@ public final class Model: Sendable {
   public let configuration: ModelConfiguration
   /// Which device runs each operation, and why, for the model's usual input sizes.
   public let computePlan: ComputePlan
-  /// What the user should know once: a stale profile, a cache that could not be written.
+  /// What the user should know once: a stale profile, a cache that could not be written, operations that run outside
+  /// the units asked for.
   public let remarks: [String]
 
   /// The function that predictions call, with its features in the model's own terms.
@@ -67,7 +68,8 @@ public final class Model: Sendable {
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)
     specializations = SpecializationCache(limit: configuration.optimizationHints.specializationLimit)
     remarks =
-      loaded.remarks + (loaded.context.cache?.directory.complaint.map { ["nothing is kept between runs: \($0)"] } ?? [])
+      loaded.remarks + computePlan.remarks
+      + (loaded.context.cache?.directory.complaint.map { ["nothing is kept between runs: \($0)"] } ?? [])
   }
 
   /// Loads a model without blocking the calling task's thread. Cancelling the task ends the loading.

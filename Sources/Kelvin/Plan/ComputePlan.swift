@@ -28,6 +28,8 @@ public struct ComputePlan: Sendable {
   public let modelStructure: ModelStructure
   /// Every layer that runs, in order.
   public let layers: [Layer]
+  /// A line for each device outside the units asked for that runs what none of the units can: how much, and why.
+  public let remarks: [String]
   /// The plan as its file has it.
   package let plan: Plan
   private let solution: PlanSolution
@@ -59,6 +61,7 @@ public struct ComputePlan: Sendable {
     let devices = Dictionary(
       uniqueKeysWithValues: loaded.context.inventory.devices.map { ($0.info.id, ComputeDevice($0.info)) })
     modelStructure = ModelStructure(loaded.program.structure)
+    remarks = try loaded.remarks(on: explanation)
     self.plan = plan
     self.devices = devices
     reportDevices = loaded.context.inventory.devices.map { ReportDevice($0.info) }

@@ -124,6 +124,10 @@ extension BenchmarkRunner {
     for (index, first) in try planNumbers(contestants).enumerated() where first != index {
       notes.append("\(labels[index]) and \(labels[first]) run the same plan: any difference between them is noise")
     }
+    for (label, contestant) in zip(labels, contestants) {
+      let remarks = try subject.context.remarks(on: contestant.explanation, contestant.configuration.request)
+      notes += remarks.map { "\(label): \($0)" }
+    }
     notes.append(
       subject.starter != nil
         ? "each start was a process of its own; for cold ones Kelvin's and the drivers' caches were empty, and the"

@@ -70,10 +70,10 @@ package struct Planner: Sendable {
   }
 
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
-    let (units, helpers) = try devices(for: request)
+    let (units, others) = try devices(for: request)
+    var helpers = Helpers(others, host: inventory.host, request)
     let known = try request.units.devices(in: inventory)
     let pins = try pins(graph, request)
-    let excluded = Set(request.exclusions)
     let rivals = rivals(among: units, graph, request)
     var nodes: [PlanningProblem.Node] = []
     var unplaceable: [RuntimeError.UnplaceableNode] = []
@@ -81,7 +81,7 @@ package struct Planner: Sendable {
       var record = PlanningProblem.Node(
         id: node.name, inputs: node.inputs.filter { graph[$0].weight == nil }.map { graph[$0].name },
         outputs: node.outputs.map { .init(value: graph[$0].name, bytes: graph[$0].type.byteCount) }, seconds: [:])
-      func consider(_ device: any Device) {
+      func consider(_ device: any Device, _ record: inout PlanningProblem.Node) {
         switch device.support(for: node, in: graph, precision: request.precision) {
         case .supported:
           record.set(
@@ -94,23 +94,11 @@ package struct Planner: Sendable {
         if let better = rivals[device.info.id], pins[node.name] != device.info.id {
           record.unsupported[device.info.id] = "the same card as \(better), which runs this model sooner"
         } else {
-          consider(device)
+          consider(device, &record)
         }
       }
       let pinned = pins[node.name]
-      for device in helpers {
-        // A pin names its device; otherwise the host, then the reference, serve nodes that none of the units runs.
-        let helps = device.info.isHost && record.seconds.isEmpty && !request.isStrict
-        if excluded.contains(device.info.id) {
-          record.unsupported[device.info.id] = "excluded"
-        } else if pinned == device.info.id || helps {
-          consider(device)
-        } else {
-          let isReference = device.info.kind == .reference
-          record.unsupported[device.info.id] =
-            isReference ? "serves only nodes that no other device runs" : "not among the units asked for"
-        }
-      }
+      helpers.serve(&record, pinned: pinned, consider: consider)
       if let pinned, record.seconds[pinned] == nil {
         throw RuntimeError.invalidChoice(
           "'\(node.name)' is pinned to \(pinned), which cannot run it: "
@@ -118,16 +106,14 @@ package struct Planner: Sendable {
       }
       if record.seconds.isEmpty {
         unplaceable.append(
-          .init(
-            name: node.name, op: node.op.name,
-            reasons: known.map { "\($0.info.id): \(record.unsupported[$0.info.id] ?? "excluded")" }))
+          .init(name: node.name, op: node.op.name, reasons: helpers.reasons(record, units: known)))
       }
       nodes.append(record)
     }
-    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, strict: request.isStrict) }
+    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, remedy: helpers.remedy) }
 
     let host = inventory.host
-    let used = (units + helpers).filter { device in
+    let used = (units + others).filter { device in
       device === host || rivals[device.info.id] != nil || nodes.contains { $0.seconds[device.info.id] != nil }
     }.map(\.info)
     return try costs.problem(
