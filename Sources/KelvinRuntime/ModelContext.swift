@@ -137,10 +137,11 @@ package struct ModelContext: Sendable {
     return nil
   }
 
-  /// What has changed since a plan was made that may make it slower than it was.
+  /// What has changed on the devices of a plan since it was made that may make it slower than it was.
   package func remarks(on plan: Plan) -> [String] {
-    plan.subject.devices.compactMap { device in
-      guard let present = inventory.devices.first(where: { $0.info.id == device.id })?.info,
+    let used = Set(plan.placement.values)
+    return plan.subject.devices.filter { used.contains($0.id) }.compactMap { device in
+      guard let present = inventory.devices(named: [device.id]).first?.info,
         present.driver != device.driver || present.version != device.version
       else { return nil }
       return "the plan was made with driver \(device.driver) \(device.version) of \(device.id), which is now "

@@ -66,7 +66,10 @@ package struct LoadedModel: Sendable {
     let key = try sibling?.key ?? ContentKey(contentsOf: program.source.files, memo: cache?.directory)
     if let cache, options.profile == nil {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
-      let stored = store.load(devices: inventory.devices.map(\.info))
+      let planner = Planner(inventory: inventory, costs: CostSheet())
+      let (units, helpers) = try planner.devices(for: options.request)
+      let planned = options.plan.map { inventory.devices(named: $0.placement.values) } ?? []
+      let stored = store.load(devices: (units + helpers + planned).map(\.info))
       costs = try CostSheet(stored.profile).with(links: options.links, devices: inventory)
       remarks += stored.remarks.map { "measurements were set aside: \($0)" }
     }

@@ -222,6 +222,6 @@ extension BenchmarkRunner {
           contestant.explanation.nodes.flatMap { $0.candidates.filter { $0.seconds != nil }.map(\.device) }
         }
     ).union([host])
-    return subject.context.inventory.devices.map(\.info).filter { used.contains($0.id) }.map { ReportDevice($0) }
+    return subject.context.inventory.devices(named: used).map { ReportDevice($0.info) }
   }
 }

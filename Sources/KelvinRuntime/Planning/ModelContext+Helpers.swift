@@ -50,9 +50,10 @@ extension ModelContext {
     let rest = order.dropFirst(3).reduce(0) { $0 + $1.value }
     if rest > 0 { parts.append("\(rest) \(rest == 1 ? "other" : "others")") }
     let verb = count == 1 ? "runs" : "run"
+    let total = graph.nodes.count == 1 ? "1 node" : "\(graph.nodes.count) nodes"
     let name = helper.info.kind == .reference ? "\(helper.info.id), in float64 and slowly" : helper.info.id
     let others = asked.isEmpty ? "" : ", not on \(asked.map(\.info.id).joined(separator: " or "))"
-    return "\(count) of \(graph.nodes.count) nodes \(verb) on \(name)\(others): \(parts.joined(separator: ", "))"
+    return "\(count) of \(total) \(verb) on \(name)\(others): \(parts.joined(separator: ", "))"
       + "; 'kelvin plan' lists them"
   }
 }
