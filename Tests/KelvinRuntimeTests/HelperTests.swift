@@ -49,7 +49,8 @@ import Testing
     let request = PlanRequest(units: .all)
     let remarks = try context.remarks(on: try context.explain(request), request)
     #expect(remarks.count == 1, "\(remarks)")
-    #expect(remarks.first?.hasPrefix("2 of 3 nodes run on reference, in float64 and slowly, not on cpu or card: ") == true)
+    #expect(
+      remarks.first?.hasPrefix("2 of 3 nodes run on reference, in float64 and slowly, not on cpu or card: ") == true)
   }
 
   @Test func thereIsNothingToSayOfUnitsThatRunEverythingAndOfNodesThatWerePutElsewhere() throws {

@@ -25,7 +25,8 @@ package struct WhatIf: Sendable, Hashable, Encodable {
       reasons.append("the profile is a sample, of no machine there is")
     } else {
       let stale = profile.staleness(
-        kelvinVersion: kelvinVersion, machine: here, devices: inventory.devices(named: profile.devices.map(\.id)).map(\.info.identity))
+        kelvinVersion: kelvinVersion, machine: here,
+        devices: inventory.devices(named: profile.devices.map(\.id)).map(\.info.identity))
       reasons += stale.map(\.description)
     }
     guard !reasons.isEmpty else { return nil }
