@@ -1,5 +1,5 @@
-import KelvinDevices
-import KelvinGraph
+package import KelvinDevices
+package import KelvinGraph
 package import KelvinPlanning
 
 extension ModelContext {

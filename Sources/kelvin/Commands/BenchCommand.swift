@@ -124,7 +124,7 @@ struct BenchCommand: ParsableCommand {
       workload.coldStarts = min(workload.coldStarts, 1)
       workload.starts = min(workload.starts, 1)
     }
-    let selections = try selections
+    let selections = self.selections
     var loadOptions = try options.loadOptions(units: try .union(selections, in: deviceInventory))
     let plan = loadOptions.plan
     loadOptions.plan = nil
