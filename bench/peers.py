@@ -71,13 +71,12 @@ def comparisons(arguments, tensor):
         if arguments.only != "cpu" and name == "mobilenet_v2":
             prefix = str(CACHE / name)
             ncnn_model.write(str(path), prefix)
-            for precision, bar in ((None, VULKAN_BAR), ("full", None)):
-                option = precision or "default"
+            for option, bar in (("default", VULKAN_BAR), ("full", None)):
                 other = Peer(f"ncnn Vulkan, {option}", "peer_ncnn.py", prefix, tensor, option, every)
-                kelvin = Kelvin(arguments.kelvin, str(path), tensor, "vulkan:0", every, precision, every)
-                yield {"title": f"{TITLES[name]}, Vulkan, {option} precision", "weights": weights,
+                kelvin = Kelvin(arguments.kelvin, str(path), tensor, "vulkan:0", every, None, every)
+                yield {"title": f"{TITLES[name]}, Vulkan, peer at {option} precision", "weights": weights,
                        "contenders": [kelvin, other], "bar": bar, "firstBar": FIRST_BAR if bar else None,
-                       "limit": FULL_PRECISION_LIMIT if precision == "full" else None, "reference": peer}
+                       "limit": FULL_PRECISION_LIMIT, "reference": peer}
 
 
 def difference(outputs, reference):

@@ -61,7 +61,7 @@ class Graph:
         bytes_ = 4 * (sum(math.prod(self.shapes[i]) for i in inputs) + count + weights)
         text = "x".join(map(str, shape))
         sources = ", ".join("x".join(map(str, self.shapes[i])) for i in inputs)
-        key = f"{op} ({sources}) -> {text}, {weights} weights, automatic {THREADS}t"
+        key = f"{op} ({sources}) -> {text}, {weights} weights, full {THREADS}t"
         node = {"name": name, "key": key, "inputs": list(inputs), "outputs": [{"value": name, "bytes": 4 * count}]}
         if only_cpu:
             node["unsupported"] = {"vulkan:0": only_cpu}
@@ -136,7 +136,7 @@ def main():
             entry["cold"] = 2 * entry["seconds"]
     link = {"latency": LINK["latency"], "bytesPerSecond": LINK["bytesPerSecond"], "watts": LINK["watts"]}
     profile = {
-        "format": "kelvin-profile", "version": 2, "kelvinVersion": "0.1.0", "label": "sample",
+        "format": "kelvin-profile", "version": 3, "kelvinVersion": "0.1.0", "label": "sample",
         "note": "computed by dev/make-sample-profile.py from specifications (8 AVX2 cores with DDR4-3200; an RTX 3060 "
                 "class card at PCIe 4.0 x16) and stated efficiencies; nothing was measured",
         "machine": {"processor": "Sample desktop", "architecture": "x86_64", "logicalCores": THREADS,

@@ -15,9 +15,10 @@ package protocol Device: AnyObject, Sendable {
   /// is supported where its whole body is.
   func support(for node: Node, in graph: Graph, precision: Precision) -> Support
 
-  /// The precision that this device computes in where `precision` is asked for: never a lower one. Precisions with the
-  /// same answer give the same executables, packed weights and times.
-  func effectivePrecision(_ precision: Precision) -> Precision
+  /// The precision in which this device computes a node where `precision` is asked for: never a lower one. Two
+  /// precisions with the same answer give the same kernels and times, and whatever is kept of a node is kept under the
+  /// answer, never under the question.
+  func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision
 
   /// Prepares a segment whose nodes this device supports.
   func compile(_ segment: Segment) throws(DeviceError) -> any Executable
@@ -27,11 +28,8 @@ package protocol Device: AnyObject, Sendable {
 }
 
 extension Device {
-  /// For a device that computes in float32 whatever is asked for. `.automatic`, which alone leaves the choice to the
-  /// graph's element type, stays itself.
-  package func effectivePrecision(_ precision: Precision) -> Precision {
-    precision == .automatic ? .automatic : .full
-  }
+  /// For a device that computes in float32 whatever is asked for.
+  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision { .full }
 }
 
 /// Offsets of slices inside a buffer are multiples of this many bytes.
@@ -91,7 +89,9 @@ package protocol PackedWeights: AnyObject, Sendable {
   /// The packed form stored under `key`, aligned to a page, made by `fill` if this is its first use.
   ///
   /// - Parameters:
-  ///   - key: names the weight and the layout; the same on every run: `conv1_weight/gemm-f32-16`.
+  ///   - key: names the weight and the layout, its element type included; the same on every run:
+  ///     `conv1_weight/gemm-f32-16`. Forms for several precisions lie side by side, and kernels that read the same form
+  ///     share it.
   ///   - byteCount: the packed size.
   ///   - fill: writes every byte. It reads the model's weights; nothing else in `compile` does.
   func packed(

@@ -5,13 +5,14 @@ import KelvinReference
 package import KelvinRuntime
 import KelvinVulkan
 
-/// The devices of this machine, found once and shared by every model of the process.
+/// The devices of this machine, shared by every model of the process. A driver is opened when one of its devices is first
+/// asked for.
 ///
 /// A new device is one line here. Formats have their list in `KelvinFormats`, policies in `KelvinPlanning`, passes in
 /// `KelvinPasses`.
-package let deviceInventory = DeviceInventory(
-  CPUDevice.discover()
-    + VulkanDevice.discover()
-    + OpenCLDevice.discover()
-    + [DeviceListing(ReferenceDevice())]
-)
+package let deviceInventory = DeviceInventory([
+  DeviceFamily("cpu", of: [.cpu]) { CPUDevice.discover() },
+  DeviceFamily("vulkan", of: [.integratedGPU, .discreteGPU, .software]) { VulkanDevice.discover() },
+  DeviceFamily("opencl", of: [.integratedGPU, .discreteGPU, .software, .accelerator]) { OpenCLDevice.discover() },
+  DeviceFamily("reference", of: [.reference]) { [DeviceListing(ReferenceDevice())] },
+])

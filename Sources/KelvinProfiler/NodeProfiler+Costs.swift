@@ -22,8 +22,7 @@ extension NodeProfiler {
       zip(runs, counted).map { ($0.device.info.id, $0.timerSeconds(in: $1)) }
     ) { first, _ in first }
     for node in context.graph.nodes {
-      let key = CostSheet.key(node, in: context.graph, precision: request.precision, threads: request.threads)
-      works[key] = CostSheet.work(node, in: context.graph)
+      works[commonKey(node)] = CostSheet.work(node, in: context.graph)
       var row = ProfileResult.NodeRow(
         name: node.name, op: node.op.name, origins: node.originShares.map { ($0.origin.name, $0.share) }, costs: [:],
         unsupported: [:])
@@ -40,6 +39,8 @@ extension NodeProfiler {
         row.costs[id] = cost(
           statistics, source, cold: run.coldSeconds[node.name], compile: run.compileSeconds[node.name],
           run.meter.power)
+        let key = key(node, on: run.device)
+        works[key] = CostSheet.work(node, in: context.graph)
         var pool = pooled[key, default: [:]][id] ?? Pool()
         pool.samples += samples
         pool.source = source
@@ -60,6 +61,16 @@ extension NodeProfiler {
       }
     }
     return (rows, costs, works)
+  }
+
+  /// The key of a node's cost on a device.
+  func key(_ node: Node, on device: any Device) -> String {
+    CostSheet.key(node, in: context.graph, on: device, asking: request.precision, threads: request.threads)
+  }
+
+  /// The key on devices that compute in float32 whatever is asked for.
+  func commonKey(_ node: Node) -> String {
+    CostSheet.key(node, in: context.graph, computedIn: .full, threads: request.threads)
   }
 
   private func cost(

@@ -78,13 +78,13 @@ extension NodeProfiler {
       kelvinVersion: kelvinVersion, machine: MachineDescription(files),
       devices: identities.values.sorted { $0.id < $1.id }, nodes: costs, transfers: links.map(\.cost),
       startup: [context.key.description: startup], work: works, corun: measured.corun,
-      models: [context.key.description: graph(rows)],
+      models: [context.key.description: graph(rows, on: measured.runs.map(\.device))],
       isPartial: isCancelled || measured.runs.contains { $0.failure != nil })
     return (profile, rows, links)
   }
 
   /// The graph as planning needs it.
-  private func graph(_ rows: [ProfileResult.NodeRow]) -> ProfiledModel {
+  private func graph(_ rows: [ProfileResult.NodeRow], on devices: [any Device]) -> ProfiledModel {
     let graph = context.graph
     func value(_ id: ValueID) -> ProfiledModel.Value {
       .init(value: graph[id].name, bytes: graph[id].type.byteCount)
@@ -94,9 +94,10 @@ extension NodeProfiler {
       precision: request.precision.rawValue, threads: request.threads, graph: context.graphKey.description,
       inputs: graph.inputs.map(value), outputs: graph.outputs.map { graph[$0].name },
       nodes: zip(graph.nodes, rows).map { node, row in
-        ProfiledModel.Node(
-          name: node.name,
-          key: CostSheet.key(node, in: graph, precision: request.precision, threads: request.threads),
+        let keys = Dictionary(devices.map { ($0.info.id, key(node, on: $0)) }) { first, _ in first }
+          .filter { $0.value != commonKey(node) }
+        return ProfiledModel.Node(
+          name: node.name, key: commonKey(node), keys: keys.isEmpty ? nil : keys,
           inputs: node.inputs.filter { graph[$0].weight == nil }.map { graph[$0].name },
           outputs: node.outputs.map(value), unsupported: row.unsupported.isEmpty ? nil : row.unsupported)
       })

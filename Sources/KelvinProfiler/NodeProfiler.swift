@@ -103,6 +103,7 @@ package struct NodeProfiler {
         measured.remarks.append("\(id) runs none of the nodes and was left out")
         continue
       }
+      measured.remarks += context.remarks(on: solution.placement, units: [device], precision: request.precision)
       do {
         let run = try DeviceMeasurement(
           device, solution, context, precision: request.precision, threads: request.threads, inputs: inputs,

@@ -90,9 +90,6 @@ package struct ModelContext: Sendable {
     if !plan.subject.graph.isEmpty, plan.subject.graph != graphKey.description {
       throw refuse("was made for other shapes or another version of Kelvin")
     }
-    if plan.subject.precision != request.precision.rawValue, !plan.subject.precision.isEmpty {
-      throw refuse("was made for precision \(plan.subject.precision), not \(request.precision.rawValue)")
-    }
     guard request.pins.isEmpty else {
       throw RuntimeError.invalidChoice("a plan places every node; take out the pins, or make a new plan with them")
     }
@@ -111,15 +108,43 @@ package struct ModelContext: Sendable {
         throw refuse("was made for \(device.id) '\(device.name)', which is '\(present.name)' here")
       }
     }
+    if !plan.subject.precision.isEmpty {
+      guard let precision = Precision(rawValue: plan.subject.precision) else {
+        throw refuse("was made for the precision '\(plan.subject.precision)', which this version of Kelvin lacks")
+      }
+      if let node = try node(tellingApart: precision, request.precision, placement: placement) {
+        throw refuse(
+          "was made for precision \(precision.rawValue), not \(request.precision.rawValue), and "
+            + "\(placement[node.name] ?? "") computes '\(node.name)' otherwise in each")
+      }
+    }
     var pinned = request
     pinned.pins = placement
     return try explain(pinned)
   }
 
-  /// What has changed since a plan was made that may make it slower than it was.
+  /// The first node that its device computes in one precision where `first` is asked for and in another where `second`
+  /// is; nil where the two come to the same.
+  ///
+  /// - Throws: `unknownDevice` or `deviceAbsent`.
+  package func node(
+    tellingApart first: Precision, _ second: Precision, placement: [String: String]
+  ) throws(RuntimeError) -> Node? {
+    guard first != second else { return nil }
+    for node in graph.nodes {
+      guard let id = placement[node.name] else { continue }
+      let device = try inventory.device(id)
+      let answers = [first, second].map { device.effectivePrecision($0, of: node, in: graph) }
+      if answers[0] != answers[1] { return node }
+    }
+    return nil
+  }
+
+  /// What has changed on the devices of a plan since it was made that may make it slower than it was.
   package func remarks(on plan: Plan) -> [String] {
-    plan.subject.devices.compactMap { device in
-      guard let present = inventory.devices.first(where: { $0.info.id == device.id })?.info,
+    let used = Set(plan.placement.values)
+    return plan.subject.devices.filter { used.contains($0.id) }.compactMap { device in
+      guard let present = inventory.devices(named: [device.id]).first?.info,
         present.driver != device.driver || present.version != device.version
       else { return nil }
       return "the plan was made with driver \(device.driver) \(device.version) of \(device.id), which is now "
@@ -139,12 +164,11 @@ package struct ModelContext: Sendable {
       threads: threads, isDeterministic: isDeterministic,
       storage: { device in
         let id = device.info.id
-        let precision = device.effectivePrecision(precision)
         guard let cache else {
-          let name = ContentKey([key.description, function, precision.rawValue, id]).description
+          let name = ContentKey([key.description, function, id]).description
           return (stores.store(name) { MemoryPackedWeights() }, NoBlobCache())
         }
-        let weights = cache.weights(key, function: function, device: device.info, precision: precision)
+        let weights = cache.weights(key, function: function, device: device.info)
         cached[id] = weights
         return (weights, cache.blobs(device.info))
       }, observer: observer)

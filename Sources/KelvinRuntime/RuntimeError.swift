@@ -6,8 +6,8 @@ package enum RuntimeError: Error, Sendable, CustomStringConvertible {
   case unknownDevice(String, available: [String])
   /// A device was named that is known but absent.
   case deviceAbsent(String, reason: String)
-  /// Nodes that none of the allowed devices runs.
-  case unplaceable([UnplaceableNode], strict: Bool)
+  /// Nodes that none of the allowed devices runs, and what would help; empty where nothing would.
+  case unplaceable([UnplaceableNode], remedy: String)
   /// A pin or exclusion that does not fit the model or the machine.
   case invalidChoice(String)
   /// A plan that does not fit the model or the machine.
@@ -29,8 +29,7 @@ package enum RuntimeError: Error, Sendable, CustomStringConvertible {
     case .unknownDevice(let id, let available):
       "no device is called '\(id)'; there are \(available.joined(separator: ", ")) ('kelvin devices' shows them)"
     case .deviceAbsent(let id, let reason): "device '\(id)' is absent: \(reason)"
-    case .unplaceable(let nodes, let strict):
-      Self.describe(nodes) + (strict ? "; without --strict another device would help out" : "")
+    case .unplaceable(let nodes, let remedy): Self.describe(nodes) + (remedy.isEmpty ? "" : "; \(remedy)")
     case .invalidChoice(let reason), .invalidPlan(let reason): reason
     case .invalidInput(let name, let reason): "input '\(name)': \(reason)"
     case .cancelled: "cancelled"

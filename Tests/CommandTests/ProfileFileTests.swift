@@ -96,7 +96,7 @@ import Testing
   @Test(arguments: [
     ("0.004", "-0.004", "seconds"), ("12e9", "0", "bytesPerSecond"), ("\"big 4t\": {", "\"other\": {", "key"),
     ("\"outputs\": [\"z\"]", "\"outputs\": [\"q\"]", "q"), ("\"inputs\": [\"y\"]", "\"inputs\": [\"z\"]", ""),
-    ("\"kind\": \"cpu\"", "\"kind\": \"discrete GPU\"", "CPU"), ("\"version\": 2", "\"version\": 9", "version 9"),
+    ("\"kind\": \"cpu\"", "\"kind\": \"discrete GPU\"", "CPU"), ("\"version\": 3", "\"version\": 9", "version 9"),
     ("kelvin-profile", "recipe", "recipe"), ("\"bytes\": 4000", "\"bytes\": -1", "bytes"),
     ("\"latency\": 0.00002", "\"latency\": 1e300", ""),
   ])

@@ -56,6 +56,19 @@ struct BenchmarkRunnerTests {
     #expect(!result.report(generated: "now").configurations.contains { $0.isRecommended })
   }
 
+  @Test func nodesThatRunOutsideTheUnitsAreNoted() throws {
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 },
+        TimedDevice("gpu:0", kind: .discreteGPU, clock: clock, refuses: { $0.name == "layer 2" }) { _ in 1e-3 },
+      ])
+    let notes = try bench(context, oneShot, units: ["cpu", "gpu:0"]).notes
+    let elsewhere = "gpu:0: 1 of 3 nodes runs on cpu, not on gpu:0: 1 \(Unary.name) (it refuses layer 2)"
+    #expect(notes.count { $0.hasPrefix(elsewhere) } == 1, "\(notes)")
+    #expect(notes.count { $0.contains("not on") } == 1)
+  }
+
   @Test func outputsAreComparedWithTheReference() throws {
     let result = try bench(try context(cpu: 1e-3, gpu: 1e-3), oneShot, units: ["cpu"])
     let agreement = try #require(result.configurations[0].agreement)

@@ -24,10 +24,10 @@ import Testing
     #expect(support == .unsupported("weights that are not constant"))
   }
 
-  @Test func distinguishesNoPrecisionThatItComputesAlike() {
+  @Test func answersOnePrecisionToAllThatItComputesAlike() throws {
+    let (graph, _) = try fused(weightIsConstant: true)
     let device = ReferenceDevice()
-    #expect(Set(Precision.allCases.map(device.effectivePrecision)) == [.automatic, .full])
-    #expect(device.effectivePrecision(.full) == .full)
+    #expect(Precision.allCases.allSatisfy { device.effectivePrecision($0, of: graph.nodes[0], in: graph) == .full })
   }
 
   /// A product followed by an activation, as one node.

@@ -41,8 +41,8 @@ struct MeasuredProfileTests {
     let text = String(decoding: try profile.json(), as: UTF8.self)
     let extended = text.replacing("\"kelvinVersion\"", with: "\"added\" : {\"a\": [1]}, \"kelvinVersion\"")
     #expect(try MeasuredProfile(json: Array(extended.utf8), document: "p") == profile)
-    let newer = text.replacing("\"version\" : 2,", with: "\"version\" : 3,")
-    #expect(throws: MeasurementError.unsupportedVersion(document: "p", supported: 2, got: 3)) {
+    let newer = text.replacing("\"version\" : 3,", with: "\"version\" : 4,")
+    #expect(throws: MeasurementError.unsupportedVersion(document: "p", supported: 3, got: 4)) {
       try MeasuredProfile(json: Array(newer.utf8), document: "p")
     }
     let foreign = text.replacing("\"kelvin-profile\"", with: "\"recipe\"")

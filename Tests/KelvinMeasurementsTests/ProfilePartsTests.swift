@@ -1,7 +1,7 @@
 import KelvinMeasurements
 import Testing
 
-/// The parts that version 2 of the document added: all optional, all checked.
+/// The parts that later versions of the document added: all optional, all checked.
 @Suite struct ProfilePartsTests {
   private static let first = #"""
     {"format": "kelvin-profile", "version": 1, "kelvinVersion": "1.0",
@@ -29,15 +29,15 @@ import Testing
       profile.devices[1].power = DevicePower(idleWatts: 5, busyWatts: 50, source: "board power")
       profile.devices[1].memory = 1 << 30
       profile.corun = [CorunFactor(a: "cpu", b: "vulkan:0", factor: 1.5, samples: 3)]
-      profile.work = ["relu automatic 2t": NodeWork(op: "unary", operations: 10, bytes: 80)]
-      profile.nodes["relu automatic 2t"]?["cpu"]?.cold = 0.7
-      profile.nodes["relu automatic 2t"]?["cpu"]?.compile = 0.1
+      profile.work = ["relu full 2t": NodeWork(op: "unary", operations: 10, bytes: 80)]
+      profile.nodes["relu full 2t"]?["cpu"]?.cold = 0.7
+      profile.nodes["relu full 2t"]?["cpu"]?.compile = 0.1
       profile.transfers[0].watts = 3
       profile.models["m"] = ProfiledModel(
         name: "m.onnx", function: "main", precision: "automatic", threads: 2,
         inputs: [.init(value: "x", bytes: 40)], outputs: ["y"],
         nodes: [
-          .init(name: "r", key: "relu automatic 2t", inputs: ["x"], outputs: [.init(value: "y", bytes: 40)])
+          .init(name: "r", key: "relu full 2t", inputs: ["x"], outputs: [.init(value: "y", bytes: 40)])
         ])
       return profile
     }
@@ -46,16 +46,41 @@ import Testing
   @Test func aDocumentOfTheFirstVersionIsRead() throws {
     let profile = try read(Self.first)
     #expect(profile.label == .measured && !profile.isPartial && profile.models.isEmpty && profile.corun.isEmpty)
-    #expect(profile.cost(node: "relu automatic 2t", device: "cpu")?.samples == 3)
+    #expect(profile.cost(node: "relu full 2t", device: "cpu")?.samples == 3)
     #expect(profile.devices[0].power == nil)
     #expect(profile.threads == 2)
+  }
+
+  @Test func keysOfEarlierVersionsHoldForWhatEveryDeviceComputedIn() throws {
+    var profile = try read(
+      Self.first.replacing(#""version": 1"#, with: #""version": 2"#).replacing(
+        #""nodes": {"#,
+        with: #"""
+          "work": {"relu low 2t": {"op": "unary", "operations": 1, "bytes": 8}},
+          "models": {"m": {"name": "m", "function": "main", "precision": "low", "threads": 2, "inputs": [], "outputs": [],
+           "nodes": [{"name": "r", "key": "relu low 2t", "inputs": [], "outputs": []},
+            {"name": "hand", "key": "by hand 2t", "inputs": [], "outputs": [], "unsupported": {"cpu": "no"}}]}},
+          "nodes": {"relu high 2t": {"cpu": {"seconds": 0.7, "samples": 9}, "vulkan:0": {"seconds": 0.2}},
+           "relu low 2t": {"cpu": {"seconds": 0.9, "samples": 50, "isNoisy": true}},
+           "by hand 2t": {"cpu": {"seconds": 3}},
+          """#))
+    #expect(Set(profile.nodes.keys) == ["relu full 2t", "by hand 2t"])
+    // The certain one with most samples is kept.
+    #expect(profile.cost(node: "relu full 2t", device: "cpu")?.seconds == 0.7)
+    #expect(profile.cost(node: "relu full 2t", device: "vulkan:0")?.seconds == 0.2)
+    #expect(profile.work["relu full 2t"]?.bytes == 8)
+    #expect(profile.models["m"]?.nodes.map(\.key) == ["relu full 2t", "by hand 2t"])
+    // What this version writes under another precision was computed in it.
+    profile.nodes["relu low 2t"] = profile.nodes["relu full 2t"]
+    let read = try MeasuredProfile(json: try profile.json(), document: "p")
+    #expect(Set(read.nodes.keys) == ["relu full 2t", "relu low 2t", "by hand 2t"])
   }
 
   @Test func everyPartSurvivesWritingAndReading() throws {
     let profile = try full
     let copy = try MeasuredProfile(json: try profile.json(), document: "p")
     #expect(copy == profile)
-    let start = try #require(copy.cost(node: "relu automatic 2t", device: "cpu")?.startSeconds)
+    let start = try #require(copy.cost(node: "relu full 2t", device: "cpu")?.startSeconds)
     #expect(abs(start - 0.3) < 1e-12)
     #expect(copy.corun("vulkan:0", "cpu")?.overlaps == true)
   }
@@ -65,7 +90,7 @@ import Testing
       #""samples": 3, "source": "host clock", "isNoisy": false,"#, with: ""
     ).replacing(
       #""interval": {"lower": 0.4, "upper": 0.6, "confidence": 0.75}"#, with: #""joules": 2"#)
-    let cost = try #require(try read(text).cost(node: "relu automatic 2t", device: "cpu"))
+    let cost = try #require(try read(text).cost(node: "relu full 2t", device: "cpu"))
     #expect(cost.seconds == 0.5 && cost.source == .stated && cost.samples == 1 && cost.joules == 2)
     #expect(cost.interval.contains(0.5) && !cost.isNoisy)
   }
@@ -81,9 +106,9 @@ import Testing
     try rejects("devices.vulkan:0.power.idleWatts") { $0.devices[1].power?.idleWatts = -1 }
     try rejects("devices.vulkan:0.power.busyWatts") { $0.devices[1].power?.busyWatts = 1 }
     try rejects("devices.vulkan:0.memory") { $0.devices[1].memory = -1 }
-    try rejects("nodes.relu automatic 2t.cpu.cold") { $0.nodes["relu automatic 2t"]?["cpu"]?.cold = -1 }
-    try rejects("nodes.relu automatic 2t.cpu.compile") { $0.nodes["relu automatic 2t"]?["cpu"]?.compile = -1 }
-    try rejects("work.relu automatic 2t.bytes") { $0.work["relu automatic 2t"]?.bytes = -1 }
+    try rejects("nodes.relu full 2t.cpu.cold") { $0.nodes["relu full 2t"]?["cpu"]?.cold = -1 }
+    try rejects("nodes.relu full 2t.cpu.compile") { $0.nodes["relu full 2t"]?["cpu"]?.compile = -1 }
+    try rejects("work.relu full 2t.bytes") { $0.work["relu full 2t"]?.bytes = -1 }
     try rejects("transfers.cpu→vulkan:0.watts") { $0.transfers[0].watts = -1 }
     try rejects("corun.cpu+vulkan:0") { $0.corun[0].factor = 0 }
     try rejects("corun.cpu+nobody") { $0.corun[0].b = "nobody" }

@@ -17,7 +17,7 @@ import Testing
   }
 
   private func weights(_ cache: CompiledCache) -> CachedWeights {
-    cache.weights(ContentKey(["model"]), function: "main", device: info, precision: .full)
+    cache.weights(ContentKey(["model"]), function: "main", device: info)
   }
 
   /// The files below a folder of the cache, by their paths in the cache.
@@ -171,7 +171,7 @@ import Testing
     let cache = cache()
     let first = weights(cache)
     #expect(weights(cache) === first)
-    #expect(cache.weights(ContentKey(["model"]), function: "main", device: info, precision: .automatic) !== first)
+    #expect(cache.weights(ContentKey(["model"]), function: "other", device: info) !== first)
     let registry = WeightRegistry<MemoryPackedWeights>()
     weak let gone = registry.store("a") { MemoryPackedWeights() }
     #expect(gone == nil)

@@ -20,17 +20,17 @@ import Testing
     for index in 1...count {
       let operations = Double(index) * 1e6
       let seconds = 5e-6 + operations * 1e-12
-      profile.nodes["n\(index) automatic 2t"] = [
+      profile.nodes["n\(index) full 2t"] = [
         device.id: NodeCost(
           seconds: seconds, interval: .init(lower: seconds, upper: seconds, confidence: 1), samples: 9,
           source: .hostClock)
       ]
-      profile.work["n\(index) automatic 2t"] = NodeWork(op: "convolution", operations: operations, bytes: 1)
+      profile.work["n\(index) full 2t"] = NodeWork(op: "convolution", operations: operations, bytes: 1)
     }
     return profile
   }
 
-  private func estimate(_ sheet: CostSheet, _ key: String = "unknown automatic 2t") -> CostSheet.Cost {
+  private func estimate(_ sheet: CostSheet, _ key: String = "unknown full 2t") -> CostSheet.Cost {
     sheet.cost(key: key, on: card, threads: 2, work: NodeWork(op: "convolution", operations: 1e9, bytes: 1))
   }
 
@@ -41,7 +41,7 @@ import Testing
     #expect(estimate(own).source == .estimated)
     let error = try #require(own.basis(of: card, threads: 2).leaveOneOutError)
     #expect(error < 0.01)
-    #expect(estimate(own, "n3 automatic 2t").source == .measured)
+    #expect(estimate(own, "n3 full 2t").source == .measured)
   }
 
   @Test func aShippedProfileOfTheClassStandsInForAGuess() throws {
@@ -53,8 +53,8 @@ import Testing
     let basis = sheet.basis(of: card, threads: 2)
     #expect(basis.kind == .shipped && basis.text.contains("'pipe'") && basis.samples == 20)
     #expect(abs(estimate(sheet).seconds / (5e-6 + 1e-3) - 1) < 0.01)
-    #expect(estimate(sheet, "n3 automatic 2t").source == .estimated)
-    #expect(abs(estimate(sheet, "n3 automatic 2t").seconds - 8e-6) < 1e-12)
+    #expect(estimate(sheet, "n3 full 2t").source == .estimated)
+    #expect(abs(estimate(sheet, "n3 full 2t").seconds - 8e-6) < 1e-12)
   }
 
   @Test func otherClassesSamplesAndOtherArchitecturesDoNot() throws {

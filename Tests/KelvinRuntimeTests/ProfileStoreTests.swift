@@ -18,7 +18,7 @@ import Testing
     MeasuredProfile(
       kelvinVersion: "1", machine: here, devices: [device.identity],
       nodes: [
-        "relu automatic 1t": [
+        "relu full 1t": [
           device.id: NodeCost(
             seconds: seconds, interval: .init(lower: seconds, upper: seconds, confidence: 1), samples: 9,
             source: .hostClock, isNoisy: noisy)
@@ -31,7 +31,7 @@ import Testing
   }
 
   private func seconds(_ loaded: (profile: MeasuredProfile?, remarks: [String]), _ id: String) -> Double? {
-    loaded.profile?.cost(node: "relu automatic 1t", device: id)?.seconds
+    loaded.profile?.cost(node: "relu full 1t", device: id)?.seconds
   }
 
   @Test func newMeasurementsAreLaidOverOldOnes() throws {

@@ -71,10 +71,10 @@ private final class PackingDevice: Device {
       costs: CostSheet(), stores: stores)
   }
 
-  private func compile(_ context: ModelContext) throws -> CompiledModel {
+  private func compile(_ context: ModelContext, precision: Precision = .full) throws -> CompiledModel {
     let pins = Dictionary(uniqueKeysWithValues: context.graph.nodes.map { ($0.name, "packing") })
     let request = PlanRequest(units: .devices(["packing", "reference"]), pins: pins)
-    return try context.compile(try context.explain(request).solution, precision: .full, threads: 1)
+    return try context.compile(try context.explain(request).solution, precision: precision, threads: 1)
   }
 
   private func storedWeight() throws -> Bytes {
@@ -109,6 +109,18 @@ private final class PackingDevice: Device {
     withExtendedLifetime(models) {
       #expect(device.stores.count == 3 && Set(device.stores).count == 1)
       #expect(device.filled.count == 2)
+    }
+  }
+
+  @Test(arguments: [true, false]) func everyPrecisionFindsTheFormsPackedForAnother(isCached: Bool) throws {
+    let file = try storedWeight()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let device = PackingDevice()
+    let context = context(try graph(size: 2, file), on: device, isCached ? cache() : nil)
+    let models = try Precision.allCases.map { try compile(context, precision: $0) }
+    withExtendedLifetime(models) {
+      #expect(device.stores.count == Precision.allCases.count && Set(device.stores).count == 1)
+      #expect(device.filled.sorted() == ["factor", "stored"])
     }
   }
 

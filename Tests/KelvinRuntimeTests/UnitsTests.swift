@@ -47,7 +47,7 @@ import Testing
     var profile = MeasuredProfile(kelvinVersion: "1", machine: MachineDescription(SystemFiles()))
     profile.devices = inventory.devices.map(\.info.identity)
     for node in graph.nodes {
-      let key = CostSheet.key(node, in: graph, precision: .automatic, threads: 1)
+      let key = CostSheet.key(node, in: graph, computedIn: .full, threads: 1)
       for (id, seconds) in [("vulkan:0", 2e-6), ("opencl:0", 1e-6)] {
         let interval = ConfidenceInterval(lower: seconds, upper: seconds, confidence: 0.95)
         profile.nodes[key, default: [:]][id] = NodeCost(

@@ -31,25 +31,25 @@ import Testing
           memory: 1 << 30),
       ],
       nodes: [
-        "a automatic 4t": ["cpu": cost(1e-3), "vulkan:0": cost(1e-4)],
-        "b automatic 4t": ["cpu": cost(2e-3), "vulkan:0": cost(1e-4)],
-        "c automatic 4t": ["cpu": cost(1e-5)],
+        "a full 4t": ["cpu": cost(1e-3), "vulkan:0": cost(1e-4)],
+        "b full 4t": ["cpu": cost(2e-3), "vulkan:0": cost(1e-4)],
+        "c full 4t": ["cpu": cost(1e-5)],
       ],
       transfers: [link("cpu", "vulkan:0"), link("vulkan:0", "cpu")],
       work: [
-        "a automatic 4t": .init(op: "convolution", operations: 1e6, bytes: 1e4),
-        "b automatic 4t": .init(op: "convolution", operations: 2e6, bytes: 1e4),
-        "c automatic 4t": .init(op: "top_k", operations: 1e3, bytes: 1e3),
+        "a full 4t": .init(op: "convolution", operations: 1e6, bytes: 1e4),
+        "b full 4t": .init(op: "convolution", operations: 2e6, bytes: 1e4),
+        "c full 4t": .init(op: "top_k", operations: 1e3, bytes: 1e3),
       ],
       models: [
         "key": ProfiledModel(
           name: "small.onnx", function: "main", precision: "automatic", threads: 4,
           inputs: [.init(value: "x", bytes: 1000)], outputs: ["z"],
           nodes: [
-            .init(name: "first", key: "a automatic 4t", inputs: ["x"], outputs: [.init(value: "u", bytes: 1000)]),
-            .init(name: "second", key: "b automatic 4t", inputs: ["u"], outputs: [.init(value: "v", bytes: 1000)]),
+            .init(name: "first", key: "a full 4t", inputs: ["x"], outputs: [.init(value: "u", bytes: 1000)]),
+            .init(name: "second", key: "b full 4t", inputs: ["u"], outputs: [.init(value: "v", bytes: 1000)]),
             .init(
-              name: "third", key: "c automatic 4t", inputs: ["v"], outputs: [.init(value: "z", bytes: 10)],
+              name: "third", key: "c full 4t", inputs: ["v"], outputs: [.init(value: "z", bytes: 10)],
               unsupported: ["vulkan:0": "dynamic output"]),
           ])
       ])
@@ -139,8 +139,8 @@ import Testing
   @Test func startsAndEnergiesReachTheProblem() throws {
     var measured = profile()
     measured.devices[1].power = DevicePower(idleWatts: 10, busyWatts: 110, source: "test")
-    measured.nodes["a automatic 4t"]?["vulkan:0"]?.compile = 0.02
-    measured.nodes["a automatic 4t"]?["vulkan:0"]?.cold = 3e-4
+    measured.nodes["a full 4t"]?["vulkan:0"]?.compile = 0.02
+    measured.nodes["a full 4t"]?["vulkan:0"]?.cold = 3e-4
     measured.startup = ["key": ["vulkan:0": StartupCost(load: 0.5, compile: 0.1, firstRun: 0.01)]]
     measured.transfers[0].watts = 7
     let problem = try ProfilePlanner(CostSheet(measured), model: nil).problem(PlanRequest(goal: .oneShot, runs: 3))

@@ -22,8 +22,7 @@ import Testing
     let standard = try first.compile(first.explain())
     let device = try deviceInventory.device("cpu")
     let store = try #require(first.context.cache).weights(
-      first.context.key, function: first.functionName, device: device.info,
-      precision: device.effectivePrecision(.full))
+      first.context.key, function: first.functionName, device: device.info)
     let packed = store.packedCount
     #expect(packed > 3)
     for shape: Shape in [[2, 3, 20, 48], [7, 3, 16, 16]] {

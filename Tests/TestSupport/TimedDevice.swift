@@ -26,11 +26,13 @@ package final class TimedDevice: Device {
   /// Whether the next submission fails, as on a card that is gone.
   package let fails: @Sendable () -> Bool
   private let refuses: @Sendable (Node) -> Bool
+  /// Whether it has kernels of less than float32 for every node.
+  private let hasLowPrecision: Bool
   private let reference = ReferenceDevice()
 
   package init(
     _ id: String, kind: DeviceInfo.Kind, clock: VirtualClock, overhead: Double = 0,
-    refuses: @escaping @Sendable (Node) -> Bool = { _ in false },
+    refuses: @escaping @Sendable (Node) -> Bool = { _ in false }, hasLowPrecision: Bool = false,
     fails: @escaping @Sendable () -> Bool = { false }, seconds: @escaping @Sendable (Node) -> Double
   ) {
     info = DeviceInfo(
@@ -39,12 +41,17 @@ package final class TimedDevice: Device {
     self.clock = clock
     self.overhead = overhead
     self.refuses = refuses
+    self.hasLowPrecision = hasLowPrecision
     self.fails = fails
     self.seconds = seconds
   }
 
   package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
     refuses(node) ? .unsupported("it refuses \(node.name)") : .supported
+  }
+
+  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
+    hasLowPrecision && precision == .low ? .low : .full
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {

@@ -99,6 +99,10 @@ public struct Benchmark: Hashable, Sendable {
     var shared = first
     shared.plan = nil
     shared.pins = [:]
+    let every = configurations.map(\.configuration.computeUnits.selection)
+    if case .devices(let ids) = try ModelError.wrapping({ try UnitsSelection.union(every, in: deviceInventory) }) {
+      shared.computeUnits = .devices(ids)
+    }
     let subject = try MeasuredSubject(url, shared, input)
     var compared: [BenchmarkConfiguration] = []
     for candidate in configurations {

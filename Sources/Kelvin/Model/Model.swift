@@ -24,7 +24,8 @@ public final class Model: Sendable {
   public let configuration: ModelConfiguration
   /// Which device runs each operation, and why, for the model's usual input sizes.
   public let computePlan: ComputePlan
-  /// What the user should know once: a stale profile, a cache that could not be written.
+  /// What the user should know once: a stale profile, a cache that could not be written, operations that run outside
+  /// the units asked for.
   public let remarks: [String]
 
   /// The function that predictions call, with its features in the model's own terms.
@@ -65,7 +66,8 @@ public final class Model: Sendable {
     self.configuration = configuration
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)
     remarks =
-      loaded.remarks + (loaded.context.cache?.directory.complaint.map { ["nothing is kept between runs: \($0)"] } ?? [])
+      loaded.remarks + computePlan.remarks
+      + (loaded.context.cache?.directory.complaint.map { ["nothing is kept between runs: \($0)"] } ?? [])
   }
 
   /// Loads a model without blocking the calling task's thread. Cancelling the task ends the loading.

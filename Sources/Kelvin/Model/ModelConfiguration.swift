@@ -17,7 +17,7 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var functionName: String?
   /// What is known of how the model will be used.
   public var optimizationHints = OptimizationHints()
-  /// How exactly the model is computed.
+  /// How exactly the model must be computed at least.
   public var precision: ComputePrecision = .automatic
   /// Threads the CPU may use; every core where nil.
   public var threadCount: Int?
@@ -42,14 +42,16 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var cacheDirectory: URL?
   /// Whether anything is kept between processes.
   public var usesCache = true
-  /// Whether choices by timing are forbidden, so that results repeat bit for bit.
+  /// Whether choices by timing are forbidden, so that results repeat bit for bit. For now nothing is chosen by timing,
+  /// whatever is said here.
   public var isDeterministic = false
 
   /// The default configuration: all units, a plan of our own, the user's cache.
   public init(computeUnits: ComputeUnits = .all) { self.computeUnits = computeUnits }
 }
 
-/// How exactly a model is computed.
+/// How exactly a model must be computed at least. For now every device computes in float32 whatever is asked for, so that
+/// all of these give the same numbers in the same time.
 public enum ComputePrecision: String, Hashable, Sendable {
   /// `full` where the model's activations are float32; where they are float16, at least as good as float16 arithmetic
   /// with float32 accumulation.

@@ -32,6 +32,8 @@ public struct ComputePlan: Sendable {
   public let modelStructure: ModelStructure
   /// Every layer that runs, in order.
   public let layers: [Layer]
+  /// A line for each device outside the units asked for that runs what none of the units can: how much, and why.
+  public let remarks: [String]
   /// The plan as its file has it.
   package let plan: Plan
   private let solution: PlanSolution
@@ -60,12 +62,14 @@ public struct ComputePlan: Sendable {
 
   init(_ loaded: LoadedModel, _ explanation: PlanExplanation) throws {
     let plan = try loaded.context.plan(explanation, loaded.options.request)
-    let devices = Dictionary(
-      uniqueKeysWithValues: loaded.context.inventory.devices.map { ($0.info.id, ComputeDevice($0.info)) })
+    let used = plan.nodes.flatMap { node in node.candidates.map(\.device) + [node.device] }
+    let infos = loaded.context.inventory.devices(named: used).map(\.info)
+    let devices = Dictionary(uniqueKeysWithValues: infos.map { ($0.id, ComputeDevice($0)) })
     modelStructure = ModelStructure(loaded.program.structure)
+    remarks = try loaded.remarks(on: explanation)
     self.plan = plan
     self.devices = devices
-    reportDevices = loaded.context.inventory.devices.map { ReportDevice($0.info) }
+    reportDevices = infos.map { ReportDevice($0) }
     format = loaded.program.source.format.rawValue
     solution = explanation.solution
     let pairs = plan.nodes.compactMap { node in Layer(node, devices).map { (node: node, layer: $0) } }
@@ -158,10 +162,9 @@ extension ComputePlan {
   /// A self-contained HTML page: the placement as a graph, what every layer costs on each device, and why it runs where
   /// it does.
   public func htmlReport() -> String {
-    let used = Set(plan.nodes.flatMap { node in node.candidates.map(\.device) + [node.device] })
     return HTMLReport.render(
       ReportInput(
-        plan: plan, solution: solution, format: format, devices: reportDevices.filter { used.contains($0.id) },
+        plan: plan, solution: solution, format: format, devices: reportDevices,
         machine: MachineDescription(SystemFiles()), kelvinVersion: kelvinVersion, generated: ReportDate.now()))
   }
 }

@@ -16,7 +16,7 @@ extension BenchmarkRunner {
     // Who failed is not compared; the others keep their places in the result.
     let able = contestants.indices.filter { contestants[$0].failure == nil }
     let rivals = able.map { contestants[$0] }
-    let plans = Self.planNumbers(rivals)
+    let plans = try planNumbers(rivals)
     let start = finding(.start, rivals.map { $0.starts.map(\.total) }, plans)
     let warm = finding(.warm, rivals.map { $0.warm.map { (try? LatencyStatistics($0).median) ?? 0 } }, plans)
     let load = sustainedFinding(rivals, plans)
@@ -34,7 +34,7 @@ extension BenchmarkRunner {
     }
     verdict.winner = verdict.winner.map { able[$0] }
     verdict.best = able.indices.contains(verdict.best) ? able[verdict.best] : 0
-    describe(contestants, labels, agreementRemark: agreementRemark, interruption: interruption)
+    try describe(contestants, labels, agreementRemark: agreementRemark, interruption: interruption)
     return BenchmarkResult(
       kelvinVersion: kelvinVersion, machine: machine, model: ReportModel(subject.context, format: subject.format),
       workload: workload, devices: reportDevices(contestants), configurations: results, verdict: verdict,
@@ -68,14 +68,15 @@ extension BenchmarkRunner {
     Finding(rounds, plans: plans, isDisturbed: logs[phase]?.isDisturbed ?? [])
   }
 
-  /// For each configuration the first one with the same placement, precision and threads.
-  private static func planNumbers(_ contestants: [Contestant]) -> [Int] {
-    contestants.indices.map { index in
+  /// For each configuration the first one that computes the same in the same places with as many threads.
+  private func planNumbers(_ contestants: [Contestant]) throws -> [Int] {
+    try contestants.indices.map { index in
       let (solution, request) = (contestants[index].explanation.solution, contestants[index].configuration.request)
-      return contestants.indices.first { other in
+      return try contestants.indices.first { other in
         let (theirs, asked) = (contestants[other].explanation.solution, contestants[other].configuration.request)
-        return theirs.placement == solution.placement && asked.precision == request.precision
-          && asked.threads == request.threads
+        guard theirs.placement == solution.placement, asked.threads == request.threads else { return false }
+        let context = subject.context
+        return try context.node(tellingApart: asked.precision, request.precision, placement: theirs.placement) == nil
       } ?? index
     }
   }
@@ -113,7 +114,7 @@ extension BenchmarkRunner {
 
   private func describe(
     _ contestants: [Contestant], _ labels: [String], agreementRemark: String, interruption: String?
-  ) {
+  ) throws {
     if let interruption {
       notes.insert("\(interruption): this report is of what had been measured by then", at: 0)
     }
@@ -123,8 +124,12 @@ extension BenchmarkRunner {
     if contestants.count > 1 {
       notes.append("configurations took turns, the order changing each time, and are compared round by round")
     }
-    for (index, first) in Self.planNumbers(contestants).enumerated() where first != index {
+    for (index, first) in try planNumbers(contestants).enumerated() where first != index {
       notes.append("\(labels[index]) and \(labels[first]) run the same plan: any difference between them is noise")
+    }
+    for (label, contestant) in zip(labels, contestants) {
+      let remarks = try subject.context.remarks(on: contestant.explanation, contestant.configuration.request)
+      notes += remarks.map { "\(label): \($0)" }
     }
     notes.append(
       subject.starter != nil
@@ -220,6 +225,6 @@ extension BenchmarkRunner {
           contestant.explanation.nodes.flatMap { $0.candidates.filter { $0.seconds != nil }.map(\.device) }
         }
     ).union([host])
-    return subject.context.inventory.devices.map(\.info).filter { used.contains($0.id) }.map { ReportDevice($0) }
+    return subject.context.inventory.devices(named: used).map { ReportDevice($0.info) }
   }
 }

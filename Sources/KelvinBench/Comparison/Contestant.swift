@@ -56,8 +56,7 @@ final class Contestant {
 
   /// The devices that run nodes, in the machine's order.
   var devices: [DeviceInfo] {
-    let used = Set(explanation.solution.placement.values)
-    return context.inventory.devices.map(\.info).filter { used.contains($0.id) }
+    context.inventory.devices(named: explanation.solution.placement.values).map(\.info)
   }
 
   /// By resource, the part of an inference in which the plan may keep it busy: all but the nodes of other resources.

@@ -70,7 +70,10 @@ package struct LoadedModel: Sendable {
     if sibling == nil, let last = options.lastPass { key = ContentKey([key.description, last]) }
     if let cache, options.profile == nil {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
-      let stored = store.load(devices: inventory.devices.map(\.info))
+      let planner = Planner(inventory: inventory, costs: CostSheet())
+      let (units, helpers) = try planner.devices(for: options.request)
+      let planned = options.plan.map { inventory.devices(named: $0.placement.values) } ?? []
+      let stored = store.load(devices: (units + helpers + planned).map(\.info))
       costs = try CostSheet(stored.profile).with(links: options.links, devices: inventory)
       remarks += stored.remarks.map { "measurements were set aside: \($0)" }
     }
@@ -92,6 +95,11 @@ package struct LoadedModel: Sendable {
     let request = request ?? options.request
     if let plan = options.plan { return try context.explain(adopting: plan, request) }
     return try context.explain(request)
+  }
+
+  /// What the user should know of a plan: which nodes run outside the units asked for, and why.
+  package func remarks(on explanation: PlanExplanation) throws(RuntimeError) -> [String] {
+    try context.remarks(on: explanation, options.request)
   }
 
   /// Compiles a plan.

@@ -26,7 +26,8 @@ package struct WhatIf: Sendable, Hashable, Encodable {
       reasons.append("the profile is a sample, of no machine there is")
     } else {
       let stale = profile.staleness(
-        kelvinVersion: kelvinVersion, machine: here, devices: inventory.devices.map(\.info.identity))
+        kelvinVersion: kelvinVersion, machine: here,
+        devices: inventory.devices(named: profile.devices.map(\.id)).map(\.info.identity))
       reasons += stale.map(\.description)
     }
     guard !reasons.isEmpty else { return nil }
@@ -63,7 +64,7 @@ struct PricedInventory {
     }
     let stale = profile.staleness(
       kelvinVersion: kelvinVersion, machine: MachineDescription(SystemFiles()),
-      devices: present.devices.map(\.info.identity))
+      devices: present.devices(named: profile.devices.map(\.id)).map(\.info.identity))
     costs = try CostSheet(profile.removing(stale)).with(links: options.links, devices: present)
     remarks = strange.reasons.map { "measurements of the profile were set aside: \($0)" }
   }

@@ -18,6 +18,7 @@ extension MeasuredProfile: Codable {
       startup: try part(.startup, [:]), work: try part(.work, [:]), corun: try part(.corun, []),
       models: try part(.models, [:]), label: try part(.label, .measured),
       note: try fields.decodeIfPresent(String.self, forKey: .note), isPartial: try part(.isPartial, false))
+    if try part(.version, Self.version) < 3 { nameByEffectivePrecision() }
   }
 
   package func encode(to encoder: any Encoder) throws {

@@ -1,7 +1,7 @@
 /// Measured costs of one machine, for any number of models: the only thing that flows back from running to planning.
 ///
-/// A node is known by its fingerprint (operator, attributes, shapes, precision), so identical layers share entries, in
-/// one model and across models. `docs/profile-format.md` describes the document.
+/// A node is known by its fingerprint (operator, attributes, shapes), the precision that the device computes it in and
+/// the number of threads, so identical layers share entries, in one model and across models. `docs/profile-format.md` describes the document.
 package struct MeasuredProfile: Sendable, Hashable {
   /// What the numbers are.
   package enum Label: String, Sendable, Hashable, Codable {
@@ -11,7 +11,7 @@ package struct MeasuredProfile: Sendable, Hashable {
   }
 
   package static let format = "kelvin-profile"
-  package static let version = 2
+  package static let version = 3
   /// Ten thousand nodes on ten devices stay below a quarter of this.
   package static let largestDocument = 128 << 20
 

@@ -27,27 +27,34 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
 
   package struct Node: Sendable, Hashable, Codable {
     package var name: String
-    /// Under which `MeasuredProfile.nodes` and `work` have it.
+    /// Under which `MeasuredProfile.nodes` and `work` have it, on every device that `keys` does not name.
     package var key: String
+    /// By device, the keys of those that compute the node in another precision.
+    package var keys: [String: String]?
     package var inputs: [String]
     package var outputs: [Value]
     /// By device, why it cannot run the node.
     package var unsupported: [String: String]?
 
     package init(
-      name: String, key: String, inputs: [String], outputs: [Value], unsupported: [String: String]? = nil
+      name: String, key: String, keys: [String: String]? = nil, inputs: [String], outputs: [Value],
+      unsupported: [String: String]? = nil
     ) {
       self.name = name
       self.key = key
+      self.keys = keys
       self.inputs = inputs
       self.outputs = outputs
       self.unsupported = unsupported
     }
+
+    package func key(on device: String) -> String { keys?[device] ?? key }
   }
 
   /// As the user named the model.
   package var name: String
   package var function: String
+  /// As it was asked for; the nodes' keys have what it came to.
   package var precision: String
   package var threads: Int
   /// The graph's fingerprint: a saved plan holds for it alone.

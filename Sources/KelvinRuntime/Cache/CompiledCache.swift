@@ -1,5 +1,4 @@
 package import KelvinDevices
-package import KelvinGraph
 
 /// The layout that packers write. Raise it whenever any device's packing or any name of a layout changes meaning, so
 /// that no build reads what another build packed differently.
@@ -18,9 +17,8 @@ package final class CompiledCache: Sendable {
   }
 
   /// The packed weights of one function of a model on one device: the same object as long as anybody holds it.
-  package func weights(_ model: ContentKey, function: String, device: DeviceInfo, precision: Precision) -> CachedWeights
-  {
-    let key = ContentKey([model.description, function, precision.rawValue] + environment(device))
+  package func weights(_ model: ContentKey, function: String, device: DeviceInfo) -> CachedWeights {
+    let key = ContentKey([model.description, function] + environment(device))
     let name = "models/\(model)/\(key).pack"
     return stores.store(name) { CachedWeights(directory, name) }
   }

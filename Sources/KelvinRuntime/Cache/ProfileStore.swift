@@ -16,6 +16,8 @@ package struct ProfileStore: Sendable {
 
   /// What was measured here and still holds, and why the rest does not. A file that cannot be read counts as empty,
   /// with that reason.
+  ///
+  /// - Parameter devices: those that matter; measurements of others are neither looked at nor taken out.
   package func load(devices: [DeviceInfo]) -> (profile: MeasuredProfile?, remarks: [String]) {
     guard let bytes = directory.read(Self.name) else { return (nil, []) }
     do throws(MeasurementError) {

@@ -47,9 +47,18 @@ package struct CostSheet: Sendable {
       shipped: shipped)
   }
 
-  /// The key under which a node's cost is stored: its work, precision and thread count, names left out.
-  package static func key(_ node: Node, in graph: Graph, precision: Precision, threads: Int) -> String {
+  /// The key under which a node's cost is stored: its work, the precision it is computed in and the thread count, names
+  /// left out.
+  package static func key(_ node: Node, in graph: Graph, computedIn precision: Precision, threads: Int) -> String {
     "\(node.fingerprint(in: graph)) \(precision.rawValue) \(threads)t"
+  }
+
+  /// The key of a node's cost on a device where `precision` is asked for.
+  package static func key(
+    _ node: Node, in graph: Graph, on device: any Device, asking precision: Precision, threads: Int
+  ) -> String {
+    let effective = device.effectivePrecision(precision, of: node, in: graph)
+    return key(node, in: graph, computedIn: effective, threads: threads)
   }
 
   /// What a node does, by which its cost is estimated.
@@ -68,11 +77,11 @@ package struct CostSheet: Sendable {
   }
 
   package func cost(
-    _ node: Node, in graph: Graph, on device: DeviceInfo, precision: Precision, threads: Int
+    _ node: Node, in graph: Graph, on device: any Device, asking precision: Precision, threads: Int
   ) -> Cost {
     cost(
-      key: Self.key(node, in: graph, precision: precision, threads: threads), on: device, threads: threads,
-      work: Self.work(node, in: graph))
+      key: Self.key(node, in: graph, on: device, asking: precision, threads: threads), on: device.info,
+      threads: threads, work: Self.work(node, in: graph))
   }
 
   /// - Parameter work: evaluated only where the node was not measured.

@@ -1,35 +1,50 @@
 package import KelvinDevices
 
-/// The devices of this machine.
+/// The devices of this machine. Asking for some opens no driver that they do not need.
 package struct DeviceInventory: Sendable {
-  package let listings: [DeviceListing]
+  private let families: [DeviceFamily]
 
-  package init(_ listings: [DeviceListing]) { self.listings = listings }
+  package init(_ families: [DeviceFamily]) { self.families = families }
 
-  package var devices: [any Device] { listings.compactMap(\.device) }
+  /// Devices that are known already.
+  package init(_ listings: [DeviceListing]) { self.init(listings.map { DeviceFamily($0) }) }
+
+  /// Everything there is or could be; opens every driver.
+  package var listings: [DeviceListing] { families.flatMap(\.listings) }
+
+  /// Every device; opens every driver.
+  package var devices: [any Device] { families.flatMap(\.devices) }
+
+  /// The devices of drivers that have been opened.
+  package var openDevices: [any Device] { families.filter(\.isOpen).flatMap(\.devices) }
 
   /// - Throws: `unknownDevice` or `deviceAbsent`.
   package func device(_ id: String) throws(RuntimeError) -> any Device {
-    if let device = devices.first(where: { $0.info.id == id }) { return device }
-    let family = id.prefix { $0 != ":" }
-    if let missing = listings.first(where: { $0.device == nil && $0.info.id.hasPrefix(family) }) {
-      throw .deviceAbsent(id, reason: missing.reason)
-    }
+    let candidates = families.filter { $0.name == DeviceFamily.name(of: id) }.flatMap(\.listings)
+    if let device = candidates.first(where: { $0.device != nil && $0.info.id == id })?.device { return device }
+    if let missing = candidates.first(where: { $0.device == nil }) { throw .deviceAbsent(id, reason: missing.reason) }
     throw .unknownDevice(id, available: devices.map(\.info.id))
+  }
+
+  /// Those of the named devices that are here, in the machine's order.
+  package func devices(named ids: some Sequence<String>) -> [any Device] {
+    let ids = Set(ids)
+    let names = Set(ids.map(DeviceFamily.name(of:)))
+    return families.filter { names.contains($0.name) }.flatMap(\.devices).filter { ids.contains($0.info.id) }
   }
 
   /// The device whose memory is the host's.
   package var host: any Device {
-    guard
-      let host = devices.first(where: { $0.info.kind == .cpu }) ?? devices.first(where: { $0.info.kind == .reference })
-    else { preconditionFailure("an inventory has a CPU or the reference device") }
+    guard let host = hardware([.cpu]).first ?? reference else {
+      preconditionFailure("an inventory has a CPU or the reference device")
+    }
     return host
   }
 
-  package var reference: (any Device)? { devices.first { $0.info.kind == .reference } }
+  package var reference: (any Device)? { hardware([.reference]).first }
 
-  /// Devices that `accepts` takes.
-  func hardware(_ accepts: (DeviceInfo) -> Bool) -> [any Device] {
-    devices.filter { accepts($0.info) }
+  /// Devices of these kinds.
+  package func hardware(_ kinds: Set<DeviceInfo.Kind>) -> [any Device] {
+    families.filter { !$0.kinds.isDisjoint(with: kinds) }.flatMap(\.devices).filter { kinds.contains($0.info.kind) }
   }
 }

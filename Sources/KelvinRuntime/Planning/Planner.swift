@@ -73,22 +73,22 @@ package struct Planner: Sendable {
   }
 
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
-    let (units, helpers) = try devices(for: request)
+    let (units, others) = try devices(for: request)
+    var helpers = Helpers(others, host: inventory.host, request)
     let known = try request.units.devices(in: inventory)
     let flat = FlatGraph(graph, trips: request.trips)
     let graph = flat.graph
     let pins = try pins(flat, request)
-    let excluded = Set(request.exclusions)
     let rivals = rivals(among: units, graph, request)
     var nodes: [PlanningProblem.Node] = []
     var unplaceable: [RuntimeError.UnplaceableNode] = []
     for (index, node) in graph.nodes.enumerated() {
       var record = flat.record(index)
-      func consider(_ device: any Device) {
+      func consider(_ device: any Device, _ record: inout PlanningProblem.Node) {
         switch device.support(for: node, in: graph, precision: request.precision) {
         case .supported:
           record.set(
-            costs.cost(node, in: graph, on: device.info, precision: request.precision, threads: request.threads),
+            costs.cost(node, in: graph, on: device, asking: request.precision, threads: request.threads),
             on: device.info.id, times: flat.places[index].trips)
         case .unsupported(let reason): record.unsupported[device.info.id] = reason
         }
@@ -97,23 +97,11 @@ package struct Planner: Sendable {
         if let better = rivals[device.info.id], pins[node.name] != device.info.id {
           record.unsupported[device.info.id] = "the same card as \(better), which runs this model sooner"
         } else {
-          consider(device)
+          consider(device, &record)
         }
       }
       let pinned = pins[node.name]
-      for device in helpers {
-        // A pin names its device; otherwise the host, then the reference, serve nodes that none of the units runs.
-        let helps = device.info.isHost && record.seconds.isEmpty && !request.isStrict
-        if excluded.contains(device.info.id) {
-          record.unsupported[device.info.id] = "excluded"
-        } else if pinned == device.info.id || helps {
-          consider(device)
-        } else {
-          let isReference = device.info.kind == .reference
-          record.unsupported[device.info.id] =
-            isReference ? "serves only nodes that no other device runs" : "not among the units asked for"
-        }
-      }
+      helpers.serve(&record, pinned: pinned, consider: consider)
       if let pinned, record.seconds[pinned] == nil {
         throw RuntimeError.invalidChoice(
           "'\(node.name)' is pinned to \(pinned), which cannot run it: "
@@ -121,16 +109,14 @@ package struct Planner: Sendable {
       }
       if record.seconds.isEmpty {
         unplaceable.append(
-          .init(
-            name: node.name, op: node.op.name,
-            reasons: known.map { "\($0.info.id): \(record.unsupported[$0.info.id] ?? "excluded")" }))
+          .init(name: node.name, op: node.op.name, reasons: helpers.reasons(record, units: known)))
       }
       nodes.append(record)
     }
-    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, strict: request.isStrict) }
+    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, remedy: helpers.remedy) }
 
     let host = inventory.host
-    let used = (units + helpers).filter { device in
+    let used = (units + others).filter { device in
       device === host || rivals[device.info.id] != nil || nodes.contains { $0.seconds[device.info.id] != nil }
     }.map(\.info)
     nodes += flat.sourceRecords(on: used.map(\.id))
@@ -152,7 +138,7 @@ package struct Planner: Sendable {
           return
         }
         rank.seconds +=
-          costs.cost(node, in: graph, on: device.info, precision: request.precision, threads: request.threads).seconds
+          costs.cost(node, in: graph, on: device, asking: request.precision, threads: request.threads).seconds
       }
     }
     var rivals: [String: String] = [:]

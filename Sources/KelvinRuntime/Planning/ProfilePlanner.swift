@@ -45,8 +45,9 @@ package struct ProfilePlanner {
     var request = request
     request.threads = model.threads
     let planner = Planner(inventory: inventory, costs: costs)
-    let (units, helpers) = try planner.devices(for: request)
-    let excluded = Set(request.exclusions)
+    let (units, others) = try planner.devices(for: request)
+    var helpers = Helpers(others, host: inventory.host, request)
+    let asked = try request.units.devices(in: inventory)
     let known = Set(nodes.keys)
     if let stranger = request.pins.keys.sorted().first(where: { !known.contains($0) }) {
       throw RuntimeError.invalidChoice("no node is called '\(stranger)'; 'kelvin plan' lists the names")
@@ -58,27 +59,17 @@ package struct ProfilePlanner {
         id: node.name, inputs: node.inputs, outputs: node.outputs.map { .init(value: $0.value, bytes: $0.bytes) },
         seconds: [:])
       for device in units { consider(device, node, &record) }
-      for device in helpers {
-        let id = device.info.id
-        if excluded.contains(id) {
-          record.unsupported[id] = "excluded"
-        } else if request.pins[node.name] == id || (record.seconds.isEmpty && !request.isStrict) {
-          consider(device, node, &record)
-        } else {
-          record.unsupported[id] = "not among the units asked for"
-        }
-      }
+      helpers.serve(&record, pinned: request.pins[node.name]) { consider($0, node, &$1) }
       if record.seconds.isEmpty {
         unplaceable.append(
           .init(
-            name: node.name, op: operatorName(of: node.name),
-            reasons: record.unsupported.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }))
+            name: node.name, op: operatorName(of: node.name), reasons: helpers.reasons(record, units: asked)))
       }
       records.append(record)
     }
-    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, strict: request.isStrict) }
+    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, remedy: helpers.remedy) }
     let host = inventory.host.info
-    let used = (units + helpers).map(\.info).filter { info in
+    let used = (units + others).map(\.info).filter { info in
       info.id == host.id || records.contains { $0.seconds[info.id] != nil }
     }
     return try costs.problem(
@@ -92,8 +83,9 @@ package struct ProfilePlanner {
       record.unsupported[id] = reason
       return
     }
-    guard let work = profile.work[node.key] else {
-      if profile.nodes[node.key]?[id] != nil {
+    let key = node.key(on: id)
+    guard let work = profile.work[key] ?? profile.work[node.key] else {
+      if profile.nodes[key]?[id] != nil {
         record.set(cost(node, NodeWork(op: "", operations: 0, bytes: 0), device.info), on: id)
       } else {
         record.unsupported[id] = "the profile says neither what the node costs there nor what it does"
@@ -101,7 +93,7 @@ package struct ProfilePlanner {
       return
     }
     if let virtual = device as? VirtualDevice,
-      case .unsupported(let reason) = virtual.support(key: node.key, family: work.op)
+      case .unsupported(let reason) = virtual.support(key: key, family: work.op)
     {
       record.unsupported[id] = reason
     } else {
@@ -110,7 +102,7 @@ package struct ProfilePlanner {
   }
 
   private func cost(_ node: ProfiledModel.Node, _ work: NodeWork, _ device: DeviceInfo) -> CostSheet.Cost {
-    costs.cost(key: node.key, on: device, threads: model.threads, work: work)
+    costs.cost(key: node.key(on: device.id), on: device, threads: model.threads, work: work)
   }
 
   /// The plan as a document: it belongs to the profile's model and devices, and nowhere else.

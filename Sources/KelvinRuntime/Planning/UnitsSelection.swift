@@ -36,16 +36,28 @@ package enum UnitsSelection: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: `unknownDevice` or `deviceAbsent` for one that was named and cannot be had.
   package func devices(in inventory: DeviceInventory) throws(RuntimeError) -> [any Device] {
     switch self {
-    case .all: inventory.hardware { $0.kind == .cpu || $0.isGPU || $0.kind == .accelerator }
-    case .cpuOnly: inventory.hardware { $0.kind == .cpu }
-    case .cpuAndGPU: inventory.hardware { $0.kind == .cpu || $0.isGPU }
-    case .cpuAndNeuralEngine: inventory.hardware { $0.kind == .cpu || $0.kind == .accelerator }
+    case .all: inventory.hardware([.cpu, .integratedGPU, .discreteGPU, .accelerator])
+    case .cpuOnly: inventory.hardware([.cpu])
+    case .cpuAndGPU: inventory.hardware([.cpu, .integratedGPU, .discreteGPU])
+    case .cpuAndNeuralEngine: inventory.hardware([.cpu, .accelerator])
     case .devices(let ids): try named(ids, in: inventory)
     }
   }
 }
 
 extension UnitsSelection {
+  /// Every device that one of the selections allows; `all` where there are none.
+  ///
+  /// - Throws: `unknownDevice` or `deviceAbsent` for one that was named and cannot be had.
+  package static func union(
+    _ selections: [UnitsSelection], in inventory: DeviceInventory
+  ) throws(RuntimeError) -> UnitsSelection {
+    guard !selections.isEmpty else { return .all }
+    var ids: [String] = []
+    for selection in selections { ids += try selection.devices(in: inventory).map(\.info.id) }
+    return .devices(ids.uniqued)
+  }
+
   private func named(_ ids: [String], in inventory: DeviceInventory) throws(RuntimeError) -> [any Device] {
     guard !ids.isEmpty else {
       throw .invalidChoice("the list of devices is empty; name at least one, as 'kelvin devices' shows them")

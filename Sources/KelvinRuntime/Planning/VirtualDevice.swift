@@ -18,7 +18,7 @@ package final class VirtualDevice: Device {
     self.threads = threads
     let nodes = (costs.profile?.models.values.map { $0 } ?? []).flatMap(\.nodes)
     unsupported = Dictionary(
-      nodes.compactMap { node in node.unsupported?[identity.id].map { (node.key, $0) } }
+      nodes.compactMap { node in node.unsupported?[identity.id].map { (node.key(on: identity.id), $0) } }
     ) { first, _ in first }
   }
 
@@ -26,7 +26,7 @@ package final class VirtualDevice: Device {
   /// where operators of their family were measured.
   package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
     support(
-      key: CostSheet.key(node, in: graph, precision: precision, threads: threads),
+      key: CostSheet.key(node, in: graph, on: self, asking: precision, threads: threads),
       family: CostSheet.work(node, in: graph).op)
   }
 
@@ -37,6 +37,12 @@ package final class VirtualDevice: Device {
     let family = family()
     return families.contains(family)
       ? .supported : .unsupported("the profile has no \(family) measured on \(info.id) to estimate it by")
+  }
+
+  /// The precision asked for where the profile has the node measured in it, else `.full`.
+  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
+    let key = CostSheet.key(node, in: graph, computedIn: precision, threads: threads)
+    return costs.profile?.nodes[key]?[info.id] == nil ? .full : precision
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable { throw absent("compilation") }

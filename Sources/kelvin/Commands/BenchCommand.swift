@@ -127,9 +127,15 @@ struct BenchCommand: ParsableCommand {
       workload.coldStarts = min(workload.coldStarts, 1)
       workload.starts = min(workload.starts, 1)
     }
-    var loadOptions = try options.loadOptions(units: .all)
+    let selections = self.selections
+    var loadOptions = try options.loadOptions(units: try .union(selections, in: deviceInventory))
     let plan = loadOptions.plan
     loadOptions.plan = nil
+    if let plan, !selections.isEmpty {
+      // Its devices count too when stale measurements are set aside.
+      loadOptions.request.units = try .union(
+        selections + [.devices(plan.placement.values.sorted())], in: deviceInventory)
+    }
     let model = try MeasuredModel(
       model, options: loadOptions, given: inputs, pictures: pictures, seed: options.seed ?? 0)
     let subject = BenchmarkSubject(
@@ -143,7 +149,7 @@ struct BenchCommand: ParsableCommand {
     benchmarkOptions.cancellation = cancellation
     var result = try measuring("bench") { observe in
       let runner = try BenchmarkRunner(
-        subject, workload, configurations(model.options.request, plan), options: benchmarkOptions,
+        subject, workload, configurations(selections, model.options.request, plan), options: benchmarkOptions,
         kelvinVersion: kelvinVersion, envelope: machineEnvelope)
       return try runner.run(observe)
     }
@@ -244,12 +250,16 @@ struct BenchCommand: ParsableCommand {
     return shares
   }
 
-  private func configurations(_ request: PlanRequest, _ plan: Plan?) -> [BenchmarkConfiguration] {
-    var selections = units.unitsList
-    if selections.isEmpty, plan == nil {
-      let hardware = deviceInventory.devices.map(\.info).filter { $0.isGPU || $0.kind == .accelerator }
-      selections = [.cpuOnly] + hardware.map { .devices([$0.id]) } + (hardware.isEmpty ? [] : [.all])
-    }
+  /// What is compared: as asked for; without that, and without a plan, the CPU, each hardware device, and all together.
+  private var selections: [UnitsSelection] {
+    guard units.unitsList.isEmpty, options.planFile == nil else { return units.unitsList }
+    let hardware = deviceInventory.hardware([.integratedGPU, .discreteGPU, .accelerator]).map(\.info.id)
+    return [.cpuOnly] + hardware.map { .devices([$0]) } + (hardware.isEmpty ? [] : [.all])
+  }
+
+  private func configurations(
+    _ selections: [UnitsSelection], _ request: PlanRequest, _ plan: Plan?
+  ) -> [BenchmarkConfiguration] {
     var configurations = selections.map { selection in
       var request = request
       request.units = selection

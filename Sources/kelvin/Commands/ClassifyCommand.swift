@@ -53,7 +53,7 @@ struct ClassifyCommand: ParsableCommand {
     let loaded = try loadModel(model, try options.loadOptions(units: units.units))
     let classifier = try PictureClassifier(
       loaded, labels: try labels.map(LabelFile.read), normalization: pixels.normalization)
-    let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
+    let session = try loaded.compileWithProgress(try loaded.explainToRun()).makeSession()
 
     let progress = Progress("classifying")
     var results: [Result] = []

@@ -73,7 +73,7 @@ struct PlanCommand: ParsableCommand {
     if let report {
       let page = ReportInput(
         plan: plan, solution: explanation.solution, format: loaded.program.source.format.rawValue,
-        devices: loaded.context.inventory.devices.map { ReportDevice($0.info) },
+        devices: loaded.context.inventory.openDevices.map { ReportDevice($0.info) },
         machine: MachineDescription(SystemFiles()), kelvinVersion: kelvinVersion, generated: ReportDate.now(),
         notes: loaded.remarks)
       try OutputFile.write(Array(HTMLReport.render(page).utf8), to: report)

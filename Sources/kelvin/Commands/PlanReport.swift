@@ -81,7 +81,7 @@ struct PlanReport: Encodable {
     _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
   ) -> [DeviceDraw] {
     let taking = Set(plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil }.map(\.device))
-    return inventory.devices.map(\.info).filter { taking.contains($0.id) }.map {
+    return inventory.devices(named: taking).map(\.info).map {
       DeviceDraw(device: $0.id, power: costs.power(of: $0, threads: threads))
     }
   }
@@ -91,7 +91,7 @@ struct PlanReport: Encodable {
   ) -> [EstimateBasis] {
     let estimated = Set(
       plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil && $0.source != .measured }.map(\.device))
-    return inventory.devices.map(\.info).filter { estimated.contains($0.id) }.map {
+    return inventory.devices(named: estimated).map(\.info).map {
       costs.basis(of: $0, threads: threads)
     }
   }
@@ -293,10 +293,10 @@ struct PlanReport: Encodable {
     return table.text()
   }
 
-  /// Devices of this machine that the units leave out, the reference device apart.
+  /// Devices that the units leave out though their driver is open, the reference device apart.
   private var idleDevices: [String] {
     let asked = (try? request.units.devices(in: inventory)) ?? []
-    return inventory.devices.map(\.info).filter { info in
+    return inventory.openDevices.map(\.info).filter { info in
       info.kind != .reference && !asked.contains { $0.info.id == info.id }
         && !request.exclusions.contains(info.id)
     }.map(\.id)

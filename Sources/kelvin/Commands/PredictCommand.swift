@@ -58,7 +58,7 @@ struct PredictCommand: ParsableCommand {
     let loaded = try LoadedModel(program: program, options: options)
     loaded.remarks.forEach(Console.note)
     if let seed = self.options.seed { values = reader.completed(values, for: loaded.context.graph, seed: seed) }
-    let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
+    let session = try loaded.compileWithProgress(try loaded.explainToRun()).makeSession()
     try binding.write(values, to: session)
     let began = ContinuousClock.now
     try session.run()

@@ -69,8 +69,7 @@ struct ProfileCommand: ParsableCommand {
     guard let path = model else { return try mergeProfiles() }
     let cancellation = Cancellation()
     Interrupts.cancelling(cancellation)
-    let every = deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id)
-    let selection = units.unitsList.first ?? .devices(every)
+    let selection = units.unitsList.first ?? .devices(Self.everyDevice)
     let model = try MeasuredModel(
       path, options: try options.loadOptions(units: selection), given: inputs, pictures: pictures,
       seed: options.seed ?? 0)
@@ -99,6 +98,10 @@ struct ProfileCommand: ParsableCommand {
     if let trace { Console.note("the trace is in '\(trace)'; open it at ui.perfetto.dev") }
     if let report { Console.note("the page is '\(report)'") }
     if cancellation.isCancelled { throw SilentFailure(status: .interrupted) }
+  }
+
+  private static var everyDevice: [String] {
+    deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id)
   }
 
   private func mergeProfiles() throws {

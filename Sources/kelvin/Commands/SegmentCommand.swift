@@ -71,7 +71,7 @@ struct SegmentCommand: ParsableCommand {
     let loaded = try loadModel(model, try options.loadOptions(units: units.units))
     let segmenter = try PictureSegmenter(
       loaded, output: outputName, labels: try labels.map(LabelFile.read), normalization: pixels.normalization)
-    let session = try loaded.compileWithProgress(try loaded.explainWithProgress()).makeSession()
+    let session = try loaded.compileWithProgress(try loaded.explainToRun()).makeSession()
     try OutputFile.makeFolder(outputDir)
 
     let progress = Progress("segmenting")

@@ -30,7 +30,7 @@ struct StartCommand: ParsableCommand {
       throw InputError("units '\(request.units)' or precision '\(request.precision)' mean nothing")
     }
     let inventory = deviceInventory
-    _ = inventory.devices
+    _ = try units.devices(in: inventory)
     let devicesOpen = MonotonicClock.now()
     var options = LoadOptions()
     options.request = PlanRequest(

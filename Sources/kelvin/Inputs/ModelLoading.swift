@@ -31,6 +31,13 @@ extension LoadedModel {
     return try explainOrRefuse()
   }
 
+  /// The plan as it is about to be run: notes which nodes run outside the units asked for, and why.
+  func explainToRun() throws -> PlanExplanation {
+    let explanation = try explainWithProgress()
+    try remarks(on: explanation).forEach(Console.note)
+    return explanation
+  }
+
   /// Compiles a plan, with progress on a terminal.
   func compileWithProgress(_ explanation: PlanExplanation) throws -> CompiledModel {
     let progress = Progress("compiling")

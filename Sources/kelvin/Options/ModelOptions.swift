@@ -11,7 +11,12 @@ struct ModelOptions: ParsableArguments {
   @Flag(help: "Fail where a node cannot run on the units asked for, instead of letting another device help out.")
   var strict = false
 
-  @Option(help: ArgumentHelp("Numerics: automatic, full, high or low.", valueName: "precision"), transform: precision)
+  @Option(
+    help: ArgumentHelp(
+      """
+      The least exact numerics allowed: automatic, full, high or low. For now every device computes in float32 whatever \
+      is said here.
+      """, valueName: "precision"), transform: precision)
   var precision: Precision = .automatic
 
   @Option(help: ArgumentHelp("Threads of the CPU device. (default: all cores)", valueName: "n"), transform: threadCount)
@@ -55,7 +60,10 @@ struct ModelOptions: ParsableArguments {
   @Flag(help: "Keep nothing between runs.")
   var noCache = false
 
-  @Flag(help: "Choose no kernel by timing, so that results repeat bit for bit.")
+  @Flag(
+    help: """
+      Choose no kernel by timing, so that results repeat bit for bit. For now none is chosen so, with or without this.
+      """)
   var deterministic = false
 
   func validate() throws {

@@ -1,0 +1,59 @@
+package import KelvinDevices
+package import KelvinGraph
+package import KelvinPlanning
+
+extension ModelContext {
+  /// What the user should know of a plan: a line for each device outside the units asked for that runs nodes which none
+  /// of the units can.
+  package func remarks(on explanation: PlanExplanation, _ request: PlanRequest) throws(RuntimeError) -> [String] {
+    remarks(
+      on: explanation.solution.placement, units: try planner.devices(for: request).units, precision: request.precision)
+  }
+
+  /// - Parameter units: the devices that were asked for.
+  package func remarks(on placement: [String: String], units: [any Device], precision: Precision) -> [String] {
+    let host = inventory.host
+    var helpers = [host]
+    if let reference = inventory.reference, reference !== host { helpers.append(reference) }
+    return helpers.filter { helper in !units.contains { $0 === helper } }.compactMap { helper in
+      let asked = helper === host || units.contains { $0 === host } ? units : units + [host]
+      return remark(on: helper, for: asked, placement, precision)
+    }
+  }
+
+  private func remark(
+    on helper: any Device, for asked: [any Device], _ placement: [String: String], _ precision: Precision
+  ) -> String? {
+    struct Kind: Hashable {
+      var op: String
+      var reason: String
+    }
+    var kinds: [Kind: Int] = [:]
+    for node in graph.nodes where placement[node.name] == helper.info.id {
+      let answers = asked.map { (id: $0.info.id, support: $0.support(for: node, in: graph, precision: precision)) }
+      // A node that one of them could run was put here by the user or the user's plan.
+      guard !answers.contains(where: { $0.support.isSupported }) else { continue }
+      var reasons: [(id: String, reason: String)] = []
+      for (id, support) in answers {
+        if case .unsupported(let reason) = support { reasons.append((id, reason)) }
+      }
+      let isOne = Set(reasons.map(\.reason)).count == 1
+      let text = isOne ? reasons[0].reason : reasons.map { "\($0.id): \($0.reason)" }.joined(separator: "; ")
+      kinds[Kind(op: node.op.name, reason: text), default: 0] += 1
+    }
+    guard !kinds.isEmpty else { return nil }
+    let count = kinds.values.reduce(0, +)
+    let order = kinds.sorted { ($1.value, $0.key.op, $0.key.reason) < ($0.value, $1.key.op, $1.key.reason) }
+    var parts = order.prefix(3).map { kind, count in
+      "\(count) \(kind.op)" + (kind.reason.isEmpty ? "" : " (\(kind.reason))")
+    }
+    let rest = order.dropFirst(3).reduce(0) { $0 + $1.value }
+    if rest > 0 { parts.append("\(rest) \(rest == 1 ? "other" : "others")") }
+    let verb = count == 1 ? "runs" : "run"
+    let total = graph.nodes.count == 1 ? "1 node" : "\(graph.nodes.count) nodes"
+    let name = helper.info.kind == .reference ? "\(helper.info.id), in float64 and slowly" : helper.info.id
+    let others = asked.isEmpty ? "" : ", not on \(asked.map(\.info.id).joined(separator: " or "))"
+    return "\(count) of \(total) \(verb) on \(name)\(others): \(parts.joined(separator: ", "))"
+      + "; 'kelvin plan' lists them"
+  }
+}

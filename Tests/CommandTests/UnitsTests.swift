@@ -1,0 +1,60 @@
+import Testing
+
+/// What the command line does with the units it is given: what it opens for them, and what it says where they do not do.
+@Suite struct UnitsTests {
+  /// The names of libraries that the dynamic linker looked for while the tool ran.
+  private func libraries(_ arguments: [String]) -> Set<Substring> {
+    let folder = TemporaryFolder()
+    let result = Kelvin.run(
+      arguments, environment: ["LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": "\(folder.path)/loader"])
+    #expect(result.status == 0, "\(arguments): \(result)")
+    let names = TemporaryFolder.entries(folder.path) ?? []
+    let log = names.map { String(decoding: TemporaryFolder.read("\(folder.path)/\($0)"), as: UTF8.self) }.joined()
+    return Set(
+      log.split(separator: "\n").compactMap { line in
+        line.firstRange(of: "find library=").map { line[$0.upperBound...].prefix { !" [".contains($0) } }
+      })
+  }
+
+  @Test func theCPUAloneOpensNoDriver() {
+    let folder = TemporaryFolder()
+    let drivers: Set<Substring> = ["libvulkan.so.1", "libOpenCL.so.1", "libnvidia-ml.so.1"]
+    let input = ["--input", "image=\(Kelvin.image("0_0030.png"))", "--output-dir", "\(folder.path)/out"]
+    for arguments in [
+      ["predict", Kelvin.digits] + input + ["--units", "cpu", "--cache-dir", "\(folder.path)/cache"],
+      ["classify", Kelvin.digits, Kelvin.image("0_0030.png"), "--units", "cpu-only"],
+      ["plan", Kelvin.digits, "--units", "cpu"], ["inspect", Kelvin.digits], ["--help"],
+    ] {
+      let found = libraries(arguments)
+      #expect(found.contains("libc.so.6"), "the loader's log was not understood: \(found)")
+      #expect(found.isDisjoint(with: drivers), "\(arguments): \(found.intersection(drivers))")
+    }
+    #expect(libraries(["devices"]).isSuperset(of: drivers))
+  }
+
+  @Test func anExcludedCPUIsAnErrorWithTheRemedy() {
+    let folder = TemporaryFolder()
+    let image = Kelvin.image("0_0030.png")
+    let result = Kelvin.run([
+      "predict", Kelvin.digits, "--input", "image=\(image)", "--output-dir", "\(folder.path)/out", "--units", "cpu",
+      "--exclude", "cpu",
+    ])
+    #expect(result.status == 65, "\(result)")
+    #expect(result.errorLines.count == 1)
+    #expect(result.errors.contains("take back the exclusion of cpu"), "\(result)")
+    #expect(TemporaryFolder.entries("\(folder.path)/out") == nil, "something was written")
+  }
+
+  @Test(.enabled(if: PageTests.hasSoftwareDrivers, "needs a Vulkan and an OpenCL driver that compute on the CPU"))
+  func nodesThatRunElsewhereAreToldOnStandardError() {
+    let folder = TemporaryFolder()
+    let model = "\(Kelvin.root)/Tests/Vectors/Quantized/matmul_integer_uint8_int8.onnx"
+    let arguments = ["predict", model, "--seed", "0", "--output-dir", "\(folder.path)/out", "--units"]
+    let result = Kelvin.run(arguments + ["vulkan:0"])
+    #expect(result.status == 0, "\(result)")
+    let lines = result.errors.split(separator: "\n").filter { $0.contains("run") }
+    #expect(lines.count == 1, "\(result)")
+    #expect(lines.first?.contains("1 of 1 node runs on cpu, not on vulkan:0: 1 matmul_integer (") == true, "\(result)")
+    #expect(!Kelvin.run(arguments + ["cpu"]).errors.contains("runs on"))
+  }
+}

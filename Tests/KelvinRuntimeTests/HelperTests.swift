@@ -1,0 +1,86 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinNull
+import KelvinPlanning
+import KelvinReference
+import KelvinRuntime
+import Testing
+
+/// Which devices help out with what the units cannot run, and what is said of it.
+@Suite struct HelperTests {
+  private func device(_ id: String, _ kind: DeviceInfo.Kind, runs names: String) -> any Device {
+    NullDevice(
+      info: DeviceInfo(id: id, name: id, kind: kind, driver: "null", version: "1", memory: 1 << 30, resource: id),
+      supports: { node, _ in names.contains(node.name) ? .supported : .unsupported("\(id) lacks \(node.name)") })
+  }
+
+  /// a → b → c; the card runs a alone, the CPU what is said, the reference device everything.
+  private func context(cpuRuns names: String) throws -> ModelContext {
+    var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+    var value = try builder.input("x", TensorType(.float32, [4]))
+    for (index, name) in ["a", "b", "c"].enumerated() {
+      let origin = Origin(name: "layer \(name)", kind: "Test", index: index)
+      value = try builder.add(Unary(.relu), value, name: name, origin: origin)
+    }
+    builder.output(value)
+    let devices = [device("cpu", .cpu, runs: names), device("card", .discreteGPU, runs: "a"), ReferenceDevice()]
+    return ModelContext(
+      name: "m", key: ContentKey(["m"]), function: "main", graph: try builder.finish(),
+      inventory: DeviceInventory(devices.map { DeviceListing($0) }), cache: nil, costs: CostSheet())
+  }
+
+  private let card = PlanRequest(units: .devices(["card"]))
+
+  @Test func theCPUHelpsAndTheReferenceDeviceOnlyWhereItCannot() throws {
+    let context = try context(cpuRuns: "ab")
+    let explanation = try context.explain(card)
+    #expect(explanation.solution.placement == ["a": "card", "b": "cpu", "c": "reference"])
+    let op = Unary.name
+    #expect(
+      try context.remarks(on: explanation, card) == [
+        "1 of 3 nodes runs on cpu, not on card: 1 \(op) (card lacks b); 'kelvin plan' lists them",
+        "1 of 3 nodes runs on reference, in float64 and slowly, not on card or cpu: "
+          + "1 \(op) (card: card lacks c; cpu: cpu lacks c); 'kelvin plan' lists them",
+      ])
+  }
+
+  @Test func nodesOfOneKindAreCountedTogether() throws {
+    let context = try context(cpuRuns: "")
+    let request = PlanRequest(units: .all)
+    let remarks = try context.remarks(on: try context.explain(request), request)
+    #expect(remarks.count == 1, "\(remarks)")
+    #expect(
+      remarks.first?.hasPrefix("2 of 3 nodes run on reference, in float64 and slowly, not on cpu or card: ") == true)
+  }
+
+  @Test func thereIsNothingToSayOfUnitsThatRunEverythingAndOfNodesThatWerePutElsewhere() throws {
+    let context = try context(cpuRuns: "abc")
+    for request in [
+      PlanRequest(units: .all), PlanRequest(units: .cpuOnly),
+      PlanRequest(units: .devices(["cpu"]), pins: ["a": "card", "b": "reference"]),
+    ] {
+      #expect(try context.remarks(on: try context.explain(request), request) == [])
+    }
+  }
+
+  @Test(arguments: [UnitsSelection.all, .cpuOnly, .devices(["card"])])
+  func anExcludedCPUIsNotStoodInFor(units: UnitsSelection) throws {
+    let context = try context(cpuRuns: "abc")
+    let request = PlanRequest(units: units, exclusions: ["cpu"])
+    let error = try #require(throws: RuntimeError.self) { try context.explain(request) }
+    #expect(error.description.contains("'c'"), "\(error)")
+    #expect(error.description.contains("cpu: could run it, and is excluded"), "\(error)")
+    #expect(error.description.contains("take back the exclusion of cpu"), "\(error)")
+  }
+
+  @Test func withTheCPUExcludedTheReferenceDeviceServesWhatItCouldNotRunEither() throws {
+    let context = try context(cpuRuns: "")
+    let request = PlanRequest(units: .devices(["card"]), exclusions: ["cpu"])
+    let explanation = try context.explain(request)
+    #expect(explanation.solution.placement == ["a": "card", "b": "reference", "c": "reference"])
+    #expect(try context.remarks(on: explanation, request).count == 1)
+    let strict = PlanRequest(units: .devices(["card"]), isStrict: true, exclusions: ["cpu"])
+    let error = try #require(throws: RuntimeError.self) { try context.explain(strict) }
+    #expect(error.description.contains("--strict"), "\(error)")
+  }
+}
