@@ -25,6 +25,7 @@ if command -v docc > /dev/null && [ -e "$modules/KelvinVision.swiftmodule" ] \
 else
   echo "check: documentation not checked: build first (swift build -c release)" >&2
 fi
+python3 dev/generate-elementwise.py --check || complain "an element-wise function is not what its table says: run dev/generate-elementwise.py"
 check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
   if ! "$1" -c "import $2" > /dev/null 2>&1; then return; fi
   "$1" dev/generate-schemas.py --check "$3" || complain "Wire/Generated is not what $2 gives: run dev/generate-schemas.py $3"
