@@ -6,7 +6,7 @@
 #include "functions.glsl"
 #include "combine.glsl"
 
-layout(constant_id = 1) const uint FUNCTION = 0u;
+layout(constant_id = 1) const uint FUNCTION = BINARY_ADD;
 // 0 a whole tensor, 1 one block of four for each plane, 2 one element
 layout(constant_id = 2) const int LEFT = 0;
 layout(constant_id = 3) const int RIGHT = 0;

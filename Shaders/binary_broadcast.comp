@@ -5,7 +5,7 @@
 #include "functions.glsl"
 #include "combine.glsl"
 
-layout(constant_id = 1) const uint FUNCTION = 0u;
+layout(constant_id = 1) const uint FUNCTION = BINARY_ADD;
 
 layout(push_constant) uniform Parameters {
   int count;

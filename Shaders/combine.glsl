@@ -1,4 +1,4 @@
-// The functions of two elements, numbered as `Binary.Function` orders them. Needs functions.glsl.
+// The functions of two elements; the list is dev/elementwise/binary.toml. Needs functions.glsl.
 
 float power(float x, float y) {
   float p = exponential(y * logarithm(abs(x)));
@@ -43,18 +43,6 @@ float floorQuotient(float x, float y) {
   return q;
 }
 
-vec4 combine(uint function, vec4 x, vec4 y) {
-  switch (function) {
-  case 0u: return x + y;
-  case 1u: return x - y;
-  case 2u: return x * y;
-  case 3u: return x / y;
-  case 4u: return min(x, y);
-  case 5u: return max(x, y);
-  case 7u:
-    return vec4(floorQuotient(x.x, y.x), floorQuotient(x.y, y.y), floorQuotient(x.z, y.z), floorQuotient(x.w, y.w));
-  case 8u: return vec4(modulo(x.x, y.x), modulo(x.y, y.y), modulo(x.z, y.z), modulo(x.w, y.w));
-  case 9u: return vec4(remainder(x.x, y.x), remainder(x.y, y.y), remainder(x.z, y.z), remainder(x.w, y.w));
-  default: return vec4(power(x.x, y.x), power(x.y, y.y), power(x.z, y.z), power(x.w, y.w));
-  }
-}
+#define EACH(function) \
+  vec4(function(x.x, y.x), function(x.y, y.y), function(x.z, y.z), function(x.w, y.w))
+#include "Generated/binary.glsl"

@@ -2,12 +2,12 @@
 #extension GL_GOOGLE_include_directive : require
 // Two dense tensors compared element by element with broadcasting. The result is 1 or 0.
 #include "common.glsl"
+#include "Generated/numbers.glsl"
 #include "integers.glsl"
 #include "walk.glsl"
 
 layout(constant_id = 1) const int AXES = 1;
-// Numbered as `Compare.Function` orders them: equal, notEqual, less, lessOrEqual, greater, greaterOrEqual.
-layout(constant_id = 2) const int FUNCTION = 0;
+layout(constant_id = 2) const uint FUNCTION = COMPARE_EQUAL;
 layout(constant_id = 3) const int KIND = 4;
 
 layout(push_constant) uniform Parameters {
@@ -36,7 +36,10 @@ void main() {
     less = isLess(u, v, KIND);
     greater = isLess(v, u, KIND);
   }
-  bool result = FUNCTION == 0 ? equal : FUNCTION == 1 ? !equal : FUNCTION == 2 ? less : FUNCTION == 3 ? less || equal
-    : FUNCTION == 4 ? greater : greater || equal;
+  bool result = FUNCTION == COMPARE_EQUAL ? equal
+    : FUNCTION == COMPARE_NOT_EQUAL ? !equal
+    : FUNCTION == COMPARE_LESS ? less
+    : FUNCTION == COMPARE_LESS_OR_EQUAL ? less || equal
+    : FUNCTION == COMPARE_GREATER ? greater : greater || equal;
   z[index] = result ? 1u : 0u;
 }

@@ -11,7 +11,7 @@ layout(constant_id = 2) const int BLOCKS = 2;
 layout(constant_id = 3) const int PIXELS = 4;
 layout(constant_id = 4) const bool WINDOWED = true;
 layout(constant_id = 5) const bool RESIDUAL = false;
-layout(constant_id = 6) const uint ACTIVATION = 255u;
+layout(constant_id = 6) const uint ACTIVATION = UNARY_NONE;
 
 layout(push_constant) uniform Parameters {
   int inputBlocks;   // of the whole input

@@ -5,7 +5,7 @@
 #include "functions.glsl"
 
 layout(constant_id = 1) const bool RESIDUAL = false;
-layout(constant_id = 2) const uint ACTIVATION = 255u;
+layout(constant_id = 2) const uint ACTIVATION = UNARY_NONE;
 
 layout(push_constant) uniform Parameters {
   int count;

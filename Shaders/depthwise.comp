@@ -14,7 +14,7 @@ layout(constant_id = 5) const int STRIDE_X = 1;
 layout(constant_id = 6) const int ROWS = 2;
 layout(constant_id = 7) const int COLUMNS = 4;
 layout(constant_id = 8) const bool RESIDUAL = false;
-layout(constant_id = 9) const uint ACTIVATION = 255u;
+layout(constant_id = 9) const uint ACTIVATION = UNARY_NONE;
 
 layout(push_constant) uniform Parameters {
   int blocks, planes;

@@ -1,9 +1,8 @@
-// The functions of one element, numbered as `UnaryFunction.Kind` orders them, plus three of the device's own.
+// The functions of one element, and below what they are made of; the list is dev/elementwise/unary.toml.
 // Exponentials, logarithms and trigonometric functions are computed here: Vulkan's own are too inexact. What reduces
 // an argument is `precise`, or a compiler would merge the two parts of a constant again.
 
-const uint ROUNDS_TO_HALF = 254u;
-const uint IDENTITY = 255u;
+#include "Generated/numbers.glsl"
 
 // 2^n e^r by the Taylor polynomial of e^r to r^7, |r| <= ln 2 / 2.
 float scaledExponential(float n, float r) {
@@ -233,61 +232,20 @@ float halfValue(uint bits) {
   return (bits & 0x8000u) != 0u ? -magnitude : magnitude;
 }
 
-float apply(uint function, float x, float a, float b) {
-  switch (function) {
-  case 0u: return max(x, 0.0);
-  case 1u: return min(max(x, a), b);
-  case 2u: return x >= 0.0 ? x : a * x;
-  case 3u: return x > 0.0 ? x : a * exponentialMinusOne(min(x, 0.0));
-  case 4u: return b * (x > 0.0 ? x : a * exponentialMinusOne(min(x, 0.0)));
-  case 5u: return 1.0 / (1.0 + exponential(-x));
-  case 6u: return min(max(fma(a, x, b), 0.0), 1.0);
-  case 7u: return x * min(max(x / 6.0 + 0.5, 0.0), 1.0);
-  case 8u: return x / (1.0 + exponential(-x));
-  case 9u: return hyperbolicTangent(x);
-  case 10u: return max(x, 0.0) + logarithmOfOnePlus(exponential(-abs(x)));
-  case 11u: return x / (1.0 + abs(x));
-  case 12u: {
-    float z = x * 0.707106781;
-    float tail = 0.5 * x * complementaryError(abs(z));
-    float nearby = 0.5 * x * (1.0 + errorFunction(z));
-    return abs(z) < 0.75 ? nearby : (x < 0.0 ? tail : x - tail);
-  }
-  case 13u: {
-    float z = 0.797884561 * fma(0.044715 * x * x, x, x);
-    return x / (1.0 + exponential(-2.0 * z));
-  }
-  case 14u: return exponential(x);
-  case 15u: return logarithm(x);
-  case 16u: return sqrt(x);
-  case 17u: return abs(x);
-  case 18u: return -x;
-  case 19u: return 1.0 / x;
-  case 20u: return floor(x);
-  case 21u: return ceil(x);
-  case 22u: return roundEven(x);
-  case 23u: return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : x);
-  case 24u: return errorFunction(x);
-  case 25u: return sine(x, 0);
-  case 26u: return sine(x, 1);
-  case 27u: return x * x;
-  case 28u: return 1.0 / sqrt(x + a);
-  case 29u: return fma(a, x, b);
-  case 30u: return sine(x, 0) / sine(x, 1);
-  case 31u: return arcSine(x);
-  case 32u: return arcCosine(x);
-  case 33u: return arcTangent(x);
-  case 34u: return hyperbolicSine(x);
-  case 35u: return hyperbolicCosine(x);
-  case 36u: return areaSine(x);
-  case 37u: return areaCosine(x);
-  case 38u: return areaTangent(x);
-  case 39u: return powerOfTwo(x);
-  case 40u: return x >= a ? x : 0.0;
-  case ROUNDS_TO_HALF: return halfValue(halfBits(x));
-  default: return x;
-  }
+// x times the normal distribution function at x.
+float gaussianUnit(float x) {
+  float z = x * 0.707106781;
+  float tail = 0.5 * x * complementaryError(abs(z));
+  float nearby = 0.5 * x * (1.0 + errorFunction(z));
+  return abs(z) < 0.75 ? nearby : (x < 0.0 ? tail : x - tail);
 }
+
+float gaussianUnitByTangent(float x) {
+  float z = 0.797884561 * fma(0.044715 * x * x, x, x);
+  return x / (1.0 + exponential(-2.0 * z));
+}
+
+#include "Generated/unary.glsl"
 
 vec4 apply(uint function, vec4 x, float a, float b) {
   return vec4(apply(function, x.x, a, b), apply(function, x.y, a, b), apply(function, x.z, a, b),

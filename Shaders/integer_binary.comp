@@ -2,11 +2,12 @@
 #extension GL_GOOGLE_include_directive : require
 // Two dense tensors of integers or truth values, element by element with broadcasting.
 #include "common.glsl"
+#include "Generated/numbers.glsl"
 #include "integers.glsl"
 #include "walk.glsl"
 
 layout(constant_id = 1) const int AXES = 1;
-layout(constant_id = 2) const uint FUNCTION = 0u;   // numbered as `Binary.Function` orders them
+layout(constant_id = 2) const uint FUNCTION = BINARY_ADD;
 layout(constant_id = 3) const int KIND = 0;
 layout(constant_id = 4) const int BITS = 32;
 
@@ -20,22 +21,22 @@ layout(binding = 2) uniform usamplerBuffer y;
 
 uvec2 combine(uvec2 a, uvec2 b) {
   switch (FUNCTION) {
-  case 0u: return sum(a, b);
-  case 1u: return sum(a, negated(b));
-  case 2u: return product(a, b);
-  case 3u: return divided(a, b, KIND);
-  case 4u: return isLess(b, a, KIND) ? b : a;
-  case 5u: return isLess(a, b, KIND) ? b : a;
-  case 6u: return raised(a, b, KIND);
-  case 10u: return a & b;
-  case 11u: return a | b;
-  case 12u: return a ^ b;
+  case BINARY_ADD: return sum(a, b);
+  case BINARY_SUBTRACT: return sum(a, negated(b));
+  case BINARY_MULTIPLY: return product(a, b);
+  case BINARY_DIVIDE: return divided(a, b, KIND);
+  case BINARY_MINIMUM: return isLess(b, a, KIND) ? b : a;
+  case BINARY_MAXIMUM: return isLess(a, b, KIND) ? b : a;
+  case BINARY_POWER: return raised(a, b, KIND);
+  case BINARY_LOGICAL_AND: return a & b;
+  case BINARY_LOGICAL_OR: return a | b;
+  case BINARY_LOGICAL_XOR: return a ^ b;
   }
   if (b == uvec2(0u)) return uvec2(0u);
   uvec2 q = divided(a, b, KIND);
   uvec2 r = sum(a, negated(product(q, b)));
-  bool turns = FUNCTION != 9u && r != uvec2(0u) && isSigned(KIND) && int(a.y ^ b.y) < 0;
-  if (FUNCTION == 7u) return turns ? sum(q, uvec2(0xFFFFFFFFu)) : q;
+  bool turns = FUNCTION != BINARY_REMAINDER && r != uvec2(0u) && isSigned(KIND) && int(a.y ^ b.y) < 0;
+  if (FUNCTION == BINARY_FLOOR_DIVIDE) return turns ? sum(q, uvec2(0xFFFFFFFFu)) : q;
   return turns ? sum(r, b) : r;
 }
 

@@ -2,10 +2,11 @@
 #extension GL_GOOGLE_include_directive : require
 // Combines the integers of a dense tensor along up to four (merged) axes, one result an invocation.
 #include "common.glsl"
+#include "Generated/numbers.glsl"
 #include "integers.glsl"
 #include "axes.glsl"
 
-layout(constant_id = 1) const uint FUNCTION = 0u;   // numbered as `Reduce.Function` orders them
+layout(constant_id = 1) const uint FUNCTION = REDUCE_SUM;
 layout(constant_id = 2) const int KIND = 0;
 layout(constant_id = 3) const int BITS = 32;
 
@@ -24,19 +25,20 @@ void main() {
   int index = flatPosition();
   if (index >= count) return;
   int base = address(index, kept, keptStride);
-  uvec2 result = FUNCTION == 2u ? smallest() : FUNCTION == 3u ? largest() : uvec2(FUNCTION == 4u ? 1u : 0u, 0u);
+  uvec2 result = FUNCTION == REDUCE_MAXIMUM ? smallest()
+    : FUNCTION == REDUCE_MINIMUM ? largest() : uvec2(FUNCTION == REDUCE_PRODUCT ? 1u : 0u, 0u);
   for (int i = 0; i < length; i++) {
     uvec2 v = wide(texelFetch(x, base + address(i, reduced, reducedStride)), KIND);
     switch (FUNCTION) {
-    case 2u: result = isLess(result, v, KIND) ? v : result; break;
-    case 3u: result = isLess(v, result, KIND) ? v : result; break;
-    case 4u: result = product(result, v); break;
-    case 5u: result = sum(result, magnitude(v, KIND)); break;
-    case 7u: result = sum(result, product(v, v)); break;
+    case REDUCE_MAXIMUM: result = isLess(result, v, KIND) ? v : result; break;
+    case REDUCE_MINIMUM: result = isLess(v, result, KIND) ? v : result; break;
+    case REDUCE_PRODUCT: result = product(result, v); break;
+    case REDUCE_L1: result = sum(result, magnitude(v, KIND)); break;
+    case REDUCE_SUM_OF_SQUARES: result = sum(result, product(v, v)); break;
     default: result = sum(result, v);
     }
   }
-  if (FUNCTION == 1u) result = divided(result, uvec2(uint(length), 0u), KIND);
+  if (FUNCTION == REDUCE_MEAN) result = divided(result, uvec2(uint(length), 0u), KIND);
   result = fitted(result, KIND, BITS);
   if (isPair(KIND)) {
     y[2 * index] = result.x;

@@ -2,9 +2,10 @@
 #extension GL_GOOGLE_include_directive : require
 // One function of every integer or truth value of a dense tensor.
 #include "common.glsl"
+#include "Generated/numbers.glsl"
 #include "integers.glsl"
 
-layout(constant_id = 1) const uint FUNCTION = 0u;   // numbered as `UnaryFunction.Kind` orders them
+layout(constant_id = 1) const uint FUNCTION = UNARY_NONE;
 layout(constant_id = 2) const int KIND = 0;
 layout(constant_id = 3) const int BITS = 32;
 
@@ -19,16 +20,16 @@ uvec2 apply(uvec2 v) {
   bool negative = isSigned(KIND) && int(v.y) < 0;
   uvec2 least = uvec2(lowA, highA), most = uvec2(lowB, highB);
   switch (FUNCTION) {
-  case 0u: return negative ? uvec2(0u) : v;
-  case 1u: {
+  case UNARY_RELU: return negative ? uvec2(0u) : v;
+  case UNARY_CLIP: {
     uvec2 w = isLess(v, least, KIND) ? least : v;
     return isLess(most, w, KIND) ? most : w;
   }
-  case 17u: return negative ? negated(v) : v;
-  case 18u: return negated(v);
-  case 23u: return negative ? uvec2(0xFFFFFFFFu) : uvec2(v == uvec2(0u) ? 0u : 1u, 0u);
-  case 27u: return product(v, v);
-  case 41u: return uvec2(v == uvec2(0u) ? 1u : 0u, 0u);
+  case UNARY_ABS: return negative ? negated(v) : v;
+  case UNARY_NEGATE: return negated(v);
+  case UNARY_SIGN: return negative ? uvec2(0xFFFFFFFFu) : uvec2(v == uvec2(0u) ? 0u : 1u, 0u);
+  case UNARY_SQUARE: return product(v, v);
+  case UNARY_LOGICAL_NOT: return uvec2(v == uvec2(0u) ? 1u : 0u, 0u);
   default: return v;
   }
 }

@@ -8,7 +8,7 @@
 
 layout(constant_id = 2) const int ROWS = 1;
 layout(constant_id = 3) const bool RESIDUAL = false;
-layout(constant_id = 4) const uint ACTIVATION = 255u;
+layout(constant_id = 4) const uint ACTIVATION = UNARY_NONE;
 
 layout(push_constant) uniform Parameters {
   int rows, depth, columns;

@@ -5,9 +5,7 @@
 #include "functions.glsl"
 #include "axes.glsl"
 
-// Numbered as `Reduce.Function` orders them: sum, mean, maximum, minimum, product, l1, l2, sum of squares, log sum,
-// log sum exp.
-layout(constant_id = 1) const uint FUNCTION = 0u;
+layout(constant_id = 1) const uint FUNCTION = REDUCE_SUM;
 
 layout(push_constant) uniform Parameters {
   int count, length;
@@ -22,24 +20,24 @@ void main() {
   if (index >= count) return;
   int base = address(index, kept, keptStride);
   float largest = uintBitsToFloat(0xFF800000u);
-  if (FUNCTION == 9u) {
+  if (FUNCTION == REDUCE_LOG_SUM_EXP) {
     for (int i = 0; i < length; i++) {
       largest = max(largest, texelFetch(x, base + address(i, reduced, reducedStride)).x);
     }
     if (isinf(largest)) largest = 0.0;
   }
-  float result = FUNCTION == 2u ? uintBitsToFloat(0xFF800000u)
-    : (FUNCTION == 3u ? uintBitsToFloat(0x7F800000u) : (FUNCTION == 4u ? 1.0 : 0.0));
+  float result = FUNCTION == REDUCE_MAXIMUM ? uintBitsToFloat(0xFF800000u)
+    : (FUNCTION == REDUCE_MINIMUM ? uintBitsToFloat(0x7F800000u) : (FUNCTION == REDUCE_PRODUCT ? 1.0 : 0.0));
   float lost = 0.0;
   for (int i = 0; i < length; i++) {
     float v = texelFetch(x, base + address(i, reduced, reducedStride)).x;
-    if (FUNCTION == 2u) result = max(result, v);
-    else if (FUNCTION == 3u) result = min(result, v);
-    else if (FUNCTION == 4u) result *= v;
+    if (FUNCTION == REDUCE_MAXIMUM) result = max(result, v);
+    else if (FUNCTION == REDUCE_MINIMUM) result = min(result, v);
+    else if (FUNCTION == REDUCE_PRODUCT) result *= v;
     else {
-      if (FUNCTION == 5u) v = abs(v);
-      if (FUNCTION == 6u || FUNCTION == 7u) v = v * v;
-      if (FUNCTION == 9u) v = exponential(v - largest);
+      if (FUNCTION == REDUCE_L1) v = abs(v);
+      if (FUNCTION == REDUCE_L2 || FUNCTION == REDUCE_SUM_OF_SQUARES) v = v * v;
+      if (FUNCTION == REDUCE_LOG_SUM_EXP) v = exponential(v - largest);
       precise float corrected = v - lost;
       precise float total = result + corrected;
       precise float error = (total - result) - corrected;
@@ -47,9 +45,9 @@ void main() {
       result = total;
     }
   }
-  if (FUNCTION == 1u) result /= float(length);
-  if (FUNCTION == 6u) result = sqrt(result);
-  if (FUNCTION == 8u) result = logarithm(result);
-  if (FUNCTION == 9u) result = largest + logarithm(result);
+  if (FUNCTION == REDUCE_MEAN) result /= float(length);
+  if (FUNCTION == REDUCE_L2) result = sqrt(result);
+  if (FUNCTION == REDUCE_LOG_SUM) result = logarithm(result);
+  if (FUNCTION == REDUCE_LOG_SUM_EXP) result = largest + logarithm(result);
   y[index] = result;
 }

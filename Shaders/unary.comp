@@ -4,7 +4,7 @@
 #include "common.glsl"
 #include "functions.glsl"
 
-layout(constant_id = 1) const uint FUNCTION = 255u;
+layout(constant_id = 1) const uint FUNCTION = UNARY_NONE;
 
 layout(push_constant) uniform Parameters { int count; float a, b; };
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };

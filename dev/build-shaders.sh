@@ -31,7 +31,7 @@ while read -r name source defines; do
   rows="$rows    {\"$name\", spirv_$name, sizeof spirv_$name},\n"
 done <Shaders/variants.txt
 printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$scratch/$table"
-(cd Shaders && sha256sum ./*.comp ./*.glsl variants.txt | sed 's| \./| |') >"$scratch/SOURCES.sha256"
+(cd Shaders && sha256sum ./*.comp ./*.glsl Generated/*.glsl variants.txt | sed 's| \./| |') >"$scratch/SOURCES.sha256"
 
 if [ "$checks" = 0 ]; then
   mkdir -p Shaders/spv

@@ -29,6 +29,7 @@ check_sources() {
   else
     skip "Shaders/spv, for want of glslc"
   fi
+  python3 dev/generate-elementwise.py --check || complain "an element-wise function is not what its table says: run dev/generate-elementwise.py"
   check_schema "${ONNX_PYTHON:-python3}" onnx onnx
   check_schema "${COREML_PYTHON:-python3}" coremltools coreml
 }

@@ -1,5 +1,5 @@
-// z = x op y with broadcasting; op is the number of a Binary.Function. The innermost axis is a row; a work item handles
-// `rows` of them, or part of one. Strides are in elements, 0 along broadcast axes; those of the rows are 0 or 1.
+// z = x op y with broadcasting. The innermost axis is a row; a work item handles `rows` of them, or part of one.
+// Strides are in elements, 0 along broadcast axes; those of the rows are 0 or 1.
 
 typedef struct {
   int rowCount, length, rows, run, code, xStep, yStep;
@@ -20,18 +20,8 @@ static inline vec modulo(vec x, vec y) {
 }
 
 static inline vec combine(int code, vec x, vec y) {
-  switch (code) {
-    case 0: return x + y;
-    case 1: return x - y;
-    case 2: return x * y;
-    case 3: return x / y;
-    case 4: return x < y || isnan(x) ? x : y;
-    case 5: return x > y || isnan(x) ? x : y;
-    case 7: return floor_quotient(x, y);
-    case 8: return modulo(x, y);
-    case 9: return fmod(x, y);
-    default: return pow(x, y);
-  }
+  switch (code) { BINARY_CASES }
+  return x;
 }
 
 KERNEL void binary(BUFFER(x), BUFFER(y), BUFFER(z), binary_shape s) {

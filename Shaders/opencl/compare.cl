@@ -1,4 +1,4 @@
-// z = x op y as 1 or 0, with broadcasting; op is the number of a Compare.Function. Needs walk.cl.
+// z = x op y as 1 or 0, with broadcasting. Needs walk.cl.
 
 typedef struct {
   int rowCount, length, rows, run, code, xStep, yStep;
@@ -17,11 +17,11 @@ KERNEL void compare(BUFFER(x), BUFFER(y), BUFFER(z), compare_shape s) {
       const ELEMENT a = left[i * s.xStep], b = right[i * s.yStep];
       const int equal = a == b, less = a < b, greater = a > b;
       switch (s.code) {
-        case 0: target[i] = equal; break;
-        case 1: target[i] = !equal; break;
-        case 2: target[i] = less; break;
-        case 3: target[i] = less || equal; break;
-        case 4: target[i] = greater; break;
+        case COMPARE_EQUAL: target[i] = equal; break;
+        case COMPARE_NOT_EQUAL: target[i] = !equal; break;
+        case COMPARE_LESS: target[i] = less; break;
+        case COMPARE_LESS_OR_EQUAL: target[i] = less || equal; break;
+        case COMPARE_GREATER: target[i] = greater; break;
         default: target[i] = greater || equal;
       }
     }

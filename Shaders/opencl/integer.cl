@@ -1,5 +1,5 @@
-// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which saturates; codes
-// are the numbers of UnaryFunction.Kind and Binary.Function. Needs walk.cl.
+// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which saturates. Needs
+// walk.cl.
 
 typedef struct {
   int count, run, code, lowA, highA, lowB, highB;
@@ -15,13 +15,13 @@ KERNEL void integer_unary(BUFFER(x), BUFFER(y), integer_unary_shape s) {
   for (int i = start; i < end; i++) {
     WIDE v = x[i];
     switch (s.code) {
-      case 0: v = max(v, (WIDE)0); break;
-      case 1: v = min(max(v, a), b); break;
-      case 17: v = v < 0 ? -v : v; break;
-      case 18: v = -v; break;
-      case 23: v = v > 0 ? 1 : v < 0 ? -1 : 0; break;
-      case 27: v = v * v; break;
-      case 41: v = v == 0; break;
+      case UNARY_RELU: v = max(v, (WIDE)0); break;
+      case UNARY_CLIP: v = min(max(v, a), b); break;
+      case UNARY_ABS: v = v < 0 ? -v : v; break;
+      case UNARY_NEGATE: v = -v; break;
+      case UNARY_SIGN: v = v > 0 ? 1 : v < 0 ? -1 : 0; break;
+      case UNARY_SQUARE: v = v * v; break;
+      case UNARY_LOGICAL_NOT: v = v == 0; break;
     }
     y[i] = FIT(v);
   }
@@ -38,24 +38,24 @@ static inline WIDE raised(WIDE x, WIDE y) {
 
 static inline WIDE combine_integers(int code, WIDE x, WIDE y) {
   switch (code) {
-    case 0: return x + y;
-    case 1: return x - y;
-    case 2: return x * y;
-    case 4: return min(x, y);
-    case 5: return max(x, y);
-    case 6: return raised(x, y);
-    case 10: return x & y;
-    case 11: return x | y;
-    case 12: return x ^ y;
+    case BINARY_ADD: return x + y;
+    case BINARY_SUBTRACT: return x - y;
+    case BINARY_MULTIPLY: return x * y;
+    case BINARY_MINIMUM: return min(x, y);
+    case BINARY_MAXIMUM: return max(x, y);
+    case BINARY_POWER: return raised(x, y);
+    case BINARY_LOGICAL_AND: return x & y;
+    case BINARY_LOGICAL_OR: return x | y;
+    case BINARY_LOGICAL_XOR: return x ^ y;
   }
   // The most negative number over -1 is a trap on some processors.
   if (y == 0) return 0;
   const int negates = y + 1 == 0 && (WIDE)-1 < 0;
   const WIDE q = negates ? -x : x / y, r = negates ? 0 : x % y;
   const int turns = r != 0 && (r < 0) != (y < 0);
-  if (code == 3) return q;
-  if (code == 7) return turns ? q - 1 : q;
-  return code == 8 && turns ? r + y : r;
+  if (code == BINARY_DIVIDE) return q;
+  if (code == BINARY_FLOOR_DIVIDE) return turns ? q - 1 : q;
+  return code == BINARY_MODULO && turns ? r + y : r;
 }
 
 typedef struct {
@@ -75,8 +75,7 @@ KERNEL void integer_binary(BUFFER(x), BUFFER(y), BUFFER(z), integer_binary_shape
   }
 }
 
-// Combines the middle axis of [outer, length, inner]; the code is the number of a Reduce.Function. A work item handles
-// up to `run` neighbours along the inner axis.
+// Combines the middle axis of [outer, length, inner]. A work item handles up to `run` neighbours along the inner axis.
 typedef struct {
   int outer, length, inner, run, code;
 } integer_reduce_shape;
@@ -87,19 +86,19 @@ KERNEL void integer_reduce(BUFFER(x), BUFFER(y), integer_reduce_shape s) {
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.inner), row = get_global_id(1);
   const int isSigned = (WIDE)-1 < 0;
   for (int column = start; column < end; column++) {
-    WIDE result = s.code == 2 ? (isSigned ? (WIDE)LONG_MIN : 0) : s.code == 3 ? (isSigned ? (WIDE)LONG_MAX : (WIDE)-1)
-        : s.code == 4;
+    WIDE result = s.code == REDUCE_MAXIMUM ? (isSigned ? (WIDE)LONG_MIN : 0)
+        : s.code == REDUCE_MINIMUM ? (isSigned ? (WIDE)LONG_MAX : (WIDE)-1) : s.code == REDUCE_PRODUCT;
     for (int i = 0; i < s.length; i++) {
       const WIDE v = x[((size_t)row * s.length + i) * s.inner + column];
       switch (s.code) {
-        case 2: result = max(result, v); break;
-        case 3: result = min(result, v); break;
-        case 4: result *= v; break;
-        case 5: result += v < 0 ? -v : v; break;
-        case 7: result += v * v; break;
+        case REDUCE_MAXIMUM: result = max(result, v); break;
+        case REDUCE_MINIMUM: result = min(result, v); break;
+        case REDUCE_PRODUCT: result *= v; break;
+        case REDUCE_L1: result += v < 0 ? -v : v; break;
+        case REDUCE_SUM_OF_SQUARES: result += v * v; break;
         default: result += v;
       }
     }
-    y[(size_t)row * s.inner + column] = FIT(s.code == 1 && s.length > 0 ? result / (WIDE)s.length : result);
+    y[(size_t)row * s.inner + column] = FIT(s.code == REDUCE_MEAN && s.length > 0 ? result / (WIDE)s.length : result);
   }
 }

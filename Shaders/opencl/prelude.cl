@@ -34,20 +34,9 @@ static inline void store_part(vec v, global float *p, int count) {
   for (int i = 0; i < count; i++) p[i] = lanes[i];
 }
 
-// The activations that kernels fuse: the numbers of UnaryFunction.Kind, -1 for none.
-#define ACTIVATION_NONE -1
-static inline vec activate(int code, float a, float b, vec x) {
-  switch (code) {
-    case 0: return x < 0.0f ? (vec)0.0f : x;
-    case 1: x = x < a ? (vec)a : x; return x > b ? (vec)b : x;
-    case 2: return x >= 0.0f ? x : a * x;
-    case 5: return 1.0f / (1.0f + exp(-x));
-    case 6: return clamp(a * x + b, (vec)0.0f, (vec)1.0f);
-    case 7: return x * clamp(x / 6.0f + 0.5f, (vec)0.0f, (vec)1.0f);
-    case 8: return x / (1.0f + exp(-x));
-    default: return x;
-  }
-}
+// The larger and the lesser of two numbers; x where it is not a number.
+static inline vec at_least(vec x, float a) { return x < a ? (vec)a : x; }
+static inline vec at_most(vec x, float b) { return x > b ? (vec)b : x; }
 
 // Loops over a tile, unrolled so that the tile stays in registers.
 #define EACH(i) _Pragma("unroll") for (int i = 0; i < PIXELS; i++)

@@ -1,52 +1,41 @@
-// Combines the middle axis of [outer, length, inner]; the code is the number of a Reduce.Function.
+// Combines the middle axis of [outer, length, inner].
 
 typedef struct {
   int outer, length, inner, code;
 } reduce_shape;
 
-#define SUM 0
-#define MEAN 1
-#define MAXIMUM 2
-#define MINIMUM 3
-#define PRODUCT 4
-#define L1 5
-#define L2 6
-#define SUM_OF_SQUARES 7
-#define LOG_SUM 8
-#define LOG_SUM_EXP 9
-
 static inline float neutral(int code) {
-  return code == MAXIMUM ? -INFINITY : code == MINIMUM ? INFINITY : code == PRODUCT ? 1.0f : 0.0f;
+  return code == REDUCE_MAXIMUM ? -INFINITY : code == REDUCE_MINIMUM ? INFINITY : code == REDUCE_PRODUCT ? 1.0f : 0.0f;
 }
 
 static inline vec accumulate(int code, vec sum, vec v, vec peak) {
   switch (code) {
-    case MAXIMUM: return v <= sum ? sum : v;
-    case MINIMUM: return v >= sum ? sum : v;
-    case PRODUCT: return sum * v;
-    case L1: return sum + fabs(v);
-    case L2:
-    case SUM_OF_SQUARES: return sum + v * v;
-    case LOG_SUM_EXP: return sum + exp(v - peak);
+    case REDUCE_MAXIMUM: return v <= sum ? sum : v;
+    case REDUCE_MINIMUM: return v >= sum ? sum : v;
+    case REDUCE_PRODUCT: return sum * v;
+    case REDUCE_L1: return sum + fabs(v);
+    case REDUCE_L2:
+    case REDUCE_SUM_OF_SQUARES: return sum + v * v;
+    case REDUCE_LOG_SUM_EXP: return sum + exp(v - peak);
     default: return sum + v;
   }
 }
 
 static inline float finish(int code, float sum, float peak, int length) {
   switch (code) {
-    case MEAN: return sum / (float)length;
-    case L2: return sqrt(sum);
-    case LOG_SUM: return log(sum);
-    case LOG_SUM_EXP: return log(sum) + peak;
+    case REDUCE_MEAN: return sum / (float)length;
+    case REDUCE_L2: return sqrt(sum);
+    case REDUCE_LOG_SUM: return log(sum);
+    case REDUCE_LOG_SUM_EXP: return log(sum) + peak;
     default: return sum;
   }
 }
 
 static inline float fold(int code, float sum, float v) {
   switch (code) {
-    case MAXIMUM: return v <= sum ? sum : v;
-    case MINIMUM: return v >= sum ? sum : v;
-    case PRODUCT: return sum * v;
+    case REDUCE_MAXIMUM: return v <= sum ? sum : v;
+    case REDUCE_MINIMUM: return v >= sum ? sum : v;
+    case REDUCE_PRODUCT: return sum * v;
     default: return sum + v;
   }
 }
@@ -62,7 +51,7 @@ KERNEL void reduce_rows(BUFFER(x), BUFFER(y), reduce_shape s) {
   if (row >= s.outer) return;
   x += (size_t)row * s.length;
   float peak = 0.0f;
-  if (s.code == LOG_SUM_EXP) {
+  if (s.code == REDUCE_LOG_SUM_EXP) {
     peak = -INFINITY;
     for (int i = 0; i < s.length; i++) peak = fmax(peak, x[i]);
     peak = usable(peak);
@@ -92,7 +81,7 @@ KERNEL void reduce_columns(BUFFER(x), BUFFER(y), reduce_shape s) {
   const int count = min(s.inner - column, LANES);
   x += (size_t)row * s.length * s.inner + column;
   vec peaks = 0.0f;
-  if (s.code == LOG_SUM_EXP) {
+  if (s.code == REDUCE_LOG_SUM_EXP) {
     peaks = -INFINITY;
     for (int i = 0; i < s.length; i++) peaks = fmax(peaks, load_part(x + (size_t)i * s.inner, count, 0.0f));
     peaks = isinf(peaks) ? (vec)0.0f : peaks;

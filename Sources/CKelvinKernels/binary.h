@@ -3,38 +3,36 @@
 #include "ck_kernels.h"
 #include "simd.h"
 
-enum {
-  binary_add, binary_subtract, binary_multiply, binary_divide, binary_minimum, binary_maximum, binary_power,
-  binary_floor_divide, binary_modulo, binary_remainder,
-};
+CK_INLINE vf vpower(vf x, vf y) {
+  for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = powf(x[lane], y[lane]);
+  return x;
+}
 
-/* The sign of the divisor. */
-CK_INLINE float binary_modulo_of(float x, float y) {
-  float rest = fmodf(x, y);
-  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+/* A quotient rounded to float32 may reach the integer above it. */
+CK_INLINE vf vfloor_divide(vf x, vf y) {
+  for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = (float)floor((double)x[lane] / (double)y[lane]);
+  return x;
+}
+
+CK_INLINE vf vremainder(vf x, vf y) {
+  for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = fmodf(x[lane], y[lane]);
+  return x;
+}
+
+CK_INLINE vf vmodulo(vf x, vf y) {
+  for (size_t lane = 0; lane < CK_LANES; lane++) {
+    float rest = fmodf(x[lane], y[lane]);
+    x[lane] = rest != 0 && (rest < 0) != (y[lane] < 0) ? rest + y[lane] : rest;
+  }
+  return x;
 }
 
 CK_INLINE vf binary_apply(const size_t function, vf x, vf y) {
   switch (function) {
-  case binary_add: return x + y;
-  case binary_subtract: return x - y;
-  case binary_multiply: return x * y;
-  case binary_divide: return x / y;
-  case binary_minimum: return vselect(y != y, y, vatmost(x, y));
-  case binary_maximum: return vselect(y != y, y, vatleast(x, y));
-  case binary_floor_divide:
-    /* A quotient rounded to float32 may reach the integer above it. */
-    for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = (float)floor((double)x[lane] / (double)y[lane]);
-    return x;
-  case binary_modulo:
-    for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = binary_modulo_of(x[lane], y[lane]);
-    return x;
-  case binary_remainder:
-    for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = fmodf(x[lane], y[lane]);
-    return x;
-  default:
-    for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = powf(x[lane], y[lane]);
-    return x;
+#define BINARY_CASE(name, expression) \
+  case ck_binary_##name: return expression;
+    CK_BINARY_FUNCTIONS(BINARY_CASE)
+  default: return x;
   }
 }
 
@@ -54,32 +52,21 @@ CK_INLINE void binary_span(
 
 typedef void (*binary_function)(const float *x, size_t x_step, const float *y, size_t y_step, float *z, size_t count);
 
-#define CK_BINARY(function)                                                                          \
+#define CK_BINARY(function, expression)                                                              \
   static void CK_NAME(ck_f32_##function)(                                                            \
     const float *x, size_t x_step, const float *y, size_t y_step, float *z, size_t count) {          \
-    if (x_step && y_step) binary_span(binary_##function, x, 1, y, 1, z, count);                      \
-    else if (x_step) binary_span(binary_##function, x, 1, y, 0, z, count);                           \
-    else if (y_step) binary_span(binary_##function, x, 0, y, 1, z, count);                           \
-    else binary_span(binary_##function, x, 0, y, 0, z, count);                                       \
+    if (x_step && y_step) binary_span(ck_binary_##function, x, 1, y, 1, z, count);                   \
+    else if (x_step) binary_span(ck_binary_##function, x, 1, y, 0, z, count);                        \
+    else if (y_step) binary_span(ck_binary_##function, x, 0, y, 1, z, count);                        \
+    else binary_span(ck_binary_##function, x, 0, y, 0, z, count);                                    \
   }
-
-CK_BINARY(add)
-CK_BINARY(subtract)
-CK_BINARY(multiply)
-CK_BINARY(divide)
-CK_BINARY(minimum)
-CK_BINARY(maximum)
-CK_BINARY(power)
-CK_BINARY(floor_divide)
-CK_BINARY(modulo)
-CK_BINARY(remainder)
+CK_BINARY_FUNCTIONS(CK_BINARY)
 
 static void CK_NAME(ck_f32_binary)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   static const binary_function functions[ck_binary_functions] = {
-    CK_NAME(ck_f32_add), CK_NAME(ck_f32_subtract), CK_NAME(ck_f32_multiply), CK_NAME(ck_f32_divide),
-    CK_NAME(ck_f32_minimum), CK_NAME(ck_f32_maximum), CK_NAME(ck_f32_power), CK_NAME(ck_f32_floor_divide),
-    CK_NAME(ck_f32_modulo), CK_NAME(ck_f32_remainder)};
+#define BINARY_ENTRY(function, expression) [ck_binary_##function] = CK_NAME(ck_f32_##function),
+    CK_BINARY_FUNCTIONS(BINARY_ENTRY)};
   const ck_binary_args *b = args;
   size_t last = b->rank - 1, inner = b->sizes[last], chunks = (inner + ck_map_chunk - 1) / ck_map_chunk;
   for (size_t item = begin; item < end; item++) {

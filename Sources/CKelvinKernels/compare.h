@@ -16,13 +16,14 @@
 
 #define COMPARE_SPAN(type)                                                                                     \
   static void CK_NAME(compare_##type)(                                                                         \
-    ck_comparison function, const type *x, size_t x_step, const type *y, size_t y_step, uint8_t *z,            \
+    ck_compare function, const type *x, size_t x_step, const type *y, size_t y_step, uint8_t *z,            \
     size_t count) {                                                                                            \
     switch (function) {                                                                                        \
-    case ck_equal: COMPARE_STEPS(==)                                                                           \
-    case ck_not_equal: COMPARE_STEPS(!=)                                                                       \
-    case ck_less: COMPARE_STEPS(<)                                                                             \
-    case ck_less_or_equal: COMPARE_STEPS(<=)                                                                   \
+    case ck_compare_equal: COMPARE_STEPS(==)                                                                           \
+    case ck_compare_not_equal: COMPARE_STEPS(!=)                                                                       \
+    case ck_compare_less: COMPARE_STEPS(<)                                                                             \
+    case ck_compare_less_or_equal: COMPARE_STEPS(<=)                                                                   \
+    default: break;                                                                                            \
     }                                                                                                          \
   }
 COMPARE_SPAN(float)

@@ -2,11 +2,6 @@
 #include "ck_elements.h"
 #include "typed.h"
 
-enum {
-  integer_add, integer_subtract, integer_multiply, integer_divide, integer_minimum, integer_maximum, integer_power,
-  integer_floor_divide, integer_modulo, integer_remainder, integer_and, integer_or, integer_xor,
-};
-
 static int64_t integer_power_of(int64_t x, int64_t exponent) {
   if (exponent < 0) return x == 1 ? 1 : x == -1 ? (exponent % 2 ? -1 : 1) : 0;
   uint64_t power = 1, base = (uint64_t)x;
@@ -17,26 +12,26 @@ static int64_t integer_power_of(int64_t x, int64_t exponent) {
 
 static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y) {
   switch (function) {
-  case integer_add: return (int64_t)((uint64_t)x + (uint64_t)y);
-  case integer_subtract: return (int64_t)((uint64_t)x - (uint64_t)y);
-  case integer_multiply: return (int64_t)((uint64_t)x * (uint64_t)y);
-  case integer_minimum: return x < y ? x : y;
-  case integer_maximum: return x > y ? x : y;
-  case integer_power: return integer_power_of(x, y);
-  case integer_and: return x && y;
-  case integer_or: return x || y;
-  case integer_xor: return !x != !y;
+  case ck_binary_add: return (int64_t)((uint64_t)x + (uint64_t)y);
+  case ck_binary_subtract: return (int64_t)((uint64_t)x - (uint64_t)y);
+  case ck_binary_multiply: return (int64_t)((uint64_t)x * (uint64_t)y);
+  case ck_binary_minimum: return x < y ? x : y;
+  case ck_binary_maximum: return x > y ? x : y;
+  case ck_binary_power: return integer_power_of(x, y);
+  case ck_binary_logical_and: return x && y;
+  case ck_binary_logical_or: return x || y;
+  case ck_binary_logical_xor: return !x != !y;
   }
   /* Dividing by -1 may overflow. */
   if (y == 0) return 0;
-  bool divides = function == integer_divide || function == integer_floor_divide;
+  bool divides = function == ck_binary_divide || function == ck_binary_floor_divide;
   if (y == -1) return divides ? (int64_t)-(uint64_t)x : 0;
   int64_t quotient = x / y, rest = x % y;
   bool rounds_down = rest != 0 && (rest < 0) != (y < 0);
   switch (function) {
-  case integer_divide: return quotient;
-  case integer_floor_divide: return quotient - rounds_down;
-  case integer_modulo: return rounds_down ? rest + y : rest;
+  case ck_binary_divide: return quotient;
+  case ck_binary_floor_divide: return quotient - rounds_down;
+  case ck_binary_modulo: return rounds_down ? rest + y : rest;
   default: return rest;
   }
 }
@@ -44,7 +39,7 @@ static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y)
 #define INTEGER_LOOP(type, function, x_step, y_step) \
   for (size_t i = 0; i < count; i++) z[i] = (type)integer_apply(function, x[i * x_step], y[i * y_step]);
 
-#define INTEGER_CASE(type, function)                             \
+#define INTEGER_CASE(type, function)                                                                                       \
   case function:                                                 \
     if (x_step && y_step) INTEGER_LOOP(type, function, 1, 1)     \
     else if (x_step) INTEGER_LOOP(type, function, 1, 0)          \
@@ -56,14 +51,14 @@ static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y)
   static void integer_span_##type(                                                                                  \
     size_t function, const type *x, size_t x_step, const type *y, size_t y_step, type *z, size_t count) {           \
     switch (function) {                                                                                             \
-      INTEGER_CASE(type, integer_add)                                                                               \
-      INTEGER_CASE(type, integer_subtract)                                                                          \
-      INTEGER_CASE(type, integer_multiply)                                                                          \
-      INTEGER_CASE(type, integer_minimum)                                                                           \
-      INTEGER_CASE(type, integer_maximum)                                                                           \
-      INTEGER_CASE(type, integer_and)                                                                               \
-      INTEGER_CASE(type, integer_or)                                                                                \
-      INTEGER_CASE(type, integer_xor)                                                                               \
+      INTEGER_CASE(type, ck_binary_add)                                                                             \
+      INTEGER_CASE(type, ck_binary_subtract)                                                                        \
+      INTEGER_CASE(type, ck_binary_multiply)                                                                        \
+      INTEGER_CASE(type, ck_binary_minimum)                                                                         \
+      INTEGER_CASE(type, ck_binary_maximum)                                                                         \
+      INTEGER_CASE(type, ck_binary_logical_and)                                                                     \
+      INTEGER_CASE(type, ck_binary_logical_or)                                                                      \
+      INTEGER_CASE(type, ck_binary_logical_xor)                                                                     \
     default:                                                                                                        \
       for (size_t i = 0; i < count; i++) z[i] = (type)integer_apply(function, x[i * x_step], y[i * y_step]);        \
     }                                                                                                               \

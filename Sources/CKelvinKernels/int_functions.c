@@ -33,14 +33,14 @@ static inline int64_t integer_clamped(const ck_int_unary_args *u, int64_t x) {
 
 static inline int64_t integer_map(const ck_int_unary_args *u, const size_t function, int64_t x) {
   switch (function) {
-  case ck_int_relu: return x > 0 ? x : 0;
-  case ck_int_clip: return integer_clamped(u, x);
-  case ck_int_abs: return x < 0 ? (int64_t)-(uint64_t)x : x;
-  case ck_int_negate: return (int64_t)-(uint64_t)x;
-  case ck_int_sign: return (x > 0) - (x < 0);
-  case ck_int_square: return (int64_t)((uint64_t)x * (uint64_t)x);
-  case ck_int_affine: return integer_clamped(u, integer_truncated(u->a * (double)x + u->b));
-  case ck_int_not: return x == 0;
+  case ck_unary_relu: return x > 0 ? x : 0;
+  case ck_unary_clip: return integer_clamped(u, x);
+  case ck_unary_abs: return x < 0 ? (int64_t)-(uint64_t)x : x;
+  case ck_unary_negate: return (int64_t)-(uint64_t)x;
+  case ck_unary_sign: return (x > 0) - (x < 0);
+  case ck_unary_square: return (int64_t)((uint64_t)x * (uint64_t)x);
+  case ck_unary_affine: return integer_clamped(u, integer_truncated(u->a * (double)x + u->b));
+  case ck_unary_logical_not: return x == 0;
   default: return x;
   }
 }
@@ -51,7 +51,7 @@ void ck_int_unary_run(const void *args, size_t begin, size_t end, void *scratch)
   const ck_int_unary_args *u = &bounded;
   int64_t lower, upper;
   integer_limits(u->type, &lower, &upper);
-  bool clips = u->function == ck_int_clip;
+  bool clips = u->function == ck_unary_clip;
   bounded.lower = clips ? integer_within(u->lower, lower, upper) : lower;
   bounded.upper = clips ? integer_within(u->upper, lower, upper) : upper;
   size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < u->count ? end * ck_map_chunk : u->count;
@@ -68,15 +68,13 @@ void ck_int_unary_run(const void *args, size_t begin, size_t end, void *scratch)
   }
 }
 
-enum { reduce_sum, reduce_mean, reduce_maximum, reduce_minimum, reduce_product, reduce_l1, reduce_squares = 7 };
-
 static inline int64_t integer_combine(size_t function, int64_t sum, int64_t x) {
   switch (function) {
-  case reduce_maximum: return x > sum ? x : sum;
-  case reduce_minimum: return x < sum ? x : sum;
-  case reduce_product: return (int64_t)((uint64_t)sum * (uint64_t)x);
-  case reduce_l1: return (int64_t)((uint64_t)sum + (x < 0 ? -(uint64_t)x : (uint64_t)x));
-  case reduce_squares: return (int64_t)((uint64_t)sum + (uint64_t)x * (uint64_t)x);
+  case ck_reduce_maximum: return x > sum ? x : sum;
+  case ck_reduce_minimum: return x < sum ? x : sum;
+  case ck_reduce_product: return (int64_t)((uint64_t)sum * (uint64_t)x);
+  case ck_reduce_l1: return (int64_t)((uint64_t)sum + (x < 0 ? -(uint64_t)x : (uint64_t)x));
+  case ck_reduce_sum_of_squares: return (int64_t)((uint64_t)sum + (uint64_t)x * (uint64_t)x);
   default: return (int64_t)((uint64_t)sum + (uint64_t)x);
   }
 }
@@ -86,8 +84,8 @@ void ck_int_reduce_run(const void *args, size_t begin, size_t end, void *scratch
   const ck_int_reduce_args *r = args;
   int64_t lower, upper;
   integer_limits(r->type, &lower, &upper);
-  int64_t start = r->function == reduce_product ? 1 : r->function == reduce_maximum ? lower
-    : r->function == reduce_minimum ? upper : 0;
+  int64_t start = r->function == ck_reduce_product ? 1 : r->function == ck_reduce_maximum ? lower
+    : r->function == ck_reduce_minimum ? upper : 0;
   for (size_t outer = begin; outer < end; outer++)
     for (size_t inner = 0; inner < r->inner; inner++) {
       size_t at = outer * r->length * r->inner + inner, to = outer * r->inner + inner;
@@ -97,7 +95,7 @@ void ck_int_reduce_run(const void *args, size_t begin, size_t end, void *scratch
   case number:                                                                                                \
     for (size_t k = 0; k < r->length; k++)                                                                    \
       sum = integer_combine(r->function, sum, ((const type *)r->x)[at + k * r->inner]);                       \
-    if (r->function == reduce_mean) sum = r->length ? sum / (int64_t)r->length : 0;                           \
+    if (r->function == ck_reduce_mean) sum = r->length ? sum / (int64_t)r->length : 0;                           \
     ((type *)r->y)[to] = (type)sum;                                                                           \
     break;
         CK_INTEGER_TYPES(INTEGER_REDUCE)

@@ -3,25 +3,20 @@
 #include "ck_kernels.h"
 #include "vmath.h"
 
-enum {
-  reduce_sum, reduce_mean, reduce_maximum, reduce_minimum, reduce_product, reduce_l1, reduce_l2,
-  reduce_sum_of_squares, reduce_log_sum, reduce_log_sum_exp,
-};
-
 CK_INLINE float reduce_identity(const size_t function) {
   switch (function) {
-  case reduce_maximum: return -INFINITY;
-  case reduce_minimum: return INFINITY;
-  case reduce_product: return 1;
+  case ck_reduce_maximum: return -INFINITY;
+  case ck_reduce_minimum: return INFINITY;
+  case ck_reduce_product: return 1;
   default: return 0;
   }
 }
 
 CK_INLINE vf reduce_combine(const size_t function, vf sum, vf x) {
   switch (function) {
-  case reduce_maximum: return vselect(x != x, x, vatleast(sum, x));
-  case reduce_minimum: return vselect(x != x, x, vatmost(sum, x));
-  case reduce_product: return sum * x;
+  case ck_reduce_maximum: return vselect(x != x, x, vatleast(sum, x));
+  case ck_reduce_minimum: return vselect(x != x, x, vatmost(sum, x));
+  case ck_reduce_product: return sum * x;
   default: return sum + x;
   }
 }
@@ -29,20 +24,20 @@ CK_INLINE vf reduce_combine(const size_t function, vf sum, vf x) {
 /* What is combined for each element; `shift` is the largest element where the function takes exponentials. */
 CK_INLINE vf reduce_term(const size_t function, vf x, vf shift) {
   switch (function) {
-  case reduce_l1: return vabs(x);
-  case reduce_l2:
-  case reduce_sum_of_squares: return x * x;
-  case reduce_log_sum_exp: return vexp(x - shift);
+  case ck_reduce_l1: return vabs(x);
+  case ck_reduce_l2:
+  case ck_reduce_sum_of_squares: return x * x;
+  case ck_reduce_log_sum_exp: return vexp(x - shift);
   default: return x;
   }
 }
 
 CK_INLINE vf reduce_finish(const size_t function, vf sum, vf shift, size_t length) {
   switch (function) {
-  case reduce_mean: return sum / (float)length;
-  case reduce_l2: return __builtin_elementwise_sqrt(sum);
-  case reduce_log_sum: return vlog(sum);
-  case reduce_log_sum_exp: return vlog(sum) + shift;
+  case ck_reduce_mean: return sum / (float)length;
+  case ck_reduce_l2: return __builtin_elementwise_sqrt(sum);
+  case ck_reduce_log_sum: return vlog(sum);
+  case ck_reduce_log_sum_exp: return vlog(sum) + shift;
   default: return sum;
   }
 }
@@ -99,8 +94,8 @@ CK_INLINE void reduce_span(const ck_reduce_args *a, const size_t function, size_
   float *y = a->y + outer * a->inner;
   if (a->inner == 1) {
     float shift = 0;
-    if (function == reduce_log_sum_exp)
-      shift = reduce_finite(vset(reduce_row(reduce_maximum, x, a->length, 0)))[0];
+    if (function == ck_reduce_log_sum_exp)
+      shift = reduce_finite(vset(reduce_row(ck_reduce_maximum, x, a->length, 0)))[0];
     vf sum = vset(reduce_row(function, x, a->length, shift));
     y[0] = reduce_finish(function, sum, vset(shift), a->length)[0];
     return;
@@ -108,8 +103,8 @@ CK_INLINE void reduce_span(const ck_reduce_args *a, const size_t function, size_
   for (size_t i = first; i < first + count; i += CK_LANES) {
     size_t n = first + count - i < CK_LANES ? first + count - i : CK_LANES;
     vf shift = vset(0);
-    if (function == reduce_log_sum_exp)
-      shift = reduce_finite(reduce_columns(reduce_maximum, x + i, a->length, a->inner, n, shift));
+    if (function == ck_reduce_log_sum_exp)
+      shift = reduce_finite(reduce_columns(ck_reduce_maximum, x + i, a->length, a->inner, n, shift));
     vf sum = reduce_columns(function, x + i, a->length, a->inner, n, shift);
     vstore_part(y + i, reduce_finish(function, sum, shift, a->length), n);
   }
@@ -119,27 +114,16 @@ typedef void (*reduce_function)(const ck_reduce_args *a, size_t outer, size_t fi
 
 #define CK_REDUCE(function)                                                                                        \
   static void CK_NAME(ck_f32_reduce_##function)(const ck_reduce_args *a, size_t outer, size_t first, size_t count) { \
-    reduce_span(a, reduce_##function, outer, first, count);                                                        \
+    reduce_span(a, ck_reduce_##function, outer, first, count);                                                        \
   }
 
-CK_REDUCE(sum)
-CK_REDUCE(mean)
-CK_REDUCE(maximum)
-CK_REDUCE(minimum)
-CK_REDUCE(product)
-CK_REDUCE(l1)
-CK_REDUCE(l2)
-CK_REDUCE(sum_of_squares)
-CK_REDUCE(log_sum)
-CK_REDUCE(log_sum_exp)
+CK_REDUCE_FUNCTIONS(CK_REDUCE)
 
 static void CK_NAME(ck_f32_reduce)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   static const reduce_function functions[] = {
-    CK_NAME(ck_f32_reduce_sum), CK_NAME(ck_f32_reduce_mean), CK_NAME(ck_f32_reduce_maximum),
-    CK_NAME(ck_f32_reduce_minimum), CK_NAME(ck_f32_reduce_product), CK_NAME(ck_f32_reduce_l1),
-    CK_NAME(ck_f32_reduce_l2), CK_NAME(ck_f32_reduce_sum_of_squares), CK_NAME(ck_f32_reduce_log_sum),
-    CK_NAME(ck_f32_reduce_log_sum_exp)};
+#define REDUCE_ENTRY(function) [ck_reduce_##function] = CK_NAME(ck_f32_reduce_##function),
+    CK_REDUCE_FUNCTIONS(REDUCE_ENTRY)};
   const ck_reduce_args *a = args;
   size_t chunks = (a->inner + ck_reduce_chunk - 1) / ck_reduce_chunk;
   for (size_t item = begin; item < end; item++) {

@@ -4,7 +4,7 @@
 #include "reduce.h"
 
 CK_INLINE void softmax_row(const float *x, float *y, size_t count) {
-  vf shift = vset(reduce_row(reduce_maximum, x, count, 0));
+  vf shift = vset(reduce_row(ck_reduce_maximum, x, count, 0));
   vf sums = vset(0);
   float rest = 0;
   size_t i = 0;
@@ -16,7 +16,7 @@ CK_INLINE void softmax_row(const float *x, float *y, size_t count) {
   if (i < count) {
     vf term = vexp(vload_part(x + i, count - i) - shift);
     vstore_part(y + i, term, count - i);
-    rest = reduce_lanes(reduce_sum, term, count - i);
+    rest = reduce_lanes(ck_reduce_sum, term, count - i);
   }
   vf total = vset(vsum(sums) + rest);
   for (i = 0; i + CK_LANES <= count; i += CK_LANES) vstore(y + i, vload(y + i) / total);
@@ -38,7 +38,7 @@ static void CK_NAME(ck_f32_softmax)(const void *args, size_t begin, size_t end, 
     size_t last = first + ck_reduce_chunk < s->inner ? first + ck_reduce_chunk : s->inner;
     for (size_t i = first; i < last; i += CK_LANES) {
       size_t n = last - i < CK_LANES ? last - i : CK_LANES;
-      vf shift = reduce_columns(reduce_maximum, x + i, s->length, s->inner, n, vset(0));
+      vf shift = reduce_columns(ck_reduce_maximum, x + i, s->length, s->inner, n, vset(0));
       vf sum = vset(0);
       for (size_t k = 0; k < s->length; k++) {
         vf term = vexp(vload_part(x + k * s->inner + i, n) - shift);

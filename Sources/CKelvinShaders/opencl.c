@@ -6,7 +6,8 @@
 #define KELVIN_SOURCE(name) static const char name[]
 
 KELVIN_SOURCE(prelude) = {
-#embed "../../Shaders/opencl/prelude.cl" suffix(, 0)
+#embed "../../Shaders/opencl/prelude.cl" suffix(, )
+#embed "../../Shaders/opencl/Generated/functions.cl" suffix(, 0)
 };
 KELVIN_SOURCE(arg_reduce) = {
 #embed "../../Shaders/opencl/arg_reduce.cl" suffix(, 0)

@@ -106,7 +106,7 @@ extension Lowering {
       + plan.inputStrides(lanes: lanes).list + plan.outputStrides(lanes: lanes).list
       + [
         plan.storesWholeBlocks ? 1 : 0, epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, swaps ? 1 : 0,
-        fused.map { Int($0.code) } ?? -1,
+        Int(fused?.code ?? UnaryFunction.noneCode),
       ]).map { .int($0) } + [.float(fused?.a ?? 0), .float(fused?.b ?? 0)]
     run(
       tile.kernel, [source, weights, bias, residual ?? source, target], constants,

@@ -34,7 +34,7 @@ package struct ModelContext: Sendable {
   }
 
   /// The key of the graph: its nodes, types and shapes.
-  package var graphKey: ContentKey { ContentKey([graph.description]) }
+  package var graphKey: ContentKey { ContentKey([graph.canonical]) }
 
   package var planner: Planner { Planner(inventory: inventory, costs: costs, model: key) }
 

@@ -240,6 +240,7 @@ final class SegmentBuilder {
     var parameters = Parameters()
     parameters.add(count)
     parameters.add(Float(0), 0)
-    dispatchFlat("unary", constants: [255], parameters, count: count, reads: [source], write: target)
+    dispatchFlat(
+      "unary", constants: [Int(UnaryFunction.noneCode)], parameters, count: count, reads: [source], write: target)
   }
 }

@@ -21,8 +21,8 @@ import Testing
       try sample().description == """
         input %x: float32[2x3]
         weight %w: float32[3]
-        %sum: float32[2x3] = binary function=add(%x, %w)  # sum from layer
-        %y: float32[2x3] = unary function=relu(%sum)  # y from layer
+        %sum: float32[2x3] = binary function=add(%x, %w)  # sum from layer(Test, 0, 66.0)
+        %y: float32[2x3] = unary function=relu(%sum)  # y from layer(Test, 0, 54.0)
         output %y
         """)
   }

@@ -15,7 +15,10 @@ struct ShaderSourceTests {
       let parts = row.split(separator: " ")
       listed[String(try #require(parts.last))] = String(try #require(parts.first))
     }
-    let files = try FileManager.default.contentsOfDirectory(atPath: shaders.path)
+    func names(_ folder: String) throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: shaders.appending(path: folder).path)
+    }
+    let files = try names(".") + names("Generated").map { "Generated/\($0)" }
     let sources = files.filter { $0.hasSuffix(".comp") || $0.hasSuffix(".glsl") || $0 == "variants.txt" }
     #expect(Set(sources) == Set(listed.keys))
     for source in sources {

@@ -1,9 +1,10 @@
 #pragma once
+#include "../Generated/ck_functions.h"
 #include "ck_kernels.h"
 
 /* Arguments of kernels on integers, booleans (bytes of 0 or 1) and elements of any type. Integers wrap around. */
 
-/* z = x op y, numbered as ck_binary_args; the three functions of booleans follow. Strides of x and y along the last size
+/* z = x op y, numbered as ck_binary. Strides of x and y along the last size
  * are 0 or 1, z is dense. Items are (outer index, chunk of ck_map_chunk inner elements). */
 typedef struct {
   const void *x;
@@ -19,27 +20,22 @@ typedef struct {
 } ck_int_binary_args;
 void ck_int_binary_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* The numbers of the functions of integers and booleans. */
-enum {
-  ck_int_relu, ck_int_clip, ck_int_abs, ck_int_negate, ck_int_copy, ck_int_sign,
-  ck_int_square, ck_int_affine, ck_int_not,
-};
-
-/* y = f(x). Items are chunks of ck_map_chunk elements. */
+/* y = f(x), numbered as ck_unary: functions that are not of integers give x. Items are chunks of ck_map_chunk
+ * elements. */
 typedef struct {
   const void *x;
   void *y;
   ck_scalar type;
   size_t function;
   size_t count;
-  /* The bounds of ck_int_clip. */
+  /* The bounds of ck_unary_clip. */
   int64_t lower, upper;
-  /* Of ck_int_affine, which truncates and saturates. */
+  /* Of ck_unary_affine, which truncates and saturates. */
   double a, b;
 } ck_int_unary_args;
 void ck_int_unary_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Numbered as ck_reduce_args: sum, mean (truncated), maximum, minimum, product; l1 and the sum of squares are 5 and 7.
+/* Numbered as ck_reduce, means truncated; without l2 and the logarithms.
  * [outer, length, inner] to [outer, inner]; items are outer indices. */
 typedef struct {
   const void *x;
@@ -72,15 +68,13 @@ typedef struct {
 } ck_cumulative_sum_args;
 void ck_cumulative_sum_run(const void *args, size_t begin, size_t end, void *scratch);
 
-typedef enum { ck_equal, ck_not_equal, ck_less, ck_less_or_equal } ck_comparison;
-
 /* z = x op y in bytes of 0 or 1; strides and items as ck_int_binary_args. */
 typedef struct {
   const void *x;
   const void *y;
   uint8_t *z;
   ck_scalar type;
-  ck_comparison function;
+  ck_compare function;
   size_t rank;
   size_t sizes[ck_max_rank];
   size_t x_strides[ck_max_rank];

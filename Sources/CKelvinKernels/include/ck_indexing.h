@@ -1,4 +1,5 @@
 #pragma once
+#include "../Generated/ck_functions.h"
 #include "ck_kernels.h"
 
 /* Arguments of kernels that move elements by index. Negative indices count from the end. */
@@ -35,11 +36,6 @@ typedef struct {
   size_t inner;
 } ck_gather_nd_args;
 void ck_gather_nd_run(const void *args, size_t begin, size_t end, void *scratch);
-
-/* In the order of ScatterReduction. */
-typedef enum {
-  ck_scatter_replace, ck_scatter_add, ck_scatter_multiply, ck_scatter_minimum, ck_scatter_maximum,
-} ck_scatter;
 
 /* y[…, index[…, i, …], …] op= updates[…, i, …]; indices outside the axis are skipped. Items are the indices of the axes
  * before `axis`, between which no two updates meet. */

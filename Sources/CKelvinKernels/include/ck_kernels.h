@@ -1,4 +1,5 @@
 #pragma once
+#include "../Generated/ck_functions.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -229,8 +230,6 @@ typedef struct {
   void *y;
   size_t count;
 } ck_convert_args;
-
-enum { ck_unary_functions = 42, ck_binary_functions = 10 };
 
 struct ck_integer_kernels;
 

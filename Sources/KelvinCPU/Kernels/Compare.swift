@@ -31,14 +31,14 @@ extension KernelTable<CPUContext, CPUKernel> {
 
 extension Compare.Function {
   /// What the kernel computes of which operand and which other one.
-  fileprivate var comparison: (ck_comparison, Int, Int) {
+  fileprivate var comparison: (ck_compare, Int, Int) {
     switch self {
-    case .equal: (ck_equal, 0, 1)
-    case .notEqual: (ck_not_equal, 0, 1)
-    case .less: (ck_less, 0, 1)
-    case .lessOrEqual: (ck_less_or_equal, 0, 1)
-    case .greater: (ck_less, 1, 0)
-    case .greaterOrEqual: (ck_less_or_equal, 1, 0)
+    case .equal: (ck_compare_equal, 0, 1)
+    case .notEqual: (ck_compare_not_equal, 0, 1)
+    case .less: (ck_compare_less, 0, 1)
+    case .lessOrEqual: (ck_compare_less_or_equal, 0, 1)
+    case .greater: (ck_compare_less, 1, 0)
+    case .greaterOrEqual: (ck_compare_less_or_equal, 1, 0)
     }
   }
 }

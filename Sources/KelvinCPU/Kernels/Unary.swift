@@ -24,12 +24,12 @@ private func integerUnary(
   _ function: UnaryFunction, _ context: CPUContext, count: Int
 ) throws(DeviceError) -> CPUKernel {
   let scalar = context.inputs[0].scalar
-  guard let code = function.integerCode else {
+  guard function.kind.keepsIntegers || function.kind == .affine else {
     throw context.unsupported("\(function) in \(scalar.rawValue) arithmetic")
   }
   var arguments = ck_int_unary_args()
   arguments.type = scalar.innerCode
-  arguments.function = code
+  arguments.function = Int(function.code)
   arguments.count = count
   arguments.lower = Int64(Int(saturating: Double(function.a)))
   arguments.upper = Int64(Int(saturating: Double(function.b)))
@@ -41,24 +41,6 @@ private func integerUnary(
     arguments.y = operands.outputs[0]
     list.add(
       ck_int_unary_run, arguments, items: parts(count, of: Int(ck_map_chunk)), cost: 2 * Int(ck_map_chunk))
-  }
-}
-
-extension UnaryFunction {
-  /// The function's number among those of integers and booleans.
-  fileprivate var integerCode: Int? {
-    switch kind {
-    case .relu: Int(ck_int_relu)
-    case .clip: Int(ck_int_clip)
-    case .abs: Int(ck_int_abs)
-    case .negate: Int(ck_int_negate)
-    case .floor, .ceil, .round: Int(ck_int_copy)
-    case .sign: Int(ck_int_sign)
-    case .square: Int(ck_int_square)
-    case .affine: Int(ck_int_affine)
-    case .logicalNot: Int(ck_int_not)
-    default: nil
-    }
   }
 }
 

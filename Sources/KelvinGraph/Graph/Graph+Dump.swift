@@ -1,37 +1,82 @@
 extension Graph: CustomStringConvertible {
-  /// The graph as text, one line for each input, state, weight and node, a node's regions indented below it; equal text means
-  /// equal graphs up to weight contents.
+  /// The graph as text, which `init(parsing:weights:)` reads back: one line for each input, state, weight and node.
+  ///
+  /// ```
+  /// input %x: float32[2x3]
+  /// weight %w: float32[3]
+  /// %sum: float32[2x3] = binary function=add(%x, %w)  # node from layer(Add, 0, 78.0)
+  /// output %sum
+  /// ```
+  ///
+  /// Behind `#` stand the node's name and its origins, each with its kind, place in the file and work; the name is left out
+  /// where it is the first output's and there are no origins. A node's regions follow it, indented: their roles, and in
+  /// brackets what they capture, as positions of the node's operands. Of weights the text has names and types. Values that
+  /// nothing refers to are left out.
   package var description: String { lines.joined(separator: "\n") }
 
   private var lines: [String] {
     var lines: [String] = []
-    for id in inputs { lines.append("input \(reference(id)): \(self[id].type)") }
+    for id in inputs { lines.append("input \(declaration(id))") }
     for state in states {
       let written = state.written.map { " -> \(reference($0))" } ?? ""
-      lines.append("state \(state.name): \(reference(state.read)): \(self[state.read].type)\(written)")
+      lines.append("state \(state.name.reference): \(declaration(state.read))\(written)")
     }
-    let used = Set(nodes.flatMap(\.inputs) + outputs)
-    for (index, value) in values.enumerated() where value.weight != nil && used.contains(ValueID(index)) {
-      lines.append("weight %\(value.name): \(value.type)")
-    }
+    for id in usedWeights { lines.append("weight \(declaration(id))") }
     for node in nodes {
-      let results = node.outputs.map { "\(reference($0)): \(self[$0].type)" }.joined(separator: ", ")
+      let results = node.outputs.map(declaration).joined(separator: ", ")
       let attributes = node.op.attributes.map { " \($0.name)=\($0.value)" }.joined()
       let operands = node.inputs.map(reference).joined(separator: ", ")
-      let origins = node.origins.map(\.name)
-      let names =
-        origins.isEmpty || origins == [node.name] ? "" : "  # \(node.name) from \(origins.joined(separator: " + "))"
-      lines.append("\(results) = \(node.op.name)\(attributes)(\(operands))\(names)")
+      lines.append("\(results) = \(node.op.name)\(attributes)(\(operands))\(note(node))")
       for region in node.regions {
-        let captured = region.captures.map { reference(node.inputs[$0]) }.joined(separator: ", ")
-        let refusal = region.refusal.map { " refused: \($0)" } ?? ""
+        let captured = region.captures.map { "\($0) \(reference(node.inputs[$0]))" }.joined(separator: ", ")
+        let refusal = region.refusal.map { " refused \($0.quoted)" } ?? ""
         lines.append("  \(region.role.rawValue)[\(captured)]\(refusal)")
         lines += region.graph.lines.map { "    " + $0 }
       }
     }
-    lines.append("output \(outputs.map(reference).joined(separator: ", "))")
+    lines.append("output" + (outputs.isEmpty ? "" : " \(outputs.map(reference).joined(separator: ", "))"))
     return lines
   }
 
-  private func reference(_ id: ValueID) -> String { "%\(self[id].name)" }
+  /// The weights that nodes read or that are results, in the order of the values.
+  var usedWeights: [ValueID] {
+    let used = Set(nodes.flatMap(\.inputs) + results)
+    return values.indices.lazy.map(ValueID.init).filter { self[$0].weight != nil && used.contains($0) }
+  }
+
+  private func reference(_ id: ValueID) -> String { "%\(self[id].name.reference)" }
+  private func declaration(_ id: ValueID) -> String { "\(reference(id)): \(self[id].type)" }
+
+  private func note(_ node: Node) -> String {
+    let isPlain = node.origins.isEmpty && node.outputs.first.map { self[$0].name } == node.name
+    guard !isPlain else { return "" }
+    let origins = node.origins.map { origin in
+      "\(origin.name.reference)(\(origin.kind.reference), \(origin.index), \(origin.work))"
+    }
+    return "  # \(node.name.reference)" + (origins.isEmpty ? "" : " from \(origins.joined(separator: " + "))")
+  }
+}
+
+extension String {
+  /// The text as it is where it could not be taken for anything else, in quotes otherwise.
+  var reference: String { !isEmpty && utf8.allSatisfy(\.isReferencePart) ? self : quoted }
+
+  /// In double quotes, with `\"`, `\\`, and control characters as `\u{…}`.
+  var quoted: String {
+    var result = "\""
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7f: result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}
+
+extension UInt8 {
+  /// Letters, digits and `_ . / ~ - $`.
+  var isReferencePart: Bool { isNamePart || [0x2e, 0x2f, 0x7e, 0x2d, 0x24].contains(self) }
 }

@@ -3,36 +3,13 @@
 /// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integer division truncates; whatever
 /// divides integers by zero gives zero.
 package struct Binary: Operator {
-  /// The position of a case is its number in kernels and shaders: new cases go to the end.
-  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
-    case add, subtract, multiply, divide, minimum, maximum, power
-    /// `floor(x / y)`
-    case floorDivide = "floor_divide"
-    /// `x - y * floor(x / y)`: the sign of the divisor.
-    case modulo
-    /// `x - y * trunc(x / y)`: the sign of the dividend.
-    case remainder
-    /// Of booleans only.
-    case logicalAnd = "logical_and"
-    case logicalOr = "logical_or"
-    case logicalXor = "logical_xor"
-
-    /// Whether it combines booleans, not numbers.
-    package var isLogical: Bool {
-      switch self {
-      case .logicalAnd, .logicalOr, .logicalXor: true
-      default: false
-      }
-    }
-  }
-
   package static let name = "binary"
   package var function: Function
 
   package init(_ function: Function) { self.function = function }
 
   /// The function's number in kernels and shaders.
-  package var code: UInt32 { UInt32(Function.allCases.firstIndex(of: function) ?? 0) }
+  package var code: UInt32 { function.code }
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 2...2)
@@ -55,4 +32,14 @@ package struct Binary: Operator {
   }
 
   package static let schema = AttributeSchema(Binary(.add), .required("function", \.function))
+}
+
+extension Binary.Function {
+  /// Whether it combines booleans, not numbers.
+  package var isLogical: Bool {
+    switch self {
+    case .logicalAnd, .logicalOr, .logicalXor: true
+    default: false
+    }
+  }
 }

@@ -38,7 +38,8 @@ package let operatorCatalog: [any Operator.Type] = [
   Unary.self,
 ]
 
-private let operatorsByName = Dictionary(uniqueKeysWithValues: operatorCatalog.map { ($0.name, $0) })
+private let operatorsByName: [String: any Operator.Type] = Dictionary(
+  uniqueKeysWithValues: (operatorCatalog + controlOperatorCatalog).map { ($0.name, $0) })
 
 /// The operator of a name, with attributes as a dump or a file gives them.
 ///

@@ -3,23 +3,13 @@
 ///
 /// Inputs: x and y, of one element type; booleans have no order. Output: the broadcast shape in bool.
 package struct Compare: Operator {
-  /// The position of a case is its number in kernels and shaders: new cases go to the end.
-  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
-    case equal
-    case notEqual = "not_equal"
-    case less
-    case lessOrEqual = "less_or_equal"
-    case greater
-    case greaterOrEqual = "greater_or_equal"
-  }
-
   package static let name = "compare"
   package var function: Function
 
   package init(_ function: Function) { self.function = function }
 
   /// The function's number in kernels and shaders.
-  package var code: UInt32 { UInt32(Function.allCases.firstIndex(of: function) ?? 0) }
+  package var code: UInt32 { function.code }
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 2...2)

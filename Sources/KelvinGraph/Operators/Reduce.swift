@@ -2,16 +2,6 @@
 ///
 /// Input: x, any shape. Output: x's shape with the axes reduced to 1, or left out.
 package struct Reduce: Operator {
-  /// The position of a case is its number in kernels and shaders: new cases go to the end.
-  package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
-    case sum, mean, maximum, minimum, product
-    /// `Σ|x|`, `sqrt(Σx²)`, `Σx²`, `ln Σx`, `ln Σe^x`
-    case l1, l2
-    case sumOfSquares = "sum_of_squares"
-    case logSum = "log_sum"
-    case logSumExp = "log_sum_exp"
-  }
-
   package static let name = "reduce"
   package var function: Function
   /// Axes counted from the front, ascending, each once.
@@ -25,7 +15,7 @@ package struct Reduce: Operator {
   }
 
   /// The function's number in kernels and shaders.
-  package var code: UInt32 { UInt32(Function.allCases.firstIndex(of: function) ?? 0) }
+  package var code: UInt32 { function.code }
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 1...1)

@@ -1,13 +1,3 @@
-/// What a scatter does with an element and the update that falls on it.
-package enum ScatterReduction: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
-  /// The update takes the element's place; of several the last in row-major order.
-  case replace
-  case add, multiply, minimum, maximum
-
-  /// The reduction's number in kernels and shaders: the position of its case.
-  package var code: UInt32 { UInt32(Self.allCases.firstIndex(of: self) ?? 0) }
-}
-
 /// A copy of x in which `y[…, indices[…, i, …], …]` is combined with `updates[…, i, …]`.
 ///
 /// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, of x's rank and no longer

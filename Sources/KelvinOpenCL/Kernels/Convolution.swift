@@ -61,7 +61,10 @@ extension Lowering {
     let constants: [Constant] =
       ([blocks, plane.height, plane.width, plane.inputHeight, plane.inputWidth] + plane.kernel + plane.strides
       + plane.dilations + plane.before
-      + [columns, parts, op.epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, fused.map { Int($0.code) } ?? -1])
+      + [
+        columns, parts, op.epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1,
+        Int(fused?.code ?? UnaryFunction.noneCode),
+      ])
       .map { .int($0) } + [.float(fused?.a ?? 0), .float(fused?.b ?? 0)]
     run(
       KernelName(program: "convolution", function: "depthwise"), [source, weights, bias, residual ?? source, target],
@@ -81,15 +84,5 @@ extension Lowering {
   mutating func paddedVector(_ value: ValueID, count: Int) throws(DeviceError) -> Int {
     guard let weight = graph[value].weight else { throw error(.unsupported, "biases that are not constant") }
     return try packed("\(graph[value].name)/vector-\(count)", count: count) { weight.fill($0) }
-  }
-}
-
-extension UnaryFunction {
-  /// Whether convolutions apply the function themselves: `activate` in `prelude.cl`.
-  var isFusedByKernels: Bool {
-    switch kind {
-    case .relu, .clip, .leakyRelu, .sigmoid, .hardSigmoid, .hardSwish, .silu: true
-    default: false
-    }
   }
 }

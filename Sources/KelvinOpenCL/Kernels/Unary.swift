@@ -7,7 +7,7 @@ extension Kernels {
       try context.checkSizes()
       let scalar = context.inputs[0].scalar
       guard scalar.isFloatingPoint else {
-        guard op.function.keepsIntegers else {
+        guard op.function.kind.keepsIntegers else {
           throw context.unsupported("\(op.function.kind.rawValue) of \(scalar.rawValue) values")
         }
         return Emitter { lowering throws(DeviceError) in
@@ -24,16 +24,6 @@ extension Kernels {
         lowering.unary(
           op.function, source, target, count: layout == .dense ? shape.count : lowering.blockedCount(shape))
       }
-    }
-  }
-}
-
-extension UnaryFunction {
-  /// Whether the function of an integer is an integer, and one that `integer.cl` computes.
-  fileprivate var keepsIntegers: Bool {
-    switch kind {
-    case .relu, .clip, .abs, .negate, .floor, .ceil, .round, .sign, .square, .logicalNot: true
-    default: false
     }
   }
 }

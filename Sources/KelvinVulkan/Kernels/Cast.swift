@@ -18,7 +18,8 @@ extension KernelTable<KernelContext, Kernel> {
       let rounds = context.inputs[0].scalar == .float32 && op.scalar == .float16
       return Kernel { builder throws(DeviceError) in
         guard rounds else { return try builder.rename(node.inputs[0], to: node.outputs[0]) }
-        try builder.apply(code: 254, a: 0, b: 0, to: node.inputs[0], giving: node.outputs[0])
+        try builder.apply(
+          code: Int(UnaryFunction.roundsToHalfCode), a: 0, b: 0, to: node.inputs[0], giving: node.outputs[0])
       }
     }
   }

@@ -65,7 +65,7 @@ struct ConvolutionGeometry: Sendable {
   /// Whether it is a product with one or few rows.
   var isVector: Bool { isPointwise && area == 1 && op.groups == 1 && batch < 4 }
 
-  private var activation: Int { op.epilogue.activation.map { Int($0.code) } ?? 255 }
+  private var activation: Int { Int(op.epilogue.activation?.code ?? UnaryFunction.noneCode) }
   private var weightName: ValueID { node.inputs[1] }
 
   private func addActivation(to parameters: inout Parameters) {

@@ -54,7 +54,7 @@ struct RowProduct: Sendable {
     builder.dispatch(
       traits.usesShuffles ? "linear_shuffle" : "linear", group: traits.tileGroup,
       constants: [
-        traits.lanes, rowTile, epilogue.addsResidual ? 1 : 0, epilogue.activation.map { Int($0.code) } ?? 255,
+        traits.lanes, rowTile, epilogue.addsResidual ? 1 : 0, Int(epilogue.activation?.code ?? UnaryFunction.noneCode),
       ],
       parameters, groups: [(outputStride + traits.tileGroup - 1) / traits.tileGroup, y, z], reads: reads,
       write: try builder.write(node.outputs[0], layout))

@@ -7,7 +7,7 @@ extension KernelTable<KernelContext, Kernel> {
       let node = context.node
       let element = try context.element(context.inputs[0])
       if element.kind != .float {
-        guard op.function.keepsIntegers else {
+        guard op.function.kind.keepsIntegers else {
           throw context.unsupported("\(op.function.kind.rawValue) of \(context.inputs[0].scalar.rawValue) values")
         }
         return Kernel { builder throws(DeviceError) in try builder.apply(op.function, element, node) }
@@ -16,16 +16,6 @@ extension KernelTable<KernelContext, Kernel> {
         try builder.apply(
           code: Int(op.function.code), a: op.function.a, b: op.function.b, to: node.inputs[0], giving: node.outputs[0])
       }
-    }
-  }
-}
-
-extension UnaryFunction {
-  /// Whether the function of an integer is an integer, and one that `integer_unary.comp` computes.
-  fileprivate var keepsIntegers: Bool {
-    switch kind {
-    case .relu, .clip, .abs, .negate, .floor, .ceil, .round, .sign, .square, .logicalNot: true
-    default: false
     }
   }
 }

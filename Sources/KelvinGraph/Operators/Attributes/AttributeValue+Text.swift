@@ -23,20 +23,3 @@ extension AttributeValue: CustomStringConvertible {
     text.isPlainName && !words.contains(text) ? text : text.quoted
   }
 }
-
-extension String {
-  /// In double quotes, with `\"`, `\\`, and `\n` and other control characters as `\u{…}`.
-  var quoted: String {
-    var result = "\""
-    for scalar in unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7f || scalar.value == 0x2028 || scalar.value == 0x2029:
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
-  }
-}

@@ -39,19 +39,48 @@ extension UInt8 {
   var isNamePart: Bool { isNameStart || isDigit }
 }
 
-extension TensorType {
-  var canonical: String { "\(scalar.rawValue)[\(shape.dimensions.map { "\($0)" }.joined(separator: "x"))]" }
-}
-
 extension Operator {
   /// The operator's name and its attributes.
-  var canonical: String { name + attributes.map { " \($0.name)=\($0.value.canonical)" }.joined() }
+  fileprivate var canonical: String { name + attributes.map { " \($0.name)=\($0.value.canonical)" }.joined() }
 }
 
 extension Node {
   /// A key under which equal work is measured once: operator, attributes and types, names left out.
   package func fingerprint(in graph: Graph) -> String {
-    let operands = inputs.map { (graph[$0].weight == nil ? "" : "const ") + graph[$0].type.canonical }
+    let operands = inputs.map { id in
+      let type = graph[id].type
+      let sizes = type.shape.dimensions.map { "\($0)" }.joined(separator: "x")
+      return "\(graph[id].weight == nil ? "" : "const ")\(type.scalar.rawValue)[\(sizes)]"
+    }
     return "\(op.canonical)(\(operands.joined(separator: ", ")))"
+  }
+}
+
+extension Graph {
+  /// What a plan depends on: names, types and operators, the regions' too; neither the contents of weights nor the origins of nodes.
+  package var canonical: String { canonicalValue.canonical }
+
+  private var canonicalValue: AttributeValue {
+    func name(_ id: ValueID) -> AttributeValue { .text(self[id].name) }
+    func typed(_ id: ValueID) -> AttributeValue { .list([name(id), self[id].type.attributeValue]) }
+    let states = states.map { state in
+      AttributeValue.list([.text(state.name), typed(state.read)] + (state.written.map { [name($0)] } ?? []))
+    }
+    let nodes = nodes.map { node in
+      let attributes = node.op.attributes.map { AttributeValue.call($0.name, [$0.value]) }
+      let regions = node.regions.map { region in
+        AttributeValue.list([
+          region.role.rawValue.attributeValue, region.captures.attributeValue, .boolean(region.refusal != nil),
+          region.graph.canonicalValue,
+        ])
+      }
+      return AttributeValue.list([
+        .text(node.name), .text(node.op.name), .list(attributes), .list(node.inputs.map(name)),
+        .list(node.outputs.map(typed)), .list(regions),
+      ])
+    }
+    return .list([
+      .list(inputs.map(typed)), .list(states), .list(usedWeights.map(typed)), .list(nodes), .list(outputs.map(name)),
+    ])
   }
 }

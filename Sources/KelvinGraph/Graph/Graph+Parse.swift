@@ -1,0 +1,217 @@
+/// A weight by its place in a graph and the regions of its nodes.
+package struct WeightPlace: Hashable, Sendable {
+  /// For each region around it, from the outside in, the node's name and the region's position.
+  package var regions: [Region]
+  package var name: String
+
+  package struct Region: Hashable, Sendable {
+    package var node: String
+    package var index: Int
+
+    package init(node: String, index: Int) {
+      self.node = node
+      self.index = index
+    }
+  }
+
+  package init(regions: [Region] = [], name: String) {
+    self.regions = regions
+    self.name = name
+  }
+}
+
+extension Graph {
+  /// The weights that are used, in the regions of nodes as well.
+  package var weights: [WeightPlace: Weight] {
+    var weights: [WeightPlace: Weight] = [:]
+    collect(&weights, inside: [])
+    return weights
+  }
+
+  private func collect(_ weights: inout [WeightPlace: Weight], inside regions: [WeightPlace.Region]) {
+    for id in usedWeights { weights[WeightPlace(regions: regions, name: self[id].name)] = self[id].weight }
+    for node in nodes {
+      for (index, region) in node.regions.enumerated() {
+        region.graph.collect(&weights, inside: regions + [.init(node: node.name, index: index)])
+      }
+    }
+  }
+
+  /// The graph that a dump describes.
+  ///
+  /// - Parameters:
+  ///   - text: as `description` writes it.
+  ///   - weights: the weights by place; those of the graph that was written are its `weights`.
+  /// - Throws: `GraphError` naming the line that cannot be read or lacks its weight, or the rule that the graph breaks.
+  package init(parsing text: String, weights: [WeightPlace: Weight]) throws(GraphError) {
+    var parser = GraphParser(text, weights)
+    self = try parser.graph(indent: 0, inside: [])
+    try parser.expectEnd()
+    try verify()
+  }
+}
+
+/// Reads a dump line by line; regions are read by indentation.
+private struct GraphParser {
+  private let lines: [Substring]
+  private var next = 0
+  private let weights: [WeightPlace: Weight]
+
+  init(_ text: String, _ weights: [WeightPlace: Weight]) {
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    self.weights = weights
+  }
+
+  /// The next line where it is indented so.
+  private func scanner(indent: Int) -> TextScanner? {
+    guard next < lines.count else { return nil }
+    var scanner = TextScanner(lines[next], line: next + 1)
+    return scanner.takeSpaces() == indent ? scanner : nil
+  }
+
+  func expectEnd() throws(GraphError) {
+    for (index, line) in lines.enumerated().dropFirst(next) where !line.isEmpty {
+      throw TextScanner(line, line: index + 1).error("nothing after the outputs")
+    }
+  }
+
+  mutating func graph(indent: Int, inside regions: [WeightPlace.Region]) throws(GraphError) -> Graph {
+    guard regions.count < 64 else { throw GraphError("line \(next + 1)", "regions are nested more than 64 deep") }
+    var scope = GraphScope()
+    // States say what they are left with before that is computed.
+    var written: [(state: Int, name: String, scanner: TextScanner)] = []
+    while var scanner = scanner(indent: indent) {
+      next += 1
+      if scanner.take("input ") {
+        scope.graph.inputs.append(try scope.declare(&scanner))
+      } else if scanner.take("state ") {
+        let name = try scanner.text()
+        try scanner.expect(": ")
+        scope.graph.states.append(GraphState(name: name, read: try scope.declare(&scanner)))
+        if scanner.take(" -> ") {
+          try scanner.expect("%")
+          written.append((scope.graph.states.count - 1, try scanner.text(), scanner))
+        }
+      } else if scanner.take("weight ") {
+        let id = try scope.declare(&scanner)
+        let value = scope.graph[id]
+        guard let weight = weights[WeightPlace(regions: regions, name: value.name)], weight.type == value.type else {
+          throw scanner.error(saying: "no weight '\(value.name)' of \(value.type) is given")
+        }
+        scope.graph[id].weight = weight
+      } else if scanner.take("output") {
+        scope.graph.outputs = scanner.take(" ") ? try scanner.references(scope) : []
+        try scanner.expectEnd()
+        for (state, name, scanner) in written { scope.graph.states[state].written = try scope.find(name, scanner) }
+        return scope.graph
+      } else {
+        scope.graph.nodes.append(try node(&scanner, &scope, indent: indent, inside: regions))
+      }
+      try scanner.expectEnd()
+    }
+    throw GraphError("line \(next + 1)", "expected a line indented by \(indent) spaces, up to the line of the outputs")
+  }
+
+  private mutating func node(
+    _ scanner: inout TextScanner, _ scope: inout GraphScope, indent: Int, inside regions: [WeightPlace.Region]
+  ) throws(GraphError) -> Node {
+    var outputs = [try scope.declare(&scanner)]
+    while scanner.take(", ") { outputs.append(try scope.declare(&scanner)) }
+    try scanner.expect(" = ")
+    let name = try scanner.name()
+    var attributes: [Attribute] = []
+    while scanner.take(" ") {
+      let name = try scanner.name()
+      try scanner.expect("=")
+      attributes.append(Attribute(name, try scanner.attributeValue()))
+    }
+    try scanner.expect("(")
+    let inputs = scanner.take(")") ? [] : try scanner.references(scope)
+    if !inputs.isEmpty { try scanner.expect(")") }
+    let op: any Operator
+    do { op = try makeOperator(name, attributes) } catch { throw scanner.error(saying: error.description) }
+    var node = Node(name: scope.graph[outputs[0]].name, op: op, inputs: inputs, outputs: outputs, origins: [])
+    if scanner.take("  # ") {
+      node.name = try scanner.text()
+      if scanner.take(" from ") {
+        repeat { node.origins.append(try scanner.origin()) } while scanner.take(" + ")
+      }
+    }
+    while var header = self.scanner(indent: indent + 2) {
+      next += 1
+      var region = try header.region(of: node, in: scope.graph)
+      try header.expectEnd()
+      let place = WeightPlace.Region(node: node.name, index: node.regions.count)
+      region.graph = try graph(indent: indent + 4, inside: regions + [place])
+      node.regions.append(region)
+    }
+    return node
+  }
+}
+
+/// A graph as far as it was read, and where its values are.
+private struct GraphScope {
+  var graph = Graph()
+  private var places: [String: ValueID] = [:]
+
+  mutating func declare(_ scanner: inout TextScanner) throws(GraphError) -> ValueID {
+    try scanner.expect("%")
+    let name = try scanner.text()
+    try scanner.expect(": ")
+    let id = graph.addValue(Value(name: name, type: try scanner.type()))
+    guard places.updateValue(id, forKey: name) == nil else {
+      throw scanner.error(saying: "the value '\(name)' is defined twice")
+    }
+    return id
+  }
+
+  func find(_ name: String, _ scanner: TextScanner) throws(GraphError) -> ValueID {
+    guard let id = places[name] else { throw scanner.error(saying: "there is no value '\(name)' before it") }
+    return id
+  }
+}
+
+extension TextScanner {
+  /// One or more values.
+  fileprivate mutating func references(_ scope: GraphScope) throws(GraphError) -> [ValueID] {
+    var ids: [ValueID] = []
+    repeat {
+      try expect("%")
+      ids.append(try scope.find(try text(), self))
+    } while take(", ")
+    return ids
+  }
+
+  /// `layer(Conv, 3, 1024.0)`
+  fileprivate mutating func origin() throws(GraphError) -> Origin {
+    let name = try text()
+    try expect("(")
+    let kind = try text()
+    try expect(", ")
+    let index = try integer()
+    try expect(", ")
+    let work = try double()
+    try expect(")")
+    return Origin(name: name, kind: kind, index: index, work: work)
+  }
+
+  /// `then[1 %x, 2 %y]`, and perhaps ` refused "why"`: a region without its graph.
+  fileprivate mutating func region(of node: Node, in graph: Graph) throws(GraphError) -> Region {
+    let word = try name()
+    guard let role = Region.Role(rawValue: word) else {
+      throw error(saying: "'\(word)' is not one of \(Region.Role.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    try expect("[")
+    let captures = try list(until: "]") { scanner throws(GraphError) in
+      let position = try scanner.integer()
+      try scanner.expect(" %")
+      let name = try scanner.text()
+      guard node.inputs.indices.contains(position), graph[node.inputs[position]].name == name else {
+        throw scanner.error(saying: "operand \(position) of '\(node.name)' is not '\(name)'")
+      }
+      return position
+    }
+    let refusal = take(" refused ") ? try quoted() : nil
+    return Region(role: role, graph: Graph(), captures: captures, refusal: refusal)
+  }
+}

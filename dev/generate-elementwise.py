@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Writes what Swift, C, GLSL and OpenCL know of the element-wise functions, from the tables in dev/elementwise.
+
+A table is a family, and its rows are the functions, with the numbers that stand for them in kernels and shaders.
+
+    python3 dev/generate-elementwise.py            # writes the files under Generated folders
+    python3 dev/generate-elementwise.py --check    # writes nothing; status 1 where a file is not what the tables give
+
+Needs Python 3.11 and nothing else. After a change, dev/build-shaders.sh compiles the shaders anew.
+"""
+import difflib
+import pathlib
+import sys
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TABLES = ROOT / "dev/elementwise"
+NOTE = "Written by dev/generate-elementwise.py from dev/elementwise. Do not edit."
+
+# The largest number of a family, and the two that stand for no function of the table.
+LIMIT = 253
+ROUNDS_TO_HALF = 254
+NONE = 255
+
+COLUMNS = {
+    "number": int, "meaning": str, "parameters": int, "operations": int, "integers": bool, "fused_by_opencl": bool,
+    "reference": str, "c": str, "c_scalar": str, "glsl": str, "opencl": str,
+}
+
+
+def read(family):
+    """The rows of a table by name, ascending by number."""
+    path = TABLES / f"{family}.toml"
+    rows = tomllib.loads(path.read_text())
+    for name, row in rows.items():
+        for column, value in row.items():
+            if not isinstance(value, COLUMNS.get(column, ())):
+                sys.exit(f"{path.name}: [{name}]: '{column}' is not a column of that kind")
+        if not 0 <= row.get("number", -1) <= LIMIT:
+            sys.exit(f"{path.name}: [{name}]: expected a number from 0 to {LIMIT}")
+    numbers = [row["number"] for row in rows.values()]
+    if numbers != list(range(len(rows))):
+        sys.exit(f"{path.name}: expected the numbers 0, 1, 2 … in this order, got {numbers}")
+    return rows
+
+
+def camel(name):
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def wrapped(items, indent, width=120):
+    """Items separated by commas, in lines."""
+    lines, line = [], ""
+    for item in items:
+        if line and len(indent) + len(line) + len(item) + 2 > width:
+            lines.append(indent + line.rstrip())
+            line = ""
+        line += item + ", "
+    return lines + [indent + line.rstrip(", ")]
+
+
+def swift_enum(rows, name, indent, code=True):
+    pad = " " * indent
+    lines = [f"{pad}package enum {name}: String, Hashable, Sendable, CaseIterable, AttributeConvertible {{"]
+    for key, row in rows.items():
+        if "meaning" in row:
+            lines.append(f"{pad}  /// {row['meaning']}")
+        lines.append(f"{pad}  case {camel(key)}" + (f' = "{key}"' if camel(key) != key else ""))
+    lines += ["", f"{pad}  /// The function's number in kernels and shaders.", f"{pad}  package var code: UInt32 {{",
+              f"{pad}    switch self {{"]
+    lines += [f"{pad}    case .{camel(key)}: {row['number']}" for key, row in rows.items()]
+    return lines + [f"{pad}    }}", f"{pad}  }}", f"{pad}}}"]
+
+
+def swift_cases(rows, wanted, value, indent):
+    names = [f".{camel(key)}" for key, row in rows.items() if wanted(row)]
+    if not names:
+        return []
+    lines = wrapped(names, " " * (indent + 2))
+    lines[0] = " " * indent + "case " + lines[0].strip()
+    lines[-1] += f": {value}"
+    return lines
+
+
+def swift_property(rows, doc, name, kind, value, indent=2):
+    """A property that a switch over the rows gives; the most frequent value is the default."""
+    pad = " " * indent
+    values = [value(row) for row in rows.values()]
+    default = max(sorted(set(values), key=str), key=values.count)
+    lines = [f"{pad}/// {doc}", f"{pad}package var {name}: {kind} {{", f"{pad}  switch self {{"]
+    for other in sorted(set(values) - {default}, key=str):
+        lines += swift_cases(rows, lambda row, other=other: value(row) == other, other, indent + 2)
+    return lines + [f"{pad}  default: {default}", f"{pad}  }}", f"{pad}}}"]
+
+
+def swift_kinds(families):
+    unary = families["unary"]
+    lines = [f"// {NOTE}", "", "extension UnaryFunction {"] + swift_enum(unary, "Kind", 2)
+    lines += ["",
+              "  /// The numbers of what is no function of the table: to round to float16, and to leave x as it is.",
+              f"  package static let roundsToHalfCode: UInt32 = {ROUNDS_TO_HALF}",
+              f"  package static let noneCode: UInt32 = {NONE}", "}", "", "extension UnaryFunction.Kind {"]
+    lines += swift_property(unary, "How many of `a` and `b` it reads.", "parameterCount", "Int",
+                            lambda row: row.get("parameters", 0))
+    lines += [""] + swift_property(
+        unary, "Floating-point operations an element takes, transcendental functions counted as 10.", "operations",
+        "Double", lambda row: row.get("operations", 12))
+    lines += [""] + swift_property(
+        unary, "Whether the function of an integer is an integer, and kernels of integers compute it.",
+        "keepsIntegers", "Bool", lambda row: str(row.get("integers", False)).lower())
+    lines += ["}"]
+    for owner, family in (("Binary", "binary"), ("Compare", "compare"), ("Reduce", "reduce")):
+        lines += ["", f"extension {owner} {{"] + swift_enum(families[family], "Function", 2) + ["}"]
+    lines += ["", "/// What a scatter does with an element and the update that falls on it."]
+    lines += swift_enum(families["scatter"], "ScatterReduction", 0)
+    return lines
+
+
+def swift_reference(families):
+    lines = [f"// {NOTE}", "import Glibc", "import KelvinGraph", "", "extension UnaryFunction {",
+             "  /// The function's definition.", "  @Sendable func evaluate(_ x: Double) -> Double {",
+             "    let (a, b) = (Double(a), Double(b))", "    switch kind {"]
+    lines += [f"    case .{camel(key)}: return {row['reference']}" for key, row in families["unary"].items()]
+    return lines + ["    }", "  }", "}"]
+
+
+def swift_opencl(families):
+    lines = [f"// {NOTE}", "internal import KelvinGraph", "", "extension UnaryFunction {",
+             "  /// Whether convolutions apply the function themselves: `activate` in `Generated/functions.cl`.",
+             "  var isFusedByKernels: Bool {", "    switch kind {"]
+    lines += swift_cases(families["unary"], lambda row: row.get("fused_by_opencl"), "true", 4)
+    return lines + ["    default: false", "    }", "  }", "}"]
+
+
+def c_header(families):
+    lines = [f"/* {NOTE} */", "#pragma once", "",
+             "/* The numbers of the functions of one and of two elements, of comparisons, reductions and scatters. */"]
+    for family, rows in families.items():
+        names = [f"ck_{family}_{key} = {row['number']}" for key, row in rows.items()]
+        lines += ["typedef enum {"] + wrapped(names, "  ") + [f"}} ck_{family};"]
+    unary, binary = families["unary"], families["binary"]
+    floats = sum("c" in row for row in binary.values())
+    lines += ["",
+              "/* How many functions of one element there are, and of two float32 numbers, which come first. */",
+              f"enum {{ ck_unary_functions = {len(unary)}, ck_binary_functions = {floats} }};", ""]
+    if any("c" in row for row in list(binary.values())[floats:]):
+        sys.exit("binary.toml: functions of float32 come before those of booleans")
+
+    def macro(comment, head, rows):
+        rows = [f"  {row}" for row in rows]
+        width = max(len(row) for row in [f"#define {head}"] + rows) + 1
+        continued = [row.ljust(width) + "\\" for row in [f"#define {head}"] + rows[:-1]]
+        return [f"/* {comment} */"] + continued + rows[-1:] + [""]
+
+    lines += macro(
+        "VECTOR(name, f(x, a, b)) for functions of vectors, SCALAR for those of one element.",
+        "CK_UNARY_FUNCTIONS(VECTOR, SCALAR)",
+        [f"VECTOR({key}, {row['c']})" if "c" in row else f"SCALAR({key}, {row['c_scalar']})"
+         for key, row in unary.items() if "c" in row or "c_scalar" in row])
+    lines += macro("EACH(name, f(x, y)) for functions of vectors.", "CK_BINARY_FUNCTIONS(EACH)",
+                   [f"EACH({key}, {row['c']})" for key, row in binary.items() if "c" in row])
+    lines += macro("EACH(name)", "CK_REDUCE_FUNCTIONS(EACH)", [f"EACH({key})" for key in families["reduce"]])
+    return lines[:-1]
+
+
+def glsl_numbers(families):
+    lines = [f"// {NOTE}", ""]
+    for family, rows in families.items():
+        if family == "scatter":
+            continue
+        for key, row in rows.items():
+            lines.append(f"const uint {family.upper()}_{key.upper()} = {row['number']}u;")
+    return lines + [f"const uint UNARY_ROUNDS_TO_HALF = {ROUNDS_TO_HALF}u;", f"const uint UNARY_NONE = {NONE}u;"]
+
+
+def glsl_unary(families):
+    lines = [f"// {NOTE}", "// Needs functions.glsl.", "",
+             "float apply(uint function, float x, float a, float b) {", "  switch (function) {"]
+    lines += [f"  case UNARY_{key.upper()}: return {row['glsl']};" for key, row in families["unary"].items()
+              if "glsl" in row]
+    return lines + ["  case UNARY_ROUNDS_TO_HALF: return halfValue(halfBits(x));", "  default: return x;", "  }", "}"]
+
+
+def glsl_binary(families):
+    lines = [f"// {NOTE}", "// Needs combine.glsl.", "", "vec4 combine(uint function, vec4 x, vec4 y) {",
+             "  switch (function) {"]
+    rows = [(key, row["glsl"]) for key, row in families["binary"].items() if "glsl" in row]
+    lines += [f"  case BINARY_{key.upper()}: return {formula};" for key, formula in rows[:-1]]
+    lines += [f"  default: return {rows[-1][1]};"]
+    return lines + ["  }", "}"]
+
+
+def opencl(families):
+    lines = [f"// {NOTE}", ""]
+    for family, rows in families.items():
+        if family == "scatter":
+            continue
+        lines += [f"#define {family.upper()}_{key.upper()} {row['number']}" for key, row in rows.items()]
+    lines += [f"#define UNARY_NONE {NONE}", "", "// The activations that kernels fuse; any other number gives x.",
+              "static inline vec activate(int code, float a, float b, vec x) {", "  switch (code) {"]
+    unary = families["unary"]
+    lines += [f"    case UNARY_{key.upper()}: return {row['opencl']};" for key, row in unary.items()
+              if row.get("fused_by_opencl")]
+    lines += ["    default: return x;", "  }", "}", "",
+              "// What a switch over the code of a function of one or of two elements holds.", "#define UNARY_CASES \\"]
+    lines += [f"  case UNARY_{key.upper()}: return {row['opencl']}; \\" for key, row in unary.items()
+              if "opencl" in row and not row.get("fused_by_opencl")]
+    lines += ["  default: return activate(code, a, b, x);", "", "#define BINARY_CASES \\"]
+    rows = [f"  case BINARY_{key.upper()}: return {row['opencl']};" for key, row in families["binary"].items()
+            if "opencl" in row]
+    return lines + [f"{row} \\" for row in rows[:-1]] + rows[-1:]
+
+
+def outputs():
+    families = {name: read(name) for name in ("unary", "binary", "compare", "reduce", "scatter")}
+    return {
+        "Sources/KelvinGraph/Operators/Generated/ElementwiseFunctions.swift": swift_kinds(families),
+        "Sources/KelvinReference/Generated/UnaryFunction+Reference.swift": swift_reference(families),
+        "Sources/KelvinOpenCL/Generated/UnaryFunction+Fused.swift": swift_opencl(families),
+        "Sources/CKelvinKernels/Generated/ck_functions.h": c_header(families),
+        "Shaders/Generated/numbers.glsl": glsl_numbers(families),
+        "Shaders/Generated/unary.glsl": glsl_unary(families),
+        "Shaders/Generated/binary.glsl": glsl_binary(families),
+        "Shaders/opencl/Generated/functions.cl": opencl(families),
+    }
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    stale = False
+    for name, lines in outputs().items():
+        path, text = ROOT / name, "\n".join(lines) + "\n"
+        current = path.read_text() if path.exists() else ""
+        if current == text:
+            continue
+        stale = True
+        if sys.argv[1:]:
+            sys.stdout.writelines(difflib.unified_diff(
+                current.splitlines(True), text.splitlines(True), name, f"{name} from the tables"))
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            print(f"wrote {name}")
+    sys.exit(1 if stale and sys.argv[1:] else 0)
+
+
+if __name__ == "__main__":
+    main()
