@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
 import KelvinReference

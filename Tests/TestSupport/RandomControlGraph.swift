@@ -1,4 +1,4 @@
-import KelvinDevices
+import KelvinBasics
 package import KelvinGraph
 import KelvinReference
 
