@@ -1,4 +1,4 @@
-// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which saturates; codes
+// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which keeps the low bits; codes
 // are the numbers of UnaryFunction.Kind and Binary.Function. Needs walk.cl.
 
 typedef struct {
@@ -23,13 +23,13 @@ KERNEL void integer_unary(BUFFER(x), BUFFER(y), integer_unary_shape s) {
       case 27: v = v * v; break;
       case 41: v = v == 0; break;
     }
-    y[i] = FIT(v);
+    y[i] = s.code == 1 ? SATURATE(v) : FIT(v);
   }
 }
 
-// By squaring. Negative exponents leave 1, -1, or 0; of 0 the largest number.
+// By squaring. Negative exponents leave 1, -1, or 0.
 static inline WIDE raised(WIDE x, WIDE y) {
-  if (y < 0) return x == 0 ? (WIDE)LONG_MAX : x == 1 || (x + 1 == 0 && !(y & 1)) ? 1 : x + 1 == 0 ? x : 0;
+  if (y < 0) return x == 1 || (x + 1 == 0 && !(y & 1)) ? 1 : x + 1 == 0 ? x : 0;
   WIDE result = 1;
   for (; y > 0; y >>= 1, x *= x)
     if (y & 1) result *= x;

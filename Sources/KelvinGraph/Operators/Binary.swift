@@ -1,7 +1,7 @@
 /// `z = x ∘ y`, element by element, with NumPy's broadcasting.
 ///
-/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integer division truncates; whatever
-/// divides integers by zero gives zero.
+/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integers wrap; their division truncates,
+/// and whatever divides integers by zero, a negative power of zero too, gives zero.
 package struct Binary: Operator {
   /// The position of a case is its number in kernels and shaders: new cases go to the end.
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
