@@ -14,7 +14,12 @@ layout(push_constant) uniform Parameters { int lines, length, inner; float inver
 layout(binding = 0) writeonly buffer Output { uint y[]; };
 layout(binding = 1) uniform usamplerBuffer x;
 
+// By its bits: compilers may take floats for numbers.
+bool isUnordered(uvec4 a) { return KIND == FLOAT && (a.x & 0x7FFFFFFFu) > 0x7F800000u; }
+
+// Not-a-number is beyond every number.
 bool isBetter(uvec4 a, uvec4 b) {
+  if (isUnordered(a) || isUnordered(b)) return !isUnordered(b);
   if (KIND == FLOAT) {
     float u = uintBitsToFloat(SMALLEST ? b.x : a.x), v = uintBitsToFloat(SMALLEST ? a.x : b.x);
     return u > v;
@@ -23,6 +28,7 @@ bool isBetter(uvec4 a, uvec4 b) {
 }
 
 bool isSame(uvec4 a, uvec4 b) {
+  if (isUnordered(a)) return isUnordered(b);
   return KIND == FLOAT ? uintBitsToFloat(a.x) == uintBitsToFloat(b.x) : wide(a, KIND) == wide(b, KIND);
 }
 

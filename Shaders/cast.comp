@@ -30,11 +30,9 @@ void main() {
     bool holds = SOURCE == FLOAT ? real != 0.0 : wide(texel, SOURCE) != uvec2(0u);
     v = uvec2(holds ? 1u : 0u, 0u);
   } else if (SOURCE == FLOAT) {
-    v = fitted(integerOf(real, SIGNED_PAIR), TARGET, TARGET_BITS);
+    v = fitted(integerOf(real, TARGET == UNSIGNED_PAIR ? UNSIGNED_PAIR : SIGNED_PAIR), TARGET, TARGET_BITS);
   } else {
-    v = wide(texel, SOURCE);
-    if (TARGET == UNSIGNED_PAIR && isSigned(SOURCE) && int(v.y) < 0) v = uvec2(0u);
-    v = fitted(v, TARGET, TARGET_BITS);
+    v = wrapped(wide(texel, SOURCE), TARGET, TARGET_BITS);
   }
   if (isPair(TARGET)) {
     y[2 * index] = v.x;

@@ -37,7 +37,7 @@ void main() {
     if (KIND == FLOAT) {
       y[at] = floatBitsToUint(EXCLUSIVE ? realBefore : real);
     } else {
-      uvec2 result = fitted(EXCLUSIVE ? wholeBefore : whole, KIND, BITS);
+      uvec2 result = wrapped(EXCLUSIVE ? wholeBefore : whole, KIND, BITS);
       if (isPair(KIND)) {
         y[2 * at] = result.x;
         y[2 * at + 1] = result.y;

@@ -45,7 +45,7 @@ void main() {
   if (index >= count) return;
   int at = 0, other = 0;
   WALK(index, at += place * left[axis]; other += place * right[axis];)
-  uvec2 v = fitted(combine(wide(texelFetch(x, at), KIND), wide(texelFetch(y, other), KIND)), KIND, BITS);
+  uvec2 v = wrapped(combine(wide(texelFetch(x, at), KIND), wide(texelFetch(y, other), KIND)), KIND, BITS);
   if (isPair(KIND)) {
     z[2 * index] = v.x;
     z[2 * index + 1] = v.y;

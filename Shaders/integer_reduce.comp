@@ -39,7 +39,7 @@ void main() {
     }
   }
   if (FUNCTION == REDUCE_MEAN) result = divided(result, uvec2(uint(length), 0u), KIND);
-  result = fitted(result, KIND, BITS);
+  result = wrapped(result, KIND, BITS);
   if (isPair(KIND)) {
     y[2 * index] = result.x;
     y[2 * index + 1] = result.y;

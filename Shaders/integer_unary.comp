@@ -37,7 +37,8 @@ uvec2 apply(uvec2 v) {
 void main() {
   int index = flatPosition();
   if (index >= count) return;
-  uvec2 v = fitted(apply(wide(texelFetch(x, index), KIND)), KIND, BITS);
+  uvec2 v = apply(wide(texelFetch(x, index), KIND));
+  v = FUNCTION == UNARY_CLIP ? fitted(v, KIND, BITS) : wrapped(v, KIND, BITS);
   if (isPair(KIND)) {
     y[2 * index] = v.x;
     y[2 * index + 1] = v.y;

@@ -56,11 +56,10 @@ uvec2 divided(uvec2 x, uvec2 y, int kind) {
   return isSigned(kind) && int(x.y ^ y.y) < 0 ? negated(result) : result;
 }
 
-// By squaring. Negative exponents leave 1, -1, or 0; of 0 the largest number.
+// By squaring. Negative exponents leave 1, -1, or 0.
 uvec2 raised(uvec2 x, uvec2 y, int kind) {
   const uvec2 one = uvec2(1u, 0u), minusOne = uvec2(0xFFFFFFFFu);
   if (isSigned(kind) && int(y.y) < 0) {
-    if (x == uvec2(0u)) return uvec2(0xFFFFFFFFu, 0x7FFFFFFFu);
     return x == one || (x == minusOne && (y.x & 1u) == 0u) ? one : (x == minusOne ? minusOne : uvec2(0u));
   }
   uvec2 result = one;
@@ -72,7 +71,15 @@ uvec2 raised(uvec2 x, uvec2 y, int kind) {
   return result;
 }
 
-// What an element of BITS bits and a kind's signedness holds: integers of up to 32 bits saturate.
+// The low bits of a number, as an element of that many bits and a kind's signedness holds them.
+uvec2 wrapped(uvec2 x, int kind, int bits) {
+  if (bits >= 64) return x;
+  if (!isSigned(kind)) return uvec2(bitfieldExtract(x.x, 0, bits), 0u);
+  int low = bitfieldExtract(int(x.x), 0, bits);
+  return uvec2(uint(low), uint(low >> 31));
+}
+
+// The nearest number that an element of that many bits and a kind's signedness holds.
 uvec2 fitted(uvec2 x, int kind, int bits) {
   if (bits >= 64) return x;
   if (isSigned(kind)) {

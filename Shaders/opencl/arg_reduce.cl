@@ -23,7 +23,11 @@ KERNEL void arg_reduce(BUFFER(x), BUFFER(y), arg_reduce_shape s) {
   for (int place = 1; place < s.length; place++) {
     x += s.inner;
     for (int i = 0; i < count; i++) {
-      const int takes = (s.smallest ? x[i] < best[i] : x[i] > best[i]) || (s.last && x[i] == best[i]);
+      // Not-a-number, which differs from itself, is beyond every number.
+      const int unordered = x[i] != x[i], wasUnordered = best[i] != best[i];
+      const int same = x[i] == best[i] || (unordered && wasUnordered);
+      const int beyond = s.smallest ? x[i] < best[i] : x[i] > best[i];
+      const int takes = (unordered ? !wasUnordered : beyond) || (s.last && same);
       best[i] = takes ? x[i] : best[i];
       position[i] = takes ? place : position[i];
     }

@@ -1,5 +1,5 @@
-// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which saturates. Needs
-// walk.cl.
+// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which keeps the low bits.
+// Needs walk.cl.
 
 typedef struct {
   int count, run, code, lowA, highA, lowB, highB;
@@ -23,13 +23,13 @@ KERNEL void integer_unary(BUFFER(x), BUFFER(y), integer_unary_shape s) {
       case UNARY_SQUARE: v = v * v; break;
       case UNARY_LOGICAL_NOT: v = v == 0; break;
     }
-    y[i] = FIT(v);
+    y[i] = s.code == UNARY_CLIP ? SATURATE(v) : FIT(v);
   }
 }
 
-// By squaring. Negative exponents leave 1, -1, or 0; of 0 the largest number.
+// By squaring. Negative exponents leave 1, -1, or 0.
 static inline WIDE raised(WIDE x, WIDE y) {
-  if (y < 0) return x == 0 ? (WIDE)LONG_MAX : x == 1 || (x + 1 == 0 && !(y & 1)) ? 1 : x + 1 == 0 ? x : 0;
+  if (y < 0) return x == 1 || (x + 1 == 0 && !(y & 1)) ? 1 : x + 1 == 0 ? x : 0;
   WIDE result = 1;
   for (; y > 0; y >>= 1, x *= x)
     if (y & 1) result *= x;

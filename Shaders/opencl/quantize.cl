@@ -25,7 +25,7 @@ KERNEL void quantize(BUFFER(x), BUFFER(scale), BUFFER(zero), BUFFER(y), quantize
     float q = x[i] / scale[place];
     const float rest = fma(-q, scale[place], x[i]);
     if (fabs(q) < 16777216.0f && !isnan(rest)) q += rest / scale[place];
-    y[i] = FIT(isnan(q) ? 0L : (long)convert_long_sat(clamp(rint(q), -8e9f, 8e9f)) + (long)zero[place]);
+    y[i] = SATURATE(isnan(q) ? 0L : (long)convert_long_sat(clamp(rint(q), -8e9f, 8e9f)) + (long)zero[place]);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "ck_kernels.h"
 
+#include <math.h>
+
 static void arg_reduce_store(void *y, size_t element, size_t i, size_t position) {
   switch (element) {
   case 1: ((uint8_t *)y)[i] = (uint8_t)position; break;
@@ -28,7 +30,9 @@ void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch
       const float *row = x + k * a->inner;
       for (size_t i = 0; i < count; i++) {
         float value = sign * row[i];
-        bool better = value > best[i] || (a->takes_last && value == best[i]);
+        bool unordered = isnan(value), was_unordered = isnan(best[i]);
+        bool same = value == best[i] || (unordered && was_unordered);
+        bool better = value > best[i] || (unordered && !was_unordered) || (a->takes_last && same);
         best[i] = better ? value : best[i];
         place[i] = better ? k : place[i];
       }

@@ -31,21 +31,17 @@ static double cast_real(cast_value x) {
   return !x.is_integer ? x.real : x.is_unsigned ? (double)(uint64_t)x.integer : (double)x.integer;
 }
 
-/* Truncated and saturated to [lower, upper]. */
+/* Of an integer the bits, of which the caller keeps the low ones; a real number truncated and saturated to
+ * [lower, upper]. */
 static int64_t cast_integer(cast_value x, int64_t lower, int64_t upper) {
-  int64_t integer = x.integer;
-  if (x.is_integer && x.is_unsigned && integer < 0) integer = INT64_MAX;
-  if (!x.is_integer) {
-    if (isnan(x.real)) return 0;
-    if (x.real >= 0x1p63) integer = INT64_MAX;
-    else if (x.real < -0x1p63) integer = INT64_MIN;
-    else integer = (int64_t)x.real;
-  }
+  if (x.is_integer) return x.integer;
+  if (isnan(x.real)) return 0;
+  int64_t integer = x.real >= 0x1p63 ? INT64_MAX : x.real < -0x1p63 ? INT64_MIN : (int64_t)x.real;
   return integer < lower ? lower : integer > upper ? upper : integer;
 }
 
 static uint64_t cast_unsigned(cast_value x) {
-  if (x.is_integer) return x.is_unsigned || x.integer > 0 ? (uint64_t)x.integer : 0;
+  if (x.is_integer) return (uint64_t)x.integer;
   if (!(x.real > 0)) return 0;
   return x.real >= 0x1p64 ? UINT64_MAX : (uint64_t)x.real;
 }

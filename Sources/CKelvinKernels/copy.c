@@ -64,32 +64,3 @@ void ck_fill_run(const void *args, size_t begin, size_t end, void *scratch) {
   };
   ck_copy_run(&copy, 0, 1, 0);
 }
-
-static int64_t gather_index(const ck_gather_args *g, size_t i) {
-  switch (g->index_type) {
-  case ck_int8: return ((const int8_t *)g->indices)[i];
-  case ck_int16: return ((const int16_t *)g->indices)[i];
-  case ck_int32: return ((const int32_t *)g->indices)[i];
-  case ck_uint8: return ((const uint8_t *)g->indices)[i];
-  case ck_uint16: return ((const uint16_t *)g->indices)[i];
-  case ck_uint32: return ((const uint32_t *)g->indices)[i];
-  case ck_uint64: {
-    uint64_t index = ((const uint64_t *)g->indices)[i];
-    return index > INT64_MAX ? INT64_MAX : (int64_t)index;
-  }
-  default: return ((const int64_t *)g->indices)[i];
-  }
-}
-
-void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch) {
-  (void)scratch;
-  const ck_gather_args *g = args;
-  int64_t length = (int64_t)g->length;
-  for (size_t item = begin; item < end; item++) {
-    int64_t index = gather_index(g, item % g->picked);
-    if (index < 0) index = index < -length ? 0 : index + length;
-    if (index >= length) index = length - 1;
-    const char *from = (const char *)g->x + (item / g->picked * g->length + (size_t)index) * g->inner;
-    memcpy((char *)g->y + item * g->inner, from, g->inner);
-  }
-}

@@ -1,5 +1,5 @@
 #include "ck_indexing.h"
-#include "typed.h"
+#include "fault.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,6 +10,17 @@ static inline void copy_element(const void *x, size_t from, void *y, size_t to, 
   case 2: ((uint16_t *)y)[to] = ((const uint16_t *)x)[from]; break;
   case 4: ((uint32_t *)y)[to] = ((const uint32_t *)x)[from]; break;
   default: ((uint64_t *)y)[to] = ((const uint64_t *)x)[from];
+  }
+}
+
+void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch) {
+  (void)scratch;
+  const ck_gather_args *g = args;
+  for (size_t item = begin; item < end; item++) {
+    size_t index = index_within(g->fault, g->node, g->index_type, g->indices, item % g->picked, g->length);
+    if (index == g->length) return;
+    const char *from = (const char *)g->x + (item / g->picked * g->length + index) * g->inner;
+    memcpy((char *)g->y + item * g->inner, from, g->inner);
   }
 }
 
@@ -24,7 +35,8 @@ void ck_gather_elements_run(const void *args, size_t begin, size_t end, void *sc
       rest /= g->sizes[axis];
     }
     for (size_t i = 0; i < count; i++) {
-      size_t index = typed_clamped(g->index_type, g->indices, item * count + i, g->length);
+      size_t index = index_within(g->fault, g->node, g->index_type, g->indices, item * count + i, g->length);
+      if (index == g->length) return;
       size_t from = base + index * g->x_strides[g->axis] + (g->axis == last ? 0 : i * g->x_strides[last]);
       copy_element(g->x, from, g->y, item * count + i, g->element);
     }
@@ -36,8 +48,11 @@ void ck_gather_nd_run(const void *args, size_t begin, size_t end, void *scratch)
   const ck_gather_nd_args *g = args;
   for (size_t item = begin; item < end; item++) {
     const char *from = (const char *)g->x + item / g->tuples * g->x_step;
-    for (size_t k = 0; k < g->depth; k++)
-      from += typed_clamped(g->index_type, g->indices, item * g->depth + k, g->lengths[k]) * g->strides[k];
+    for (size_t k = 0; k < g->depth; k++) {
+      size_t index = index_within(g->fault, g->node, g->index_type, g->indices, item * g->depth + k, g->lengths[k]);
+      if (index == g->lengths[k]) return;
+      from += index * g->strides[k];
+    }
     memcpy((char *)g->y + item * g->inner, from, g->inner);
   }
 }
@@ -88,8 +103,8 @@ void ck_scatter_elements_run(const void *args, size_t begin, size_t end, void *s
   for (size_t axis = s->axis; axis < s->rank; axis++) count *= s->sizes[axis];
   for (size_t update = begin * count; update < end * count; update++) {
     size_t rest = update, to = 0;
-    size_t index = typed_valid(s->index_type, s->indices, update, s->length);
-    if (index == s->length) continue;
+    size_t index = index_within(s->fault, s->node, s->index_type, s->indices, update, s->length);
+    if (index == s->length) return;
     for (size_t axis = s->rank; axis-- > 0;) {
       to += (axis == s->axis ? index : rest % s->sizes[axis]) * s->y_strides[axis];
       rest /= s->sizes[axis];
@@ -103,15 +118,13 @@ void ck_scatter_nd_run(const void *args, size_t begin, size_t end, void *scratch
   const ck_scatter_nd_args *s = args;
   size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < s->inner ? end * ck_map_chunk : s->inner;
   for (size_t tuple = 0; tuple < s->tuples; tuple++) {
-    size_t to = 0, k = 0;
-    for (; k < s->depth; k++) {
-      size_t index = typed_valid(s->index_type, s->indices, tuple * s->depth + k, s->lengths[k]);
-      if (index == s->lengths[k]) break;
+    size_t to = 0;
+    for (size_t k = 0; k < s->depth; k++) {
+      size_t index = index_within(s->fault, s->node, s->index_type, s->indices, tuple * s->depth + k, s->lengths[k]);
+      if (index == s->lengths[k]) return;
       to += index * s->strides[k];
     }
-    if (k == s->depth)
-      scatter_span(
-        s->reduction, s->type, s->updates, tuple * s->inner + first, s->y, to + first, last - first);
+    scatter_span(s->reduction, s->type, s->updates, tuple * s->inner + first, s->y, to + first, last - first);
   }
 }
 

@@ -33,17 +33,3 @@ static inline int64_t typed_integer(ck_scalar type, const void *x, size_t i) {
   default: return ((const uint8_t *)x)[i];
   }
 }
-
-/* An index of an axis, clamped to it. */
-static inline size_t typed_clamped(ck_scalar type, const void *indices, size_t i, size_t length) {
-  int64_t index = typed_integer(type, indices, i), end = (int64_t)length;
-  if (index < 0) index = index < -end ? 0 : index + end;
-  return (size_t)(index >= end ? end - 1 : index);
-}
-
-/* An index of an axis, or `length` for one outside it. */
-static inline size_t typed_valid(ck_scalar type, const void *indices, size_t i, size_t length) {
-  int64_t index = typed_integer(type, indices, i), end = (int64_t)length;
-  if (index < 0) index = index < -end ? end : index + end;
-  return (size_t)(index >= end ? end : index);
-}

@@ -44,8 +44,18 @@ final class CPUInvocation: Invocation {
 
   func submit(after events: [any Event]) throws(DeviceError) {
     for event in events { try event.wait() }
-    if ck_pool_run(ck_pool_shared(), &job) != 0 { throw .cancelled(device: "cpu") }
+    let isCancelled = ck_pool_run(ck_pool_shared(), &job) != 0
+    if list.fault.pointee.is_set != 0 { throw takeFault() }
+    if isCancelled { throw .cancelled(device: "cpu") }
     hasRun = true
+  }
+
+  /// What a task reported; the next run starts without.
+  private func takeFault() -> DeviceError {
+    let fault = list.fault.pointee
+    list.fault.pointee = ck_fault()
+    return .index(
+      Int(fault.index), outside: fault.length, device: "cpu", node: executable.nodeNames[Int(fault.node)])
   }
 
   /// Nodes that take no time, because their output is their input's memory, are listed with zero seconds.

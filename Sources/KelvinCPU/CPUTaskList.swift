@@ -9,10 +9,18 @@ final class CPUTaskList {
   var node = 0
   private let threads: Int
   private var blocks: [UnsafeMutableRawPointer] = []
+  /// Where tasks say what is wrong with their data.
+  let fault = UnsafeMutablePointer<ck_fault>.allocate(capacity: 1)
 
-  init(threads: Int) { self.threads = threads }
+  init(threads: Int) {
+    self.threads = threads
+    fault.initialize(to: ck_fault())
+  }
 
-  deinit { for block in blocks { block.deallocate() } }
+  deinit {
+    for block in blocks { block.deallocate() }
+    fault.deallocate()
+  }
 
   /// Adds a task of independent items.
   ///

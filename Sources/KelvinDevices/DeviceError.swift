@@ -19,5 +19,12 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
+  /// A node was given an index outside the axis that it counts along.
+  package static func index(_ index: Int, outside length: Int, device: String, node: String) -> DeviceError {
+    DeviceError(
+      .execution, device: device, place: node,
+      reason: "index \(index) lies outside an axis of \(length) elements, expected \(-length) to \(length - 1)")
+  }
+
   package var description: String { "\(device): \(place): \(reason)" }
 }

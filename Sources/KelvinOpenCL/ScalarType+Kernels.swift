@@ -17,7 +17,8 @@ extension ScalarType {
     }
   }
 
-  /// Macros for kernels that compute in a wider type: ELEMENT, WIDE, and FIT, which brings results back, saturated.
+  /// Macros for kernels that compute in a wider type: ELEMENT, WIDE, and what brings results back: FIT by their low bits,
+  /// SATURATE as the nearest that an element holds.
   var wideDefines: [String] {
     let wide =
       switch self {
@@ -25,6 +26,10 @@ extension ScalarType {
       case .uint64: "ulong"
       default: "long"
       }
-    return ["ELEMENT=\(kernelName)", "WIDE=\(wide)", "FIT=convert_\(kernelName)\(wide == kernelName ? "" : "_sat")"]
+    let saturates = wide == kernelName ? "" : "_sat"
+    return [
+      "ELEMENT=\(kernelName)", "WIDE=\(wide)", "FIT=convert_\(kernelName)",
+      "SATURATE=convert_\(kernelName)\(saturates)",
+    ]
   }
 }

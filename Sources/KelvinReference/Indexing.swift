@@ -1,3 +1,4 @@
+import KelvinDevices
 import KelvinGraph
 
 /// Visits every position of a shape in row-major order.
@@ -45,16 +46,16 @@ extension Shape {
 }
 
 extension Shape {
-  /// An index of an axis, negative ones counted from the end, clamped to the axis.
-  func clampedIndex(_ index: Double, along axis: Int) -> Int {
-    let wrapped = Int(saturating: index < 0 ? index + Double(dimensions[axis]) : index)
-    return min(max(wrapped, 0), dimensions[axis] - 1)
-  }
-
-  /// An index of an axis, negative ones counted from the end, or nil where it lies outside.
-  func validIndex(_ index: Double, along axis: Int) -> Int? {
-    let wrapped = Int(saturating: index < 0 ? index + Double(dimensions[axis]) : index)
-    return (0..<dimensions[axis]).contains(wrapped) ? wrapped : nil
+  /// An index of an axis, negative ones counted from the end.
+  ///
+  /// - Throws: `DeviceError` naming the node where it lies outside.
+  func index(_ element: some ReferenceElement, along axis: Int, node: String) throws(DeviceError) -> Int {
+    let (index, length) = (element.index, dimensions[axis])
+    let place = index < 0 ? index + length : index
+    guard (0..<length).contains(place) else {
+      throw .index(index, outside: length, device: "reference", node: node)
+    }
+    return place
   }
 }
 

@@ -5,8 +5,8 @@ package import KelvinGraph
 /// The definition that every other device is held to: obvious Swift that computes each node in float64 and rounds its
 /// results once to the graph's type.
 ///
-/// It supports every operator of the catalog for every element type (integers beyond 2^53 lose precision), so a graph
-/// always has one device that runs it.
+/// Integers are computed in 64 bits that wrap (`IntegerOperator`), but for the few operators that rank or scale them. It
+/// supports every operator of the catalog for every element type, so a graph always has one device that runs it.
 package final class ReferenceDevice: KernelDevice {
   package let info: DeviceInfo
 
@@ -31,18 +31,6 @@ package final class ReferenceDevice: KernelDevice {
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
 }
 
-/// What a kernel is given: the inputs as float64, and the types of inputs and outputs.
-struct ReferenceInputs {
-  let types: [TensorType]
-  let outputs: [TensorType]
-  let values: [[Double]]
-
-  func shape(_ index: Int) -> Shape { types[index].shape }
-
-  /// The epilogue's part of a fused operator: its bias and residual, found after the operator's own inputs.
-  func bias(_ epilogue: Epilogue) -> [Double]? { epilogue.hasBias ? values[2] : nil }
-}
-
 /// Evaluates operators one at a time.
 package struct ReferenceEvaluator: ConstantEvaluator {
   package init() {}
@@ -50,16 +38,42 @@ package struct ReferenceEvaluator: ConstantEvaluator {
   package func evaluate(_ op: any Operator, _ inputs: [Tensor]) throws(GraphError) -> [Tensor] {
     let outputs: [TensorType]
     do { outputs = try op.infer(inputs.map(\.type)) } catch { throw GraphError(op.name, error.description) }
-    let context = ReferenceInputs(types: inputs.map(\.type), outputs: outputs, values: inputs.map(\.doubles))
+    let operands = inputs.map { ReferenceOperand($0) }
     do {
-      guard let results = try referenceKernels.kernel(for: op, context) else {
-        throw GraphError(op.name, "the reference device has no kernel for it")
-      }
-      return zip(outputs, results).map { Tensor($0, rounding: $1) }
-    } catch let error as GraphError {
-      throw error
+      return try referenceResults(of: op, operands, outputs, node: op.name)
     } catch {
-      throw GraphError(op.name, "\(error)")
+      throw GraphError(op.name, error.reason)
     }
   }
+}
+
+/// A tensor with its elements as float64, which kernels share.
+struct ReferenceOperand {
+  let tensor: Tensor
+  let doubles: [Double]
+
+  init(_ tensor: Tensor) {
+    self.tensor = tensor
+    doubles = tensor.doubles
+  }
+}
+
+/// Computes one node.
+///
+/// - Throws: `DeviceError` naming the node where an index lies outside its axis, or where the operator has no kernel.
+func referenceResults(
+  of op: any Operator, _ inputs: [ReferenceOperand], _ outputs: [TensorType], node: String
+) throws(DeviceError) -> [Tensor] {
+  if let op = op as? any IntegerOperator, let output = outputs.first,
+    let result = try op.integers(inputs.map(\.tensor), output, node: node)
+  {
+    return [result]
+  }
+  if let op = op as? Cast { return [inputs[0].tensor.converted(to: op.scalar)] }
+  let context = ReferenceInputs(
+    node: node, types: inputs.map(\.tensor.type), outputs: outputs, values: inputs.map(\.doubles))
+  guard let results = try referenceKernels.kernel(for: op, context) else {
+    throw DeviceError(.unsupported, device: "reference", place: node, reason: "no \(op.name) kernel")
+  }
+  return zip(outputs, results).map { Tensor($0, rounding: $1) }
 }

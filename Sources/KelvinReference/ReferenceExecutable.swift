@@ -7,7 +7,7 @@ final class ReferenceExecutable: Executable {
   let graph: Graph
   let parents: [String]
   var scratchByteCount: Int { 0 }
-  private let weights = Mutex<[ValueID: [Double]]>([:])
+  private let weights = Mutex<[ValueID: ReferenceOperand]>([:])
 
   init(_ expanded: ExpandedGraph) {
     graph = expanded.graph
@@ -18,13 +18,13 @@ final class ReferenceExecutable: Executable {
     ReferenceInvocation(self, bindings)
   }
 
-  func weight(_ id: ValueID) -> [Double]? {
+  func weight(_ id: ValueID) -> ReferenceOperand? {
     weights.withLock { cache in
-      if let values = cache[id] { return values }
+      if let operand = cache[id] { return operand }
       guard let weight = graph[id].weight else { return nil }
-      let values = weight.dense().doubles
-      cache[id] = values
-      return values
+      let operand = ReferenceOperand(weight.dense())
+      cache[id] = operand
+      return operand
     }
   }
 }
@@ -43,11 +43,11 @@ final class ReferenceInvocation: Invocation {
   func submit(after events: [any Event]) throws(DeviceError) {
     for event in events { try event.wait() }
     let graph = executable.graph
-    var values: [ValueID: [Double]] = [:]
+    var values: [ValueID: ReferenceOperand] = [:]
     for (id, slice) in zip(graph.inputs, bindings.inputs) {
       let type = graph[id].type
       let bytes = try Bytes(count: type.byteCount) { (raw) throws(DeviceError) in try slice.read(into: raw) }
-      values[id] = Tensor(type, bytes).doubles
+      values[id] = ReferenceOperand(Tensor(type, bytes))
     }
     var timings: [NodeTiming] = []
     let clock = ContinuousClock()
@@ -55,15 +55,15 @@ final class ReferenceInvocation: Invocation {
     for (index, node) in graph.nodes.enumerated() {
       try bindings.stop?.check(device: "reference")
       let started = clock.now
-      let operands = node.inputs.map { values[$0] ?? executable.weight($0) ?? [] }
-      let types = graph.types(node.outputs)
-      let context = ReferenceInputs(types: graph.types(node.inputs), outputs: types, values: operands)
-      guard let results = try referenceKernels.kernel(for: node.op, context) else {
-        throw DeviceError(.unsupported, device: "reference", place: node.name, reason: "no \(node.op.name) kernel")
+      let operands = node.inputs.map { id in
+        guard let operand = values[id] ?? executable.weight(id) else {
+          preconditionFailure("\(node.name) reads \(graph[id].name) before it is computed")
+        }
+        return operand
       }
-      for (output, (type, result)) in zip(node.outputs, zip(types, results)) {
-        values[output] = type.scalar == .float64 ? result : Tensor(type, rounding: result).doubles
-      }
+      let results = try referenceResults(
+        of: node.op, operands, graph.types(node.outputs), node: executable.parents[index])
+      for (output, result) in zip(node.outputs, results) { values[output] = ReferenceOperand(result) }
       if bindings.measuresNodes {
         let name = executable.parents[index]
         let seconds = (clock.now - started).inSeconds
@@ -77,8 +77,9 @@ final class ReferenceInvocation: Invocation {
     }
     nodeTimings = timings
     for (id, slice) in zip(graph.outputs, bindings.outputs) {
-      let type = graph[id].type
-      let tensor = Tensor(type, rounding: values[id] ?? executable.weight(id) ?? [])
+      guard let tensor = (values[id] ?? executable.weight(id))?.tensor else {
+        preconditionFailure("nothing computes the output \(graph[id].name)")
+      }
       try tensor.bytes.withUnsafeBytes { (raw) throws(DeviceError) in try slice.write(raw) }
     }
   }

@@ -17,7 +17,9 @@ def gelu(x, approximate="none"):
     return 0.5 * x * (1 + _erf(x / math.sqrt(2)))
 
 
-def log_sum_exp(x, axes=None, keepdims=1):
+def log_sum_exp(x, axes=None, keepdims=1, noop_with_empty_axes=0):
+    if axes is None and noop_with_empty_axes:
+        return x
     axes = None if axes is None else tuple(axes)
     peak = x.max(axis=axes, keepdims=True)
     total = peak + np.log(np.exp(x - peak).sum(axis=axes, keepdims=True))

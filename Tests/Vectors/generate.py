@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 import cases
 import exact
 import further_cases  # noqa: F401 (adds to the cases)
+import edge_cases  # noqa: F401 (adds to the cases, after those)
 import kv
 
 HERE = pathlib.Path(__file__).parent
@@ -24,7 +25,8 @@ NEWER_OPSET = {"Gelu": 20, "AveragePool": 19}
 BUDGET = 600_000
 ONNX_TYPE = {"float32": onnx.TensorProto.FLOAT, "float16": onnx.TensorProto.FLOAT16, "int32": onnx.TensorProto.INT32,
              "int64": onnx.TensorProto.INT64, "uint8": onnx.TensorProto.UINT8, "int8": onnx.TensorProto.INT8,
-             "bool": onnx.TensorProto.BOOL}
+             "int16": onnx.TensorProto.INT16, "uint16": onnx.TensorProto.UINT16, "uint32": onnx.TensorProto.UINT32,
+             "uint64": onnx.TensorProto.UINT64, "float64": onnx.TensorProto.DOUBLE, "bool": onnx.TensorProto.BOOL}
 
 
 def materialize(operand, random):

@@ -1,5 +1,6 @@
 #pragma once
 #include "ck_elements.h"
+#include "ck_fault.h"
 #include "ck_indexing.h"
 #include "ck_kernels.h"
 #include "ck_pool.h"

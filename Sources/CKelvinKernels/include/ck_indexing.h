@@ -1,15 +1,33 @@
 #pragma once
 #include "../Generated/ck_functions.h"
+#include "ck_fault.h"
 #include "ck_kernels.h"
 
-/* Arguments of kernels that move elements by index. Negative indices count from the end. */
+/* Arguments of kernels that move elements by index. Negative indices count from the end; one outside its axis is
+ * reported to `fault` as `node`'s, and what was asked of the task is left undone. */
 
-/* y[…, i, …] = x[…, clamp(index[…, i, …]), …]: y and the indices are dense, of `sizes`. Items are the indices of all
+/* y[o, i, n] = x[o, index[i], n]. Items are (o, i). */
+typedef struct {
+  const void *x;
+  const void *indices;
+  void *y;
+  ck_fault *fault;
+  uint32_t node;
+  ck_scalar index_type;
+  size_t outer, length, picked;
+  /* Bytes of one slice. */
+  size_t inner;
+} ck_gather_args;
+void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch);
+
+/* y[…, i, …] = x[…, index[…, i, …], …]: y and the indices are dense, of `sizes`. Items are the indices of all
  * axes but the last. */
 typedef struct {
   const void *x;
   const void *indices;
   void *y;
+  ck_fault *fault;
+  uint32_t node;
   ck_scalar index_type;
   /* Bytes of an element: 1, 2, 4 or 8. */
   size_t element;
@@ -27,6 +45,8 @@ typedef struct {
   const void *x;
   const void *indices;
   void *y;
+  ck_fault *fault;
+  uint32_t node;
   ck_scalar index_type;
   size_t tuples, depth;
   size_t lengths[ck_max_rank];
@@ -37,12 +57,14 @@ typedef struct {
 } ck_gather_nd_args;
 void ck_gather_nd_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* y[…, index[…, i, …], …] op= updates[…, i, …]; indices outside the axis are skipped. Items are the indices of the axes
- * before `axis`, between which no two updates meet. */
+/* y[…, index[…, i, …], …] op= updates[…, i, …]. Items are the indices of the axes before `axis`,
+ * between which no two updates meet. */
 typedef struct {
   const void *indices;
   const void *updates;
   void *y;
+  ck_fault *fault;
+  uint32_t node;
   ck_scalar index_type;
   /* With ck_scatter_replace any type of the same size; otherwise float32 or an integer but uint64. */
   ck_scalar type;
@@ -61,6 +83,8 @@ typedef struct {
   const void *indices;
   const void *updates;
   void *y;
+  ck_fault *fault;
+  uint32_t node;
   ck_scalar index_type;
   ck_scalar type;
   ck_scatter reduction;

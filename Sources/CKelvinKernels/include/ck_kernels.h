@@ -291,23 +291,10 @@ typedef enum {
   ck_bool,
 } ck_scalar;
 
-/* y[o, i, n] = x[o, clamp(index[i]), n]. Items are (o, i). */
-typedef struct {
-  const void *x;
-  const void *indices;
-  void *y;
-  ck_scalar index_type;
-  size_t outer, length, picked;
-  /* Bytes of one slice. */
-  size_t inner;
-} ck_gather_args;
-void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch);
-
 enum { ck_arg_reduce_chunk = 256 };
 
 /* The position of the largest or smallest element along the middle of [outer, length, inner], the first or the last of
- * equals; one that nothing compares with (a NaN) counts only in the first place. Items are (outer, chunk of
- * ck_arg_reduce_chunk inner elements). */
+ * equals; a NaN is beyond every number. Items are (outer, chunk of ck_arg_reduce_chunk inner elements). */
 typedef struct {
   const float *x;
   /* Integers of `element` bytes that hold length - 1. */

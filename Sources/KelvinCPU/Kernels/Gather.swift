@@ -11,7 +11,8 @@ extension KernelTable<CPUContext, CPUKernel> {
       return CPUKernel { operands, list in
         let arguments = ck_gather_args(
           x: operands.inputs[0], indices: operands.inputs[1], y: operands.outputs[0],
-          index_type: indices.scalar.innerCode, outer: outer, length: x.shape[op.axis], picked: indices.count,
+          fault: list.fault, node: UInt32(list.node), index_type: indices.scalar.innerCode, outer: outer,
+          length: x.shape[op.axis], picked: indices.count,
           inner: inner)
         list.add(ck_gather_run, arguments, items: inner == 0 ? 0 : outer * indices.count, cost: inner / 4)
       }

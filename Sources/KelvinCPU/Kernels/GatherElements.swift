@@ -21,6 +21,8 @@ extension KernelTable<CPUContext, CPUKernel> {
         var arguments = arguments
         arguments.x = operands.inputs[0]
         arguments.indices = operands.inputs[1]
+        arguments.fault = list.fault
+        arguments.node = UInt32(list.node)
         arguments.y = operands.outputs[0]
         list.add(ck_gather_elements_run, arguments, items: row == 0 ? 0 : indices.count / row, cost: 4 * row)
       }

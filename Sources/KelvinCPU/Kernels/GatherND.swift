@@ -23,6 +23,8 @@ extension KernelTable<CPUContext, CPUKernel> {
         var arguments = arguments
         arguments.x = operands.inputs[0]
         arguments.indices = operands.inputs[1]
+        arguments.fault = list.fault
+        arguments.node = UInt32(list.node)
         arguments.y = operands.outputs[0]
         list.add(
           ck_gather_nd_run, arguments, items: arguments.inner == 0 ? 0 : items, cost: 4 * depth + arguments.inner / 4)

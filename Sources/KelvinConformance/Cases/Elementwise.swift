@@ -13,6 +13,9 @@ extension ConformanceCase {
       node("tanh at the extremes", Unary(UnaryFunction(.tanh)), .ranged([101], -40...40)),
       node("exp at the extremes", Unary(UnaryFunction(.exp)), .ranged([257], -100...88)),
       node("silu at the extremes", Unary(.silu), .ranged([101], -120...120)),
+      node(
+        "thresholded_relu at the extremes", Unary(UnaryFunction(.thresholdedRelu, a: Float(0.5).nextUp)),
+        .exactly(Tensor([Float]([-.infinity, .infinity, 0.5, Float(0.5).nextUp, -0.5, 0]), [6]))),
     ]
 
   package static let binary: [ConformanceCase] =
@@ -47,12 +50,27 @@ extension ConformanceCase {
       }
     }
 
-  package static let cast: [ConformanceCase] = [
-    node("to float16", Cast(.float16), .ranged([7, 13], -70000...70000)),
-    node("to float32", Cast(.float32), .input([7, 13]), scalar: .float16),
-    node("to int32", Cast(.int32), .ranged([37], -9...9)),
-    node("int64 to float32", Cast(.float32), .exactly(Tensor([Int64]([-3, 0, 7, 1 << 20]), [4]))),
-  ]
+  package static let cast: [ConformanceCase] =
+    [
+      node("to float16", Cast(.float16), .ranged([7, 13], -70000...70000)),
+      node("to float32", Cast(.float32), .input([7, 13]), scalar: .float16),
+      node("to int32", Cast(.int32), .ranged([37], -9...9)),
+      node("int64 to float32", Cast(.float32), .exactly(Tensor([Int64]([-3, 0, 7, 1 << 20]), [4]))),
+    ]
+    + [ScalarType.int8, .uint8, .int16, .uint16, .int32, .uint32, .uint64].flatMap { scalar in
+      [
+        node("int64 wraps to \(scalar.rawValue)", Cast(scalar), .exactly(wide)),
+        node("\(scalar.rawValue) to int64", Cast(.int64), .exactly(wide.converted(to: scalar))),
+        node("\(scalar.rawValue) to int32", Cast(.int32), .exactly(wide.converted(to: scalar))),
+        node("float32 saturates to \(scalar.rawValue)", Cast(scalar), .exactly(outside)),
+      ]
+    }
+
+  /// Numbers that do not fit narrower types.
+  private static let wide = Tensor(
+    [Int64]([0, -1, 127, 128, 256, 300, -129, 65_536, 1 << 31, -(1 << 33) - 7, (1 << 32) + 5, .max, .min]), [13])
+
+  private static let outside = Tensor([Float]([-1e20, -70_000, -300, -0.9, 0.9, 300.5, 70_000, 1e20, .nan]), [9])
 }
 
 extension UnaryFunction.Kind {

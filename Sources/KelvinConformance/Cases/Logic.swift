@@ -64,11 +64,18 @@ extension ConformanceCase {
 
   package static let integers: [ConformanceCase] =
     [ScalarType.int32, .int64].flatMap { scalar in
-      integerArithmetic(scalar) + integerFunctions(scalar) + integerReductions(scalar)
+      integerArithmetic(scalar) + integerFunctions(scalar) + integerReductions(scalar) + integerOverflow(scalar)
     } + [
       node(
+        "negative powers", Binary(.power), .exactly(Tensor([Int64]([0, 1, -1, -1, 2]), [5])),
+        .exactly(Tensor([Int64]([-1, -3, -3, -4, -1]), [5]))),
+      node(
+        "product beyond float64", Reduce(.product, axes: [0], keepsDimensions: false),
+        .exactly(Tensor([Int64]([94_906_267, 94_906_267, -3]), [3]))),
+      node("copies beyond float64", Expand([2, 3]), .exactly(Tensor([Int64]([(1 << 53) + 1]), [1]))),
+      node(
         "add beyond float32", Binary(.add), .exactly(Tensor([Int64]([16_777_217, -(1 << 50)]), [2])),
-        .exactly(Tensor([Int64]([2, 1]), [2])))
+        .exactly(Tensor([Int64]([2, 1]), [2]))),
     ]
 
   private static func integerArithmetic(_ scalar: ScalarType) -> [ConformanceCase] {
@@ -90,6 +97,20 @@ extension ConformanceCase {
     return functions.map { node("\($0) \(scalar.rawValue)", Unary($0), .exactly(steps(scalar, [5, 13]))) } + [
       node("\(scalar.rawValue) to bool", Cast(.bool), .exactly(steps(scalar, [19]))),
       node("bool to \(scalar.rawValue)", Cast(scalar), .exactly(bits([19]))),
+    ]
+  }
+
+  private static func integerOverflow(_ scalar: ScalarType) -> [ConformanceCase] {
+    let ends = Tensor(TensorType(scalar, [2]), rounding: [.infinity, -.infinity])
+    let (two, row) = (steps(scalar, [1], from: 3), Tensor(TensorType(scalar, [1, 2]), ends.bytes))
+    return [Binary.Function.add, .subtract, .multiply, .power].map {
+      node("\($0.rawValue) \(scalar.rawValue) wraps", Binary($0), .exactly(ends), .exactly(two))
+    } + [
+      node("negate \(scalar.rawValue) wraps", Unary(UnaryFunction(.negate)), .exactly(ends)),
+      node("square \(scalar.rawValue) wraps", Unary(UnaryFunction(.square)), .exactly(ends)),
+      node(
+        "sum \(scalar.rawValue) wraps", Reduce(.sumOfSquares, axes: [1], keepsDimensions: false), .exactly(row)),
+      node("cumulative \(scalar.rawValue) wraps", CumulativeSum(axis: 1, isReversed: true), .exactly(row)),
     ]
   }
 

@@ -50,10 +50,24 @@ extension ConformanceCase {
       node("mean of a long row", Reduce(.mean, axes: [1], keepsDimensions: true), .input([2, 5003])),
     ]
 
-  package static let argReduce: [ConformanceCase] = [
-    node("maximum", ArgReduce(.maximum, axis: 1, keepsDimensions: false), .input([3, 7, 5])),
-    node("minimum", ArgReduce(.minimum, axis: 2, keepsDimensions: true), .input([2, 3, 11])),
-  ]
+  package static let argReduce: [ConformanceCase] =
+    [
+      node("maximum", ArgReduce(.maximum, axis: 1, keepsDimensions: false), .input([3, 7, 5])),
+      node("minimum", ArgReduce(.minimum, axis: 2, keepsDimensions: true), .input([2, 3, 11])),
+    ]
+    + [ArgReduce.Function.maximum, .minimum].flatMap { function in
+      [ScalarType.float32, .float16].flatMap { scalar in
+        [false, true].map { takesLast in
+          node(
+            "\(function.rawValue) not a number\(takesLast ? " last" : "")",
+            ArgReduce(function, axis: 1, keepsDimensions: false, takesLast: takesLast),
+            .exactly(unordered.converted(to: scalar)), scalar: scalar)
+        }
+      }
+    }
+
+  private static let unordered = Tensor(
+    [Float]([1, .nan, 3, .nan, .nan, 2, 1, 0, .infinity, 1, -.infinity, .nan, 1, 3, 3, 1]), [4, 4, 1])
 
   package static let softmax: [ConformanceCase] =
     [ScalarType.float32, .float16].flatMap { scalar in

@@ -62,13 +62,26 @@ extension Graph {
     var carriers: Set<ValueID> = [value]
     for node in nodes {
       guard let position = node.inputs.firstIndex(where: { carriers.contains($0) }) else { continue }
-      if let gather = node.op as? Gather, position == 1 {
-        let rows = self[node.inputs[0]].type.shape[gather.axis]
+      if position == 1, let rows = node.op.indexed(self[node.inputs[0]].type.shape).min() {
         limit = min(limit ?? rows, rows)
       } else if node.op is Cast || node.op is Reshape || node.op is Transpose || node.op is Slice || node.op is Expand {
         carriers.formUnion(node.outputs)
       }
     }
     return limit
+  }
+}
+
+extension Operator {
+  /// The sizes of the axes that the elements of the second input count along.
+  fileprivate func indexed(_ shape: Shape) -> ArraySlice<Int> {
+    switch self {
+    case let op as Gather: [shape[op.axis]]
+    case let op as GatherElements: [shape[op.axis]]
+    case let op as ScatterElements: [shape[op.axis]]
+    case let op as GatherND: shape.dimensions[op.batchDimensions...]
+    case is ScatterND: shape.dimensions[...]
+    default: []
+    }
   }
 }

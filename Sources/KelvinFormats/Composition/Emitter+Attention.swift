@@ -2,25 +2,60 @@ import KelvinGraph
 
 extension Emitter {
   /// `softmax(q · kᵀ * scale + mask) · v` over the last two axes. A boolean mask says which scores count, another is added.
-  mutating func attention(
+  /// A query that the mask lets see nothing yields zeros.
+  func attention(
     _ query: ValueID, _ key: ValueID, _ value: ValueID, mask: ValueID?, scale: Float, step: String? = nil
   ) throws -> ValueID {
     let scaled = try unary(UnaryFunction(.affine, a: scale), query, step: "scaled_query")
     var scores = try add(MatMul(transposesY: true), scaled, key, step: "scores")
-    if let mask {
-      if scalar(mask) == .bool {
-        let excluded = constant(-.infinity, scalar(scores), step: "excluded")
-        scores = try add(Select(), mask, scores, excluded, step: "masked")
-      } else {
-        scores = try binary(.add, scores, try cast(mask, to: scalar(scores), step: "mask"), step: "masked")
-      }
+    guard let mask else {
+      let shares = try add(Softmax(axis: shape(scores).rank - 1), scores, step: "shares")
+      return try add(MatMul(), shares, value, step: step)
     }
-    let shares = try add(Softmax(axis: shape(scores).rank - 1), scores, step: "shares")
+    let scalar = scalar(scores)
+    let bias = self.scalar(mask) == .bool ? mask : try cast(mask, to: scalar, step: "mask")
+    if self.scalar(mask) == .bool {
+      scores = try add(Select(), mask, scores, constant(-.infinity, scalar, step: "excluded"), step: "masked")
+    } else {
+      scores = try binary(.add, scores, bias, step: "masked")
+    }
+    let mayHideAll = mayHideRow(mask)
+    let name = mayHideAll ? "all_shares" : "shares"
+    var shares = try add(Softmax(axis: shape(scores).rank - 1), scores, step: name)
+    if mayHideAll {
+      let none = constant(0, scalar, step: "no_share")
+      shares = try add(Select(), try visible(bias), shares, none, step: "shares")
+    }
     return try add(MatMul(), shares, value, step: step)
   }
 
+  /// Truth values that broadcast to the scores: false at least all along the rows of which a mask hides everything.
+  private func visible(_ mask: ValueID) throws -> ValueID {
+    if scalar(mask) == .bool { return mask }
+    let rank = shape(mask).rank
+    let hidden = constant(-.infinity, scalar(mask), step: "hidden")
+    guard rank > 0 else { return try add(Compare(.notEqual), mask, hidden, step: "visible") }
+    let largest = try add(Reduce(.maximum, axes: [rank - 1], keepsDimensions: true), mask, step: "largest_bias")
+    return try add(Compare(.notEqual), largest, hidden, step: "visible")
+  }
+
+  /// Whether a mask hides a whole row of scores, as far as that is known while the graph is built.
+  private func mayHideRow(_ mask: ValueID) -> Bool {
+    guard let weight = weight(mask), let length = weight.type.shape.dimensions.last, length > 0,
+      weight.type.count <= Self.readableMask
+    else { return true }
+    let isTruth = weight.type.scalar == .bool
+    let values = weight.dense().floats
+    return stride(from: 0, to: values.count, by: length).contains { row in
+      values[row..<(row + length)].allSatisfy { isTruth ? $0 == 0 : $0 == -.infinity }
+    }
+  }
+
+  /// How many elements of a mask are looked at while the graph is built.
+  private static let readableMask = 1 << 22
+
   /// `[N, S, heads * D]` as `[N, heads, S, D]`.
-  mutating func splitHeads(_ x: ValueID, _ heads: Int, step: String) throws -> ValueID {
+  func splitHeads(_ x: ValueID, _ heads: Int, step: String) throws -> ValueID {
     let sizes = shape(x).dimensions
     guard sizes.count == 3, heads > 0, sizes[2] % heads == 0 else {
       throw invalid("\(type(x)) does not split into \(heads) heads")

@@ -3,7 +3,7 @@ import KelvinGraph
 extension Emitter {
   /// Moves channels into blocks of pixels: `[N, C·b², H, W]` to `[N, C, H·b, W·b]`. The position in the block is the
   /// outer part of a channel's number, or the inner.
-  mutating func depthToSpace(_ x: ValueID, block: Int, blockIsOuter: Bool) throws -> ValueID {
+  func depthToSpace(_ x: ValueID, block: Int, blockIsOuter: Bool) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, (1..<(1 << 15)).contains(block), shape[1] % (block * block) == 0 else {
       throw invalid("\(type(x)) does not divide into blocks of \(block)")
@@ -18,7 +18,7 @@ extension Emitter {
   }
 
   /// Moves blocks of pixels into channels: `[N, C, H·b, W·b]` to `[N, b²·C, H, W]`.
-  mutating func spaceToDepth(_ x: ValueID, block: Int) throws -> ValueID {
+  func spaceToDepth(_ x: ValueID, block: Int) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, (1..<(1 << 15)).contains(block), shape[2] % block == 0, shape[3] % block == 0 else {
       throw invalid("\(type(x)) does not divide into blocks of \(block)")
@@ -30,7 +30,7 @@ extension Emitter {
   }
 
   /// Moves blocks of pixels into channels, the position in the block innermost: `[N, C, H·b, W·b]` to `[N, C·b², H, W]`.
-  mutating func pixelUnshuffle(_ x: ValueID, block: Int) throws -> ValueID {
+  func pixelUnshuffle(_ x: ValueID, block: Int) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, (1..<(1 << 15)).contains(block), shape[2] % block == 0, shape[3] % block == 0 else {
       throw invalid("\(type(x)) does not divide into blocks of \(block)")
@@ -42,7 +42,7 @@ extension Emitter {
   }
 
   /// Moves blocks of pixels into the batch, the position in the block outermost: `[N, C, H·r, W·c]` to `[r·c·N, C, H, W]`.
-  mutating func spaceToBatch(_ x: ValueID, block: [Int]) throws -> ValueID {
+  func spaceToBatch(_ x: ValueID, block: [Int]) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, block.count == 2, block.allSatisfy({ (1..<(1 << 15)).contains($0) }),
       shape[2] % block[0] == 0, shape[3] % block[1] == 0
@@ -54,7 +54,7 @@ extension Emitter {
   }
 
   /// The inverse of `spaceToBatch`.
-  mutating func batchToSpace(_ x: ValueID, block: [Int], step: String?) throws -> ValueID {
+  func batchToSpace(_ x: ValueID, block: [Int], step: String?) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, block.count == 2, block.allSatisfy({ (1..<(1 << 15)).contains($0) }),
       shape[0] % (block[0] * block[1]) == 0

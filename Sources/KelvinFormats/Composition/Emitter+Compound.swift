@@ -2,33 +2,33 @@ import KelvinGraph
 
 /// Operations of the formats that the operator catalog has no single operator for.
 extension Emitter {
-  mutating func unary(_ function: UnaryFunction, _ x: ValueID, step: String? = nil) throws -> ValueID {
+  func unary(_ function: UnaryFunction, _ x: ValueID, step: String? = nil) throws -> ValueID {
     try add(Unary(function), x, step: step)
   }
 
-  mutating func binary(
+  func binary(
     _ function: Binary.Function, _ x: ValueID, _ y: ValueID, step: String? = nil
   ) throws -> ValueID {
     try add(Binary(function), x, y, step: step)
   }
 
   /// `x` where `x >= 0`, else `slope · x`; the slope broadcasts to x.
-  mutating func prelu(_ x: ValueID, slope: ValueID) throws -> ValueID {
-    if let slope = try number(slope) { return try unary(UnaryFunction(.leakyRelu, a: Float(slope)), x) }
+  func prelu(_ x: ValueID, slope: ValueID) throws -> ValueID {
+    if let slope = float(slope) { return try unary(UnaryFunction(.leakyRelu, a: slope), x) }
     let negative = try unary(.clip(-.infinity, 0), x, step: "negative")
     let scaled = try binary(.multiply, negative, slope, step: "scaled")
     return try binary(.add, try unary(.relu, x, step: "positive"), scaled)
   }
 
   /// `ln(softmax x) = x - ln Σe^x` along one axis.
-  mutating func logSoftmax(_ x: ValueID, axis: Int, step: String? = nil) throws -> ValueID {
+  func logSoftmax(_ x: ValueID, axis: Int, step: String? = nil) throws -> ValueID {
     let sum = try add(Reduce(.logSumExp, axes: [axis], keepsDimensions: true), x, step: "log_sum_exp")
     return try binary(.subtract, x, sum, step: step)
   }
 
   /// `(x - mean) / sqrt(variance + epsilon) · scale + shift`, with the statistics of x over some axes, computed in
   /// float32 where x is float16. Scale and shift broadcast to x.
-  mutating func normalize(
+  func normalize(
     _ x: ValueID, axes: [Int], epsilon: Float, scale: ValueID?, shift: ValueID?
   ) throws -> ValueID {
     let scalar = scalar(x)
@@ -53,7 +53,7 @@ extension Emitter {
   }
 
   /// `Σ|x|` or `sqrt(Σx²)` over each window; padding counts as zeros.
-  mutating func lengthPool(_ x: ValueID, _ window: Window, order: Int) throws -> ValueID {
+  func lengthPool(_ x: ValueID, _ window: Window, order: Int) throws -> ValueID {
     guard !window.roundsUp else { throw invalid("windows that lie partly outside are not supported") }
     let terms = try unary(UnaryFunction(order == 1 ? .abs : .square), x, step: "terms")
     let mean = try add(Pool(.averageIncludingPadding, window: window), terms, step: "mean")
@@ -63,7 +63,7 @@ extension Emitter {
   }
 
   /// A vector with one element for each channel, as a tensor that broadcasts along axis 1 of x.
-  mutating func channels(_ vector: ValueID, of x: ValueID, step: String) throws -> ValueID {
+  func channels(_ vector: ValueID, of x: ValueID, step: String) throws -> ValueID {
     guard shape(x).rank >= 2, shape(vector).count == shape(x)[1] else {
       throw invalid("\(step): expected \(shape(x).rank >= 2 ? shape(x)[1] : 0) elements, got \(type(vector))")
     }
@@ -71,7 +71,7 @@ extension Emitter {
   }
 
   /// `x · yᵀ` or `x · y` by NumPy's rules for one-dimensional operands; a constant matrix on the right becomes weights.
-  mutating func matmul(
+  func matmul(
     _ x: ValueID, _ y: ValueID, transposesX: Bool = false, transposesY: Bool = false,
     step: String? = nil
   ) throws -> ValueID {
@@ -96,7 +96,7 @@ extension Emitter {
   }
 
   /// Adds (or with negative amounts removes) elements before and after each axis.
-  mutating func pad(
+  func pad(
     _ x: ValueID, before: [Int], after: [Int], mode: Pad.Mode, step: String? = nil
   ) throws -> ValueID {
     let source = shape(x)
@@ -114,6 +114,47 @@ extension Emitter {
     let isPadded = (front + back).contains { $0 > 0 }
     let kept = try slice(x, cut, step: isPadded ? "cut" : step)
     return isPadded ? try add(Pad(before: front, after: back, mode: mode), kept, step: step) : kept
+  }
+
+  /// Adds elements of one value before and after each axis. The value is an attribute where float32 holds it; otherwise it
+  /// is joined on, axis by axis.
+  func pad(_ x: ValueID, before: [Int], after: [Int], value: Tensor, step: String? = nil) throws -> ValueID {
+    let value = value.converted(to: scalar(x))
+    if let float = value.exactFloat {
+      return try pad(x, before: before, after: after, mode: .constant(float), step: step)
+    }
+    let grown = zip(before, after).enumerated().filter { max($1.0, $1.1) > 0 }.map(\.offset)
+    var result = try pad(
+      x, before: before.map { min($0, 0) }, after: after.map { min($0, 0) }, mode: .edge,
+      step: grown.isEmpty ? step : "cut")
+    for axis in grown {
+      func border(_ count: Int, _ side: String) throws -> [ValueID] {
+        guard count > 0 else { return [] }
+        var sizes = shape(result)
+        sizes[axis] = count
+        return [try fill(sizes, with: value, step: "\(side)_\(axis)")]
+      }
+      let parts = try border(before[axis], "before") + [result] + border(after[axis], "after")
+      result = try concat(parts, axis: axis, step: axis == grown.last ? step : "axis_\(axis)")
+    }
+    return result
+  }
+
+  /// A tensor of one value.
+  func fill(_ shape: Shape, with value: Tensor, step: String? = nil) throws -> ValueID {
+    guard shape.rank <= Self.rankLimit else { throw invalid("a shape of \(shape.rank) dimensions") }
+    let name = step.map { "\($0)_value" } ?? "value"
+    return try add(Expand(shape), constant(Weight(value.reshaped(to: [])), step: name), step: step)
+  }
+
+  /// What a reduction makes of one element alone.
+  func element(of function: Reduce.Function, _ x: ValueID) throws -> ValueID {
+    switch function {
+    case .l1, .l2: try unary(UnaryFunction(.abs), x)
+    case .sumOfSquares: try unary(UnaryFunction(.square), x)
+    case .logSum: try unary(UnaryFunction(.log), x)
+    case .sum, .mean, .maximum, .minimum, .product, .logSumExp: x
+    }
   }
 }
 

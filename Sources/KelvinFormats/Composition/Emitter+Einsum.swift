@@ -3,7 +3,7 @@ import KelvinGraph
 extension Emitter {
   /// Products of tensors summed over the axes that the result does not have, two operands at a time: each step is one
   /// matrix product where anything is summed, else one multiplication.
-  mutating func einsum(_ equation: String, _ operands: [ValueID]) throws -> ValueID {
+  func einsum(_ equation: String, _ operands: [ValueID]) throws -> ValueID {
     guard !operands.isEmpty, operands.count <= 64,
       let plan = EinsumEquation(equation, ranks: operands.map { shape($0).rank })
     else {
@@ -26,14 +26,14 @@ extension Emitter {
     return try transpose(product.value, plan.result.map { product.labels.firstIndex(of: $0) ?? 0 })
   }
 
-  private mutating func summed(_ term: EinsumTerm, keeping labels: Set<Int>) throws -> EinsumTerm {
+  private func summed(_ term: EinsumTerm, keeping labels: Set<Int>) throws -> EinsumTerm {
     let axes = term.labels.indices.filter { !labels.contains(term.labels[$0]) }
     if axes.isEmpty { return term }
     let sum = try add(Reduce(.sum, axes: axes, keepsDimensions: false), term.value, step: "summed")
     return EinsumTerm(value: sum, labels: term.labels.filter(labels.contains))
   }
 
-  private mutating func contracted(
+  private func contracted(
     _ left: EinsumTerm, _ right: EinsumTerm, _ needed: Set<Int>
   ) throws -> EinsumTerm {
     let shared = left.labels.filter(right.labels.contains)
@@ -71,7 +71,7 @@ extension Emitter {
 
   /// The term with its axes in the order of three groups; the second and the third merged into one axis each, or
   /// axes of size 1 behind them.
-  private mutating func arranged(
+  private func arranged(
     _ term: EinsumTerm, _ groups: [[Int]], ones: Int, merges: Bool
   ) throws -> ValueID {
     let order = groups.flatMap { $0 }.map { term.labels.firstIndex(of: $0) ?? 0 }

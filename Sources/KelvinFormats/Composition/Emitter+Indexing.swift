@@ -4,7 +4,7 @@ import KelvinGraph
 extension Emitter {
   /// Along a new axis, `on` at the place that each index names and `off` elsewhere. Negative indices count from the end;
   /// those outside name no place.
-  mutating func oneHot(_ indices: ValueID, count: Int, axis: Int, on: ValueID, off: ValueID) throws -> ValueID {
+  func oneHot(_ indices: ValueID, count: Int, axis: Int, on: ValueID, off: ValueID) throws -> ValueID {
     guard (1..<(1 << 31)).contains(count) else { throw invalid("\(count) classes") }
     let sizes = shape(indices).dimensions
     let place = try axes([axis], rank: sizes.count + 1)[0]
@@ -27,7 +27,7 @@ extension Emitter {
 
   /// Keeps the elements of each matrix whose column lies between `row + lower` and `row + upper`; zero elsewhere. A nil
   /// bound does not bind.
-  mutating func band(_ x: ValueID, lower: Int?, upper: Int?, step: String? = nil) throws -> ValueID {
+  func band(_ x: ValueID, lower: Int?, upper: Int?, step: String? = nil) throws -> ValueID {
     let source = shape(x)
     guard source.rank >= 2 else { throw invalid("expected matrices, got \(type(x))") }
     let (rows, columns) = (source[source.rank - 2], source[source.rank - 1])
@@ -49,19 +49,43 @@ extension Emitter {
     return try add(Select(), mask, x, zero, step: step)
   }
 
-  /// `start, start + delta, …` before `limit`.
-  mutating func range(from start: Double, to limit: Double, by delta: Double, _ scalar: ScalarType) throws -> ValueID {
-    let count = ((limit - start) / delta).rounded(.up)
-    guard start.isFinite, delta.isFinite, delta != 0, count < 0x1p24 else {
-      throw invalid("a range from \(start) to \(limit) by \(delta)")
+  /// `start, start + delta, …` before `limit`, three numbers of one type; integers are exact.
+  func range(from start: Tensor, to limit: Tensor, by delta: Tensor) throws -> ValueID {
+    let scalar = start.type.scalar
+    guard limit.type.scalar == scalar, delta.type.scalar == scalar else {
+      throw invalid("a range from \(start.type) to \(limit.type) by \(delta.type), expected numbers of one type")
     }
-    let type = TensorType(scalar, [max(0, Int(saturating: count))])
+    let isInteger = !scalar.isFloatingPoint
+    guard let count = isInteger ? integerCount(start, limit, delta) : floatCount(start, limit, delta), count < 1 << 24
+    else { throw invalid("a range from \(start.doubles[0]) to \(limit.doubles[0]) by \(delta.doubles[0])") }
+    let type = TensorType(scalar, [count])
     return constant(
-      Weight(type) { Tensor(type, rounding: (0..<type.count).map { start + Double($0) * delta }) })
+      Weight(type) {
+        if isInteger {
+          let (first, step) = (start.integers[0], delta.integers[0])
+          return Tensor((0..<count).map { Int64(first + $0 * step) }, type.shape).converted(to: scalar)
+        }
+        let (first, step) = (start.doubles[0], delta.doubles[0])
+        return Tensor(type, rounding: (0..<count).map { first + Double($0) * step })
+      })
+  }
+
+  private func integerCount(_ start: Tensor, _ limit: Tensor, _ delta: Tensor) -> Int? {
+    let step = delta.integers[0]
+    let (span, overflow) = limit.integers[0].subtractingReportingOverflow(start.integers[0])
+    guard step != 0, !overflow, span != .min else { return nil }
+    return max(0, span / step + (span % step != 0 && (span < 0) == (step < 0) ? 1 : 0))
+  }
+
+  private func floatCount(_ start: Tensor, _ limit: Tensor, _ delta: Tensor) -> Int? {
+    let (first, step) = (start.doubles[0], delta.doubles[0])
+    let count = ((limit.doubles[0] - first) / step).rounded(.up)
+    guard first.isFinite, step.isFinite, step != 0, !count.isNaN else { return nil }
+    return max(0, Int(saturating: count))
   }
 
   /// The elements in opposite order along some axes.
-  mutating func reverse(_ x: ValueID, _ axes: [Int], step: String? = nil) throws -> ValueID {
+  func reverse(_ x: ValueID, _ axes: [Int], step: String? = nil) throws -> ValueID {
     let ranges = shape(x).dimensions.enumerated().map { axis, size in
       axes.contains(axis) && size > 1
         ? SliceRange(start: size - 1, count: size, step: -1) : SliceRange(start: 0, count: size)
@@ -70,7 +94,7 @@ extension Emitter {
   }
 
   /// Reverses the first `lengths[b]` elements along `axis`, for each position `b` along `batchAxis`.
-  mutating func reverse(_ x: ValueID, lengths: ValueID, axis: Int, batchAxis: Int) throws -> ValueID {
+  func reverse(_ x: ValueID, lengths: ValueID, axis: Int, batchAxis: Int) throws -> ValueID {
     let source = shape(x)
     guard axis != batchAxis, shape(lengths).dimensions == [source[batchAxis]] else {
       throw invalid("axes \(axis) and \(batchAxis) of \(type(x)) with lengths \(type(lengths))")
@@ -93,7 +117,7 @@ extension Emitter {
   }
 
   /// Picks slices along `axis` by the indices of the same leading `batch` axes.
-  mutating func gather(_ x: ValueID, _ indices: ValueID, axis: Int, batch: Int) throws -> ValueID {
+  func gather(_ x: ValueID, _ indices: ValueID, axis: Int, batch: Int) throws -> ValueID {
     if batch == 0 { return try add(Gather(axis: axis), x, indices) }
     let (rank, picked) = (shape(x).rank, shape(indices).rank - batch)
     guard batch > 0, batch <= axis, picked >= 0 else {

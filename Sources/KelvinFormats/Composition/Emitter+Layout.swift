@@ -3,7 +3,7 @@ import KelvinGraph
 /// Operations that move or retype elements. On constants they take no node: the weight is viewed anew, or computed when a
 /// device first packs it.
 extension Emitter {
-  mutating func reshape(_ x: ValueID, _ shape: Shape, step: String? = nil) throws -> ValueID {
+  func reshape(_ x: ValueID, _ shape: Shape, step: String? = nil) throws -> ValueID {
     if self.shape(x) == shape { return x }
     guard let weight = weight(x), shape.isAddressable, shape.count == self.shape(x).count,
       shape.rank <= Self.rankLimit
@@ -15,16 +15,29 @@ extension Emitter {
       ?? add(Reshape(shape), x, step: step)
   }
 
-  /// Reshapes by a request in which 0 keeps a size and one -1 takes what is left.
-  mutating func reshape(_ x: ValueID, requested: [Int], zeroKeeps: Bool, step: String? = nil) throws -> ValueID {
+  /// What a 0 in a requested shape means.
+  enum ZeroSize {
+    /// No elements.
+    case empty
+    /// The size at the same place, counted from the first axis.
+    case kept
+    /// The size at the same place, counted from the last axis, or 1 where there is none.
+    case keptFromLast
+  }
+
+  /// Reshapes by a request in which one -1 takes what is left.
+  func reshape(_ x: ValueID, requested: [Int], zeros: ZeroSize, step: String? = nil) throws -> ValueID {
     let source = shape(x)
     guard requested.count <= Self.rankLimit else { throw invalid("a shape of \(requested.count) dimensions") }
     var sizes = requested
     var inferred: Int?
     for (axis, size) in requested.enumerated() {
-      if size == 0, zeroKeeps {
+      if size == 0, zeros == .kept {
         guard axis < source.rank else { throw invalid("size 0 at axis \(axis) keeps no size of \(type(x))") }
         sizes[axis] = source[axis]
+      } else if size == 0, zeros == .keptFromLast {
+        let place = axis - requested.count + source.rank
+        sizes[axis] = place >= 0 ? source[place] : 1
       } else if size == -1 {
         guard inferred == nil else { throw invalid("shape \(requested) leaves two sizes open") }
         inferred = axis
@@ -42,7 +55,7 @@ extension Emitter {
     return try reshape(x, Shape(sizes), step: step)
   }
 
-  mutating func transpose(_ x: ValueID, _ permutation: [Int], step: String? = nil) throws -> ValueID {
+  func transpose(_ x: ValueID, _ permutation: [Int], step: String? = nil) throws -> ValueID {
     let type = self.type(x)
     guard permutation.count == type.shape.rank, permutation.sorted() == Array(0..<permutation.count) else {
       throw invalid("\(permutation) is not a permutation of the axes of \(type)")
@@ -53,7 +66,7 @@ extension Emitter {
       ?? add(Transpose(permutation), x, step: step)
   }
 
-  mutating func cast(_ x: ValueID, to scalar: ScalarType, step: String? = nil) throws -> ValueID {
+  func cast(_ x: ValueID, to scalar: ScalarType, step: String? = nil) throws -> ValueID {
     if self.scalar(x) == scalar { return x }
     if type(x).count <= 1024 { return try add(Cast(scalar), x, step: step) }
     return try derived(x, TensorType(scalar, shape(x)), step: step, recipe: "converted") { $0.converted(to: scalar) }
@@ -61,7 +74,7 @@ extension Emitter {
   }
 
   /// Inserts axes of size 1 at the given places of the result.
-  mutating func expandDimensions(_ x: ValueID, at axes: [Int]) throws -> ValueID {
+  func expandDimensions(_ x: ValueID, at axes: [Int]) throws -> ValueID {
     let inserted = try self.axes(axes, rank: shape(x).rank + axes.count)
     var sizes = shape(x).dimensions
     for axis in inserted { sizes.insert(1, at: axis) }
@@ -69,7 +82,7 @@ extension Emitter {
   }
 
   /// Removes axes of size 1, all of them where none are named.
-  mutating func squeeze(_ x: ValueID, _ axes: [Int]?) throws -> ValueID {
+  func squeeze(_ x: ValueID, _ axes: [Int]?) throws -> ValueID {
     let source = shape(x)
     let removed = try axes.map { try self.axes($0, of: x) } ?? (0..<source.rank).filter { source[$0] == 1 }
     for axis in removed where source[axis] != 1 { throw invalid("axis \(axis) of \(type(x)) is not of size 1") }
@@ -77,13 +90,13 @@ extension Emitter {
   }
 
   /// Joins along an existing axis.
-  mutating func concat(_ values: [ValueID], axis: Int, step: String? = nil) throws -> ValueID {
+  func concat(_ values: [ValueID], axis: Int, step: String? = nil) throws -> ValueID {
     guard let first = values.first else { throw invalid("joins nothing") }
     return try add(Concat(axis: try self.axis(axis, of: first)), values, step: step)
   }
 
   /// Joins along a new axis.
-  mutating func stack(_ values: [ValueID], axis: Int) throws -> ValueID {
+  func stack(_ values: [ValueID], axis: Int) throws -> ValueID {
     guard let first = values.first else { throw invalid("joins nothing") }
     let place = try axes([axis], rank: shape(first).rank + 1)[0]
     var raised: [ValueID] = []
@@ -97,7 +110,7 @@ extension Emitter {
   }
 
   /// Repeats the whole tensor along each axis.
-  mutating func tile(_ x: ValueID, _ repeats: [Int]) throws -> ValueID {
+  func tile(_ x: ValueID, _ repeats: [Int]) throws -> ValueID {
     let source = shape(x)
     guard repeats.count == source.rank, repeats.allSatisfy({ (0..<(1 << 31)).contains($0) }) else {
       throw invalid("repeats \(repeats) do not fit \(type(x))")
@@ -127,7 +140,7 @@ extension Emitter {
   }
 
   /// Splits along an axis into parts of the given sizes, one for each output.
-  mutating func split(_ x: ValueID, axis: Int, sizes: [Int]) throws -> [ValueID] {
+  func split(_ x: ValueID, axis: Int, sizes: [Int]) throws -> [ValueID] {
     let source = shape(x)
     guard sizes.allSatisfy({ (0...source[axis]).contains($0) }), sizes.reduce(0, +) == source[axis] else {
       throw invalid("parts \(sizes) do not add up to axis \(axis) of \(type(x))")
@@ -146,7 +159,7 @@ extension Emitter {
   }
 
   /// Takes `indices.count` elements along each axis.
-  mutating func slice(_ x: ValueID, _ ranges: [SliceRange], step: String? = nil) throws -> ValueID {
+  func slice(_ x: ValueID, _ ranges: [SliceRange], step: String? = nil) throws -> ValueID {
     let full = zip(ranges, shape(x).dimensions).allSatisfy { $0.start == 0 && $0.step == 1 && $0.count == $1 }
     if full { return x }
     return try add(

@@ -3,7 +3,7 @@ import KelvinGraph
 /// Normalisations over trailing axes, which are one operator.
 extension Emitter {
   /// Normalises over `axis` and the axes after it. Scale and shift may be anything that broadcasts to those axes.
-  mutating func layerNormalize(
+  func layerNormalize(
     _ x: ValueID, from axis: Int, epsilon: Float, scale: ValueID?, shift: ValueID?
   ) throws -> ValueID {
     let inner = Shape(Array(shape(x).dimensions[axis...]))
@@ -17,7 +17,7 @@ extension Emitter {
   }
 
   /// Normalises groups of channels of `[N, C, …]`, with a scale and a shift for each channel.
-  mutating func groupNormalize(
+  func groupNormalize(
     _ x: ValueID, groups: Int, epsilon: Float, scale: ValueID?, shift: ValueID?
   ) throws -> ValueID {
     let sizes = shape(x).dimensions
@@ -31,7 +31,7 @@ extension Emitter {
   }
 
   /// Normalises without parameters, takes another shape, and then scales and shifts.
-  private mutating func normalizeInner(
+  private func normalizeInner(
     _ x: ValueID, from axis: Int, as target: Shape, epsilon: Float, scale: ValueID?, shift: ValueID?
   ) throws -> ValueID {
     let isLast = scale == nil && shift == nil
@@ -47,7 +47,7 @@ extension Emitter {
   }
 
   /// `x / sqrt(mean(x²) + epsilon) · scale` over the given axes, computed in float32 where x is float16.
-  mutating func rootMeanSquareNormalize(
+  func rootMeanSquareNormalize(
     _ x: ValueID, axes: [Int], epsilon: Float, scale: ValueID?
   ) throws -> ValueID {
     let scalar = scalar(x)
@@ -65,8 +65,17 @@ extension Emitter {
     return try cast(result, to: scalar)
   }
 
+  /// `x / (k + alpha / size · Σ x²)^beta`, with PyTorch's neighbours: of an even number, one more channel before than after.
+  /// The operator has the other side longer, so there the channels are reversed.
+  func localResponseNormalize(_ x: ValueID, size: Int, alpha: Float, beta: Float, k: Float) throws -> ValueID {
+    let op = LocalResponseNormalization(size: size, alpha: alpha, beta: beta, k: k)
+    guard size % 2 == 0, shape(x).rank >= 2 else { return try add(op, x) }
+    let reversed = try reverse(x, [1], step: "reversed")
+    return try reverse(try add(op, reversed, step: "normalized"), [1])
+  }
+
   /// x divided by its length of order 1 or 2 along an axis; zero where that is zero.
-  mutating func lengthNormalize(_ x: ValueID, axis: Int, order: Int) throws -> ValueID {
+  func lengthNormalize(_ x: ValueID, axis: Int, order: Int) throws -> ValueID {
     guard order == 1 || order == 2 else { throw invalid("order \(order): expected 1 or 2") }
     let length = try add(
       Reduce(order == 1 ? .l1 : .l2, axes: [axis], keepsDimensions: true), x, step: "length")

@@ -4,7 +4,9 @@ import KelvinGraph
 ///
 /// The last node of an operation carries the operation's name and its output's; the steps before it carry the name and
 /// what they do (`norm/mean`). All of them have the operation as their origin.
-struct Emitter {
+///
+/// It is an object, as are the scopes that hold it: what an argument of a call writes is there for the call.
+final class Emitter {
   private var builder: GraphBuilder
   private var name = ""
   private var outputNames: [String] = []
@@ -20,17 +22,17 @@ struct Emitter {
   init(evaluator: any ConstantEvaluator) { builder = GraphBuilder(evaluator: evaluator) }
 
   /// Starts the next source operation.
-  mutating func begin(_ origin: Origin, outputNames: [String]) {
+  func begin(_ origin: Origin, outputNames: [String]) {
     name = origin.name
     self.origin = origin
     self.outputNames = outputNames
   }
 
-  mutating func input(_ name: String, _ type: TensorType) throws -> ValueID { try builder.input(name, type) }
+  func input(_ name: String, _ type: TensorType) throws -> ValueID { try builder.input(name, type) }
 
-  mutating func output(_ id: ValueID) { builder.output(id) }
+  func output(_ id: ValueID) { builder.output(id) }
 
-  consuming func finish() throws -> Graph { try builder.finish() }
+  func finish() throws -> Graph { try builder.finish() }
 
   func type(_ id: ValueID) -> TensorType { builder.type(of: id) }
   func shape(_ id: ValueID) -> Shape { builder.type(of: id).shape }
@@ -47,7 +49,7 @@ struct Emitter {
   /// - Parameters:
   ///   - step: what the node does within the operation; nil for the node that yields the operation's output.
   ///   - output: which of the operation's outputs that is.
-  mutating func add(
+  func add(
     _ op: any Operator, _ inputs: [ValueID], step: String? = nil, output: Int = 0
   ) throws -> ValueID {
     let node = step.map { "\(name)/\($0)" } ?? name
@@ -59,11 +61,11 @@ struct Emitter {
   }
 
   /// Adds a node that yields all of the operation's outputs.
-  mutating func addAll(_ op: any Operator, _ inputs: [ValueID]) throws -> [ValueID] {
+  func addAll(_ op: any Operator, _ inputs: [ValueID]) throws -> [ValueID] {
     try results(op, inputs, node: name, values: outputNames)
   }
 
-  private mutating func results(
+  private func results(
     _ op: any Operator, _ inputs: [ValueID], node: String, values: [String]
   ) throws -> [ValueID] {
     let results: [ValueID]
@@ -78,16 +80,16 @@ struct Emitter {
     return results
   }
 
-  mutating func add(
+  func add(
     _ op: any Operator, _ inputs: ValueID..., step: String? = nil, output: Int = 0
   ) throws -> ValueID {
     try add(op, inputs, step: step, output: output)
   }
 
-  mutating func constant(named name: String, _ weight: Weight) -> ValueID { builder.constant(name, weight) }
+  func constant(named name: String, _ weight: Weight) -> ValueID { builder.constant(name, weight) }
 
   /// A constant that the operation computes; nil `step` names it as the operation's output.
-  mutating func constant(_ weight: Weight, step: String? = nil) -> ValueID {
+  func constant(_ weight: Weight, step: String? = nil) -> ValueID {
     builder.constant(step.map { "\(name)/\($0)" } ?? outputNames.first ?? name, weight)
   }
 
@@ -96,7 +98,7 @@ struct Emitter {
   ///
   /// - Parameter recipe: what is computed, parameters included: packed forms are found again by it for every shape of
   ///   the model's inputs.
-  mutating func derived(
+  func derived(
     _ x: ValueID, _ type: TensorType, step: String?, recipe: String, _ compute: @escaping @Sendable (Tensor) -> Tensor
   ) -> ValueID? {
     let depth = depths[x] ?? 0
@@ -107,13 +109,13 @@ struct Emitter {
     return result
   }
 
-  mutating func constant(_ value: Double, _ scalar: ScalarType, step: String? = nil) -> ValueID {
+  func constant(_ value: Double, _ scalar: ScalarType, step: String? = nil) -> ValueID {
     constant(Weight(Tensor(TensorType(scalar, []), rounding: [value])), step: step)
   }
 
-  mutating func constant(integers: [Int], _ scalar: ScalarType = .int64, shape: Shape? = nil) -> ValueID {
-    let type = TensorType(scalar, shape ?? [integers.count])
-    return constant(Weight(Tensor(type, rounding: integers.map(Double.init))))
+  func constant(integers: [Int], _ scalar: ScalarType = .int64, shape: Shape? = nil) -> ValueID {
+    let exact = Tensor(integers.map(Int64.init), shape ?? [integers.count])
+    return constant(Weight(exact.converted(to: scalar)))
   }
 
   /// The value of a constant that holds sizes, axes or the like; nil where it is computed from the model's inputs.
@@ -123,10 +125,18 @@ struct Emitter {
     return weight.dense().integers
   }
 
+  /// A constant with one element, in its own type.
+  func scalarConstant(_ id: ValueID) -> Tensor? {
+    guard let weight = weight(id), weight.type.count == 1 else { return nil }
+    return weight.dense()
+  }
+
+  /// The value of a constant with one element, where a float32 holds it exactly.
+  func float(_ id: ValueID) -> Float? { scalarConstant(id)?.exactFloat }
+
   /// The value of a constant with one element.
   func number(_ id: ValueID) throws -> Double? {
-    guard let weight = weight(id), weight.type.count == 1 else { return nil }
-    return weight.dense().doubles.first
+    scalarConstant(id)?.doubles.first
   }
 
   /// An axis counted from the front.

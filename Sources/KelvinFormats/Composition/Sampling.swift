@@ -30,7 +30,7 @@ struct Sampling: Hashable {
 
 extension Emitter {
   /// Resizes axes; one whose size stays and whose coordinates are its positions is left alone.
-  mutating func resize(
+  func resize(
     _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], _ interpolation: Resize.Interpolation
   ) throws -> ValueID {
     let source = shape(x)

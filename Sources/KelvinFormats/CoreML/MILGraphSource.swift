@@ -13,7 +13,7 @@ struct MILGraphSource: GraphSource {
   func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
     try checkOperations()
     let types = try resolveInputTypes(inputs, given: shapes, file: file)
-    var scope = MILScope(Emitter(evaluator: evaluator), files)
+    let scope = MILScope(Emitter(evaluator: evaluator), function, files)
     do {
       for input in function.inputs {
         guard let type = input.type.tensorType ?? types[input.name] else { continue }
@@ -22,7 +22,7 @@ struct MILGraphSource: GraphSource {
     } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
     }
-    try emit(&scope)
+    try emit(scope)
     do {
       for (index, name) in outputs.enumerated() {
         let id = try scope.value(name, reader: "output '\(name)'")
@@ -39,9 +39,9 @@ struct MILGraphSource: GraphSource {
   }
 
   /// Writes the function's operations; its inputs are defined.
-  func emit(_ scope: inout MILScope) throws {
+  func emit(_ scope: MILScope) throws {
     for operation in function.block.operations {
-      do { try add(operation, &scope) } catch let error as GraphError {
+      do { try add(operation, scope) } catch let error as GraphError {
         throw FormatError(
           .malformed, file: file, place: error.place, offset: operation.offset,
           "\(error.reason) [operation \(operation.index)]")
@@ -49,7 +49,7 @@ struct MILGraphSource: GraphSource {
     }
   }
 
-  private func add(_ operation: MILOperation, _ scope: inout MILScope) throws {
+  private func add(_ operation: MILOperation, _ scope: MILScope) throws {
     if operation.kind == "const" {
       guard let output = operation.outputs.first, let value = operation.attributes["val"] else {
         throw GraphError("const '\(operation.name)'", "has no value")
@@ -60,9 +60,9 @@ struct MILGraphSource: GraphSource {
     let kind = "\(function.prefix).\(operation.kind)"
     scope.emitter.begin(
       Origin(name: operation.name, kind: kind, index: operation.index), outputNames: operation.outputs.map(\.name))
-    if let encoder = MILConstexpr.byName[operation.kind] { return try add(encoder, operation, &scope) }
+    if let encoder = MILConstexpr.byName[operation.kind] { return try add(encoder, operation, scope) }
     guard let mapper = MILMapper.byName[operation.kind] else { return }
-    let results = try mapper.map(operation, &scope)
+    let results = try mapper.map(operation, scope)
     for (output, result) in zip(operation.outputs, results) {
       let type = scope.emitter.type(result)
       if let declared = output.type.tensorType, declared != type {
@@ -72,7 +72,7 @@ struct MILGraphSource: GraphSource {
     }
   }
 
-  private func add(_ encoder: MILConstexpr, _ operation: MILOperation, _ scope: inout MILScope) throws {
+  private func add(_ encoder: MILConstexpr, _ operation: MILOperation, _ scope: MILScope) throws {
     let weights: [Weight]
     do { weights = try encoder.weights(operation, scope) } catch let error as GraphError {
       let place = scope.emitter.invalid("").place
@@ -107,37 +107,40 @@ struct MILGraphSource: GraphSource {
 }
 
 /// The values of a function while its graph is built. A constant becomes a graph value when a node first reads it.
-struct MILScope {
-  var emitter: Emitter
+final class MILScope {
+  let emitter: Emitter
+  /// The version of iOS whose operator set the function is written in; operations have changed between them.
+  let version: Int
   private let files: WeightFiles
   private var values: [String: ValueID] = [:]
   private var constants: [String: MILValue] = [:]
   private var weights: [String: Weight] = [:]
 
-  init(_ emitter: Emitter, _ files: WeightFiles) {
+  init(_ emitter: Emitter, _ function: MILFunction, _ files: WeightFiles) {
     self.emitter = emitter
+    version = function.version ?? 0
     self.files = files
   }
 
-  mutating func define(_ name: String, _ id: ValueID, by place: String) throws {
+  func define(_ name: String, _ id: ValueID, by place: String) throws {
     guard constants[name] == nil, weights[name] == nil, values.updateValue(id, forKey: name) == nil else {
       throw GraphError(place, "computes '\(name)', which is there already")
     }
   }
 
-  mutating func define(_ name: String, constant: MILValue) throws {
+  func define(_ name: String, constant: MILValue) throws {
     guard values[name] == nil, weights[name] == nil, constants.updateValue(constant, forKey: name) == nil else {
       throw GraphError("const '\(name)'", "the name is used twice")
     }
   }
 
-  mutating func define(_ name: String, weight: Weight) throws {
+  func define(_ name: String, weight: Weight) throws {
     guard values[name] == nil, constants[name] == nil, weights.updateValue(weight, forKey: name) == nil else {
       throw GraphError("const '\(name)'", "the name is used twice")
     }
   }
 
-  mutating func value(_ name: String, reader: String) throws -> ValueID {
+  func value(_ name: String, reader: String) throws -> ValueID {
     if let id = values[name] { return id }
     guard let weight = try constants[name]?.weight(files, name: name) ?? weights[name] else {
       throw GraphError(reader, "reads '\(name)', which nothing before it computes")
@@ -147,7 +150,7 @@ struct MILScope {
     return id
   }
 
-  mutating func value(_ binding: MILOperation.Binding, _ operation: MILOperation, _ input: String) throws -> ValueID {
+  func value(_ binding: MILOperation.Binding, _ operation: MILOperation, _ input: String) throws -> ValueID {
     switch binding {
     case .name(let name): return try value(name, reader: "\(operation.kind) '\(operation.name)'")
     case .value(let value):

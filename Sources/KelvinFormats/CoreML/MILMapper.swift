@@ -3,15 +3,15 @@ import KelvinGraph
 /// How a MIL operation is written in Kelvin's operators.
 struct MILMapper: Sendable {
   let name: String
-  let map: @Sendable (MILOperation, inout MILScope) throws -> [ValueID]
+  let map: @Sendable (MILOperation, MILScope) throws -> [ValueID]
 
   /// - Parameter map: writes the nodes and returns the operation's only output.
-  init(_ name: String, _ map: @escaping @Sendable (MILOperation, inout MILScope) throws -> ValueID) {
-    self.init(several: name) { [try map($0, &$1)] }
+  init(_ name: String, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> ValueID) {
+    self.init(several: name) { [try map($0, $1)] }
   }
 
   /// - Parameter map: writes the nodes and returns the operation's outputs.
-  init(several name: String, _ map: @escaping @Sendable (MILOperation, inout MILScope) throws -> [ValueID]) {
+  init(several name: String, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> [ValueID]) {
     self.name = name
     self.map = map
   }
@@ -21,18 +21,18 @@ struct MILMapper: Sendable {
 
 /// What mappers ask of an operation's inputs.
 extension MILOperation {
-  func value(_ input: String, _ scope: inout MILScope) throws -> ValueID {
-    guard let id = try optional(input, &scope) else { throw scope.emitter.invalid("input '\(input)' is missing") }
+  func value(_ input: String, _ scope: MILScope) throws -> ValueID {
+    guard let id = try optional(input, scope) else { throw scope.emitter.invalid("input '\(input)' is missing") }
     return id
   }
 
-  func optional(_ input: String, _ scope: inout MILScope) throws -> ValueID? {
+  func optional(_ input: String, _ scope: MILScope) throws -> ValueID? {
     guard let binding = inputs[input]?.first else { return nil }
     return try scope.value(binding, self, input)
   }
 
   /// The values of a tuple; at least one.
-  func values(_ input: String, _ scope: inout MILScope) throws -> [ValueID] {
+  func values(_ input: String, _ scope: MILScope) throws -> [ValueID] {
     guard let bindings = inputs[input], !bindings.isEmpty else {
       throw scope.emitter.invalid("input '\(input)' is missing")
     }
@@ -67,6 +67,13 @@ extension MILOperation {
   func required<T>(_ value: T?, _ input: String, _ scope: MILScope) throws -> T {
     guard let value else { throw scope.emitter.invalid("input '\(input)' is missing") }
     return value
+  }
+
+  /// A constant input of one element, in its own type; nil where it is left out.
+  func scalar(_ input: String, _ scope: MILScope) throws -> Tensor? {
+    let tensor = try constant(input, scope, atMost: 1)
+    guard tensor?.count != 0 else { throw scope.emitter.invalid("'\(input)' is empty, expected one element") }
+    return tensor
   }
 
   /// A constant input; nil where it is left out.

@@ -59,13 +59,16 @@ struct MILFunction {
     block = try MILBlock(chosen.block.message())
   }
 
-  /// The prefix of operation names: `CoreML6` came with iOS 16.
-  var prefix: String {
+  /// The version of iOS with which the operator set came: `CoreML6` is of iOS 16. Nil for a name of another form.
+  var version: Int? {
     guard opset.hasPrefix("CoreML"), let number = Int(opset.dropFirst(6)), (1..<100).contains(number) else {
-      return opset.lowercased()
+      return nil
     }
-    return "ios\(number + 10)"
+    return number + 10
   }
+
+  /// The prefix of operation names.
+  var prefix: String { version.map { "ios\($0)" } ?? opset.lowercased() }
 
   var structure: SourceBlock {
     var structure = block.structure(prefix: prefix)

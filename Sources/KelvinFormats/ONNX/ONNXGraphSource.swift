@@ -56,17 +56,9 @@ struct ONNXGraphSource: GraphSource {
           : try value(name, &emitter, &values, reader: "\(node.kind) '\(node.name)'", offset: node.offset))
     }
     emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
-    var operation = ONNXOperation(
-      node: node, opset: model.opset, inputs: operands, emitter: consume emitter, file: file, files: files)
-    let results: [ValueID]
-    do {
-      results = try mapper.map(&operation)
-      emitter = operation.emitter
-    } catch {
-      emitter = operation.emitter
-      throw error
-    }
-    try define(node, results, &values)
+    let operation = ONNXOperation(
+      node: node, opset: model.opset, inputs: operands, emitter: emitter, file: file, files: files)
+    try define(node, try mapper.map(operation), &values)
   }
 
   /// Names a node's results.

@@ -6,7 +6,7 @@ struct ONNXOperation {
   let opset: Int
   /// The inputs, nil where one is left out.
   let inputs: [ValueID?]
-  var emitter: Emitter
+  let emitter: Emitter
   let file: String
   let files: WeightFiles
 
@@ -40,6 +40,13 @@ struct ONNXOperation {
     return values
   }
 
+  /// The constant of one element of an input, in its own type; nil where the input is left out.
+  func constantScalar(_ index: Int, _ meaning: String) throws -> Tensor? {
+    guard let id = optional(index) else { return nil }
+    guard let value = emitter.scalarConstant(id) else { throw variable(meaning) }
+    return value
+  }
+
   /// The constant number of an input; nil where the input is left out.
   func constantNumber(_ index: Int, _ meaning: String) throws -> Double? {
     guard let id = optional(index) else { return nil }
@@ -65,9 +72,9 @@ struct ONNXOperation {
 /// How an ONNX operator is written in Kelvin's operators.
 struct ONNXMapper: Sendable {
   let name: String
-  let map: @Sendable (inout ONNXOperation) throws -> [ValueID]
+  let map: @Sendable (ONNXOperation) throws -> [ValueID]
 
-  init(_ name: String, _ map: @escaping @Sendable (inout ONNXOperation) throws -> [ValueID]) {
+  init(_ name: String, _ map: @escaping @Sendable (ONNXOperation) throws -> [ValueID]) {
     self.name = name
     self.map = map
   }

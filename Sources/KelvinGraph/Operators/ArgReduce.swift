@@ -1,6 +1,6 @@
 /// The position of the largest or smallest element along one axis.
 ///
-/// Input: x, any shape. Output: int64 positions, the axis reduced to 1 or left out.
+/// Not-a-number is beyond every number, at either end. Input: x, any shape. Output: int64 positions, the axis reduced to 1 or left out.
 package struct ArgReduce: Operator {
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible { case maximum, minimum }
 

@@ -1,7 +1,7 @@
 /// `z = x ∘ y`, element by element, with NumPy's broadcasting.
 ///
-/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integer division truncates; whatever
-/// divides integers by zero gives zero.
+/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integers wrap; their division truncates,
+/// and whatever divides integers by zero, a negative power of zero too, gives zero.
 package struct Binary: Operator {
   package static let name = "binary"
   package var function: Function

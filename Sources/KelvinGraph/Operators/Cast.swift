@@ -1,4 +1,6 @@
-/// The same values in another element type: rounded to nearest even, integers truncated and saturated, bool by `≠ 0`.
+/// The same values in another element type. Floating-point results are rounded to nearest even. Integers become integers by
+/// their low bits; floating-point numbers lose their fraction first, and one out of range becomes the nearest integer there
+/// is, not-a-number 0. Truth values are `≠ 0`.
 ///
 /// Input: x, any type. Output: x's shape in `scalar`.
 package struct Cast: Operator {

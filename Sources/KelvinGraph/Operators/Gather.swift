@@ -1,7 +1,7 @@
 /// Picks slices of x along one axis by index.
 ///
 /// Inputs: x, any type; indices, an integer type, negative ones counted from the end. An index outside the axis is
-/// clamped to it. Output: x's shape with the axis replaced by the shape of the indices.
+/// an error, which devices other than the processor do not see: those clamp it. Output: x's shape with the axis replaced by the shape of the indices.
 package struct Gather: Operator {
   package static let name = "gather"
   /// Counted from the front.

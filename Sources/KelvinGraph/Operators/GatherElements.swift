@@ -1,7 +1,7 @@
 /// `y[…, i, …] = x[…, indices[…, i, …], …]`: one index for each element of the output.
 ///
 /// Inputs: x, any type; indices, an integer type, of x's rank and no longer than x outside the axis. Negative indices
-/// count from the end; one outside the axis is clamped to it. Output: x's element type in the shape of the indices.
+/// count from the end; one outside the axis is an error, as `Gather` says. Output: x's element type in the shape of the indices.
 package struct GatherElements: Operator {
   package static let name = "gather_elements"
   /// Counted from the front.

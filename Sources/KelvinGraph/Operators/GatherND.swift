@@ -2,7 +2,7 @@
 ///
 /// Inputs: x, any type; indices, an integer type, `[b…, n…, k]`, whose first `batchDimensions` axes are also x's. Each
 /// tuple names a position along the `k` axes of x after those; negative indices count from the end, and one outside its
-/// axis is clamped to it. Output: `[b…, n…]`, then the axes of x that are left.
+/// axis is an error, as `Gather` says. Output: `[b…, n…]`, then the axes of x that are left.
 package struct GatherND: Operator {
   package static let name = "gather_nd"
   package var batchDimensions: Int

@@ -62,25 +62,75 @@ package struct Tensor: Sendable {
           target[index] = Float(halfBits: raw.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
         }
       }
+    case .int64: return words.map { Float($0) }
+    case .uint64: return words.map { Float(UInt64(bitPattern: $0)) }
     default: return doubles.map(Float.init)
     }
   }
 
   /// Every element as an integer; floating-point values lose their fraction, and those out of range saturate.
   package var integers: [Int] {
-    if type.scalar == .int64 {
-      return bytes.withUnsafeBytes { raw in
-        (0..<count).map { Int(raw.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self)) }
-      }
+    switch type.scalar {
+    case .float16, .float32, .float64: doubles.map { Int(saturating: $0) }
+    case .uint64: words.map { Int(clamping: UInt64(bitPattern: $0)) }
+    default: words.map { Int($0) }
     }
-    return doubles.map { Int(saturating: $0) }
   }
 
-  /// The same elements, rounded once to another element type.
+  /// Every element of an integer type widened to 64 bits; those of uint64 as their bits.
+  package var words: [Int64] {
+    precondition(!type.scalar.isFloatingPoint)
+    return bytes.withUnsafeBytes { raw in
+      func read<T: FixedWidthInteger>(_: T.Type) -> [Int64] {
+        (0..<count).map {
+          Int64(truncatingIfNeeded: raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self))
+        }
+      }
+      return switch type.scalar {
+      case .int8: read(Int8.self)
+      case .int16: read(Int16.self)
+      case .int32: read(Int32.self)
+      case .uint8, .bool: read(UInt8.self)
+      case .uint16: read(UInt16.self)
+      case .uint32: read(UInt32.self)
+      default: read(Int64.self)
+      }
+    }
+  }
+
+  /// Keeps of each integer the low bits that an integer type has; a truth value says whether it is not zero.
+  package init(_ type: TensorType, wrapping words: [Int64]) {
+    precondition(words.count == type.count && !type.scalar.isFloatingPoint)
+    func narrow<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type) -> Bytes {
+      Bytes(words.map { T(truncatingIfNeeded: $0) })
+    }
+    let bytes =
+      switch type.scalar {
+      case .int8, .uint8: narrow(UInt8.self)
+      case .int16, .uint16: narrow(UInt16.self)
+      case .int32, .uint32: narrow(UInt32.self)
+      case .bool: Bytes(words.map { UInt8($0 == 0 ? 0 : 1) })
+      default: Bytes(words)
+      }
+    self.init(type, bytes)
+  }
+
+  /// The same elements in another element type. Numbers are rounded once; floating-point numbers become integers without
+  /// their fraction, the nearest there is where they are out of range; integers become integers by their low bits.
   package func converted(to scalar: ScalarType) -> Tensor {
     if scalar == type.scalar { return self }
+    if !scalar.isFloatingPoint, !type.scalar.isFloatingPoint {
+      return Tensor(TensorType(scalar, shape), wrapping: words)
+    }
     if scalar == .float32 { return Tensor(floats, shape) }
     return Tensor(TensorType(scalar, shape), rounding: doubles)
+  }
+
+  /// The only element, where it is exactly a float32; not-a-number is.
+  package var exactFloat: Float? {
+    guard count == 1, let float = floats.first else { return nil }
+    if type.scalar.isFloatingPoint { return float.isNaN || Double(float) == doubles[0] ? float : nil }
+    return float.magnitude < 0x1p53 && Double(float) == doubles[0] && Int64(float) == words[0] ? float : nil
   }
 
   /// The same elements in another shape.
@@ -104,7 +154,7 @@ package struct Tensor: Sendable {
     case .uint8: write { UInt8(clamping: Int(saturating: $0)) }
     case .uint16: write { UInt16(clamping: Int(saturating: $0)) }
     case .uint32: write { UInt32(clamping: Int(saturating: $0)) }
-    case .uint64: write { UInt64(clamping: Int(saturating: $0)) }
+    case .uint64: write { $0 >= 0x1p64 ? .max : $0 >= 0x1p63 ? UInt64($0) : UInt64(clamping: Int(saturating: $0)) }
     case .bool: write { UInt8($0 == 0 ? 0 : 1) }
     }
   }

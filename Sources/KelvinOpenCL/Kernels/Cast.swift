@@ -30,7 +30,7 @@ extension Lowering {
       switch (from, to) {
       case (_, .bool): "0!="
       case (_, .float32), (_, .float16): "convert_float"
-      default: "convert_\(to.kernelName)_sat\(from.isFloatingPoint ? "_rtz" : "")"
+      default: "convert_\(to.kernelName)\(from.isFloatingPoint ? "_sat_rtz" : "")"
       }
     let defines = ["SOURCE=\(from.kernelName)", "TARGET=\(to.kernelName)", "CONVERT=\(convert)"]
     run(

@@ -3,23 +3,31 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addArgReduce() {
-    add(ArgReduce.self) { op, inputs in
-      let shape = inputs.shape(0)
-      let size = shape[op.axis]
-      let inner = shape.dimensions[(op.axis + 1)...].reduce(1, *)
-      let x = inputs.values[0]
-      return [
-        (0..<x.count / size).map { line in
-          let start = line / inner * inner * size + line % inner
-          var best = 0
-          for place in 1..<max(size, 1) {
-            let (candidate, current) = (x[start + place * inner], x[start + best * inner])
-            let isBetter = op.function == .maximum ? candidate > current : candidate < current
-            if isBetter || (op.takesLast && candidate == current) { best = place }
-          }
-          return Double(best)
-        }
-      ]
+    add(ArgReduce.self) { op, inputs in [op.places(inputs, isUnordered: \.isNaN).map(Double.init)] }
+  }
+}
+
+extension ArgReduce: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+    places(inputs) { _ in false }.map { Word(truncatingIfNeeded: $0) }
+  }
+
+  /// - Parameter isUnordered: whether an element is beyond all others.
+  fileprivate func places<Element: Comparable>(
+    _ inputs: ReferenceInputs<Element>, isUnordered: (Element) -> Bool
+  ) -> [Int] {
+    let lines = Lines(inputs.shape(0), along: axis)
+    let x = inputs.values[0]
+    return (0..<lines.count).map { line in
+      var best = 0
+      for place in 1..<max(lines.length, 1) {
+        let (candidate, current) = (x[lines.place(line, place)], x[lines.place(line, best)])
+        let isSame = candidate == current || (isUnordered(candidate) && isUnordered(current))
+        let isBeyond = function == .maximum ? candidate > current : candidate < current
+        let isBetter = isUnordered(candidate) ? !isUnordered(current) : isBeyond
+        if isBetter || (takesLast && isSame) { best = place }
+      }
+      return best
     }
   }
 }

@@ -5,35 +5,84 @@ import KelvinGraph
 extension ReferenceTable {
   mutating func addBinary() {
     add(Binary.self) { op, inputs in
-      let output = inputs.outputs[0]
-      let apply = op.function(integers: !output.scalar.isFloatingPoint)
+      let apply = op.real
       let (x, y) = (inputs.values[0], inputs.values[1])
       let (left, right) = (inputs.shape(0), inputs.shape(1))
       if left == right { return [zip(x, y).map(apply)] }
       return [
-        Positions(output.shape).map { apply(x[left.broadcastOffset($0)], y[right.broadcastOffset($0)]) }
+        Positions(inputs.outputs[0].shape).map { apply(x[left.broadcastOffset($0)], y[right.broadcastOffset($0)]) }
       ]
     }
   }
 }
 
 extension Binary {
-  fileprivate func function(integers: Bool) -> (Double, Double) -> Double {
+  /// Of floating-point numbers.
+  fileprivate var real: @Sendable (Double, Double) -> Double {
     switch function {
     case .add: { $0 + $1 }
     case .subtract: { $0 - $1 }
     case .multiply: { $0 * $1 }
-    case .divide: integers ? { $1 == 0 ? 0 : ($0 / $1).rounded(.towardZero) } : { $0 / $1 }
+    case .divide: { $0 / $1 }
     case .minimum: { $0.isNaN || $1.isNaN ? .nan : min($0, $1) }
     case .maximum: { $0.isNaN || $1.isNaN ? .nan : max($0, $1) }
     case .power: { pow($0, $1) }
-    case .floorDivide: integers ? { $1 == 0 ? 0 : ($0 / $1).rounded(.down) } : { ($0 / $1).rounded(.down) }
-    case .modulo: { integers && $1 == 0 ? 0 : $0.modulo($1) }
-    case .remainder: { integers && $1 == 0 ? 0 : fmod($0, $1) }
+    case .floorDivide: { ($0 / $1).rounded(.down) }
+    case .modulo: { $0.modulo($1) }
+    case .remainder: { fmod($0, $1) }
     case .logicalAnd: { $0 != 0 && $1 != 0 ? 1 : 0 }
     case .logicalOr: { $0 != 0 || $1 != 0 ? 1 : 0 }
     case .logicalXor: { ($0 != 0) != ($1 != 0) ? 1 : 0 }
     }
+  }
+}
+
+extension Binary: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+    let (left, right) = (inputs.shape(0), inputs.shape(1))
+    return Positions(inputs.outputs[0].shape).map {
+      function.combine(inputs.values[0][left.broadcastOffset($0)], inputs.values[1][right.broadcastOffset($0)])
+    }
+  }
+}
+
+extension Binary.Function {
+  fileprivate func combine<Word: FixedWidthInteger>(_ x: Word, _ y: Word) -> Word {
+    switch self {
+    case .add: return x &+ y
+    case .subtract: return x &- y
+    case .multiply: return x &* y
+    case .minimum: return min(x, y)
+    case .maximum: return max(x, y)
+    case .power: return Self.power(x, y)
+    case .logicalAnd: return x != 0 && y != 0 ? 1 : 0
+    case .logicalOr: return x != 0 || y != 0 ? 1 : 0
+    case .logicalXor: return (x != 0) != (y != 0) ? 1 : 0
+    case .divide, .floorDivide, .modulo, .remainder: break
+    }
+    guard y != 0 else { return 0 }
+    let (quotient, rest) = (x.dividedReportingOverflow(by: y).0, x.remainderReportingOverflow(dividingBy: y).0)
+    let roundsDown = rest != 0 && (rest < 0) != (y < 0)
+    switch self {
+    case .divide: return quotient
+    case .floorDivide: return roundsDown ? quotient - 1 : quotient
+    case .modulo: return roundsDown ? rest + y : rest
+    default: return rest
+    }
+  }
+
+  private static func power<Word: FixedWidthInteger>(_ x: Word, _ exponent: Word) -> Word {
+    if exponent < 0 {
+      let isMinusOne = x != 0 && x &+ 1 == 0
+      return x == 1 ? 1 : isMinusOne ? (exponent % 2 == 0 ? 1 : x) : 0
+    }
+    var (result, base, rest) = (Word(1), x, exponent)
+    while rest > 0 {
+      if rest & 1 == 1 { result = result &* base }
+      base = base &* base
+      rest >>= 1
+    }
+    return result
   }
 }
 

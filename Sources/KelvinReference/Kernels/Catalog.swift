@@ -1,7 +1,7 @@
 import KelvinDevices
 import KelvinGraph
 
-typealias ReferenceTable = KernelTable<ReferenceInputs, [[Double]]>
+typealias ReferenceTable = KernelTable<ReferenceInputs<Double>, [[Double]]>
 
 /// Every operator's kernel: a function of its node's inputs.
 let referenceKernels: ReferenceTable = {

@@ -3,21 +3,27 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addCompare() {
-    add(Compare.self) { op, inputs in
-      let (x, y) = (inputs.values[0], inputs.values[1])
-      let (left, right) = (inputs.shape(0), inputs.shape(1))
-      let holds = op.function.holds
-      return [
-        Positions(inputs.outputs[0].shape).map {
-          holds(x[left.broadcastOffset($0)], y[right.broadcastOffset($0)]) ? 1 : 0
-        }
-      ]
+    add(Compare.self) { op, inputs in [op.compared(inputs).map { $0 ? 1 : 0 }] }
+  }
+}
+
+extension Compare: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+    compared(inputs).map { $0 ? 1 : 0 }
+  }
+
+  fileprivate func compared<Element: Comparable>(_ inputs: ReferenceInputs<Element>) -> [Bool] {
+    let (x, y) = (inputs.values[0], inputs.values[1])
+    let (left, right) = (inputs.shape(0), inputs.shape(1))
+    let holds: (Element, Element) -> Bool = function.holds()
+    return Positions(inputs.outputs[0].shape).map {
+      holds(x[left.broadcastOffset($0)], y[right.broadcastOffset($0)])
     }
   }
 }
 
 extension Compare.Function {
-  fileprivate var holds: (Double, Double) -> Bool {
+  fileprivate func holds<Element: Comparable>() -> (Element, Element) -> Bool {
     switch self {
     case .equal: { $0 == $1 }
     case .notEqual: { $0 != $1 }

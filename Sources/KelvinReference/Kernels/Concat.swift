@@ -3,17 +3,27 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addConcat() {
-    add(Concat.self) { op, inputs in
-      let outer = inputs.shape(0).dimensions[..<op.axis].reduce(1, *)
-      var result: [Double] = []
-      result.reserveCapacity(inputs.outputs[0].count)
-      for row in 0..<outer {
-        for (type, values) in zip(inputs.types, inputs.values) {
-          let length = type.shape.dimensions[op.axis...].reduce(1, *)
-          result += values[row * length..<(row + 1) * length]
-        }
+    add(Concat.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+  }
+}
+
+extension Concat: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try moved(inputs)
+  }
+
+  fileprivate func moved<Element: ReferenceElement>(
+    _ inputs: ReferenceInputs<Element>
+  ) throws(DeviceError) -> [Element] {
+    let outer = inputs.shape(0).dimensions[..<axis].reduce(1, *)
+    var result: [Element] = []
+    result.reserveCapacity(inputs.outputs[0].count)
+    for row in 0..<outer {
+      for (type, values) in zip(inputs.types, inputs.values) {
+        let length = type.shape.dimensions[axis...].reduce(1, *)
+        result += values[row * length..<(row + 1) * length]
       }
-      return [result]
     }
+    return result
   }
 }

@@ -3,21 +3,32 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addGather() {
-    add(Gather.self) { op, inputs in
-      let shape = inputs.shape(0)
-      let size = shape[op.axis]
-      let outer = shape.dimensions[..<op.axis].reduce(1, *)
-      let inner = shape.dimensions[(op.axis + 1)...].reduce(1, *)
-      var result: [Double] = []
-      result.reserveCapacity(inputs.outputs[0].count)
-      for row in 0..<outer {
-        for index in inputs.values[1] {
-          let wrapped = Int(saturating: index < 0 ? index + Double(size) : index)
-          let start = (row * size + min(max(wrapped, 0), size - 1)) * inner
-          result += inputs.values[0][start..<start + inner]
-        }
+    add(Gather.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+  }
+}
+
+extension Gather: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try moved(inputs)
+  }
+
+  fileprivate func moved<Element: ReferenceElement>(
+    _ inputs: ReferenceInputs<Element>
+  ) throws(DeviceError) -> [Element] {
+    let shape = inputs.shape(0)
+    let size = shape[axis]
+    let outer = shape.dimensions[..<axis].reduce(1, *)
+    let inner = shape.dimensions[(axis + 1)...].reduce(1, *)
+    var places: [Int] = []
+    for index in inputs.values[1] { places.append(try shape.index(index, along: axis, node: inputs.node)) }
+    var result: [Element] = []
+    result.reserveCapacity(inputs.outputs[0].count)
+    for row in 0..<outer {
+      for place in places {
+        let start = (row * size + place) * inner
+        result += inputs.values[0][start..<start + inner]
       }
-      return [result]
     }
+    return result
   }
 }

@@ -3,15 +3,25 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addGatherElements() {
-    add(GatherElements.self) { op, inputs in
-      let shape = inputs.shape(0)
-      return [
-        zip(Positions(inputs.shape(1)), inputs.values[1]).map { position, index in
-          var source = position
-          source[op.axis] = shape.clampedIndex(index, along: op.axis)
-          return inputs.values[0][shape.offset(source)]
-        }
-      ]
+    add(GatherElements.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+  }
+}
+
+extension GatherElements: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try moved(inputs)
+  }
+
+  fileprivate func moved<Element: ReferenceElement>(
+    _ inputs: ReferenceInputs<Element>
+  ) throws(DeviceError) -> [Element] {
+    let shape = inputs.shape(0)
+    var result: [Element] = []
+    for (position, index) in zip(Positions(inputs.shape(1)), inputs.values[1]) {
+      var source = position
+      source[axis] = try shape.index(index, along: axis, node: inputs.node)
+      result.append(inputs.values[0][shape.offset(source)])
     }
+    return result
   }
 }

@@ -3,20 +3,31 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addGatherND() {
-    add(GatherND.self) { op, inputs in
-      let (shape, indices) = (inputs.shape(0), inputs.shape(1))
-      let depth = indices[indices.rank - 1]
-      let outer = indices.rank - 1
-      return [
-        Positions(inputs.outputs[0].shape).map { position in
-          let tuple = indices.offset(Array(position[..<outer]) + [0])
-          let indexed = (0..<depth).map {
-            shape.clampedIndex(inputs.values[1][tuple + $0], along: op.batchDimensions + $0)
-          }
-          let source = Array(position[..<op.batchDimensions]) + indexed + Array(position[outer...])
-          return inputs.values[0][shape.offset(source)]
-        }
-      ]
+    add(GatherND.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+  }
+}
+
+extension GatherND: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try moved(inputs)
+  }
+
+  fileprivate func moved<Element: ReferenceElement>(
+    _ inputs: ReferenceInputs<Element>
+  ) throws(DeviceError) -> [Element] {
+    let (shape, indices) = (inputs.shape(0), inputs.shape(1))
+    let depth = indices[indices.rank - 1]
+    let outer = indices.rank - 1
+    var result: [Element] = []
+    for position in Positions(inputs.outputs[0].shape) {
+      let tuple = indices.offset(Array(position[..<outer]) + [0])
+      var source = Array(position[..<batchDimensions])
+      for axis in 0..<depth {
+        let index = inputs.values[1][tuple + axis]
+        source.append(try shape.index(index, along: batchDimensions + axis, node: inputs.node))
+      }
+      result.append(inputs.values[0][shape.offset(source + position[outer...])])
     }
+    return result
   }
 }

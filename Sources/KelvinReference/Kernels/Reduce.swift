@@ -4,15 +4,56 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addReduce() {
-    add(Reduce.self) { op, inputs in
-      let shape = inputs.shape(0)
-      let kept = Shape(shape.dimensions.enumerated().map { op.axes.contains($0) ? 1 : $1 })
-      var groups = [[Double]](repeating: [], count: kept.count)
-      for (index, position) in Positions(shape).enumerated() {
-        groups[kept.broadcastOffset(position)].append(inputs.values[0][index])
-      }
-      return [groups.map(op.function.combine)]
+    add(Reduce.self) { op, inputs in [op.groups(inputs).map(op.function.combine)] }
+  }
+}
+
+extension Reduce: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+    guard let scalar = inputs.types.first?.scalar, function.ofIntegers else { return nil }
+    return groups(inputs).map { function.combine($0, of: scalar) }
+  }
+
+  /// The elements that each result combines.
+  fileprivate func groups<Element>(_ inputs: ReferenceInputs<Element>) -> [[Element]] {
+    let shape = inputs.shape(0)
+    let kept = Shape(shape.dimensions.enumerated().map { axes.contains($0) ? 1 : $1 })
+    var groups = [[Element]](repeating: [], count: kept.count)
+    for (index, position) in Positions(shape).enumerated() {
+      groups[kept.broadcastOffset(position)].append(inputs.values[0][index])
     }
+    return groups
+  }
+}
+
+extension Reduce.Function {
+  /// Whether what it makes of integers are integers.
+  fileprivate var ofIntegers: Bool {
+    switch self {
+    case .sum, .mean, .maximum, .minimum, .product, .l1, .sumOfSquares: true
+    case .l2, .logSum, .logSumExp: false
+    }
+  }
+
+  /// A mean is truncated; the largest and smallest of nothing are the ends of the type's range.
+  fileprivate func combine<Word: FixedWidthInteger>(_ values: [Word], of scalar: ScalarType) -> Word {
+    let sum = values.reduce(0, &+)
+    switch self {
+    case .mean: return values.isEmpty ? 0 : sum / Word(values.count)
+    case .maximum: return values.max() ?? Word(truncatingIfNeeded: Tensor.limit(of: scalar, -.infinity))
+    case .minimum: return values.min() ?? Word(truncatingIfNeeded: Tensor.limit(of: scalar, .infinity))
+    case .product: return values.reduce(1, &*)
+    case .l1: return values.reduce(0) { $0 &+ ($1 < 0 ? 0 &- $1 : $1) }
+    case .sumOfSquares: return values.reduce(0) { $0 &+ $1 &* $1 }
+    default: return sum
+    }
+  }
+}
+
+extension Tensor {
+  /// An end of an integer type's range.
+  fileprivate static func limit(of scalar: ScalarType, _ end: Double) -> Int64 {
+    Tensor(TensorType(scalar, [1]), rounding: [end]).words[0]
   }
 }
 

@@ -3,18 +3,27 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addScatterElements() {
-    add(ScatterElements.self) { op, inputs in
-      let shape = inputs.shape(0)
-      var y = inputs.values[0]
-      for (update, position) in Positions(inputs.shape(1)).enumerated() {
-        guard let index = shape.validIndex(inputs.values[1][update], along: op.axis) else { continue }
-        var target = position
-        target[op.axis] = index
-        let place = shape.offset(target)
-        y[place] = op.reduction.combine(y[place], inputs.values[2][update])
-      }
-      return [y]
+    add(ScatterElements.self) { (op, inputs) throws(DeviceError) in [try op.scattered(inputs, op.reduction.combine)] }
+  }
+}
+
+extension ScatterElements: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try scattered(inputs, reduction.combine)
+  }
+
+  fileprivate func scattered<Element: ReferenceElement>(
+    _ inputs: ReferenceInputs<Element>, _ combine: (Element, Element) -> Element
+  ) throws(DeviceError) -> [Element] {
+    let shape = inputs.shape(0)
+    var y = inputs.values[0]
+    for (update, position) in Positions(inputs.shape(1)).enumerated() {
+      var target = position
+      target[axis] = try shape.index(inputs.values[1][update], along: axis, node: inputs.node)
+      let place = shape.offset(target)
+      y[place] = combine(y[place], inputs.values[2][update])
     }
+    return y
   }
 }
 
@@ -26,6 +35,16 @@ extension ScatterReduction {
     case .multiply: element * update
     case .minimum: element.isNaN || update.isNaN ? .nan : min(element, update)
     case .maximum: element.isNaN || update.isNaN ? .nan : max(element, update)
+    }
+  }
+
+  func combine<Word: FixedWidthInteger>(_ element: Word, _ update: Word) -> Word {
+    switch self {
+    case .replace: update
+    case .add: element &+ update
+    case .multiply: element &* update
+    case .minimum: min(element, update)
+    case .maximum: max(element, update)
     }
   }
 }

@@ -3,20 +3,33 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addScatterND() {
-    add(ScatterND.self) { op, inputs in
-      let (shape, indices) = (inputs.shape(0), inputs.shape(1))
-      let depth = indices[indices.rank - 1]
-      let inner = shape.dimensions[depth...].reduce(1, *)
-      var y = inputs.values[0]
-      for tuple in 0..<indices.dimensions.dropLast().reduce(1, *) {
-        let position = (0..<depth).compactMap { shape.validIndex(inputs.values[1][tuple * depth + $0], along: $0) }
-        guard position.count == depth else { continue }
-        let start = Shape(Array(shape.dimensions[..<depth])).offset(position) * inner
-        for place in 0..<inner {
-          y[start + place] = op.reduction.combine(y[start + place], inputs.values[2][tuple * inner + place])
-        }
+    add(ScatterND.self) { (op, inputs) throws(DeviceError) in [try op.scattered(inputs, op.reduction.combine)] }
+  }
+}
+
+extension ScatterND: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try scattered(inputs, reduction.combine)
+  }
+
+  fileprivate func scattered<Element: ReferenceElement>(
+    _ inputs: ReferenceInputs<Element>, _ combine: (Element, Element) -> Element
+  ) throws(DeviceError) -> [Element] {
+    let (shape, indices) = (inputs.shape(0), inputs.shape(1))
+    let depth = indices[indices.rank - 1]
+    let inner = shape.dimensions[depth...].reduce(1, *)
+    var y = inputs.values[0]
+    for tuple in 0..<indices.dimensions.dropLast().reduce(1, *) {
+      var position: [Int] = []
+      for axis in 0..<depth {
+        let index = inputs.values[1][tuple * depth + axis]
+        position.append(try shape.index(index, along: axis, node: inputs.node))
       }
-      return [y]
+      let start = Shape(Array(shape.dimensions[..<depth])).offset(position) * inner
+      for place in 0..<inner {
+        y[start + place] = combine(y[start + place], inputs.values[2][tuple * inner + place])
+      }
     }
+    return y
   }
 }

@@ -3,13 +3,22 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addSelect() {
-    add(Select.self) { _, inputs in
-      [
-        Positions(inputs.outputs[0].shape).map { position in
-          let chosen = inputs.values[0][inputs.shape(0).broadcastOffset(position)] != 0 ? 1 : 2
-          return inputs.values[chosen][inputs.shape(chosen).broadcastOffset(position)]
-        }
-      ]
+    add(Select.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+  }
+}
+
+extension Select: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try moved(inputs)
+  }
+
+  fileprivate func moved<Element: ReferenceElement>(
+    _ inputs: ReferenceInputs<Element>
+  ) throws(DeviceError) -> [Element] {
+    Positions(inputs.outputs[0].shape).map { position in
+      let condition = inputs.values[0][inputs.shape(0).broadcastOffset(position)]
+      let chosen = condition.index != 0 ? 1 : 2
+      return inputs.values[chosen][inputs.shape(chosen).broadcastOffset(position)]
     }
   }
 }

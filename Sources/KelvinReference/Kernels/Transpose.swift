@@ -3,14 +3,22 @@ import KelvinGraph
 
 extension ReferenceTable {
   mutating func addTranspose() {
-    add(Transpose.self) { op, inputs in
-      let strides = inputs.shape(0).strides
-      let steps = op.permutation.map { strides[$0] }
-      return [
-        Positions(inputs.outputs[0].shape).map { position in
-          inputs.values[0][zip(position, steps).reduce(0) { $0 + $1.0 * $1.1 }]
-        }
-      ]
+    add(Transpose.self) { (op, inputs) throws(DeviceError) in [try op.moved(inputs)] }
+  }
+}
+
+extension Transpose: IntegerOperator {
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+    try moved(inputs)
+  }
+
+  fileprivate func moved<Element: ReferenceElement>(
+    _ inputs: ReferenceInputs<Element>
+  ) throws(DeviceError) -> [Element] {
+    let strides = inputs.shape(0).strides
+    let steps = permutation.map { strides[$0] }
+    return Positions(inputs.outputs[0].shape).map { position in
+      inputs.values[0][zip(position, steps).reduce(0) { $0 + $1.0 * $1.1 }]
     }
   }
 }

@@ -316,3 +316,41 @@ add("non_maximum_suppression", Values((2, 4, 17), 0.5, 2), Values((2, 3, 17), 0,
     iou_threshold=0.4, max_boxes=7, tolerance=EXACT, formula=suppressed_last)
 CASES.append(Case("cast", (Values((3, 7)),), lambda x: mb.cast(
     x=mb.reduce_argmax(x=x, axis=1, output_dtype="uint16"), dtype="int32"), lambda x: x.argmax(axis=1), EXACT))
+
+# At the edges: what only later operator sets mean, integers that float32 does not hold, constants where values are usual.
+ODD = np.int32(16_777_217)
+add("reshape", Values((2, 50)), shape=(1, 0, -1, 0), formula=lambda x: x.reshape(1, 1, 2, 50), tolerance=EXACT)
+add("reshape", X, shape=(0, -1), formula=lambda x: x.reshape(3, 10), tolerance=EXACT)
+add("reshape", X, shape=(0, -1, 3), formula=lambda x: x.reshape(2, 5, 3), tolerance=EXACT, target=ct.target.iOS16)
+WHOLE = Values((2, 3), -9, 9, "int32")
+add("fill_like", X, names=("ref_tensor",), value=ODD, tolerance=EXACT, formula=lambda x: np.full(x.shape, ODD))
+CASES.append(Case("fill", (WHOLE,), lambda x: mb.add(x=x, y=mb.fill(shape=(2, 3), value=ODD)), lambda x: x + ODD, EXACT))
+CASES.append(Case("fill_like", (WHOLE,), lambda x: mb.add(x=x, y=mb.fill_like(ref_tensor=np.ones((2, 3), np.float32),
+                                                                          value=ODD)), lambda x: x + ODD, EXACT))
+CASES.append(Case("range_1d", (WHOLE,), lambda x: mb.add(x=x, y=mb.range_1d(start=ODD, end=ODD + 5, step=np.int32(2))),
+                  lambda x: x + np.arange(ODD, ODD + 5, 2, np.int32), EXACT))
+CASES.append(Case("range_1d", (X,), lambda x: mb.range_1d(
+    start=np.int32(0), end=mb.gather(x=mb.shape(x=x), indices=np.int32(2), axis=0), step=np.int32(1)),
+                  lambda x: np.arange(x.shape[2]), EXACT))
+CASES.append(Case("shape", (Values((3,), -9, 9, "int32"),),
+                  lambda x: mb.add(x=x, y=mb.shape(x=np.ones((2, 3, 5), np.float32))),
+                  lambda x: x + np.array([2, 3, 5]), EXACT))
+add("one_hot", np.array([0, 2, 1], np.int32), names=("indices",), one_hot_vector_size=3, on_value=ODD, off_value=-ODD,
+    tolerance=EXACT, formula=lambda x: np.where(np.eye(3, dtype=bool)[x], ODD, -ODD))
+UNFIT = np.array([0, -1, 127, 128, 255, 256, 300, -129, 65_535, 65_536, -32_769, 2**31 - 1, -2**31], np.int32)
+for kind in ("int8", "uint8", "int16", "uint16"):
+    CASES.append(Case("cast", (UNFIT,), lambda x, k=kind: mb.cast(x=mb.cast(x=x, dtype=k), dtype="int32"),
+                      lambda x, k=kind: x.astype(k).astype(np.int32), EXACT))
+for size in (2, 4):
+    add("local_response_norm", Values((1, 7, 3, 2)), size=size, alpha=0.5, beta=0.6, k=1.5,
+        formula=tensors(lambda x, s=size: functional.local_response_norm(x, s, 0.5, 0.6, 1.5)))
+for operator, find in (("reduce_argmax", np.argmax), ("reduce_argmin", np.argmin)):
+    add(operator, floats([1, np.nan, 3, np.nan], [np.inf, 1, -np.inf, 2]), axis=1, tolerance=EXACT,
+        formula=lambda x, f=find: f(x, axis=1))
+add("thresholded_relu", floats(-np.inf, -1, 0.5, 0.25, 2), alpha=0.5, tolerance=EXACT,
+    formula=lambda x: np.where(x >= 0.5, x, 0))
+BLIND = MASK & (np.arange(3) != 1)[:, None]
+add("scaled_dot_product_attention", *QKV, BLIND, names=NAMES, target=ct.target.iOS18, tolerance=SUMS,
+    formula=tensors(functional.scaled_dot_product_attention))
+add("scaled_dot_product_attention", *QKV, np.where(BLIND, 0.5, -np.inf).astype(np.float32), names=NAMES,
+    target=ct.target.iOS18, tolerance=SUMS, formula=tensors(functional.scaled_dot_product_attention))

@@ -54,8 +54,8 @@ extension VectorStage {
     let shift = try parameters.doubles(ClassicalSchema.Scaler.shiftValue)
     let scale = try parameters.doubles(ClassicalSchema.Scaler.scaleValue)
     return VectorStage("scaler", inputs, outputs) { emitter, x in
-      let addend = try constant(shift, otherwise: 0, of: x, "shift", &emitter)
-      let factor = try constant(scale, otherwise: 1, of: x, "scale", &emitter)
+      let addend = try constant(shift, otherwise: 0, of: x, "shift", emitter)
+      let factor = try constant(scale, otherwise: 1, of: x, "scale", emitter)
       let shifted = try emitter.binary(.add, x, addend, step: "shifted")
       return try emitter.binary(.multiply, shifted, factor)
     }
@@ -86,7 +86,7 @@ extension VectorStage {
     default: break
     }
     return VectorStage("imputer", inputs, outputs) { [imputed, replaced] emitter, x in
-      let values = try constant(imputed, otherwise: 0, of: x, "imputed", &emitter)
+      let values = try constant(imputed, otherwise: 0, of: x, "imputed", emitter)
       let isMissing: ValueID
       if replaced.isNaN {
         isMissing = try emitter.add(Compare(.notEqual), x, x, step: "is_missing")
@@ -128,14 +128,14 @@ extension VectorStage {
     else { throw unknown("a oneHotEncoder of text or with a dictionary as output", message) }
     return VectorStage("oneHotEncoder", inputs, outputs) { emitter, x in
       guard emitter.shape(x).count == 1 else { throw emitter.invalid("takes one number, got \(emitter.type(x))") }
-      let list = try constant(categories.map(Double.init), otherwise: 0, of: nil, "categories", &emitter)
+      let list = try constant(categories.map(Double.init), otherwise: 0, of: nil, "categories", emitter)
       let hits = try emitter.add(Compare(.equal), x, list, step: "hits")
       return try emitter.cast(hits, to: .float32)
     }
   }
 
   private static func constant(
-    _ values: [Double], otherwise value: Double, of x: ValueID?, _ step: String, _ emitter: inout Emitter
+    _ values: [Double], otherwise value: Double, of x: ValueID?, _ step: String, _ emitter: Emitter
   ) throws -> ValueID {
     let list = values.isEmpty ? [value] : values
     if let x, list.count != 1, list.count != emitter.shape(x).count {

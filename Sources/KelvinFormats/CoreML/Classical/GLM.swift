@@ -26,7 +26,7 @@ struct GLM: Sendable {
   }
 
   /// `[K]`, one score for each row.
-  func scores(_ emitter: inout Emitter, _ x: ValueID, step: String?) throws -> ValueID {
+  func scores(_ emitter: Emitter, _ x: ValueID, step: String?) throws -> ValueID {
     let width = rows[0].count
     guard emitter.shape(x).count == width else {
       throw emitter.invalid("takes \(width) numbers, its input has \(emitter.shape(x).count)")
@@ -41,7 +41,7 @@ struct GLM: Sendable {
   }
 
   /// The transform of scores: the logistic function, or the distribution function of the standard normal.
-  func transformed(_ emitter: inout Emitter, _ x: ValueID, step: String?) throws -> ValueID {
+  func transformed(_ emitter: Emitter, _ x: ValueID, step: String?) throws -> ValueID {
     switch transform {
     case .none: return x
     case .logit: return try emitter.unary(.sigmoid, x, step: step)
@@ -68,8 +68,8 @@ extension VectorStage {
     }
     return VectorStage("glmRegressor", inputs, outputs) { [model] emitter, x in
       let isPlain = model.transform == .none
-      let scores = try model.scores(&emitter, x, step: isPlain ? nil : "linear")
-      return try model.transformed(&emitter, scores, step: nil)
+      let scores = try model.scores(emitter, x, step: isPlain ? nil : "linear")
+      return try model.transformed(emitter, scores, step: nil)
     }
   }
 
@@ -97,21 +97,21 @@ extension VectorStage {
     let body: Body
     if labels.count == 2, rows == 1 {
       body = { [model] emitter, x in
-        let scores = try model.scores(&emitter, x, step: "linear")
-        let second = try model.transformed(&emitter, scores, step: "second")
+        let scores = try model.scores(emitter, x, step: "linear")
+        let second = try model.transformed(emitter, scores, step: "second")
         let first = try emitter.unary(UnaryFunction(.affine, a: -1, b: 1), second, step: "first")
         return try emitter.concat([first, second], axis: 0)
       }
     } else if isOneAgainstRest, rows == labels.count {
       body = { [model] emitter, x in
-        let scores = try model.scores(&emitter, x, step: "linear")
-        let each = try model.transformed(&emitter, scores, step: "each")
+        let scores = try model.scores(emitter, x, step: "linear")
+        let each = try model.transformed(emitter, scores, step: "each")
         let sum = try emitter.add(Reduce(.sum, axes: [0], keepsDimensions: true), each, step: "sum")
         return try emitter.binary(.divide, each, sum)
       }
     } else if !isOneAgainstRest, rows == labels.count - 1, model.transform == .logit {
       body = { [model] emitter, x in
-        let scores = try model.scores(&emitter, x, step: "linear")
+        let scores = try model.scores(emitter, x, step: "linear")
         let reference = emitter.constant(Weight(Tensor([Float(0)], [1])), step: "reference")
         let all = try emitter.concat([reference, scores], axis: 0, step: "all")
         return try emitter.add(Softmax(axis: 0), all)

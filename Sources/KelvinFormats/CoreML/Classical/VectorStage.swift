@@ -4,7 +4,7 @@ import KelvinGraph
 /// out.
 struct VectorStage: ModelStage {
   /// Writes the model's nodes.
-  typealias Body = @Sendable (_ emitter: inout Emitter, _ x: ValueID) throws -> ValueID
+  typealias Body = @Sendable (_ emitter: Emitter, _ x: ValueID) throws -> ValueID
 
   let kind: String
   /// Chosen as the inputs' order.
@@ -29,7 +29,7 @@ struct VectorStage: ModelStage {
     ])
   }
 
-  func emit(_ emitter: inout Emitter, _ values: [String: ValueID]) throws -> StageResult {
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult {
     let output = outputs.first { if case .dictionary = $0.type { false } else { true } }
     emitter.begin(
       Origin(name: kind, kind: kind, index: 0), outputNames: labels == nil ? output.map { [$0.name] } ?? [] : [])
@@ -41,7 +41,7 @@ struct VectorStage: ModelStage {
     }
     guard !parts.isEmpty else { throw emitter.invalid("it has no inputs") }
     let x = parts.count == 1 ? parts[0] : try emitter.concat(parts, axis: 0, step: "joined")
-    let y = try body(&emitter, x)
+    let y = try body(emitter, x)
     var result = StageResult()
     if labels != nil {
       result.probabilities = y

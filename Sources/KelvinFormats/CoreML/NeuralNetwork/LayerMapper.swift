@@ -4,15 +4,15 @@ import KelvinGraph
 struct LayerMapper: Sendable {
   /// The layer's field number in `NeuralNetworkLayer`.
   let number: Int
-  let map: @Sendable (NetworkLayer, inout LayerScope) throws -> [Blob]
+  let map: @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
 
   /// - Parameter map: writes the nodes and returns the layer's only output.
-  init(_ number: Int, _ map: @escaping @Sendable (NetworkLayer, inout LayerScope) throws -> Blob) {
-    self.init(several: number) { [try map($0, &$1)] }
+  init(_ number: Int, _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob) {
+    self.init(several: number) { [try map($0, $1)] }
   }
 
   /// - Parameter map: writes the nodes and returns the layer's outputs.
-  init(several number: Int, _ map: @escaping @Sendable (NetworkLayer, inout LayerScope) throws -> [Blob]) {
+  init(several number: Int, _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]) {
     self.number = number
     self.map = map
   }
@@ -23,33 +23,33 @@ struct LayerMapper: Sendable {
 /// What mappers ask of a layer's inputs.
 extension NetworkLayer {
   /// An input as float32, the type in which networks compute.
-  func input(_ index: Int = 0, _ scope: inout LayerScope) throws -> Blob {
-    try scope.convert(try raw(index, &scope), to: .float32)
+  func input(_ index: Int = 0, _ scope: LayerScope) throws -> Blob {
+    try scope.convert(try raw(index, scope), to: .float32)
   }
 
   /// An input in the type in which it was computed.
-  func raw(_ index: Int, _ scope: inout LayerScope) throws -> Blob {
+  func raw(_ index: Int, _ scope: LayerScope) throws -> Blob {
     guard index < inputs.count else { throw scope.emitter.invalid("has \(inputs.count) inputs, needs \(index + 1)") }
     return try scope.read(inputs[index])
   }
 
   /// An input that holds whole numbers, as int32.
-  func indices(_ index: Int, _ scope: inout LayerScope) throws -> Blob {
-    let blob = try raw(index, &scope)
+  func indices(_ index: Int, _ scope: LayerScope) throws -> Blob {
+    let blob = try raw(index, scope)
     return scope.emitter.scalar(blob.id).isFloatingPoint ? try scope.convert(blob, to: .int32) : blob
   }
 
   /// All inputs; at least one.
-  func allInputs(_ scope: inout LayerScope) throws -> [Blob] {
+  func allInputs(_ scope: LayerScope) throws -> [Blob] {
     guard !inputs.isEmpty else { throw scope.emitter.invalid("has no inputs") }
     var blobs: [Blob] = []
-    for index in inputs.indices { blobs.append(try input(index, &scope)) }
+    for index in inputs.indices { blobs.append(try input(index, scope)) }
     return blobs
   }
 
   /// The numbers of an input that is known while the graph is built.
-  func known(_ index: Int, _ scope: inout LayerScope) throws -> [Double] {
-    let blob = try raw(index, &scope)
+  func known(_ index: Int, _ scope: LayerScope) throws -> [Double] {
+    let blob = try raw(index, scope)
     guard let weight = scope.emitter.weight(blob.id) else {
       throw scope.emitter.invalid("'\(inputs[index])' depends on the model's inputs, expected a constant")
     }
@@ -57,8 +57,8 @@ extension NetworkLayer {
     return weight.dense().doubles
   }
 
-  func knownIntegers(_ index: Int, _ scope: inout LayerScope) throws -> [Int] {
-    try known(index, &scope).map { Int(saturating: $0) }
+  func knownIntegers(_ index: Int, _ scope: LayerScope) throws -> [Int] {
+    try known(index, scope).map { Int(saturating: $0) }
   }
 
   func weights(_ field: Int, _ scope: LayerScope) throws -> LayerWeights {

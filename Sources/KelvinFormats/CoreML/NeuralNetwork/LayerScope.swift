@@ -17,8 +17,8 @@ struct Blob {
 }
 
 /// The tensors of a network while its graph is built.
-struct LayerScope {
-  var emitter: Emitter
+final class LayerScope {
+  let emitter: Emitter
   private var blobs: [String: Blob] = [:]
   private var views: [View: ValueID] = [:]
   private var converted: [Conversion: ValueID] = [:]
@@ -36,22 +36,22 @@ struct LayerScope {
 
   func blob(_ name: String) -> Blob? { blobs[name] }
 
-  mutating func define(_ name: String, _ blob: Blob) throws {
+  func define(_ name: String, _ blob: Blob) throws {
     guard blobs.updateValue(blob, forKey: name) == nil else {
       throw emitter.invalid("computes '\(name)', which is there already")
     }
   }
 
   /// Replaces a tensor; only the copy layer may.
-  mutating func redefine(_ name: String, _ blob: Blob) { blobs[name] = blob }
+  func redefine(_ name: String, _ blob: Blob) { blobs[name] = blob }
 
-  mutating func read(_ name: String) throws -> Blob {
+  func read(_ name: String) throws -> Blob {
     guard let blob = blobs[name] else { throw emitter.invalid("reads '\(name)', which nothing before it computes") }
     return blob
   }
 
   /// The same elements in another shape.
-  mutating func view(_ blob: Blob, _ shape: Shape) throws -> ValueID {
+  func view(_ blob: Blob, _ shape: Shape) throws -> ValueID {
     if emitter.shape(blob.id) == shape { return blob.id }
     let key = View(id: blob.id, shape: shape)
     if let view = views[key] { return view }
@@ -61,10 +61,10 @@ struct LayerScope {
   }
 
   /// The value in the shape by which layers know it.
-  mutating func logical(_ blob: Blob) throws -> ValueID { try view(blob, blob.shape) }
+  func logical(_ blob: Blob) throws -> ValueID { try view(blob, blob.shape) }
 
   /// The value as `[everything before, C, H, W]`.
-  mutating func planes(_ blob: Blob) throws -> ValueID { try view(blob, try planeShape(blob)) }
+  func planes(_ blob: Blob) throws -> ValueID { try view(blob, try planeShape(blob)) }
 
   func planeShape(_ blob: Blob) throws -> Shape {
     let sizes = blob.shape.dimensions
@@ -75,14 +75,13 @@ struct LayerScope {
   /// The sizes before the last three.
   func lead(_ blob: Blob) -> [Int] { Array(blob.shape.dimensions.dropLast(3)) }
 
-  /// What a layer computed from planes, with the batch axes of its input. (Mutating, so that an argument which writes
-  /// nodes does so before this value is read.)
-  mutating func fromPlanes(_ id: ValueID, _ input: Blob) -> Blob {
+  /// What a layer computed from planes, with the batch axes of its input.
+  func fromPlanes(_ id: ValueID, _ input: Blob) -> Blob {
     Blob(id, Shape(lead(input) + emitter.shape(id).dimensions.suffix(3)))
   }
 
   /// The value converted to another element type.
-  mutating func convert(_ blob: Blob, to scalar: ScalarType) throws -> Blob {
+  func convert(_ blob: Blob, to scalar: ScalarType) throws -> Blob {
     if emitter.scalar(blob.id) == scalar { return blob }
     let key = Conversion(id: blob.id, scalar: scalar)
     if let id = converted[key] { return Blob(id, blob.shape) }
@@ -92,12 +91,12 @@ struct LayerScope {
   }
 
   /// Applies a function to every element.
-  mutating func unary(_ function: UnaryFunction, _ x: Blob, step: String? = nil) throws -> Blob {
+  func unary(_ function: UnaryFunction, _ x: Blob, step: String? = nil) throws -> Blob {
     Blob(try emitter.unary(function, x.id, step: step), x.shape)
   }
 
   /// Two tensors in shapes that broadcast to the result's; on four axes where both have the same batch axes.
-  mutating func aligned(_ x: Blob, _ y: Blob) throws -> (x: ValueID, y: ValueID, shape: Shape) {
+  func aligned(_ x: Blob, _ y: Blob) throws -> (x: ValueID, y: ValueID, shape: Shape) {
     guard let shape = x.shape.broadcast(with: y.shape) else {
       throw emitter.invalid("shapes \(x.shape) and \(y.shape) do not broadcast")
     }
@@ -109,17 +108,17 @@ struct LayerScope {
     return (try logical(x), try logical(y), shape)
   }
 
-  mutating func binary(_ function: Binary.Function, _ x: Blob, _ y: Blob, step: String? = nil) throws -> Blob {
+  func binary(_ function: Binary.Function, _ x: Blob, _ y: Blob, step: String? = nil) throws -> Blob {
     let (left, right, shape) = try aligned(x, y)
     return Blob(try emitter.binary(function, left, right, step: step), shape)
   }
 
   /// A constant that broadcasts to planes.
-  mutating func constant(_ weights: LayerWeights, _ shape: Shape, step: String) throws -> ValueID {
+  func constant(_ weights: LayerWeights, _ shape: Shape, step: String) throws -> ValueID {
     emitter.constant(try weights.weight(shape), step: step)
   }
 
-  mutating func scalar(_ value: Float, step: String) -> ValueID {
+  func scalar(_ value: Float, step: String) -> ValueID {
     emitter.constant(Double(value), .float32, step: step)
   }
 }

@@ -34,30 +34,29 @@ struct NetworkStage: ModelStage {
     }
   }
 
-  func emit(_ emitter: inout Emitter, _ values: [String: ValueID]) throws -> StageResult {
-    var scope = LayerScope(emitter)
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult {
+    let scope = LayerScope(emitter)
     for feature in inputs {
       guard let id = values[feature.name] else { continue }
-      try scope.define(feature.name, try enter(id, feature, &scope))
+      try scope.define(feature.name, try enter(id, feature, scope))
     }
-    for layer in network.layers { try add(layer, &scope) }
+    for layer in network.layers { try add(layer, scope) }
     var result = StageResult()
     for feature in outputs where scope.blob(feature.name) != nil {
-      result.features[feature.name] = try leave(try scope.read(feature.name), feature, &scope)
+      result.features[feature.name] = try leave(try scope.read(feature.name), feature, scope)
     }
     if let probabilities {
       result.probabilities = try scope.logical(try scope.read(probabilities))
     }
-    emitter = scope.emitter
     return result
   }
 
-  private func add(_ layer: NetworkLayer, _ scope: inout LayerScope) throws {
+  private func add(_ layer: NetworkLayer, _ scope: LayerScope) throws {
     guard let mapper = LayerMapper.byNumber[layer.number] else { return }
     scope.emitter.begin(
       Origin(name: layer.name, kind: layer.kind, index: layer.index), outputNames: layer.outputs)
     let results: [Blob]
-    do { results = try mapper.map(layer, &scope) } catch let error as FormatError {
+    do { results = try mapper.map(layer, scope) } catch let error as FormatError {
       throw FormatError(
         error.code, file: error.file, place: "\(layer.kind) '\(layer.name)'", offset: error.offset,
         error.place.map { "\($0): \(error.reason)" } ?? error.reason, remedy: error.remedy)
@@ -72,14 +71,14 @@ struct NetworkStage: ModelStage {
   }
 
   /// An input as the layers see it: with the axes that the mapping asks for, after preprocessing.
-  private func enter(_ id: ValueID, _ feature: Feature, _ scope: inout LayerScope) throws -> Blob {
+  private func enter(_ id: ValueID, _ feature: Feature, _ scope: LayerScope) throws -> Blob {
     scope.emitter.begin(Origin(name: feature.name, kind: "preprocessing", index: 0), outputNames: [])
     let shape = scope.emitter.shape(id)
     var blob: Blob
     if case .image(let image) = feature.type {
       var input = try scope.emitter.cast(id, to: .float32, step: "float32")
       if !prescaled.contains(feature.name), let scaling = scaling(of: feature.name, image) {
-        input = try scale(input, scaling, &scope)
+        input = try scale(input, scaling, scope)
       }
       blob = Blob(input, network.keepsImageRank ? shape : Shape([1] + shape.dimensions))
     } else if network.keepsArrayShapes {
@@ -102,7 +101,7 @@ struct NetworkStage: ModelStage {
   }
 
   private func scale(
-    _ input: ValueID, _ scaling: (scale: [Float], bias: [Float]), _ scope: inout LayerScope
+    _ input: ValueID, _ scaling: (scale: [Float], bias: [Float]), _ scope: LayerScope
   ) throws -> ValueID {
     let channels: Shape = [scaling.scale.count, 1, 1]
     let scale = scope.emitter.constant(Weight(Tensor(scaling.scale, channels)), step: "channel_scale")
@@ -139,7 +138,7 @@ struct NetworkStage: ModelStage {
   }
 
   /// An output in the shape that the description gives it, where that has as many elements.
-  private func leave(_ blob: Blob, _ feature: Feature, _ scope: inout LayerScope) throws -> ValueID {
+  private func leave(_ blob: Blob, _ feature: Feature, _ scope: LayerScope) throws -> ValueID {
     scope.emitter.begin(Origin(name: feature.name, kind: "output", index: 0), outputNames: [])
     switch feature.type {
     case .image(let image):

@@ -8,41 +8,41 @@ extension MILMapper {
   ]
 
   private static let relu6 = MILMapper("relu6") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.unary(.clip(0, 6), x)
   }
 
   private static let clip = MILMapper("clip") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let (lower, upper) = try operation.alphaAndBeta(scope)
     return try scope.emitter.unary(.clip(lower, upper), x)
   }
 
   private static let elu = MILMapper("elu") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.unary(UnaryFunction(.elu, a: try operation.alpha(scope)), x)
   }
 
   private static let leakyRelu = MILMapper("leaky_relu") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.unary(UnaryFunction(.leakyRelu, a: try operation.alpha(scope)), x)
   }
 
   /// `α · x + β`
   private static let linearActivation = MILMapper("linear_activation") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let alpha = try operation.alpha(scope)
     return try scope.emitter.unary(UnaryFunction(.affine, a: alpha, b: try operation.number("beta", scope) ?? 0), x)
   }
 
   private static let sigmoidHard = MILMapper("sigmoid_hard") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let (alpha, beta) = try operation.alphaAndBeta(scope)
     return try scope.emitter.unary(UnaryFunction(.hardSigmoid, a: alpha, b: beta), x)
   }
 
   private static let gelu = MILMapper("gelu") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     switch try operation.text("mode", scope) ?? "EXACT" {
     case "EXACT": return try scope.emitter.unary(UnaryFunction(.gelu), x)
     case "TANH_APPROXIMATION": return try scope.emitter.unary(UnaryFunction(.geluTanh), x)
@@ -55,15 +55,15 @@ extension MILMapper {
   }
 
   private static let prelu = MILMapper("prelu") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let alpha = try operation.value("alpha", &scope)
+    let x = try operation.value("x", scope)
+    let alpha = try operation.value("alpha", scope)
     let slope = scope.emitter.shape(alpha).count == 1 ? alpha : try scope.emitter.channels(alpha, of: x, step: "slope")
     return try scope.emitter.prelu(x, slope: slope)
   }
 
   /// `α · tanh(β · x)`
   private static let scaledTanh = MILMapper("scaled_tanh") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let (alpha, beta) = try operation.alphaAndBeta(scope)
     let scaled = try scope.emitter.unary(UnaryFunction(.affine, a: beta), x, step: "scaled")
     let tanh = try scope.emitter.unary(UnaryFunction(.tanh), scaled, step: "tanh")
@@ -72,7 +72,7 @@ extension MILMapper {
 
   /// `min(β, x)` where `x >= 0`, else `min(β, α · x)`
   private static let clampedRelu = MILMapper("clamped_relu") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let (alpha, beta) = try operation.alphaAndBeta(scope)
     let leaky = try scope.emitter.unary(UnaryFunction(.leakyRelu, a: alpha), x, step: "leaky")
     return try scope.emitter.unary(.clip(-.infinity, beta), leaky)
@@ -80,9 +80,9 @@ extension MILMapper {
 
   /// `α · ln(1 + e^(β · x))`, with α and β for each channel.
   private static let softplusParametric = MILMapper("softplus_parametric") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let beta = try operation.value("beta", &scope)
-    let alpha = try operation.value("alpha", &scope)
+    let x = try operation.value("x", scope)
+    let beta = try operation.value("beta", scope)
+    let alpha = try operation.value("alpha", scope)
     let inner = try scope.emitter.channels(beta, of: x, step: "inner_scale")
     let outer = try scope.emitter.channels(alpha, of: x, step: "outer_scale")
     let scaled = try scope.emitter.binary(.multiply, x, inner, step: "scaled")
@@ -92,13 +92,13 @@ extension MILMapper {
 
   /// `max(x, α)`
   private static let threshold = MILMapper("threshold") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.unary(.clip(try operation.alpha(scope), .infinity), x)
   }
 
   /// `x` where `x >= α`, else 0
   private static let thresholdedRelu = MILMapper("thresholded_relu") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.unary(UnaryFunction(.thresholdedRelu, a: try operation.alpha(scope)), x)
   }
 }

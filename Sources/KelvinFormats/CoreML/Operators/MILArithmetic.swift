@@ -10,8 +10,8 @@ extension MILMapper {
 
   private static func binary(_ name: String, _ function: Binary.Function) -> MILMapper {
     MILMapper(name) { operation, scope in
-      let x = try operation.value("x", &scope)
-      let y = try operation.value("y", &scope)
+      let x = try operation.value("x", scope)
+      let y = try operation.value("y", scope)
       return try scope.emitter.binary(function, x, y)
     }
   }

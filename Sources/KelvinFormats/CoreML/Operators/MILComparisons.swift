@@ -11,28 +11,28 @@ extension MILMapper {
 
   private static func compare(_ name: String, _ function: Compare.Function) -> MILMapper {
     MILMapper(name) { operation, scope in
-      let x = try operation.value("x", &scope)
-      let y = try operation.value("y", &scope)
+      let x = try operation.value("x", scope)
+      let y = try operation.value("y", scope)
       return try scope.emitter.add(Compare(function), x, y)
     }
   }
 
   private static func logical(_ name: String, _ function: Binary.Function) -> MILMapper {
     MILMapper(name) { operation, scope in
-      let x = try operation.value("x", &scope)
-      let y = try operation.value("y", &scope)
+      let x = try operation.value("x", scope)
+      let y = try operation.value("y", scope)
       return try scope.emitter.binary(function, x, y)
     }
   }
 
   private static let logicalNot = MILMapper("logical_not") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.unary(UnaryFunction(.logicalNot), x)
   }
 
   private static let select = MILMapper("select") { operation, scope in
-    let condition = try operation.value("cond", &scope)
-    guard let a = try operation.optional("a", &scope), let b = try operation.optional("b", &scope) else {
+    let condition = try operation.value("cond", scope)
+    guard let a = try operation.optional("a", scope), let b = try operation.optional("b", scope) else {
       throw scope.emitter.invalid("without a and b it lists positions, which is not supported: their number varies")
     }
     return try scope.emitter.add(Select(), condition, a, b)

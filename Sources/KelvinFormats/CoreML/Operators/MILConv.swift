@@ -2,11 +2,11 @@ import KelvinGraph
 
 extension MILMapper {
   static let conv = MILMapper("conv") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let weights = try operation.value("weight", &scope)
+    let x = try operation.value("x", scope)
+    let weights = try operation.value("weight", scope)
     let kernel = Array(scope.emitter.shape(weights).dimensions.dropFirst(2))
     let window = try operation.window(kernel: kernel, over: x, scope)
-    let bias = try operation.optional("bias", &scope)
+    let bias = try operation.optional("bias", scope)
     let op = Convolution(
       window: window, groups: try operation.integer("groups", scope) ?? 1, epilogue: Epilogue(hasBias: bias != nil))
     return try scope.emitter.add(op, [x, weights] + (bias.map { [$0] } ?? []))

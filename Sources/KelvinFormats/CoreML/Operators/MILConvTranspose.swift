@@ -2,11 +2,11 @@ import KelvinGraph
 
 extension MILMapper {
   static let convTranspose = MILMapper("conv_transpose") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let weights = try operation.value("weight", &scope)
+    let x = try operation.value("x", scope)
+    let weights = try operation.value("weight", scope)
     let kernel = Array(scope.emitter.shape(weights).dimensions.dropFirst(2))
     let op = try operation.transposedConvolution(kernel, over: x, scope)
-    guard let bias = try operation.optional("bias", &scope) else { return try scope.emitter.add(op, x, weights) }
+    guard let bias = try operation.optional("bias", scope) else { return try scope.emitter.add(op, x, weights) }
     let product = try scope.emitter.add(op, x, weights, step: "product")
     let column = try scope.emitter.channels(bias, of: product, step: "bias")
     return try scope.emitter.binary(.add, product, column)

@@ -8,31 +8,31 @@ extension MILMapper {
   ]
 
   private static let gather = MILMapper("gather") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let indices = try operation.value("indices", &scope)
+    let x = try operation.value("x", scope)
+    let indices = try operation.value("indices", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
     return try scope.emitter.gather(x, indices, axis: axis, batch: try operation.integer("batch_dims", scope) ?? 0)
   }
 
   private static let gatherAlongAxis = MILMapper("gather_along_axis") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let indices = try operation.value("indices", &scope)
+    let x = try operation.value("x", scope)
+    let indices = try operation.value("indices", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
     return try scope.emitter.add(GatherElements(axis: axis), x, indices)
   }
 
   private static let gatherND = MILMapper("gather_nd") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let indices = try operation.value("indices", &scope)
+    let x = try operation.value("x", scope)
+    let indices = try operation.value("indices", scope)
     let batch = try operation.integer("batch_dims", scope) ?? 0
     return try scope.emitter.add(GatherND(batchDimensions: batch), x, indices)
   }
 
   /// Whole slices along the axis, one for each index.
   private static let scatter = MILMapper("scatter") { operation, scope in
-    let x = try operation.value("data", &scope)
-    let indices = try operation.value("indices", &scope)
-    let updates = try operation.value("updates", &scope)
+    let x = try operation.value("data", scope)
+    let indices = try operation.value("indices", scope)
+    let updates = try operation.value("updates", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
     let shape = scope.emitter.shape(updates)
     guard shape.rank == scope.emitter.shape(x).rank, scope.emitter.shape(indices).count == shape[axis] else {
@@ -42,41 +42,41 @@ extension MILMapper {
     along[axis] = shape[axis]
     let raised = try scope.emitter.reshape(indices, Shape(along), step: "raised")
     let everywhere = try scope.emitter.add(Expand(shape), raised, step: "expanded")
-    let (reduction, terms) = try operation.scatterMode("update", updates, &scope)
+    let (reduction, terms) = try operation.scatterMode("update", updates, scope)
     return try scope.emitter.add(ScatterElements(axis: axis, reduction: reduction), x, everywhere, terms)
   }
 
   private static let scatterAlongAxis = MILMapper("scatter_along_axis") { operation, scope in
-    let x = try operation.value("data", &scope)
-    let indices = try operation.value("indices", &scope)
-    let updates = try operation.value("updates", &scope)
+    let x = try operation.value("data", scope)
+    let indices = try operation.value("indices", scope)
+    let updates = try operation.value("updates", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
-    let (reduction, terms) = try operation.scatterMode("add", updates, &scope)
+    let (reduction, terms) = try operation.scatterMode("add", updates, scope)
     return try scope.emitter.add(ScatterElements(axis: axis, reduction: reduction), x, indices, terms)
   }
 
   private static let scatterND = MILMapper("scatter_nd") { operation, scope in
-    let x = try operation.value("data", &scope)
-    let indices = try operation.value("indices", &scope)
-    let updates = try operation.value("updates", &scope)
-    let (reduction, terms) = try operation.scatterMode("add", updates, &scope)
+    let x = try operation.value("data", scope)
+    let indices = try operation.value("indices", scope)
+    let updates = try operation.value("updates", scope)
+    let (reduction, terms) = try operation.scatterMode("add", updates, scope)
     return try scope.emitter.add(ScatterND(reduction: reduction), x, indices, terms)
   }
 
   private static let oneHot = MILMapper("one_hot") { operation, scope in
-    let indices = try operation.value("indices", &scope)
+    let indices = try operation.value("indices", scope)
     let count = try operation.required(
       try operation.integer("one_hot_vector_size", scope), "one_hot_vector_size", scope)
     let scalar = operation.outputs.first?.type.scalar ?? .float32
-    let on = try operation.optional("on_value", &scope) ?? scope.emitter.constant(1, scalar, step: "on")
-    let off = try operation.optional("off_value", &scope) ?? scope.emitter.constant(0, scalar, step: "off")
+    let on = try operation.optional("on_value", scope) ?? scope.emitter.constant(1, scalar, step: "on")
+    let off = try operation.optional("off_value", scope) ?? scope.emitter.constant(0, scalar, step: "off")
     let axis = try operation.integer("axis", scope) ?? -1
     return try scope.emitter.oneHot(indices, count: count, axis: axis, on: on, off: off)
   }
 
   /// The values, and unless they are not wanted their positions; a count of -1 takes all.
   private static let topK = MILMapper(several: "topk") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? -1, of: x)
     let named = try operation.integer("k", scope) ?? 1
     let scalar = operation.outputs.count > 1 ? operation.outputs[1].type.scalar ?? .int32 : .int32
@@ -87,7 +87,7 @@ extension MILMapper {
   }
 
   private static let argSort = MILMapper("argsort") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? -1, of: x)
     let op = TopK(
       axis: axis, count: scope.emitter.shape(x)[axis], takesLargest: !(try operation.flag("ascending", scope)),
@@ -96,7 +96,7 @@ extension MILMapper {
   }
 
   private static let cumulativeSum = MILMapper("cumsum") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
     let isExclusive = try operation.flag("exclusive", scope)
     let isReversed = try operation.flag("reverse", scope)
@@ -106,8 +106,8 @@ extension MILMapper {
 
   /// Writes the update over the elements that `slice_by_index` would take.
   private static let sliceUpdate = MILMapper("slice_update") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let update = try operation.value("update", &scope)
+    let x = try operation.value("x", scope)
+    let update = try operation.value("update", scope)
     let ranges = try operation.sliceRanges(of: x, scope)
     let source = scope.emitter.shape(x)
     let type = TensorType(.int64, [scope.emitter.shape(update).count])
@@ -134,7 +134,7 @@ extension MILMapper {
 extension MILOperation {
   /// How updates are combined, and what is then to be combined: subtracting adds the negative.
   fileprivate func scatterMode(
-    _ standard: String, _ updates: ValueID, _ scope: inout MILScope
+    _ standard: String, _ updates: ValueID, _ scope: MILScope
   ) throws -> (ScatterReduction, ValueID) {
     switch try text("mode", scope) ?? standard {
     case "update": return (.replace, updates)

@@ -2,31 +2,31 @@ import KelvinGraph
 
 extension MILMapper {
   static let reshape = MILMapper("reshape") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let shape = try operation.required(try operation.integers("shape", scope), "shape", scope)
-    return try scope.emitter.reshape(x, requested: shape, zeroKeeps: true)
+    return try scope.emitter.reshape(x, requested: shape, zeros: scope.version >= 17 ? .keptFromLast : .kept)
   }
 
   static let transpose = MILMapper("transpose") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let rank = scope.emitter.shape(x).rank
     let named = try operation.required(try operation.integers("perm", scope), "perm", scope)
     return try scope.emitter.transpose(x, named.map { $0 < 0 ? $0 &+ rank : $0 })
   }
 
   static let expandDims = MILMapper("expand_dims") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let axes = try operation.required(try operation.integers("axes", scope), "axes", scope)
     return try scope.emitter.expandDimensions(x, at: axes)
   }
 
   static let squeeze = MILMapper("squeeze") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.squeeze(x, try operation.integers("axes", scope))
   }
 
   static let flatten2d = MILMapper("flatten2d") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let shape = scope.emitter.shape(x)
     let axis = try operation.integer("axis", scope) ?? 1
     let place = axis == shape.rank ? axis : try scope.emitter.axis(axis, of: x)
@@ -36,7 +36,7 @@ extension MILMapper {
 
   /// With `interleave` the inputs' slices along the axis take turns.
   static let concat = MILMapper("concat") { operation, scope in
-    let values = try operation.values("values", &scope)
+    let values = try operation.values("values", scope)
     let axis = try operation.required(try operation.integer("axis", scope), "axis", scope)
     guard try operation.flag("interleave", scope) else { return try scope.emitter.concat(values, axis: axis) }
     let place = try scope.emitter.axis(axis, of: values[0])
@@ -56,13 +56,13 @@ extension MILMapper {
   }
 
   static let stack = MILMapper("stack") { operation, scope in
-    let values = try operation.values("values", &scope)
+    let values = try operation.values("values", scope)
     let axis = try operation.required(try operation.integer("axis", scope), "axis", scope)
     return try scope.emitter.stack(values, axis: axis)
   }
 
   static let split = MILMapper(several: "split") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let named = try operation.required(try operation.integer("axis", scope), "axis", scope)
     let axis = try scope.emitter.axis(named, of: x)
     let count = operation.outputs.count
@@ -78,29 +78,34 @@ extension MILMapper {
   }
 
   static let tile = MILMapper("tile") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.tile(x, try operation.required(try operation.integers("reps", scope), "reps", scope))
   }
 
   static let cast = MILMapper("cast") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let name = try operation.required(try operation.text("dtype", scope), "dtype", scope)
     guard let scalar = ScalarType(milName: name) else { throw scope.emitter.invalid("casts to unknown type '\(name)'") }
     return try scope.emitter.cast(x, to: scalar)
   }
 
-  static let identity = MILMapper("identity") { operation, scope in try operation.value("x", &scope) }
+  static let identity = MILMapper("identity") { operation, scope in try operation.value("x", scope) }
 
   static let shape = MILMapper("shape") { operation, scope in
-    let sizes = scope.emitter.shape(try operation.value("x", &scope)).dimensions
+    let sizes = scope.emitter.shape(try operation.value("x", scope)).dimensions
     return scope.emitter.constant(integers: sizes, .int32)
   }
 
   static let fill = MILMapper("fill") { operation, scope in
     let sizes = try operation.required(try operation.integers("shape", scope), "shape", scope)
-    let scalar = operation.outputs.first?.type.scalar ?? .float32
-    let value = scope.emitter.constant(Double(try operation.number("value", scope) ?? 0), scalar, step: "value")
-    guard sizes.count <= Emitter.rankLimit else { throw scope.emitter.invalid("a shape of \(sizes.count) dimensions") }
-    return try scope.emitter.add(Expand(Shape(sizes)), value)
+    return try scope.emitter.fill(Shape(sizes), with: try operation.fillValue(scope))
+  }
+}
+
+extension MILOperation {
+  /// What `fill` and `fill_like` repeat, in the type of their result.
+  func fillValue(_ scope: MILScope) throws -> Tensor {
+    let value = try scalar("value", scope) ?? Tensor([Float(0)], [])
+    return value.converted(to: outputs.first?.type.scalar ?? value.type.scalar)
   }
 }

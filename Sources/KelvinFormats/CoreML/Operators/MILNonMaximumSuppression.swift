@@ -4,11 +4,11 @@ extension MILMapper {
   /// Up to iOS 16 boxes are `[N, B, 4]` and scores `[N, B, K]`, and there is a least score and an output of counts; from
   /// iOS 17 on the boxes come last (`[N, 4, B]`, `[N, K, B]`) and there is neither.
   static let nonMaximumSuppression = MILMapper(several: "non_maximum_suppression") { operation, scope in
-    var boxes = try operation.value("boxes", &scope)
-    var scores = try operation.value("scores", &scope)
+    var boxes = try operation.value("boxes", scope)
+    var scores = try operation.value("scores", scope)
     let scalar = scope.emitter.scalar(boxes)
-    let overlap = try operation.value("iou_threshold", &scope)
-    let least = try operation.optional("score_threshold", &scope)
+    let overlap = try operation.value("iou_threshold", scope)
+    let least = try operation.optional("score_threshold", scope)
     let count = try operation.required(try operation.integer("max_boxes", scope), "max_boxes", scope)
     let op = NonMaximumSuppression(
       maximumBoxes: count, isPerClass: try operation.flag("per_class_suppression", scope))

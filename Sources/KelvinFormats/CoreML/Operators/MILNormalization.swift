@@ -2,28 +2,28 @@ import KelvinGraph
 
 extension MILMapper {
   static let batchNorm = MILMapper("batch_norm") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let mean = try operation.value("mean", &scope)
-    let variance = try operation.value("variance", &scope)
+    let x = try operation.value("x", scope)
+    let mean = try operation.value("mean", scope)
+    let variance = try operation.value("variance", scope)
     let type = scope.emitter.type(mean)
     func filled(_ value: Double, _ step: String) -> ValueID {
       let weight = Weight(type) { Tensor(type, rounding: [Double](repeating: value, count: type.count)) }
       return scope.emitter.constant(weight, step: step)
     }
-    let gamma = try operation.optional("gamma", &scope) ?? filled(1, "gamma")
-    let beta = try operation.optional("beta", &scope) ?? filled(0, "beta")
+    let gamma = try operation.optional("gamma", scope) ?? filled(1, "gamma")
+    let beta = try operation.optional("beta", scope) ?? filled(0, "beta")
     let epsilon = try operation.number("epsilon", scope) ?? 1e-5
     return try scope.emitter.add(BatchNormalization(epsilon: epsilon), x, gamma, beta, mean, variance)
   }
 
   static let layerNorm = MILMapper("layer_norm") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let named = try operation.integers("axes", scope)
     let axes = try named.map { try scope.emitter.axes($0, of: x) } ?? Array(0..<scope.emitter.shape(x).rank)
     let sizes = axes.map { scope.emitter.shape(x)[$0] }
     var parameters: [ValueID?] = []
     for name in ["gamma", "beta"] {
-      let parameter = try operation.optional(name, &scope)
+      let parameter = try operation.optional(name, scope)
       if let parameter, scope.emitter.shape(parameter).dimensions != sizes {
         throw scope.emitter.invalid("\(name): expected \(Shape(sizes)), got \(scope.emitter.type(parameter))")
       }
@@ -43,29 +43,29 @@ extension MILMapper {
   }
 
   static let instanceNorm = MILMapper("instance_norm") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let shape = scope.emitter.shape(x)
     guard shape.rank >= 3 else {
       throw scope.emitter.invalid("expected [N, C, spatial…], got \(scope.emitter.type(x))")
     }
-    let gamma = try operation.optional("gamma", &scope)
-    let beta = try operation.optional("beta", &scope)
+    let gamma = try operation.optional("gamma", scope)
+    let beta = try operation.optional("beta", scope)
     let epsilon = try operation.number("epsilon", scope) ?? 1e-5
     return try scope.emitter.groupNormalize(x, groups: shape[1], epsilon: epsilon, scale: gamma, shift: beta)
   }
 
   static let localResponseNorm = MILMapper("local_response_norm") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let size = try operation.required(try operation.integer("size", scope), "size", scope)
     let alpha = try operation.number("alpha", scope) ?? 1e-4
     let beta = try operation.number("beta", scope) ?? 0.75
     let k = try operation.number("k", scope) ?? 1
-    return try scope.emitter.add(LocalResponseNormalization(size: size, alpha: alpha, beta: beta, k: k), x)
+    return try scope.emitter.localResponseNormalize(x, size: size, alpha: alpha, beta: beta, k: k)
   }
 
   /// `x / sqrt(Σx² + epsilon)` over the last three axes, computed in float32 where x is float16.
   static let l2Norm = MILMapper("l2_norm") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let (scalar, rank) = (scope.emitter.scalar(x), scope.emitter.shape(x).rank)
     guard rank >= 3 else { throw scope.emitter.invalid("expected at least 3 dimensions, got \(scope.emitter.type(x))") }
     let epsilon = try operation.number("epsilon", scope) ?? 1e-6

@@ -9,14 +9,14 @@ extension MILMapper {
 
   /// Keeps `lower` diagonals below and `upper` above the middle one; a negative number keeps all.
   private static let bandPart = MILMapper("band_part") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let lower = try operation.integer("lower", scope) ?? -1
     let upper = try operation.integer("upper", scope) ?? -1
     return try scope.emitter.band(x, lower: lower < 0 ? nil : -lower, upper: upper < 0 ? nil : upper)
   }
 
   private static let spaceToBatch = MILMapper("space_to_batch") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let block = try operation.required(try operation.integers("block_shape", scope), "block_shape", scope)
     let pads = try operation.required(try operation.integers("paddings", scope), "paddings", scope)
     guard pads.count == 4 else { throw scope.emitter.invalid("\(pads.count) paddings, expected 2 x 2") }
@@ -29,7 +29,7 @@ extension MILMapper {
   }
 
   private static let batchToSpace = MILMapper("batch_to_space") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let block = try operation.required(try operation.integers("block_shape", scope), "block_shape", scope)
     let crops = try operation.required(try operation.integers("crops", scope), "crops", scope)
     guard crops.count == 4, crops.allSatisfy({ (0..<(1 << 31)).contains($0) }) else {
@@ -41,42 +41,37 @@ extension MILMapper {
   }
 
   private static let crop = MILMapper("crop") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let rows = try operation.required(try operation.integers("crop_height", scope), "crop_height", scope)
     let columns = try operation.required(try operation.integers("crop_width", scope), "crop_width", scope)
     return try scope.emitter.crop(x, rows: rows, columns: columns)
   }
 
   private static let fillLike = MILMapper("fill_like") { operation, scope in
-    let shape = scope.emitter.shape(try operation.value("ref_tensor", &scope))
-    let scalar = operation.outputs.first?.type.scalar ?? .float32
-    let value = scope.emitter.constant(Double(try operation.number("value", scope) ?? 0), scalar, step: "value")
-    return try scope.emitter.add(Expand(shape), value)
+    let shape = scope.emitter.shape(try operation.value("ref_tensor", scope))
+    return try scope.emitter.fill(shape, with: try operation.fillValue(scope))
   }
 
   private static let pixelUnshuffle = MILMapper("pixel_unshuffle") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let block = try operation.required(try operation.integer("downscale_factor", scope), "downscale_factor", scope)
     return try scope.emitter.pixelUnshuffle(x, block: block)
   }
 
   private static let range1d = MILMapper("range_1d") { operation, scope in
-    let scalar = scope.emitter.scalar(try operation.value("start", &scope))
-    var bounds: [Double] = []
-    for name in ["start", "end", "step"] {
-      let bound = try operation.required(try operation.number(name, scope), name, scope)
-      bounds.append(Double(bound))
+    let bounds = try ["start", "end", "step"].map {
+      try operation.required(try operation.scalar($0, scope), $0, scope)
     }
-    return try scope.emitter.range(from: bounds[0], to: bounds[1], by: bounds[2], scalar)
+    return try scope.emitter.range(from: bounds[0], to: bounds[1], by: bounds[2])
   }
 
   /// The sizes are parts of other tensors' shapes.
   private static let reshapeLike = MILMapper("reshape_like") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let references = try operation.values("ref_tensors", &scope)
-    let begins = try operation.listedIntegers("begins", &scope)
-    let ends = try operation.listedIntegers("ends", &scope)
-    let masks = try operation.listedIntegers("end_masks", &scope)
+    let x = try operation.value("x", scope)
+    let references = try operation.values("ref_tensors", scope)
+    let begins = try operation.listedIntegers("begins", scope)
+    let ends = try operation.listedIntegers("ends", scope)
+    let masks = try operation.listedIntegers("end_masks", scope)
     guard [begins, ends, masks].allSatisfy({ $0.count == references.count }) else {
       throw scope.emitter.invalid("begins, ends and end_masks do not fit \(references.count) tensors")
     }
@@ -91,15 +86,15 @@ extension MILMapper {
   }
 
   private static let reverse = MILMapper("reverse") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let named = try operation.integers("axes", scope)
     let axes = try named.map { try scope.emitter.axes($0, of: x) } ?? Array(0..<scope.emitter.shape(x).rank)
     return try scope.emitter.reverse(x, axes)
   }
 
   private static let reverseSequence = MILMapper("reverse_sequence") { operation, scope in
-    let x = try operation.value("x", &scope)
-    let lengths = try operation.value("lengths", &scope)
+    let x = try operation.value("x", scope)
+    let lengths = try operation.value("lengths", scope)
     let axis = try scope.emitter.axis(try operation.integer("seq_axis", scope) ?? 0, of: x)
     let batchAxis = try scope.emitter.axis(try operation.integer("batch_axis", scope) ?? 0, of: x)
     return try scope.emitter.reverse(x, lengths: lengths, axis: axis, batchAxis: batchAxis)
@@ -107,7 +102,7 @@ extension MILMapper {
 
   /// Every window of `size` elements, `stride` apart, along a new axis behind the one they were taken from.
   private static let slidingWindows = MILMapper("sliding_windows") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let named = try operation.required(try operation.integer("axis", scope), "axis", scope)
     let axis = try scope.emitter.axis(named, of: x)
     let size = try operation.required(try operation.integer("size", scope), "size", scope)
@@ -129,8 +124,8 @@ extension MILMapper {
 
 extension MILOperation {
   /// A tuple of constant integers.
-  fileprivate func listedIntegers(_ input: String, _ scope: inout MILScope) throws -> [Int] {
-    try values(input, &scope).flatMap { id in
+  fileprivate func listedIntegers(_ input: String, _ scope: MILScope) throws -> [Int] {
+    try values(input, scope).flatMap { id in
       guard let values = try scope.emitter.integers(id) else {
         throw scope.emitter.invalid("'\(input)' depends on the model's inputs, expected constants")
       }
@@ -141,7 +136,7 @@ extension MILOperation {
 
 extension Emitter {
   /// Removes elements from both ends of the last two axes.
-  fileprivate mutating func crop(_ x: ValueID, rows: [Int], columns: [Int]) throws -> ValueID {
+  fileprivate func crop(_ x: ValueID, rows: [Int], columns: [Int]) throws -> ValueID {
     let source = shape(x)
     guard source.rank >= 2, rows.count == 2, columns.count == 2,
       (rows + columns).allSatisfy({ (0..<(1 << 31)).contains($0) })

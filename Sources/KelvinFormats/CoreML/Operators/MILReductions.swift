@@ -11,7 +11,7 @@ extension MILMapper {
 
   private static func argReduce(_ name: String, _ function: ArgReduce.Function) -> MILMapper {
     MILMapper(name) { operation, scope in
-      let x = try operation.value("x", &scope)
+      let x = try operation.value("x", scope)
       let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? -1, of: x)
       let keeps = try operation.flag("keep_dims", scope)
       let scalar = operation.outputs.first?.type.scalar ?? .int32
@@ -21,7 +21,7 @@ extension MILMapper {
 
   private static func reduce(_ name: String, _ function: Reduce.Function) -> MILMapper {
     MILMapper(name) { operation, scope in
-      let x = try operation.value("x", &scope)
+      let x = try operation.value("x", scope)
       let named = try operation.integers("axes", scope)
       let axes = try named.map { try scope.emitter.axes($0, of: x) } ?? Array(0..<scope.emitter.shape(x).rank)
       let keeps = try operation.flag("keep_dims", scope)

@@ -7,7 +7,7 @@ extension MILMapper {
 
   /// By factors of the last two axes. The spacing of the samples follows from the sizes, not from the factors.
   private static let upsampleBilinear = MILMapper("upsample_bilinear") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let aligns = try operation.optionalFlag("align_corners", scope) ?? true
     let isCentered = try operation.optionalFlag("half_pixel_centers", scope) ?? !aligns
     guard !(aligns && isCentered) else { throw scope.emitter.invalid("aligns corners and centres pixels") }
@@ -19,19 +19,19 @@ extension MILMapper {
   }
 
   private static let upsampleNearestNeighbor = MILMapper("upsample_nearest_neighbor") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let sizes = try operation.scaledSizes(of: x, scope)
     return try scope.emitter.resizeLast(x, sizes, .nearest(.floor)) { .asymmetric(Double($0) / Double($1)) }
   }
 
   private static let resizeBilinear = MILMapper("resize_bilinear") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let mode = try operation.samplingMode(scope)
     return try scope.emitter.resizeLast(x, try operation.targetSizes(scope), .linear) { mode.sampling($0, $1) }
   }
 
   private static let resizeNearestNeighbor = MILMapper("resize_nearest_neighbor") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     return try scope.emitter.resizeLast(x, try operation.targetSizes(scope), .nearest(.floor)) {
       .asymmetric(Double($0) / Double($1))
     }
@@ -39,7 +39,7 @@ extension MILMapper {
 
   /// The last `resized_dims` axes take the last sizes of `shape`; 0 keeps a size.
   private static let resize = MILMapper("resize") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let source = scope.emitter.shape(x)
     let shape = try operation.required(try operation.integers("shape", scope), "shape", scope)
     let count = try operation.required(try operation.integer("resized_dims", scope), "resized_dims", scope)
@@ -115,7 +115,7 @@ extension MILOperation {
 
 extension Emitter {
   /// Resizes the last axes.
-  fileprivate mutating func resizeLast(
+  fileprivate func resizeLast(
     _ x: ValueID, _ sizes: [Int], _ interpolation: Resize.Interpolation, _ sampling: (Int, Int) -> Sampling
   ) throws -> ValueID {
     let source = shape(x)

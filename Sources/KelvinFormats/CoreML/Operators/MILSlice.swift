@@ -3,7 +3,7 @@ import KelvinGraph
 extension MILMapper {
   /// `x[begin:end:stride]` for each axis; a begin or end mask takes the whole side, a squeeze mask one element.
   static let sliceByIndex = MILMapper("slice_by_index") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let ranges = try operation.sliceRanges(of: x, scope)
     let squeezeMask = try operation.flags("squeeze_mask", scope) ?? []
     guard squeezeMask.contains(true) else { return try scope.emitter.slice(x, ranges) }
@@ -13,7 +13,7 @@ extension MILMapper {
 
   /// `size` elements from `begin` on; -1 takes all that are left.
   static let sliceBySize = MILMapper("slice_by_size") { operation, scope in
-    let x = try operation.value("x", &scope)
+    let x = try operation.value("x", scope)
     let shape = scope.emitter.shape(x)
     let begin = try operation.required(try operation.integers("begin", scope), "begin", scope)
     let size = try operation.required(try operation.integers("size", scope), "size", scope)

@@ -17,7 +17,7 @@ protocol ModelStage: Sendable {
   ///
   /// - Parameter values: the features computed so far, by name.
   /// - Throws: `FormatError`, or `GraphError` about an operation whose inputs do not fit.
-  func emit(_ emitter: inout Emitter, _ values: [String: ValueID]) throws -> StageResult
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult
 }
 
 extension ModelStage {
@@ -56,7 +56,7 @@ struct StageGraphSource: GraphSource {
   }
 
   private func graph(_ types: [String: TensorType], _ evaluator: any ConstantEvaluator) throws -> Graph {
-    var emitter = Emitter(evaluator: evaluator)
+    let emitter = Emitter(evaluator: evaluator)
     var values: [String: ValueID] = [:]
     for input in inputs {
       guard var type = types[input.name] else { continue }
@@ -66,7 +66,7 @@ struct StageGraphSource: GraphSource {
     var probabilities: ValueID?
     var detection: (boxes: ValueID, scores: ValueID, counts: ValueID)?
     for stage in stages {
-      let result = try stage.emit(&emitter, values)
+      let result = try stage.emit(emitter, values)
       values.merge(result.features) { _, new in new }
       probabilities = result.probabilities ?? probabilities
       detection = result.detection ?? detection

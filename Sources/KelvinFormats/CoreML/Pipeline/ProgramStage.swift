@@ -30,15 +30,15 @@ struct ProgramStage: ModelStage {
 
   func findMissing(_ missing: inout MissingOperations) { source.findMissing(&missing) }
 
-  func emit(_ emitter: inout Emitter, _ values: [String: ValueID]) throws -> StageResult {
-    var scope = MILScope(emitter, files)
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult {
+    let scope = MILScope(emitter, source.function, files)
     for input in source.function.inputs {
       guard let id = values[input.name] else {
         throw GraphError("function 'main'", "nothing computes its input '\(input.name)'")
       }
-      try scope.define(input.name, try enter(id, input, &scope), by: "function")
+      try scope.define(input.name, try enter(id, input, scope), by: "function")
     }
-    try source.emit(&scope)
+    try source.emit(scope)
     var result = StageResult()
     for feature in outputs where feature.name != classification?.labelOutput {
       guard feature.name != classification?.probabilitiesOutput else { continue }
@@ -47,12 +47,11 @@ struct ProgramStage: ModelStage {
     if let classification {
       result.probabilities = try scope.value(classification.probabilities, reader: "classify")
     }
-    emitter = scope.emitter
     return result
   }
 
   /// A feature in the type that the function takes.
-  private func enter(_ id: ValueID, _ input: MILNamedType, _ scope: inout MILScope) throws -> ValueID {
+  private func enter(_ id: ValueID, _ input: MILNamedType, _ scope: MILScope) throws -> ValueID {
     guard let type = input.type.tensorType else { return id }
     scope.emitter.begin(Origin(name: input.name, kind: "input", index: 0), outputNames: [])
     guard type.count == scope.emitter.shape(id).count else {

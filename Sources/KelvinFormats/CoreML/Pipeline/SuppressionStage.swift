@@ -70,7 +70,7 @@ struct SuppressionStage: ModelStage {
 
   private static let kind = "nonMaximumSuppression"
 
-  func emit(_ emitter: inout Emitter, _ values: [String: ValueID]) throws -> StageResult {
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult {
     emitter.begin(
       Origin(name: Self.kind, kind: Self.kind, index: 0),
       outputNames: [names.coordinatesOutput, names.confidenceOutput])

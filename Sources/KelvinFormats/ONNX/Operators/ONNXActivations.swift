@@ -60,14 +60,17 @@ extension ONNXMapper {
     return [try c.emitter.binary(.multiply, x, gate)]
   }
 
-  /// `x` where `x > α`, else 0: x times the sign of `x - α`, cut at 0.
+  /// `x` where `x > α`, else 0. No float32 lies between α and the next one, so that is `x` where it is at least that.
   private static let thresholdedRelu = ONNXMapper("ThresholdedRelu") { c in
     let x = try c.input(0)
     let alpha = c.float("alpha", default: 1)
-    let distance = try c.emitter.unary(UnaryFunction(.affine, a: 1, b: -alpha), x, step: "distance")
-    let side = try c.emitter.unary(UnaryFunction(.sign), distance, step: "side")
-    let gate = try c.emitter.unary(.relu, side, step: "gate")
-    return [try c.emitter.binary(.multiply, x, gate)]
+    let scalar = c.emitter.scalar(x)
+    if scalar != .float64, alpha < .infinity {
+      return [try c.emitter.unary(UnaryFunction(.thresholdedRelu, a: alpha.nextUp), x)]
+    }
+    let threshold = c.emitter.constant(Double(alpha), scalar, step: "threshold")
+    let passes = try c.emitter.add(Compare(.greater), x, threshold, step: "passes")
+    return [try c.emitter.add(Select(), passes, x, c.emitter.constant(0, scalar, step: "zero"))]
   }
 
   /// Bounds are attributes before operator set 11 and inputs from then on.
@@ -78,9 +81,9 @@ extension ONNXMapper {
       return [try c.emitter.unary(clip(lower, c.float("max", default: .infinity)), x)]
     }
     let (low, high) = (c.optional(1), c.optional(2))
-    let lower = try low.map { try c.emitter.number($0) } ?? -.infinity
-    let upper = try high.map { try c.emitter.number($0) } ?? .infinity
-    if let lower, let upper { return [try c.emitter.unary(clip(Float(lower), Float(upper)), x)] }
+    let lower = low.map { c.emitter.float($0) } ?? -.infinity
+    let upper = high.map { c.emitter.float($0) } ?? .infinity
+    if let lower, let upper { return [try c.emitter.unary(clip(lower, upper), x)] }
     var result = x
     if let low { result = try c.emitter.binary(.maximum, result, low, step: high == nil ? nil : "raised") }
     if let high { result = try c.emitter.binary(.minimum, result, high) }

@@ -38,19 +38,22 @@ extension ONNXMapper {
   private static func variadic(_ name: String, _ function: Binary.Function) -> ONNXMapper {
     ONNXMapper(name) { c in
       let values = try c.allInputs()
-      return [try fold(values, function, isLast: true, &c.emitter)]
+      return [try fold(values, function, isLast: true, c.emitter)]
     }
   }
 
   private static let mean = ONNXMapper("Mean") { c in
     let values = try c.allInputs()
     if values.count == 1 { return values }
-    let sum = try fold(values, .add, isLast: false, &c.emitter)
+    let sum = try fold(values, .add, isLast: false, c.emitter)
+    guard c.emitter.scalar(sum) != .float64 else {
+      return [try c.emitter.binary(.divide, sum, c.emitter.constant(Double(values.count), .float64, step: "count"))]
+    }
     return [try c.emitter.unary(UnaryFunction(.affine, a: 1 / Float(values.count)), sum)]
   }
 
   private static func fold(
-    _ values: [ValueID], _ function: Binary.Function, isLast: Bool, _ emitter: inout Emitter
+    _ values: [ValueID], _ function: Binary.Function, isLast: Bool, _ emitter: Emitter
   ) throws -> ValueID {
     var result = values[0]
     for (index, value) in values.enumerated().dropFirst() {

@@ -1,8 +1,9 @@
 import KelvinGraph
 
 extension ONNXMapper {
-  /// Attention without a cache of keys and values. Operands are `[N, heads, S, D]`, or `[N, S, heads · D]` with the number
-  /// of heads as an attribute; fewer key heads than query heads serve several each.
+  /// Attention without past keys and values; a cache that is kept outside comes padded, with how much of it counts.
+  /// Operands are `[N, heads, S, D]`, or `[N, S, heads · D]` with the number of heads as an attribute; fewer key heads than
+  /// query heads serve several each.
   static let attention = ONNXMapper("Attention") { c in
     guard c.optional(4) == nil, c.optional(5) == nil, c.node.outputs.dropFirst().allSatisfy(\.isEmpty) else {
       throw c.unsupported("past keys and values, or outputs besides the first")
@@ -24,13 +25,8 @@ extension ONNXMapper {
       operands[index] = try c.emitter.repeatHeads(operands[index], query[1], step: step)
     }
     let scale = c.node.attributes["scale"]?.float ?? 1 / Float(query[3]).squareRoot()
-    var mask = c.optional(3)
-    if c.flag("is_causal") {
-      guard mask == nil else { throw c.unsupported("a mask besides the causal one") }
-      let yes = c.emitter.constant(1, .bool, step: "yes")
-      let square = try c.emitter.add(Expand([query[2], c.emitter.shape(operands[1])[2]]), yes, step: "all")
-      mask = try c.emitter.band(square, lower: nil, upper: 0, step: "causal")
-    }
+    let keys = c.emitter.shape(operands[1])[2]
+    let mask = try c.attentionMask(batch: query[0], queries: query[2], keys: keys)
     let result = try c.emitter.attention(
       operands[0], operands[1], operands[2], mask: mask, scale: scale, step: isFlat ? "heads" : nil)
     guard isFlat else { return [result] }
@@ -40,8 +36,73 @@ extension ONNXMapper {
   }
 }
 
+extension ONNXOperation {
+  /// Which scores count and what is added to them: the mask of input 3, the causal order, a window, and the number of keys
+  /// of input 6 in one; nil where all count.
+  fileprivate func attentionMask(batch: Int, queries: Int, keys: Int) throws -> ValueID? {
+    let allowed = try positionMask(batch: batch, queries: queries, keys: keys)
+    guard let given = optional(3) else { return allowed }
+    let missing = keys - (emitter.shape(given).dimensions.last ?? keys)
+    guard missing >= 0 else { throw emitter.invalid("a mask of \(emitter.type(given)) for \(keys) keys") }
+    var after = [Int](repeating: 0, count: emitter.shape(given).rank)
+    if missing > 0 { after[after.count - 1] = missing }
+    let isTruth = emitter.scalar(given) == .bool
+    let mask = try emitter.pad(
+      given, before: after.map { _ in 0 }, after: after, mode: .constant(isTruth ? 0 : -.infinity), step: "whole_mask")
+    guard let positions = allowed else { return mask }
+    if isTruth {
+      return try emitter.binary(.logicalAnd, mask, positions, step: "allowed")
+    }
+    let excluded = emitter.constant(-.infinity, emitter.scalar(mask), step: "out_of_place")
+    return try emitter.add(Select(), positions, mask, excluded, step: "placed_mask")
+  }
+
+  /// Which keys a query may see by their places. A query stands at its own place, or, where `nonpad_kv_seqlen` says how many
+  /// keys each sample of the batch has, among the last of those.
+  private func positionMask(batch: Int, queries: Int, keys: Int) throws -> ValueID? {
+    let (left, right) = (integer("left_window_size", default: -1), integer("right_window_size", default: -1))
+    let last = flag("is_causal") ? 0 : right >= 0 ? right : nil
+    let first = left >= 0 ? -left : nil
+    guard let counts = optional(6) else {
+      guard first != nil || last != nil else { return nil }
+      let type = TensorType(.bool, [queries, keys])
+      guard type.shape.isAddressable else { throw emitter.invalid("\(queries) queries of \(keys) keys are too many") }
+      let range = (first ?? -keys - queries)...(last ?? keys + queries)
+      let isAllowed = Weight(type) {
+        Tensor(type, Bytes((0..<type.count).map { UInt8(range.contains($0 % keys - $0 / keys) ? 1 : 0) }))
+      }
+      return emitter.constant(isAllowed, step: "in_place")
+    }
+    guard emitter.shape(counts).dimensions == [batch] else {
+      throw emitter.invalid("nonpad_kv_seqlen is \(emitter.type(counts)) for a batch of \(batch)")
+    }
+    let scalar = emitter.scalar(counts)
+    let limits = try emitter.reshape(counts, [batch, 1, 1, 1], step: "limits")
+    func compare(_ function: Compare.Function, _ bound: Int, _ step: String) throws -> ValueID {
+      let type = TensorType(.int64, [queries, keys])
+      let places = Weight(type) {
+        Tensor((0..<type.count).map { Int64($0 % keys - $0 / keys + queries - bound) }, type.shape)
+      }
+      let along = try emitter.cast(emitter.constant(places, step: "\(step)_places"), to: scalar, step: step + "_cast")
+      return try emitter.add(Compare(function), along, limits, step: step)
+    }
+    let columns = Tensor((0..<keys).map(Int64.init), [keys]).converted(to: scalar)
+    var allowed = try emitter.add(
+      Compare(.less), emitter.constant(Weight(columns), step: "columns"), limits, step: "is_key")
+    if let last {
+      let before = try compare(.lessOrEqual, last, "before")
+      allowed = try emitter.binary(.logicalAnd, allowed, before, step: "key_before")
+    }
+    if let first {
+      let after = try compare(.greaterOrEqual, first, "after")
+      allowed = try emitter.binary(.logicalAnd, allowed, after, step: "key_after")
+    }
+    return allowed
+  }
+}
+
 extension Emitter {
-  fileprivate mutating func repeatHeads(_ x: ValueID, _ count: Int, step: String) throws -> ValueID {
+  fileprivate func repeatHeads(_ x: ValueID, _ count: Int, step: String) throws -> ValueID {
     let sizes = shape(x)
     if sizes[1] == count { return x }
     guard sizes[1] > 0, count % sizes[1] == 0 else { throw invalid("\(type(x)) for \(count) heads") }

@@ -2,11 +2,10 @@ import KelvinGraph
 
 extension ONNXMapper {
   static let range = ONNXMapper("Range") { c in
-    let scalar = c.emitter.scalar(try c.input(0))
-    guard let start = try c.constantNumber(0, "start"), let limit = try c.constantNumber(1, "limit"),
-      let delta = try c.constantNumber(2, "delta")
+    guard let start = try c.constantScalar(0, "start"), let limit = try c.constantScalar(1, "limit"),
+      let delta = try c.constantScalar(2, "delta")
     else { throw c.emitter.invalid("has no start, limit and delta") }
-    return [try c.emitter.range(from: start, to: limit, by: delta, scalar)]
+    return [try c.emitter.range(from: start, to: limit, by: delta)]
   }
 
   /// Ones where the column is the row plus `k`.

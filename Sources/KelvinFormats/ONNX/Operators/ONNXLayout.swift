@@ -4,7 +4,7 @@ extension ONNXMapper {
   static let reshape = ONNXMapper("Reshape") { c in
     let x = try c.input(0)
     guard let shape = try c.integers(attribute: "shape", orInput: 1) else { throw c.emitter.invalid("has no shape") }
-    return [try c.emitter.reshape(x, requested: shape, zeroKeeps: !c.flag("allowzero"))]
+    return [try c.emitter.reshape(x, requested: shape, zeros: c.flag("allowzero") ? .empty : .kept)]
   }
 
   static let flatten = ONNXMapper("Flatten") { c in

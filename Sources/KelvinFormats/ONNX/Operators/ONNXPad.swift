@@ -6,7 +6,6 @@ extension ONNXMapper {
     let x = try c.input(0)
     let rank = c.emitter.shape(x).rank
     guard let pads = try c.integers(attribute: "pads", orInput: 1) else { throw c.emitter.invalid("has no pads") }
-    let value = c.opset < 11 ? Double(c.float("value", default: 0)) : try c.constantNumber(2, "value") ?? 0
     let axes = try c.constantIntegers(3, "axes") ?? Array(0..<rank)
     guard pads.count == 2 * axes.count else {
       throw c.emitter.invalid("\(pads.count) pads for \(axes.count) axes, expected \(2 * axes.count)")
@@ -18,13 +17,14 @@ extension ONNXMapper {
       before[place] = pads[index]
       after[place] = pads[axes.count + index]
     }
-    let mode: Pad.Mode
     switch c.text("mode", default: "constant") {
-    case "constant": mode = .constant(Float(value))
-    case "reflect": mode = .reflect
-    case "edge": mode = .edge
+    case "constant":
+      let given = c.opset < 11 ? nil : try c.constantScalar(2, "value")
+      let value = given ?? Tensor([c.opset < 11 ? c.float("value", default: 0) : 0], [])
+      return [try c.emitter.pad(x, before: before, after: after, value: value)]
+    case "reflect": return [try c.emitter.pad(x, before: before, after: after, mode: .reflect)]
+    case "edge": return [try c.emitter.pad(x, before: before, after: after, mode: .edge)]
     case let other: throw c.unsupported("mode '\(other)'")
     }
-    return [try c.emitter.pad(x, before: before, after: after, mode: mode)]
   }
 }

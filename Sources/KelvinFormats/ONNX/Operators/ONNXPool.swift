@@ -32,7 +32,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  fileprivate mutating func pool(
+  fileprivate func pool(
     _ function: Pool.Function, of real: ValueID? = nil, step: String? = nil
   ) throws -> ValueID {
     let x = try real ?? input(0)
@@ -41,7 +41,7 @@ extension ONNXOperation {
     return try emitter.add(Pool(function, window: window), x, step: step)
   }
 
-  fileprivate mutating func globalPool(_ function: Reduce.Function) throws -> ValueID {
+  fileprivate func globalPool(_ function: Reduce.Function) throws -> ValueID {
     let x = try input(0)
     let rank = emitter.shape(x).rank
     guard rank >= 3 else { throw emitter.invalid("expected [N, C, spatial…], got \(emitter.type(x))") }

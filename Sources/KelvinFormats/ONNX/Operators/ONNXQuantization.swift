@@ -75,7 +75,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  mutating func quantize(
+  func quantize(
     _ x: ValueID, _ scale: ValueID, _ zero: ValueID?, _ scalar: ScalarType, axis: Int? = nil, step: String? = nil
   ) throws -> ValueID {
     let layout = try quantizationAxis(of: x, scale, axis: axis)
@@ -85,7 +85,7 @@ extension ONNXOperation {
   }
 
   /// - Parameter axis: the axis of scales that are several; nil for the one that attributes name.
-  mutating func dequantize(
+  func dequantize(
     _ x: ValueID, _ scale: ValueID, _ zero: ValueID?, axis: Int? = nil, step: String? = nil
   ) throws -> ValueID {
     let layout = try quantizationAxis(of: x, scale, axis: axis)
@@ -105,7 +105,7 @@ extension ONNXOperation {
   }
 
   /// The zero points, zeros of the scale's shape where they are left out.
-  private mutating func zeroPoints(
+  private func zeroPoints(
     _ zero: ValueID?, _ scalar: ScalarType, _ scale: ValueID, step: String?
   ) throws -> ValueID {
     if let zero { return zero }
@@ -114,16 +114,16 @@ extension ONNXOperation {
   }
 
   /// One zero point of an operand, 0 where it is left out.
-  mutating func zero(_ zero: ValueID?, like x: ValueID, step: String) -> ValueID {
+  func zero(_ zero: ValueID?, like x: ValueID, step: String) -> ValueID {
     zero ?? emitter.constant(0, emitter.scalar(x), step: step)
   }
 
-  mutating func oneDimensional(_ x: ValueID, step: String) throws -> ValueID {
+  func oneDimensional(_ x: ValueID, step: String) throws -> ValueID {
     emitter.shape(x).rank == 1 ? x : try emitter.reshape(x, [emitter.shape(x).count], step: step)
   }
 
   /// The scale and zero point under which the whole range of x, zero included, fits 8 bits without a sign.
-  mutating func dynamicParameters(of x: ValueID) throws -> (scale: ValueID, zero: ValueID) {
+  func dynamicParameters(of x: ValueID) throws -> (scale: ValueID, zero: ValueID) {
     let axes = Array(0..<emitter.shape(x).rank)
     let scalar = emitter.scalar(x)
     let none = emitter.constant(0, scalar, step: "none")

@@ -13,7 +13,7 @@ extension ONNXMapper {
   private static func standard(_ name: String) -> ONNXMapper {
     ONNXMapper("com.microsoft.\(name)") { c in
       guard let mapper = quantization.first(where: { $0.name == name }) else { throw c.unsupported("it is not mapped") }
-      return try mapper.map(&c)
+      return try mapper.map(c)
     }
   }
 
@@ -119,7 +119,7 @@ extension ONNXMapper {
 
 extension ONNXOperation {
   /// `float(a · b) * (aScale * bScale) + bias`.
-  fileprivate mutating func scaledProduct(
+  fileprivate func scaledProduct(
     _ a: ValueID, _ b: ValueID, _ aZero: ValueID, _ bZero: ValueID, _ aScale: ValueID, _ bScale: ValueID,
     bias: ValueID?
   ) throws -> ValueID {

@@ -19,11 +19,12 @@ extension ONNXMapper {
     }
   }
 
+  /// Without axes, and where that does not mean all of them, each element is reduced alone.
   private static func reduce(_ name: String, _ function: Reduce.Function) -> ONNXMapper {
     ONNXMapper(name) { c in
       let x = try c.input(0)
       let named = try c.integers(attribute: "axes", orInput: 1) ?? []
-      if named.isEmpty, c.flag("noop_with_empty_axes") { return [x] }
+      if named.isEmpty, c.flag("noop_with_empty_axes") { return [try c.emitter.element(of: function, x)] }
       let axes = named.isEmpty ? Array(0..<c.emitter.shape(x).rank) : try c.emitter.axes(named, of: x)
       let keeps = c.flag("keepdims", default: true)
       return [try c.emitter.add(Reduce(function, axes: axes, keepsDimensions: keeps), x)]

@@ -31,21 +31,21 @@ extension ONNXMapper {
 extension ONNXOperation {
   /// Applies a function along the operator's axis: one axis from operator set 13 on, before that all axes from `axis` on
   /// taken as one.
-  fileprivate mutating func overSoftmaxAxes(
-    _ apply: (ValueID, Int, inout Emitter, String?) throws -> ValueID
+  fileprivate func overSoftmaxAxes(
+    _ apply: (ValueID, Int, Emitter, String?) throws -> ValueID
   ) throws -> ValueID {
     let x = try input(0)
     let shape = emitter.shape(x)
     let requested = integer("axis", default: opset < 13 ? 1 : -1)
     if opset < 13, requested == shape.rank || shape.rank == 0 {
       let flat = try emitter.reshape(x, Shape(shape.dimensions + [1]), step: "flat")
-      return try emitter.reshape(try apply(flat, shape.rank, &emitter, "along_last_axis"), shape)
+      return try emitter.reshape(try apply(flat, shape.rank, emitter, "along_last_axis"), shape)
     }
     let axis = try emitter.axis(requested, of: x)
-    if opset >= 13 || axis == shape.rank - 1 { return try apply(x, axis, &emitter, nil) }
+    if opset >= 13 || axis == shape.rank - 1 { return try apply(x, axis, emitter, nil) }
     let rows = shape.dimensions[..<axis].reduce(1, *)
     let columns = shape.dimensions[axis...].reduce(1, *)
     let flat = try emitter.reshape(x, [rows, columns], step: "flat")
-    return try emitter.reshape(try apply(flat, 1, &emitter, "along_last_axis"), shape)
+    return try emitter.reshape(try apply(flat, 1, emitter, "along_last_axis"), shape)
   }
 }

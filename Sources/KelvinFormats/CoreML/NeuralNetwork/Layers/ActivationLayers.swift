@@ -12,12 +12,12 @@ extension LayerMapper {
       (Layers.atan, .atan), (Layers.sinh, .sinh), (Layers.cosh, .cosh), (Layers.tanh, .tanh), (Layers.asinh, .asinh),
       (Layers.acosh, .acosh), (Layers.atanh, .atanh), (Layers.exp2, .exp2),
     ].map { (number: Int, kind: UnaryFunction.Kind) in
-      LayerMapper(number) { layer, scope in try scope.unary(UnaryFunction(kind), try layer.input(0, &scope)) }
+      LayerMapper(number) { layer, scope in try scope.unary(UnaryFunction(kind), try layer.input(0, scope)) }
     }
 
   private static let activation = LayerMapper(Layers.activation) { layer, scope in
     typealias Fields = LayerSchema.ActivationParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let kinds: Set<Int> = [
       Fields.linear, Fields.reLU, Fields.leakyReLU, Fields.thresholdedReLU, Fields.pReLU, Fields.tanh,
       Fields.scaledTanh, Fields.sigmoid, Fields.sigmoidHard, Fields.eLU, Fields.softsign, Fields.softplus,
@@ -44,12 +44,12 @@ extension LayerMapper {
       let tanh = try scope.unary(UnaryFunction(.tanh), inner, step: "tanh")
       return try scope.unary(UnaryFunction(.affine, a: try alpha()), tanh)
     case Fields.pReLU:
-      let slope = try layer.channels(parameters, LayerSchema.ActivationPReLU.alpha, of: x, step: "slope", &scope)
+      let slope = try layer.channels(parameters, LayerSchema.ActivationPReLU.alpha, of: x, step: "slope", scope)
       return scope.fromPlanes(try scope.emitter.prelu(try scope.planes(x), slope: slope), x)
     default:
       typealias Softplus = LayerSchema.ActivationParametricSoftplus
-      let outer = try layer.channels(parameters, Softplus.alpha, of: x, step: "outer_scale", &scope)
-      let inner = try layer.channels(parameters, Softplus.beta, of: x, step: "inner_scale", &scope)
+      let outer = try layer.channels(parameters, Softplus.alpha, of: x, step: "outer_scale", scope)
+      let inner = try layer.channels(parameters, Softplus.beta, of: x, step: "inner_scale", scope)
       let scaled = try scope.emitter.binary(.multiply, try scope.planes(x), inner, step: "scaled")
       let softplus = try scope.emitter.unary(UnaryFunction(.softplus), scaled, step: "softplus")
       return scope.fromPlanes(try scope.emitter.binary(.multiply, softplus, outer), x)
@@ -58,7 +58,7 @@ extension LayerMapper {
 
   private static let gelu = LayerMapper(Layers.gelu) { layer, scope in
     typealias Mode = LayerSchema.GeluLayerParams.GeluMode
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     switch try layer.parameters.integer(LayerSchema.GeluLayerParams.mode) ?? 0 {
     case Mode.exact: return try scope.unary(UnaryFunction(.gelu), x)
     case Mode.tanhApproximation: return try scope.unary(UnaryFunction(.geluTanh), x)
@@ -74,7 +74,7 @@ extension LayerMapper {
     typealias Fields = LayerSchema.ClipLayerParams
     let lower = try layer.parameters.number(Fields.minVal) ?? 0
     let upper = try layer.parameters.number(Fields.maxVal) ?? 0
-    return try scope.unary(.clip(lower, upper), try layer.input(0, &scope))
+    return try scope.unary(.clip(lower, upper), try layer.input(0, scope))
   }
 
   /// `min(x, beta)` where `x >= 0`, else `min(alpha · x, beta)`
@@ -82,7 +82,7 @@ extension LayerMapper {
     typealias Fields = LayerSchema.ClampedReLULayerParams
     let alpha = try layer.parameters.number(Fields.alpha) ?? 0
     let beta = try layer.parameters.number(Fields.beta) ?? 0
-    let leaky = try scope.unary(UnaryFunction(.leakyRelu, a: alpha), try layer.input(0, &scope), step: "leaky")
+    let leaky = try scope.unary(UnaryFunction(.leakyRelu, a: alpha), try layer.input(0, scope), step: "leaky")
     return try scope.unary(.clip(-.infinity, beta), leaky)
   }
 }
@@ -90,7 +90,7 @@ extension LayerMapper {
 extension NetworkLayer {
   /// A parameter with one number for each channel, or one for all, as a constant that broadcasts to planes.
   fileprivate func channels(
-    _ parameters: LayerParameters, _ field: Int, of x: Blob, step: String, _ scope: inout LayerScope
+    _ parameters: LayerParameters, _ field: Int, of x: Blob, step: String, _ scope: LayerScope
   ) throws -> ValueID {
     guard let message = try parameters.message(field) else { throw scope.emitter.invalid("\(step) is missing") }
     let weights = LayerWeights(message)

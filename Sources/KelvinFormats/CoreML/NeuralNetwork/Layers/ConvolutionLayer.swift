@@ -4,7 +4,7 @@ extension LayerMapper {
   static let convolution = LayerMapper(NetworkSchema.NeuralNetworkLayer.convolution) { layer, scope in
     typealias Fields = LayerSchema.ConvolutionLayerParams
     let parameters = layer.parameters
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let channels = scope.emitter.shape(planes)[1]
     let kernel = try layer.pair(Fields.kernelSize, default: 3, scope)
@@ -15,7 +15,7 @@ extension LayerMapper {
       throw scope.emitter.invalid("\(channels) to \(outputs) channels do not divide into \(groups) groups")
     }
     if try parameters.flag(Fields.isDeconvolution) {
-      return try layer.deconvolution(x, planes, weights, kernel, groups: groups, &scope)
+      return try layer.deconvolution(x, planes, weights, kernel, groups: groups, scope)
     }
     let filters = scope.emitter.constant(
       try weights.weight(Shape([outputs, channels / groups] + kernel)), step: "weights")
@@ -62,7 +62,7 @@ extension NetworkLayer {
 
   /// `[H, W]` grow to `(size - 1) · stride + dilation · (kernel - 1) + 1`, less what the padding cuts away.
   fileprivate func deconvolution(
-    _ x: Blob, _ planes: ValueID, _ weights: LayerWeights, _ kernel: [Int], groups: Int, _ scope: inout LayerScope
+    _ x: Blob, _ planes: ValueID, _ weights: LayerWeights, _ kernel: [Int], groups: Int, _ scope: LayerScope
   ) throws -> Blob {
     typealias Fields = LayerSchema.ConvolutionLayerParams
     let shape = scope.emitter.shape(planes)

@@ -22,7 +22,7 @@ extension LayerMapper {
     _ number: Int, _ function: Binary.Function, alone: (@Sendable (Float) -> UnaryFunction)? = nil
   ) -> LayerMapper {
     LayerMapper(number) { layer, scope in
-      let inputs = try layer.allInputs(&scope)
+      let inputs = try layer.allInputs(scope)
       if inputs.count == 1 {
         guard let alone else { return inputs[0] }
         let alpha = try layer.parameters.number(LayerSchema.AddLayerParams.alpha) ?? 0
@@ -37,7 +37,7 @@ extension LayerMapper {
   }
 
   private static let average = LayerMapper(Layers.average) { layer, scope in
-    let inputs = try layer.allInputs(&scope)
+    let inputs = try layer.allInputs(scope)
     var sum = inputs[0]
     for input in inputs.dropFirst() { sum = try scope.binary(.add, sum, input, step: "sum") }
     return try scope.unary(UnaryFunction(.affine, a: 1 / Float(inputs.count)), sum)
@@ -45,7 +45,7 @@ extension LayerMapper {
 
   /// `Σ x·y` over channels; with cosine similarity divided by the lengths of both.
   private static let dot = LayerMapper(Layers.dot) { layer, scope in
-    let (x, y) = (try layer.input(0, &scope), try layer.input(1, &scope))
+    let (x, y) = (try layer.input(0, scope), try layer.input(1, scope))
     let sum = Reduce(.sum, axes: [1], keepsDimensions: true)
     let planes = (try scope.planes(x), try scope.planes(y))
     let products = try scope.emitter.binary(.multiply, planes.0, planes.1, step: "products")
@@ -63,20 +63,20 @@ extension LayerMapper {
   /// `scale · x + bias`
   private static let scale = LayerMapper(Layers.scale) { layer, scope in
     typealias Fields = LayerSchema.ScaleLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let hasBias = try layer.parameters.flag(Fields.hasBias)
-    let scale = try layer.broadcast(Fields.scale, shape: Fields.shapeScale, step: "scale", &scope)
+    let scale = try layer.broadcast(Fields.scale, shape: Fields.shapeScale, step: "scale", scope)
     let scaled = try scope.emitter.binary(.multiply, planes, scale, step: hasBias ? "scaled" : nil)
     guard hasBias else { return scope.fromPlanes(scaled, x) }
-    let bias = try layer.broadcast(Fields.bias, shape: Fields.shapeBias, step: "bias", &scope)
+    let bias = try layer.broadcast(Fields.bias, shape: Fields.shapeBias, step: "bias", scope)
     return scope.fromPlanes(try scope.emitter.binary(.add, scaled, bias), x)
   }
 
   private static let bias = LayerMapper(Layers.bias) { layer, scope in
     typealias Fields = LayerSchema.BiasLayerParams
-    let x = try layer.input(0, &scope)
-    let bias = try layer.broadcast(Fields.bias, shape: Fields.shape, step: "bias", &scope)
+    let x = try layer.input(0, scope)
+    let bias = try layer.broadcast(Fields.bias, shape: Fields.shape, step: "bias", scope)
     return scope.fromPlanes(try scope.emitter.binary(.add, try scope.planes(x), bias), x)
   }
 }
@@ -84,7 +84,7 @@ extension LayerMapper {
 extension NetworkLayer {
   /// Numbers of shape `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`, as a constant that broadcasts to planes.
   fileprivate func broadcast(
-    _ field: Int, shape shapeField: Int, step: String, _ scope: inout LayerScope
+    _ field: Int, shape shapeField: Int, step: String, _ scope: LayerScope
   ) throws -> ValueID {
     let weights = try weights(field, scope)
     var sizes = try parameters.integers(shapeField, limit: 8)

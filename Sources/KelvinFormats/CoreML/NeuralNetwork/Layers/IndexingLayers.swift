@@ -8,38 +8,38 @@ extension LayerMapper {
   ]
 
   private static let gather = LayerMapper(Layers.gather) { layer, scope in
-    let value = try scope.logical(try layer.raw(0, &scope))
+    let value = try scope.logical(try layer.raw(0, scope))
     let axis = try scope.emitter.axis(
       try layer.parameters.integer(LayerSchema.GatherLayerParams.axis) ?? 0, of: value)
-    let indices = try scope.logical(try layer.indices(1, &scope))
+    let indices = try scope.logical(try layer.indices(1, scope))
     return scope.ranked(try scope.emitter.add(Gather(axis: axis), value, indices))
   }
 
   private static let gatherND = LayerMapper(Layers.gatherND) { layer, scope in
-    let value = try scope.logical(try layer.raw(0, &scope))
-    let indices = try scope.logical(try layer.indices(1, &scope))
+    let value = try scope.logical(try layer.raw(0, scope))
+    let indices = try scope.logical(try layer.indices(1, scope))
     return scope.ranked(try scope.emitter.add(GatherND(batchDimensions: 0), value, indices))
   }
 
   private static let gatherAlongAxis = LayerMapper(Layers.gatherAlongAxis) { layer, scope in
-    let value = try scope.logical(try layer.raw(0, &scope))
+    let value = try scope.logical(try layer.raw(0, scope))
     let axis = try scope.emitter.axis(
       try layer.parameters.integer(LayerSchema.GatherAlongAxisLayerParams.axis) ?? 0, of: value)
-    let indices = try scope.logical(try layer.indices(1, &scope))
+    let indices = try scope.logical(try layer.indices(1, scope))
     return scope.ranked(try scope.emitter.add(GatherElements(axis: axis), value, indices))
   }
 
   /// Slices of the third input at the positions that the second names along an axis.
   private static let scatter = LayerMapper(Layers.scatter) { layer, scope in
     typealias Fields = LayerSchema.ScatterLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let value = try scope.logical(x)
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
-    let indices = try layer.indices(1, &scope)
+    let indices = try layer.indices(1, scope)
     guard indices.shape.rank == 1 else {
       throw scope.emitter.invalid("its indices are \(indices.shape), expected a list")
     }
-    let (updates, reduction) = try layer.updates(Fields.mode, &scope)
+    let (updates, reduction) = try layer.updates(Fields.mode, scope)
     let toFront = [axis] + (0..<x.shape.rank).filter { $0 != axis }
     let back = (0..<x.shape.rank).map { $0 < axis ? $0 + 1 : $0 == axis ? 0 : $0 }
     guard updates.shape.rank == x.shape.rank else { throw scope.emitter.invalid("its slices are \(updates.shape)") }
@@ -53,30 +53,30 @@ extension LayerMapper {
   }
 
   private static let scatterND = LayerMapper(Layers.scatterND) { layer, scope in
-    let x = try layer.input(0, &scope)
-    let indices = try scope.logical(try layer.indices(1, &scope))
-    let (updates, reduction) = try layer.updates(LayerSchema.ScatterNDLayerParams.mode, &scope)
+    let x = try layer.input(0, scope)
+    let indices = try scope.logical(try layer.indices(1, scope))
+    let (updates, reduction) = try layer.updates(LayerSchema.ScatterNDLayerParams.mode, scope)
     let op = ScatterND(reduction: reduction)
     return Blob(try scope.emitter.add(op, try scope.logical(x), indices, try scope.logical(updates)), x.shape)
   }
 
   private static let scatterAlongAxis = LayerMapper(Layers.scatterAlongAxis) { layer, scope in
     typealias Fields = LayerSchema.ScatterAlongAxisLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let value = try scope.logical(x)
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
-    let indices = try scope.logical(try layer.indices(1, &scope))
-    let (updates, reduction) = try layer.updates(Fields.mode, &scope)
+    let indices = try scope.logical(try layer.indices(1, scope))
+    let (updates, reduction) = try layer.updates(Fields.mode, scope)
     let op = ScatterElements(axis: axis, reduction: reduction)
     return Blob(try scope.emitter.add(op, value, indices, try scope.logical(updates)), x.shape)
   }
 
   private static let oneHot = LayerMapper(Layers.oneHot) { layer, scope in
     typealias Fields = LayerSchema.OneHotLayerParams
-    let x = try layer.indices(0, &scope)
+    let x = try layer.indices(0, scope)
     func number(_ input: Int, otherwise value: Float) throws -> Float {
       guard layer.inputs.count > input else { return value }
-      return try layer.known(input, &scope).first.map(Float.init) ?? value
+      return try layer.known(input, scope).first.map(Float.init) ?? value
     }
     let stored = Float(try layer.parameters.integer(Fields.oneHotVectorSize) ?? 0)
     let size = Int(saturating: Double(try number(1, otherwise: stored)))
@@ -96,7 +96,7 @@ extension LayerMapper {
   /// Windows along an axis, which becomes two: one for windows, one for their elements.
   private static let slidingWindows = LayerMapper(Layers.slidingWindows) { layer, scope in
     typealias Fields = LayerSchema.SlidingWindowsLayerParams
-    let value = try scope.logical(try layer.raw(0, &scope))
+    let value = try scope.logical(try layer.raw(0, scope))
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
     let size = try layer.parameters.integer(Fields.windowSize) ?? 0
     let step = try layer.parameters.integer(Fields.step, default: 1)
@@ -131,9 +131,9 @@ extension LayerMapper {
 
 extension NetworkLayer {
   /// The third input of a scatter, and what is done with it.
-  fileprivate func updates(_ field: Int, _ scope: inout LayerScope) throws -> (Blob, ScatterReduction) {
+  fileprivate func updates(_ field: Int, _ scope: LayerScope) throws -> (Blob, ScatterReduction) {
     typealias Mode = LayerSchema.ScatterMode
-    let updates = try input(2, &scope)
+    let updates = try input(2, scope)
     switch try parameters.integer(field) ?? 0 {
     case Mode.scatterUpdate: return (updates, .replace)
     case Mode.scatterAdd: return (updates, .add)

@@ -24,7 +24,7 @@ extension LayerMapper {
   private static let concatND = LayerMapper(Layers.concatND) { layer, scope in
     typealias Fields = LayerSchema.ConcatNDLayerParams
     var values: [ValueID] = []
-    for input in try layer.allInputs(&scope) { values.append(try scope.logical(input)) }
+    for input in try layer.allInputs(scope) { values.append(try scope.logical(input)) }
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: values[0])
     guard try layer.parameters.flag(Fields.interleave) else {
       return scope.ranked(try scope.emitter.concat(values, axis: axis))
@@ -46,7 +46,7 @@ extension LayerMapper {
 
   private static let splitND = LayerMapper(several: Layers.splitND) { layer, scope in
     typealias Fields = LayerSchema.SplitNDLayerParams
-    let value = try scope.logical(try layer.raw(0, &scope))
+    let value = try scope.logical(try layer.raw(0, scope))
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
     var sizes = try layer.parameters.integers(Fields.splitSizes)
     if sizes.isEmpty {
@@ -61,21 +61,21 @@ extension LayerMapper {
 
   private static let stack = LayerMapper(Layers.stack) { layer, scope in
     var values: [ValueID] = []
-    for input in try layer.allInputs(&scope) { values.append(try scope.logical(input)) }
+    for input in try layer.allInputs(scope) { values.append(try scope.logical(input)) }
     let axis = try layer.parameters.integer(LayerSchema.StackLayerParams.axis) ?? 0
     return scope.ranked(try scope.emitter.stack(values, axis: axis))
   }
 
   private static let tile = LayerMapper(Layers.tile) { layer, scope in
-    let value = try scope.logical(try layer.raw(0, &scope))
+    let value = try scope.logical(try layer.raw(0, scope))
     let repeats =
       layer.inputs.count > 1
-      ? try layer.knownIntegers(1, &scope) : try layer.parameters.integers(LayerSchema.TileLayerParams.reps)
+      ? try layer.knownIntegers(1, scope) : try layer.parameters.integers(LayerSchema.TileLayerParams.reps)
     return scope.ranked(try scope.emitter.tile(value, repeats))
   }
 
   private static let reverse = LayerMapper(Layers.reverse) { layer, scope in
-    let value = try scope.logical(try layer.raw(0, &scope))
+    let value = try scope.logical(try layer.raw(0, scope))
     let flags = try layer.parameters.flags(LayerSchema.ReverseLayerParams.reverseDim)
     guard flags.count == scope.emitter.shape(value).rank else {
       throw scope.emitter.invalid("\(flags.count) flags for \(scope.emitter.type(value))")
@@ -86,8 +86,8 @@ extension LayerMapper {
   /// Reverses the beginning of each sequence, as long as the second input says.
   private static let reverseSeq = LayerMapper(Layers.reverseSeq) { layer, scope in
     typealias Fields = LayerSchema.ReverseSeqLayerParams
-    let value = try scope.logical(try layer.input(0, &scope))
-    let lengths = try layer.indices(1, &scope)
+    let value = try scope.logical(try layer.input(0, scope))
+    let lengths = try layer.indices(1, scope)
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.sequenceAxis) ?? 0, of: value)
     let batch = try scope.emitter.axis(try layer.parameters.integer(Fields.batchAxis) ?? 0, of: value)
     return scope.ranked(
@@ -102,18 +102,18 @@ extension LayerMapper {
       strides: try layer.parameters.integers(Fields.strides),
       beginMasks: try layer.parameters.flags(Fields.beginMasks), endMasks: try layer.parameters.flags(Fields.endMasks),
       squeezeMasks: try layer.parameters.flags(Fields.squeezeMasks))
-    return try scope.slice(try layer.raw(0, &scope), request)
+    return try scope.slice(try layer.raw(0, scope), request)
   }
 
   /// Its inputs after the first are the begin, the end, the strides and the masks; all but the begin may be parameters.
   private static let sliceDynamic = LayerMapper(Layers.sliceDynamic) { layer, scope in
     typealias Fields = LayerSchema.SliceDynamicLayerParams
     func list(_ input: Int, _ field: Int) throws -> [Int] {
-      layer.inputs.count > input ? try layer.knownIntegers(input, &scope) : try layer.parameters.integers(field)
+      layer.inputs.count > input ? try layer.knownIntegers(input, scope) : try layer.parameters.integers(field)
     }
-    let x = try layer.raw(0, &scope)
+    let x = try layer.raw(0, scope)
     let request = SliceRequest(
-      begin: try layer.knownIntegers(1, &scope), end: try list(2, Fields.endIds), strides: try list(3, Fields.strides),
+      begin: try layer.knownIntegers(1, scope), end: try list(2, Fields.endIds), strides: try list(3, Fields.strides),
       beginMasks: try list(4, Fields.beginMasks).map { $0 != 0 },
       endMasks: try list(5, Fields.endMasks).map { $0 != 0 },
       squeezeMasks: try list(6, Fields.squeezeMasks).map { $0 != 0 })
@@ -123,11 +123,11 @@ extension LayerMapper {
   /// As many elements along an axis as the layer says, from where the second input says.
   private static let sliceBySize = LayerMapper(Layers.sliceBySize) { layer, scope in
     typealias Fields = LayerSchema.SliceBySizeLayerParams
-    let value = try scope.logical(try layer.raw(0, &scope))
+    let value = try scope.logical(try layer.raw(0, scope))
     let shape = scope.emitter.shape(value)
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
     let size = try layer.parameters.integer(Fields.size) ?? 0
-    let start = try layer.knownIntegers(1, &scope).first ?? 0
+    let start = try layer.knownIntegers(1, scope).first ?? 0
     guard size > 0, size <= shape[axis], (0...(shape[axis] - size)).contains(start) else {
       throw scope.emitter.invalid("\(size) elements from \(start) are not in axis \(axis) of \(shape)")
     }
@@ -139,11 +139,11 @@ extension LayerMapper {
   /// Amounts before and after each axis; or the sizes that axes grow to, on whichever side they are given.
   private static let constantPad = LayerMapper(Layers.constantPad) { layer, scope in
     typealias Fields = LayerSchema.ConstantPaddingLayerParams
-    let value = try scope.logical(try layer.input(0, &scope))
+    let value = try scope.logical(try layer.input(0, scope))
     let shape = scope.emitter.shape(value)
     var amounts =
       layer.inputs.count > 1
-      ? try layer.knownIntegers(1, &scope) : try layer.parameters.integers(Fields.padAmounts)
+      ? try layer.knownIntegers(1, scope) : try layer.parameters.integers(Fields.padAmounts)
     guard amounts.count == 2 * shape.rank else {
       throw scope.emitter.invalid("\(amounts.count) amounts, expected \(2 * shape.rank)")
     }
@@ -161,7 +161,7 @@ extension LayerMapper {
     _ number: Int, _ bounds: @escaping @Sendable (NetworkLayer) throws -> (lower: Int?, upper: Int?)
   ) -> LayerMapper {
     LayerMapper(number) { layer, scope in
-      let value = try scope.logical(try layer.input(0, &scope))
+      let value = try scope.logical(try layer.input(0, scope))
       let (lower, upper) = try bounds(layer)
       return scope.ranked(try scope.emitter.band(value, lower: lower, upper: upper))
     }
@@ -179,7 +179,7 @@ private struct SliceRequest {
 }
 
 extension LayerScope {
-  fileprivate mutating func slice(_ x: Blob, _ request: SliceRequest) throws -> Blob {
+  fileprivate func slice(_ x: Blob, _ request: SliceRequest) throws -> Blob {
     let rank = x.shape.rank
     guard request.begin.count >= rank, request.end.count >= rank else {
       throw emitter.invalid("\(request.begin.count) begins and \(request.end.count) ends for \(x.shape)")

@@ -6,9 +6,9 @@ extension LayerMapper {
   /// Of two inputs by NumPy's rules, or of one with a matrix that the layer holds, stored transposed.
   static let batchedMatmul = LayerMapper(Layers.batchedMatmul) { layer, scope in
     typealias Fields = LayerSchema.BatchedMatMulLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     guard layer.inputs.count == 1 else {
-      let y = try layer.input(1, &scope)
+      let y = try layer.input(1, scope)
       return scope.ranked(
         try scope.emitter.matmul(
           try scope.logical(x), try scope.logical(y), transposesX: try layer.parameters.flag(Fields.transposeA),
@@ -30,12 +30,12 @@ extension LayerMapper {
   /// Inputs: boxes, scores, and perhaps the two thresholds and the number of boxes.
   static let nonMaximumSuppression = LayerMapper(several: Layers.nonMaximumSuppression) { layer, scope in
     typealias Fields = LayerSchema.NonMaximumSuppressionLayerParams
-    let (boxes, scores) = (try layer.input(0, &scope), try layer.input(1, &scope))
+    let (boxes, scores) = (try layer.input(0, scope), try layer.input(1, scope))
     func threshold(_ input: Int, _ field: Int, _ step: String) throws -> ValueID {
-      if layer.inputs.count > input { return try scope.view(try layer.input(input, &scope), []) }
+      if layer.inputs.count > input { return try scope.view(try layer.input(input, scope), []) }
       return scope.scalar(try layer.parameters.number(field) ?? 0, step: step)
     }
-    let known = layer.inputs.count > 4 ? try layer.knownIntegers(4, &scope).first : nil
+    let known = layer.inputs.count > 4 ? try layer.knownIntegers(4, scope).first : nil
     let op = NonMaximumSuppression(
       maximumBoxes: try known ?? layer.parameters.integer(Fields.maxBoxes) ?? 0,
       isPerClass: try layer.parameters.flag(Fields.perClassSuppression))

@@ -9,7 +9,7 @@ extension LayerMapper {
 
   private static let batchnorm = LayerMapper(Layers.batchnorm) { layer, scope in
     typealias Fields = LayerSchema.BatchnormLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let channels = scope.emitter.shape(planes)[1]
     let epsilon = try layer.parameters.number(Fields.epsilon, default: 1e-5)
@@ -39,7 +39,7 @@ extension LayerMapper {
 
   /// `x / sqrt(Σx² + epsilon)` over the last three axes.
   private static let l2normalize = LayerMapper(Layers.l2normalize) { layer, scope in
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let epsilon = try layer.parameters.number(LayerSchema.L2NormalizeLayerParams.epsilon, default: 1e-6)
     let squares = try scope.emitter.add(
@@ -50,18 +50,18 @@ extension LayerMapper {
 
   private static let lrn = LayerMapper(Layers.lrn) { layer, scope in
     typealias Fields = LayerSchema.LRNLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let size = try layer.parameters.integer(Fields.localSize) ?? 0
-    let op = LocalResponseNormalization(
-      size: size, alpha: try layer.parameters.number(Fields.alpha) ?? 0,
+    let normalized = try scope.emitter.localResponseNormalize(
+      try scope.planes(x), size: size, alpha: try layer.parameters.number(Fields.alpha) ?? 0,
       beta: try layer.parameters.number(Fields.beta) ?? 0, k: try layer.parameters.number(Fields.k, default: 1))
-    return scope.fromPlanes(try scope.emitter.add(op, try scope.planes(x)), x)
+    return scope.fromPlanes(normalized, x)
   }
 
   /// Subtracts the mean of the rows and columns of each channel, or of all channels, and divides by the deviation.
   private static let meanVariance = LayerMapper(Layers.mvn) { layer, scope in
     typealias Fields = LayerSchema.MeanVarianceNormalizeLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let axes = try layer.parameters.flag(Fields.acrossChannels) ? [1, 2, 3] : [2, 3]
     guard try layer.parameters.flag(Fields.normalizeVariance) else {
@@ -75,7 +75,7 @@ extension LayerMapper {
 
   /// Over channels; of vectors, over their last axis.
   private static let softmax = LayerMapper(Layers.softmax) { layer, scope in
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let shape = try scope.planeShape(x)
     if shape[2] == 1, shape[3] == 1 {
       let rows = try scope.view(x, [shape[0], shape[1]])
@@ -85,7 +85,7 @@ extension LayerMapper {
   }
 
   private static let softmaxND = LayerMapper(Layers.softmaxND) { layer, scope in
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let value = try scope.logical(x)
     let axis = try scope.emitter.axis(
       try layer.parameters.integer(LayerSchema.SoftmaxNDLayerParams.axis) ?? 0, of: value)
@@ -95,7 +95,7 @@ extension LayerMapper {
   /// Over the last axes, whose sizes the layer names.
   private static let layerNormalization = LayerMapper(Layers.layerNormalization) { layer, scope in
     typealias Fields = LayerSchema.LayerNormalizationLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let sizes = try layer.parameters.integers(Fields.normalizedShape)
     guard !sizes.isEmpty, Array(x.shape.dimensions.suffix(sizes.count)) == sizes else {
       throw scope.emitter.invalid("normalizes axes of \(Shape(sizes)), the input is \(x.shape)")

@@ -3,7 +3,7 @@ import KelvinGraph
 extension LayerMapper {
   static let pooling = LayerMapper(NetworkSchema.NeuralNetworkLayer.pooling) { layer, scope in
     typealias Fields = LayerSchema.PoolingLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let type = try layer.parameters.integer(Fields.type) ?? 0
     if try layer.parameters.flag(Fields.globalPooling) {
@@ -27,7 +27,7 @@ extension LayerMapper {
       let op = Pool(excludes ? .average : .averageIncludingPadding, window: window)
       return scope.fromPlanes(try scope.emitter.add(op, planes), x)
     case Fields.PoolingType.l2:
-      return scope.fromPlanes(try layer.rootOfSquares(planes, window, &scope), x)
+      return scope.fromPlanes(try layer.rootOfSquares(planes, window, scope), x)
     default: throw scope.emitter.invalid("pooling type \(type) is not known")
     }
   }
@@ -55,7 +55,7 @@ extension NetworkLayer {
   }
 
   /// `sqrt(Σx²)` over each window; padding, and what a last window has beyond it, counts as zeros.
-  fileprivate func rootOfSquares(_ planes: ValueID, _ window: Window, _ scope: inout LayerScope) throws -> ValueID {
+  fileprivate func rootOfSquares(_ planes: ValueID, _ window: Window, _ scope: LayerScope) throws -> ValueID {
     let shape = scope.emitter.shape(planes)
     var exact = window
     exact.roundsUp = false

@@ -11,7 +11,7 @@ extension LayerMapper {
   ].map { (number: Int, function: Reduce.Function) in
     LayerMapper(number) { layer, scope in
       typealias Fields = LayerSchema.ReduceSumLayerParams
-      let x = try layer.input(0, &scope)
+      let x = try layer.input(0, scope)
       let value = try scope.logical(x)
       let all = try layer.parameters.flag(Fields.reduceAll)
       let named = try layer.parameters.integers(Fields.axes)
@@ -27,7 +27,7 @@ extension LayerMapper {
   private static func extreme(_ number: Int, _ function: ArgReduce.Function) -> LayerMapper {
     LayerMapper(number) { layer, scope in
       typealias Fields = LayerSchema.ArgMaxLayerParams
-      let value = try scope.logical(try layer.input(0, &scope))
+      let value = try scope.logical(try layer.input(0, scope))
       let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
       let op = ArgReduce(
         function, axis: axis, keepsDimensions: try !layer.parameters.flag(Fields.removeDim), scalar: .int32)
@@ -38,9 +38,9 @@ extension LayerMapper {
   /// The largest or smallest elements along an axis, and their positions.
   static let topK = LayerMapper(several: Layers.topK) { layer, scope in
     typealias Fields = LayerSchema.TopKLayerParams
-    let value = try scope.logical(try layer.input(0, &scope))
+    let value = try scope.logical(try layer.input(0, scope))
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
-    let known = layer.inputs.count > 1 ? try layer.knownIntegers(1, &scope).first : nil
+    let known = layer.inputs.count > 1 ? try layer.knownIntegers(1, scope).first : nil
     let count = try known ?? layer.parameters.integer(Fields.k) ?? 0
     let op = TopK(
       axis: axis, count: count, takesLargest: try !layer.parameters.flag(Fields.useBottomK), scalar: .int32)
@@ -49,7 +49,7 @@ extension LayerMapper {
 
   static let argSort = LayerMapper(Layers.argSort) { layer, scope in
     typealias Fields = LayerSchema.ArgSortLayerParams
-    let value = try scope.logical(try layer.input(0, &scope))
+    let value = try scope.logical(try layer.input(0, scope))
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
     let op = TopK(
       axis: axis, count: scope.emitter.shape(value)[axis],
@@ -60,9 +60,9 @@ extension LayerMapper {
 
   static let cumSum = LayerMapper(Layers.cumSum) { layer, scope in
     typealias Fields = LayerSchema.CumSumLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let value = try scope.logical(x)
-    let known = layer.inputs.count > 1 ? try layer.knownIntegers(1, &scope).first : nil
+    let known = layer.inputs.count > 1 ? try layer.knownIntegers(1, scope).first : nil
     let axis = try scope.emitter.axis(try known ?? layer.parameters.integer(Fields.axis) ?? 0, of: value)
     let op = CumulativeSum(
       axis: axis, isExclusive: try layer.parameters.flag(Fields.excludeFinalSum),
@@ -73,7 +73,7 @@ extension LayerMapper {
 
 extension LayerScope {
   /// A result, of at least one axis: networks have no tensors without.
-  mutating func ranked(_ id: ValueID) -> Blob {
+  func ranked(_ id: ValueID) -> Blob {
     let shape = emitter.shape(id)
     return Blob(id, shape.rank == 0 ? [1] : shape)
   }

@@ -6,7 +6,7 @@ extension LayerMapper {
   /// Over channels, rows, columns or several of them, whose sizes become 1.
   static let reduce = LayerMapper(Layers.reduce) { layer, scope in
     typealias Fields = LayerSchema.ReduceLayerParams
-    var x = try layer.input(0, &scope)
+    var x = try layer.input(0, scope)
     let count: [Int]
     switch try layer.parameters.integer(Fields.axis) ?? 0 {
     case Fields.ReduceAxis.chw: count = [-3, -2, -1]

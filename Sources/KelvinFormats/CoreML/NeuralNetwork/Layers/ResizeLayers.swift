@@ -5,7 +5,7 @@ extension LayerMapper {
 
   static let upsample = LayerMapper(Layers.upsample) { layer, scope in
     typealias Fields = LayerSchema.UpsampleLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let shape = scope.emitter.shape(planes)
     let fractions = try layer.parameters.numbers(Fields.fractionalScalingFactor, limit: 16).map(Double.init)
@@ -38,7 +38,7 @@ extension LayerMapper {
 
   static let resizeBilinear = LayerMapper(Layers.resizeBilinear) { layer, scope in
     typealias Fields = LayerSchema.ResizeBilinearLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let shape = scope.emitter.shape(planes)
     let targets = try layer.pair(Fields.targetSize, default: 1, scope)

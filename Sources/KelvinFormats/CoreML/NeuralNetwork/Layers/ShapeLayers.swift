@@ -6,7 +6,7 @@ extension LayerMapper {
   /// `[…, C·H·W, 1, 1]`, the channels outermost or innermost.
   static let flatten = LayerMapper(Layers.flatten) { layer, scope in
     typealias Fields = LayerSchema.FlattenLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let shape = try scope.planeShape(x)
     let length = shape.dimensions.dropFirst().reduce(1, *)
     var blob = x
@@ -19,7 +19,7 @@ extension LayerMapper {
   /// `[C, H, W]`, or with a new sequence length before that; the channels outermost or innermost while reshaping.
   static let reshape = LayerMapper(Layers.reshape) { layer, scope in
     typealias Fields = LayerSchema.ReshapeLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let target = try layer.parameters.integers(Fields.targetShape)
     guard [3, 4].contains(target.count), target.allSatisfy({ (1..<(1 << 31)).contains($0) }),
       Shape(target).isAddressable
@@ -45,7 +45,7 @@ extension LayerMapper {
 
   /// Exchanges sequence, channel, height and width; the batch stays.
   static let permute = LayerMapper(Layers.permute) { layer, scope in
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let axes = try layer.parameters.integers(LayerSchema.PermuteLayerParams.axis)
     if axes.isEmpty { return x }
     guard axes.sorted() == [0, 1, 2, 3], x.shape.rank == 4 || x.shape.rank == 5 else {
@@ -60,7 +60,7 @@ extension LayerMapper {
   }
 
   static let concat = LayerMapper(Layers.concat) { layer, scope in
-    let inputs = try layer.allInputs(&scope)
+    let inputs = try layer.allInputs(scope)
     if try layer.parameters.flag(LayerSchema.ConcatLayerParams.sequenceConcat) {
       let values = try inputs.map { try scope.logical($0) }
       let joined = try scope.emitter.concat(values, axis: -5)
@@ -75,7 +75,7 @@ extension LayerMapper {
 
   /// Equal parts of the channels.
   static let split = LayerMapper(several: Layers.split) { layer, scope in
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let (channels, count) = (scope.emitter.shape(planes)[1], layer.outputs.count)
     guard count > 0, channels % count == 0 else {
@@ -88,7 +88,7 @@ extension LayerMapper {
 
   static let slice = LayerMapper(Layers.slice) { layer, scope in
     typealias Fields = LayerSchema.SliceLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let axis = (try layer.parameters.integer(Fields.axis) ?? 0) - 3
     guard (-3...(-1)).contains(axis), x.shape.rank >= -axis else {
       throw scope.emitter.invalid("slices an axis that \(x.shape) does not have")
@@ -112,7 +112,7 @@ extension LayerMapper {
   }
 
   static let sequenceRepeat = LayerMapper(Layers.sequenceRepeat) { layer, scope in
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     guard x.shape.rank >= 5 else { throw scope.emitter.invalid("expected 5 axes, got \(x.shape)") }
     let count = try layer.parameters.integer(LayerSchema.SequenceRepeatLayerParams.nRepetitions, default: 1)
     var repeats = [Int](repeating: 1, count: x.shape.rank)
@@ -123,7 +123,7 @@ extension LayerMapper {
 
   static let reshapeStatic = LayerMapper(Layers.reshapeStatic) { layer, scope in
     let target = try layer.parameters.integers(LayerSchema.ReshapeStaticLayerParams.targetShape)
-    return try scope.reshape(try layer.raw(0, &scope), target)
+    return try scope.reshape(try layer.raw(0, scope), target)
   }
 
   static let loadConstant = LayerMapper(Layers.loadConstant) { layer, scope in
@@ -137,9 +137,9 @@ extension LayerMapper {
 
 extension LayerScope {
   /// Reshapes by a request in which one -1 takes what is left.
-  mutating func reshape(_ x: Blob, _ requested: [Int], zeroKeeps: Bool = false) throws -> Blob {
+  func reshape(_ x: Blob, _ requested: [Int], zeros: Emitter.ZeroSize = .empty) throws -> Blob {
     guard requested.count <= Emitter.rankLimit else { throw emitter.invalid("a shape of \(requested.count) sizes") }
-    let id = try emitter.reshape(try logical(x), requested: requested, zeroKeeps: zeroKeeps)
+    let id = try emitter.reshape(try logical(x), requested: requested, zeros: zeros)
     return Blob(id, emitter.shape(id))
   }
 }

@@ -5,7 +5,7 @@ extension LayerMapper {
 
   static let padding = LayerMapper(Layers.padding) { layer, scope in
     typealias Fields = LayerSchema.PaddingLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let borders = try layer.parameters.message(Fields.paddingAmounts)?.borders(scope) ?? [(0, 0), (0, 0)]
     let mode: Pad.Mode
     switch try layer.parameters.choice(among: [Fields.constant, Fields.reflection, Fields.replication]) {
@@ -23,12 +23,12 @@ extension LayerMapper {
   /// Cuts borders away, or cuts out as many rows and columns as a second input has.
   static let crop = LayerMapper(Layers.crop) { layer, scope in
     typealias Fields = LayerSchema.CropLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let shape = scope.emitter.shape(planes)
     var ranges = shape.dimensions.map { SliceRange(start: 0, count: $0) }
     if layer.inputs.count > 1 {
-      let reference = try scope.planeShape(try layer.raw(1, &scope))
+      let reference = try scope.planeShape(try layer.raw(1, scope))
       let offset = try layer.pair(Fields.offset, default: 0, scope)
       for axis in 2...3 { ranges[axis] = SliceRange(start: offset[axis - 2], count: reference[axis]) }
     } else {
@@ -50,7 +50,7 @@ extension LayerMapper {
   /// Blocks of pixels to channels, or channels to blocks of pixels.
   static let reorganizeData = LayerMapper(Layers.reorganizeData) { layer, scope in
     typealias Fields = LayerSchema.ReorganizeDataLayerParams
-    let x = try layer.input(0, &scope)
+    let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
     let block = try layer.parameters.integer(Fields.blockSize) ?? 0
     guard (1..<(1 << 15)).contains(block) else { throw scope.emitter.invalid("blocks of \(block)") }

@@ -9,7 +9,7 @@ extension LayerMapper {
     let shift = try parameters.number(Fields.shift) ?? 0
     let alpha = try parameters.number(Fields.alpha) ?? 0
     let epsilon = try parameters.number(Fields.epsilon, default: 1e-6)
-    var x = try layer.input(0, &scope)
+    var x = try layer.input(0, scope)
     if scale != 1 || shift != 0 {
       x = try scope.unary(UnaryFunction(.affine, a: scale, b: shift), x, step: "moved")
     }

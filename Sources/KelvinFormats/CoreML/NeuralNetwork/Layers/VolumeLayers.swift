@@ -8,7 +8,7 @@ extension LayerMapper {
 
   private static let convolution3d = LayerMapper(Layers.convolution3d) { layer, scope in
     typealias Fields = LayerSchema.Convolution3DLayerParams
-    let x = try scope.logical(try layer.input(0, &scope))
+    let x = try scope.logical(try layer.input(0, scope))
     let shape = scope.emitter.shape(x)
     func sizes(_ fields: [Int]) throws -> [Int] { try fields.map { try layer.parameters.integer($0, default: 1) } }
     let kernel = try sizes([Fields.kernelDepth, Fields.kernelHeight, Fields.kernelWidth])
@@ -52,7 +52,7 @@ extension LayerMapper {
 
   private static let pooling3d = LayerMapper(Layers.pooling3d) { layer, scope in
     typealias Fields = LayerSchema.Pooling3DLayerParams
-    let x = try scope.logical(try layer.input(0, &scope))
+    let x = try scope.logical(try layer.input(0, scope))
     guard scope.emitter.shape(x).rank == 5 else { throw scope.emitter.invalid("expected 5 axes") }
     func sizes(_ fields: [Int]) throws -> [Int] { try fields.map { try layer.parameters.integer($0, default: 1) } }
     let window = try layer.window(
@@ -69,7 +69,7 @@ extension LayerMapper {
 
   private static let globalPooling3d = LayerMapper(Layers.globalPooling3d) { layer, scope in
     typealias Fields = LayerSchema.GlobalPooling3DLayerParams
-    let x = try scope.logical(try layer.input(0, &scope))
+    let x = try scope.logical(try layer.input(0, scope))
     let isMaximum = try layer.parameters.integer(Fields.type) ?? 0 == Fields.GlobalPoolingType3D.max
     let axes = try scope.emitter.axes([-3, -2, -1], of: x)
     return scope.ranked(

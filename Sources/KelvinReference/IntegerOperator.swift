@@ -1,0 +1,28 @@
+import KelvinDevices
+import KelvinGraph
+
+/// An operator that the reference computes in 64-bit integers where all its inputs and outputs are integers or truth
+/// values: nothing is lost beyond 2^53, and sums and products wrap as they do in the element type.
+protocol IntegerOperator: Operator {
+  /// - Returns: the output's elements, of which the element type's low bits count; nil where the result is not made of
+  ///   integers alone.
+  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]?
+}
+
+typealias ReferenceWord = ReferenceElement & FixedWidthInteger & BitwiseCopyable
+
+extension IntegerOperator {
+  /// The output, or nil where it is not one of integers alone.
+  func integers(_ inputs: [Tensor], _ output: TensorType, node: String) throws(DeviceError) -> Tensor? {
+    let types = inputs.map(\.type)
+    guard (types + [output]).allSatisfy({ !$0.scalar.isFloatingPoint }) else { return nil }
+    let words = inputs.map(\.words)
+    func result<Word: ReferenceWord>(_: Word.Type) throws(DeviceError) -> Tensor? {
+      let values = words.map { $0.map { Word(truncatingIfNeeded: $0) } }
+      let inputs = ReferenceInputs(node: node, types: types, outputs: [output], values: values)
+      guard let words = try integers(inputs) else { return nil }
+      return Tensor(output, wrapping: words.map { Int64(truncatingIfNeeded: $0) })
+    }
+    return types[0].scalar == .uint64 ? try result(UInt64.self) : try result(Int64.self)
+  }
+}
