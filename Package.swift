@@ -118,9 +118,9 @@ let package = Package(
     test(
       "KelvinOpenCLTests", "KelvinBasics", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices",
       "KelvinConformance", "TestSupport"),
-    test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices"),
+    test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices", "KelvinConformance"),
     test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning"),
-    test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "TestSupport"),
+    test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "KelvinReport", "TestSupport"),
     test("KelvinThermalTests", "CFakeNVML", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "TestSupport"),
     test(
       "KelvinReportTests", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "TestSupport"),

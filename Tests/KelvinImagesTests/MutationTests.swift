@@ -10,7 +10,7 @@ struct DamagedPictures {
   private static let maximumPixels = 1 << 22
 
   /// Flips bits, sets bytes and whole fields, removes, repeats and exchanges parts, and cuts the end off.
-  private static func damage(_ file: [UInt8], _ other: [UInt8], _ random: inout Seeded) -> [UInt8] {
+  private static func damage(_ file: [UInt8], _ other: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
     var bytes = file
     for _ in 0..<Int.random(in: 1...5, using: &random) where !bytes.isEmpty {
       let at = Int.random(in: 0..<bytes.count, using: &random)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import KelvinMeasurements
+import KelvinReport
 import TestSupport
 import Testing
 

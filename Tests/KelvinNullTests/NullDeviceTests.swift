@@ -1,3 +1,4 @@
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinNull
