@@ -1,3 +1,5 @@
+import KelvinBasics
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import KelvinBasics
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference

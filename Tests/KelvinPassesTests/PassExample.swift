@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinReference

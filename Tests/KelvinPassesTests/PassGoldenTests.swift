@@ -1,5 +1,6 @@
 import FoundationEssentials
 import KelvinDevices
+import KelvinConformance
 import KelvinGraph
 import KelvinPasses
 import KelvinReference
