@@ -134,8 +134,11 @@ import Testing
     refusal(["plan", Kelvin.digits, "--plan", "/nowhere/plan.json"], 65, "/nowhere/plan.json")
   }
 
-  @Test func strictFailsWhereNothingElseMayHelp() {
-    refusal(["plan", Kelvin.digits, "--exclude", "cpu", "--units", "cpu", "--strict"], 65, "--strict")
+  @Test func anExcludedCPUIsMissedWithAndWithoutStrict() {
+    for strict in [[], ["--strict"]] {
+      refusal(
+        ["plan", Kelvin.digits, "--exclude", "cpu", "--units", "cpu"] + strict, 65, "take back the exclusion of cpu")
+    }
   }
 
   @Test(.enabled(if: Kelvin.bearsFileLimits, "a sanitizer's own file would be cut"))
