@@ -1,5 +1,5 @@
 package import KelvinFeatures
-package import KelvinGraph
+import KelvinGraph
 package import KelvinRuntime
 
 /// A loaded model that predicts: feature values in, feature values out, from any number of threads at once.
@@ -25,7 +25,7 @@ package final class Predictor: Sendable {
   /// - Throws: `featureType` naming an input that is missing, unknown or does not fit, or a backing that does not fit
   ///   its output; `device`; `predictionCancelled`.
   package func predict(
-    _ input: some FeatureProvider, _ backings: [String: OutputBacking] = [:], _ cancellation: Cancellation?
+    _ input: some FeatureProvider, _ backings: [String: OutputBacking], _ cancellation: Cancellation?
   ) throws(ModelError) -> DictionaryFeatureProvider {
     let values = try binding.values(input)
     let shapes = try binding.shapes(values)
@@ -49,7 +49,7 @@ package final class Predictor: Sendable {
     let count = batch.count
     let run = BatchRun(count: count) { (index) throws(ModelError) in
       func predict(_ item: some FeatureProvider) throws(ModelError) -> DictionaryFeatureProvider {
-        try self.predict(item, cancellation)
+        try self.predict(item, [:], cancellation)
       }
       return try predict(batch.features(at: index))
     }

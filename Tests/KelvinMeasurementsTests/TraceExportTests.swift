@@ -84,7 +84,7 @@ struct TraceExportTests {
     "a trace of a mixed inference keeps the format's rules, as an independent checker reads them",
     .enabled(if: PageTool.hasPython, "python3 is not installed"))
   func rules() throws {
-    var trace = Trace(events: ReportFixture.timeline.events)
+    var trace = Trace(events: ReportFixture.mixedEvents)
     // Frames of a stream that overlap without being inside one another, and spans that touch after rounding.
     for frame in 0..<40 {
       let start = 0.0333 * Double(frame)

@@ -130,6 +130,9 @@ package enum ReportFixture {
     return ReportTimeline(units: "cpu, vulkan:0, opencl:0", events: events)
   }()
 
+  /// What the mixed placement did, as a trace has it.
+  package static var mixedEvents: [TraceEvent] { timeline.events }
+
   package static func series() throws -> [ReportSeries] {
     var random = SeededGenerator(seed: 8)
     var model = ThermalModel(

@@ -1,4 +1,4 @@
-import KelvinFeatures
+package import KelvinFeatures
 import KelvinGraph
 import KelvinImages
 package import KelvinRuntime
