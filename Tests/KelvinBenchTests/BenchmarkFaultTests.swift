@@ -7,6 +7,7 @@ import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
 import Synchronization
+import KelvinThermal
 import TestSupport
 import Testing
 

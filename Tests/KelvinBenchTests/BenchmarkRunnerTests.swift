@@ -6,6 +6,7 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
+import KelvinThermal
 import TestSupport
 import Testing
 

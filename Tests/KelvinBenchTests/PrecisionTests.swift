@@ -5,6 +5,7 @@ import KelvinPlanning
 import KelvinMeasurements
 import KelvinProfiler
 import KelvinRuntime
+import KelvinThermal
 import TestSupport
 import Testing
 

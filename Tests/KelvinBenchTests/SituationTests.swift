@@ -5,6 +5,7 @@ import KelvinPlanning
 import KelvinProfiler
 import KelvinReference
 import KelvinRuntime
+import KelvinThermal
 import TestSupport
 import Testing
 

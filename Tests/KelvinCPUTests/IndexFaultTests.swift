@@ -1,4 +1,5 @@
 import KelvinCPU
+import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference

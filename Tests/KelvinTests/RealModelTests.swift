@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinEngine
 import KelvinDevices
 import KelvinGraph
 import KelvinImages

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinEngine
 import KelvinBasics
 import KelvinDevices
 import KelvinGraph

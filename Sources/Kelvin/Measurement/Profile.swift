@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import KelvinBench
 import KelvinDevices
-public import KelvinEngine
+import KelvinEngine
 public import KelvinFeatures
 import KelvinMeasurements
 import KelvinPlanning

@@ -1,5 +1,5 @@
 import KelvinDevices
-public import KelvinEngine
+import KelvinEngine
 import KelvinRuntime
 
 /// A device that models may run on.

@@ -7,6 +7,8 @@ import KelvinEngine
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
+import KelvinProfiler
+import KelvinReport
 import KelvinRuntime
 
 struct PlanCommand: ParsableCommand {
