@@ -102,7 +102,7 @@ extension ConformanceCase {
 
   private static func integerOverflow(_ scalar: ScalarType) -> [ConformanceCase] {
     let ends = Tensor(TensorType(scalar, [2]), rounding: [.infinity, -.infinity])
-    let (two, row) = (steps(scalar, [1], from: 3), Tensor(TensorType(scalar, [1, 2]), ends.bytes))
+    let (two, row) = (steps(scalar, [1], from: 5), Tensor(TensorType(scalar, [1, 2]), ends.bytes))
     return [Binary.Function.add, .subtract, .multiply, .power].map {
       node("\($0.rawValue) \(scalar.rawValue) wraps", Binary($0), .exactly(ends), .exactly(two))
     } + [
