@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Compiles Shaders/*.comp to Shaders/spv, one module for each row of Shaders/variants.txt, and writes what embeds them
-# (Sources/CKelvinShaders/spirv_modules.inc) and the hashes of the sources (Shaders/SOURCES.sha256). Needs glslc.
+# and Shaders/opencl/*.cl (Sources/CKelvinShaders/*.inc), and the hashes of the sources (Shaders/SOURCES.sha256). Needs
+# glslc.
 #
 #   dev/build-shaders.sh           write them
 #   dev/build-shaders.sh --check   change nothing: fail and name what is not as it would be written. Another release of
 #                                  glslc writes other bytes, so modules are compared only by the one that wrote them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export LC_ALL=C
 case "${1:-}" in
   "") checks=0 ;;
   --check) checks=1 ;;
@@ -19,7 +21,7 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/spv"
 table=spirv_modules.inc
 committed=Sources/CKelvinShaders/$table
-compiler=$(glslc --version | head -n 3 | paste -sd, -)
+compiler=$(glslc --version | sed -n 1,3p | paste -sd, -)
 rows=""
 printf '// Written by dev/build-shaders.sh from Shaders/variants.txt.\n// Compiler: %s\n' "$compiler" >"$scratch/$table"
 while read -r name source defines; do
@@ -31,6 +33,25 @@ while read -r name source defines; do
   rows="$rows    {\"$name\", spirv_$name, sizeof spirv_$name},\n"
 done <Shaders/variants.txt
 printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$scratch/$table"
+
+opencl=opencl_sources.inc
+committed_opencl=Sources/CKelvinShaders/$opencl
+rows=""
+printf '// Written by dev/build-shaders.sh from Shaders/opencl.\n' >"$scratch/$opencl"
+for file in Shaders/opencl/*.cl; do
+  name=$(basename "$file" .cl)
+  # Every program begins with the prelude: with it come the functions that are generated.
+  if [ "$name" = prelude ]; then
+    printf 'static const char opencl_%s[] = {\n#embed "../../%s" suffix(, )\n' "$name" "$file" >>"$scratch/$opencl"
+    file=Shaders/opencl/Generated/functions.cl
+  else
+    printf 'static const char opencl_%s[] = {\n' "$name" >>"$scratch/$opencl"
+  fi
+  printf '#embed "../../%s" suffix(, 0)\n};\n' "$file" >>"$scratch/$opencl"
+  rows="$rows    {\"$name\", opencl_$name},\n"
+done
+printf 'static const source sources[] = {\n%b};\n' "$rows" >>"$scratch/$opencl"
+
 (cd Shaders && sha256sum ./*.comp ./*.glsl Generated/*.glsl variants.txt | sed 's| \./| |') >"$scratch/SOURCES.sha256"
 
 if [ "$checks" = 0 ]; then
@@ -38,6 +59,7 @@ if [ "$checks" = 0 ]; then
   rm -f Shaders/spv/*.spv
   mv "$scratch"/spv/*.spv Shaders/spv/
   mv "$scratch/$table" "$committed"
+  mv "$scratch/$opencl" "$committed_opencl"
   mv "$scratch/SOURCES.sha256" Shaders/SOURCES.sha256
   exit 0
 fi
@@ -45,6 +67,7 @@ fi
 failed=0
 stale() { echo "$1 is not what dev/build-shaders.sh writes: run it" >&2; failed=1; }
 cmp -s "$scratch/SOURCES.sha256" Shaders/SOURCES.sha256 || stale Shaders/SOURCES.sha256
+cmp -s "$scratch/$opencl" "$committed_opencl" || stale "$committed_opencl"
 cmp -s <(grep -v '^// Compiler: ' "$scratch/$table") <(grep -v '^// Compiler: ' "$committed") || stale "$committed"
 if grep -qxF "// Compiler: $compiler" "$committed"; then
   diff -rq "$scratch/spv" Shaders/spv >/dev/null || stale Shaders/spv

@@ -18,12 +18,48 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
   /// Every case of every operator.
   package static let all: [ConformanceCase] =
-    argReduce + batchNormalization + binary + binaryInteger + cast + chains + compare + concat + convolution
-    + convolutionInteger + convolutionTranspose + cumulativeSum + dequantize + expand + gather + gatherElements
-    + gatherND + integerPool + integers + layerNormalization + linear + localResponseNormalization + logic + matmul
-    + matmulInteger
-    + nonMaximumSuppression + pad + pool + quantize + reduce + reshape + resize + scatterElements + scatterND + select
-    + slice + softmax + topK + transpose + unary
+    [
+      argReduce,
+      batchNormalization,
+      binary,
+      binaryInteger,
+      cast,
+      chains,
+      compare,
+      concat,
+      convolution,
+      convolutionInteger,
+      convolutionTranspose,
+      cumulativeSum,
+      dequantize,
+      expand,
+      gather,
+      gatherElements,
+      gatherND,
+      integerPool,
+      integers,
+      layerNormalization,
+      linear,
+      localResponseNormalization,
+      logic,
+      matmul,
+      matmulInteger,
+      nonMaximumSuppression,
+      pad,
+      pool,
+      quantize,
+      reduce,
+      reshape,
+      resize,
+      scatterElements,
+      scatterND,
+      select,
+      slice,
+      softmax,
+      topK,
+      transpose,
+      unary,
+    ].flatMap { $0 }
 }
 
 /// An operand of a case's node.

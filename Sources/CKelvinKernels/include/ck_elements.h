@@ -57,17 +57,6 @@ typedef struct {
 } ck_int_arg_reduce_args;
 void ck_int_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Sums along the middle of [outer, length, inner], of float32 (summed in float64) or integers. Items are
- * (outer, inner). */
-typedef struct {
-  const void *x;
-  void *y;
-  ck_scalar type;
-  size_t outer, length, inner;
-  bool exclusive, reversed;
-} ck_cumulative_sum_args;
-void ck_cumulative_sum_run(const void *args, size_t begin, size_t end, void *scratch);
-
 /* z = x op y in bytes of 0 or 1; strides and items as ck_int_binary_args. */
 typedef struct {
   const void *x;

@@ -23,24 +23,6 @@ extension ConformanceCase {
       node("none", TopK(axis: 1, count: 0, takesLargest: true), .input([3, 5])),
     ]
 
-  package static let cumulativeSum: [ConformanceCase] =
-    [(false, false), (true, false), (false, true), (true, true)].flatMap { isExclusive, isReversed in
-      let suffix = (isExclusive ? " exclusive" : "") + (isReversed ? " reversed" : "")
-      return [
-        node(
-          "rows" + suffix, CumulativeSum(axis: 1, isExclusive: isExclusive, isReversed: isReversed), .input([3, 37])),
-        node(
-          "middle" + suffix, CumulativeSum(axis: 1, isExclusive: isExclusive, isReversed: isReversed),
-          .input([2, 5, 7]), scalar: .float16),
-        node(
-          "int32" + suffix, CumulativeSum(axis: 0, isExclusive: isExclusive, isReversed: isReversed),
-          .exactly(steps(.int32, [5, 3]))),
-        node(
-          "int64" + suffix, CumulativeSum(axis: 1, isExclusive: isExclusive, isReversed: isReversed),
-          .exactly(steps(.int64, [2, 11]))),
-      ]
-    } + [node("empty", CumulativeSum(axis: 0), .input([0, 3]))]
-
   package static let gatherElements: [ConformanceCase] = [
     node("columns", GatherElements(axis: 1), .input([3, 7]), .exactly(indices([3, 5], 7))),
     node("rows", GatherElements(axis: 0), .input([5, 4, 3]), .exactly(indices([2, 3, 3], 5)), scalar: .float16),

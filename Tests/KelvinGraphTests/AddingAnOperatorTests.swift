@@ -1,0 +1,14 @@
+import Glibc
+import Testing
+
+/// The package's folder, from the place of this file.
+private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+private let hasCompilers = system("command -v swiftc clang > /dev/null") == 0
+
+@Suite struct AddingAnOperatorTests {
+  @Test(.enabled(if: hasCompilers, "swiftc and clang are not on the path"))
+  func thePageAndTheScriptMakeAnOperatorThatCompiles() {
+    #expect(system("'\(root)/dev/check-new-operator.sh'") == 0, "its complaints stand above")
+  }
+}

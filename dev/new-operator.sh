@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Makes every file of a new operator, and its lines in every list, from those of CumulativeSum, which has them all: until
+# you change them the new operator is another running sum, which builds and passes its tests. AddingAnOperator in the
+# documentation says what to change.
+#
+#   dev/new-operator.sh CumulativeProduct
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LC_ALL=C
+
+name=${1:-}
+[[ $# -eq 1 && $name =~ ^[A-Z][A-Za-z0-9]+$ ]] || { echo "usage: dev/new-operator.sh NameOfTheOperator" >&2; exit 64; }
+variable="$(tr '[:upper:]' '[:lower:]' <<<"${name:0:1}")${name:1}"
+snake=$(sed -E 's/([a-z0-9])([A-Z])/\1_\2/g; s/([A-Z])([A-Z][a-z])/\1_\2/g' <<<"$name" | tr '[:upper:]' '[:lower:]')
+upper=$(tr '[:lower:]' '[:upper:]' <<<"$snake")
+
+rename() {
+  sed -e "s/CumulativeSum/$name/g" -e "s/cumulativeSum/$variable/g" -e "s/cumulative_sum/$snake/g" \
+    -e "s/CUMULATIVE_SUM/$upper/g"
+}
+
+models=$(find Sources Shaders -type f \( -name CumulativeSum.swift -o -name cumulative_sum.c -o -name cumulative_sum.comp \
+  -o -name cumulative_sum.cl -o -name ck_cumulative_sum.h \) | sort)
+for model in $models; do
+  file=$(rename <<<"$model")
+  [ ! -e "$file" ] || { echo "$file is there already" >&2; exit 73; }
+done
+echo "Files, to be written by you:"
+for model in $models; do
+  file=$(rename <<<"$model")
+  rename <"$model" >"$file"
+  echo "  $file"
+done
+
+# Puts a line where it belongs among its neighbours, which are sorted.
+insert() {  # file, line, what the neighbours look like
+  awk -v line="$2" -v neighbours="$3" '
+    { is = $0 ~ neighbours }
+    !done && ((is && $0 > line) || (was && !is)) { print line; done = 1 }
+    { print; was = is }
+    END { if (!done && was) { print line; done = 1 } exit !done }' "$1" >"$1.new" || { rm "$1.new"; echo "$1: no place for '$2'" >&2; exit 70; }
+  mv "$1.new" "$1"
+  echo "  $1"
+}
+find_list() {  # what the model's line looks like
+  grep -rlE --include='*.swift' --include='*.h' "$1" Sources | sort
+}
+
+echo "Lists, done:"
+for file in $(find_list '^  CumulativeSum\.self,$'); do insert "$file" "  $name.self," '^  [A-Za-z0-9]+\.self,$'; done
+for file in $(find_list '^  table\.addCumulativeSum\(\)$'); do
+  insert "$file" "  table.add$name()" '^  table\.add[A-Za-z0-9]+\(\)$'
+done
+for file in $(find_list '^      cumulativeSum,$'); do insert "$file" "      $variable," '^      [A-Za-z0-9]+,$'; done
+for file in $(find_list '^#include "ck_cumulative_sum\.h"$'); do
+  insert "$file" "#include \"ck_$snake.h\"" '^#include "ck_[a-z_]+\.h"$'
+done
+insert Shaders/variants.txt "$(printf '%-30s %s.comp' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_]+\.comp *$'
+insert docs/operators.md "| \`$snake\` | yes | yes | yes | yes |" '^\| `[a-z0-9_]+` \|'
