@@ -95,7 +95,7 @@ import Testing
     #expect(
       plan.nodes.map(\.reason) == [
         "cheapest here",
-        "kept: moving costs more than it saves (gpu would save 1 s here and add 3 s to every frame)",
+        "kept: moving costs more than it saves (gpu would save 1.00 s here and add 3.00 s to every frame)",
       ])
     #expect(plan.nodes[1].regret == 3)
     #expect(plan.hasExactRegrets)
