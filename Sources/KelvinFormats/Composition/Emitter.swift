@@ -7,12 +7,12 @@ import KelvinGraph
 ///
 /// It is an object, as are the scopes that hold it: what an argument of a call writes is there for the call.
 final class Emitter {
-  private var builder: GraphBuilder
-  private var name = ""
-  private var outputNames: [String] = []
-  private var origin = Origin(name: "", kind: "", index: 0)
+  var builder: GraphBuilder
+  private(set) var name = ""
+  private(set) var outputNames: [String] = []
+  private(set) var origin = Origin(name: "", kind: "", index: 0)
   /// For weights that are computed from other weights, how many such steps lie before each.
-  private var depths: [ValueID: Int] = [:]
+  var depths: [ValueID: Int] = [:]
   /// Computing a weight recurses along its steps, so a longer chain becomes nodes.
   private static let depthLimit = 32
 

@@ -11,25 +11,27 @@ struct ONNXGraphSource: GraphSource {
   func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
     try checkOperators()
     let types = try resolveInputTypes(inputs, given: shapes, file: file)
-    var emitter = Emitter(evaluator: evaluator)
-    var values: [String: ValueID] = [:]
+    let emitter = Emitter(evaluator: evaluator)
+    let scope = ONNXScope(emitter, model.graph, file: file, files: files)
     do {
       for feature in inputs {
-        if let type = types[feature.name] { values[feature.name] = try emitter.input(feature.name, type) }
+        if let type = types[feature.name] {
+          try scope.define(feature.name, try emitter.input(feature.name, type), by: "input")
+        }
       }
     } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
     }
     for node in model.graph.nodes {
       do {
-        try add(node, depth: 0, &emitter, &values)
+        try add(node, scope)
       } catch let error as GraphError {
         throw FormatError(
           .malformed, file: file, place: error.place, offset: node.offset, "\(error.reason) [operation \(node.index)]")
       }
     }
     for (index, output) in model.graph.outputs.enumerated() {
-      let id = try value(output.name, &emitter, &values, reader: "output '\(output.name)'", offset: output.offset)
+      let id = try scope.value(output.name, reader: "output '\(output.name)'", offset: output.offset)
       if let classifier, classifier.graphOutput == index, emitter.shape(id).count % classifier.labels.count != 0 {
         throw FormatError(
           .malformed, file: file, place: "output '\(output.name)'",
@@ -42,60 +44,40 @@ struct ONNXGraphSource: GraphSource {
     }
   }
 
-  /// Writes a node, `depth` branches deep.
-  func add(
-    _ node: ONNXNode, depth: Int, _ emitter: inout Emitter, _ values: inout [String: ValueID]
-  ) throws {
-    if node.qualifiedKind == "If" { return try addBranch(of: node, depth: depth, &emitter, &values) }
-    guard let mapper = ONNXMapper.byName[node.qualifiedKind] else { return }
+  /// Writes a node.
+  func add(_ node: ONNXNode, _ scope: ONNXScope) throws {
+    let control = ONNXControl.byName[node.qualifiedKind]
+    guard control != nil || ONNXMapper.byName[node.qualifiedKind] != nil else { return }
+    let place = "\(node.kind) '\(node.name)'"
     var operands: [ValueID?] = []
     for name in node.inputs {
-      operands.append(
-        name.isEmpty
-          ? nil
-          : try value(name, &emitter, &values, reader: "\(node.kind) '\(node.name)'", offset: node.offset))
+      operands.append(name.isEmpty ? nil : try scope.value(name, reader: place, offset: node.offset))
     }
-    emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
+    scope.emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
     let operation = ONNXOperation(
-      node: node, opset: model.opset, inputs: operands, emitter: emitter, file: file, files: files)
-    try define(node, try mapper.map(operation), &values)
-  }
-
-  /// Names a node's results.
-  func define(_ node: ONNXNode, _ results: [ValueID], _ values: inout [String: ValueID]) throws {
+      node: node, opset: model.opset, inputs: operands, emitter: scope.emitter, file: file, files: files)
+    let results =
+      try control?.map(operation, self, scope) ?? ONNXMapper.byName[node.qualifiedKind]?.map(operation) ?? []
     for (name, result) in zip(node.outputs, results) where !name.isEmpty {
-      guard model.graph.initializers[name] == nil, values.updateValue(result, forKey: name) == nil else {
-        throw GraphError("\(node.kind) '\(node.name)'", "computes '\(name)', which is there already")
-      }
+      try scope.define(name, result, by: place)
     }
   }
 
-  /// The value of a name, which becomes a constant the first time an initialiser is read.
-  func value(
-    _ name: String, _ emitter: inout Emitter, _ values: inout [String: ValueID], reader: String, offset: Int
-  ) throws(FormatError) -> ValueID {
-    if let id = values[name] { return id }
-    guard let initializer = model.graph.initializers[name] else {
-      let isSparse = model.graph.sparse.contains(name)
-      throw FormatError(
-        isSparse ? .unsupported : .malformed, file: file, place: reader, offset: offset,
-        isSparse ? "reads the sparse initialiser '\(name)'" : "reads '\(name)', which nothing before it computes")
-    }
-    let id = emitter.constant(named: name, Weight(try initializer.read(files)))
-    values[name] = id
-    return id
-  }
-
-  /// Lists everything that has no mapper, in sub-graphs too.
+  /// Lists everything that has no mapper. Branches are not looked into: the one that is not taken may lack what it likes.
   private func checkOperators() throws(FormatError) {
+    let missing = try missing(in: model.graph)
+    guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
+  }
+
+  func missing(in graph: ONNXGraph) throws(FormatError) -> MissingOperations {
     var missing = MissingOperations()
-    var pending = model.graph.nodes[...]
+    var pending = graph.nodes[...]
     while let node = pending.popFirst() {
-      if node.qualifiedKind != "If", ONNXMapper.byName[node.qualifiedKind] == nil {
-        missing.add(node.qualifiedKind, at: node.name)
-      }
+      let kind = node.qualifiedKind
+      if ONNXControl.byName[kind] == nil, ONNXMapper.byName[kind] == nil { missing.add(kind, at: node.name) }
+      if kind == ONNXControl.branch.name { continue }
       for graph in node.attributes.values.flatMap(\.graphs) { pending += try ONNXGraph(graph).nodes }
     }
-    guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
+    return missing
   }
 }

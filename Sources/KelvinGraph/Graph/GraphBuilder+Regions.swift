@@ -36,6 +36,15 @@ extension GraphBuilder {
   /// How many regions the one that is being written lies in.
   package var depth: Int { outer.count }
 
+  /// The weight behind a value of a graph further out, or of this one.
+  package func weight(_ id: ValueID, of depth: Int) -> Weight? {
+    (depth < self.depth ? outer[depth].graph : graph)[id].weight
+  }
+
+  package func type(of id: ValueID, at depth: Int) -> TensorType {
+    (depth < self.depth ? outer[depth].graph : graph)[id].type
+  }
+
   /// Starts a region inside the graph that is being written: what is added from now on belongs to it.
   package mutating func beginRegion() {
     outer.append(Scope(graph: graph, captured: captured))

@@ -1,0 +1,58 @@
+import KelvinGraph
+
+extension Emitter {
+  /// How many regions the one that is being written lies in.
+  var depth: Int { builder.depth }
+
+  /// A value of a graph further out, as the region that is being written reads it.
+  func value(_ id: ValueID, of depth: Int) -> ValueID { builder.value(id, of: depth) }
+
+  func weight(_ id: ValueID, of depth: Int) -> Weight? { builder.weight(id, of: depth) }
+
+  /// Writes a region of the operation that is being written.
+  ///
+  /// - Parameter write: adds its inputs and nodes and returns its outputs.
+  func region(_ role: Region.Role, _ write: () throws -> [ValueID]) throws -> WrittenRegion {
+    let (origin, outputNames, depths) = (origin, outputNames, depths)
+    builder.beginRegion()
+    self.depths = [:]
+    defer {
+      self.depths = depths
+      begin(origin, outputNames: outputNames)
+    }
+    do { return builder.endRegion(role, outputs: try write()) } catch {
+      builder.leaveRegion()
+      throw error
+    }
+  }
+
+  /// Adds control flow, which yields the operation's outputs and whatever results the operator has behind them.
+  func addControl(
+    _ op: some ControlOperator, _ inputs: [ValueID], _ regions: [WrittenRegion], results: Int
+  ) throws -> [ValueID] {
+    let names = (0..<results).map { index in
+      index < outputNames.count && !outputNames[index].isEmpty ? outputNames[index] : "\(name)/result\(index)"
+    }
+    do {
+      return try builder.add(op, inputs, regions: regions, name: name, outputNames: names, origin: origin)
+    } catch { throw invalid(error.reason) }
+  }
+
+  /// A branch whose regions have been written; at least one of them can run.
+  func branch(_ condition: ValueID, _ regions: [WrittenRegion]) throws -> [ValueID] {
+    guard let runnable = regions.first(where: { $0.refusal == nil }) else { throw invalid("none of its regions can run") }
+    let results = runnable.graph.types(runnable.graph.outputs)
+    for region in regions where region.refusal == nil {
+      let types = region.graph.types(region.graph.outputs)
+      guard types == results else { throw invalid("its regions give \(results) and \(types), expected the same types") }
+    }
+    guard type(condition).count == 1 else { throw invalid("its condition is \(type(condition)), expected one element") }
+    return try addControl(Branch(results: results), [condition], regions, results: results.count)
+  }
+
+  /// One truth value, whatever type and shape it was given in.
+  func flag(_ x: ValueID, step: String) throws -> ValueID {
+    guard type(x).count == 1 else { throw invalid("a condition is \(type(x)), expected one element") }
+    return try reshape(try cast(x, to: .bool, step: step), [], step: step)
+  }
+}

@@ -1,0 +1,30 @@
+import KelvinGraph
+
+/// How an ONNX operator with sub-graphs is written as control flow.
+struct ONNXControl: Sendable {
+  let name: String
+  let map: @Sendable (ONNXOperation, ONNXGraphSource, ONNXScope) throws -> [ValueID]
+
+  static let byName = Dictionary(uniqueKeysWithValues: [branch, loop, scan].map { ($0.name, $0) })
+}
+
+extension ONNXOperation {
+  /// A sub-graph of the node.
+  func graph(_ attribute: String) throws -> ONNXGraph {
+    guard let message = node.attributes[attribute]?.graphs.first else { throw emitter.invalid("has no \(attribute)") }
+    return try ONNXGraph(message)
+  }
+}
+
+extension ONNXGraphSource {
+  /// Writes the nodes of a sub-graph, whose inputs are defined, and returns its outputs.
+  func outputs(of graph: ONNXGraph, _ operation: ONNXOperation, _ scope: ONNXScope) throws -> [ValueID] {
+    for node in graph.nodes { try add(node, scope) }
+    let place = "\(operation.node.kind) '\(operation.node.name)'"
+    var results: [ValueID] = []
+    for output in graph.outputs {
+      results.append(try scope.value(output.name, reader: place, offset: output.offset))
+    }
+    return results
+  }
+}

@@ -1,0 +1,57 @@
+import KelvinGraph
+
+/// The values of a graph and of the sub-graphs inside it, by name, while they are written. A sub-graph reads the values
+/// around it; its own are its own.
+final class ONNXScope {
+  private struct Level {
+    /// How many regions the graph lies in that has the values.
+    var depth: Int
+    var initializers: [String: ONNXTensor]
+    var sparse: [String]
+    var values: [String: ValueID] = [:]
+  }
+
+  let emitter: Emitter
+  private let file: String
+  private let files: WeightFiles
+  private var levels: [Level]
+  private static let levelLimit = 16
+
+  init(_ emitter: Emitter, _ graph: ONNXGraph, file: String, files: WeightFiles) {
+    self.emitter = emitter
+    self.file = file
+    self.files = files
+    levels = [Level(depth: 0, initializers: graph.initializers, sparse: graph.sparse)]
+  }
+
+  /// Does something with the names of a sub-graph.
+  func inside<Result>(_ graph: ONNXGraph, _ body: () throws -> Result) throws -> Result {
+    guard levels.count <= Self.levelLimit else { throw emitter.invalid("sub-graphs are nested too deeply") }
+    levels.append(Level(depth: emitter.depth, initializers: graph.initializers, sparse: graph.sparse))
+    defer { levels.removeLast() }
+    return try body()
+  }
+
+  func define(_ name: String, _ id: ValueID, by place: String) throws {
+    let last = levels.count - 1
+    guard levels[last].initializers[name] == nil, levels[last].values.updateValue(id, forKey: name) == nil else {
+      throw GraphError(place, "computes '\(name)', which is there already")
+    }
+  }
+
+  /// The value of a name, which becomes a constant the first time an initialiser is read.
+  func value(_ name: String, reader: String, offset: Int) throws(FormatError) -> ValueID {
+    for (index, level) in levels.enumerated().reversed() {
+      if let id = level.values[name] { return emitter.value(id, of: level.depth) }
+      if let initializer = level.initializers[name] {
+        let id = emitter.constant(named: name, Weight(try initializer.read(files)))
+        if level.depth == emitter.depth { levels[index].values[name] = id }
+        return id
+      }
+    }
+    let isSparse = levels.contains { $0.sparse.contains(name) }
+    throw FormatError(
+      isSparse ? .unsupported : .malformed, file: file, place: reader, offset: offset,
+      isSparse ? "reads the sparse initialiser '\(name)'" : "reads '\(name)', which nothing before it computes")
+  }
+}

@@ -1,0 +1,157 @@
+"""Writes the vectors of ONNX's control flow: models with If, Loop and Scan, each with several inputs that take different ways.
+
+Expected outputs come from onnx.reference.ReferenceEvaluator. One model has one `.onnx` file and a `.kv` file for each set of inputs, in
+the format that ../README.md describes.
+
+    .venv/bin/python Tests/Vectors/Control/generate.py
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+import kv  # noqa: E402
+
+F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+node = helper.make_node
+
+
+def value(name, kind, shape):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def constant(name, array):
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def graph(name, nodes, inputs, outputs, initializers=()):
+    return helper.make_graph(nodes, name, inputs, outputs, list(initializers))
+
+
+def branches():
+    """Both branches read what is around them; one computes, the other passes a value through."""
+    then = graph("then", [node("Mul", ["x", "factor"], ["t"]), node("Add", ["t", "shift"], ["t2"])], [],
+                 [value("t2", F, [2, 3])], [constant("factor", np.float32(3))])
+    other = graph("other", [node("Identity", ["x"], ["o"])], [], [value("o", F, [2, 3])])
+    return graph("branches", [
+        node("ReduceSum", ["x"], ["sum"], keepdims=0), node("Greater", ["sum", "zero"], ["positive"]),
+        node("If", ["positive"], ["y"], name="choose", then_branch=then, else_branch=other),
+        node("Relu", ["y"], ["z"]),
+    ], [value("x", F, [2, 3]), value("shift", F, [3])], [value("z", F, [2, 3]), value("y", F, [2, 3])],
+        [constant("zero", np.float32(0))])
+
+
+def nested():
+    """A branch in a branch, each reading values from two levels up."""
+    inner_then = graph("inner_then", [node("Add", ["x", "w"], ["a"])], [], [value("a", F, [4])])
+    inner_else = graph("inner_else", [node("Sub", ["x", "w"], ["b"])], [], [value("b", F, [4])])
+    then = graph("then", [
+        node("Mul", ["x", "x"], ["w"]),
+        node("If", ["second"], ["c"], name="inner", then_branch=inner_then, else_branch=inner_else)],
+        [], [value("c", F, [4])])
+    other = graph("other", [node("Neg", ["x"], ["d"])], [], [value("d", F, [4])])
+    return graph("nested", [node("If", ["first"], ["y"], name="outer", then_branch=then, else_branch=other)],
+                 [value("x", F, [4]), value("first", B, []), value("second", B, [])], [value("y", F, [4])])
+
+
+def accumulated():
+    """A fixed number of trips, two carried values that cross, an accumulated output."""
+    body = graph("body", [
+        node("Add", ["a", "b"], ["sum"]), node("Identity", ["b"], ["next_a"]), node("Mul", ["sum", "x"], ["row"]),
+        node("Identity", ["goes_on"], ["still"])],
+        [value("i", I, []), value("goes_on", B, []), value("a", F, [2]), value("b", F, [2])],
+        [value("still", B, []), value("next_a", F, [2]), value("sum", F, [2]), value("row", F, [2])])
+    return graph("accumulated", [
+        node("Loop", ["trips", "", "a0", "b0"], ["a", "b", "rows"], name="fibonacci", body=body)],
+        [value("x", F, [2]), value("a0", F, [2]), value("b0", F, [2])],
+        [value("a", F, [2]), value("b", F, [2]), value("rows", F, [6, 2])], [constant("trips", np.int64(6))])
+
+
+def data_dependent():
+    """As many trips as the data asks for: a limit given at run time and a condition computed in the body."""
+    body = graph("body", [
+        node("Mul", ["v", "half"], ["next"]), node("ReduceMax", ["next"], ["most"], keepdims=0),
+        node("Greater", ["most", "one"], ["more"]), node("Cast", ["i"], ["number"], to=F),
+        node("Add", ["count", "unit"], ["next_count"])],
+        [value("i", I, []), value("goes_on", B, []), value("v", F, [3]), value("count", F, [])],
+        [value("more", B, []), value("next", F, [3]), value("next_count", F, [])],
+        [constant("half", np.float32(0.5)), constant("one", np.float32(1)), constant("unit", np.float32(1))])
+    return graph("data_dependent", [
+        node("Loop", ["limit", "start", "x", "zero"], ["y", "count"], name="halve", body=body)],
+        [value("x", F, [3]), value("limit", I, []), value("start", B, [])], [value("y", F, [3]), value("count", F, [])],
+        [constant("zero", np.float32(0))])
+
+
+def branch_in_loop():
+    """A branch in each trip, by the trip's number."""
+    then = graph("then", [node("Add", ["v", "x"], ["p"])], [], [value("p", F, [3])])
+    other = graph("other", [node("Mul", ["v", "two"], ["q"])], [], [value("q", F, [3])])
+    body = graph("body", [
+        node("Mod", ["i", "modulus"], ["odd"]), node("Cast", ["odd"], ["is_odd"], to=B),
+        node("If", ["is_odd"], ["next"], name="alternate", then_branch=then, else_branch=other),
+        node("Identity", ["goes_on"], ["still"])],
+        [value("i", I, []), value("goes_on", B, []), value("v", F, [3])],
+        [value("still", B, []), value("next", F, [3])],
+        [constant("modulus", np.int64(2)), constant("two", np.float32(2))])
+    return graph("branch_in_loop", [node("Loop", ["trips", "", "x"], ["y"], name="steps", body=body)],
+                 [value("x", F, [3]), value("trips", I, [])], [value("y", F, [3])])
+
+
+def scan():
+    """A state and two scanned inputs, one of them backwards and along its second axis; the output moves to its second axis."""
+    body = graph("body", [
+        node("Add", ["s", "a"], ["t"]), node("Mul", ["t", "b"], ["row"])],
+        [value("s", F, [2]), value("a", F, [2]), value("b", F, [2])], [value("t", F, [2]), value("row", F, [2])])
+    return graph("scan", [
+        node("Scan", ["s0", "xs", "ys"], ["s", "rows"], name="running", body=body, num_scan_inputs=2,
+             scan_input_axes=[0, 1], scan_input_directions=[0, 1], scan_output_axes=[1])],
+        [value("s0", F, [2]), value("xs", F, [5, 2]), value("ys", F, [2, 5])],
+        [value("s", F, [2]), value("rows", F, [2, 5])])
+
+
+def inputs_of(name, model, random):
+    """Sets of inputs that take different ways through the model."""
+    def floats(*shape, shift=0.0):
+        return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
+    if name == "branches":
+        return [{"x": floats(2, 3, shift=s), "shift": floats(3)} for s in (2, -2)]
+    if name == "nested":
+        return [{"x": floats(4), "first": np.array(a), "second": np.array(b)}
+                for a, b in ((True, True), (True, False), (False, True))]
+    if name == "accumulated":
+        return [{"x": floats(2), "a0": floats(2), "b0": floats(2)}]
+    if name == "data_dependent":
+        return [{"x": floats(3, shift=s), "limit": np.int64(n), "start": np.array(b)}
+                for s, n, b in ((20, 100, True), (20, 3, True), (20, 0, True), (20, 9, False), (0.5, 9, True))]
+    if name == "branch_in_loop":
+        return [{"x": floats(3), "trips": np.int64(n)} for n in (0, 1, 5)]
+    return [{"s0": floats(2), "xs": floats(5, 2), "ys": floats(2, 5)}]
+
+
+def main():
+    for old in [*HERE.glob("*.onnx"), *HERE.glob("*.kv")]:
+        old.unlink()
+    for make in (branches, nested, accumulated, data_dependent, branch_in_loop, scan):
+        name = make.__name__
+        model = helper.make_model(make(), opset_imports=[helper.make_opsetid("", 17)], ir_version=9,
+                                  producer_name="Kelvin vectors")
+        onnx.checker.check_model(model, full_check=True)
+        (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
+        random = np.random.default_rng(len(name))
+        for number, given in enumerate(inputs_of(name, model, random)):
+            results = ReferenceEvaluator(model).run(None, given)
+            outputs = [(info.name, np.asarray(result).astype(helper.tensor_dtype_to_np_dtype(
+                info.type.tensor_type.elem_type))) for info, result in zip(model.graph.output, results)]
+            header = {"case": f"{name}_{number}", "tolerance": {"absolute": 2e-6, "relative": 1e-5}}
+            inputs = [(key, np.asarray(array)) for key, array in given.items()]
+            (HERE / f"{name}_{number}.kv").write_bytes(kv.encode(header, inputs, outputs))
+
+
+if __name__ == "__main__":
+    main()
