@@ -66,7 +66,7 @@ private struct GraphParser {
   private func scanner(indent: Int) -> TextScanner? {
     guard next < lines.count else { return nil }
     var scanner = TextScanner(lines[next], line: next + 1)
-    return scanner.takeSpaces() == indent ? scanner : nil
+    return scanner.takeSpaces() == indent && !scanner.isAtEnd ? scanner : nil
   }
 
   func expectEnd() throws(GraphError) {
