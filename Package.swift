@@ -78,7 +78,7 @@ let package = Package(
     .executableTarget(
       name: "kelvin",
       dependencies: [
-        "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses",
+        "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses",
         "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
         "KelvinThermal",
         "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinEngine",

@@ -1,5 +1,5 @@
 package import KelvinFeatures
-import KelvinGraph
+package import KelvinGraph
 package import KelvinRuntime
 
 /// A loaded model that predicts: feature values in, feature values out, from any number of threads at once.
@@ -27,6 +27,7 @@ package final class Predictor: Sendable {
   package func predict(
     _ input: some FeatureProvider, _ backings: [String: OutputBacking], _ cancellation: Cancellation?
   ) throws(ModelError) -> DictionaryFeatureProvider {
+    try checkStateless()
     let values = try binding.values(input)
     let shapes = try binding.shapes(values)
     return try ModelError.wrapping {
@@ -38,6 +39,44 @@ package final class Predictor: Sendable {
         return try binding.read(session, backings: backings)
       }
     }
+  }
+
+  /// The states of the model, by name.
+  package var states: [String: TensorType] {
+    let graph = standard.model.graph
+    return Dictionary(uniqueKeysWithValues: graph.states.map { ($0.name, graph[$0.read].type) })
+  }
+
+  /// Memory for the model's states, zeros.
+  package func makeState() -> StateMemory { StateMemory(model: loaded.context.key.description) }
+
+  /// One prediction that reads and leaves states. Blocks the calling thread.
+  ///
+  /// - Throws: as `predict`; `parameters` for the state of another model, or one that another prediction is using.
+  package func predict(
+    _ input: some FeatureProvider, using state: StateMemory, _ cancellation: Cancellation?
+  ) throws(ModelError) -> DictionaryFeatureProvider {
+    guard state.model == loaded.context.key.description else {
+      throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
+    }
+    let values = try binding.values(input)
+    let shapes = try binding.shapes(values)
+    return try ModelError.wrapping {
+      let model = try pool(for: shapes, cancellation).model
+      return try state.borrowing {
+        let session = try state.session(of: model)
+        try binding.write(values, to: session)
+        try session.run(cancellation)
+        return try binding.read(session)
+      }
+    }
+  }
+
+  /// - Throws: `parameters` where the model has states and none is given.
+  private func checkStateless() throws(ModelError) {
+    guard let name = states.keys.min() else { return }
+    throw ModelError(
+      .parameters, "the model has the state '\(name)': make one with makeState() and predict with prediction(from:using:)")
   }
 
   /// Predictions for every item of a batch, several at a time, in the batch's order. Blocks the calling thread.

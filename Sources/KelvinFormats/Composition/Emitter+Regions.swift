@@ -9,6 +9,11 @@ extension Emitter {
 
   func weight(_ id: ValueID, of depth: Int) -> Weight? { builder.weight(id, of: depth) }
 
+  /// Adds a tensor that outlives a prediction; `write` says what it is left with.
+  func state(_ name: String, _ type: TensorType) throws -> ValueID { try builder.state(name, type) }
+
+  func write(_ id: ValueID, to state: String) { builder.write(id, to: state) }
+
   /// Writes a region of the operation that is being written.
   ///
   /// - Parameter write: adds its inputs and nodes and returns its outputs.

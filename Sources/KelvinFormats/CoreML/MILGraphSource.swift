@@ -17,6 +17,10 @@ struct MILGraphSource: GraphSource {
     do {
       for input in function.inputs {
         guard let type = input.type.tensorType ?? types[input.name] else { continue }
+        if input.type.isState {
+          try scope.defineState(input.name, type)
+          continue
+        }
         try scope.define(input.name, try scope.emitter.input(input.name, type), by: "function")
       }
     } catch let error as GraphError {
@@ -40,7 +44,12 @@ struct MILGraphSource: GraphSource {
 
   /// Writes the function's operations; its inputs are defined.
   func emit(_ scope: MILScope) throws {
-    for operation in function.block.operations {
+    try emit(function.block, scope)
+  }
+
+  /// Writes the operations of a block.
+  func emit(_ block: MILBlock, _ scope: MILScope) throws {
+    for operation in block.operations {
       do { try add(operation, scope) } catch let error as GraphError {
         throw FormatError(
           .malformed, file: file, place: error.place, offset: operation.offset,
@@ -61,8 +70,10 @@ struct MILGraphSource: GraphSource {
     scope.emitter.begin(
       Origin(name: operation.name, kind: kind, index: operation.index), outputNames: operation.outputs.map(\.name))
     if let encoder = MILConstexpr.byName[operation.kind] { return try add(encoder, operation, scope) }
-    guard let mapper = MILMapper.byName[operation.kind] else { return }
-    let results = try mapper.map(operation, scope)
+    let control = MILControl.byName[operation.kind]
+    guard control != nil || MILMapper.byName[operation.kind] != nil else { return }
+    let results =
+      try control?.map(operation, self, scope) ?? MILMapper.byName[operation.kind]?.map(operation, scope) ?? []
     for (output, result) in zip(operation.outputs, results) {
       let type = scope.emitter.type(result)
       if let declared = output.type.tensorType, declared != type {
@@ -93,105 +104,20 @@ struct MILGraphSource: GraphSource {
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
   }
 
-  func findMissing(_ missing: inout MissingOperations) {
-    var pending = function.block.operations[...]
+  func findMissing(_ missing: inout MissingOperations) { findMissing(in: function.block, &missing) }
+
+  /// What a block and those inside it need and Kelvin lacks. The blocks of a branch are not looked into: the one that is not taken
+  /// may lack what it likes.
+  func findMissing(in block: MILBlock, _ missing: inout MissingOperations) {
+    var pending = block.operations[...]
     while let operation = pending.popFirst() {
       if operation.kind != "const", operation.kind != "classify", MILMapper.byName[operation.kind] == nil,
-        MILConstexpr.byName[operation.kind] == nil
+        MILConstexpr.byName[operation.kind] == nil, MILControl.byName[operation.kind] == nil
       {
         missing.add("\(function.prefix).\(operation.kind)", at: operation.name)
       }
+      if operation.kind == MILControl.branch.name { continue }
       for block in operation.blocks { pending += block.operations }
     }
-  }
-}
-
-/// The values of a function while its graph is built. A constant becomes a graph value when a node first reads it.
-final class MILScope {
-  let emitter: Emitter
-  /// The version of iOS whose operator set the function is written in; operations have changed between them.
-  let version: Int
-  private let files: WeightFiles
-  private var values: [String: ValueID] = [:]
-  private var constants: [String: MILValue] = [:]
-  private var weights: [String: Weight] = [:]
-
-  init(_ emitter: Emitter, _ function: MILFunction, _ files: WeightFiles) {
-    self.emitter = emitter
-    version = function.version ?? 0
-    self.files = files
-  }
-
-  func define(_ name: String, _ id: ValueID, by place: String) throws {
-    guard constants[name] == nil, weights[name] == nil, values.updateValue(id, forKey: name) == nil else {
-      throw GraphError(place, "computes '\(name)', which is there already")
-    }
-  }
-
-  func define(_ name: String, constant: MILValue) throws {
-    guard values[name] == nil, weights[name] == nil, constants.updateValue(constant, forKey: name) == nil else {
-      throw GraphError("const '\(name)'", "the name is used twice")
-    }
-  }
-
-  func define(_ name: String, weight: Weight) throws {
-    guard values[name] == nil, constants[name] == nil, weights.updateValue(weight, forKey: name) == nil else {
-      throw GraphError("const '\(name)'", "the name is used twice")
-    }
-  }
-
-  func value(_ name: String, reader: String) throws -> ValueID {
-    if let id = values[name] { return id }
-    guard let weight = try constants[name]?.weight(files, name: name) ?? weights[name] else {
-      throw GraphError(reader, "reads '\(name)', which nothing before it computes")
-    }
-    let id = emitter.constant(named: name, weight)
-    values[name] = id
-    return id
-  }
-
-  func value(_ binding: MILOperation.Binding, _ operation: MILOperation, _ input: String) throws -> ValueID {
-    switch binding {
-    case .name(let name): return try value(name, reader: "\(operation.kind) '\(operation.name)'")
-    case .value(let value):
-      let name = "\(operation.name)/\(input)"
-      return emitter.constant(named: name, try value.weight(files, name: name))
-    }
-  }
-
-  /// The constant behind a binding, where the program holds one.
-  private func constant(_ binding: MILOperation.Binding) -> MILValue? {
-    switch binding {
-    case .name(let name): constants[name]
-    case .value(let value): value
-    }
-  }
-
-  /// The weight behind a binding; nil where it depends on the model's inputs.
-  func weight(_ binding: MILOperation.Binding, _ input: String) throws -> Weight? {
-    if let constant = constant(binding) { return try constant.weight(files, name: input) }
-    guard let name = binding.name else { return nil }
-    return weights[name] ?? values[name].flatMap { emitter.weight($0) }
-  }
-
-  func text(_ binding: MILOperation.Binding) throws -> String? { try constant(binding)?.strings().first }
-
-  /// The elements of a constant, or of a value that is known while building; nil where it depends on inputs.
-  ///
-  /// - Throws: where it has more than `limit` elements.
-  func tensor(_ binding: MILOperation.Binding, _ input: String, atMost limit: Int) throws -> Tensor? {
-    func check(_ type: TensorType?) throws {
-      guard let type, type.count > limit else { return }
-      throw emitter.invalid("'\(input)' has \(type.count) elements, expected at most \(limit)")
-    }
-    if let constant = constant(binding) {
-      try check(constant.type.tensorType)
-      return try constant.tensor(files, name: input)
-    }
-    guard let name = binding.name, let weight = weights[name] ?? values[name].flatMap({ emitter.weight($0) }) else {
-      return nil
-    }
-    try check(weight.type)
-    return weight.dense()
   }
 }

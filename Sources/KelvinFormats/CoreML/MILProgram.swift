@@ -78,6 +78,7 @@ struct MILFunction {
 }
 
 struct MILBlock {
+  var inputs: [MILNamedType] = []
   var outputs: [String] = []
   var operations: [MILOperation] = []
 
@@ -87,6 +88,9 @@ struct MILBlock {
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
+      case MILSchema.Block.inputs:
+        try field.check(inputs.count, WireMessage.operandLimit)
+        inputs.append(try MILNamedType(field.message()))
       case MILSchema.Block.outputs: try field.appendName(to: &outputs)
       case MILSchema.Block.operations:
         try field.check(operations.count, WireMessage.operationLimit)
@@ -98,7 +102,7 @@ struct MILBlock {
 
   func structure(prefix: String) -> SourceBlock {
     SourceBlock(
-      inputs: [], outputs: outputs,
+      inputs: inputs.map(\.name), outputs: outputs,
       operations: operations.map { operation in
         SourceOperation(
           name: operation.name, kind: "\(prefix).\(operation.kind)",

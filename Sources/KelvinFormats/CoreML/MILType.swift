@@ -6,6 +6,8 @@ struct MILType {
   var dataType: Int?
   /// Sizes, nil where one is not known.
   var sizes: [Int?] = []
+  /// Whether the value is a state that holds such a tensor.
+  var isState = false
 
   init() {}
 
@@ -15,7 +17,10 @@ struct MILType {
       switch field.number {
       case MILSchema.ValueType.tensorType: try readTensor(field.message())
       case MILSchema.ValueType.stateType:
-        if let wrapped = try field.message().message(MILSchema.StateType.wrappedType) { self = try MILType(wrapped) }
+        if let wrapped = try field.message().message(MILSchema.StateType.wrappedType) {
+          self = try MILType(wrapped)
+          isState = true
+        }
       default: break
       }
     }

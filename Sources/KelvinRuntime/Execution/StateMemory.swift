@@ -22,7 +22,7 @@ package final class StateMemory: @unchecked Sendable {
   private var sessions: [(model: ObjectIdentifier, session: Session)] = []
   private static let sessionLimit = 4
   /// Which model it is for: the key of its contents.
-  let model: String
+  package let model: String
 
   package init(model: String = "") { self.model = model }
 

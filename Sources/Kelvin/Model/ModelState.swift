@@ -1,0 +1,78 @@
+import KelvinEngine
+public import KelvinFeatures
+import KelvinGraph
+package import KelvinRuntime
+
+/// What a stateful model remembers between predictions: the key-value cache of a decoder, for one sequence.
+///
+/// A state is zeros when it is made. Each prediction with it reads what the one before left. It belongs to one model and serves one
+/// prediction at a time; sequences that run side by side each have their own.
+///
+/// ```swift
+/// let state = model.makeState()
+/// for token in prompt { output = try model.prediction(from: input(token), using: state) }
+/// ```
+public final class ModelState: Sendable {
+  package let memory: StateMemory
+  private let types: [String: TensorType]
+
+  init(_ memory: StateMemory, _ types: [String: TensorType]) {
+    self.memory = memory
+    self.types = types
+  }
+
+  /// The names of the model's states.
+  public var names: [String] { types.keys.sorted() }
+
+  /// Does something with the contents of one state; what `body` changes in the array is what the next prediction reads.
+  ///
+  /// - Throws: `ModelError` with code `parameters` for a name that the model does not have, for another shape or type, and while a
+  ///   prediction uses the state; what `body` throws.
+  public func withMultiArray<Result>(
+    for name: String, _ body: (inout MultiArray) throws -> Result
+  ) throws -> Result {
+    guard let type = types[name] else {
+      throw ModelError(.parameters, "the model has no state '\(name)'; it has \(names.joined(separator: ", "))")
+    }
+    do {
+      return try memory.borrowing {
+        let held = try memory.read(name).map { Tensor(type, $0) }
+        var array = MultiArray(held ?? Tensor(type, rounding: Array(repeating: 0, count: type.count)))
+        let result = try body(&array)
+        guard array.tensor.type == type else {
+          throw ModelError(.parameters, "state '\(name)': expected \(type), got \(array.tensor.type)")
+        }
+        try memory.write(name, array.tensor.bytes)
+        return result
+      }
+    } catch let error as RuntimeError { throw ModelError(error) }
+  }
+}
+
+extension Model {
+  /// A state for predictions of this model, zeros. Without states in the model it holds nothing.
+  public func makeState() -> ModelState { ModelState(predictor.makeState(), predictor.states) }
+
+  /// One prediction that reads what the one before it with the same state left, and leaves what the next one reads. Blocks
+  /// the calling thread.
+  ///
+  /// - Throws: `ModelError` as `prediction(from:options:)` does; `parameters` for the state of another model and for one that
+  ///   another prediction is using.
+  public func prediction(
+    from input: some FeatureProvider, using state: ModelState
+  ) throws(ModelError) -> DictionaryFeatureProvider {
+    try predictor.predict(input, using: state.memory, nil)
+  }
+
+  /// One prediction with a state, without blocking the calling task's thread.
+  ///
+  /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled: the state is then
+  ///   not to be used for the same sequence again.
+  public func prediction(
+    from input: some FeatureProvider, using state: ModelState
+  ) async throws(ModelError) -> DictionaryFeatureProvider {
+    try await BlockingWork.run { (cancellation) throws(ModelError) -> DictionaryFeatureProvider in
+      try self.predictor.predict(input, using: state.memory, cancellation)
+    }
+  }
+}

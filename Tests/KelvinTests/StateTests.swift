@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Kelvin
+import KelvinEngine
+import KelvinGraph
+import KelvinRuntime
+import TestSupport
+import Testing
+
+/// ML Programs with blocks and states, made with coremltools, through the public face on every device.
+@Suite struct StateTests {
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/MILControl"
+
+  private func model(_ name: String, _ device: String) throws -> Model {
+    var configuration = ModelConfiguration()
+    configuration.computeUnits = .devices([device])
+    configuration.cacheDirectory = nil
+    return try Model(contentsOf: URL(filePath: "\(Self.folder)/\(name).mlpackage"), configuration: configuration)
+  }
+
+  private func step(_ name: String, _ number: Int) throws -> (input: DictionaryFeatureProvider, vector: Vector) {
+    let vector = try Vector(path: "\(Self.folder)/\(name)_\(number).kv")
+    let values = vector.inputs.map { ($0.name, FeatureValue(multiArray: MultiArray($0.tensor))) }
+    return (DictionaryFeatureProvider(dictionary: Dictionary(uniqueKeysWithValues: values)), vector)
+  }
+
+  private func check(_ output: DictionaryFeatureProvider, _ vector: Vector, _ what: String) throws {
+    for (name, expected) in vector.outputs {
+      let got = try #require(output[name]?.multiArrayValue, "\(what): no output \(name)").tensor
+      #expect(got.count == expected.count, "\(what): \(name)")
+      for (got, wanted) in zip(got.doubles, expected.doubles) {
+        #expect(abs(got - wanted) <= 1e-6 + 1e-6 * abs(wanted), "\(what): \(name)")
+      }
+    }
+  }
+
+  @Test(arguments: ModelFixture.fastDevices, ["choice", "halving"])
+  func blocksAgreeWithTheFormula(device: String, name: String) throws {
+    let model = try model(name, device)
+    for number in 0..<(name == "choice" ? 2 : 3) {
+      let (input, vector) = try step(name, number)
+      try check(try model.prediction(from: input), vector, "\(name)_\(number) on \(device)")
+    }
+  }
+
+  @Test(arguments: ModelFixture.fastDevices) func eachStateIsASequenceOfItsOwn(device: String) throws {
+    let model = try model("counter", device)
+    let (first, second) = (model.makeState(), model.makeState())
+    for number in 0..<4 {
+      let (input, vector) = try step("counter", number)
+      try check(try model.prediction(from: input, using: first), vector, "step \(number) on \(device)")
+      if number == 0 { try check(try model.prediction(from: input, using: second), vector, "its twin on \(device)") }
+    }
+    let name = try #require(first.names.first)
+    let sums = try first.withMultiArray(for: name) { $0.tensor.doubles }
+    #expect(sums == [4, 8, 6])
+    #expect(try second.withMultiArray(for: name) { $0.tensor.doubles } == [1, 2, 0])
+    try first.withMultiArray(for: name) { $0 = MultiArray(Tensor(TensorType(.float16, [3]), rounding: [10, 0, 0])) }
+    let (input, _) = try step("counter", 0)
+    let output = try model.prediction(from: input, using: first)
+    #expect(output["before"]?.multiArrayValue?.tensor.doubles == [10, 0, 0])
+  }
+
+  @Test func aStatefulModelAsksForItsState() throws {
+    let model = try model("counter", "cpu")
+    let (input, _) = try step("counter", 0)
+    let error = #expect(throws: ModelError.self) { try model.prediction(from: input) }
+    #expect(error?.code == .parameters)
+    #expect(error?.description.contains("makeState()") == true)
+  }
+
+  @Test func aStateServesOneModelAndOnePredictionAtATime() throws {
+    let (model, other) = (try model("counter", "cpu"), try model("choice", "cpu"))
+    let (input, _) = try step("counter", 0)
+    let foreign = #expect(throws: ModelError.self) { try model.prediction(from: input, using: other.makeState()) }
+    #expect(foreign?.description.contains("another model") == true)
+    let state = model.makeState()
+    try state.memory.borrowing {
+      let busy = #expect(throws: ModelError.self) { try model.prediction(from: input, using: state) }
+      #expect(busy?.code == .parameters)
+      #expect(busy?.description.contains("in use by another prediction") == true)
+    }
+    _ = try model.prediction(from: input, using: state)
+  }
+}
