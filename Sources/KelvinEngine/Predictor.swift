@@ -76,7 +76,8 @@ package final class Predictor: Sendable {
   private func checkStateless() throws(ModelError) {
     guard let name = states.keys.min() else { return }
     throw ModelError(
-      .parameters, "the model has the state '\(name)': make one with makeState() and predict with prediction(from:using:)")
+      .parameters,
+      "the model has the state '\(name)': make one with makeState() and predict with prediction(from:using:)")
   }
 
   /// Predictions for every item of a batch, several at a time, in the batch's order. Blocks the calling thread.

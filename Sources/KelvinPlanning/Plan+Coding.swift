@@ -29,7 +29,9 @@ extension PlanCandidate: Codable {
 }
 
 extension Plan.Node: Codable {
-  enum CodingKeys: String, CodingKey { case name, op, origins, inputs, device, reason, regret, candidates, transfers }
+  enum CodingKeys: String, CodingKey {
+    case name, op, origins, inputs, device, reason, regret, candidates, transfers, region, trips
+  }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -43,9 +45,12 @@ extension Plan.Node: Codable {
       regret: try fields.decodeIfPresent(Double.self, forKey: .regret),
       candidates: try fields.decodeIfPresent([PlanCandidate].self, forKey: .candidates) ?? [],
       transfers: try fields.decodeIfPresent([PlannedTransfer].self, forKey: .transfers) ?? [])
+    region = try fields.decodeIfPresent(String.self, forKey: .region) ?? ""
+    trips = try fields.decodeIfPresent(Double.self, forKey: .trips) ?? 1
   }
 
-  /// `regret` is always present: `null` where no other device may run the node.
+  /// `regret` is always present: `null` where no other device may run the node. `region` and `trips` stand only in nodes of control
+  /// flow.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(name, forKey: .name)
@@ -57,6 +62,10 @@ extension Plan.Node: Codable {
     try fields.encode(regret, forKey: .regret)
     try fields.encode(candidates, forKey: .candidates)
     try fields.encode(transfers, forKey: .transfers)
+    if !region.isEmpty {
+      try fields.encode(region, forKey: .region)
+      try fields.encode(trips, forKey: .trips)
+    }
   }
 }
 

@@ -81,6 +81,10 @@ package struct Plan: Hashable, Sendable {
     package var regret: Double?
     package var candidates: [PlanCandidate]
     package var transfers: [PlannedTransfer]
+    /// The control flow that the node lies in, outermost first: `loop_1/body`; empty at the top.
+    package var region = ""
+    /// How often one inference is expected to run the node; its seconds are those of all these runs.
+    package var trips = 1.0
 
     package init(
       name: String, op: String, origins: [Origin], inputs: [String] = [], device: String, reason: String,

@@ -68,13 +68,25 @@ package struct ModelContext: Sendable {
     let graph = flat.graph
     let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
     let makers = Dictionary(graph.nodes.flatMap { node in node.outputs.map { ($0, node.name) } }) { first, _ in first }
-    return Plan(explanation, of: subject, goal: request.goal) { name in
+    var plan = Plan(explanation, of: subject, goal: request.goal) { name in
       guard let node = nodes[name] else { return (op: "", origins: [], inputs: []) }
       return (
         op: node.op.name, origins: node.originShares.map { .init(name: $0.origin.name, share: $0.share) },
         inputs: node.inputs.filter { graph[$0].weight == nil }.map { makers[$0] ?? graph[$0].name }.uniqued
       )
     }
+    let places = Dictionary(uniqueKeysWithValues: zip(graph.nodes.map(\.name), flat.places))
+    for index in plan.nodes.indices {
+      guard let place = places[plan.nodes[index].name] else { continue }
+      plan.nodes[index].region = place.region
+      plan.nodes[index].trips = place.trips
+    }
+    return plan
+  }
+
+  /// What a plan takes for granted about the model's loops.
+  package func expectations(_ request: PlanRequest) -> [TripExpectation] {
+    FlatGraph(graph, trips: request.trips).expectations
   }
 
   /// The explanation of a given plan: every node pinned where the plan puts it.

@@ -54,4 +54,45 @@ import Testing
       }
     }
   }
+
+  /// The least predicted seconds over every placement of the nodes and homes, each copy counted as often as the control flow around
+  /// its value is expected to run.
+  @Test(arguments: 0..<120) func plansOfControlFlowAreOptimal(seed: Int) throws {
+    let (raw, _) = try RandomControlGraph.make(seed: UInt64(seed) &* 31 &+ 7, depth: 1)
+    let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
+    let trips = TripEstimate(standard: 5)
+    let request = PlanRequest(units: .devices(Self.devices), trips: trips)
+    let priced = try Planner(inventory: inventory, costs: CostSheet()).problem(graph, request)
+    // The oracle knows nodes by the names they have in their regions, and tries every placement.
+    guard priced.nodes.count <= 7, !priced.nodes.contains(where: { $0.id.contains("/") }) else { return }
+    var random = SeededGenerator(seed: UInt64(seed))
+    // The estimates of one device are nearly those of another; random ones make placements differ.
+    let nodes = priced.nodes.map { node in
+      var node = node
+      for device in node.seconds.keys.sorted() where node.seconds[device] != 0 {
+        let base = Double(Int.random(in: 1...64, using: &random)) / 1024
+        node.seconds[device] = base * (FlatGraph(graph, trips: trips).trips(of: node.id) ?? 1)
+      }
+      return node
+    }
+    let links = Self.devices.flatMap { from in
+      Self.devices.filter { $0 != from }.map { to in
+        PlanningProblem.Transfer(
+          from: from, to: to, latency: Double(Int.random(in: 0...16, using: &random)) / 1024, bytesPerSecond: nil)
+      }
+    }
+    let problem = try PlanningProblem(
+      devices: priced.devices, host: priced.host, transfers: links, inputs: priced.inputs, outputs: priced.outputs,
+      nodes: nodes)
+    let solution = try problem.solve()
+    #expect(solution.method == .exact)
+    let least = ControlOracle(graph, trips, problem).least()
+    #expect(abs(solution.predicted - least) < 1e-9, "seed \(seed): \(solution.predicted), least \(least)\n\(graph)")
+  }
+}
+
+extension FlatGraph {
+  fileprivate func trips(of name: String) -> Double? {
+    graph.nodes.firstIndex { $0.name == name }.map { places[$0].trips }
+  }
 }

@@ -45,7 +45,9 @@ extension Emitter {
 
   /// A branch whose regions have been written; at least one of them can run.
   func branch(_ condition: ValueID, _ regions: [WrittenRegion]) throws -> [ValueID] {
-    guard let runnable = regions.first(where: { $0.refusal == nil }) else { throw invalid("none of its regions can run") }
+    guard let runnable = regions.first(where: { $0.refusal == nil }) else {
+      throw invalid("none of its regions can run")
+    }
     let results = runnable.graph.types(runnable.graph.outputs)
     for region in regions where region.refusal == nil {
       let types = region.graph.types(region.graph.outputs)

@@ -18,6 +18,7 @@ struct PlanReport: Encodable {
   private let inventory: DeviceInventory
   /// Nil where only a profile knows the model.
   private let weights: WeightReport?
+  private let loops: [TripExpectation]
   private let foldedAway: [FoldedOperation]
   /// What stands behind the estimated costs, for each device that has some.
   private let estimates: [EstimateBasis]
@@ -52,6 +53,7 @@ struct PlanReport: Encodable {
     request = model.options.request
     inventory = model.context.inventory
     weights = WeightReport(model.context.graph)
+    loops = model.context.expectations(model.options.request)
     foldedAway = Self.foldedAway(model)
     estimates = Self.estimates(plan, inventory, model.context.costs, threads: request.threads)
     powers = Self.powers(plan, inventory, model.context.costs, threads: request.threads)
@@ -71,6 +73,7 @@ struct PlanReport: Encodable {
     self.request = request
     inventory = planner.inventory
     weights = nil
+    loops = []
     foldedAway = []
     estimates = Self.estimates(plan, inventory, planner.costs, threads: planner.model.threads)
     powers = Self.powers(plan, inventory, planner.costs, threads: planner.model.threads)
@@ -273,6 +276,10 @@ struct PlanReport: Encodable {
         sum + (node.candidates.first { $0.device == device }?.seconds ?? 0)
       }
       table.add("on \(device)", "\(counted(nodes.count, "node")), \(HumanReadable.seconds(seconds))")
+    }
+    for loop in loops {
+      let trips = HumanReadable.significant(loop.trips)
+      table.add("loop '\(loop.loop)'", "\(trips) trips in each inference: \(loop.basis.rawValue)")
     }
     if let weights { table.add("weights", weights.text) }
     let transfers = explanation.solution.transfers

@@ -19,6 +19,12 @@ struct GoalOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "How often loops are expected to go round whose limit the model does not fix. (default: 10)", valueName: "n"),
+    transform: tripCount)
+  var trips: Double?
+
+  @Option(
+    help: ArgumentHelp(
       "The power budget of the goal sustained: phone, fanless-laptop, laptop, desktop, server, or a file.",
       valueName: "name|file"))
   var envelope: String?
@@ -30,6 +36,7 @@ struct GoalOptions: ParsableArguments {
   /// - Returns: what the report says of the budget.
   func complete(_ request: inout PlanRequest) throws -> String? {
     request.runs = runs ?? 0
+    if let trips { request.trips.standard = trips }
     let named = try namedEnvelope()
     guard named != nil || request.goal == .sustained else { return nil }
     let envelope = named ?? .assumed(for: MachineDescription(SystemFiles()))
@@ -49,6 +56,13 @@ struct GoalOptions: ParsableArguments {
   private static func runCount(_ text: String) throws -> Int {
     guard let count = Int(text), (0...PlanningProblem.mostRuns).contains(count) else {
       throw ValidationError("'\(text)' is not a number of runs; use 0 to \(PlanningProblem.mostRuns)")
+    }
+    return count
+  }
+
+  private static func tripCount(_ text: String) throws -> Double {
+    guard let count = Double(text), (0...1e6).contains(count) else {
+      throw ValidationError("'\(text)' is not a number of trips; use 0 to 1000000")
     }
     return count
   }

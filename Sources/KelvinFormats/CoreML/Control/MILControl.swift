@@ -11,7 +11,8 @@ struct MILControl: Sendable {
 
 extension MILGraphSource {
   /// Writes a block whose inputs are given values, and returns its outputs.
-  func outputs(of block: MILBlock, _ given: [ValueID], _ operation: MILOperation, _ scope: MILScope) throws -> [ValueID] {
+  func outputs(of block: MILBlock, _ given: [ValueID], _ operation: MILOperation, _ scope: MILScope) throws -> [ValueID]
+  {
     guard block.inputs.count == given.count else {
       throw scope.emitter.invalid("a block has \(block.inputs.count) inputs, expected \(given.count)")
     }

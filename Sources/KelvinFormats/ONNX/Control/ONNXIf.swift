@@ -18,7 +18,8 @@ extension ONNXControl {
       regions.append(try operation.region(role, try operation.graph(attribute), source, scope))
     }
     if regions.allSatisfy({ $0.refusal != nil }) {
-      throw operation.unsupported("neither of its branches can run: \(regions.compactMap(\.refusal).joined(separator: "; "))")
+      throw operation.unsupported(
+        "neither of its branches can run: \(regions.compactMap(\.refusal).joined(separator: "; "))")
     }
     return try emitter.branch(condition, regions)
   }

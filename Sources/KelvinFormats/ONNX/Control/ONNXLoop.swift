@@ -7,10 +7,13 @@ extension ONNXControl {
     let carriedCount = operation.inputs.count - 2
     guard carriedCount >= 0, body.inputs.count == carriedCount + 2, body.outputs.count > carriedCount else {
       throw emitter.invalid(
-        "its body has \(body.inputs.count) inputs and \(body.outputs.count) outputs for \(operation.inputs.count) inputs")
+        "its body has \(body.inputs.count) inputs and \(body.outputs.count) outputs for \(operation.inputs.count) inputs"
+      )
     }
     let first = try (0..<carriedCount).map { try operation.input(2 + $0) }
-    let limit = try operation.optional(0).map { try emitter.reshape(try emitter.cast($0, to: .int64, step: "limit"), [], step: "limit") }
+    let limit = try operation.optional(0).map {
+      try emitter.reshape(try emitter.cast($0, to: .int64, step: "limit"), [], step: "limit")
+    }
     let given = try operation.optional(1).map { try emitter.flag($0, step: "condition") }
     let startsTrue = try given.map { try emitter.number($0).map { $0 != 0 } ?? false } ?? true
     var isConditional = true
@@ -20,7 +23,8 @@ extension ONNXControl {
       try scope.inside(body) {
         let number = try emitter.input("\(operation.node.name)/\(body.inputs[0].name)", TensorType(.int64, []))
         let isVector = body.inputs[0].sizes?.count == 1
-        try scope.define(body.inputs[0].name, isVector ? try emitter.reshape(number, [1], step: "trip") : number, by: "body")
+        try scope.define(
+          body.inputs[0].name, isVector ? try emitter.reshape(number, [1], step: "trip") : number, by: "body")
         let truth = emitter.constant(1, .bool, step: "goes_on")
         try scope.define(body.inputs[1].name, truth, by: "body")
         for (info, type) in zip(body.inputs.dropFirst(2), types) {
@@ -31,7 +35,8 @@ extension ONNXControl {
         isConditional = !isTrue || !startsTrue
         results[0] = try emitter.flag(results[0], step: "goes_on")
         for (result, type) in zip(results.dropFirst(), types) where emitter.type(result) != type {
-          throw operation.unsupported("it carries \(type) and its body gives \(emitter.type(result)): sizes that change are not supported")
+          throw operation.unsupported(
+            "it carries \(type) and its body gives \(emitter.type(result)): sizes that change are not supported")
         }
         rows = results.dropFirst(1 + carriedCount).map { emitter.type($0) }
         return isConditional ? results : Array(results.dropFirst())

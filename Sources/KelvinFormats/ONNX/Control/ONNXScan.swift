@@ -16,7 +16,9 @@ extension ONNXControl {
     let scanned = try (0..<scannedCount).map { try operation.input(stateCount + $0) }
     func list(_ name: String, _ count: Int) throws -> [Int] {
       let values = operation.integers(name) ?? Array(repeating: 0, count: count)
-      guard values.count == count else { throw emitter.invalid("\(name) has \(values.count) entries, expected \(count)") }
+      guard values.count == count else {
+        throw emitter.invalid("\(name) has \(values.count) entries, expected \(count)")
+      }
       return values
     }
     let backwards = try list("scan_input_directions", scannedCount)
