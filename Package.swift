@@ -49,8 +49,9 @@ let package = Package(
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinReference", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinCPU", "CKelvinKernels", "CKelvinDrivers", "KelvinGraph", "KelvinDevices"),
-    swift("KelvinVulkan", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices"),
-    swift("KelvinOpenCL", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinGPU", "KelvinGraph", "KelvinDevices"),
+    swift("KelvinVulkan", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices", "KelvinGPU"),
+    swift("KelvinOpenCL", "CKelvinDrivers", "CKelvinShaders", "KelvinGraph", "KelvinDevices", "KelvinGPU"),
     swift("KelvinNull", "KelvinGraph", "KelvinDevices"),
     swift("KelvinPlanning", "KelvinBasics"),
     swift("KelvinMeasurements", "KelvinBasics"),
@@ -102,16 +103,20 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     test("KelvinBasicsTests", "KelvinBasics"),
     test(
-      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference", "TestSupport"),
+      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference",
+      "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
       "KelvinReference",
       "TestSupport"),
-    test("KelvinFormatsTests", "KelvinBasics", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference", "TestSupport"),
+    test(
+      "KelvinFormatsTests", "KelvinBasics", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference",
+      "TestSupport"),
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinBasics", "KelvinGraph", "KelvinDevices",
       "KelvinConformance", "KelvinReference", "KelvinCPU", "TestSupport"),
+    test("KelvinGPUTests", "KelvinBasics", "KelvinGPU", "KelvinGraph", "KelvinDevices"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinBasics", "KelvinVulkan", "KelvinReference", "KelvinGraph",
       "KelvinDevices", "KelvinConformance", "TestSupport"),
@@ -125,7 +130,8 @@ let package = Package(
     test(
       "KelvinReportTests", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "TestSupport"),
     test(
-      "KelvinRuntimeTests", "KelvinBasics", "KelvinRuntime", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
+      "KelvinRuntimeTests", "KelvinBasics", "KelvinRuntime", "KelvinGraph", "KelvinPasses", "KelvinDevices",
+      "KelvinConformance",
       "KelvinNull",
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "TestSupport"),
     test(

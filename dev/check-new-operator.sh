@@ -10,8 +10,9 @@ complain() { echo "new-operator: $*" >&2; failed=1; }
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-mkdir "$copy/docs"
+mkdir "$copy/docs" "$copy/Tests"
 cp -r Sources Shaders dev "$copy/"
+cp -r Tests/KelvinGPUTests "$copy/Tests/"
 cp docs/operators.md "$copy/docs/"
 cd "$copy"
 made=$(dev/new-operator.sh WaveFront | sed -n 's/^  //p')
@@ -46,7 +47,7 @@ flags=(-swift-version 6 -package-name kelvin -I "$modules" -I "$modules/CKelvinK
   -I "$modules/CKelvinShaders" -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
   -enable-upcoming-feature MemberImportVisibility -warnings-as-errors)
 sources() { find "Sources/$1" -name '*.swift'; }
-for module in KelvinBasics KelvinGraph KelvinDevices; do
+for module in KelvinBasics KelvinGraph KelvinDevices KelvinGPU; do
   # shellcheck disable=SC2046
   swiftc -emit-module -module-name "$module" -emit-module-path "$modules/$module.swiftmodule" "${flags[@]}" \
     -Xfrontend -experimental-skip-all-function-bodies -parse-as-library $(sources "$module") || complain "$module does not compile"
@@ -58,7 +59,7 @@ typecheck() {  # module, new file
   swiftc -frontend -typecheck -module-name "$1" "${flags[@]}" -primary-file "$2" $others -parse-as-library \
     || complain "$2 does not compile"
 }
-for file in $(grep '\.swift$' <<<"$made" | grep -v Catalog); do
+for file in $(grep '^Sources/.*\.swift$' <<<"$made" | grep -v Catalog); do
   typecheck "$(cut -d/ -f2 <<<"$file")" "$file"
 done
 exit $failed

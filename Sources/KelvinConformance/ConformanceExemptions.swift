@@ -1,18 +1,16 @@
 extension ConformanceExemption {
   /// Everything that the devices of this package leave to others.
   package static let all: [ConformanceExemption] =
-    [ConformanceExemption(.named("chain of computed filters"), on: "cpu", "weights that are not constant")]
-    + [ConformanceExemption(.named("chain of computed filters"), on: "opencl", "weights that are not constant")]
+    ["cpu", "opencl"].map {
+      ConformanceExemption(.named("chain of computed filters"), on: $0, "weights that are not constant")
+    }
     + ["vulkan", "opencl"].flatMap { device in
       withoutGPUKernel.map { ConformanceExemption(.ofOperator($0), on: device, "no kernel for \($0)") }
-    }
-    + ["1-d", "2x2", "3x3 stride 2", "dilated"].flatMap { window in
-      ["int8", "uint8"].flatMap { type in
-        [
-          ConformanceExemption(.named("pool \(window) of \(type)"), on: "vulkan", "\(type) values"),
-          ConformanceExemption(.named("pool \(window) of \(type)"), on: "opencl", "arithmetic on \(type)"),
-        ]
-      }
+        + ["1-d", "2x2", "3x3 stride 2", "dilated"].flatMap { window in
+          ["int8", "uint8"].map {
+            ConformanceExemption(.named("pool \(window) of \($0)"), on: device, "\($0) values")
+          }
+        }
     }
 
   /// Their results depend on the order of the data, and the host is quick at them, or they are in integers for the sake of

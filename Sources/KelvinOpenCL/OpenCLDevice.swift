@@ -1,5 +1,6 @@
 internal import CKelvinDrivers
 package import KelvinDevices
+internal import KelvinGPU
 package import KelvinGraph
 internal import Synchronization
 
@@ -14,9 +15,6 @@ enum MemoryModel: Sendable {
 }
 
 /// One OpenCL device, with one in-order queue.
-///
-/// Inside a segment every floating-point value is a float32, whatever the graph's type; see `Layout` for the two ways
-/// in which values lie.
 package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
   let library: OpenCLLibrary
@@ -28,6 +26,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   let largestBuffer: Int
   let programs: ProgramLibrary
   let weights = WeightLibrary()
+  private let kernels: GPUKernels<OpenCLTarget>
 
   init(
     library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo,
@@ -52,6 +51,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     self.queue = queue
     let kind = imitated ?? info.kind
     tuning = kind == .software ? .cpu : .gpu
+    kernels = GPUKernels(OpenCLTarget(device: info.id, tuning: tuning))
     memoryModel =
       switch kind {
       case .software: .host
@@ -73,27 +73,14 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   }
 
   package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
-    _ = try emitter(for: node, in: graph)
-  }
-
-  private func emitter(for node: Node, in graph: Graph) throws(DeviceError) -> Emitter {
-    let context = NodeContext(node: node, graph: graph, tuning: tuning, device: info.id)
-    guard let emitter = try kernels.kernel(for: node.op, context) else {
-      throw context.unsupported("no kernel for \(node.op.name)")
-    }
-    return emitter
+    _ = try kernels.lowering(of: node, in: graph)
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
-    let expanded = expanded(segment.graph)
-    var lowering = Lowering(self, expanded.graph, segment)
-    for (index, node) in expanded.graph.nodes.enumerated() {
-      try segment.begin(node: index, of: expanded.graph.nodes.count, device: info.id)
-      lowering.currentNode = index
-      try emitter(for: node, in: expanded.graph).emit(&lowering)
+    let lowered = try kernels.lower(segment, expanded(segment.graph)) { key, byteCount, fill throws(DeviceError) in
+      try self.weights.buffer(key, in: segment.weights, byteCount: byteCount, on: self, fill: fill)
     }
-    try lowering.finish()
-    return try OpenCLExecutable(self, lowering, parents: expanded.parents, blobs: segment.blobs)
+    return try OpenCLExecutable(self, lowered, segment)
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {

@@ -1,5 +1,6 @@
 internal import CKelvinDrivers
 package import KelvinDevices
+internal import KelvinGPU
 internal import Synchronization
 
 /// Kernel objects with all arguments set; submitting enqueues them.
@@ -20,7 +21,7 @@ package final class OpenCLInvocation: Invocation {
     self.bindings = bindings
     measuresNodes = bindings.measuresNodes
     event = OpenCLEvent(executable.device)
-    profile = measuresNodes ? Array(repeating: nil, count: executable.dispatches.count) : []
+    profile = measuresNodes ? Array(repeating: nil, count: executable.lowered.dispatches.count) : []
     let slices = bindings.inputs + bindings.outputs + (bindings.scratch.map { [$0] } ?? [])
     var shared: [ObjectIdentifier: OpenCLBuffer] = [:]
     for case let buffer as OpenCLBuffer in slices.map(\.buffer) where executable.device.memoryModel == .mapped {
@@ -29,14 +30,15 @@ package final class OpenCLInvocation: Invocation {
     self.shared = Array(shared.values)
     var kernels: [cl_kernel] = []
     do throws(DeviceError) {
-      for dispatch in executable.dispatches {
-        let kernel = try executable.device.programs.makeKernel(dispatch.kernel, device: executable.device.info.id)
+      for dispatch in executable.lowered.dispatches {
+        let call = dispatch.call
+        let kernel = try executable.device.programs.makeKernel(call.program, device: executable.device.info.id)
         kernels.append(kernel)
-        let memory = try dispatch.buffers.map { (storage) throws(DeviceError) in
+        let memory = try dispatch.storages.map { (storage) throws(DeviceError) in
           try executable.memory(storage, bindings)
         }
         try setArguments(
-          of: kernel, memory: memory, constants: dispatch.constants, name: dispatch.kernel.function, executable.device)
+          of: kernel, memory: memory, constants: call.parameters, name: call.program.function, executable.device)
       }
     } catch {
       for kernel in kernels { _ = executable.device.library.functions.clReleaseKernel(kernel) }
@@ -90,15 +92,16 @@ package final class OpenCLInvocation: Invocation {
     let functions = device.library.functions
     let last = kernels.count - 1
     for (index, kernel) in kernels.enumerated() {
-      let global = executable.dispatches[index].global
+      let grid = executable.lowered.dispatches[index].call.grid
       var finished: cl_event?
       let wantsEvent = measuresNodes || index == last
       let status =
-        wantsEvent ? enqueue(kernel, global: global, device, &finished) : enqueue(kernel, global: global, device, nil)
+        wantsEvent ? enqueue(kernel, grid: grid, device, &finished) : enqueue(kernel, grid: grid, device, nil)
       guard status == CL_SUCCESS else {
         throw DeviceError(
           device: device.info.id,
-          place: "node '\(executable.parents[index])', kernel \(executable.dispatches[index].kernel.function)",
+          place: "node '\(executable.lowered.nodes[index])', "
+            + "kernel \(executable.lowered.dispatches[index].call.program.function)",
           call: "clEnqueueNDRangeKernel", status: status)
       }
       if measuresNodes {
@@ -129,7 +132,7 @@ package final class OpenCLInvocation: Invocation {
       else { continue }
       let begin = origin ?? time(event, CL_PROFILING_COMMAND_SUBMIT) ?? start
       origin = begin
-      let node = executable.parents[index]
+      let node = executable.lowered.nodes[index]
       if let position = positions[node] {
         timings[position].seconds += end - start
       } else {

@@ -1,5 +1,6 @@
 internal import CKelvinDrivers
 internal import KelvinDevices
+internal import KelvinGPU
 internal import KelvinGraph
 internal import Synchronization
 
@@ -12,10 +13,12 @@ final class ProgramLibrary: Sendable {
   init(identity: String) { self.identity = identity }
 
   /// Builds what the dispatches need and runs each of their kernels once, so that no later run waits for a compiler.
-  func prepare(_ dispatches: [Dispatch], on device: OpenCLDevice, blobs: any BlobCache) throws(DeviceError) {
+  func prepare(_ dispatches: [Dispatch<KernelName>], on device: OpenCLDevice, blobs: any BlobCache) throws(DeviceError)
+  {
     try programs.withLock { (programs) throws(DeviceError) in
-      for (key, users) in Dictionary(grouping: dispatches, by: { Self.key($0.kernel) }) {
-        if let known = programs[key], users.allSatisfy({ known.rehearsed.contains($0.kernel.function) }) { continue }
+      for (key, users) in Dictionary(grouping: dispatches, by: { Self.key($0.call.program) }) {
+        let functions = users.map(\.call.program.function)
+        if let known = programs[key], functions.allSatisfy({ known.rehearsed.contains($0) }) { continue }
         let recipe = try recipe(key, device)
         let program: OpenCLProgram
         if let known = programs[key] ?? restore(recipe, on: device, blobs: blobs) {
@@ -25,7 +28,7 @@ final class ProgramLibrary: Sendable {
         }
         programs[key] = program
         var isNew = false
-        for dispatch in users where program.rehearsed.insert(dispatch.kernel.function).inserted {
+        for dispatch in users where program.rehearsed.insert(dispatch.call.program.function).inserted {
           try rehearse(dispatch, program, on: device)
           isNew = true
         }
@@ -78,9 +81,11 @@ final class ProgramLibrary: Sendable {
 
   /// Runs one work group on a tensor of zeros, all sizes one: PoCL compiles a kernel for its group size at its first
   /// run, and other drivers, too, defer work to it.
-  private func rehearse(_ dispatch: Dispatch, _ program: OpenCLProgram, on device: OpenCLDevice) throws(DeviceError) {
+  private func rehearse(
+    _ dispatch: Dispatch<KernelName>, _ program: OpenCLProgram, on device: OpenCLDevice
+  ) throws(DeviceError) {
     let functions = device.library.functions
-    let kernel = try program.makeKernel(dispatch.kernel.function, device: device.info.id)
+    let kernel = try program.makeKernel(dispatch.call.program.function, device: device.info.id)
     defer { _ = functions.clReleaseKernel(kernel) }
     let zeros = try OpenCLBuffer(device, byteCount: 1 << 16)
     // A device's own memory starts with whatever was there.
@@ -89,12 +94,12 @@ final class ProgramLibrary: Sendable {
     }
     if device.memoryModel == .mapped { try zeros.unmap() }
     try setArguments(
-      of: kernel, memory: dispatch.buffers.map { _ in (zeros.memory, 0) },
-      constants: dispatch.constants.map { _ in 1 }, name: dispatch.kernel.function, device)
-    let status = enqueue(kernel, global: (device.tuning.group, 1, 1), device, nil)
+      of: kernel, memory: dispatch.storages.map { _ in (zeros.memory, 0) },
+      constants: dispatch.call.parameters.map { _ in 1 }, name: dispatch.call.program.function, device)
+    let status = enqueue(kernel, grid: [device.tuning.group, 1, 1], device, nil)
     guard status == CL_SUCCESS, functions.clFinish(device.queue) == CL_SUCCESS else {
       throw DeviceError(
-        device: device.info.id, place: "kernel \(dispatch.kernel.function)", call: "clEnqueueNDRangeKernel",
+        device: device.info.id, place: "kernel \(dispatch.call.program.function)", call: "clEnqueueNDRangeKernel",
         status: status)
     }
   }
@@ -124,15 +129,14 @@ func setArguments(
 }
 
 /// Puts a kernel run on the device's queue.
+///
+/// - Parameter grid: work items along three dimensions.
 func enqueue(
-  _ kernel: cl_kernel, global: (Int, Int, Int), _ device: OpenCLDevice, _ event: UnsafeMutablePointer<cl_event?>?
+  _ kernel: cl_kernel, grid: [Int], _ device: OpenCLDevice, _ event: UnsafeMutablePointer<cl_event?>?
 ) -> cl_int {
-  var (global, local) = (global, (device.tuning.group, 1, 1))
-  return withUnsafeBytes(of: &global) { global in
-    withUnsafeBytes(of: &local) { local in
-      device.library.functions.clEnqueueNDRangeKernel(
-        device.queue, kernel, 3, nil, global.assumingMemoryBound(to: Int.self).baseAddress,
-        local.assumingMemoryBound(to: Int.self).baseAddress, 0, nil, event)
-    }
+  var local = (device.tuning.group, 1, 1)
+  return withUnsafeBytes(of: &local) { local in
+    device.library.functions.clEnqueueNDRangeKernel(
+      device.queue, kernel, 3, nil, grid, local.assumingMemoryBound(to: Int.self).baseAddress, 0, nil, event)
   }
 }

@@ -1,7 +1,8 @@
 import CKelvinDrivers
 import KelvinDevices
+import KelvinGPU
 
-/// Where the regions of an executable lie in the buffers of one invocation.
+/// Where the storages of an executable lie in the buffers of one invocation.
 struct Placement {
   struct Range {
     let buffer: VulkanBuffer
@@ -41,26 +42,27 @@ struct Placement {
     self.executable = executable
   }
 
-  func resolve(_ region: Region) throws(DeviceError) -> Range {
-    switch region.place {
-    case .input(let index): return try slice(inputs, index, region, "input")
-    case .output(let index): return try slice(outputs, index, region, "output")
+  func resolve(_ storage: Storage) throws(DeviceError) -> Range {
+    switch storage.place {
+    case .input(let index): return try slice(inputs, index, storage, "input")
+    case .output(let index): return try slice(outputs, index, storage, "output")
     case .weight(let index):
-      let weight = executable.weights[index]
-      return Range(buffer: weight.buffer, offset: weight.offset, byteCount: region.byteCount)
+      let weight = executable.lowered.weights[index]
+      return Range(buffer: weight.buffer, offset: weight.offset, byteCount: storage.byteCount)
     case .scratch(let index):
       guard let scratch else { preconditionFailure("a segment with scratch values has scratch memory") }
       return Range(
-        buffer: scratch.buffer, offset: scratch.offset + executable.scratchOffsets[index], byteCount: region.byteCount)
+        buffer: scratch.buffer, offset: scratch.offset + executable.lowered.scratchOffsets[index],
+        byteCount: storage.byteCount)
     }
   }
 
-  private func slice(_ ranges: [Range], _ index: Int, _ region: Region, _ kind: String) throws(DeviceError) -> Range {
+  private func slice(_ ranges: [Range], _ index: Int, _ storage: Storage, _ kind: String) throws(DeviceError) -> Range {
     let got = index < ranges.count ? ranges[index].byteCount : 0
-    guard got >= region.byteCount else {
+    guard got >= storage.byteCount else {
       throw executable.device.context.error(
-        .execution, "\(kind) \(index)", "expected \(region.byteCount) bytes, got \(got)")
+        .execution, "\(kind) \(index)", "expected \(storage.byteCount) bytes, got \(got)")
     }
-    return Range(buffer: ranges[index].buffer, offset: ranges[index].offset, byteCount: region.byteCount)
+    return Range(buffer: ranges[index].buffer, offset: ranges[index].offset, byteCount: storage.byteCount)
   }
 }

@@ -1,5 +1,6 @@
 import CKelvinDrivers
 package import KelvinDevices
+import KelvinGPU
 package import KelvinGraph
 import Synchronization
 
@@ -7,17 +8,18 @@ import Synchronization
 package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
   let properties: VulkanProperties
-  let traits: VulkanTraits
   let context: VulkanContext
   let pipelines: VulkanPipelines
   let weights: VulkanWeights
+  private let kernels: GPUKernels<VulkanTarget>
 
   private init(_ instance: VulkanInstance, _ physical: VkPhysicalDevice, index: Int, options: VulkanOptions)
     throws(DeviceError)
   {
     properties = try VulkanProperties(physical, instance.vk)
     info = properties.info(index: index)
-    traits = VulkanTraits(properties, options: options)
+    let target = VulkanTarget(device: info.id, traits: VulkanTraits(properties, options: options))
+    kernels = GPUKernels(target)
     context = try VulkanContext(instance, physical, properties, id: info.id)
     pipelines = try VulkanPipelines(context)
     weights = VulkanWeights(context)
@@ -54,33 +56,18 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   /// Whether the validation layer watches.
   package var isValidated: Bool { context.instance.isValidated }
 
-  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) { _ = try kernel(for: node, in: graph) }
-
-  private func kernel(for node: Node, in graph: Graph) throws(DeviceError) -> Kernel {
-    let context = KernelContext(node, graph, traits)
-    guard let kernel = try kernelCatalog.kernel(for: node.op, context) else {
-      throw context.unsupported("no kernel for \(node.op.name)")
-    }
-    if let type = context.firstOversized {
-      throw context.unsupported("\(type) is larger than this driver lets a kernel see at once")
-    }
-    return kernel
+  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
+    _ = try kernels.lowering(of: node, in: graph)
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
-    let expanded = expanded(segment.graph)
-    let builder = SegmentBuilder(expanded.graph, traits, weights.store(for: segment.weights), device: info.id)
-    for (index, node) in expanded.graph.nodes.enumerated() {
-      try segment.begin(node: index, of: expanded.graph.nodes.count, device: info.id)
-      let kernel = try kernel(for: node, in: expanded.graph)
-      builder.node = index
-      try kernel.build(builder)
+    let store = weights.store(for: segment.weights)
+    let lowered = try kernels.lower(segment, expanded(segment.graph)) { key, byteCount, fill throws(DeviceError) in
+      try store.weight(key, byteCount: byteCount, fill: fill)
     }
-    try builder.finish()
-    let keys = builder.steps.map(\.pipeline)
+    let keys = lowered.dispatches.map(\.call.program.pipeline)
     return VulkanExecutable(
-      self, builder, pipelines: try pipelines.pipelines(for: keys, blobs: segment.blobs),
-      nodes: expanded.parents)
+      self, lowered, pipelines: try pipelines.pipelines(for: keys, blobs: segment.blobs), store: store)
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {

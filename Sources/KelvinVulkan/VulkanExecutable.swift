@@ -1,42 +1,24 @@
 import CKelvinDrivers
 package import KelvinDevices
+import KelvinGPU
 
-/// A compiled segment: steps, their pipelines, the weights they read and the plan of the scratch memory.
+/// A compiled segment: its dispatches, each with its pipeline, and the weights they read.
 package final class VulkanExecutable: Executable, @unchecked Sendable {
-  package let scratchByteCount: Int
+  package var scratchByteCount: Int { lowered.scratchByteCount }
   let device: VulkanDevice
-  let steps: [Step]
+  let lowered: LoweredSegment<VulkanTarget>
   let pipelines: [VulkanPipeline]
-  let weights: [VulkanWeight]
-  /// Where each scratch value lies in the scratch memory.
-  let scratchOffsets: [Int]
-  /// The name that each node of the compiled graph reports its time under.
-  let nodes: [String]
   private let store: VulkanWeightStore
 
-  init(_ device: VulkanDevice, _ builder: SegmentBuilder, pipelines: [VulkanPipeline], nodes: [String]) {
+  init(
+    _ device: VulkanDevice, _ lowered: LoweredSegment<VulkanTarget>, pipelines: [VulkanPipeline],
+    store: VulkanWeightStore
+  ) {
     self.device = device
+    self.lowered = lowered
     self.pipelines = pipelines
-    self.nodes = nodes
-    steps = builder.steps
-    weights = builder.weights
-    store = builder.store
-    var lifetimes: [ClosedRange<Int>?] = builder.scratch.map { _ in nil }
-    for (index, step) in builder.steps.enumerated() {
-      for region in step.reads.map(\.region) + [step.write] {
-        guard case .scratch(let value) = region.place else { continue }
-        lifetimes[value] = (lifetimes[value]?.lowerBound ?? index)...index
-      }
-    }
-    let plan = ArenaPlan(
-      zip(builder.scratch, lifetimes).map { size, steps in
-        ArenaPlan.Lifetime(byteCount: steps == nil ? 0 : size, steps: steps ?? 0...0)
-      })
-    scratchOffsets = plan.offsets
-    scratchByteCount = plan.byteCount
+    self.store = store
   }
 
-  package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
-    try VulkanInvocation(self, bindings)
-  }
+  package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation { try VulkanInvocation(self, bindings) }
 }

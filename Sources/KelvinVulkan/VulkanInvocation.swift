@@ -1,5 +1,6 @@
 import CKelvinDrivers
 package import KelvinDevices
+import KelvinGPU
 import Synchronization
 
 /// A segment recorded on a session's buffers: one command buffer, submitted as it is each time.
@@ -17,11 +18,11 @@ package final class VulkanInvocation: Invocation {
     self.executable = executable
     buffers = (bindings.inputs + bindings.outputs + [bindings.scratch].compactMap { $0 }).map(\.buffer)
     event = VulkanEvent(context, try VulkanCommands(context))
-    let recorder = StepRecorder(executable, try Placement(executable, bindings))
+    let recorder = DispatchRecorder(executable, try Placement(executable, bindings))
     descriptorPool = try recorder.makePool()
     timestamps =
       bindings.measuresNodes && context.properties.timestampBits > 0
-      ? try Timestamps(context, count: executable.steps.count + 1) : nil
+      ? try Timestamps(context, count: executable.lowered.dispatches.count + 1) : nil
     do throws(DeviceError) {
       try recorder.record(event.commands, pool: descriptorPool, timestamps: timestamps)
       views = recorder.takeViews()
@@ -54,8 +55,7 @@ package final class VulkanInvocation: Invocation {
     guard let times = timestamps?.seconds() else { return [] }
     var timings: [NodeTiming] = []
     var index: [String: Int] = [:]
-    for (step, (start, end)) in zip(executable.steps, zip(times, times.dropFirst())) {
-      let name = executable.nodes[step.node]
+    for (name, (start, end)) in zip(executable.lowered.nodes, zip(times, times.dropFirst())) {
       if let known = index[name] {
         timings[known].seconds += end - start
       } else {
@@ -96,7 +96,7 @@ package final class VulkanEvent: Event, @unchecked Sendable {
   }
 }
 
-/// The times at which steps ended, in the device's clock.
+/// The times at which dispatches ended, in the device's clock.
 final class Timestamps: @unchecked Sendable {
   let pool: VkQueryPool
   let count: Int

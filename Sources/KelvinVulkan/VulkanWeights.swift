@@ -56,22 +56,15 @@ final class VulkanWeightStore: Sendable {
   }
 
   /// The weight packed under `key`, packing and uploading it at its first use.
-  ///
-  /// - Parameter fill: writes all `count` floats; they are zero before.
   func weight(
-    _ key: String, count: Int, fill: (UnsafeMutableBufferPointer<Float>) -> Void
+    _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> VulkanWeight {
     try state.withLock { (state: inout State) throws(DeviceError) -> VulkanWeight in
       if let weight = state.weights[key] { return weight }
       guard let packed = packed.value else {
         throw context.error(.compilation, "weight '\(key)'", "its store is gone; keep it while models are compiled")
       }
-      let byteCount = max(count, 1) * 4
-      let bytes = try packed.packed(key, byteCount: byteCount) { target throws(DeviceError) in
-        let floats = target.bindMemory(to: Float.self)
-        floats.update(repeating: 0)
-        fill(floats)
-      }
+      let bytes = try packed.packed(key, byteCount: byteCount, fill: fill)
       guard bytes.count == byteCount else {
         throw context.error(
           .compilation, "weight '\(key)'", "expected \(byteCount) packed bytes, got \(bytes.count); clear the cache")

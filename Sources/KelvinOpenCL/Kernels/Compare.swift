@@ -1,15 +1,9 @@
-internal import KelvinDevices
+internal import KelvinGPU
 internal import KelvinGraph
 
-extension Kernels {
-  mutating func addCompare() {
-    add(Compare.self) { op, context throws(DeviceError) in
-      try context.checkSizes()
-      let plan = BroadcastPlan(context.outputs[0].shape, context.inputs.map(\.shape))
-      try plan.check(context)
-      let element = "ELEMENT=\(context.inputs[0].scalar.kernelName)"
-      return walking(
-        plan, KernelName(program: "compare", defines: [element], function: "compare"), [.int(Int(op.code))])
-    }
+extension OpenCLTarget {
+  func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<KernelName> {
+    let element = "ELEMENT=\(scalar.kernelName)"
+    return walking(walk, KernelName(program: "compare", defines: [element], function: "compare"), [Int(op.code)])
   }
 }

@@ -1,88 +1,92 @@
 internal import KelvinDevices
+internal import KelvinGPU
 internal import KelvinGraph
 
-extension Kernels {
-  mutating func addConvolution() {
-    add(Convolution.self) { op, context throws(DeviceError) in
-      try context.checkFloats()
-      try context.checkConstant(1, "weights")
-      if op.epilogue.hasBias { try context.checkConstant(2, "biases") }
-      let plane = try PlaneWindow(op.window, context)
-      let isDepthwise = op.isDepthwise(context.inputs) && context.inputs[1].shape[0] == op.groups
-      return Emitter { lowering throws(DeviceError) in
-        if isDepthwise {
-          try lowering.depthwise(op, plane)
-        } else {
-          try lowering.convolution(op, plane)
-        }
-      }
+extension OpenCLTarget {
+  func lower(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
+    -> NodeLowering<Self>
+  {
+    try context.requireConstants(1..<2, "weights")
+    if op.epilogue.hasBias { try context.requireConstants(2..<3, "biases") }
+    let isDepthwise = op.isDepthwise(context.inputs) && context.inputs[1].shape[0] == op.groups
+    return NodeLowering { lowering throws(DeviceError) in
+      try isDepthwise ? lowering.depthwise(op, window) : lowering.convolution(op, window)
     }
   }
 }
 
-extension Lowering {
-  fileprivate mutating func convolution(_ op: Convolution, _ plane: PlaneWindow) throws(DeviceError) {
+extension OpenCLLowering {
+  fileprivate func convolution(_ op: Convolution, _ window: PlaneWindow) throws(DeviceError) {
     let (x, y) = (node.inputs[0], node.outputs[0])
+    let lanes = target.lanes
     let (channels, outputs) = (type(x).shape[1] / op.groups, type(y).shape[1] / op.groups)
-    let fitsBlocks = op.groups == 1 || (channels % tuning.lanes == 0 && outputs % tuning.lanes == 0)
-    let isShallow = op.groups == 1 && channels <= tuning.lanes / 2 && !isBlocked(x)
+    let fitsBlocks = op.groups == 1 || (channels % lanes == 0 && outputs % lanes == 0)
+    let isShallow = op.groups == 1 && channels <= lanes / 2 && !isBlocked(x)
     let from: Layout = fitsBlocks && !isShallow ? .blocked : .dense
     let to: Layout = fitsBlocks && !isOnlyOutput(y) ? .blocked : .dense
-    let source = try place(x, from)
-    let residual = op.epilogue.addsResidual ? try residual(to) : nil
-    let target = make(y, to)
+    let source = try read(x, from)
+    let residual = try residual(op.epilogue, to)
     let plan = ConvolutionPlan(
-      plane, images: type(x).shape[0], groups: op.groups, channels: channels, outputs: outputs, from: from, to: to,
-      lanes: tuning.lanes)
-    let count = to == .dense ? type(y).count : blockedCount(type(y).shape)
-    try convolve(plan, op.epilogue, source, residual: residual, target, count: count)
+      window, images: type(x).shape[0], groups: op.groups, channels: channels, outputs: outputs, from: from, to: to)
+    let count = to == .dense ? type(y).count : blocked(y).count
+    try convolve(plan, op.epilogue, source, residual: residual, write(y, to), count: count)
   }
 
-  fileprivate mutating func depthwise(_ op: Convolution, _ plane: PlaneWindow) throws(DeviceError) {
-    let (x, y) = (node.inputs[0], node.outputs[0])
-    let (lanes, channels, taps) = (tuning.lanes, op.groups, plane.kernel[0] * plane.kernel[1])
-    let blocks = tuning.blocks(channels)
-    guard let weight = graph[node.inputs[1]].weight else { throw error(.unsupported, "weights that are not constant") }
-    let name = graph[node.inputs[1]].name
-    let weights = try packed("\(name)/depthwise-\(lanes)", count: blocks * taps * lanes) { target in
-      let source = weight.floats()
-      for channel in 0..<channels {
-        let start = channel / lanes * taps * lanes + channel % lanes
-        for tap in 0..<taps { target[start + tap * lanes] = source[channel * taps + tap] }
+  fileprivate func depthwise(_ op: Convolution, _ window: PlaneWindow) throws(DeviceError) {
+    let (x, y, tuning) = (node.inputs[0], node.outputs[0], target.tuning)
+    let blocks = tuning.blocks(op.groups)
+    let weights = try depthwiseWeights(channels: op.groups, taps: window.taps)
+    let bias = try op.epilogue.hasBias ? biases(groups: 1, outputs: op.groups, count: blocks * tuning.lanes) : weights
+    let source = try read(x, .blocked)
+    let residual = try residual(op.epilogue, .blocked)
+    let output = write(y, .blocked)
+    let columns = min(tuning.columns, window.output[1])
+    let parts = target.pieces(window.output[1], of: columns)
+    let activation = KernelActivation(op.epilogue)
+    let numbers =
+      [blocks] + window.output + window.input + window.kernel + window.strides + window.dilations + window.before + [
+        columns, parts, op.epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, activation.code,
+      ]
+    let call = target.call(
+      KernelName(program: "convolution", function: "depthwise"), Parameters(numbers).floats(activation.a, activation.b),
+      items: window.output[0] * parts, blocks, type(x).shape[0])
+    run(call, [source, weights, bias, residual ?? source], output)
+    finish(activation, output, count: blocked(y).count)
+  }
+}
+
+/// An activation, which kernels of convolutions fuse where `isFusedByKernels`.
+struct KernelActivation {
+  /// What the kernel is told.
+  var code: Int { Int(fused?.code ?? UnaryFunction.noneCode) }
+  var a: Float { fused?.a ?? 0 }
+  var b: Float { fused?.b ?? 0 }
+  /// What is left to a kernel of its own.
+  let separate: UnaryFunction?
+  private let fused: UnaryFunction?
+
+  init(_ epilogue: Epilogue) {
+    let isFused = epilogue.activation?.isFusedByKernels == true
+    fused = isFused ? epilogue.activation : nil
+    separate = isFused ? nil : epilogue.activation
+  }
+}
+
+extension OpenCLLowering {
+  /// Applies what the kernel left of an activation, in place.
+  func finish(_ activation: KernelActivation, _ result: Storage, count: Int) {
+    guard let function = activation.separate else { return }
+    run(target.unary(function, count: count), [result], result)
+  }
+
+  /// The node's bias as `[group][count]`, zeros after each group's outputs.
+  func biases(groups: Int, outputs: Int, count: Int) throws(DeviceError) -> Storage {
+    let (name, constant) = try constantWeight(2)
+    return try weight("\(name)/vector-\(count)x\(groups)", count: groups * count) { target in
+      let source = constant.floats()
+      for group in 0..<groups {
+        for output in 0..<outputs { target[group * count + output] = source[group * outputs + output] }
       }
     }
-    let bias = try op.epilogue.hasBias ? paddedVector(node.inputs[2], count: blocks * lanes) : weights
-    let source = try place(x, .blocked)
-    let residual = op.epilogue.addsResidual ? try residual(.blocked) : nil
-    let target = make(y, .blocked)
-    let columns = min(tuning.columns, plane.width)
-    let parts = (plane.width + columns - 1) / columns
-    let fused = op.epilogue.activation.flatMap { $0.isFusedByKernels ? $0 : nil }
-    let constants: [Constant] =
-      ([blocks, plane.height, plane.width, plane.inputHeight, plane.inputWidth] + plane.kernel + plane.strides
-      + plane.dilations + plane.before
-      + [
-        columns, parts, op.epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1,
-        Int(fused?.code ?? UnaryFunction.noneCode),
-      ])
-      .map { .int($0) } + [.float(fused?.a ?? 0), .float(fused?.b ?? 0)]
-    run(
-      KernelName(program: "convolution", function: "depthwise"), [source, weights, bias, residual ?? source, target],
-      constants, global: [plane.height * parts, blocks, type(x).shape[0]])
-    if let activation = op.epilogue.activation, fused == nil {
-      unary(activation, target, target, count: blockedCount(type(y).shape))
-    }
-  }
-
-  /// The epilogue's last input in a layout.
-  mutating func residual(_ layout: Layout) throws(DeviceError) -> Int {
-    guard let value = node.inputs.last else { throw error(.execution, "the node has no inputs") }
-    return try place(value, layout)
-  }
-
-  /// A vector of constants, zeros after its end.
-  mutating func paddedVector(_ value: ValueID, count: Int) throws(DeviceError) -> Int {
-    guard let weight = graph[value].weight else { throw error(.unsupported, "biases that are not constant") }
-    return try packed("\(graph[value].name)/vector-\(count)", count: count) { weight.fill($0) }
   }
 }

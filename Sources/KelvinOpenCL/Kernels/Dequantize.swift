@@ -1,10 +1,3 @@
-internal import KelvinDevices
-internal import KelvinGraph
+internal import KelvinGPU
 
-extension Kernels {
-  mutating func addDequantize() {
-    add(Dequantize.self) { op, context throws(DeviceError) in
-      try quantizing(context, "dequantize", op.axis, integers: context.inputs[0].scalar)
-    }
-  }
-}
+extension OpenCLTarget { func dequantize(_ plan: QuantizationPlan) -> Call<KernelName> { scaling(plan, "dequantize") } }

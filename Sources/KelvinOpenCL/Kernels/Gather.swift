@@ -1,25 +1,12 @@
-internal import KelvinDevices
-internal import KelvinGraph
+internal import KelvinGPU
 
-extension Kernels {
-  mutating func addGather() {
-    add(Gather.self) { op, context throws(DeviceError) in
-      try context.checkSizes()
-      let (x, indices) = (context.inputs[0], context.inputs[1])
-      let index = indices.scalar.kernelName
-      let outer = x.shape.dimensions[..<op.axis].reduce(1, *)
-      let inner = x.shape.dimensions[(op.axis + 1)...].reduce(1, *)
-      return Emitter { lowering throws(DeviceError) in
-        let source = try lowering.place(lowering.node.inputs[0], .dense)
-        let chosen = try lowering.place(lowering.node.inputs[1], .dense)
-        let target = lowering.make(lowering.node.outputs[0], .dense)
-        let run = min(lowering.tuning.run, max(inner, 1))
-        let element = lowering.elementName(lowering.internalByteCount(x.scalar))
-        lowering.run(
-          KernelName(program: "gather", defines: ["ELEMENT=\(element)", "INDEX=\(index)"], function: "gather"),
-          [source, chosen, target], [.int(x.shape[op.axis]), .int(indices.count), .int(inner), .int(run)],
-          global: [(inner + run - 1) / run, outer * indices.count])
-      }
-    }
+extension OpenCLTarget {
+  func gather(_ plan: GatherPlan) -> Call<KernelName> {
+    let run = run(of: plan.inner)
+    let element = elementName(byteCount: byteCount(plan.scalar))
+    let defines = ["ELEMENT=\(element)", "INDEX=\(plan.index.kernelName)"]
+    return call(
+      KernelName(program: "gather", defines: defines, function: "gather"),
+      Parameters(plan.extent, plan.count, plan.inner, run), items: pieces(plan.inner, of: run), plan.outer * plan.count)
   }
 }

@@ -1,20 +1,10 @@
-internal import KelvinDevices
-internal import KelvinGraph
+internal import KelvinGPU
 
-extension Kernels {
-  mutating func addGatherElements() {
-    add(GatherElements.self) { op, context throws(DeviceError) in
-      try context.checkSizes()
-      let x = context.inputs[0]
-      var strides = x.shape.strides
-      let step = strides[op.axis]
-      strides[op.axis] = 0
-      let plan = BroadcastPlan(context.outputs[0].shape, strides: [strides])
-      try plan.check(context)
-      let defines = ["ELEMENT=\(x.scalar.kernelName)", "INDEX=\(context.inputs[1].scalar.kernelName)"]
-      return walking(
-        plan, KernelName(program: "gather_elements", defines: defines, function: "gather_elements"),
-        [.int(x.shape[op.axis]), .int(step)])
-    }
+extension OpenCLTarget {
+  func gatherElements(_ plan: GatherElementsPlan) -> Call<KernelName> {
+    let defines = ["ELEMENT=\(plan.scalar.kernelName)", "INDEX=\(plan.index.kernelName)"]
+    return walking(
+      plan.walk, KernelName(program: "gather_elements", defines: defines, function: "gather_elements"),
+      [plan.extent, plan.step])
   }
 }

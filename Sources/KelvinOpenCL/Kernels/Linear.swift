@@ -1,22 +1,18 @@
 internal import KelvinDevices
+internal import KelvinGPU
 internal import KelvinGraph
 
-extension Kernels {
-  mutating func addLinear() {
-    add(Linear.self) { op, context throws(DeviceError) in
-      try context.checkFloats()
-      try context.checkConstant(1, "weights")
-      if op.epilogue.hasBias { try context.checkConstant(2, "biases") }
-      let weights = context.inputs[1].shape
-      let rows = context.inputs[0].shape.dimensions.dropLast().reduce(1, *)
-      return Emitter { lowering throws(DeviceError) in
-        let y = lowering.node.outputs[0]
-        let product = ConvolutionPlan(linearRows: rows, channels: weights[1], outputs: weights[0])
-        let source = try lowering.place(lowering.node.inputs[0], .dense)
-        let residual = op.epilogue.addsResidual ? try lowering.residual(.dense) : nil
-        let target = lowering.make(y, .dense)
-        try lowering.convolve(product, op.epilogue, source, residual: residual, target, count: lowering.type(y).count)
-      }
+extension OpenCLTarget {
+  func lower(_ op: Linear, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+    let weights = context.inputs[1].shape
+    let rows = context.inputs[0].shape.dimensions.dropLast().reduce(1, *)
+    let product = ConvolutionPlan(linearRows: rows, channels: weights[1], outputs: weights[0])
+    let node = context.node
+    return NodeLowering { lowering throws(DeviceError) in
+      let source = try lowering.read(node.inputs[0], .dense)
+      let residual = try lowering.residual(op.epilogue, .dense)
+      let (y, count) = (node.outputs[0], lowering.type(node.outputs[0]).count)
+      try lowering.convolve(product, op.epilogue, source, residual: residual, lowering.write(y, .dense), count: count)
     }
   }
 }

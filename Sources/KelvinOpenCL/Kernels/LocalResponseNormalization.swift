@@ -1,22 +1,13 @@
-internal import KelvinDevices
+internal import KelvinGPU
 internal import KelvinGraph
 
-extension Kernels {
-  mutating func addLocalResponseNormalization() {
-    add(LocalResponseNormalization.self) { op, context throws(DeviceError) in
-      try context.checkFloats()
-      let shape = context.inputs[0].shape
-      return Emitter { lowering throws(DeviceError) in
-        let source = try lowering.place(lowering.node.inputs[0], .blocked)
-        let target = lowering.make(lowering.node.outputs[0], .blocked)
-        let (blocks, run) = (lowering.tuning.blocks(shape[1]), max(lowering.tuning.run / lowering.tuning.lanes, 1))
-        let sizes = [shape[1], blocks, shape.pixels, run, min((op.size - 1) / 2, shape[1]), min(op.size / 2, shape[1])]
-        lowering.run(
-          KernelName(program: "local_response_normalization", function: "local_response_normalization"),
-          [source, target],
-          sizes.map { .int($0) } + [.float(op.k), .float(op.alpha / Float(op.size)), .float(op.beta)],
-          global: [(shape.pixels + run - 1) / run, shape[0] * blocks])
-      }
-    }
+extension OpenCLTarget {
+  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<KernelName> {
+    let run = max(tuning.run / lanes, 1)
+    let reach = [(op.size - 1) / 2, op.size / 2].map { min($0, shape.channels) }
+    return call(
+      KernelName(program: "local_response_normalization", function: "local_response_normalization"),
+      Parameters([shape.channels, shape.blocks, shape.area, run] + reach).floats(
+        op.k, op.alpha / Float(op.size), op.beta), items: pieces(shape.area, of: run), shape.batch * shape.blocks)
   }
 }

@@ -1,10 +1,3 @@
-internal import KelvinDevices
-internal import KelvinGraph
+internal import KelvinGPU
 
-extension Kernels {
-  mutating func addQuantize() {
-    add(Quantize.self) { op, context throws(DeviceError) in
-      try quantizing(context, "quantize", op.axis, integers: op.scalar)
-    }
-  }
-}
+extension OpenCLTarget { func quantize(_ plan: QuantizationPlan) -> Call<KernelName> { scaling(plan, "quantize") } }

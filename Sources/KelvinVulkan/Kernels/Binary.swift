@@ -1,33 +1,40 @@
 import KelvinDevices
+import KelvinGPU
 import KelvinGraph
 
-extension KernelTable<KernelContext, Kernel> {
-  mutating func addBinary() {
-    add(Binary.self) { op, context throws(DeviceError) in
-      let (left, right) = (context.inputs[0].shape, context.inputs[1].shape)
-      let output = context.outputs[0].shape
-      let walk = Walk(output, [left, right])
-      try walk.check(context)
-      let node = context.node
-      let element = try context.element(context.inputs[0])
-      if element.kind != .float {
-        return Kernel { builder throws(DeviceError) in
-          try builder.combine(
-            "integer_binary", walk, constants: [Int(op.code), element.kind.rawValue, element.bits], node)
-        }
-      }
-      return Kernel { builder throws(DeviceError) in
-        let code = Int(op.code)
-        if let blocked = BlockedOperands(left, right, output), builder.prefersBlocked(node, blocked) {
-          return try blocked.build(builder, node, code)
-        }
-        if left == output, right == output || right.count == 1 {
-          return try builder.combine(node, code, left: 0, right: right == output ? 0 : 2)
-        }
-        if right == output, left.count == 1 { return try builder.combine(node, code, left: 2, right: 0) }
-        try walk.build(builder, node, code, count: output.count)
-      }
+extension VulkanTarget {
+  func lower(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+    let (left, right) = (context.inputs[0].shape, context.inputs[1].shape)
+    let output = context.outputs[0].shape
+    let node = context.node
+    let dense = binary(op, left, right, output, walk)
+    let blocked = BlockedOperands(left, right, output, lanes: lanes)
+    return NodeLowering { lowering throws(DeviceError) in
+      if let blocked, blocked.areBlocked(lowering, node) { return try blocked.lower(op, lowering, node) }
+      try lowering.runDense(dense)
     }
+  }
+
+  func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<VulkanProgram> {
+    let element = Element(scalar)
+    return walking(
+      walk, "integer_binary", [element.format, element.format],
+      constants: [Int(op.code), element.kind.rawValue, element.bits])
+  }
+
+  /// On dense operands: by four elements where none repeats but as a single one.
+  private func binary(_ op: Binary, _ left: Shape, _ right: Shape, _ output: Shape, _ walk: Walk) -> Call<VulkanProgram>
+  {
+    let code = Int(op.code)
+    if left == output || right == output, left == output || left.count == 1, right == output || right.count == 1 {
+      let groups = (output.count + 3) / 4
+      return flat(
+        "binary", [.float4, .float4], constants: [code, left == output ? 0 : 2, right == output ? 0 : 2],
+        Parameters(groups, 1, 1, 1).inverses(1, 1, 1), count: groups)
+    }
+    var parameters = Parameters([output.count] + walk.paddedSizes + walk.paddedStrides)
+    for size in walk.paddedSizes { parameters = parameters.inverses(size) }
+    return flat("binary_broadcast", [.float, .float], constants: [code], parameters, count: output.count)
   }
 }
 
@@ -39,9 +46,9 @@ private struct BlockedOperands {
   /// Planes after which the operand by channel repeats.
   let planes: [Int]
 
-  init?(_ left: Shape, _ right: Shape, _ output: Shape) {
-    shape = BlockedShape(output)
-    guard output.rank >= 2, shape.channels % 4 == 0 else { return nil }
+  init?(_ left: Shape, _ right: Shape, _ output: Shape, lanes: Int) {
+    shape = BlockedShape(output, lanes: lanes)
+    guard output.rank >= 2, shape.channels % lanes == 0 else { return nil }
     var kinds: [Int] = []
     var planes: [Int] = []
     for operand in [left, right] {
@@ -61,69 +68,21 @@ private struct BlockedOperands {
     self.planes = planes
   }
 
-  func build(_ builder: SegmentBuilder, _ node: Node, _ code: Int) throws(DeviceError) {
-    var reads: [Operand] = []
+  /// Whether an operand that is as large as the result lies in blocks.
+  func areBlocked(_ lowering: VulkanLowering, _ node: Node) -> Bool {
+    zip(kinds, node.inputs).contains { $0 == 0 && lowering.layout(of: $1, giving: node.outputs[0]) == .blocked }
+  }
+
+  func lower(_ op: Binary, _ lowering: VulkanLowering, _ node: Node) throws(DeviceError) {
+    var reads: [Storage] = []
     for (kind, input) in zip(kinds, node.inputs) {
       // One element for each of [1 or N, C] is already in blocks where C divides by four.
-      let layout: Layout = kind == 0 ? .blocked : .dense
-      reads.append(Operand(region: try builder.read(input, layout), format: .float4))
+      reads.append(try lowering.read(input, kind == 0 ? .blocked : .dense))
     }
-    var parameters = Parameters()
-    parameters.add(shape.count, shape.area, planes[0], planes[1])
-    parameters.addInverses(shape.area, planes[0], planes[1])
-    builder.dispatchFlat(
-      "binary", constants: [code] + kinds, parameters, count: shape.count, reads: reads,
-      write: try builder.write(node.outputs[0], .blocked))
-  }
-}
-
-extension Walk {
-  fileprivate func build(_ builder: SegmentBuilder, _ node: Node, _ code: Int, count: Int) throws(DeviceError) {
-    var parameters = Parameters()
-    parameters.add(count)
-    add(to: &parameters)
-    for size in paddedSizes { parameters.addInverses(size) }
-    let x = try builder.read(node.inputs[0], .dense)
-    let y = try builder.read(node.inputs[1], .dense)
-    builder.dispatchFlat(
-      "binary_broadcast", constants: [code], parameters, count: count,
-      reads: [Operand(region: x, format: .float), Operand(region: y, format: .float)],
-      write: try builder.write(node.outputs[0], .dense))
-  }
-}
-
-extension SegmentBuilder {
-  /// A kernel that walks all inputs as words.
-  ///
-  /// - Parameter constants: specialisation constants after the number of axes.
-  func combine(_ shader: String, _ walk: Walk, constants: [Int], _ node: Node) throws(DeviceError) {
-    let count = type(node.outputs[0]).count
-    var parameters = Parameters()
-    parameters.add(count)
-    walk.add(to: &parameters)
-    var reads: [Operand] = []
-    for input in node.inputs { reads.append(try elements(input)) }
-    dispatchFlat(
-      shader, constants: [walk.axisCount] + constants, parameters, count: count, reads: reads,
-      write: try write(node.outputs[0], .dense))
-  }
-
-  /// Whether an operand that is as large as the result lies in blocks only.
-  fileprivate func prefersBlocked(_ node: Node, _ operands: BlockedOperands) -> Bool {
-    zip(operands.kinds, node.inputs).contains { $0 == 0 && !has($1, .dense) }
-  }
-
-  /// Dense operands of which one may be a single element.
-  fileprivate func combine(_ node: Node, _ code: Int, left: Int, right: Int) throws(DeviceError) {
-    let count = (type(node.outputs[0]).count + 3) / 4
-    var parameters = Parameters()
-    parameters.add(count, 1, 1, 1)
-    parameters.addInverses(1, 1, 1)
-    let x = try read(node.inputs[0], .dense)
-    let y = try read(node.inputs[1], .dense)
-    dispatchFlat(
-      "binary", constants: [code, left, right], parameters, count: count,
-      reads: [Operand(region: x, format: .float4), Operand(region: y, format: .float4)],
-      write: try write(node.outputs[0], .dense))
+    let call = lowering.target.flat(
+      "binary", [.float4, .float4], constants: [Int(op.code)] + kinds,
+      Parameters(shape.groups, shape.area, planes[0], planes[1]).inverses(shape.area, planes[0], planes[1]),
+      count: shape.groups)
+    lowering.run(call, reads, lowering.write(node.outputs[0], .blocked))
   }
 }

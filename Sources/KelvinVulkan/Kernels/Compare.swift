@@ -1,16 +1,10 @@
-import KelvinDevices
+import KelvinGPU
 import KelvinGraph
 
-extension KernelTable<KernelContext, Kernel> {
-  mutating func addCompare() {
-    add(Compare.self) { op, context throws(DeviceError) in
-      let element = try context.element(context.inputs[0])
-      let walk = Walk(context.outputs[0].shape, context.inputs.map(\.shape))
-      try walk.check(context)
-      let node = context.node
-      return Kernel { builder throws(DeviceError) in
-        try builder.combine("compare", walk, constants: [Int(op.code), element.kind.rawValue], node)
-      }
-    }
+extension VulkanTarget {
+  func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<VulkanProgram> {
+    let element = Element(scalar)
+    return walking(
+      walk, "compare", [element.format, element.format], constants: [Int(op.code), element.kind.rawValue])
   }
 }

@@ -1,12 +1,8 @@
-import KelvinDevices
-import KelvinGraph
+import KelvinGPU
 
-extension KernelTable<KernelContext, Kernel> {
-  mutating func addDequantize() {
-    add(Dequantize.self) { op, context throws(DeviceError) in
-      try context.requireFloats(context.outputs)
-      return try context.kernel(
-        "dequantize", op.axis, constants: [try context.element(context.inputs[0]).kind.rawValue])
-    }
+extension VulkanTarget {
+  func dequantize(_ plan: QuantizationPlan) -> Call<VulkanProgram> {
+    let element = Element(plan.scalar)
+    return scaling(plan, "dequantize", [element.format, .float, element.format], constants: [element.kind.rawValue])
   }
 }

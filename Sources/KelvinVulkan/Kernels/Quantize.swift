@@ -1,12 +1,9 @@
-import KelvinDevices
-import KelvinGraph
+import KelvinGPU
 
-extension KernelTable<KernelContext, Kernel> {
-  mutating func addQuantize() {
-    add(Quantize.self) { op, context throws(DeviceError) in
-      try context.requireFloats([context.inputs[0]])
-      let element = try context.element(context.outputs[0])
-      return try context.kernel("quantize", op.axis, constants: [element.kind.rawValue, element.bits])
-    }
+extension VulkanTarget {
+  func quantize(_ plan: QuantizationPlan) -> Call<VulkanProgram> {
+    let element = Element(plan.scalar)
+    return scaling(
+      plan, "quantize", [.uint, .float, element.format], constants: [element.kind.rawValue, element.bits])
   }
 }

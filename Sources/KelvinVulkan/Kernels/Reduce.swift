@@ -1,50 +1,27 @@
 import KelvinDevices
+import KelvinGPU
 import KelvinGraph
 
-extension KernelTable<KernelContext, Kernel> {
-  mutating func addReduce() {
-    add(Reduce.self) { op, context throws(DeviceError) in
-      let element = try context.element(context.inputs[0])
-      let isFloat = element.kind == .float
-      guard isFloat || op.function.keepsIntegers else {
-        throw context.unsupported("\(op.function.rawValue) of \(context.inputs[0].scalar.rawValue) values")
-      }
-      let node = context.node
-      let shape = context.inputs[0].shape
-      if isFloat, op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
-        let pool = BlockedPool(meanOf: BlockedShape(shape))
-        return Kernel { builder throws(DeviceError) in try pool.build(builder, node) }
-      }
-      let kept = MergedAxes(shape) { !op.axes.contains($0) }
-      let reduced = MergedAxes(shape) { op.axes.contains($0) }
-      guard max(kept.sizes.count, reduced.sizes.count) <= MergedAxes.limit else {
-        throw context.unsupported("more than \(MergedAxes.limit) separate axes kept or reduced")
-      }
-      let count = context.outputs[0].count
-      var parameters = Parameters()
-      parameters.add(count, op.length(context.inputs))
-      kept.add(to: &parameters)
-      reduced.add(to: &parameters)
-      let finished = parameters
-      return Kernel { builder throws(DeviceError) in
-        let x = try builder.read(node.inputs[0], .dense)
-        builder.dispatchFlat(
-          isFloat ? "reduce" : "integer_reduce",
-          constants: [Int(op.code)] + (isFloat ? [] : [element.kind.rawValue, element.bits]), finished, count: count,
-          reads: [Operand(region: x, format: isFloat ? .float : element.format)],
-          write: try builder.write(node.outputs[0], .dense))
-      }
+extension VulkanTarget {
+  func lower(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> NodeLowering<Self> {
+    let element = Element(context.inputs[0].scalar)
+    let isFloat = element.kind == .float
+    let shape = context.inputs[0].shape
+    if isFloat, op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
+      let blocked = BlockedShape(shape, lanes: lanes)
+      return context.blocked(pool(.average, PlaneWindow(over: blocked.area), planes: blocked.batch * blocked.blocks))
     }
-  }
-}
-
-extension Reduce.Function {
-  /// Whether it combines integers to an integer, as `integer_reduce.comp` does.
-  fileprivate var keepsIntegers: Bool {
-    switch self {
-    case .sum, .mean, .maximum, .minimum, .product, .l1, .sumOfSquares: true
-    case .l2, .logSum, .logSumExp: false
+    let kept = MergedAxes(shape) { !op.axes.contains($0) }
+    let reduced = MergedAxes(shape) { op.axes.contains($0) }
+    guard max(kept.sizes.count, reduced.sizes.count) <= MergedAxes.limit else {
+      throw context.unsupported("more than \(MergedAxes.limit) separate axes kept or reduced")
     }
+    let count = context.outputs[0].count
+    return context.dense(
+      flat(
+        isFloat ? "reduce" : "integer_reduce", [isFloat ? .float : element.format],
+        constants: [Int(op.code)] + (isFloat ? [] : [element.kind.rawValue, element.bits]),
+        Parameters([count, op.length(context.inputs)] + kept.parameters + reduced.parameters), count: count))
   }
 }
 
@@ -66,9 +43,9 @@ private struct MergedAxes {
     }
   }
 
-  func add(to parameters: inout Parameters) {
+  /// Sizes, then strides, of as many axes as the limit.
+  var parameters: [Int] {
     let rest = [Int](repeating: 0, count: Self.limit - sizes.count)
-    parameters.add(sizes + rest.map { _ in 1 })
-    parameters.add(strides + rest)
+    return sizes + rest.map { _ in 1 } + strides + rest
   }
 }

@@ -1,0 +1,60 @@
+package import KelvinDevices
+package import KelvinGraph
+
+/// What differs between GPU interfaces: how elements lie, and how each kernel is named, fed and spread over a grid. What
+/// is the same, from a node to the kernels that compute it, is `Lowering` and `Kernels/`.
+///
+/// A method for a kernel is told sizes in elements and answers with the call; `Lowering` adds the memory.
+package protocol GPUTarget: KernelCalls {
+  /// A packed weight in the device's memory.
+  associatedtype Weight: Sendable
+
+  /// The device's id, for messages.
+  var device: String { get }
+  /// Channels in a block.
+  var lanes: Int { get }
+  /// Whether every kernel leaves zeros in the lanes beyond a tensor's channels, and expects them there.
+  var clearsLanes: Bool { get }
+  /// How many axes copies take, of units.
+  var copyRank: Int { get }
+  /// Numbers that the kernels of resizing read for each output position: lower source position, upper one, share of the
+  /// upper one, then fillers.
+  var numbersPerTap: Int { get }
+
+  /// Bytes that a dense element takes inside a segment.
+  func byteCount(_ scalar: ScalarType) -> Int
+  /// Bytes that copies move at a time; they divide `byteCount`.
+  func copyUnit(_ scalar: ScalarType) -> Int
+  /// How many axes padding takes.
+  func padRank(of scalar: ScalarType) -> Int
+  /// - Throws: `.unsupported` where a tensor of the node is too large for the device.
+  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError)
+
+  /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached.
+  func enter(_ type: TensorType, _ layout: Layout) -> Call<Program>?
+  /// From the dense form inside to the segment's boundary, where those differ.
+  func leave(_ type: TensorType) -> Call<Program>
+  /// From the dense layout to the blocked one.
+  func block(_ shape: BlockedShape) -> Call<Program>
+  /// From the blocked layout to the dense one.
+  func unblock(_ shape: BlockedShape) -> Call<Program>
+
+  // Nodes whose kernels depend on the device: which there are, and in which layouts they work.
+
+  func lower(_ op: BatchNormalization, _ context: KernelContext<Self>) -> NodeLowering<Self>
+  /// - Parameter walk: over the operands, which are floats.
+  func lower(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> NodeLowering<Self>
+  func lower(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
+    -> NodeLowering<Self>
+  func lower(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> NodeLowering<Self>
+  /// Weights and bias are constant.
+  func lower(_ op: Linear, _ context: KernelContext<Self>) -> NodeLowering<Self>
+  func lower(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> NodeLowering<Self>
+}
+
+extension GPUTarget {
+  /// Whether an element looks the same at a segment's boundary and inside.
+  package func isSameOutside(_ scalar: ScalarType) -> Bool {
+    scalar != .float16 && byteCount(scalar) == scalar.byteCount
+  }
+}

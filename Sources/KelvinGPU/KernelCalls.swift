@@ -1,0 +1,35 @@
+package import KelvinGraph
+
+/// The kernels that every GPU device has one of, each as the call of it, in the order of their names.
+///
+/// Kernels read dense operands in the order of the node's inputs, and write one dense result, but for these: `resize` reads
+/// x and its positions, in the pass's layout; `layerNormalization` reads x, scale and shift, x again in place of those that the
+/// node lacks; `localResponseNormalization` and `pool` work on blocked tensors, `pool` on `planes` blocks; `copy` moves units
+/// of `byteCount` bytes; `roundToHalf` rounds float32 to what a float16 holds; `unary` takes either layout, whose elements are
+/// counted.
+package protocol KernelCalls: Sendable {
+  associatedtype Program: Hashable, Sendable
+
+  func argReduce(_ op: ArgReduce, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
+  func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<Program>
+  func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<Program>
+  func copy(_ copy: StridedCopy, byteCount: Int) -> Call<Program>
+  func cumulativeSum(_ op: CumulativeSum, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
+  func dequantize(_ plan: QuantizationPlan) -> Call<Program>
+  func gather(_ plan: GatherPlan) -> Call<Program>
+  func gatherElements(_ plan: GatherElementsPlan) -> Call<Program>
+  func gatherND(_ plan: GatherNDPlan) -> Call<Program>
+  func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<Program>
+  func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> Call<Program>
+  func layerNormalization(_ op: LayerNormalization, rows: Int, length: Int, inputs: Int) -> Call<Program>
+  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<Program>
+  func matmul(_ plan: MatMulPlan) -> Call<Program>
+  func pad(_ plan: PadPlan) -> Call<Program>
+  func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<Program>
+  func quantize(_ plan: QuantizationPlan) -> Call<Program>
+  func resize(_ pass: ResizePass) -> Call<Program>
+  func roundToHalf(count: Int) -> Call<Program>
+  func select(_ walk: Walk, of scalar: ScalarType) -> Call<Program>
+  func softmax(_ lines: Lines) -> Call<Program>
+  func unary(_ function: UnaryFunction, count: Int) -> Call<Program>
+}

@@ -1,0 +1,36 @@
+internal import KelvinDevices
+
+/// Every operator that GPU devices have kernels for.
+func kernelTable<Target: GPUTarget>(of target: Target.Type) -> GPUKernelTable<Target> {
+  var table = GPUKernelTable<Target>()
+  table.addArgReduce()
+  table.addBatchNormalization()
+  table.addBinary()
+  table.addCast()
+  table.addCompare()
+  table.addConcat()
+  table.addConvolution()
+  table.addConvolutionTranspose()
+  table.addCumulativeSum()
+  table.addDequantize()
+  table.addExpand()
+  table.addGather()
+  table.addGatherElements()
+  table.addGatherND()
+  table.addLayerNormalization()
+  table.addLinear()
+  table.addLocalResponseNormalization()
+  table.addMatMul()
+  table.addPad()
+  table.addPool()
+  table.addQuantize()
+  table.addReduce()
+  table.addReshape()
+  table.addResize()
+  table.addSelect()
+  table.addSlice()
+  table.addSoftmax()
+  table.addTranspose()
+  table.addUnary()
+  return table
+}

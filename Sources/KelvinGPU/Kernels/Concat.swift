@@ -1,0 +1,41 @@
+internal import KelvinDevices
+internal import KelvinGraph
+
+extension KernelTable {
+  mutating func addConcat<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
+    add(Concat.self) { op, context throws(DeviceError) in
+      let (inputs, output, lanes) = (context.inputs, context.outputs[0], context.target.lanes)
+      let dense = copies(inputs.map { Lines($0.shape, axis: op.axis) }, Lines(output.shape, axis: op.axis))
+      // Whole blocks are joined; only the last may have channels missing.
+      let joinsBlocks =
+        op.axis == 1 && output.scalar.isFloatingPoint && inputs.dropLast().allSatisfy { $0.shape[1] % lanes == 0 }
+      let blocked = copies(
+        inputs.map { BlockedShape($0.shape, lanes: lanes).lines }, BlockedShape(output.shape, lanes: lanes).lines)
+      let node = context.node
+      return NodeLowering { lowering throws(DeviceError) in
+        let result = node.outputs[0]
+        let isBlocked = joinsBlocks && node.inputs.allSatisfy { lowering.layout(of: $0, giving: result) == .blocked }
+        let layout: Layout = isBlocked ? .blocked : .dense
+        let y = lowering.write(result, layout)
+        for (copy, input) in zip(isBlocked ? blocked : dense, node.inputs) {
+          lowering.copy(copy, of: output.scalar, from: try lowering.read(input, layout), to: y)
+        }
+      }
+    }
+  }
+}
+
+/// The copies that join tensors along the middle axis of each.
+private func copies(_ parts: [Lines], _ whole: Lines) -> [StridedCopy] {
+  var start = 0
+  return parts.map { part in
+    let (run, row) = (part.length * part.inner, whole.length * whole.inner)
+    defer { start += run }
+    return StridedCopy(sizes: [part.outer, run], source: [run, 1], target: [row, 1], targetOffset: start)
+  }
+}
+
+extension BlockedShape {
+  /// Its blocks as the middle axis.
+  fileprivate var lines: Lines { Lines(Shape([batch, blocks, area * lanes]), axis: 1) }
+}

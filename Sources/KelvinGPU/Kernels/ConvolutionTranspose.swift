@@ -1,0 +1,12 @@
+internal import KelvinDevices
+internal import KelvinGraph
+
+extension KernelTable {
+  mutating func addConvolutionTranspose<Target>()
+  where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
+    add(ConvolutionTranspose.self) { op, context throws(DeviceError) in
+      try context.requireFloats()
+      return context.target.lower(op, try PlaneWindow(op.window, context), context)
+    }
+  }
+}

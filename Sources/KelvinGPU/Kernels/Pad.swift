@@ -1,0 +1,71 @@
+internal import KelvinDevices
+package import KelvinGraph
+
+/// Elements added around a dense tensor.
+package struct PadPlan: Sendable {
+  package enum Mode: Int, Sendable { case constant, reflect, edge }
+  package struct Axis: Sendable {
+    /// Of the result, and of the source.
+    package var size: Int
+    package var extent: Int
+    /// Elements added before.
+    package var before: Int
+
+    package init(size: Int, extent: Int, before: Int) {
+      self.size = size
+      self.extent = extent
+      self.before = before
+    }
+  }
+
+  package let mode: Mode
+  /// Outermost first; neighbours without padding are one.
+  package let axes: [Axis]
+  /// An element of padding as it lies inside a segment, sign-extended to 64 bits where it is an integer.
+  package let filler: UInt64
+  package let scalar: ScalarType
+
+  fileprivate init(_ op: Pad, _ input: TensorType, _ output: Shape) {
+    scalar = input.scalar
+    var axes: [Axis] = []
+    var isLastPadded = true
+    for index in 0..<output.rank {
+      let isPadded = op.before[index] + op.after[index] > 0
+      let extent = input.shape[index]
+      if !isPadded, !isLastPadded {
+        axes[axes.count - 1].size *= extent
+        axes[axes.count - 1].extent *= extent
+      } else {
+        axes.append(Axis(size: output[index], extent: extent, before: op.before[index]))
+      }
+      isLastPadded = isPadded
+    }
+    self.axes = axes
+    switch op.mode {
+    case .reflect: (mode, filler) = (.reflect, 0)
+    case .edge: (mode, filler) = (.edge, 0)
+    case .constant(let value):
+      let element = Tensor(TensorType(input.scalar, []), rounding: [Double(value)])
+      mode = .constant
+      filler =
+        input.scalar.isFloatingPoint
+        ? UInt64(element.floats[0].bitPattern) : UInt64(bitPattern: Int64(element.integers[0]))
+    }
+  }
+
+  /// The axes, ones before them up to `rank`.
+  package func axes(padded rank: Int) -> [Axis] {
+    [Axis](repeating: Axis(size: 1, extent: 1, before: 0), count: max(rank - axes.count, 0)) + axes
+  }
+}
+
+extension KernelTable {
+  mutating func addPad<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
+    add(Pad.self) { op, context throws(DeviceError) in
+      let plan = PadPlan(op, context.inputs[0], context.outputs[0].shape)
+      let limit = context.target.padRank(of: plan.scalar)
+      guard plan.axes.count <= limit else { throw context.unsupported("padding of more than \(limit) separate axes") }
+      return context.dense(context.target.pad(plan))
+    }
+  }
+}

@@ -1,0 +1,62 @@
+internal import KelvinDevices
+internal import KelvinGraph
+
+extension Lowering {
+  /// A constant as kernels read a value.
+  func constant(_ id: ValueID, _ weight: Weight, _ layout: Layout) throws(DeviceError) -> Storage {
+    let (name, type) = (graph[id].name, type(id))
+    guard type.scalar.isFloatingPoint else { return try integers(name, weight) }
+    guard layout == .blocked else { return try self.weight("\(name)/gpu-dense", count: type.count) { weight.fill($0) } }
+    let shape = blocked(id)
+    return try self.weight("\(name)/gpu-blocked-\(shape.lanes)", count: shape.count) { target in
+      for (index, element) in weight.floats().enumerated() {
+        let (plane, place) = index.quotientAndRemainder(dividingBy: shape.area)
+        let (image, channel) = plane.quotientAndRemainder(dividingBy: shape.channels)
+        let block = image * shape.blocks + channel / shape.lanes
+        target[(block * shape.area + place) * shape.lanes + channel % shape.lanes] = element
+      }
+    }
+  }
+
+  /// As they lie in the graph, or each widened to a word.
+  private func integers(_ name: String, _ weight: Weight) throws(DeviceError) -> Storage {
+    let scalar = weight.type.scalar
+    let isSame = target.isSameOutside(scalar)
+    let words = (weight.type.count * target.byteCount(scalar) + 3) / 4
+    return try self.weight("\(name)/gpu-\(isSame ? "integers" : "words")", count: words) { target in
+      let tensor = weight.dense()
+      if isSame {
+        tensor.bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
+      } else {
+        for (index, integer) in tensor.integers.enumerated() {
+          target[index] = Float(bitPattern: UInt32(truncatingIfNeeded: integer))
+        }
+      }
+    }
+  }
+}
+
+extension Weight {
+  /// The elements as float32.
+  package func floats() -> [Float] {
+    [Float](unsafeUninitializedCapacity: type.count) { target, count in
+      count = type.count
+      fill(UnsafeMutableBufferPointer(rebasing: target[..<count]))
+    }
+  }
+
+  /// Writes the elements as float32 to the start of `target`.
+  package func fill(_ target: UnsafeMutableBufferPointer<Float>) {
+    let tensor = dense()
+    tensor.bytes.withUnsafeBytes { raw in
+      switch tensor.type.scalar {
+      case .float32: UnsafeMutableRawBufferPointer(target).copyMemory(from: raw)
+      case .float16:
+        for index in 0..<tensor.count {
+          target[index] = Float(halfBits: raw.loadUnaligned(fromByteOffset: index * 2, as: UInt16.self))
+        }
+      default: for (index, value) in tensor.doubles.enumerated() { target[index] = Float(value) }
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package import KelvinDevices
+package import KelvinGraph
+
+/// What the kernels of convolutions and products share: their weights in tiles, biases and epilogues.
+extension Lowering {
+  /// The last input of a node whose epilogue adds one.
+  package func residual(_ epilogue: Epilogue, _ layout: Layout) throws(DeviceError) -> Storage? {
+    guard epilogue.addsResidual, let id = node.inputs.last else { return nil }
+    return try read(id, layout)
+  }
+
+  /// The node's weights `[groups * outputs, channels, taps]` as `[group][tile of outputs][tap][channel][output in tile]`.
+  ///
+  /// - Parameters:
+  ///   - outputs: of one group.
+  ///   - channels: of one group's input; `rows` of them are stored.
+  ///   - parts: tiles of one group.
+  ///   - spare: numbers after the last tile.
+  package func tiledWeights(
+    groups: Int, outputs: Int, channels: Int, taps: Int, tile: Int, rows: Int, parts: Int, spare: Int
+  ) throws(DeviceError) -> Storage {
+    let weight = try constantWeight(1)
+    let partCount = taps * rows * tile
+    return try self.weight(
+      "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare
+    ) { target in
+      let source = weight.weight.floats()
+      source.withUnsafeBufferPointer { source in
+        for group in 0..<groups {
+          for output in 0..<outputs {
+            let row = (group * outputs + output) * channels * taps
+            let start = (group * parts + output / tile) * partCount + output % tile
+            for channel in 0..<channels {
+              for tap in 0..<taps { target[start + (tap * rows + channel) * tile] = source[row + channel * taps + tap] }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// The node's weights, one filter a channel, as `[block][tap][lane]`.
+  package func depthwiseWeights(channels: Int, taps: Int) throws(DeviceError) -> Storage {
+    let (weight, lanes) = (try constantWeight(1), target.lanes)
+    let blocks = (channels + lanes - 1) / lanes
+    return try self.weight("\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes) { target in
+      let source = weight.weight.floats()
+      for channel in 0..<channels {
+        let start = channel / lanes * taps * lanes + channel % lanes
+        for tap in 0..<taps { target[start + tap * lanes] = source[channel * taps + tap] }
+      }
+    }
+  }
+
+  /// The node's weights `[inputs, outputs, taps]` of a transposed convolution as `[block of outputs][tap][input][lane]`;
+  /// of a depthwise one as `[block][tap][lane]`.
+  ///
+  /// - Parameters:
+  ///   - rows: how many inputs are stored, 1 of a depthwise one.
+  ///   - spare: numbers after the last block.
+  package func transposedWeights(outputs: Int, taps: Int, rows: Int, isDepthwise: Bool, spare: Int) throws(DeviceError)
+    -> Storage
+  {
+    let (weight, lanes) = (try constantWeight(1), target.lanes)
+    let blocks = (outputs + lanes - 1) / lanes
+    return try self.weight(
+      "\(weight.name)/gpu-transposed-\(isDepthwise ? "depthwise-" : "")\(lanes)-\(rows)",
+      count: blocks * taps * rows * lanes + spare
+    ) { target in
+      for (index, element) in weight.weight.floats().enumerated() {
+        let (plane, tap) = index.quotientAndRemainder(dividingBy: taps)
+        let (from, to) = isDepthwise ? (0, plane) : plane.quotientAndRemainder(dividingBy: outputs)
+        target[((to / lanes * taps + tap) * rows + from) * lanes + to % lanes] = element
+      }
+    }
+  }
+
+  /// One of the node's inputs, which must be constant.
+  package func constantWeight(_ input: Int) throws(DeviceError) -> (name: String, weight: Weight) {
+    let value = graph[node.inputs[input]]
+    guard let weight = value.weight else { throw error(.unsupported, "'\(value.name)' is not constant") }
+    return (value.name, weight)
+  }
+}

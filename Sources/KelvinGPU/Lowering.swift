@@ -1,0 +1,182 @@
+package import KelvinDevices
+package import KelvinGraph
+
+/// Turns the nodes of a segment into dispatches: gives values their memory and layout, and moves a value to another layout
+/// where a kernel asks for it.
+package final class Lowering<Target: GPUTarget> {
+  package typealias Packing = (String, Int, (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void)
+    throws(DeviceError) -> Target.Weight
+
+  package let graph: Graph
+  package let target: Target
+  package private(set) var dispatches: [Dispatch<Target.Program>] = []
+  package private(set) var weights: [Target.Weight] = []
+  /// The sizes of scratch values.
+  package private(set) var scratch: [Int] = []
+  private var current = 0
+  private var places: [ValueID: [Layout: Storage]] = [:]
+  private var isOutputTaken: [Bool]
+  private let pack: Packing
+  private let consumers: [[Int]]
+
+  package init(_ graph: Graph, _ target: Target, pack: @escaping Packing) {
+    self.graph = graph
+    self.target = target
+    self.pack = pack
+    isOutputTaken = graph.outputs.map { _ in false }
+    consumers = graph.consumers()
+  }
+
+  /// The node whose dispatches are added.
+  package var node: Node { graph.nodes[current] }
+  package func begin(_ node: Int) { current = node }
+
+  package func type(_ id: ValueID) -> TensorType { graph[id].type }
+  package func blocked(_ id: ValueID) -> BlockedShape { BlockedShape(type(id).shape, lanes: target.lanes) }
+
+  package func error(_ code: DeviceError.Code, _ reason: String) -> DeviceError {
+    DeviceError(code, device: target.device, place: "\(node.op.name) '\(node.name)'", reason: reason)
+  }
+
+  /// Whether the value is wanted by nobody in the segment but its boundary.
+  package func isOnlyOutput(_ id: ValueID) -> Bool { consumers[id.index].isEmpty }
+
+  /// Whether the value lies in blocks.
+  package func isBlocked(_ id: ValueID) -> Bool { places[id]?[.blocked] != nil }
+
+  /// The layout for a kernel that takes either: blocks, where the operand lies in blocks that are not dense as well and
+  /// somebody in the segment reads the result.
+  package func layout(of input: ValueID, giving output: ValueID) -> Layout {
+    guard let place = places[input], let storage = place[.blocked], place[.dense] != storage else { return .dense }
+    return isOnlyOutput(output) ? .dense : .blocked
+  }
+
+  /// A value's memory in a layout; a dispatch moves it there where it is in none but another.
+  package func read(_ id: ValueID, _ layout: Layout) throws(DeviceError) -> Storage {
+    if let storage = places[id]?[layout] { return storage }
+    if let weight = graph[id].weight {
+      let storage = try constant(id, weight, layout)
+      place(id, layout, storage)
+      return storage
+    }
+    let shape = blocked(id)
+    if layout == .dense, let storage = places[id]?[.blocked] {
+      if shape.startsDense {
+        place(id, .dense, storage)
+        return storage
+      }
+      return run(target.unblock(shape), [storage], write(id, .dense))
+    }
+    if layout == .blocked, let storage = places[id]?[.dense] {
+      return run(target.block(shape), [storage], write(id, .blocked))
+    }
+    guard let index = graph.inputs.firstIndex(of: id) else {
+      throw error(.compilation, "reads '\(graph[id].name)' before it is there")
+    }
+    let type = type(id)
+    let input = Storage(.input(index), byteCount: type.byteCount)
+    if target.isSameOutside(type.scalar) {
+      place(id, .dense, input)
+    } else if let call = target.enter(type, layout) {
+      return run(call, [input], write(id, layout))
+    } else if layout == .dense {
+      throw error(.compilation, "reads '\(graph[id].name)', which is \(type)")
+    } else {
+      _ = try read(id, .dense)
+    }
+    return try read(id, layout)
+  }
+
+  /// New memory for a value: the segment's output where that is possible.
+  package func write(_ id: ValueID, _ layout: Layout) -> Storage {
+    let (type, shape) = (type(id), blocked(id))
+    let storage: Storage
+    if layout == .dense || (type.shape.rank >= 2 && shape.isDense), target.isSameOutside(type.scalar),
+      !graph.inputs.contains(id),
+      let output = graph.outputs.indices.first(where: { graph.outputs[$0] == id && !isOutputTaken[$0] })
+    {
+      isOutputTaken[output] = true
+      storage = Storage(.output(output), byteCount: type.byteCount)
+    } else {
+      storage = temporary(byteCount: layout == .dense ? type.count * target.byteCount(type.scalar) : shape.count * 4)
+    }
+    place(id, layout, storage)
+    return storage
+  }
+
+  /// Scratch memory, in whole groups of 16 bytes.
+  package func temporary(byteCount: Int) -> Storage {
+    let byteCount = (byteCount + 15) / 16 * 16
+    scratch.append(byteCount)
+    return Storage(.scratch(scratch.count - 1), byteCount: byteCount)
+  }
+
+  /// Gives the elements of a value another name, and perhaps shape.
+  package func rename(_ input: ValueID, to output: ValueID) throws(DeviceError) {
+    let (from, to) = (type(input).shape, type(output).shape)
+    let isKept = from.rank >= 2 && to.rank >= 2 && blocked(input) == blocked(output)
+    let layout = isKept ? self.layout(of: input, giving: output) : .dense
+    place(output, layout, try read(input, layout))
+  }
+
+  /// A packed weight of float32, zero where `fill` writes nothing, in whole groups of 16 bytes.
+  package func weight(_ key: String, count: Int, fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void)
+    throws(DeviceError) -> Storage
+  {
+    let byteCount = max((count + 3) / 4 * 16, 16)
+    weights.append(
+      try pack(key, byteCount) { (raw) throws(DeviceError) in
+        raw.initializeMemory(as: UInt8.self, repeating: 0)
+        try fill(raw.bindMemory(to: Float.self))
+      })
+    return Storage(.weight(weights.count - 1), byteCount: byteCount)
+  }
+
+  /// Adds a dispatch, unless it has nothing to do.
+  ///
+  /// - Returns: what it writes.
+  @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
+    if call.grid.allSatisfy({ $0 > 0 }) {
+      dispatches.append(Dispatch(call: call, reads: reads, write: write, node: current))
+    }
+    return write
+  }
+
+  /// Adds a kernel that reads all of the node's inputs and writes its output, dense.
+  package func runDense(_ call: Call<Target.Program>) throws(DeviceError) {
+    var reads: [Storage] = []
+    for input in node.inputs { reads.append(try read(input, .dense)) }
+    run(call, reads, write(node.outputs[0], .dense))
+  }
+
+  /// Adds a copy between dense tensors of a type.
+  package func copy(_ copy: StridedCopy, of scalar: ScalarType, from source: Storage, to target: Storage) {
+    let unit = self.target.copyUnit(scalar)
+    let units = self.target.byteCount(scalar) / unit
+    run(self.target.copy(copy.of(units: units), byteCount: unit), [source], target)
+  }
+
+  /// Brings every output to its place.
+  package func finish() throws(DeviceError) {
+    let producers = graph.producers()
+    for (index, id) in graph.outputs.enumerated() {
+      let type = type(id)
+      current = producers[id.index] ?? max(graph.nodes.count - 1, 0)
+      let boundary = Storage(.output(index), byteCount: type.byteCount)
+      let storage = try read(id, .dense)
+      if storage.place == boundary.place { continue }
+      if target.isSameOutside(type.scalar) {
+        copy(StridedCopy(contiguous: type.count), of: type.scalar, from: storage, to: boundary)
+      } else {
+        run(target.leave(type), [storage], boundary)
+      }
+    }
+  }
+
+  private func place(_ id: ValueID, _ layout: Layout, _ storage: Storage) {
+    places[id, default: [:]][layout] = storage
+    if type(id).scalar.isFloatingPoint, type(id).shape.rank >= 2, blocked(id).isDense {
+      places[id, default: [:]][layout == .dense ? .blocked : .dense] = storage
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/// Memory that a kernel reads or writes, before it is known where it lies.
+package struct Storage: Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
+    /// The segment's input, output, the executable's weight or scratch value of that index.
+    case input(Int)
+    case output(Int)
+    case weight(Int)
+    case scratch(Int)
+  }
+
+  package let place: Place
+  package let byteCount: Int
+
+  package init(_ place: Place, byteCount: Int) {
+    self.place = place
+    self.byteCount = byteCount
+  }
+}

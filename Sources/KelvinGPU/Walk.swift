@@ -1,0 +1,51 @@
+package import KelvinDevices
+package import KelvinGraph
+
+/// How operands and their broadcast result are walked together.
+package struct Walk: Hashable, Sendable {
+  package struct Axis: Hashable, Sendable {
+    package var size: Int
+    /// Of each operand, 0 where it repeats.
+    package var strides: [Int]
+
+    package init(size: Int, strides: [Int]) {
+      self.size = size
+      self.strides = strides
+    }
+  }
+
+  /// How many axes the kernels take.
+  package static let limit = 6
+
+  /// Outermost first, at least one; neighbours that all operands walk alike are one axis.
+  package private(set) var axes: [Axis] = []
+
+  package init(_ result: Shape, _ operands: [Shape]) {
+    self.init(
+      result,
+      strides: operands.map { shape in
+        let own = zip(shape.dimensions, shape.strides).map { $0 == 1 ? 0 : $1 }
+        return [Int](repeating: 0, count: result.rank - shape.rank) + own
+      })
+  }
+
+  /// - Parameter strides: of each operand along each axis of the result.
+  package init(_ result: Shape, strides: [[Int]]) {
+    for index in 0..<result.rank where result[index] != 1 {
+      let axis = Axis(size: result[index], strides: strides.map { $0[index] })
+      if let last = axes.last, zip(last.strides, axis.strides).allSatisfy({ $0 == $1 * axis.size }) {
+        axes[axes.count - 1] = Axis(size: last.size * axis.size, strides: axis.strides)
+      } else {
+        axes.append(axis)
+      }
+    }
+    if axes.isEmpty { axes = [Axis(size: 1, strides: strides.map { _ in 1 })] }
+  }
+
+  package var count: Int { axes.reduce(1) { $0 * $1.size } }
+
+  /// - Throws: `.unsupported` where too many axes remain.
+  package func check<Target>(_ context: KernelContext<Target>) throws(DeviceError) {
+    guard axes.count <= Self.limit else { throw context.unsupported("broadcasting over \(axes.count) axes") }
+  }
+}

@@ -1,0 +1,28 @@
+internal import KelvinGPU
+internal import KelvinGraph
+
+/// Between a segment's boundary and its inside, and between layouts.
+extension OpenCLTarget {
+  func enter(_ type: TensorType, _ layout: Layout) -> Call<KernelName>? {
+    layout == .dense ? half("half_to_float", count: type.count) : nil
+  }
+
+  func leave(_ type: TensorType) -> Call<KernelName> { half("float_to_half", count: type.count) }
+
+  func block(_ shape: BlockedShape) -> Call<KernelName> { relayout("to_blocked", shape) }
+  func unblock(_ shape: BlockedShape) -> Call<KernelName> { relayout("to_dense", shape) }
+
+  /// From or to float16, or to float16 and back.
+  func half(_ function: String, count: Int) -> Call<KernelName> {
+    call(
+      KernelName(program: "half", function: function), Parameters(count, tuning.run),
+      items: pieces(count, of: tuning.run))
+  }
+
+  private func relayout(_ function: String, _ shape: BlockedShape) -> Call<KernelName> {
+    let run = max(tuning.run / lanes, 1)
+    return call(
+      KernelName(program: "blocked", function: function), Parameters(shape.channels, shape.blocks, shape.area, run),
+      items: pieces(shape.area, of: run), shape.batch * shape.blocks)
+  }
+}

@@ -1,0 +1,23 @@
+internal import KelvinGPU
+
+extension OpenCLTarget {
+  /// A kernel that walks operands together: sizes of rows, then `numbers`, then each operand's step in a row, the sizes of
+  /// the other axes and each operand's strides along them.
+  ///
+  /// - Parameter step: how many elements of a row an item handles at least.
+  func walking(_ walk: Walk, _ kernel: KernelName, _ numbers: [Int], step: Int = 1) -> Call<KernelName> {
+    let outer = walk.axes.dropLast()
+    let row = walk.axes[walk.axes.count - 1]
+    let rowCount = outer.reduce(1) { $0 * $1.size }
+    let missing = Walk.limit - walk.axes.count
+    let rows = max(tuning.run / max(row.size, 1), 1)
+    let run = max(tuning.run, step)
+    let lists =
+      row.strides + Array(repeating: 1, count: missing) + outer.map(\.size)
+      + row.strides.indices.flatMap { operand in Array(repeating: 0, count: missing) + outer.map { $0.strides[operand] }
+      }
+    return call(
+      kernel, Parameters([rowCount, row.size, rows, run] + numbers + lists), items: pieces(rowCount, of: rows),
+      pieces(row.size, of: run))
+  }
+}

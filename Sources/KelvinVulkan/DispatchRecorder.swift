@@ -1,0 +1,194 @@
+import CKelvinDrivers
+import KelvinDevices
+import KelvinGPU
+
+/// Records an executable's dispatches on an invocation's memory: descriptors, barriers where they depend on each other,
+/// and timestamps where they are wanted.
+final class DispatchRecorder {
+  private struct ViewKey: Hashable {
+    var buffer: ObjectIdentifier
+    var offset: Int
+    var byteCount: Int
+    var format: TexelFormat
+  }
+
+  private let executable: VulkanExecutable
+  private let placement: Placement
+  private let context: VulkanContext
+  private var views: [ViewKey: VkBufferView] = [:]
+
+  init(_ executable: VulkanExecutable, _ placement: Placement) {
+    self.executable = executable
+    self.placement = placement
+    context = executable.device.context
+  }
+
+  func takeViews() -> [VkBufferView] { Array(views.values) }
+
+  func destroyViews() {
+    for view in views.values { context.vk.vkDestroyBufferView!(context.device, view, nil) }
+    views = [:]
+  }
+
+  /// A pool with room for one set of descriptors a dispatch; nil where there are none.
+  func makePool() throws(DeviceError) -> VkDescriptorPool? {
+    let count = UInt32(executable.lowered.dispatches.count)
+    guard count > 0 else { return nil }
+    let reads = executable.lowered.dispatches.reduce(0) { $0 + UInt32($1.reads.count) }
+    let sizes = [
+      VkDescriptorPoolSize(type: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptorCount: count),
+      VkDescriptorPoolSize(
+        type: VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+        descriptorCount: max(reads, count * UInt32(VulkanPipelines.texelBindings))),
+    ]
+    var pool: VkDescriptorPool?
+    let result = sizes.withUnsafeBufferPointer { sizes in
+      var information = VkDescriptorPoolCreateInfo()
+      information.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO
+      information.maxSets = count
+      information.poolSizeCount = UInt32(sizes.count)
+      information.pPoolSizes = sizes.baseAddress
+      return context.vk.vkCreateDescriptorPool!(context.device, &information, nil, &pool)
+    }
+    try context.check(result, "vkCreateDescriptorPool")
+    return pool
+  }
+
+  func record(_ commands: VulkanCommands, pool: VkDescriptorPool?, timestamps: Timestamps?) throws(DeviceError) {
+    let (vk, layout) = (context.vk, executable.device.pipelines.layout)
+    let compute = VK_PIPELINE_BIND_POINT_COMPUTE
+    try commands.record(context) { (buffer: VkCommandBuffer) throws(DeviceError) in
+      commands.barrier(buffer, .start)
+      if let timestamps {
+        vk.vkCmdResetQueryPool!(buffer, timestamps.pool, 0, UInt32(timestamps.count))
+        vk.vkCmdWriteTimestamp!(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps.pool, 0)
+      }
+      var hazards = Hazards()
+      let dispatches = executable.lowered.dispatches
+      for (index, dispatch) in dispatches.enumerated() {
+        var reads: [Placement.Range] = []
+        for storage in dispatch.reads { reads.append(try placement.resolve(storage)) }
+        let write = try placement.resolve(dispatch.write)
+        if hazards.needsBarrier(reads: reads, write: write) || (timestamps != nil && index > 0) {
+          commands.barrier(buffer, .computeToCompute)
+          hazards = Hazards()
+        }
+        hazards.add(reads: reads, write: write)
+        let program = dispatch.call.program
+        if index == 0 || program.pipeline != dispatches[index - 1].call.program.pipeline {
+          vk.vkCmdBindPipeline!(buffer, compute, executable.pipelines[index].handle)
+        }
+        var set: VkDescriptorSet? = try descriptors(program.formats, reads, write, pool)
+        vk.vkCmdBindDescriptorSets!(buffer, compute, layout, 0, 1, &set, 0, nil)
+        dispatch.call.parameters.withUnsafeBytes { bytes in
+          let stage = VK_SHADER_STAGE_COMPUTE_BIT.rawValue
+          vk.vkCmdPushConstants!(buffer, layout, stage, 0, UInt32(bytes.count), bytes.baseAddress)
+        }
+        let groups = dispatch.call.grid
+        vk.vkCmdDispatch!(buffer, UInt32(groups[0]), UInt32(groups[1]), UInt32(groups[2]))
+        if let timestamps {
+          vk.vkCmdWriteTimestamp!(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps.pool, UInt32(index + 1))
+        }
+      }
+      commands.barrier(buffer, .end)
+    }
+  }
+
+  private func descriptors(
+    _ formats: [TexelFormat], _ reads: [Placement.Range], _ write: Placement.Range, _ pool: VkDescriptorPool?
+  ) throws(DeviceError) -> VkDescriptorSet {
+    let (vk, device) = (context.vk, context.device)
+    var set: VkDescriptorSet?
+    let result = withUnsafePointer(to: Optional(executable.device.pipelines.setLayout)) { layout in
+      var information = VkDescriptorSetAllocateInfo()
+      information.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO
+      information.descriptorPool = pool
+      information.descriptorSetCount = 1
+      information.pSetLayouts = layout
+      return vk.vkAllocateDescriptorSets!(device, &information, &set)
+    }
+    try context.check(result, "vkAllocateDescriptorSets")
+    guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "it gave no set") }
+    var texels: [VkBufferView?] = []
+    for (format, range) in zip(formats, reads) { texels.append(try view(range, format)) }
+    // A binding that a shader names must be valid, even where its specialisation never reads it.
+    while texels.count < VulkanPipelines.texelBindings, let first = texels.first { texels.append(first) }
+    var storage = VkDescriptorBufferInfo(
+      buffer: write.buffer.allocation.buffer, offset: VkDeviceSize(write.offset),
+      range: VkDeviceSize(rounded(write, to: 16)))
+    withUnsafePointer(to: &storage) { storage in
+      texels.withUnsafeBufferPointer { texels in
+        var first = VkWriteDescriptorSet()
+        first.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
+        first.dstSet = set
+        first.descriptorCount = 1
+        first.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+        first.pBufferInfo = storage
+        var second = VkWriteDescriptorSet()
+        second.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
+        second.dstSet = set
+        second.dstBinding = 1
+        second.descriptorCount = 1
+        second.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+        var writes = [first]
+        for index in texels.indices {
+          second.dstBinding = UInt32(index + 1)
+          second.pTexelBufferView = texels.baseAddress.map { $0 + index }
+          writes.append(second)
+        }
+        vk.vkUpdateDescriptorSets!(device, UInt32(writes.count), writes, 0, nil)
+      }
+    }
+    return set
+  }
+
+  /// The bytes from the range's start up to a whole number of `unit`s; buffers end at a multiple of `bufferAlignment`.
+  private func rounded(_ range: Placement.Range, to unit: Int) -> Int {
+    (max(range.byteCount, 1) + unit - 1) / unit * unit
+  }
+
+  private func view(_ range: Placement.Range, _ format: TexelFormat) throws(DeviceError) -> VkBufferView {
+    let byteCount = rounded(range, to: format.byteCount)
+    let key = ViewKey(
+      buffer: ObjectIdentifier(range.buffer), offset: range.offset, byteCount: byteCount, format: format)
+    if let view = views[key] { return view }
+    var information = VkBufferViewCreateInfo()
+    information.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO
+    information.buffer = range.buffer.allocation.buffer
+    information.offset = VkDeviceSize(range.offset)
+    information.range = VkDeviceSize(byteCount)
+    information.format =
+      switch format {
+      case .float: VK_FORMAT_R32_SFLOAT
+      case .float4: VK_FORMAT_R32G32B32A32_SFLOAT
+      case .half: VK_FORMAT_R16_SFLOAT
+      case .half4: VK_FORMAT_R16G16B16A16_SFLOAT
+      case .byte: VK_FORMAT_R8_UINT
+      case .short: VK_FORMAT_R16_UINT
+      case .uint: VK_FORMAT_R32_UINT
+      case .uint2: VK_FORMAT_R32G32_UINT
+      }
+    var view: VkBufferView?
+    try context.check(context.vk.vkCreateBufferView!(context.device, &information, nil, &view), "vkCreateBufferView")
+    guard let view else { throw context.error(.execution, "vkCreateBufferView", "it gave no view") }
+    views[key] = view
+    return view
+  }
+}
+
+/// What dispatches since the last barrier read and wrote.
+private struct Hazards {
+  private var reads: [Placement.Range] = []
+  private var writes: [Placement.Range] = []
+
+  /// Whether a dispatch must wait for those before it.
+  func needsBarrier(reads: [Placement.Range], write: Placement.Range) -> Bool {
+    writes.contains { earlier in earlier.overlaps(write) || reads.contains { $0.overlaps(earlier) } }
+      || self.reads.contains { $0.overlaps(write) }
+  }
+
+  mutating func add(reads: [Placement.Range], write: Placement.Range) {
+    self.reads += reads
+    writes.append(write)
+  }
+}

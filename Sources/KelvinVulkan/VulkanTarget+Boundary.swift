@@ -1,0 +1,41 @@
+import KelvinGPU
+import KelvinGraph
+
+/// Between a segment's boundary and its inside, and between layouts.
+extension VulkanTarget {
+  func enter(_ type: TensorType, _ layout: Layout) -> Call<VulkanProgram>? {
+    if type.scalar == .float16 {
+      if layout == .blocked { return block(BlockedShape(type.shape, lanes: lanes), from: .half) }
+      let groups = (type.count + 3) / 4
+      return flat(
+        "unary", [.half4], constants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0), count: groups)
+    }
+    let element = Element(type.scalar)
+    return layout == .dense
+      ? cast(element.outsideFormat, element, bits: element.bits, to: element, count: type.count) : nil
+  }
+
+  func leave(_ type: TensorType) -> Call<VulkanProgram> {
+    if type.scalar == .float16 {
+      let pairs = (type.count + 1) / 2
+      return flat("half", [.float], Parameters(pairs), count: pairs)
+    }
+    let bits = max(Element(type.scalar).bits, 8)
+    let words = (type.count * bits + 31) / 32
+    return flat("narrow", [.uint], constants: [bits], Parameters(words), count: words)
+  }
+
+  func block(_ shape: BlockedShape) -> Call<VulkanProgram> { block(shape, from: .float) }
+
+  func unblock(_ shape: BlockedShape) -> Call<VulkanProgram> {
+    flat("unblock", [.float4], parameters(shape), count: shape.groups)
+  }
+
+  private func block(_ shape: BlockedShape, from format: TexelFormat) -> Call<VulkanProgram> {
+    flat("block", [format], parameters(shape), count: shape.groups)
+  }
+
+  private func parameters(_ shape: BlockedShape) -> Parameters {
+    Parameters(shape.groups, shape.area, shape.blocks, shape.channels).inverses(shape.area, shape.blocks)
+  }
+}

@@ -1,0 +1,17 @@
+import KelvinGPU
+import KelvinGraph
+
+extension VulkanTarget {
+  /// A kernel that looks up each element's scale and zero point.
+  func scaling(_ plan: QuantizationPlan, _ shader: String, _ formats: [TexelFormat], constants: [Int]) -> Call<
+    VulkanProgram
+  > {
+    let strides = plan.strides
+    return flat(
+      shader, formats, constants: constants,
+      Parameters(
+        plan.count, strides.length, strides.inner, strides.block, strides.outerStride, strides.stride,
+        strides.innerStride
+      ).inverses(strides.length, strides.inner, strides.block), count: plan.count)
+  }
+}

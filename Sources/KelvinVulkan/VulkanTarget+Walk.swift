@@ -1,0 +1,27 @@
+import KelvinGPU
+
+extension VulkanTarget {
+  /// A kernel that walks operands together, as `walk.glsl` does.
+  ///
+  /// - Parameters:
+  ///   - constants: specialisation constants after the number of axes.
+  ///   - leading: parameters between the count and the sizes.
+  func walking(_ walk: Walk, _ shader: String, _ formats: [TexelFormat], constants: [Int], leading: [Int] = []) -> Call<
+    VulkanProgram
+  > {
+    flat(
+      shader, formats, constants: [walk.axes.count] + constants,
+      Parameters([walk.count] + leading + walk.paddedSizes + walk.paddedStrides), count: walk.count)
+  }
+}
+
+extension Walk {
+  /// The sizes of as many axes as shaders declare, innermost first.
+  var paddedSizes: [Int] { axes.reversed().map(\.size) + [Int](repeating: 1, count: Self.limit - axes.count) }
+
+  /// Each operand's strides along them.
+  var paddedStrides: [Int] {
+    let rest = [Int](repeating: 0, count: Self.limit - axes.count)
+    return axes[0].strides.indices.flatMap { operand in axes.reversed().map { $0.strides[operand] } + rest }
+  }
+}

@@ -1,0 +1,83 @@
+import KelvinDevices
+import KelvinGPU
+import KelvinGraph
+
+/// A pipeline, and the element of the texel buffer through which it reads each of its operands.
+struct VulkanProgram: Hashable, Sendable {
+  var pipeline: PipelineKey
+  var formats: [TexelFormat]
+}
+
+/// How a kernel reads a buffer: the element of the texel buffer.
+enum TexelFormat: Hashable, Sendable {
+  case float, float4, half, half4, byte, short, uint, uint2
+
+  var byteCount: Int {
+    switch self {
+    case .byte: 1
+    case .half, .short: 2
+    case .float, .uint: 4
+    case .half4, .uint2: 8
+    case .float4: 16
+    }
+  }
+}
+
+/// The kernels of `Shaders/*.comp`, one file of `Kernels/` each.
+///
+/// A dense element is one word or two, as `Element` says. The lanes of a blocked tensor beyond its channels are zero.
+struct VulkanTarget: GPUTarget {
+  typealias Weight = VulkanWeight
+
+  let device: String
+  let traits: VulkanTraits
+
+  let lanes = 4
+  let clearsLanes = true
+  let copyRank = 6
+  let numbersPerTap = 4
+
+  func byteCount(_ scalar: ScalarType) -> Int { scalar.byteCount == 8 ? 8 : 4 }
+  func copyUnit(_ scalar: ScalarType) -> Int { 4 }
+
+  /// A storage buffer and a texel buffer show a kernel only so much.
+  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {
+    for (index, type) in (context.inputs + context.outputs).enumerated() {
+      let isConstant = index < context.inputs.count && context.isConstant(index)
+      let words = type.count * byteCount(type.scalar) / 4
+      let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
+      let bytes = isConstant ? 0 : max(words, blocked) * 4
+      if words > traits.texelLimit || bytes > traits.byteLimit {
+        throw context.unsupported("\(type) is larger than this driver lets a kernel see at once")
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - constants: specialisation constants from 1; 0 is the group's size.
+  ///   - groups: along x, y and z.
+  func call(
+    _ shader: String, _ formats: [TexelFormat], group: Int, constants: [Int] = [], _ parameters: Parameters,
+    groups: [Int]
+  ) -> Call<VulkanProgram> {
+    let pipeline = PipelineKey(shader: shader, constants: ([group] + constants).map { UInt32(bitPattern: Int32($0)) })
+    return Call(VulkanProgram(pipeline: pipeline, formats: formats), parameters, grid: groups)
+  }
+
+  /// One invocation for each of `count` elements, which is the kernel's first parameter.
+  func flat(_ shader: String, _ formats: [TexelFormat], constants: [Int] = [], _ parameters: Parameters, count: Int)
+    -> Call<VulkanProgram>
+  {
+    let (x, z) = folded((count + traits.flatGroup - 1) / traits.flatGroup)
+    return call(shader, formats, group: traits.flatGroup, constants: constants, parameters, groups: [x, 1, z])
+  }
+
+  /// A long side of a grid as x and z, neither above the device's limit.
+  func folded(_ count: Int) -> (x: Int, z: Int) {
+    guard count > traits.groupLimit else { return (count, count > 0 ? 1 : 0) }
+    let z = (count + traits.groupLimit - 1) / traits.groupLimit
+    return ((count + z - 1) / z, z)
+  }
+}
+
+typealias VulkanLowering = Lowering<VulkanTarget>

@@ -1,0 +1,142 @@
+import KelvinDevices
+import KelvinGPU
+import KelvinGraph
+import Testing
+
+/// Pools work on blocks, sums on dense tensors, unary functions on both.
+struct LoweringTests {
+  private let pool = Pool(.maximum, window: Window(kernel: [1, 1]))
+  private let relu = Unary(.relu)
+  private let sum = Binary(.add)
+
+  @Test func aValueIsMovedToALayoutOnceForAllItsReaders() throws {
+    var net = Net(Shape([1, 6, 3, 3]))
+    let x = net.x
+    let (a, b) = (try net.add(pool, x), try net.add(pool, x))
+    try net.output(try net.add(sum, a, b), try net.add(sum, a, a))
+    #expect(try net.programs() == ["block", "pool", "pool", "unblock", "unblock", "binary", "binary"])
+  }
+
+  @Test func aKernelThatTakesEitherLayoutStaysInBlocks() throws {
+    var net = Net(Shape([1, 6, 3, 3]))
+    try net.output(try net.add(pool, try net.add(relu, try net.add(pool, net.x))))
+    // Two blocks of four channels, nine positions.
+    #expect(try net.programs() == ["block", "pool", "unary of 72", "pool", "unblock"])
+  }
+
+  @Test func anOutputThatNobodyElseReadsIsWrittenDense() throws {
+    var net = Net(Shape([1, 6, 3, 3]))
+    try net.output(try net.add(relu, try net.add(pool, net.x)))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["block", "pool", "unblock", "unary of 54"])
+    #expect(dispatches.last?.write.place == .output(0))
+  }
+
+  @Test(arguments: [
+    ([1, 8, 1, 1], ["pool", "binary"]), ([3, 8, 1, 1], ["pool", "binary"]),
+    ([1, 6, 1, 1], ["block", "pool", "binary"]),
+    ([3, 6, 1, 1], ["block", "pool", "unblock", "binary"]), ([1, 8, 1, 2], ["block", "pool", "unblock", "binary"]),
+  ])
+  func blocksThatLieAsDenseTensorsDoAreNotMoved(_ shape: [Int], _ expected: [String]) throws {
+    var net = Net(Shape(shape))
+    try net.output(try net.add(sum, try net.add(pool, net.x), net.x))
+    #expect(try net.programs() == expected)
+  }
+
+  @Test func reshapesAddNothing() throws {
+    var net = Net(Shape([1, 6, 3, 3]))
+    let flat = try net.add(Reshape([1, 6, 9]), try net.add(pool, net.x))
+    try net.output(try net.add(Pool(.maximum, window: Window(kernel: [1])), flat), try net.add(relu, net.x))
+    #expect(try net.programs() == ["block", "pool", "pool", "unary of 54", "unblock"])
+  }
+
+  @Test func everyOutputIsBroughtToItsPlace() throws {
+    var net = Net(Shape([2, 3]))
+    let y = try net.add(relu, net.x)
+    try net.output(y, net.x, y)
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 6", "copy", "copy"])
+    #expect(dispatches.map(\.write.place) == [.output(0), .output(1), .output(2)])
+    #expect(dispatches[1].reads.map(\.place) == [.input(0)])
+    #expect(dispatches[2].reads.map(\.place) == [.output(0)])
+  }
+
+  @Test func halvesAreWidenedAtTheBoundaryOnly() throws {
+    var net = Net(Shape([1, 6, 3, 3]), .float16)
+    try net.output(try net.add(pool, try net.add(sum, net.x, net.x)))
+    #expect(try net.programs() == ["enter", "binary", "block", "pool", "unblock", "leave"])
+  }
+
+  @Test func neighboursWithoutPaddingArePaddedAsOneAxis() throws {
+    var net = Net(Shape([2, 3, 4, 5, 6]))
+    try net.output(try net.add(Pad(before: [0, 0, 1, 0, 0], after: [0, 0, 0, 0, 0], mode: .edge), net.x))
+    #expect(try net.programs() == ["pad [6, 5, 30]"])
+  }
+
+  @Test func scratchOfValuesThatLiveTogetherDoesNotOverlap() throws {
+    var net = Net(Shape([1, 6, 3, 3]))
+    var values = [net.x]
+    for _ in 0..<6 { values.append(try net.add(pool, values[values.count - 1])) }
+    try net.output(try net.add(sum, values[3], values[6]))
+    let lowered = try net.lowered()
+    var lives: [Int: ClosedRange<Int>] = [:]
+    var sizes: [Int: Int] = [:]
+    for (index, dispatch) in lowered.dispatches.enumerated() {
+      for storage in dispatch.storages {
+        guard case .scratch(let value) = storage.place else { continue }
+        lives[value] = (lives[value]?.lowerBound ?? index)...index
+        sizes[value] = storage.byteCount
+      }
+    }
+    #expect(lives.count > 6)
+    for (a, life) in lives {
+      let bytes = lowered.scratchOffsets[a]..<lowered.scratchOffsets[a] + (sizes[a] ?? 0)
+      #expect(bytes.upperBound <= lowered.scratchByteCount)
+      for (b, other) in lives where b != a && life.overlaps(other) {
+        #expect(!bytes.contains(lowered.scratchOffsets[b]), "values \(a) and \(b)")
+      }
+    }
+  }
+
+  @Test func whatHasNoKernelSaysSo() throws {
+    var net = Net(Shape([4]), .float64)
+    let y = try net.add(relu, net.x)
+    try net.output(y)
+    let error = #expect(throws: DeviceError.self) { try net.lowered() }
+    #expect(error?.code == .unsupported && error?.reason == "float64 values" && error?.device == "naming:0")
+  }
+}
+
+/// A graph of one input, built node by node.
+private struct Net {
+  private var graph = Graph()
+  let x: ValueID
+
+  init(_ shape: Shape, _ scalar: ScalarType = .float32) {
+    x = graph.addValue(Value(name: "x", type: TensorType(scalar, shape)))
+    graph.inputs = [x]
+  }
+
+  mutating func add(_ op: any Operator, _ inputs: ValueID...) throws -> ValueID {
+    let type = try op.infer(graph.types(inputs))[0]
+    let output = graph.addValue(Value(name: "value\(graph.values.count)", type: type))
+    graph.nodes.append(
+      Node(name: "node\(graph.nodes.count)", op: op, inputs: inputs, outputs: [output], origins: []))
+    return output
+  }
+
+  mutating func output(_ values: ValueID...) throws {
+    graph.outputs = values
+    try graph.verify()
+  }
+
+  func lowered() throws -> LoweredSegment<NamingTarget> {
+    let segment = Segment(
+      graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
+      blobs: NoBlobCache())
+    let whole = ExpandedGraph(graph) { _ in false }
+    return try GPUKernels(NamingTarget()).lower(segment, whole) { key, _, _ in key }
+  }
+
+  func programs() throws -> [String] { try lowered().dispatches.map(\.call.program) }
+}

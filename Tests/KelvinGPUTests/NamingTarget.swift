@@ -1,0 +1,71 @@
+import KelvinDevices
+import KelvinGPU
+import KelvinGraph
+
+/// A device whose programs are names and whose weights are their keys: what it would run can be read off a lowered graph.
+struct NamingTarget: GPUTarget {
+  let device = "naming:0"
+  let lanes = 4
+  let clearsLanes = false
+  let copyRank = 8
+  let numbersPerTap = 3
+
+  typealias Program = String
+  typealias Weight = String
+
+  func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 ? 4 : scalar.byteCount }
+  func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
+  func padRank(of scalar: ScalarType) -> Int { 8 }
+  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {}
+
+  /// Called as the method that asks.
+  private func call(_ method: String = #function, suffix: String = "") -> Call<String> {
+    named(method.prefix { $0 != "(" } + suffix)
+  }
+  private func named(_ name: String) -> Call<String> { Call(name, Parameters(), grid: [1, 1, 1]) }
+
+  func enter(_ type: TensorType, _ layout: Layout) -> Call<String>? { layout == .dense ? named("enter") : nil }
+  func leave(_ type: TensorType) -> Call<String> { named("leave") }
+  func block(_ shape: BlockedShape) -> Call<String> { named("block") }
+  func unblock(_ shape: BlockedShape) -> Call<String> { named("unblock") }
+
+  func argReduce(_ op: ArgReduce, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
+  func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<String> { call() }
+  func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
+  func copy(_ copy: StridedCopy, byteCount: Int) -> Call<String> { call() }
+  func cumulativeSum(_ op: CumulativeSum, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
+  func dequantize(_ plan: QuantizationPlan) -> Call<String> { call() }
+  func gather(_ plan: GatherPlan) -> Call<String> { call() }
+  func gatherElements(_ plan: GatherElementsPlan) -> Call<String> { call() }
+  func gatherND(_ plan: GatherNDPlan) -> Call<String> { call() }
+  func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
+  func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> Call<String> { call() }
+  func layerNormalization(_ op: LayerNormalization, rows: Int, length: Int, inputs: Int) -> Call<String> { call() }
+  func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<String> { call() }
+  func matmul(_ plan: MatMulPlan) -> Call<String> { call() }
+  func pad(_ plan: PadPlan) -> Call<String> { call(suffix: " \(plan.axes.map(\.size))") }
+  func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<String> { call() }
+  func quantize(_ plan: QuantizationPlan) -> Call<String> { call() }
+  func resize(_ pass: ResizePass) -> Call<String> { call() }
+  func roundToHalf(count: Int) -> Call<String> { call() }
+  func select(_ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
+  func softmax(_ lines: Lines) -> Call<String> { call() }
+  func unary(_ function: UnaryFunction, count: Int) -> Call<String> { call(suffix: " of \(count)") }
+
+  func lower(_ op: BatchNormalization, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+    context.dense(named(op.name))
+  }
+  func lower(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+    context.dense(named(op.name))
+  }
+  func lower(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+    context.blocked(named(op.name))
+  }
+  func lower(
+    _ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>
+  ) -> NodeLowering<Self> {
+    context.blocked(named(op.name))
+  }
+  func lower(_ op: Linear, _ context: KernelContext<Self>) -> NodeLowering<Self> { context.dense(named(op.name)) }
+  func lower(_ op: Reduce, _ context: KernelContext<Self>) -> NodeLowering<Self> { context.dense(named(op.name)) }
+}
