@@ -6,8 +6,8 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
-import Synchronization
 import KelvinThermal
+import Synchronization
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import KelvinBench
 import KelvinDevices
 import KelvinGraph
-import KelvinPlanning
 import KelvinMeasurements
+import KelvinPlanning
 import KelvinProfiler
 import KelvinRuntime
 import KelvinThermal

@@ -51,7 +51,8 @@ import Testing
     #expect(tight.limitedBy == "power")
     #expect(
       tight.remark
-        == "power-bound: 0.050 frames/s; the fastest plan (0.125 frames/s while cool) would sustain only 0.020 frames/s")
+        == "power-bound: 0.050 frames/s; the fastest plan (0.125 frames/s while cool) would sustain only 0.020 frames/s"
+    )
     let ample = try problem("sustained", ", \"power\": {\"idleWatts\": 1, \"sustainableWatts\": 101}").solve()
     #expect(ample.placement == ["a": "gpu", "b": "cpu"])
     #expect(ample.remark == "cpu limits the rate, not power: 0.125 frames/s")

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Kelvin
-import KelvinEngine
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinImages
 import KelvinPlanning

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Kelvin
-import KelvinEngine
 import KelvinBasics
 import KelvinDevices
+import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime

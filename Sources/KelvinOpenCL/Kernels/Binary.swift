@@ -33,13 +33,14 @@ extension OpenCLTarget {
 extension Walk {
   /// The walk over blocked operands, or nil where an operand's blocks do not match the result's.
   fileprivate init?(blocked result: Shape, _ operands: [Shape], _ tuning: Tuning) {
+    guard result.rank >= 2 else { return nil }
     func view(_ shape: Shape) -> Shape? {
       if shape.count == 1 { return Shape(Array(repeating: 1, count: result.rank + 1)) }
       guard shape.rank == result.rank, shape[1] == result[1] else { return nil }
       return Shape([shape[0], tuning.blocks(shape[1])] + shape.dimensions.dropFirst(2) + [tuning.lanes])
     }
     let views = operands.compactMap(view)
-    guard result.rank >= 2, let whole = view(result), views.count == operands.count else { return nil }
+    guard let whole = view(result), views.count == operands.count else { return nil }
     self.init(whole, views)
     if axes.count > Self.limit { return nil }
   }

@@ -6,7 +6,7 @@ struct FlatGraphWriter {
   private let estimate: TripEstimate
   private var region: [String] = []
   private var valueNames: Set<String>
-  private var nodeNames: Set<String> = []
+  private var nodeNames: Set<String>
   private var trips = 1.0
 
   init(_ graph: Graph, _ estimate: TripEstimate) {
@@ -14,6 +14,7 @@ struct FlatGraphWriter {
     var top = graph
     top.nodes = []
     valueNames = Set(graph.values.map(\.name))
+    nodeNames = Set(graph.nodes.map(\.name))
     flat = FlatGraph(
       graph: top, copies: Array(repeating: 1, count: graph.values.count),
       memory: graph.values.indices.map { ValueID($0) })
@@ -55,7 +56,8 @@ struct FlatGraphWriter {
       switch node.op {
       case is Branch: block.items.append(branch(flatNode))
       case let loop as Loop: write(flatNode, loop, into: &block)
-      default: block.items.append(.node(add(flatNode)))
+      // At the top nodes keep their names, which were taken for them.
+      default: block.items.append(.node(region.isEmpty ? append(flatNode) : add(flatNode)))
       }
     }
     return block
@@ -226,6 +228,10 @@ struct FlatGraphWriter {
   private mutating func add(_ node: Node, isLast: Bool = false) -> Int {
     var node = node
     node.name = Self.unique(node.name, in: &nodeNames, region)
+    return append(node, isLast: isLast)
+  }
+
+  private mutating func append(_ node: Node, isLast: Bool = false) -> Int {
     flat.graph.nodes.append(node)
     flat.places.append(
       FlatGraph.Place(region: region.joined(separator: "/"), trips: trips, isLast: isLast))
