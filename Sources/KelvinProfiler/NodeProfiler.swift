@@ -45,6 +45,10 @@ package struct NodeProfiler {
   /// - Throws: `RuntimeError`, `PlanningError`, or `ProfilerError` where nothing can be measured; `RuntimeError.cancelled`
   ///   where cancelling came before anything was known.
   package func run(_ observe: MeasurementObserver = { _ in }) throws -> ProfileResult {
+    guard !FlatGraph(context.graph).hasControl else {
+      throw RuntimeError.invalidChoice(
+        "'profile' does not see inside branches, loops and states yet; 'bench' measures the model as a whole")
+    }
     var measured = Measured()
     try prepare(&measured, observe)
     let watch = DisturbanceWatch(files: files, clock: clock)

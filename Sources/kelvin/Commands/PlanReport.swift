@@ -278,7 +278,8 @@ struct PlanReport: Encodable {
       table.add("on \(device)", "\(counted(nodes.count, "node")), \(HumanReadable.seconds(seconds))")
     }
     for loop in loops {
-      let trips = HumanReadable.significant(loop.trips)
+      let isWhole = loop.trips == loop.trips.rounded() && loop.trips < 1e9
+      let trips = isWhole ? "\(Int(loop.trips))" : HumanReadable.significant(loop.trips)
       table.add("loop '\(loop.loop)'", "\(trips) trips in each inference: \(loop.basis.rawValue)")
     }
     if let weights { table.add("weights", weights.text) }
