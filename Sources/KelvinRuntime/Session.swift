@@ -10,6 +10,8 @@ package import KelvinMeasurements
 package final class Session {
   package let model: CompiledModel
   private let arenas: [String: any Buffer]
+  /// Kept alive: copies know addresses only. Their owner is not, which may keep this session.
+  private let stateBuffers: [any Buffer]
   private let invocations: [any Invocation]
   /// For each segment, whether its latest submission may still be at work.
   private var isInFlight: [Bool]
@@ -32,14 +34,14 @@ package final class Session {
 
   /// The outputs that runs write into memory that was lent to the session.
   package let lentOutputs: Set<Int>
-  private let states: StateMemory
 
+  /// - Parameter states: memory of somebody else's, who brings its contents to where the session has them; else the
+  ///   session's own.
   init(
     _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: LentBuffer] = [:], states: StateMemory? = nil
   ) throws(RuntimeError) {
     self.model = model
     let states = states ?? StateMemory()
-    self.states = states
     var lentValues: [ValueID: LentBuffer] = [:]
     var lentOutputs: Set<Int> = []
     for (index, buffer) in lent.sorted(by: { $0.key < $1.key }) {
@@ -71,7 +73,7 @@ package final class Session {
       func slice(_ value: ValueID, on device: String) -> BufferSlice {
         let slot = model.layout.slot(value, on: device)
         if let state = slot.state { return BufferSlice(stateBuffers[state], offset: 0, byteCount: slot.byteCount) }
-        if slot.domain == BufferLayout.hostDomain, let lent = lentValues[value] {
+        if slot.domain == BufferLayout.hostDomain, let lent = lentValues[model.flat.memory[value.index]] {
           return BufferSlice(lent, offset: 0, byteCount: slot.byteCount)
         }
         guard let arena = arenas[slot.domain] else { preconditionFailure("no arena on \(slot.domain)") }
@@ -102,6 +104,7 @@ package final class Session {
       inputs = model.graph.inputs.map { slice($0, on: model.host) }
       outputs = model.graph.outputs.map { slice($0, on: model.host) }
       self.arenas = arenas
+      self.stateBuffers = stateBuffers
       self.invocations = invocations
       isInFlight = Array(repeating: false, count: invocations.count)
       marks = Array(
@@ -145,9 +148,6 @@ package final class Session {
   private func runSteps() throws(RuntimeError) {
     do {
       transferCount = 0
-      for (state, domain) in zip(model.graph.states, model.layout.stateDomains) {
-        try states.move(state.name, to: domain)
-      }
       try run(steps)
       try finish(invocations.indices)
     } catch {
@@ -216,7 +216,6 @@ package final class Session {
       trip += 1
     }
     loop.trips.storeBytes(of: Int64(trip), as: Int64.self)
-    loop.latestTrips = trip
   }
 
   /// Waits for submissions that may be at work.

@@ -55,8 +55,50 @@ import Testing
     }
   }
 
-  /// The least predicted seconds over every placement of the nodes and homes, each copy counted as often as the control flow around
-  /// its value is expected to run.
+  /// Bytes that a session writes outputs into.
+  private final class Memory: @unchecked Sendable {
+    let bytes: UnsafeMutableRawBufferPointer
+    init(byteCount: Int) { bytes = .allocate(byteCount: byteCount, alignment: 64) }
+    deinit { bytes.deallocate() }
+  }
+
+  @Test(arguments: 0..<200) func outputsInLentMemoryAreWhatTheRegionsSay(seed: Int) throws {
+    let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 2)
+    let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
+    let (model, _) = try compile(graph, randomPins(graph, seed: UInt64(seed)))
+    var lent: [Int: LentBuffer] = [:]
+    for (index, output) in model.graph.outputs.enumerated() {
+      let memory = Memory(byteCount: model.graph[output].type.byteCount)
+      lent[index] = LentBuffer(memory.bytes, owner: memory)
+    }
+    let session = try model.makeSession(outputs: lent)
+    var interpreter = RegionInterpreter()
+    for run in 0..<2 {
+      let expected = try interpreter.run(raw, inputs)
+      let outputs = try session.run(inputs)
+      for (index, (wanted, got)) in zip(expected, outputs).enumerated() {
+        #expect(
+          Tolerance.exact.difference(of: got, from: wanted) == nil,
+          "seed \(seed), run \(run), output \(index)\n\(graph)")
+      }
+    }
+  }
+
+  @Test func aStateThatNobodyHoldsIsGone() throws {
+    let seed = try #require((0..<100).first { try !RandomControlGraph.make(seed: UInt64($0)).graph.states.isEmpty })
+    let (graph, inputs) = try RandomControlGraph.make(seed: UInt64(seed))
+    let (model, _) = try compile(graph, [:])
+    weak var released: StateMemory?
+    do {
+      let state = StateMemory()
+      released = state
+      _ = try state.borrowing { try state.session(of: model).run(inputs) }
+    }
+    #expect(released == nil, "its sessions keep it alive")
+  }
+
+  /// The least predicted seconds over every placement of the nodes and homes, each copy counted as often as the control
+  /// flow around its value is expected to run.
   @Test(arguments: 0..<120) func plansOfControlFlowAreOptimal(seed: Int) throws {
     let (raw, _) = try RandomControlGraph.make(seed: UInt64(seed) &* 31 &+ 7, depth: 1)
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The memory of a model's states for one caller: zeros at first, then what the latest prediction left.
 ///
-/// One prediction at a time uses it. It lies on the devices that the model's plan chose; compiled forms of the model for other
-/// sizes share it, and it moves where their plans want it elsewhere.
+/// One prediction at a time uses it. It lies on the devices that the model's plan chose; compiled forms of the model
+/// for other sizes share it, and it moves where their plans want it elsewhere.
 package final class StateMemory: @unchecked Sendable {
   /// A state by name, of a type.
   struct Cell {
@@ -42,8 +42,17 @@ package final class StateMemory: @unchecked Sendable {
     return try body()
   }
 
-  /// The session of a compiled model that computes on this memory. Only while it is borrowed.
+  /// The session of a compiled model that computes on this memory, the contents where it has them. Only while it is
+  /// borrowed.
   package func session(of model: CompiledModel) throws(RuntimeError) -> Session {
+    let session = try boundSession(model)
+    do {
+      for (state, domain) in zip(model.graph.states, model.layout.stateDomains) { try move(state.name, to: domain) }
+    } catch { throw .device(error) }
+    return session
+  }
+
+  private func boundSession(_ model: CompiledModel) throws(RuntimeError) -> Session {
     let key = ObjectIdentifier(model)
     if let found = sessions.firstIndex(where: { $0.model == key }) {
       sessions.append(sessions.remove(at: found))
@@ -67,7 +76,7 @@ package final class StateMemory: @unchecked Sendable {
   }
 
   /// Brings a state's contents to a domain whose buffer was made.
-  func move(_ name: String, to domain: String) throws(DeviceError) {
+  private func move(_ name: String, to domain: String) throws(DeviceError) {
     guard var cell = cells[name], let current = cell.current, current != domain, let source = cell.buffers[current],
       let target = cell.buffers[domain]
     else { return }
