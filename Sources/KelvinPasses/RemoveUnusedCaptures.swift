@@ -20,7 +20,8 @@ package struct RemoveUnusedCaptures: Pass {
         slim.regions[number].captures = slim.regions[number].captures.compactMap { operands.firstIndex(of: $0) }
       }
       edits.rewrite(index, slim)
-      edits.note(node.origins, "\(node.inputs.count - operands.count) captured values are not read")
+      let count = node.inputs.count - operands.count
+      edits.note(node.origins, "\(count) captured \(count == 1 ? "value is" : "values are") not read")
     }
     return edits.finish()
   }

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import KelvinDevices
 import KelvinConformance
+import KelvinDevices
 import KelvinGraph
 import KelvinPasses
 import KelvinReference
@@ -77,23 +77,10 @@ import Testing
 }
 
 extension Graph {
-  /// The outputs as the reference device gives them; branches, which no device runs, are taken here.
+  /// The outputs as the reference gives them, control flow region by region.
   fileprivate func referenceOutputs(_ inputs: [Tensor]) throws -> [Tensor] {
     guard nodes.contains(where: \.isControl) else { return try ReferenceDevice().run(self, inputs).outputs }
-    var tensors = Dictionary(uniqueKeysWithValues: zip(self.inputs, inputs))
-    func tensor(_ id: ValueID) throws -> Tensor { try #require(tensors[id] ?? self[id].weight?.dense()) }
-    for node in nodes {
-      let operands = try node.inputs.map(tensor)
-      let results: [Tensor]
-      if node.op is Branch {
-        let role: Region.Role = operands[0].doubles[0] != 0 ? .then : .otherwise
-        let region = try #require(node.region(role))
-        results = try region.graph.referenceOutputs(region.captures.map { operands[$0] })
-      } else {
-        results = try ReferenceEvaluator().evaluate(node.op, operands)
-      }
-      for (id, result) in zip(node.outputs, results) { tensors[id] = result }
-    }
-    return try outputs.map(tensor)
+    var interpreter = RegionInterpreter()
+    return try interpreter.run(self, inputs)
   }
 }

@@ -43,10 +43,40 @@ extension Emitter {
     } catch { throw invalid(error.reason) }
   }
 
-  /// A branch whose regions have been written; at least one of them can run.
-  func branch(_ condition: ValueID, _ regions: [WrittenRegion]) throws -> [ValueID] {
+  /// One side of a branch as the formats have it.
+  struct Side {
+    /// What it needs and Kelvin lacks.
+    var missing: MissingOperations
+    /// Writes it and returns its outputs.
+    var write: () throws -> [ValueID]
+  }
+
+  /// A branch. Where its condition is known while the graph is built, as exporters leave it where they ask for a size, the
+  /// side that it takes is written in place; else both become regions, of which one may lack what Kelvin lacks.
+  func branch(_ condition: ValueID, then: Side, otherwise: Side, file: String) throws -> [ValueID] {
+    if let known = try number(condition) {
+      let taken = known != 0 ? then : otherwise
+      guard taken.missing.list.isEmpty else { throw FormatError.missing(taken.missing.list, file: file) }
+      return try taken.write()
+    }
+    let regions = try [(Region.Role.then, then), (.otherwise, otherwise)].map { role, side in
+      guard side.missing.list.isEmpty else {
+        return WrittenRegion(role, refusal: FormatError.missing(side.missing.list, file: file).reason)
+      }
+      do { return try region(role, side.write) } catch let error as FormatError
+        where error.code == .unsupported || error.code == .missing
+      {
+        return WrittenRegion(role, refusal: error.description)
+      }
+    }
+    return try branch(condition, regions, file: file)
+  }
+
+  private func branch(_ condition: ValueID, _ regions: [WrittenRegion], file: String) throws -> [ValueID] {
     guard let runnable = regions.first(where: { $0.refusal == nil }) else {
-      throw invalid("none of its regions can run")
+      let reasons = regions.compactMap(\.refusal).joined(separator: "; ")
+      throw FormatError(
+        .unsupported, file: file, place: "\(origin.kind) '\(name)'", "neither of its branches can run: \(reasons)")
     }
     let results = runnable.graph.types(runnable.graph.outputs)
     for region in regions where region.refusal == nil {

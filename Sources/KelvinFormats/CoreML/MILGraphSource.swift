@@ -106,8 +106,8 @@ struct MILGraphSource: GraphSource {
 
   func findMissing(_ missing: inout MissingOperations) { findMissing(in: function.block, &missing) }
 
-  /// What a block and those inside it need and Kelvin lacks. The blocks of a branch are not looked into: the one that is not taken
-  /// may lack what it likes.
+  /// What a block and those inside it need and Kelvin lacks. The blocks of a branch are not looked into: the one that
+  /// is not taken may lack what it likes.
   func findMissing(in block: MILBlock, _ missing: inout MissingOperations) {
     var pending = block.operations[...]
     while let operation = pending.popFirst() {

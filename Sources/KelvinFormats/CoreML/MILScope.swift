@@ -1,7 +1,7 @@
 import KelvinGraph
 
-/// The values of a function and of the blocks inside it while its graph is built. A constant becomes a graph value when a node
-/// first reads it; a block reads the values around it.
+/// The values of a function and of the blocks inside it while its graph is built. A constant becomes a graph value when
+/// a node first reads it; a block reads the values around it.
 final class MILScope {
   private struct Level {
     /// How many regions the graph lies in that has the values.

@@ -41,10 +41,6 @@ extension GraphBuilder {
     (depth < self.depth ? outer[depth].graph : graph)[id].weight
   }
 
-  package func type(of id: ValueID, at depth: Int) -> TensorType {
-    (depth < self.depth ? outer[depth].graph : graph)[id].type
-  }
-
   /// Starts a region inside the graph that is being written: what is added from now on belongs to it.
   package mutating func beginRegion() {
     outer.append(Scope(graph: graph, captured: captured))
@@ -69,14 +65,14 @@ extension GraphBuilder {
     captured = scope.captured
   }
 
-  /// A value of a graph further out, as the region that is being written reads it: captured by each region between the two, or
-  /// the same weight where it is constant.
+  /// A value of a graph further out, as the region that is being written reads it: captured by each region between the
+  /// two, or the same weight where it is constant.
   ///
   /// - Parameter depth: how deep the graph lies that has the value.
   package mutating func value(_ id: ValueID, of depth: Int) -> ValueID {
     guard depth < self.depth else { return id }
     var id = id
-    for level in depth + 1..<max(self.depth, depth + 1) {
+    for level in (depth + 1)..<self.depth {
       var scope = outer[level]
       id = take(id, outer[level - 1].graph[id], into: &scope)
       outer[level] = scope

@@ -1,7 +1,8 @@
 import KelvinGraph
 import KelvinPlanning
 
-/// What planning sees of a graph: control flow is told in how often values are copied and in values that are not copied at all.
+/// What planning sees of a graph: control flow is told in how often values are copied and in values that are not copied
+/// at all.
 extension FlatGraph {
   /// A node without its costs. Nodes that share a device pass a value of no bytes that is never copied.
   func record(_ index: Int) -> PlanningProblem.Node {

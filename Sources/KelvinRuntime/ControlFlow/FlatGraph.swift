@@ -1,12 +1,13 @@
 package import KelvinGraph
 
-/// A graph with its control flow written out into one address space: what planning places node by node, and what a schedule
-/// orders.
+/// A graph with its control flow written out into one address space: what planning places node by node, and what a
+/// schedule orders.
 ///
-/// What a loop carries over lives in one place on one device, its home, from before the first trip to the last use of the result:
-/// a copy into it before the loop (`#enter`) and one at the end of each trip (`#next`) are nodes like any other, tied to the same
-/// device. The results of a branch's two regions are copied to one place by two nodes (`#then`, `#else`) that are tied too. A state is a
-/// value carried from one prediction to the next: its home is chosen with its source.
+/// What a loop carries over lives in one place on one device, its home, from before the first trip to the last use of
+/// the result: a copy into it before the loop (`#enter`) and one at the end of each trip (`#next`) are nodes like any
+/// other, tied to the same device. The results of a branch's two regions are copied to one place by two nodes (`#then`,
+/// `#else`) that are tied too. A state is a value carried from one prediction to the next: its home is chosen with its
+/// source.
 package struct FlatGraph: Sendable {
   /// The nodes that devices run. Inputs, outputs and states are the model's; values keep their names.
   package internal(set) var graph: Graph
@@ -99,8 +100,6 @@ package struct FlatGraph: Sendable {
 
   /// Whether there is control flow or state: whether planning sees more than the graph itself.
   package var hasControl: Bool { !hostReads.isEmpty || !hostWrites.isEmpty || !sources.isEmpty }
-
-  func isHandedOut(_ value: ValueID) -> Bool { handedOut.contains(value) }
 
   /// Every name that a plan gives a device.
   package var placedNames: [String] { graph.nodes.map(\.name) + sources.map(\.name) }

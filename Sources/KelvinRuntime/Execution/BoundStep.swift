@@ -41,8 +41,6 @@ final class BoundLoop {
   let body: [BoundStep]
   /// The segments that a trip may start on devices that work on their own.
   let segments: [Int]
-  /// Trips of the latest run.
-  var latestTrips = 0
 
   init(
     _ loop: Schedule.Loop, limit: HostScalar, condition: HostScalar?, nextCondition: HostScalar?,

@@ -4,8 +4,9 @@ import KelvinGraph
 /// Where each boundary value of a schedule lies, on every device that holds it.
 ///
 /// Devices that compute in host memory share one arena. A value that passes between the host and a device whose memory
-/// the host can address lies in that device's arena alone and is never copied. What a loop carries has one place on its home
-/// device for all trips and for its result; a state's place is no arena's but the memory of whoever owns the state.
+/// the host can address lies in that device's arena alone and is never copied. What a loop carries has one place on its
+/// home device for all trips and for its result; a state's place is no arena's but the memory of whoever owns the
+/// state.
 struct BufferLayout: Sendable {
   struct Slot: Hashable, Sendable {
     /// `hostDomain` or a device id.
@@ -103,8 +104,8 @@ struct BufferLayout: Sendable {
     self.slots = slots
   }
 
-  /// For every place, the steps between which it holds what somebody reads. Step 0 writes the inputs, the schedule's are numbered from
-  /// 1, those inside control flow behind it, and the one after them reads the outputs.
+  /// For every place, the steps between which it holds what somebody reads. Step 0 writes the inputs, the schedule's
+  /// are numbered from 1, those inside control flow behind it, and the one after them reads the outputs.
   private static func lifetimes(
     _ schedule: Schedule, _ graph: Graph, host: String, isHost: (String) -> Bool,
     location: (ValueID, String) -> Location

@@ -9,8 +9,6 @@ struct ScheduleWriter {
   private let placement: [String: String]
   private let copies: [Schedule.Transfer]
   private let host: String
-  /// For each node, its segment; known once its block was written.
-  private var segmentOfNode: [Int]
   /// For each node, the group of its block that it belongs to, in a numbering of all blocks.
   private var groupOfNode: [Int]
   private var groupCount = 0
@@ -34,8 +32,7 @@ struct ScheduleWriter {
       }
       return Schedule.Transfer(value: value, from: transfer.from, to: transfer.to)
     }
-    segmentOfNode = Array(repeating: -1, count: graph.nodes.count)
-    groupOfNode = segmentOfNode
+    groupOfNode = Array(repeating: -1, count: graph.nodes.count)
     for name in flat.placedNames where placement[name] == nil {
       throw .invalidPlan("the plan has no device for '\(name)'; it was made for another model")
     }
@@ -49,15 +46,15 @@ struct ScheduleWriter {
   mutating func write(_ isHost: (String) -> Bool) throws(RuntimeError) -> [Schedule.Step] {
     var present = Set(graph.inputs.map { Location(value: $0, device: host) })
     for source in flat.sources { present.insert(Location(value: source.value, device: device(source.name))) }
-    let partitions = partition(flat.root)
+    let parts = partition(flat.root)
     let given = Set(graph.inputs + flat.sources.map(\.value))
-    return try order(flat.root, partitions[...], &present, isHost, given: given, results: graph.outputs.uniqued)
+    return try order(flat.root, parts, &present, isHost, given: given, results: graph.outputs.uniqued)
   }
 
   private func device(_ name: String) -> String { placement[name] ?? host }
 
-  /// The groups of a block and, in the order of its control flow, of the blocks inside. All nodes are grouped before any segment is cut
-  /// out, since what leaves a segment depends on who reads it anywhere.
+  /// The groups of a block and, in the order of its control flow, of the blocks inside. All nodes are grouped before
+  /// any segment is cut out, since what leaves a segment depends on who reads it anywhere.
   private struct BlockPartition {
     var partition = Partition()
     /// For each group, the control flow that it is, or nil for a segment.
@@ -67,7 +64,7 @@ struct ScheduleWriter {
     var base = 0
   }
 
-  private mutating func partition(_ block: FlatGraph.Block) -> [BlockPartition] {
+  private mutating func partition(_ block: FlatGraph.Block) -> BlockPartition {
     var result = BlockPartition()
     var definer: [ValueID: Int] = [:]
     let late = block.items.enumerated().filter { isLast($0.element) }
@@ -86,11 +83,11 @@ struct ScheduleWriter {
     for item in block.items {
       switch item {
       case .node: break
-      case .branch(let branch): result.inner += partition(branch.then.block) + partition(branch.otherwise.block)
-      case .loop(let loop): result.inner += partition(loop.body)
+      case .branch(let branch): result.inner += [partition(branch.then.block), partition(branch.otherwise.block)]
+      case .loop(let loop): result.inner.append(partition(loop.body))
       }
     }
-    return [result]
+    return result
   }
 
   private func isLast(_ item: FlatGraph.Item) -> Bool {
@@ -159,17 +156,16 @@ struct ScheduleWriter {
   }
 
   /// Runs what is ready: first what can start without waiting on a device that works on its own, then what the host can
-  /// compute meanwhile, and only then what has to wait. Copies happen just before the first reader needs them; what control flow
-  /// reads from outside is brought before it begins.
+  /// compute meanwhile, and only then what has to wait. Copies happen just before the first reader needs them; what
+  /// control flow reads from outside is brought before it begins.
   ///
   /// - Parameters:
   ///   - given: the values that the block has without defining them.
   ///   - results: what must be on the host in the end.
   private mutating func order(
-    _ block: FlatGraph.Block, _ partitions: ArraySlice<BlockPartition>, _ present: inout Set<Location>,
+    _ block: FlatGraph.Block, _ parts: BlockPartition, _ present: inout Set<Location>,
     _ isHost: (String) -> Bool, given: Set<ValueID>, results: [ValueID]
   ) throws(RuntimeError) -> [Schedule.Step] {
-    guard let parts = partitions.first else { return [] }
     let partition = parts.partition
     var numbers: [Int: Int] = [:]
     for (group, members) in partition.members.enumerated() where parts.control[group] == nil {
@@ -246,14 +242,14 @@ struct ScheduleWriter {
     return steps
   }
 
-  /// The values that belong to a block: those its nodes compute and its control flow results in, but neither what a loop in it carries,
-  /// which is copied in each trip, nor what it hands to the block around it.
+  /// The values that belong to a block: those its nodes compute and its control flow results in, but neither what a
+  /// loop in it carries, which is copied in each trip, nor what it hands to the block around it.
   private func definitions(_ block: FlatGraph.Block) -> Set<ValueID> {
     var own = Set<ValueID>()
     var others = Set<ValueID>()
     for item in block.items {
       switch item {
-      case .node(let index): own.formUnion(graph.nodes[index].outputs.filter { !flat.isHandedOut($0) })
+      case .node(let index): own.formUnion(graph.nodes[index].outputs.filter { !flat.handedOut.contains($0) })
       case .branch(let branch): own.formUnion(branch.results)
       case .loop(let loop):
         own.formUnion(loop.results + loop.rows.map(\.accumulated) + [loop.trips])
@@ -294,7 +290,7 @@ struct ScheduleWriter {
       var arms: [Schedule.Arm] = []
       for (arm, parts) in zip([branch.then, branch.otherwise], inner) {
         var there = present
-        let steps = try order(arm.block, [parts][...], &there, isHost, given: [], results: [])
+        let steps = try order(arm.block, parts, &there, isHost, given: [], results: [])
         for result in branch.results {
           for location in there where flat.memory[location.value.index] == flat.memory[result.index] {
             present.insert(Location(value: result, device: location.device))
@@ -309,7 +305,7 @@ struct ScheduleWriter {
       there.insert(Location(value: loop.iteration, device: host))
       let reads = ([loop.nextCondition].compactMap { $0 } + loop.rows.map(\.row)).filter { graph[$0].weight == nil }
       let given = Set([loop.iteration] + loop.carried.map(\.value))
-      let steps = try order(loop.body, inner.prefix(1), &there, isHost, given: given, results: reads)
+      let steps = try order(loop.body, inner[inner.startIndex], &there, isHost, given: given, results: reads)
       for (result, carried) in zip(loop.results, loop.carried) {
         present.insert(Location(value: result, device: device(graph.nodes[carried.enter].name)))
       }

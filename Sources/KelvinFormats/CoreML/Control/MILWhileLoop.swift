@@ -1,7 +1,8 @@
 import KelvinGraph
 
 extension MILControl {
-  /// The condition's block is written before the loop, on the first values, and at the end of the body, on what it carries over.
+  /// The condition's block is written before the loop, on the first values, and at the end of the body, on what it
+  /// carries over.
   static let whileLoop = MILControl(name: "while_loop") { operation, source, scope in
     let emitter = scope.emitter
     let (origin, names) = (emitter.origin, emitter.outputNames)

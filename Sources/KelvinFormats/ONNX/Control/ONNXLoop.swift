@@ -43,8 +43,7 @@ extension ONNXControl {
       }
     }
     let condition = isConditional ? given ?? emitter.constant(1, .bool, step: "condition") : nil
-    let results = try operation.loop(region, limit: limit, condition: condition, first, rows)
-    return results
+    return try operation.loop(region, limit: limit, condition: condition, first, rows)
   }
 }
 

@@ -27,13 +27,13 @@ extension ONNXControl {
     guard zip(axes, scanned).allSatisfy({ emitter.shape($1)[$0] == trips }) else {
       throw emitter.invalid("the axes that it scans differ in size")
     }
+    let types = states.map { emitter.type($0) }
     var rows: [TensorType] = []
     let depth = emitter.depth
     let region = try emitter.region(.body) {
       try scope.inside(body) {
         let number = try emitter.input("\(operation.node.name)/trip", TensorType(.int64, []))
-        for (info, state) in zip(body.inputs, states) {
-          let type = emitter.builder.type(of: state, at: depth)
+        for (info, type) in zip(body.inputs, types) {
           try scope.define(info.name, try emitter.input("\(operation.node.name)/\(info.name)", type), by: "body")
         }
         for (index, info) in body.inputs.dropFirst(stateCount).enumerated() {
