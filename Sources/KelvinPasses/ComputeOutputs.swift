@@ -1,8 +1,8 @@
 package import KelvinGraph
 
 /// Gives every result of the graph a node that computes it: an input or weight that the source returns as it is gets a
-/// reshape to its own shape, so that results never share memory with inputs. What a loop carries over is thereby never the
-/// memory of another value that it carries. A state that is left as it was is no result.
+/// reshape to its own shape, so that results never share memory with inputs. What a loop carries over is thereby never
+/// the memory of another value that it carries. A state that is left as it was is no result.
 package struct ComputeOutputs: Pass {
   package static let name = "compute outputs"
 

@@ -29,7 +29,8 @@ package struct Pipeline: Sendable {
 
   package init(passes: [any Pass]) { self.passes = passes }
 
-  /// What the passes are called one by one, in their order: `fold-constants`, and `fold-constants-2` where it runs again.
+  /// What the passes are called one by one, in their order: `fold-constants`, and `fold-constants-2` where it runs
+  /// again.
   package var names: [String] {
     var counts: [String: Int] = [:]
     return passes.map { pass in
@@ -51,8 +52,8 @@ package struct Pipeline: Sendable {
     return Pipeline(passes: Array(passes[...index]))
   }
 
-  /// Runs every pass, on the regions of control flow as on the graph around them, verifying the graph after each one that
-  /// changed it.
+  /// Runs every pass, on the regions of control flow as on the graph around them, verifying the graph after each one
+  /// that changed it.
   ///
   /// - Throws: `GraphError` naming the pass that broke a rule.
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {

@@ -49,8 +49,8 @@ extension Plan.Node: Codable {
     trips = try fields.decodeIfPresent(Double.self, forKey: .trips) ?? 1
   }
 
-  /// `regret` is always present: `null` where no other device may run the node. `region` and `trips` stand only in nodes of control
-  /// flow.
+  /// `regret` is always present: `null` where no other device may run the node. `region` and `trips` stand only in
+  /// nodes of control flow.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(name, forKey: .name)

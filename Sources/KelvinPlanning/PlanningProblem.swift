@@ -9,8 +9,8 @@
 /// - A copy of `n` bytes takes `latency + n / bytesPerSecond + boundarySeconds[to]`: the boundary cost (a fence, a
 ///   submission and its wait) is paid once for every copy *into* that device, so that `predicted` stays the sum of node
 ///   and transfer seconds.
-/// - A value's copies count as often as its `copies` says, and a value with infinitely many is never copied, so that its producer and
-///   its readers share a device: control flow is told in these two, see `docs/method-planning.md`.
+/// - A value's copies count as often as its `copies` says, and a value with infinitely many is never copied, so that
+///   its producer and its readers share a device: control flow is told in these two, see `docs/method-planning.md`.
 /// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start, end and
 ///   pass there.
 /// - `memory` bounds the bytes of values resident on a device at once while the nodes run in order; weights are the
@@ -38,8 +38,8 @@ package struct PlanningProblem: Hashable, Sendable {
   package struct Value: Hashable, Sendable {
     package var value: String
     package var bytes: Int
-    /// How often one inference makes each copy of it: a loop's expected trips for a value inside the loop. Infinite for a value that
-    /// is never copied: who reads it runs where it is.
+    /// How often one inference makes each copy of it: a loop's expected trips for a value inside the loop. Infinite for
+    /// a value that is never copied: who reads it runs where it is.
     package var copies: Double
 
     package init(value: String, bytes: Int, copies: Double = 1) {
@@ -80,8 +80,8 @@ package struct PlanningProblem: Hashable, Sendable {
     }
   }
 
-  /// What is paid once, before and during the first inference. A device is used when it runs a node or a copy is made to
-  /// it; the host, when it runs a node.
+  /// What is paid once, before and during the first inference. A device is used when it runs a node or a copy is made
+  /// to it; the host, when it runs a node.
   package struct Start: Hashable, Sendable, Codable {
     /// Seconds to read and prepare the model, whatever the plan.
     package var load: Double

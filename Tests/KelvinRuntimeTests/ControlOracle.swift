@@ -2,9 +2,9 @@ import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
-/// The least cost of a graph with control flow by trying every placement, each priced from the regions themselves: what is inside a
-/// region counts as often as it is expected to run, a captured value is copied before the region begins, and what a loop carries
-/// begins each trip on one device.
+/// The least cost of a graph with control flow by trying every placement, each priced from the regions themselves: what
+/// is inside a region counts as often as it is expected to run, a captured value is copied before the region begins,
+/// and what a loop carries begins each trip on one device.
 struct ControlOracle {
   private let graph: Graph
   private let trips: TripEstimate

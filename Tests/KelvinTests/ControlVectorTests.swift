@@ -12,8 +12,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// ONNX's control flow against vectors of an independent implementation: on the reference as it is read, and after passes on
-/// each device alone and with every node placed at random.
+/// ONNX's control flow against vectors of an independent implementation: on the reference as it is read, and after
+/// passes on each device alone and with every node placed at random.
 @Suite struct ControlVectorTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Control"
   static let cases = fileStems(in: folder, endingWith: ".kv")

@@ -1,8 +1,8 @@
 package import KelvinGraph
 import KelvinReference
 
-/// What a graph with control flow and state means, region by region: the definition that the runtime is held to. It shares
-/// nothing with it but the operators.
+/// What a graph with control flow and state means, region by region: the definition that the runtime is held to. It
+/// shares nothing with it but the operators.
 package struct RegionInterpreter {
   /// What each state was left with, by name.
   package var states: [String: Tensor] = [:]

@@ -5,8 +5,8 @@ package import KelvinRuntime
 
 /// What a stateful model remembers between predictions: the key-value cache of a decoder, for one sequence.
 ///
-/// A state is zeros when it is made. Each prediction with it reads what the one before left. It belongs to one model and serves one
-/// prediction at a time; sequences that run side by side each have their own.
+/// A state is zeros when it is made. Each prediction with it reads what the one before left. It belongs to one model
+/// and serves one prediction at a time; sequences that run side by side each have their own.
 ///
 /// ```swift
 /// let state = model.makeState()
@@ -26,8 +26,8 @@ public final class ModelState: Sendable {
 
   /// Does something with the contents of one state; what `body` changes in the array is what the next prediction reads.
   ///
-  /// - Throws: `ModelError` with code `parameters` for a name that the model does not have, for another shape or type, and while a
-  ///   prediction uses the state; what `body` throws.
+  /// - Throws: `ModelError` with code `parameters` for a name that the model does not have, for another shape or type,
+  ///   and while a prediction uses the state; what `body` throws.
   public func withMultiArray<Result>(
     for name: String, _ body: (inout MultiArray) throws -> Result
   ) throws -> Result {
@@ -53,11 +53,11 @@ extension Model {
   /// A state for predictions of this model, zeros. Without states in the model it holds nothing.
   public func makeState() -> ModelState { ModelState(predictor.makeState(), predictor.states) }
 
-  /// One prediction that reads what the one before it with the same state left, and leaves what the next one reads. Blocks
-  /// the calling thread.
+  /// One prediction that reads what the one before it with the same state left, and leaves what the next one reads.
+  /// Blocks the calling thread.
   ///
-  /// - Throws: `ModelError` as `prediction(from:options:)` does; `parameters` for the state of another model and for one that
-  ///   another prediction is using.
+  /// - Throws: `ModelError` as `prediction(from:options:)` does; `parameters` for the state of another model and for
+  ///   one that another prediction is using.
   public func prediction(
     from input: some FeatureProvider, using state: ModelState
   ) throws(ModelError) -> DictionaryFeatureProvider {
@@ -66,8 +66,8 @@ extension Model {
 
   /// One prediction with a state, without blocking the calling task's thread.
   ///
-  /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled: the state is then
-  ///   not to be used for the same sequence again.
+  /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled: the state is
+  ///   then not to be used for the same sequence again.
   public func prediction(
     from input: some FeatureProvider, using state: ModelState
   ) async throws(ModelError) -> DictionaryFeatureProvider {

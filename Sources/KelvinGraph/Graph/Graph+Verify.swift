@@ -1,7 +1,7 @@
 extension Graph {
   /// Checks every rule a graph must keep: addresses in range, unique names, one writer for each value and that before
-  /// its readers, types as the operators infer them, weights of the declared type, regions that fit their nodes. Names are
-  /// unique in each graph; a region may use those of the graph around it.
+  /// its readers, types as the operators infer them, weights of the declared type, regions that fit their nodes. Names
+  /// are unique in each graph; a region may use those of the graph around it.
   ///
   /// - Throws: the first broken rule, naming the node.
   package func verify() throws(GraphError) {

@@ -10,7 +10,8 @@ package struct Graph: Sendable {
   package var inputs: [ValueID]
   /// The tensors a caller receives, in the model's order. One value may be received twice.
   package var outputs: [ValueID]
-  /// The tensors that outlive a prediction. Regions have none: they capture the value read and hand out the one written.
+  /// The tensors that outlive a prediction. Regions have none: they capture the value read and hand out the one
+  /// written.
   package var states: [GraphState]
 
   package init(

@@ -1,8 +1,9 @@
 /// A graph inside a node: what a fused node stands for, or a part of control flow.
 ///
-/// A region reads nothing from outside but what its node reads: a captured value is an operand of the node, behind those
-/// that the operator names, and an input of the region's graph, behind those that the operator supplies. Whoever looks at a node's
-/// operands therefore sees all that it depends on. A constant is never captured: each region holds its own reference to the weight.
+/// A region reads nothing from outside but what its node reads: a captured value is an operand of the node, behind
+/// those that the operator names, and an input of the region's graph, behind those that the operator supplies. Whoever
+/// looks at a node's operands therefore sees all that it depends on. A constant is never captured: each region holds
+/// its own reference to the weight.
 package struct Region: Sendable {
   package enum Role: String, Sendable, Hashable, CaseIterable {
     /// What a fused node does, in unfused nodes. Its inputs and outputs are the node's, in order; it captures nothing.

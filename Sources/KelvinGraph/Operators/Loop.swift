@@ -1,14 +1,14 @@
 /// A computation that is repeated, each trip with what the one before it carried over.
 ///
-/// A loop makes trips while fewer than its limit were made and, where it is conditional, its condition holds: the operand before
-/// the first trip, then what the latest trip said. Loops that test a condition region first are written in this form by
-/// writing the condition before the loop and again at the end of its body.
+/// A loop makes trips while fewer than its limit were made and, where it is conditional, its condition holds: the
+/// operand before the first trip, then what the latest trip said. Loops that test a condition region first are written
+/// in this form by writing the condition before the loop and again at the end of its body.
 ///
-/// Operands: the limit, one integer (a negative one is none); where the loop is conditional the condition, one element; the
-/// first values of what is carried; then what the body captures. Region: `body`, given the trip's number (int64 `[]`, from 0) and the
-/// carried values; its outputs are the condition, where the loop is conditional, what is carried over, and one row for each
-/// accumulated output. Outputs: what the last trip carried over; the accumulated outputs, row by row along their first axis,
-/// rows past the last trip zero; and the number of trips, int64 `[]`.
+/// Operands: the limit, one integer (a negative one is none); where the loop is conditional the condition, one element;
+/// the first values of what is carried; then what the body captures. Region: `body`, given the trip's number (int64
+/// `[]`, from 0) and the carried values; its outputs are the condition, where the loop is conditional, what is carried
+/// over, and one row for each accumulated output. Outputs: what the last trip carried over; the accumulated outputs,
+/// row by row along their first axis, rows past the last trip zero; and the number of trips, int64 `[]`.
 package struct Loop: ControlOperator {
   package static let name = "loop"
   /// How many values are carried from trip to trip.
