@@ -103,8 +103,8 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     test("KelvinBasicsTests", "KelvinBasics"),
     test(
-      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinConformance", "KelvinReference",
-      "TestSupport"),
+      "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
+      "KelvinReference", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",

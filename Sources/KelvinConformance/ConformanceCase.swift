@@ -45,6 +45,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       matmul,
       matmulInteger,
       nonMaximumSuppression,
+      nonZero,
       pad,
       pool,
       quantize,

@@ -124,7 +124,8 @@ struct GraphEdits {
     }
     var result = Graph(
       nodes: nodes, values: graph.values + added, inputs: graph.inputs, outputs: graph.outputs.map(resolve),
-      states: graph.states.map { GraphState(name: $0.name, read: $0.read, written: $0.written.map(resolve)) })
+      states: graph.states.map { GraphState(name: $0.name, read: $0.read, written: $0.written.map(resolve)) },
+      extents: graph.extents)
     result.removeUnusedValues()
     return PassResult(graph: result, changes: changes)
   }

@@ -47,6 +47,8 @@ import Testing
       Example(
         description: "transposed convolution", op: ConvolutionTranspose(window: Window(kernel: [2, 2])),
         inputs: [[1, 2, 3, 3], [2, 4, 2, 2]], expected: 18 * 16 * 2),
+      // Each of 15 elements is looked at and has two coordinates.
+      Example(description: "places of what is not zero", op: NonZero(), inputs: [[3, 5]], expected: 15 * 3),
       Example(description: "linear", op: Linear(), inputs: [[2, 7], [5, 7]], expected: 10 * 7 * 2),
       Example(
         description: "linear with bias", op: Linear(epilogue: .bias), inputs: [[2, 7], [5, 7], [5]],

@@ -4,5 +4,6 @@
 #include "ck_fault.h"
 #include "ck_indexing.h"
 #include "ck_kernels.h"
+#include "ck_non_zero.h"
 #include "ck_pool.h"
 #include "ck_quantized.h"

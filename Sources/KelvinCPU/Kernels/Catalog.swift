@@ -25,6 +25,7 @@ let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   table.addMatMul()
   table.addMatMulInteger()
   table.addNonMaximumSuppression()
+  table.addNonZero()
   table.addPad()
   table.addPool()
   table.addQuantize()

@@ -1,5 +1,6 @@
 extension Graph: CustomStringConvertible {
-  /// The graph as text, which `init(parsing:weights:)` reads back: one line for each input, state, weight and node.
+  /// The graph as text, which `init(parsing:weights:)` reads back: one line for each input, state, weight, node and
+  /// extent of an output, whose numbers are positions of outputs.
   ///
   /// ```
   /// input %x: float32[2x3]
@@ -33,6 +34,9 @@ extension Graph: CustomStringConvertible {
         lines.append("  \(region.role.rawValue)[\(captured)]\(refusal)")
         lines += region.graph.lines.map { "    " + $0 }
       }
+    }
+    for extent in extents {
+      lines.append("extent \(extent.output) axis \(extent.axis) counted by \(extent.count)")
     }
     lines.append("output" + (outputs.isEmpty ? "" : " \(outputs.map(reference).joined(separator: ", "))"))
     return lines

@@ -99,6 +99,8 @@ private struct GraphParser {
           throw scanner.error(saying: "no weight '\(value.name)' of \(value.type) is given")
         }
         scope.graph[id].weight = weight
+      } else if scanner.take("extent ") {
+        scope.graph.extents.append(try scanner.extent())
       } else if scanner.take("output") {
         scope.graph.outputs = scanner.take(" ") ? try scanner.references(scope) : []
         try scanner.expectEnd()
@@ -193,6 +195,15 @@ extension TextScanner {
     let work = try double()
     try expect(")")
     return Origin(name: name, kind: kind, index: index, work: work)
+  }
+
+  /// `0 axis 1 counted by 1`
+  fileprivate mutating func extent() throws(GraphError) -> OutputExtent {
+    let output = try integer()
+    try expect(" axis ")
+    let axis = try integer()
+    try expect(" counted by ")
+    return OutputExtent(output: output, axis: axis, count: try integer())
   }
 
   /// `then[1 %x, 2 %y]`, and perhaps ` refused "why"`: a region without its graph.

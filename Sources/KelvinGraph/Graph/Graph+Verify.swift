@@ -67,6 +67,7 @@ extension Graph {
         throw GraphError("state '\(state.name)'", "is left with '\(self[written].name)', which is never computed")
       }
     }
+    try verifyExtents()
   }
 
   private func verifyRegions(of node: Node, _ place: String) throws(GraphError) {
@@ -86,7 +87,9 @@ extension Graph {
     }
     for region in control where region.refusal == nil {
       let graph = region.graph
-      guard graph.states.isEmpty else { throw GraphError(place, "its \(region.role.rawValue) region has states") }
+      guard graph.states.isEmpty, graph.extents.isEmpty else {
+        throw GraphError(place, "its \(region.role.rawValue) region has states or outputs of counted size")
+      }
       guard region.captures.allSatisfy({ (op.ownOperandCount..<node.inputs.count).contains($0) }) else {
         throw GraphError(
           place, "its \(region.role.rawValue) region captures \(region.captures) of \(node.inputs.count)")

@@ -13,16 +13,19 @@ package struct Graph: Sendable {
   /// The tensors that outlive a prediction. Regions have none: they capture the value read and hand out the one
   /// written.
   package var states: [GraphState]
+  /// The outputs whose size a run finds. Regions have none.
+  package var extents: [OutputExtent]
 
   package init(
     nodes: [Node] = [], values: [Value] = [], inputs: [ValueID] = [], outputs: [ValueID] = [],
-    states: [GraphState] = []
+    states: [GraphState] = [], extents: [OutputExtent] = []
   ) {
     self.nodes = nodes
     self.values = values
     self.inputs = inputs
     self.outputs = outputs
     self.states = states
+    self.extents = extents
   }
 
   /// What a run is for: the outputs, and what states are left with.

@@ -128,6 +128,11 @@ package struct GraphBuilder {
   /// Names a value as an output of the graph.
   package mutating func output(_ id: ValueID) { graph.outputs.append(id) }
 
+  /// Says that of an axis of one output only as many elements are meant as another output counts; both by position.
+  package mutating func extent(of output: Int, axis: Int, countedBy count: Int) {
+    graph.extents.append(OutputExtent(output: output, axis: axis, count: count))
+  }
+
   /// The verified graph.
   package consuming func finish() throws(GraphError) -> Graph {
     try graph.verify()

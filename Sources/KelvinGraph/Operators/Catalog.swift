@@ -22,6 +22,7 @@ package let operatorCatalog: [any Operator.Type] = [
   MatMul.self,
   MatMulInteger.self,
   NonMaximumSuppression.self,
+  NonZero.self,
   Pad.self,
   Pool.self,
   Quantize.self,

@@ -28,6 +28,7 @@ let referenceKernels: ReferenceTable = {
   table.addMatMul()
   table.addMatMulInteger()
   table.addNonMaximumSuppression()
+  table.addNonZero()
   table.addPad()
   table.addPool()
   table.addQuantize()

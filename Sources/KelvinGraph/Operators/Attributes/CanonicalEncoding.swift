@@ -79,8 +79,9 @@ extension Graph {
         .list(node.outputs.map(typed)), .list(regions),
       ])
     }
-    return .list([
-      .list(inputs.map(typed)), .list(states), .list(usedWeights.map(typed)), .list(nodes), .list(outputs.map(name)),
-    ])
+    let extents = extents.map { [$0.output, $0.axis, $0.count].attributeValue }
+    return .list(
+      [.list(inputs.map(typed)), .list(states), .list(usedWeights.map(typed)), .list(nodes), .list(outputs.map(name))]
+        + (extents.isEmpty ? [] : [.list(extents)]))
   }
 }

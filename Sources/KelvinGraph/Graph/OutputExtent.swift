@@ -1,0 +1,57 @@
+/// Says that an output of a graph is room for the most there can be: of one axis only the first elements are meant, as many
+/// as another output counts.
+///
+/// Extents are about outputs alone: a graph has concrete types inside, so whoever needs the exact size reads it between
+/// two graphs. Outputs are named by position, which no pass changes.
+package struct OutputExtent: Hashable, Sendable {
+  /// The output, by its position in `Graph.outputs`.
+  package var output: Int
+  package var axis: Int
+  /// The position of the output with the count: one integer.
+  package var count: Int
+
+  package init(output: Int, axis: Int, count: Int) {
+    self.output = output
+    self.axis = axis
+    self.count = count
+  }
+}
+
+extension Graph {
+  /// What the outputs of a run mean: each tensor with as many elements along an axis as were counted.
+  ///
+  /// - Parameter tensors: one for each output, of its type.
+  /// - Throws: `GraphError` for a count that is negative or beyond the room there is.
+  package func exactOutputs(_ tensors: [Tensor]) throws(GraphError) -> [Tensor] {
+    var exact = tensors
+    for extent in extents {
+      let count = tensors[extent.count].integers.first ?? 0
+      let room = exact[extent.output].shape[extent.axis]
+      guard (0...room).contains(count) else {
+        throw GraphError(
+          "output '\(self[outputs[extent.output]].name)'",
+          "\(count) elements were counted along axis \(extent.axis), which has room for \(room); check the inputs that "
+            + "the count is computed from")
+      }
+      exact[extent.output] = exact[extent.output].prefix(count, axis: extent.axis)
+    }
+    return exact
+  }
+
+  func verifyExtents() throws(GraphError) {
+    for extent in extents {
+      guard outputs.indices.contains(extent.output), outputs.indices.contains(extent.count) else {
+        throw GraphError(
+          "graph outputs", "an extent is about outputs \(extent.output) and \(extent.count), of \(outputs.count)")
+      }
+      let (bounded, count) = (self[outputs[extent.output]], self[outputs[extent.count]])
+      let place = "output '\(bounded.name)'"
+      guard bounded.type.shape.dimensions.indices.contains(extent.axis) else {
+        throw GraphError(place, "\(bounded.type) has no axis \(extent.axis) to count along")
+      }
+      guard count.type.count == 1, !count.type.scalar.isFloatingPoint, count.type.scalar != .bool else {
+        throw GraphError(place, "is counted by '\(count.name)', a \(count.type), expected one integer")
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// The places of the elements that are not zero, in row-major order.
+///
+/// Input: x, of any type and at least one dimension; not-a-number is not zero. Outputs: the places, `[rank, N]` with `N`
+/// the number of x's elements, one column for each element that is not zero, in `scalar`; and how many there are, int32
+/// `[1]`. Columns past the count hold zeros.
+package struct NonZero: Operator {
+  package static let name = "non_zero"
+  /// The element type of the places: int32 or int64.
+  package var scalar: ScalarType
+
+  package init(scalar: ScalarType = .int64) { self.scalar = scalar }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    try OperatorError.require(inputs, 1...1)
+    let x = inputs[0]
+    guard x.shape.rank > 0, scalar == .int32 || scalar == .int64 else {
+      throw OperatorError("expected at least one dimension and int32 or int64 places, got \(x) and \(scalar.rawValue)")
+    }
+    guard x.count <= Int(Int32.max) else { throw OperatorError("\(x) has more elements than an int32 counts") }
+    let places = TensorType(scalar, [x.shape.rank, x.count])
+    guard places.shape.isAddressable else { throw OperatorError("the places of \(x) are too many") }
+    return [places, TensorType(.int32, [1])]
+  }
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    Double(inputs[0].count) * Double(1 + inputs[0].shape.rank)
+  }
+
+  package static let schema = AttributeSchema(NonZero(), .optional("scalar", \.scalar))
+}
