@@ -44,7 +44,8 @@ let package = Package(
     swift("KelvinGraph", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers"),
     swift("KelvinPasses", "KelvinGraph"),
-    swift("KelvinFormats", "KelvinGraph"),
+    swift("KelvinSteps", "KelvinGraph"),
+    swift("KelvinFormats", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinReference", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
@@ -66,20 +67,21 @@ let package = Package(
     swift(
       "KelvinBench", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
       "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler"),
-    swift("KelvinFeatures", "KelvinGraph", "KelvinImages"),
+    swift("KelvinFeatures", "KelvinGraph", "KelvinSteps", "KelvinImages"),
     swift(
-      "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinFormats", "KelvinDevices",
+      "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinPasses", "KelvinFormats",
+      "KelvinDevices",
       "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinMeasurements",
       "KelvinRuntime", "KelvinFeatures"),
     swift(
       "Kelvin", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
       "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench",
       "KelvinFeatures", "KelvinEngine"),
-    swift("KelvinVision", "Kelvin", "KelvinGraph"),
+    swift("KelvinVision", "Kelvin", "KelvinGraph", "KelvinSteps"),
     .executableTarget(
       name: "kelvin",
       dependencies: [
-        "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinPasses",
+        "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinFormats", "KelvinPasses",
         "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
         "KelvinThermal",
         "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinEngine",
@@ -105,13 +107,15 @@ let package = Package(
     test(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
+    test("KelvinStepsTests", "KelvinSteps", "KelvinGraph"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
       "KelvinReference",
       "TestSupport"),
     test(
-      "KelvinFormatsTests", "KelvinBasics", "KelvinFormats", "KelvinPasses", "KelvinGraph", "KelvinReference",
+      "KelvinFormatsTests", "KelvinBasics", "KelvinFormats", "KelvinSteps", "KelvinPasses", "KelvinGraph",
+      "KelvinReference",
       "TestSupport"),
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinBasics", "KelvinGraph", "KelvinDevices",

@@ -20,6 +20,7 @@ extension ModelError {
         case .unreadable, .malformed: .io
         }
       case is GraphError: .unsupported
+      case is StepError: .featureType
       case let error as RuntimeError: error.publicCode
       case is DeviceError: .device
       case is PlanningError: .parameters

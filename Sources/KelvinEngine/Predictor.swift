@@ -4,20 +4,39 @@ package import KelvinRuntime
 
 /// A loaded model that predicts: feature values in, feature values out, from any number of threads at once.
 package final class Predictor: Sendable {
+  /// The compiled forms of one graph.
+  private struct Forms: Sendable {
+    /// For the model's usual sizes; nil where they depend on data.
+    let standard: SessionPool?
+    let specializations: SpecializationCache<SlotTypes, SessionPool>
+  }
+
   package let loaded: LoadedModel
-  private let binding: FeatureBinding
-  /// For the model's usual sizes.
-  private let standard: SessionPool
-  private let specializations: SpecializationCache<[String: Shape], SessionPool>
+  /// The states of the model, by name.
+  package let states: [String: TensorType]
+  private let walk: FunctionWalk
+  private let graphs: [Forms]
+  private let batchWidth: Int
 
   /// - Parameters:
-  ///   - compiled: the model's compiled form for its usual sizes.
-  ///   - specializationLimit: compiled forms kept besides it.
-  package init(_ loaded: LoadedModel, _ compiled: CompiledModel, specializationLimit: Int) {
+  ///   - compiled: the compiled forms of the model's graphs for its usual sizes, as `LoadedModel.compiledGraphs` gives
+  ///     them.
+  ///   - specializationLimit: compiled forms of a graph that are kept besides it.
+  ///   - function: the model's function with other features or host steps around the same graphs; nil for its own.
+  package init(
+    _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function? = nil
+  ) {
     self.loaded = loaded
-    binding = FeatureBinding(function: loaded.function)
-    standard = SessionPool(compiled)
-    specializations = SpecializationCache(limit: specializationLimit)
+    walk = FunctionWalk(function ?? loaded.function)
+    graphs = compiled.map {
+      Forms(standard: $0.map(SessionPool.init), specializations: SpecializationCache(limit: specializationLimit))
+    }
+    let known = compiled.compactMap { $0 }
+    let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
+    self.states = Dictionary(states) { first, _ in first }
+    // One for each core, and one more where another device works while the host prepares the next.
+    let usesOthers = known.contains { model in model.placement.values.contains { $0 != model.host } }
+    batchWidth = min(SessionPool.limit, max(loaded.options.request.threads, 1) + (usesOthers ? 1 : 0))
   }
 
   /// One prediction. Blocks the calling thread.
@@ -27,24 +46,20 @@ package final class Predictor: Sendable {
   package func predict(
     _ input: some FeatureProvider, _ backings: [String: OutputBacking], _ cancellation: Cancellation?
   ) throws(ModelError) -> DictionaryFeatureProvider {
-    try checkStateless()
-    let values = try binding.values(input)
-    let shapes = try binding.shapes(values)
-    return try ModelError.wrapping {
-      let pool = try pool(for: shapes, cancellation)
-      let backings = try OutputBackings(backings, binding, pool.model.graph)
-      return try pool.withSession(backings.memory, cancellation) { session in
-        try binding.write(values, to: session)
-        try session.run(cancellation)
-        return try binding.read(session, backings: backings)
-      }
-    }
+    try run(input, backings, cancellation).features
   }
 
-  /// The states of the model, by name.
-  package var states: [String: TensorType] {
-    let graph = standard.model.graph
-    return Dictionary(uniqueKeysWithValues: graph.states.map { ($0.name, graph[$0.read].type) })
+  /// As `predict`, with the time that the graphs took.
+  package func run(
+    _ input: some FeatureProvider, _ backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil
+  ) throws(ModelError) -> FunctionWalk.Result {
+    try checkStateless()
+    let values = try walk.binding.values(input)
+    return try ModelError.wrapping {
+      try walk.run(values, backings: backings, cancellation) { graph, types in
+        try pool(graph, types, cancellation)
+      }
+    }
   }
 
   /// Memory for the model's states, zeros.
@@ -59,17 +74,14 @@ package final class Predictor: Sendable {
     guard state.model == loaded.context.key.description else {
       throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
     }
-    let values = try binding.values(input)
-    let shapes = try binding.shapes(values)
+    let values = try walk.binding.values(input)
     return try ModelError.wrapping {
-      let model = try pool(for: shapes, cancellation).model
-      return try state.borrowing {
-        let session = try state.session(of: model)
-        try binding.write(values, to: session)
-        try session.run(cancellation)
-        return try binding.read(session)
+      try state.borrowing {
+        try walk.run(values, cancellation) { graph, types in
+          StateSessions(model: try pool(graph, types, cancellation).model, states: state)
+        }
       }
-    }
+    }.features
   }
 
   /// - Throws: `parameters` where the model has states and none is given.
@@ -99,24 +111,14 @@ package final class Predictor: Sendable {
     return ArrayBatchProvider(array: try run.outputs())
   }
 
-  /// The compiled form for these sizes, made at their first use and kept for the latest few.
-  private func pool(for shapes: [String: Shape], _ cancellation: Cancellation?) throws -> SessionPool {
-    let graph = standard.model.graph
-    let isStandard = shapes.allSatisfy { name, shape in
-      graph.inputs.contains { graph[$0].name == name && graph[$0].type.shape == shape }
-    }
-    if isStandard { return standard }
-    return try specializations.value(for: shapes, cancellation) {
-      let specialized = try loaded.with(shapes: shapes)
+  /// The compiled form of a graph for these types, made at their first use and kept for the latest few.
+  private func pool(_ index: Int, _ types: SlotTypes, _ cancellation: Cancellation?) throws -> SessionPool {
+    let forms = graphs[index]
+    if let standard = forms.standard, types.fit(standard.model.graph) { return standard }
+    return try forms.specializations.value(for: types, cancellation) {
+      let specialized = try loaded.graph(index, for: types)
       let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
       return SessionPool(try specialized.compile(specialized.explain(), observer: observer))
     }
-  }
-
-  /// How many predictions of a batch are made at a time: one for each core, and one more where another device works
-  /// while the host prepares the next.
-  private var batchWidth: Int {
-    let usesOthers = Set(standard.model.placement.values).contains { $0 != standard.model.host }
-    return min(SessionPool.limit, max(loaded.options.request.threads, 1) + (usesOthers ? 1 : 0))
   }
 }

@@ -36,10 +36,13 @@ package struct WeightReport: Hashable, Sendable, Encodable {
   /// For each device that has packed weights, where the graph has been compiled.
   package var packed: [Packed]
 
-  package init(_ graph: Graph, packed: [String: PackedFootprint] = [:]) {
+  package init(_ graph: Graph, packed: [String: PackedFootprint] = [:]) { self.init([graph], packed: packed) }
+
+  /// The weights of several graphs together.
+  package init(_ graphs: [Graph], packed: [String: PackedFootprint] = [:]) {
     var forms: [String: Form] = [:]
     var seen = Set<UnsafeRawPointer>()
-    var pending = graph.values.compactMap(\.weight)
+    var pending = graphs.flatMap { $0.values.compactMap(\.weight) }
     while let weight = pending.popLast() {
       if case .deferred(let deferred) = weight.encoding, !deferred.sources.isEmpty {
         pending += deferred.sources

@@ -1,5 +1,6 @@
 public import Kelvin
 import KelvinGraph
+import KelvinSteps
 
 /// Runs a model on pictures, bringing them to the size it takes.
 public struct CoreMLRequest: ImageProcessingRequest {
@@ -43,10 +44,10 @@ public struct CoreMLRequest: ImageProcessingRequest {
   }
 
   private func observations(_ outputs: DictionaryFeatureProvider, _ view: ModelView) -> [any VisionObservation] {
-    let function = model.model.function
-    if let classifier = function.classifier { return kept(classes(outputs, classifier)) }
-    if let detector = function.detector { return kept(objects(outputs, detector, view)) }
-    let names = model.model.modelDescription.outputNames.filter { outputs[$0] != nil }
+    let description = model.model.modelDescription
+    if description.isClassifier { return kept(classes(outputs, description)) }
+    if let detection = description.detection { return kept(objects(outputs, detection, view)) }
+    let names = description.outputNames.filter { outputs[$0] != nil }
     let pictures = names.compactMap { name in
       outputs[name]?.imageBufferValue.map { PixelBufferObservation(featureName: name, pixelBuffer: $0) }
     }
@@ -63,29 +64,29 @@ public struct CoreMLRequest: ImageProcessingRequest {
 
   /// Every class; of a classifier without probabilities its one label, with confidence 1.
   private func classes(
-    _ outputs: DictionaryFeatureProvider, _ classifier: Classifier
+    _ outputs: DictionaryFeatureProvider, _ description: ModelDescription
   ) -> [ClassificationObservation] {
-    if let name = classifier.probabilitiesOutput {
+    if let name = description.predictedProbabilitiesName {
       let probabilities = outputs[name]?.dictionaryValue ?? [:]
       return probabilities.map {
         ClassificationObservation(identifier: $0.key.description, confidence: Float($0.value))
       }.sortedByConfidence()
     }
-    guard let label = outputs[classifier.labelOutput] else { return [] }
+    guard let label = description.predictedFeatureName.flatMap({ outputs[$0] }) else { return [] }
     let text = label.type == .string ? label.stringValue : "\(label.int64Value)"
     return [ClassificationObservation(identifier: text, confidence: 1)]
   }
 
   /// One observation for each row of a detector's arrays that has a box.
   private func objects(
-    _ outputs: DictionaryFeatureProvider, _ detector: Detector, _ view: ModelView
+    _ outputs: DictionaryFeatureProvider, _ detection: KeptBoxes, _ view: ModelView
   ) -> [RecognizedObjectObservation] {
-    guard let confidence = outputs[detector.confidenceOutput]?.multiArrayValue, confidence.shape.count == 2,
-      let coordinates = outputs[detector.coordinatesOutput]?.multiArrayValue, coordinates.shape.count == 2,
+    guard let confidence = outputs[detection.scoresOutput]?.multiArrayValue, confidence.shape.count == 2,
+      let coordinates = outputs[detection.boxesOutput]?.multiArrayValue, coordinates.shape.count == 2,
       coordinates.shape[1] == 4
     else { return [] }
     let classes = confidence.shape[1]
-    let names = detector.labels?.names ?? (0..<classes).map(String.init)
+    let names = detection.labels?.texts ?? (0..<classes).map(String.init)
     let (scores, boxes) = (confidence.floats, coordinates.doubles)
     return (0..<min(confidence.shape[0], coordinates.shape[0])).compactMap { row in
       let box = boxes[row * 4..<row * 4 + 4]
@@ -95,15 +96,6 @@ public struct CoreMLRequest: ImageProcessingRequest {
         ClassificationObservation(identifier: $0, confidence: $1)
       }
       return RecognizedObjectObservation(labels: labels, boundingBox: view.pictureBox(Array(box)))
-    }
-  }
-}
-
-extension Classifier.Labels {
-  fileprivate var names: [String] {
-    switch self {
-    case .strings(let labels): labels
-    case .integers(let labels): labels.map(String.init)
     }
   }
 }

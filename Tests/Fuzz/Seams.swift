@@ -99,8 +99,9 @@ let seams: [Seam] = [
 private func build(_ program: ModelProgram) throws {
   for (_, function) in program.functions.sorted(by: { $0.key < $1.key }) {
     do {
-      let graph = try function.graph.graph(shapes: [:], evaluator: ReferenceEvaluator())
-      try Pipeline.standard(ReferenceEvaluator()).run(graph).graph.verify()
+      for graph in try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator()).compactMap(\.graph) {
+        try Pipeline.standard(ReferenceEvaluator()).run(graph).graph.verify()
+      }
     } catch let error as GraphError {
       precondition(!error.reason.contains("broke the graph"), error.description)
     }

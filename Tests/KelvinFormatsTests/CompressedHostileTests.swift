@@ -21,7 +21,7 @@ extension HeavyTests {
           let ending = settle("\(name), seed \(seed)") {
             let model = try readCoreML(Bytes(bytes), path: "m", folder: folder, files: [])
             for function in model.functions.values {
-              let graph = try function.graph.graph(shapes: [:], evaluator: ReferenceEvaluator())
+              let graph = try function.graph(shapes: [:], evaluator: ReferenceEvaluator())
               for value in graph.values {
                 guard let weight = value.weight, weight.isCompressed else { continue }
                 #expect(weight.dense().type == weight.type)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import KelvinFormats
 import KelvinGraph
+import KelvinSteps
 import Testing
 
 /// The example's two models are one network: both formats must read into the same function.
@@ -28,11 +29,12 @@ import Testing
     let expected = try JSONDecoder().decode(Expected.self, from: data).tensor.probabilities
     let program = try readModel(at: "\(Self.folder)/\(name)")
     let graph = try program.graph()
-    let classifier = try #require(try program.main.classifier)
+    let classifier = try #require(try program.main.classification)
     #expect(classifier.labels == .strings(Self.labels))
     let scalar = graph[graph.inputs[0]].type.scalar
     let results = try run(graph, [Tensor(image, [1, 3, 64, 64]).converted(to: scalar)])
-    let probabilities = results[classifier.graphOutput].floats
+    let scores = try #require(try program.main.graphParts[0].outputs.firstIndex(of: classifier.scores))
+    let probabilities = results[scores].floats
     #expect(probabilities.count == 10)
     for (label, probability) in zip(Self.labels, probabilities) {
       #expect(abs(probability - (try #require(expected[label]))) < 5e-3, "\(label)")

@@ -43,7 +43,7 @@ extension ModelProgram {
   }
 
   func graph(_ shapes: [String: Shape] = [:]) throws -> Graph {
-    try main.graph.graph(shapes: shapes, evaluator: ReferenceEvaluator())
+    try main.graph(shapes: shapes, evaluator: ReferenceEvaluator())
   }
 }
 

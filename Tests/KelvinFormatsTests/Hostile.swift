@@ -12,9 +12,9 @@ enum Ending: Equatable { case graph, refused }
 func settle(_ what: @autoclosure () -> String, _ read: () throws -> ModelProgram) -> Ending? {
   do {
     for (_, function) in try read().functions.sorted(by: { $0.key < $1.key }) {
-      let graph = try function.graph.graph(shapes: [:], evaluator: ReferenceEvaluator())
-      let result = try Pipeline.standard(ReferenceEvaluator()).run(graph).graph
-      try result.verify()
+      for graph in try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator()).compactMap(\.graph) {
+        try Pipeline.standard(ReferenceEvaluator()).run(graph).graph.verify()
+      }
     }
     return .graph
   } catch let error as FormatError {

@@ -60,7 +60,7 @@ import Testing
 
   private static func graph(_ bytes: [UInt8]) throws -> Graph {
     let program = try readCoreML(Bytes(bytes), path: "model.mlmodel", folder: "/nonexistent", files: [])
-    return try #require(program.functions.values.first).graph.graph(shapes: [:], evaluator: ReferenceEvaluator())
+    return try #require(program.functions.values.first).graph(shapes: [:], evaluator: ReferenceEvaluator())
   }
 
   private static func outputShape(_ bytes: [UInt8]) throws -> Shape {

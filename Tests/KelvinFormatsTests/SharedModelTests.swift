@@ -2,6 +2,7 @@ import KelvinFormats
 import KelvinGraph
 import KelvinPasses
 import KelvinReference
+import KelvinSteps
 import Testing
 
 extension HeavyTests {
@@ -29,10 +30,11 @@ extension HeavyTests {
       #expect(image.width == 224 && image.height == 224 && image.layout == .rgb)
       #expect(function.outputs.map(\.name) == ["classLabel", "classLabel_probs"])
       #expect(function.outputs.map(\.type) == [.string, .dictionary(keys: .string)])
-      let classifier = try #require(function.classifier)
+      let classifier = try #require(function.classification)
       #expect(classifier.labelOutput == "classLabel")
       #expect(classifier.probabilitiesOutput == "classLabel_probs")
-      #expect(classifier.labels.count == graph[graph.outputs[classifier.graphOutput]].type.count)
+      let scores = try #require(function.graphParts[0].outputs.firstIndex(of: classifier.scores))
+      #expect(classifier.labels.count == graph[graph.outputs[scores]].type.count)
     }
 
     @Test func mobileNetLogitsMatch() throws {

@@ -23,7 +23,7 @@ import Testing
   private func graph(_ name: String) throws -> Graph {
     let program = try readModel(at: "\(Self.folder)/\(name).mlpackage")
     let function = try #require(program.functions[program.defaultFunction])
-    return try function.graph.graph(shapes: [:], evaluator: ReferenceEvaluator())
+    return try function.graph(shapes: [:], evaluator: ReferenceEvaluator())
   }
 
   @Test(arguments: ["constexpr_ios16", "constexpr_ios18"])

@@ -25,7 +25,7 @@ import Testing
     let program = try readModel(at: "\(Self.folder)/\(model).onnx")
     let function = try #require(program.functions[program.defaultFunction])
     let shapes = Dictionary(uniqueKeysWithValues: vector.inputs.map { ($0.name, $0.tensor.shape) })
-    return try function.graph.graph(shapes: shapes, evaluator: ReferenceEvaluator())
+    return try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
   }
 
   private func run(

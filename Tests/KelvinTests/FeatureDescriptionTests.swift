@@ -4,12 +4,8 @@ import KelvinGraph
 import Testing
 
 @Suite struct FeatureDescriptionTests {
-  private struct NoGraph: GraphSource {
-    func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph { Graph() }
-  }
-
   private func describe(_ feature: Feature) throws -> Kelvin.FeatureDescription {
-    let function = Function(inputs: [feature], outputs: [], graph: NoGraph())
+    let function = Function(inputs: [feature], outputs: [], parts: [])
     return try #require(ModelDescription(function, ModelMetadata()).inputDescriptionsByName[feature.name])
   }
   private func array(_ shape: [Int], _ type: MultiArrayDataType = .float32) throws -> FeatureValue {

@@ -27,7 +27,7 @@ import Testing
     let program = try readModel(at: "\(Self.folder)/\(name).onnx")
     let function = try #require(program.functions[program.defaultFunction])
     let shapes = Dictionary(uniqueKeysWithValues: vector.inputs.map { ($0.name, $0.tensor.shape) })
-    let raw = try function.graph.graph(shapes: shapes, evaluator: ReferenceEvaluator())
+    let raw = try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let operators = Set(graph.nodes.map(\.op.name))
     for integer in vector.integers { #expect(operators.contains(integer), "\(name) has \(operators)") }

@@ -27,7 +27,7 @@ import Testing
     #expect(packed > 3)
     for shape: Shape in [[2, 3, 20, 48], [7, 3, 16, 16]] {
       let before = store.packedCount
-      let other = try first.with(shapes: ["x": shape])
+      let other = try first.graph(0, for: SlotTypes(shapes: ["x": shape]))
       let compiled = try other.compile(other.explain())
       #expect(store.packedCount == before, "\(shape)")
       withExtendedLifetime(compiled) {}

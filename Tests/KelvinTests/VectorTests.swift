@@ -94,7 +94,7 @@ struct Vector {
     let program = try readModel(at: model)
     let function = try #require(program.functions[program.defaultFunction])
     let shapes = Dictionary(uniqueKeysWithValues: inputs.map { ($0.name, $0.tensor.shape) })
-    let raw = try function.graph.graph(shapes: shapes, evaluator: ReferenceEvaluator())
+    let raw = try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
     if device == "cpu" {
       let results = try ReferenceDevice().run(raw, inputs(of: raw)).outputs
       try check(raw, results, "\(name), reference", comparesElementTypes)

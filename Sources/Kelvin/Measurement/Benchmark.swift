@@ -121,7 +121,7 @@ public struct Benchmark: Hashable, Sendable {
       let runner = try BenchmarkRunner(
         BenchmarkSubject(
           context: loaded.context, format: loaded.program.source.format.rawValue, inputs: [subject.inputs],
-          hasMadeUpInputs: subject.hasMadeUpInputs, classes: loaded.function.classifier?.graphOutput,
+          hasMadeUpInputs: subject.hasMadeUpInputs, classes: loaded.scoresOutput,
           files: loaded.program.source.files, loadSeconds: subject.loadSeconds,
           reload: { _ = try LoadedModel(path: url.path, options: readOptions) }),
         workload.value, compared, options: options, kelvinVersion: kelvinVersion)

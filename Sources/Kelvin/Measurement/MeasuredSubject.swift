@@ -32,7 +32,7 @@ struct MeasuredSubject {
     hasMadeUpInputs = input == nil
     inputs = try ModelError.wrapping {
       try input.map { try loaded.tensors(of: $0) }
-        ?? madeUpInputs(for: loaded.context.graph, features: loaded.function.inputs, seed: 0)
+        ?? loaded.madeUpTensors(seed: 0)
     }
   }
 }

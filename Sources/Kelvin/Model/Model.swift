@@ -59,7 +59,8 @@ public final class Model: Sendable {
       if observer.isCancelled() { throw RuntimeError.cancelled }
       let explanation = try loaded.explain()
       let compiled = try loaded.compile(explanation, observer: observer)
-      return (Predictor(loaded, compiled, specializationLimit: limit), try ComputePlan(loaded, explanation))
+      let graphs = try loaded.compiledGraphs(compiled, observer: observer)
+      return (Predictor(loaded, graphs, specializationLimit: limit), try ComputePlan(loaded, explanation))
     }
     let loaded = predictor.loaded
     self.url = url

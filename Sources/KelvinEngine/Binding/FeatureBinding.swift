@@ -3,9 +3,9 @@ package import KelvinGraph
 import KelvinImages
 package import KelvinRuntime
 
-/// Moves feature values into a session's inputs and a session's outputs into feature values.
+/// Moves feature values into the inputs of graphs and host steps, and their outputs into feature values.
 package struct FeatureBinding: Sendable {
-  let function: Function
+  package let function: Function
 
   package init(function: Function) { self.function = function }
 
@@ -30,16 +30,20 @@ package struct FeatureBinding: Sendable {
       guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
         let array = provider.featureValue(for: feature.name)?.multiArrayValue
       else { continue }
-      let fits =
-        array.shape.count == dimensions.count && zip(array.shape, dimensions).allSatisfy { $1.accepts($0) }
-        && (feature.allowedShapes.isEmpty || feature.allowedShapes.contains(Shape(array.shape)))
-      guard fits else {
-        let expected = dimensions.map(\.description).joined(separator: " x ")
-        throw mismatch(feature, "expected a shape of \(expected), got \(Shape(array.shape))")
-      }
+      try check(Shape(array.shape), of: feature, dimensions)
       shapes[feature.name] = Shape(array.shape)
     }
     return shapes
+  }
+
+  func check(_ shape: Shape, of feature: Feature, _ dimensions: [Dimension]) throws(ModelError) {
+    let fits =
+      shape.rank == dimensions.count && zip(shape.dimensions, dimensions).allSatisfy { $1.accepts($0) }
+      && (feature.allowedShapes.isEmpty || feature.allowedShapes.contains(shape))
+    guard fits else {
+      let expected = dimensions.map(\.description).joined(separator: " x ")
+      throw mismatch(feature, "expected a shape of \(expected), got \(shape)")
+    }
   }
 
   /// The values a prediction uses, asked for once: before any session is held, since a provider may itself predict.
@@ -66,23 +70,42 @@ package struct FeatureBinding: Sendable {
 
   /// Writes every input of a session's graph.
   ///
-  /// - Throws: `featureType` naming the feature: missing, unknown, or what was expected and what was given.
-  package func write(_ provider: some FeatureProvider, to session: Session) throws(ModelError) {
-    try checkNames(provider.featureNames)
+  /// - Parameters:
+  ///   - values: what the caller gave.
+  ///   - slots: what earlier parts computed, which comes before what was given.
+  /// - Throws: as for one input.
+  package func write(
+    _ values: DictionaryFeatureProvider, _ slots: [String: HostValue] = [:], to session: Session
+  ) throws(ModelError) {
     let graph = session.model.graph
     for (index, id) in graph.inputs.enumerated() {
       let (name, type) = (graph[id].name, graph[id].type)
-      guard let feature = function.inputs.first(where: { $0.name == name }) else {
-        throw ModelError(.generic, "the graph's input '\(name)' is none of the model's features")
+      try session.withInput(index) { (memory) throws(ModelError) in try write(name, type, values, slots, to: memory) }
+    }
+  }
+
+  /// Writes one input of a graph.
+  ///
+  /// - Throws: `featureType` naming the feature: missing, or what was expected and what was given.
+  func write(
+    _ name: String, _ type: TensorType, _ values: DictionaryFeatureProvider, _ slots: [String: HostValue],
+    to memory: UnsafeMutableRawBufferPointer
+  ) throws(ModelError) {
+    if let computed = slots[name] {
+      guard case .tensor(let tensor) = computed, tensor.type == type else {
+        throw ModelError(.generic, "the graph's input '\(name)' is \(type), what is computed for it \(computed.type)")
       }
-      if let value = provider.featureValue(for: name), !value.isUndefined {
-        try session.withInput(index) { (memory) throws(ModelError) in try write(value, feature, type, to: memory) }
-      } else if let number = feature.defaultValue {
-        let values = [Double](repeating: number, count: type.count)
-        session.withInput(index) { Tensor.store(values, as: type.scalar, in: $0) }
-      } else {
-        throw mismatch(feature, "no value was given, and the model has no default for it")
-      }
+      return tensor.bytes.withUnsafeBytes { memory.copyMemory(from: $0) }
+    }
+    guard let feature = function.inputs.first(where: { $0.name == name }) else {
+      throw ModelError(.generic, "the graph's input '\(name)' is none of the model's features")
+    }
+    if let value = values[name], !value.isUndefined {
+      try write(value, feature, type, to: memory)
+    } else if let number = feature.defaultValue {
+      Tensor.store([Double](repeating: number, count: type.count), as: type.scalar, in: memory)
+    } else {
+      throw missing(feature)
     }
   }
 
@@ -123,39 +146,11 @@ package struct FeatureBinding: Sendable {
     }
   }
 
-  private func write(
-    _ picture: FeatureValue.ImageInput, _ feature: Feature, _ image: ImageFeature,
-    to memory: UnsafeMutableRawBufferPointer
-  ) throws(ModelError) {
-    if picture.cropAndScale == nil, picture.pixels.width != image.width || picture.pixels.height != image.height {
-      throw mismatch(
-        feature,
-        "expected a picture of \(image.width)x\(image.height) pixels, got \(picture.pixels.width)x\(picture.pixels.height);"
-          + " give FeatureValue(image:cropAndScale:) to have it scaled")
-    }
-    let sampler: ImageSampler
-    do throws(ImageError) {
-      sampler = ImageSampler(
-        width: image.width, height: image.height, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb,
-        arrangement: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill,
-        regionOfInterest: picture.regionOfInterest)
-      try picture.pixels.withPixels { (view) throws(ImageError) in
-        if image.scalar == .float32 {
-          try sampler.sample(
-            view, orientation: picture.orientation, scale: image.scale, bias: image.bias,
-            into: memory.bindMemory(to: Float.self))
-        } else {
-          let staging = UnsafeMutableBufferPointer<Float>.allocate(capacity: sampler.elementCount)
-          defer { staging.deallocate() }
-          try sampler.sample(
-            view, orientation: picture.orientation, scale: image.scale, bias: image.bias, into: staging)
-          Tensor.store(staging.map(Double.init), as: image.scalar, in: memory)
-        }
-      }
-    } catch { throw ModelError(.featureType, "input '\(feature.name)': \(error)") }
+  func missing(_ feature: Feature) -> ModelError {
+    mismatch(feature, "no value was given, and the model has no default for it")
   }
 
-  private func mismatch(_ feature: Feature, _ reason: String) -> ModelError {
+  func mismatch(_ feature: Feature, _ reason: String) -> ModelError {
     ModelError(.featureType, "input '\(feature.name)': \(reason)")
   }
 }

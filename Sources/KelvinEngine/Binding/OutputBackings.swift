@@ -3,31 +3,25 @@ import KelvinGraph
 import KelvinImages
 import KelvinRuntime
 
-/// Callers' memory for outputs, checked against a compiled form.
-package struct OutputBackings: Sendable {
+/// Callers' memory for the outputs of a graph, checked against a compiled form of it.
+struct OutputBackings: Sendable {
   private let backings: [String: OutputBacking]
   /// Arrays that a session may write itself.
   let memory: OutputMemory
 
-  /// No backings.
-  package init() {
-    backings = [:]
-    memory = OutputMemory()
-  }
-
+  /// - Parameter places: where the graph's outputs go.
   /// - Throws: `featureType` for a backing that does not fit its output, or backs two.
-  init(_ given: [String: OutputBacking], _ binding: FeatureBinding, _ graph: Graph) throws(ModelError) {
+  init(_ given: [String: OutputBacking], _ places: [FunctionWalk.Place], _ graph: Graph) throws(ModelError) {
     var backings: [String: OutputBacking] = [:]
     var arrays: [Int: MultiArray] = [:]
     var owners: [ObjectIdentifier: String] = [:]
-    let tensors = binding.tensorOutputs.filter { $0.index < graph.outputs.count }
     for (name, backing) in given.sorted(by: { $0.key < $1.key }) {
-      guard let declared = binding.function.outputs.first(where: { $0.name == name }) else { continue }
-      guard let (index, feature) = tensors.first(where: { $0.feature.name == name }) else {
-        throw ModelError(
-          .featureType, "output '\(name)' is \(FeatureDescription(declared).type.rawValue), which no memory backs")
-      }
+      guard let place = places.first(where: { $0.feature?.name == name }), let feature = place.feature else { continue }
+      let index = place.index
       let type = graph[graph.outputs[index]].type
+      guard !graph.extents.contains(where: { $0.output == index }) else {
+        throw ModelError(.featureType, "output '\(name)' is as large as a prediction finds; read it without a backing")
+      }
       try Self.check(backing, feature, type)
       if let other = owners.updateValue(name, forKey: backing.identity) {
         throw ModelError(.featureType, "outputs '\(other)' and '\(name)' have one backing; give each its own")
@@ -70,8 +64,9 @@ package struct OutputBackings: Sendable {
   }
 
   /// The value of an output after a run, in its backing; nil where it has none.
-  func read(_ feature: Feature, _ index: Int, _ session: Session) -> FeatureValue? {
-    guard let backing = backings[feature.name] else { return nil }
+  func read(_ place: FunctionWalk.Place, _ session: Session) -> FeatureValue? {
+    guard let feature = place.feature, let backing = backings[feature.name] else { return nil }
+    let index = place.index
     let graph = session.model.graph
     let type = graph[graph.outputs[index]].type
     switch backing {

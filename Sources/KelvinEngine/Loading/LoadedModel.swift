@@ -6,20 +6,27 @@ package import KelvinPasses
 package import KelvinPlanning
 import KelvinReference
 package import KelvinRuntime
+import KelvinSteps
 
-/// A model file read, its function's graph built for its input shapes and passed: ready to be planned and compiled.
+/// A model file read, its function's graphs built for its input shapes and passed: ready to be planned and compiled.
 package struct LoadedModel: Sendable {
   package let program: ModelProgram
   package let functionName: String
   package let function: Function
-  /// What the passes did, by the source's names.
-  package let changes: [PassChange]
-  package let context: ModelContext
+  /// By graph part; nil where the sizes of a graph depend on data: it is built when the function runs.
+  package let graphs: [LoadedGraph?]
+  /// The graph that plans and measurements are about: the one that the options name, or the one with the most work.
+  package let shown: LoadedGraph
   package let options: LoadOptions
   /// What the user should know once: a stale profile, a cache that cannot be written.
   package let remarks: [String]
   /// Why a plan of this model is about a machine that is not this one; nil where it is about this one.
   package let whatIf: WhatIf?
+  private let site: LoadSite
+
+  /// What the passes did to the shown graph, by the source's names.
+  package var changes: [PassChange] { shown.changes }
+  package var context: ModelContext { shown.context }
 
   /// Reads a model.
   ///
@@ -29,21 +36,6 @@ package struct LoadedModel: Sendable {
   }
 
   package init(program: ModelProgram, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
-    try self.init(program: program, options: options, inventory: inventory, sharing: nil)
-  }
-
-  /// The same model for other input shapes, planned anew: a plan holds for the shapes it was made for. Compiled forms
-  /// of both share what they can of their packed weights.
-  package func with(shapes: [String: Shape]) throws -> LoadedModel {
-    var options = options
-    options.shapes.merge(shapes) { _, new in new }
-    options.plan = nil
-    return try LoadedModel(program: program, options: options, inventory: context.inventory, sharing: context)
-  }
-
-  private init(
-    program: ModelProgram, options: LoadOptions, inventory: DeviceInventory, sharing sibling: ModelContext?
-  ) throws {
     let name = options.function ?? program.defaultFunction
     let function = try program.function(name)
     let inputNames = Set(function.inputs.map(\.name))
@@ -51,23 +43,18 @@ package struct LoadedModel: Sendable {
       throw RuntimeError.invalidInput(
         name: unknown, reason: "the model has no such input; it has \(inputNames.sorted().joined(separator: ", "))")
     }
-    let evaluator = ReferenceEvaluator()
-    let raw = try function.graph.graph(shapes: options.shapes, evaluator: evaluator)
-    var pipeline = Pipeline.standard(evaluator)
-    if let last = options.lastPass { pipeline = try pipeline.stopping(after: last) }
-    let passed = try pipeline.run(raw)
+    let built = try function.builtGraphs(shapes: options.shapes, evaluator: ReferenceEvaluator())
+    let passed = try built.map { built in try built.graph.map { try Self.pipeline(options).run($0) } }
 
     var options = options
     let priced = try PricedInventory(options, inventory)
     var costs = priced.costs
     var remarks = priced.remarks
     if let threads = priced.threads { options.request.threads = threads }
-    let cache =
-      sibling?.cache
-      ?? options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
-    var key = try sibling?.key ?? ContentKey(contentsOf: program.source.files, memo: cache?.directory)
+    let cache = options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
+    var key = try ContentKey(contentsOf: program.source.files, memo: cache?.directory)
     // What is kept for the model is kept for its usual graph.
-    if sibling == nil, let last = options.lastPass { key = ContentKey([key.description, last]) }
+    if let last = options.lastPass { key = ContentKey([key.description, last]) }
     if let cache, options.profile == nil {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
       let planner = Planner(inventory: inventory, costs: CostSheet())
@@ -77,39 +64,101 @@ package struct LoadedModel: Sendable {
       costs = try CostSheet(stored.profile).with(links: options.links, devices: inventory)
       remarks += stored.remarks.map { "measurements were set aside: \($0)" }
     }
+    let site = LoadSite(
+      name: program.source.path, key: key, inventory: priced.inventory, cache: cache, costs: costs,
+      stores: WeightRegistry())
+    let share = OptionShare(options, passed.map { $0?.graph })
+    let graphs = zip(built, passed).enumerated().map { index, pair in
+      pair.1.map { LoadedGraph(pair.0.part, $0, site, function: name, share.options(of: index)) }
+    }
+    // A function of host steps alone is shown as the graph that it does not have.
+    let empty = GraphPart(inputs: [], outputs: [], source: EmptyGraph())
+    let nothing = try LoadedGraph(empty, Self.pipeline(options).run(Graph()), site, function: name, options)
+    shown = share.shown.flatMap { graphs[$0] } ?? nothing
     self.program = program
     functionName = name
     self.function = function
-    changes = passed.changes
+    self.graphs = graphs
     self.options = options
+    self.site = site
     whatIf = priced.whatIf
-    context = ModelContext(
-      name: program.source.path, key: key, function: name, graph: passed.graph, inventory: priced.inventory,
-      cache: cache,
-      costs: costs, stores: sibling?.stores ?? WeightRegistry())
-    self.remarks = remarks + (options.plan.map(context.remarks(on:)) ?? [])
+    self.remarks = remarks + (options.plan.map(shown.context.remarks(on:)) ?? [])
   }
 
-  /// The plan the options ask for: the given one, or the best.
-  package func explain(_ request: PlanRequest? = nil) throws -> PlanExplanation {
-    let request = request ?? options.request
-    if let plan = options.plan { return try context.explain(adopting: plan, request) }
-    return try context.explain(request)
+  /// The output of the shown graph that has one score for each class; nil where it has none.
+  package var scoresOutput: Int? {
+    function.classification.flatMap { shown.part.outputs.firstIndex(of: $0.scores) }
   }
 
-  /// What the user should know of a plan: which nodes run outside the units asked for, and why.
+  private static func pipeline(_ options: LoadOptions) throws -> Pipeline {
+    let pipeline = Pipeline.standard(ReferenceEvaluator())
+    return try options.lastPass.map { try pipeline.stopping(after: $0) } ?? pipeline
+  }
+
+  /// One of the graphs for other types of its inputs, planned anew: a plan holds for the sizes it was made for. Compiled
+  /// forms of both share what they can of their packed weights.
+  package func graph(_ index: Int, for types: SlotTypes) throws -> LoadedGraph {
+    let part = function.graphParts[index]
+    var options = graphs[index]?.options ?? options
+    options.shapes.merge(types.shapes) { _, new in new }
+    options.plan = nil
+    let shapes = options.shapes.filter { part.inputs.contains($0.key) && types.computed[$0.key] == nil }
+    let raw = try part.source.graph(shapes: shapes, computed: types.computed, evaluator: ReferenceEvaluator())
+    return LoadedGraph(part, try Self.pipeline(options).run(raw), site, function: functionName, options)
+  }
+
+  /// The plan of the shown graph that the options ask for: the given one, or the best.
+  package func explain(_ request: PlanRequest? = nil) throws -> PlanExplanation { try shown.explain(request) }
+
+  /// What the user should know of a plan of the shown graph: which nodes run outside the units asked for, and why.
   package func remarks(on explanation: PlanExplanation) throws(RuntimeError) -> [String] {
-    try context.remarks(on: explanation, options.request)
+    try shown.remarks(on: explanation)
   }
 
-  /// Compiles a plan.
+  /// Compiles a plan of the shown graph.
   package func compile(
     _ explanation: PlanExplanation, observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
-    try context.compile(
-      explanation.solution, precision: options.request.precision, threads: options.request.threads,
-      isDeterministic: options.isDeterministic, observer: observer)
+    try shown.compile(explanation, observer: observer)
   }
+
+  /// Compiles the graphs besides the shown one that are known.
+  ///
+  /// - Parameter compiled: the shown one.
+  /// - Returns: by graph part; nil for what is compiled when the function runs.
+  package func compiledGraphs(
+    _ compiled: CompiledModel, observer: CompiledModel.Observer = .init()
+  ) throws -> [CompiledModel?] {
+    try graphs.map { graph in
+      guard let graph, graph.part.name != shown.part.name else { return graph == nil ? nil : compiled }
+      return try graph.compile(graph.explain(), observer: .init(isCancelled: observer.isCancelled))
+    }
+  }
+}
+
+/// What a graph is specialised by: the sizes of the function's inputs, and the types of what earlier parts computed.
+package struct SlotTypes: Hashable, Sendable {
+  package var shapes: [String: Shape]
+  package var computed: [String: TensorType]
+
+  package init(shapes: [String: Shape] = [:], computed: [String: TensorType] = [:]) {
+    self.shapes = shapes
+    self.computed = computed
+  }
+
+  /// Whether a graph's inputs have these types.
+  func fit(_ graph: Graph) -> Bool {
+    func input(_ name: String) -> TensorType? {
+      graph.inputs.first { graph[$0].name == name }.map { graph[$0].type }
+    }
+    return shapes.allSatisfy { input($0.key)?.shape == $0.value } && computed.allSatisfy { input($0.key) == $0.value }
+  }
+}
+
+private struct EmptyGraph: GraphSource {
+  func graph(
+    shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
+  ) throws -> Graph { Graph() }
 }
 
 extension ModelProgram {

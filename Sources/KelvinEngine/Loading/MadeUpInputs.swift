@@ -32,25 +32,28 @@ package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) -
 }
 
 extension LoadedModel {
-  /// The tensors that feature values become, one for each of the graph's inputs.
+  /// The tensors that feature values become, one for each input of the shown graph. What runs before it does so on the
+  /// reference device.
   ///
   /// - Throws: `ModelError` with code `featureType` naming a feature that is missing or does not fit.
   package func tensors(of values: some FeatureProvider) throws -> [Tensor] {
-    var request = options.request
-    request.units = .devices(["reference"])
-    request.goal = .latency
-    request.pins = [:]
-    request.exclusions = []
-    let solution = try context.planner.problem(context.graph, request).solve()
-    let session = try context.compile(solution, precision: request.precision, threads: 1).makeSession()
-    try FeatureBinding(function: function).write(values, to: session)
-    return context.graph.inputs.enumerated().map { index, id in
-      let type = context.graph[id].type
-      let bytes = Bytes(count: type.byteCount) { memory in
-        session.withInput(index) { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
-      }
-      return Tensor(type, bytes)
+    let walk = FunctionWalk(function)
+    let index = graphs.firstIndex { $0?.part.name == shown.part.name } ?? 0
+    return try walk.inputs(of: index, context.graph, walk.binding.values(values)) { index, types in
+      let graph = try graph(index, for: types)
+      var request = options.request
+      request.units = .devices(["reference"])
+      request.goal = .latency
+      request.pins = [:]
+      request.exclusions = []
+      let solution = try graph.context.planner.problem(graph.context.graph, request).solve()
+      return SessionPool(try graph.context.compile(solution, precision: request.precision, threads: 1))
     }
+  }
+
+  /// Made-up tensors, one for each input of the shown graph.
+  package func madeUpTensors(seed: UInt64) -> [Tensor] {
+    madeUpInputs(for: context.graph, features: function.inputs, seed: seed)
   }
 }
 

@@ -1,4 +1,5 @@
 package import KelvinGraph
+package import KelvinSteps
 
 /// What a model takes and gives.
 public struct ModelDescription: Hashable, Sendable {
@@ -18,12 +19,17 @@ public struct ModelDescription: Hashable, Sendable {
   public let predictedProbabilitiesName: String?
   /// The labels of a classifier or detector, in the order of its probabilities; empty otherwise.
   public let classLabels: [ClassLabel]
+  /// How boxes come out of a detector; nil for other models.
+  package let detection: KeptBoxes?
   /// What the author says of the model; every key has a text, perhaps an empty one.
   public let metadata: [ModelMetadataKey: String]
   /// The author's own entries.
   public let creatorDefinedMetadata: [String: String]
   /// Whether the model learns on the device. Kelvin does not train: always false.
   public var isUpdatable: Bool { false }
+
+  /// Whether the model says of what class something is.
+  package var isClassifier: Bool { predictedFeatureName != nil || predictedProbabilitiesName != nil }
 
   package init(_ function: Function, _ metadata: ModelMetadata) {
     func describe(_ features: [Feature]) -> [String: FeatureDescription] {
@@ -34,9 +40,11 @@ public struct ModelDescription: Hashable, Sendable {
     outputDescriptionsByName = describe(function.outputs)
     inputNames = function.inputs.filter { !$0.isState }.map(\.name)
     outputNames = function.outputs.map(\.name)
-    predictedFeatureName = function.classifier?.labelOutput
-    predictedProbabilitiesName = function.classifier?.probabilitiesOutput
-    classLabels = (function.classifier?.labels ?? function.detector?.labels)?.labels ?? []
+    let classification = function.classification
+    detection = function.detection
+    predictedFeatureName = classification?.labelOutput
+    predictedProbabilitiesName = classification?.probabilitiesOutput
+    classLabels = (classification?.labels ?? detection?.labels)?.labels ?? []
     self.metadata = [
       .author: metadata.author, .license: metadata.license, .description: metadata.summary,
       .versionString: metadata.version,
@@ -61,7 +69,8 @@ extension Feature {
   package var isState: Bool { if case .state = type { true } else { false } }
 }
 
-extension Classifier.Labels {
+extension Labels {
+  /// Each as a label of the public face.
   package var labels: [ClassLabel] {
     switch self {
     case .strings(let labels): labels.map(ClassLabel.string)

@@ -1,4 +1,5 @@
 import KelvinGraph
+import KelvinSteps
 
 extension Function {
   /// A function of an ML Program with the features that the model's description gives it; without a description, its
@@ -33,30 +34,38 @@ extension Function {
       throw FormatError(.malformed, file: file, place: "function '\(name)'", "it has no outputs")
     }
     let classification = try MILClassification(function.block, files, file: file)
-    var classifier: Classifier?
-    var tensorOutputs = outputs.map(\.name)
+    var values = outputs.map(\.name)
+    var slots = values
+    var steps: [any HostStep] = []
     if let classification {
       let label = description?.predictedFeature ?? ""
       let labelOutput = label.isEmpty ? classification.labelOutput : label
       let named = description?.predictedProbabilities ?? ""
       let probabilities = named.isEmpty ? classification.probabilitiesOutput : named
-      tensorOutputs.removeAll { $0 == labelOutput || $0 == probabilities }
-      if !tensorOutputs.contains(classification.probabilities) { tensorOutputs.append(classification.probabilities) }
-      classifier = Classifier(
-        labels: classification.labels, labelOutput: labelOutput,
-        probabilitiesOutput: outputs.contains { $0.name == probabilities } ? probabilities : nil,
-        graphOutput: tensorOutputs.firstIndex(of: classification.probabilities) ?? 0)
+      values.removeAll { $0 == labelOutput || $0 == probabilities }
+      slots = values
+      // The program's value may have the name of the dictionary that is made of it.
+      let isOutput = values.contains(classification.probabilities)
+      let scores = isOutput ? classification.probabilities : "\(classification.probabilities)#scores"
+      if !isOutput {
+        values.append(classification.probabilities)
+        slots.append(scores)
+      }
+      steps.append(TopLabel(classification.labels, scores: scores, output: labelOutput))
+      if outputs.contains(where: { $0.name == probabilities }) {
+        steps.append(LabelDictionary(classification.labels, scores: scores, output: probabilities))
+      }
     }
-    self.init(
-      inputs: inputs, outputs: outputs, classifier: classifier,
-      graph: MILGraphSource(
-        function: function, inputs: inputs, outputs: tensorOutputs, classifier: classifier, file: file, files: files))
+    let source = MILGraphSource(function: function, inputs: inputs, outputs: values, file: file, files: files)
+    let graph = GraphPart(inputs: inputs.map(\.name), outputs: slots, source: source)
+    self = try Function(inputs: inputs, outputs: outputs, parts: [.graph(graph)] + steps.map { .host($0) })
+      .checked(file: file)
   }
 }
 
 /// What a program's `classify` operation says.
 struct MILClassification {
-  let labels: Classifier.Labels
+  let labels: Labels
   /// The value that holds the probabilities.
   let probabilities: String
   let labelOutput: String

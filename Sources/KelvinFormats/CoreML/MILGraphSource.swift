@@ -6,11 +6,12 @@ struct MILGraphSource: GraphSource {
   let inputs: [Feature]
   /// The values that become the graph's outputs, in order.
   let outputs: [String]
-  let classifier: Classifier?
   let file: String
   let files: WeightFiles
 
-  func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
+  func graph(
+    shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
+  ) throws -> Graph {
     try checkOperations()
     let types = try resolveInputTypes(inputs, given: shapes, file: file)
     let scope = MILScope(Emitter(evaluator: evaluator), function, files)
@@ -28,14 +29,7 @@ struct MILGraphSource: GraphSource {
     }
     try emit(scope)
     do {
-      for (index, name) in outputs.enumerated() {
-        let id = try scope.value(name, reader: "output '\(name)'")
-        if let classifier, classifier.graphOutput == index, scope.emitter.shape(id).count != classifier.labels.count {
-          throw GraphError(
-            "output '\(name)'", "has \(scope.emitter.shape(id).count) elements for \(classifier.labels.count) labels")
-        }
-        scope.emitter.output(id)
-      }
+      for name in outputs { scope.emitter.output(try scope.value(name, reader: "output '\(name)'")) }
       return try scope.emitter.finish()
     } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)

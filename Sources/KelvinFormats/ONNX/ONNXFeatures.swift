@@ -1,11 +1,13 @@
 import FoundationEssentials
 import KelvinGraph
+import KelvinSteps
 
 /// The typed features of an ONNX model: tensors, images where the metadata says so, a classifier where it has labels.
 struct ONNXFeatures {
   var inputs: [Feature] = []
   var outputs: [Feature] = []
-  var classifier: Classifier?
+  /// What follows the graph on the host.
+  var steps: [any HostStep] = []
 
   init(_ model: ONNXModel, file: String) throws(FormatError) {
     for value in model.graph.inputs where model.graph.initializers[value.name] == nil {
@@ -95,29 +97,24 @@ struct ONNXFeatures {
     case .strings: keys = .string
     case .integers: keys = .int64
     }
+    let scores = outputs[position].name
     outputs.append(Feature(name: "classLabel", type: keys == .string ? .string : .int64))
     outputs.append(Feature(name: "classLabel_probs", type: .dictionary(keys: keys)))
-    classifier = Classifier(
-      labels: labels, labelOutput: "classLabel", probabilitiesOutput: "classLabel_probs", graphOutput: position)
+    steps = [
+      TopLabel(labels, scores: scores, output: "classLabel", readsFirstRow: true),
+      LabelDictionary(labels, scores: scores, output: "classLabel_probs", rows: .first),
+    ]
   }
 
   /// Elements of a tensor output, a free batch size counted as 1.
   private func count(_ feature: Feature) -> Int? {
     guard case .tensor(_, let dimensions) = feature.type, !dimensions.isEmpty else { return nil }
-    var sizes: [Int] = []
-    for dimension in dimensions {
-      switch dimension {
-      case .fixed(let size): sizes.append(size)
-      case .flexible(_, _, let standard):
-        guard let standard else { return nil }
-        sizes.append(standard)
-      }
-    }
-    return Shape(sizes).isAddressable ? Shape(sizes).count : nil
+    let sizes = dimensions.compactMap(\.standard)
+    return sizes.count == dimensions.count && Shape(sizes).isAddressable ? Shape(sizes).count : nil
   }
 
   /// A JSON list of labels, or an object from positions to labels, under one of the names that exporters use.
-  private static func labels(_ metadata: [String: String]) -> Classifier.Labels? {
+  private static func labels(_ metadata: [String: String]) -> Labels? {
     for key in ["classes", "labels", "names"] {
       guard let text = metadata[key], text.utf8.count < 1 << 24 else { continue }
       let data = Data(text.utf8)

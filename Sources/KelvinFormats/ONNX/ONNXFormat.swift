@@ -22,10 +22,12 @@ package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> Model
   }
   let features = try ONNXFeatures(model, file: file)
   let source = ONNXGraphSource(
-    model: model, inputs: features.inputs, classifier: features.classifier, file: file,
-    files: WeightFiles(folder: path.parentPath))
-  let function = Function(
-    inputs: features.inputs, outputs: features.outputs, classifier: features.classifier, graph: source)
+    model: model, inputs: features.inputs, file: file, files: WeightFiles(folder: path.parentPath))
+  let graph = GraphPart(
+    inputs: features.inputs.map(\.name), outputs: model.graph.outputs.map(\.name), source: source)
+  let function = try Function(
+    inputs: features.inputs, outputs: features.outputs, parts: [.graph(graph)] + features.steps.map { .host($0) }
+  ).checked(file: file)
   var metadata = ModelMetadata()
   metadata.summary = model.summary.isEmpty ? model.graph.summary : model.summary
   metadata.author = model.metadata["author"] ?? ""

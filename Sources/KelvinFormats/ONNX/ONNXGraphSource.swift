@@ -4,11 +4,12 @@ import KelvinGraph
 struct ONNXGraphSource: GraphSource {
   let model: ONNXModel
   let inputs: [Feature]
-  let classifier: Classifier?
   let file: String
   let files: WeightFiles
 
-  func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
+  func graph(
+    shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
+  ) throws -> Graph {
     try checkOperators()
     let types = try resolveInputTypes(inputs, given: shapes, file: file)
     let emitter = Emitter(evaluator: evaluator)
@@ -30,14 +31,8 @@ struct ONNXGraphSource: GraphSource {
           .malformed, file: file, place: error.place, offset: node.offset, "\(error.reason) [operation \(node.index)]")
       }
     }
-    for (index, output) in model.graph.outputs.enumerated() {
-      let id = try scope.value(output.name, reader: "output '\(output.name)'", offset: output.offset)
-      if let classifier, classifier.graphOutput == index, emitter.shape(id).count % classifier.labels.count != 0 {
-        throw FormatError(
-          .malformed, file: file, place: "output '\(output.name)'",
-          "it has \(emitter.shape(id).count) elements for \(classifier.labels.count) labels")
-      }
-      emitter.output(id)
+    for output in model.graph.outputs {
+      emitter.output(try scope.value(output.name, reader: "output '\(output.name)'", offset: output.offset))
     }
     do { return try emitter.finish() } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)

@@ -140,7 +140,7 @@ struct BenchCommand: ParsableCommand {
       model, options: loadOptions, given: inputs, pictures: pictures, seed: options.seed ?? 0)
     let subject = BenchmarkSubject(
       context: model.loaded.context, format: model.loaded.program.source.format.rawValue, inputs: [model.inputs],
-      hasMadeUpInputs: model.hasMadeUpInputs, classes: model.loaded.function.classifier?.graphOutput,
+      hasMadeUpInputs: model.hasMadeUpInputs, classes: model.loaded.scoresOutput,
       files: model.loaded.program.source.files, loadSeconds: model.loadSeconds,
       starter: try FreshStarts(self.model, model.options, inputs: model.inputs, cancellation: cancellation))
     var benchmarkOptions = BenchmarkOptions()

@@ -4,7 +4,6 @@ import KelvinBasics
 import KelvinFormats
 import KelvinGraph
 import KelvinImages
-import KelvinRuntime
 
 struct ClassifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -53,7 +52,7 @@ struct ClassifyCommand: ParsableCommand {
     let loaded = try loadModel(model, try options.loadOptions(units: units.units))
     let classifier = try PictureClassifier(
       loaded, labels: try labels.map(LabelFile.read), normalization: pixels.normalization)
-    let session = try loaded.compileWithProgress(try loaded.explainToRun()).makeSession()
+    let predictor = try loaded.predictorWithProgress(for: classifier.function)
 
     let progress = Progress("classifying")
     var results: [Result] = []
@@ -62,7 +61,7 @@ struct ClassifyCommand: ParsableCommand {
       do {
         let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
         let observations = try classifier.classify(
-          decoded, cropAndScale: pictures.cropAndScale ?? .centerCrop, in: session)
+          decoded, cropAndScale: pictures.cropAndScale ?? .centerCrop, by: predictor)
         results.append(Result(image: path, observations: Array(observations.prefix(top))))
       } catch let error as ImageError {
         progress.finish()

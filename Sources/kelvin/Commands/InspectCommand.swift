@@ -6,6 +6,7 @@ import KelvinGraph
 import KelvinPasses
 import KelvinReference
 import KelvinRuntime
+import KelvinSteps
 
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -46,9 +47,13 @@ struct InspectCommand: ParsableCommand {
     let shapes = try shapes.dictionary()
     for (name, function) in program.functions.sorted(by: { $0.key < $1.key }) {
       let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
-      let graph = try pipeline.run(function.graph.graph(shapes: own, evaluator: evaluator)).graph
       if program.functions.count > 1 { Console.print("function \(name)") }
-      Console.print(graph.description)
+      let built = try function.builtGraphs(shapes: own, evaluator: evaluator)
+      for graph in built {
+        if built.count > 1 { Console.print("graph \(graph.part.name)") }
+        let text = try graph.graph.map { try pipeline.run($0).graph.description }
+        Console.print(text ?? "its sizes depend on data: it is built when the function runs\n")
+      }
     }
   }
 }
@@ -68,6 +73,8 @@ struct Inspection: Encodable {
     var outputs: [FeatureRow]
     /// How many class labels there are, for a classifier.
     var labels: Int?
+    /// What runs in turn, where that is more than one graph.
+    var parts: [PartRow]?
     /// How often each kind of operation occurs, by the file's own names.
     var operations: [String: Int]
     /// After folding nothing: the graph as it was read, for its usual input sizes. Nil where it cannot be built.
@@ -77,6 +84,26 @@ struct Inspection: Encodable {
     var weights: WeightReport?
     var missing: [MissingRow]
     var problem: String?
+  }
+
+  /// A graph by its name, or a host step.
+  private struct PartRow: Encodable {
+    var graph: String?
+    var step: String?
+    var inputs: [String]
+    var outputs: [String]
+
+    init(_ part: FunctionPart) {
+      switch part {
+      case .graph(let part): graph = part.name
+      case .host(let step): self.step = type(of: step).name
+      }
+      (inputs, outputs) = (part.inputs, part.outputs)
+    }
+
+    var text: String {
+      "\(step ?? "graph \(graph ?? "")") (\(inputs.joined(separator: ", "))) → \(outputs.joined(separator: ", "))"
+    }
   }
 
   private struct MissingRow: Encodable {
@@ -121,12 +148,15 @@ struct Inspection: Encodable {
       guard let function = program.functions[name] else { return nil }
       var row = FunctionRow(
         name: name, inputs: function.inputs.map(Self.row), outputs: function.outputs.map(Self.row),
-        labels: function.classifier?.labels.count, operations: program.structure.kinds(of: name), missing: [])
+        labels: function.classification?.labels.count,
+        parts: function.parts.count > 1 ? function.parts.map(PartRow.init) : nil,
+        operations: program.structure.kinds(of: name), missing: [])
       do {
         let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
-        let graph = try function.graph.graph(shapes: own, evaluator: ReferenceEvaluator())
-        row.nodes = graph.nodes.count
-        let weights = WeightReport(graph)
+        let built = try function.builtGraphs(shapes: own, evaluator: ReferenceEvaluator())
+        let graphs = built.compactMap(\.graph)
+        row.nodes = graphs.reduce(0) { $0 + $1.nodes.count }
+        let weights = WeightReport(graphs)
         row.weightBytes = weights.storedBytes
         row.weights = weights
       } catch {
@@ -162,6 +192,9 @@ struct Inspection: Encodable {
       }
       lines += ["", features("INPUT", function.inputs), "", features("OUTPUT", function.outputs), ""]
       if let labels = function.labels { lines.append("class labels  \(labels)") }
+      if let parts = function.parts {
+        lines.append("parts         \(parts.map(\.text).joined(separator: "; "))".paragraph(hangingIndent: 14))
+      }
       if let nodes = function.nodes, let weights = function.weights {
         lines.append("weights       \(weights.text)".paragraph(hangingIndent: 14))
         lines.append("graph         \(counted(nodes, "node"))")

@@ -89,8 +89,7 @@ struct PlanCommand: ParsableCommand {
   /// Runs the plans where that is asked for, or where the plan is kept, and there is something to choose.
   private func trialRun(_ loaded: LoadedModel, _ explanation: PlanExplanation) throws -> PlanTrial? {
     guard trial ?? (save != nil), loaded.whatIf == nil, loaded.options.plan == nil else { return nil }
-    let inputs = madeUpInputs(
-      for: loaded.context.graph, features: loaded.function.inputs, seed: options.seed ?? 0)
+    let inputs = loaded.madeUpTensors(seed: options.seed ?? 0)
     return try PlanTrial.run(loaded.context, explanation, loaded.options.request, inputs: inputs)
   }
 

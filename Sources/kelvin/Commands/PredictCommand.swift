@@ -1,7 +1,6 @@
 import ArgumentParser
 import Kelvin
 import KelvinBasics
-import KelvinDevices
 import KelvinEngine
 import KelvinFormats
 import KelvinGraph
@@ -52,31 +51,25 @@ struct PredictCommand: ParsableCommand {
     let function = try program.function(options.function)
     let reader = InputReader(function: function, pictures: pictures)
     var values = try reader.read(inputs, mayLackSome: self.options.seed != nil)
-    let binding = FeatureBinding(function: function)
-    options.shapes.merge(try binding.shapes(values)) { said, _ in said }
+    options.shapes.merge(try FeatureBinding(function: function).shapes(values)) { said, _ in said }
 
     let loaded = try LoadedModel(program: program, options: options)
     loaded.remarks.forEach(Console.note)
-    if let seed = self.options.seed { values = reader.completed(values, for: loaded.context.graph, seed: seed) }
-    let session = try loaded.compileWithProgress(try loaded.explainToRun()).makeSession()
-    try binding.write(values, to: session)
-    let began = ContinuousClock.now
-    try session.run()
-    let seconds = (ContinuousClock.now - began).inSeconds
-    let results = try binding.read(session)
+    if let seed = self.options.seed { values = reader.completed(values, for: loaded, seed: seed) }
+    let result = try loaded.predictorWithProgress().run(values)
 
     try OutputFile.makeFolder(outputDir)
-    let written = try OutputWriter(folder: outputDir).write(results, order: function.outputs.map(\.name))
+    let written = try OutputWriter(folder: outputDir).write(result.features, order: function.outputs.map(\.name))
     if output.json {
       return try printJSON(
         Report(
-          outputs: Dictionary(uniqueKeysWithValues: written), seconds: seconds, model: model,
+          outputs: Dictionary(uniqueKeysWithValues: written), seconds: result.seconds, model: model,
           units: units.units.description))
     }
     var table = TextTable(
       .init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24, cut: .beginning))
     for (name, output) in written { table.add(name, output.typeText, output.valueText) }
-    Console.print(table.text() + "\n\n" + "one prediction took \(HumanReadable.seconds(seconds))")
+    Console.print(table.text() + "\n\n" + "one prediction took \(HumanReadable.seconds(result.seconds))")
   }
 }
 

@@ -71,7 +71,7 @@ struct SegmentCommand: ParsableCommand {
     let loaded = try loadModel(model, try options.loadOptions(units: units.units))
     let segmenter = try PictureSegmenter(
       loaded, output: outputName, labels: try labels.map(LabelFile.read), normalization: pixels.normalization)
-    let session = try loaded.compileWithProgress(try loaded.explainToRun()).makeSession()
+    let predictor = try loaded.predictorWithProgress(for: segmenter.function)
     try OutputFile.makeFolder(outputDir)
 
     let progress = Progress("segmenting")
@@ -82,7 +82,7 @@ struct SegmentCommand: ParsableCommand {
       let stem = names.next(for: path)
       do {
         let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
-        let map = try segmenter.segment(decoded, cropAndScale: pictures.cropAndScale ?? .scaleToFill, in: session)
+        let map = try segmenter.segment(decoded, cropAndScale: pictures.cropAndScale ?? .scaleToFill, by: predictor)
         results.append(try write(map, of: decoded, path, stem, segmenter.classes))
       } catch let error as ImageError where error.code != .encodingFailed {
         progress.finish()

@@ -3,6 +3,7 @@ import KelvinEngine
 import KelvinFormats
 import KelvinGraph
 import KelvinImages
+import KelvinRuntime
 
 /// Reads the values of `predict --input` and checks them against the model's features, before anything is compiled.
 struct InputReader {
@@ -34,16 +35,18 @@ struct InputReader {
 
   /// The same values, and made-up ones for the inputs that the model needs and that have none. Says which.
   func completed(
-    _ values: DictionaryFeatureProvider, for graph: Graph, seed: UInt64
+    _ values: DictionaryFeatureProvider, for model: LoadedModel, seed: UInt64
   ) -> DictionaryFeatureProvider {
     var completed = values.dictionary
-    for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
-      let feature = function.inputs.first { $0.name == graph[id].name }
-      guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
-        continue
+    for graph in model.graphs.compactMap({ $0?.context.graph }) {
+      for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
+        let feature = function.inputs.first { $0.name == graph[id].name }
+        guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
+          continue
+        }
+        completed[feature.name] = FeatureValue(multiArray: MultiArray(tensor))
+        Console.note("input '\(feature.name)' is made up (\(tensor.type), seed \(seed))")
       }
-      completed[feature.name] = FeatureValue(multiArray: MultiArray(tensor))
-      Console.note("input '\(feature.name)' is made up (\(tensor.type), seed \(seed))")
     }
     return DictionaryFeatureProvider(dictionary: completed)
   }

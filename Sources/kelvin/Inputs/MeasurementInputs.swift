@@ -41,7 +41,7 @@ struct MeasuredModel {
     hasMadeUpInputs = values == nil
     inputs =
       try values.map { try loaded.tensors(of: $0) }
-      ?? madeUpInputs(for: loaded.context.graph, features: loaded.function.inputs, seed: seed)
+      ?? loaded.madeUpTensors(seed: seed)
   }
 }
 

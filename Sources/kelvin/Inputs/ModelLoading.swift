@@ -1,5 +1,6 @@
 import Kelvin
 import KelvinEngine
+import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
@@ -45,6 +46,14 @@ extension LoadedModel {
     let compiled = try compile(explanation, observer: .init(progress: { progress.update($0) }))
     noteCacheComplaint()
     return compiled
+  }
+
+  /// Plans and compiles, with progress on a terminal, for predictions one after another.
+  ///
+  /// - Parameter function: as `Predictor` takes it.
+  func predictorWithProgress(for function: Function? = nil) throws -> Predictor {
+    let compiled = try compiledGraphs(try compileWithProgress(try explainToRun()))
+    return Predictor(self, compiled, specializationLimit: 1, function: function)
   }
 
   /// Says once why the cache could not be used.

@@ -4,16 +4,21 @@ import KelvinEngine
 import KelvinGraph
 import KelvinImages
 import KelvinRuntime
+import KelvinSteps
 
 /// A model seen as a function from one picture to label probabilities.
 struct PictureClassifier {
-  private let binding: FeatureBinding
+  private enum Answer {
+    /// The output with the probability of each label.
+    case probabilities(String)
+    /// The output with one number for each label; scores become probabilities by softmax.
+    case numbers(String, labels: [String], areScores: Bool)
+  }
+
+  /// The model's function as pictures are given to it.
+  let function: Function
   private let inputName: String
-  private let labels: [String]
-  /// The position of the probabilities among the graph's outputs.
-  private let output: Int
-  /// Whether the output holds scores that softmax turns into probabilities.
-  private let appliesSoftmax: Bool
+  private let answer: Answer
 
   /// - Parameters:
   ///   - labels: in place of the model's own.
@@ -22,52 +27,63 @@ struct PictureClassifier {
   init(_ model: LoadedModel, labels: [String]?, normalization: Normalization?) throws {
     var function = model.function
     inputName = try PictureInput.only(of: &function, model.context.graph, normalization)
-    binding = FeatureBinding(function: function)
     let graph = model.context.graph
-    if let classifier = function.classifier {
-      output = classifier.graphOutput
-      appliesSoftmax = false
+    if let known = function.classification {
+      try Self.check(labels?.count ?? known.labels.count, of: known.labels.count)
+      if let labels { function = function.relabeled(.strings(labels)) }
+      answer = .probabilities(function.probabilitiesOutput(known))
     } else {
-      output = try Self.probabilityOutput(graph, function)
-      appliesSoftmax = !graph.isNormalized(graph.outputs[output])
-      if appliesSoftmax {
-        Console.note("output '\(graph[graph.outputs[output]].name)' holds scores; confidences are their softmax")
-      }
+      let index = try Self.probabilityOutput(graph, model.shown.part, function)
+      let (name, count) = (model.shown.part.outputs[index], graph[graph.outputs[index]].type.count)
+      let labels = labels ?? (0..<count).map(String.init)
+      try Self.check(labels.count, of: count)
+      let areScores = !graph.isNormalized(graph.outputs[index])
+      if areScores { Console.note("output '\(name)' holds scores; confidences are their softmax") }
+      answer = .numbers(name, labels: labels, areScores: areScores)
     }
-    let count = graph[graph.outputs[output]].type.count
-    self.labels = labels ?? function.classifier?.labels.texts ?? (0..<count).map(String.init)
-    guard self.labels.count == count else {
-      let remedy = self.labels.count == count + 1 ? "; leave out the one for the background, often the first" : ""
-      throw InputError("there are \(self.labels.count) labels, the model has \(count) classes\(remedy)")
-    }
+    self.function = function
+  }
+
+  private static func check(_ labels: Int, of classes: Int) throws {
+    guard labels != classes else { return }
+    let remedy = labels == classes + 1 ? "; leave out the one for the background, often the first" : ""
+    throw InputError("there are \(labels) labels, the model has \(classes) classes\(remedy)")
   }
 
   /// Every label with its probability, the most probable first; where classes share a label, the larger one.
   ///
-  /// - Throws: `ImageError`, `RuntimeError`, `ModelError`.
+  /// - Parameter predictor: of `function`.
+  /// - Throws: `ImageError`, `ModelError`.
   func classify(
-    _ picture: DecodedImage, cropAndScale: ImageCropAndScale, in session: Session
+    _ picture: DecodedImage, cropAndScale: ImageCropAndScale, by predictor: Predictor
   ) throws -> [ClassifyCommand.Observation] {
     let value = FeatureValue(image: picture.pixels, orientation: picture.orientation, cropAndScale: cropAndScale)
-    try binding.write(DictionaryFeatureProvider(dictionary: [inputName: value]), to: session)
-    try session.run()
-    let graph = session.model.graph
-    let type = graph[graph.outputs[output]].type
-    var values = Tensor(type, session.withOutput(output) { Bytes(copying: $0) }).doubles
-    if appliesSoftmax {
-      let largest = values.max() ?? 0
-      let powers = values.map { exp($0 - largest) }
-      let sum = powers.reduce(0, +)
-      values = powers.map { $0 / sum }
+    let outputs = try predictor.run(DictionaryFeatureProvider(dictionary: [inputName: value])).features
+    let best: [String: Double]
+    switch answer {
+    case .probabilities(let name):
+      let entries = outputs[name]?.dictionaryValue ?? [:]
+      best = Dictionary(entries.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
+    case .numbers(let name, let labels, let areScores):
+      let numbers = outputs[name]?.multiArrayValue?.doubles ?? []
+      best = Dictionary(zip(labels, areScores ? Self.softmax(numbers) : numbers), uniquingKeysWith: max)
     }
-    let best = Dictionary(zip(labels, values), uniquingKeysWith: max)
     return best.map { ClassifyCommand.Observation(identifier: $0.key, confidence: $0.value) }
       .sorted { ($1.confidence, $0.identifier) < ($0.confidence, $1.identifier) }
   }
 
+  private static func softmax(_ scores: [Double]) -> [Double] {
+    let largest = scores.max() ?? 0
+    let powers = scores.map { exp($0 - largest) }
+    let sum = powers.reduce(0, +)
+    return powers.map { $0 / sum }
+  }
+
   /// The output with one number for each class: the one whose name says so, or the only one of that form.
-  private static func probabilityOutput(_ graph: Graph, _ function: Function) throws -> Int {
+  private static func probabilityOutput(_ graph: Graph, _ part: GraphPart, _ function: Function) throws -> Int {
+    let names = Set(function.outputs.map(\.name))
     let vectors = graph.outputs.indices.filter { index in
+      guard names.contains(part.outputs[index]) else { return false }
       let type = graph[graph.outputs[index]].type
       let isVector = type.shape.dimensions.filter { $0 != 1 }.count == 1
       return type.scalar.isFloatingPoint && isVector
@@ -77,18 +93,20 @@ struct PictureClassifier {
       return name.contains("prob") || name.contains("softmax")
     }
     if let only = named.count == 1 ? named.first : vectors.count == 1 ? vectors.first : nil { return only }
-    let outputs = zip(function.outputs, graph.outputs).map { "'\($0.name)' (\(graph[$1].type))" }
+    let outputs = zip(part.outputs, graph.outputs).map { "'\($0)' (\(graph[$1].type))" }
       .joined(separator: ", ")
     throw InputError(
       "the model has no output with one number for each class; it has \(outputs); 'kelvin predict' writes any outputs")
   }
 }
 
-extension Classifier.Labels {
-  fileprivate var texts: [String] {
-    switch self {
-    case .strings(let labels): labels
-    case .integers(let labels): labels.map(String.init)
-    }
+extension Function {
+  /// The output with the probability of each label, which is added where the function has none.
+  fileprivate mutating func probabilitiesOutput(_ known: Classification) -> String {
+    if let name = known.probabilitiesOutput { return name }
+    let name = "#probabilities"
+    parts.append(.host(LabelDictionary(classification?.labels ?? known.labels, scores: known.scores, output: name)))
+    outputs.append(Feature(name: name, type: .dictionary(keys: known.labels.isText ? .string : .int64)))
+    return name
   }
 }

@@ -7,7 +7,8 @@ import KelvinRuntime
 /// A model seen as a function from one picture to a class for each of its pixels.
 struct PictureSegmenter {
   let classes: SegmentationClasses
-  private let binding: FeatureBinding
+  /// The model's function as pictures are given to it.
+  let function: Function
   private let inputName: String
   private let input: (width: Int, height: Int)
   private let output: SegmentationOutput
@@ -24,26 +25,25 @@ struct PictureSegmenter {
     }
     let graph = model.context.graph
     inputName = try PictureInput.only(of: &function, graph, normalization)
-    binding = FeatureBinding(function: function)
-    let name = name
     guard let id = graph.inputs.first(where: { [inputName] in graph[$0].name == inputName }),
       graph[id].type.shape.rank == 4
     else { throw InputError("input '\(inputName)' is not the tensor of a picture") }
     input = (graph[id].type.shape[3], graph[id].type.shape[2])
-    output = try SegmentationOutput(of: function, graph, named: name, input: input)
+    output = try SegmentationOutput(of: function, model.shown.part, graph, named: name, input: input)
+    self.function = function
     classes = SegmentationClasses(model.program.metadata, labels: labels)
   }
 
   /// The class of every pixel of a picture, as it is seen upright.
   ///
-  /// - Throws: `InputError`, `RuntimeError`, `ModelError`.
-  func segment(_ picture: DecodedImage, cropAndScale: ImageCropAndScale, in session: Session) throws -> LabelMap {
+  /// - Parameter predictor: of `function`.
+  /// - Throws: `InputError`, `ModelError`.
+  func segment(_ picture: DecodedImage, cropAndScale: ImageCropAndScale, by predictor: Predictor) throws -> LabelMap {
     let value = FeatureValue(image: picture.pixels, orientation: picture.orientation, cropAndScale: cropAndScale)
-    try binding.write(DictionaryFeatureProvider(dictionary: [inputName: value]), to: session)
-    try session.run()
-    let graph = session.model.graph
-    let tensor = Tensor(
-      graph[graph.outputs[output.index]].type, session.withOutput(output.index) { Bytes(copying: $0) })
+    let outputs = try predictor.run(DictionaryFeatureProvider(dictionary: [inputName: value])).features
+    guard let tensor = outputs[output.name]?.multiArrayValue?.tensor else {
+      throw InputError("the model computes no array '\(output.name)'")
+    }
     return LabelMap(
       try output.classes(tensor), width: output.width, height: output.height, onto: picture, input: input,
       cropAndScale)

@@ -1,5 +1,6 @@
 import Glibc
 import KelvinGraph
+import KelvinSteps
 
 /// The output of a model that says which class each part of a picture belongs to.
 struct SegmentationOutput {
@@ -15,8 +16,6 @@ struct SegmentationOutput {
   }
 
   let name: String
-  /// Its position among the graph's outputs.
-  let index: Int
   let form: Form
   let height: Int
   let width: Int
@@ -30,20 +29,24 @@ struct SegmentationOutput {
   ///   - name: the one to take; nil for the only one that can be meant.
   ///   - input: the size of the model's picture: maps have its proportions.
   /// - Throws: `InputError` that says what the model has instead, and what to do.
-  init(of function: Function, _ graph: Graph, named name: String?, input: (width: Int, height: Int)) throws {
-    if function.classifier != nil {
+  init(
+    of function: Function, _ part: GraphPart, _ graph: Graph, named name: String?, input: (width: Int, height: Int)
+  ) throws {
+    if function.classification != nil {
       throw InputError("the model classifies whole pictures; use 'kelvin classify'")
     }
-    if function.detector != nil {
+    if function.detection != nil {
       throw InputError(
         "the model finds objects in boxes, which is not a segmentation; 'kelvin predict' writes its outputs")
     }
-    let candidates = function.outputs.enumerated().compactMap { index, feature in
-      index < graph.outputs.count
-        ? SegmentationOutput(feature, graph, index, input: input) : nil
+    func value(_ feature: Feature) -> ValueID? {
+      part.outputs.firstIndex(of: feature.name).map { graph.outputs[$0] }
     }
-    let all = function.outputs.enumerated().map { index, feature in
-      let shape = index < graph.outputs.count ? "\(graph[graph.outputs[index]].type)" : feature.type.text
+    let candidates = function.outputs.compactMap { feature in
+      value(feature).flatMap { SegmentationOutput(feature, graph, $0, input: input) }
+    }
+    let all = function.outputs.map { feature in
+      let shape = value(feature).map { "\(graph[$0].type)" } ?? feature.type.text
       return "'\(feature.name)' (\(shape))"
     }.joined(separator: ", ")
     if let name {
@@ -81,9 +84,8 @@ struct SegmentationOutput {
     return nil
   }
 
-  private init?(_ feature: Feature, _ graph: Graph, _ index: Int, input: (width: Int, height: Int)) {
+  private init?(_ feature: Feature, _ graph: Graph, _ id: ValueID, input: (width: Int, height: Int)) {
     guard case .tensor(let scalar, _) = feature.type else { return nil }
-    let id = graph.outputs[index]
     var sizes = graph[id].type.shape.dimensions
     while sizes.count > 3, sizes[0] == 1 { sizes.removeFirst() }
     if sizes.count == 3, sizes[0] == 1 { sizes.removeFirst() }
@@ -92,7 +94,6 @@ struct SegmentationOutput {
       height > 1 && width > 1 && abs(height * input.width - width * input.height) <= max(input.width, input.height)
     }
     name = feature.name
-    self.index = index
     switch sizes.count {
     case 2 where hasProportions(sizes[0], sizes[1]):
       (height, width) = (sizes[0], sizes[1])

@@ -88,7 +88,7 @@ extension VectorStage {
     case let other: throw unknown("transform \(other)", message)
     }
     guard
-      let labels = try Classifier.Labels(
+      let labels = try Labels(
         parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
     else { throw unknown("a classifier without labels", message) }
     let isOneAgainstRest =
@@ -127,12 +127,12 @@ extension VectorStage {
   }
 }
 
-extension Classifier.Labels {
+extension Labels {
   /// Whichever of two fields a message has; nil for neither.
   init?(_ parameters: LayerParameters, strings: Int, integers: Int) throws(FormatError) {
     guard let field = try parameters.choice(among: [strings, integers]),
       let message = try parameters.message(field)
     else { return nil }
-    self = try Classifier.Labels(message.message, areStrings: field == strings)
+    self = try Labels(message.message, areStrings: field == strings)
   }
 }

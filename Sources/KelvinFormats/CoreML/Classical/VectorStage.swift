@@ -10,11 +10,11 @@ struct VectorStage: ModelStage {
   /// Chosen as the inputs' order.
   let inputs: [Feature]
   let outputs: [Feature]
-  var labels: Classifier.Labels?
+  var labels: Labels?
   private let body: Body
 
   init(
-    _ kind: String, _ inputs: [Feature], _ outputs: [Feature], labels: Classifier.Labels? = nil, body: @escaping Body
+    _ kind: String, _ inputs: [Feature], _ outputs: [Feature], labels: Labels? = nil, body: @escaping Body
   ) {
     self.kind = kind
     self.inputs = inputs
@@ -29,7 +29,7 @@ struct VectorStage: ModelStage {
     ])
   }
 
-  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult {
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> [String: ValueID] {
     let output = outputs.first { if case .dictionary = $0.type { false } else { true } }
     emitter.begin(
       Origin(name: kind, kind: kind, index: 0), outputNames: labels == nil ? output.map { [$0.name] } ?? [] : [])
@@ -42,11 +42,11 @@ struct VectorStage: ModelStage {
     guard !parts.isEmpty else { throw emitter.invalid("it has no inputs") }
     let x = parts.count == 1 ? parts[0] : try emitter.concat(parts, axis: 0, step: "joined")
     let y = try body(emitter, x)
-    var result = StageResult()
+    var result: [String: ValueID] = [:]
     if labels != nil {
-      result.probabilities = y
+      result[StageSlot.scores] = y
     } else if let output {
-      result.features[output.name] = y
+      result[output.name] = y
     }
     return result
   }

@@ -16,7 +16,7 @@ struct NetworkSpecification: Sendable {
   var keepsArrayShapes = false
   /// Whether images are `[Batch, Channel, Height, Width]`, instead of having the sequence axis before that.
   var keepsImageRank = false
-  var labels: Classifier.Labels?
+  var labels: Labels?
   /// The blob with one number for each label; empty where the file does not say.
   var probabilities = ""
 
@@ -34,7 +34,7 @@ struct NetworkSpecification: Sendable {
       case Fields.arrayInputShapeMapping: keepsArrayShapes = try field.integer() != 0
       case Fields.imageInputShapeMapping: keepsImageRank = try field.integer() != 0
       case Fields.stringClassLabels, Fields.int64ClassLabels:
-        labels = try Classifier.Labels(
+        labels = try Labels(
           field.message(), areStrings: field.number == Fields.stringClassLabels)
       case Fields.labelProbabilityLayerName: probabilities = try field.name()
       default: break
@@ -111,7 +111,7 @@ struct NetworkLayer: Sendable {
   var kind: String { NetworkSchema.layerTypes[number] ?? "a layer of no known type" }
 }
 
-extension Classifier.Labels {
+extension Labels {
   /// A `StringVector` or an `Int64Vector`.
   init(_ message: WireMessage, areStrings: Bool) throws(FormatError) {
     var (strings, integers): ([String], [Int]) = ([], [])

@@ -26,7 +26,7 @@ struct NetworkStage: ModelStage {
   }
 
   var structure: SourceStructure { network.structure }
-  var labels: Classifier.Labels? { network.labels }
+  var labels: Labels? { network.labels }
 
   func findMissing(_ missing: inout MissingOperations) {
     for layer in network.layers where LayerMapper.byNumber[layer.number] == nil {
@@ -34,19 +34,19 @@ struct NetworkStage: ModelStage {
     }
   }
 
-  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult {
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> [String: ValueID] {
     let scope = LayerScope(emitter)
     for feature in inputs {
       guard let id = values[feature.name] else { continue }
       try scope.define(feature.name, try enter(id, feature, scope))
     }
     for layer in network.layers { try add(layer, scope) }
-    var result = StageResult()
+    var result: [String: ValueID] = [:]
     for feature in outputs where scope.blob(feature.name) != nil {
-      result.features[feature.name] = try leave(try scope.read(feature.name), feature, scope)
+      result[feature.name] = try leave(try scope.read(feature.name), feature, scope)
     }
     if let probabilities {
-      result.probabilities = try scope.logical(try scope.read(probabilities))
+      result[StageSlot.scores] = try scope.logical(try scope.read(probabilities))
     }
     return result
   }

@@ -22,15 +22,15 @@ struct ProgramStage: ModelStage {
     }
     classification = try MILClassification(function.block, weights, file: file)
     source = MILGraphSource(
-      function: function, inputs: inputs, outputs: outputs.map(\.name), classifier: nil, file: file, files: weights)
+      function: function, inputs: inputs, outputs: outputs.map(\.name), file: file, files: weights)
   }
 
   var structure: SourceStructure { .program(functions: program.functions.mapValues(\.structure)) }
-  var labels: Classifier.Labels? { classification?.labels }
+  var labels: Labels? { classification?.labels }
 
   func findMissing(_ missing: inout MissingOperations) { source.findMissing(&missing) }
 
-  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult {
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> [String: ValueID] {
     let scope = MILScope(emitter, source.function, files)
     for input in source.function.inputs {
       guard let id = values[input.name] else {
@@ -39,13 +39,13 @@ struct ProgramStage: ModelStage {
       try scope.define(input.name, try enter(id, input, scope), by: "function")
     }
     try source.emit(scope)
-    var result = StageResult()
+    var result: [String: ValueID] = [:]
     for feature in outputs where feature.name != classification?.labelOutput {
       guard feature.name != classification?.probabilitiesOutput else { continue }
-      result.features[feature.name] = try scope.value(feature.name, reader: "output '\(feature.name)'")
+      result[feature.name] = try scope.value(feature.name, reader: "output '\(feature.name)'")
     }
     if let classification {
-      result.probabilities = try scope.value(classification.probabilities, reader: "classify")
+      result[StageSlot.scores] = try scope.value(classification.probabilities, reader: "classify")
     }
     return result
   }

@@ -1,4 +1,5 @@
 import KelvinGraph
+import KelvinSteps
 
 /// Reads a Core ML model that is not an ML Program: a network, a classical model, or a pipeline of models.
 ///
@@ -104,28 +105,24 @@ struct StageReader {
       prescale(&inputs[index])
       if let value = suppression?.standardValue(of: inputs[index].name) { inputs[index].defaultValue = value }
     }
-
-    var tensors = outputs.map(\.name)
-    var classifier: Classifier?
+    var steps: [any HostStep] = []
     if let labels = stages.last(where: { $0.labels != nil })?.labels {
-      let probabilities = outputs.first { feature in
-        if case .dictionary = feature.type { return true }
-        return false
+      if !description.predictedFeature.isEmpty {
+        steps.append(TopLabel(labels, scores: StageSlot.scores, output: description.predictedFeature))
       }
-      let label = description.predictedFeature
-      tensors.removeAll { $0 == label || $0 == probabilities?.name }
-      classifier = Classifier(
-        labels: labels, labelOutput: label, probabilitiesOutput: probabilities?.name, graphOutput: tensors.count)
+      let probabilities = outputs.first { if case .dictionary = $0.type { true } else { false } }
+      if let probabilities {
+        steps.append(LabelDictionary(labels, scores: StageSlot.scores, output: probabilities.name))
+      }
     }
-    var detector: Detector?
-    if let suppression {
-      tensors.removeAll { $0 == suppression.names.confidenceOutput || $0 == suppression.names.coordinatesOutput }
-      detector = suppression.detector(at: tensors.count + (classifier == nil ? 0 : 1))
-    }
-    return Function(
-      inputs: inputs, outputs: outputs, classifier: classifier, detector: detector,
-      graph: StageGraphSource(
-        stages: stages, inputs: inputs, outputs: tensors, classifier: classifier, detector: detector, file: file))
+    steps += stages.flatMap(\.steps)
+    let made = Set(steps.flatMap(\.outputs))
+    var slots = outputs.map(\.name).filter { !made.contains($0) }
+    for slot in steps.flatMap(\.inputs) where !slots.contains(slot) { slots.append(slot) }
+    let source = StageGraphSource(stages: stages, inputs: inputs, outputs: slots, file: file)
+    let graph = GraphPart(inputs: inputs.map(\.name), outputs: slots, source: source)
+    return try Function(inputs: inputs, outputs: outputs, parts: [.graph(graph)] + steps.map { .host($0) })
+      .checked(file: file)
   }
 
   /// Moves the scaler of an image into how pictures are sampled, where only one network reads the image.

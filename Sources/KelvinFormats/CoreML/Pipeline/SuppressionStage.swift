@@ -1,11 +1,12 @@
 import KelvinGraph
+import KelvinSteps
 
 /// A `NonMaximumSuppression` model: the last stage of a detector.
 struct SuppressionStage: ModelStage {
   let inputs: [Feature]
   let outputs: [Feature]
   let names: Names
-  let labelsOfColumns: Classifier.Labels?
+  let labelsOfColumns: Labels?
   let isPerClass: Bool
   let iouThreshold: Double
   let confidenceThreshold: Double
@@ -38,7 +39,7 @@ struct SuppressionStage: ModelStage {
       confidenceThreshold: try name(Fields.confidenceThresholdInputFeatureName),
       confidenceOutput: try parameters.text(Fields.confidenceOutputFeatureName),
       coordinatesOutput: try parameters.text(Fields.coordinatesOutputFeatureName))
-    labelsOfColumns = try Classifier.Labels(
+    labelsOfColumns = try Labels(
       parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
     isPerClass = try parameters.message(Fields.pickTop)?.flag(Fields.PickTop.perClass) ?? false
     iouThreshold = try parameters.double(Fields.iouThreshold) ?? 0
@@ -70,7 +71,7 @@ struct SuppressionStage: ModelStage {
 
   private static let kind = "nonMaximumSuppression"
 
-  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> StageResult {
+  func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> [String: ValueID] {
     emitter.begin(
       Origin(name: Self.kind, kind: Self.kind, index: 0),
       outputNames: [names.coordinatesOutput, names.confidenceOutput])
@@ -99,17 +100,15 @@ struct SuppressionStage: ModelStage {
     let op = NonMaximumSuppression(maximumBoxes: min(count, rows.upperBound), isPerClass: isPerClass)
     let results = try emitter.addAll(op, [boxes, scores, overlap, least])
     guard results.count == 4 else { throw emitter.invalid("\(results.count) results") }
-    var result = StageResult()
-    result.detection = (results[0], results[1], results[3])
-    return result
+    return [StageSlot.boxes: results[0], StageSlot.boxScores: results[1], StageSlot.boxCount: results[3]]
   }
 
-  /// How the model's outputs come out of a graph whose first outputs are `position` others.
-  func detector(at position: Int) -> Detector {
-    Detector(
-      labels: labelsOfColumns, confidenceOutput: names.confidenceOutput, coordinatesOutput: names.coordinatesOutput,
-      boxesGraphOutput: position, scoresGraphOutput: position + 1, countGraphOutput: position + 2,
-      iouThresholdInput: names.iouThreshold, confidenceThresholdInput: names.confidenceThreshold, rows: rows)
+  var steps: [any HostStep] {
+    [
+      KeptBoxes(
+        labels: labelsOfColumns, boxes: StageSlot.boxes, scores: StageSlot.boxScores, count: StageSlot.boxCount,
+        boxesOutput: names.coordinatesOutput, scoresOutput: names.confidenceOutput, rows: rows)
+    ]
   }
 
   /// The number that stands for a threshold that is not given.

@@ -1,0 +1,74 @@
+import KelvinFeatures
+import KelvinGraph
+
+extension FeatureBinding {
+  /// An input as host steps read it: numbers are tensors `[1]`, a text is one without axes.
+  ///
+  /// - Throws: `featureType` naming the feature: missing, or what was expected and what was given.
+  func hostValue(_ name: String, _ values: DictionaryFeatureProvider) throws(ModelError) -> HostValue {
+    guard let feature = function.inputs.first(where: { $0.name == name }) else {
+      throw ModelError(.generic, "the slot '\(name)' is none of the model's features")
+    }
+    guard let value = values[name], !value.isUndefined else {
+      if let number = feature.defaultValue { return .tensor(Tensor(TensorType(.float64, [1]), rounding: [number])) }
+      guard feature.isOptional else { throw missing(feature) }
+      return .absent
+    }
+    switch (value.storage, feature.type) {
+    case (.string(let text), .string): return .texts(TextTensor([text], []))
+    case (.int64(let number), .int64): return .tensor(Tensor([number], [1]))
+    case (.int64(let number), .double): return .tensor(Tensor(TensorType(.float64, [1]), rounding: [Double(number)]))
+    case (.double(let number), .double): return .tensor(Tensor(TensorType(.float64, [1]), rounding: [number]))
+    case (.multiArray(let array), .tensor(let scalar, let dimensions)):
+      try check(Shape(array.shape), of: feature, dimensions)
+      return .tensor(array.tensor.converted(to: scalar))
+    case (.dictionary(let entries), .dictionary(let keys)): return .dictionary(try dictionary(entries, keys, feature))
+    case (.sequence(let sequence), .sequence(.string)) where sequence.type == .string:
+      return .texts(TextTensor(sequence.stringValues, [sequence.count]))
+    case (.sequence(let sequence), .sequence(.int64)) where sequence.type == .int64:
+      return .tensor(Tensor(sequence.int64Values, [sequence.count]))
+    default:
+      throw mismatch(feature, "expected \(FeatureDescription(feature).type.rawValue), got \(value.type.rawValue)")
+    }
+  }
+
+  private func dictionary(
+    _ entries: [ClassLabel: Double], _ keys: FeatureKind.KeyType, _ feature: Feature
+  ) throws(ModelError) -> HostDictionary {
+    var (texts, integers): ([String], [Int64]) = ([], [])
+    var numbers: [Double] = []
+    for (key, number) in entries {
+      switch key {
+      case .string(let text): texts.append(text)
+      case .int64(let integer): integers.append(integer)
+      }
+      numbers.append(number)
+    }
+    let (own, others) = keys == .string ? (texts.count, integers.count) : (integers.count, texts.count)
+    guard others == 0, own == numbers.count else {
+      let wanted = keys == .string ? "texts" : "whole numbers"
+      throw mismatch(feature, "expected a dictionary whose keys are \(wanted), \(others) of its keys are not")
+    }
+    return HostDictionary(keys == .string ? .strings(texts) : .integers(integers), numbers)
+  }
+
+  /// What a host step computed, as the output feature that it is; nil where there is no value.
+  ///
+  /// - Throws: `featureType` where it is of another kind than the feature.
+  func value(_ computed: HostValue, _ feature: Feature) throws(ModelError) -> FeatureValue? {
+    switch (computed, feature.type) {
+    case (.absent, _): return nil
+    case (.tensor(let tensor), _): return try value(tensor, feature)
+    case (.texts(let texts), .string) where texts.texts.count == 1: return FeatureValue(string: texts.texts[0])
+    case (.texts(let texts), .sequence(.string)): return FeatureValue(sequence: FeatureSequence(strings: texts.texts))
+    case (.dictionary(let dictionary), .dictionary):
+      let labels = dictionary.keys.labels
+      return FeatureValue(dictionary: Dictionary(zip(labels, dictionary.values)) { first, _ in first })
+    default:
+      throw ModelError(
+        .featureType,
+        "output '\(feature.name)': expected \(FeatureDescription(feature).type.rawValue), the model computes "
+          + "\(computed.type)")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import KelvinFeatures
+import KelvinGraph
+import KelvinImages
+
+extension FeatureBinding {
+  func write(
+    _ picture: FeatureValue.ImageInput, _ feature: Feature, _ image: ImageFeature,
+    to memory: UnsafeMutableRawBufferPointer
+  ) throws(ModelError) {
+    if picture.cropAndScale == nil, picture.pixels.width != image.width || picture.pixels.height != image.height {
+      throw mismatch(
+        feature,
+        "expected a picture of \(image.width)x\(image.height) pixels, got \(picture.pixels.width)x\(picture.pixels.height);"
+          + " give FeatureValue(image:cropAndScale:) to have it scaled")
+    }
+    let sampler: ImageSampler
+    do throws(ImageError) {
+      sampler = ImageSampler(
+        width: image.width, height: image.height, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb,
+        arrangement: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill,
+        regionOfInterest: picture.regionOfInterest)
+      try picture.pixels.withPixels { (view) throws(ImageError) in
+        if image.scalar == .float32 {
+          try sampler.sample(
+            view, orientation: picture.orientation, scale: image.scale, bias: image.bias,
+            into: memory.bindMemory(to: Float.self))
+        } else {
+          let staging = UnsafeMutableBufferPointer<Float>.allocate(capacity: sampler.elementCount)
+          defer { staging.deallocate() }
+          try sampler.sample(
+            view, orientation: picture.orientation, scale: image.scale, bias: image.bias, into: staging)
+          Tensor.store(staging.map(Double.init), as: image.scalar, in: memory)
+        }
+      }
+    } catch { throw ModelError(.featureType, "input '\(feature.name)': \(error)") }
+  }
+}
+
+extension FeatureValue.ImageInput {
+  /// The size at which a model's image input takes the picture: the nearest to that of the picture, or of the part of
+  /// it that is wanted, as it is drawn.
+  func size(for image: ImageFeature) -> ImageFeature.Size {
+    // A region is given in the upright picture, a picture's own size as it is stored.
+    let upright = orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)
+    let (width, height) = regionOfInterest.map { ($0.width, $0.height) } ?? upright
+    let isTurned = cropAndScale?.rotates ?? false
+    return image.nearestSize(
+      to: ImageFeature.Size(width: isTurned ? height : width, height: isTurned ? width : height))
+  }
+}

@@ -1,0 +1,185 @@
+import KelvinBasics
+import KelvinDevices
+package import KelvinFeatures
+package import KelvinGraph
+import KelvinRuntime
+
+/// A function's parts, and where what they compute goes: features in, the parts in their order, features out.
+package struct FunctionWalk: Sendable {
+  /// Where an output of a part goes.
+  struct Place {
+    let index: Int
+    let slot: String
+    /// The output of the function that it is.
+    let feature: Feature?
+    /// Whether a later part reads it.
+    let isRead: Bool
+  }
+
+  private enum Step {
+    case host(any HostStep, [Place])
+    /// `index` counts graphs.
+    case graph(index: Int, GraphPart, [Place])
+  }
+
+  package let binding: FeatureBinding
+  private let steps: [Step]
+
+  package init(_ function: Function) {
+    binding = FeatureBinding(function: function)
+    var graphs = 0
+    steps = function.parts.enumerated().map { position, part in
+      let later = function.parts[(position + 1)...]
+      let places = part.outputs.enumerated().map { index, slot in
+        Place(
+          index: index, slot: slot,
+          feature: later.contains { $0.outputs.contains(slot) } ? nil : function.outputs.first { $0.name == slot },
+          isRead: later.contains { $0.inputs.contains(slot) })
+      }
+      switch part {
+      case .host(let step): return .host(step, places)
+      case .graph(let graph):
+        graphs += 1
+        return .graph(index: graphs - 1, graph, places)
+      }
+    }
+  }
+
+  /// What a walk leaves.
+  package struct Result: Sendable {
+    package var features: DictionaryFeatureProvider
+    /// How long the graphs took.
+    package var seconds: Double
+  }
+
+  /// Runs the function once.
+  ///
+  /// - Parameters:
+  ///   - values: as `FeatureBinding.values` gives them.
+  ///   - backings: callers' memory for outputs.
+  ///   - lender: finds or makes the compiled form of a graph for its inputs' types.
+  /// - Throws: `ModelError` naming the input that is missing or does not fit, a backing that does not fit, or the host
+  ///   step that cannot take a value; what the lender and running throw.
+  func run(
+    _ values: DictionaryFeatureProvider, backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil,
+    lender: (_ graph: Int, _ types: SlotTypes) throws -> any SessionLender
+  ) throws -> Result {
+    let shapes = try binding.shapes(values)
+    try checkBackings(backings)
+    var slots: [String: HostValue] = [:]
+    var features: [String: FeatureValue] = [:]
+    var seconds = 0.0
+    for step in steps {
+      switch step {
+      case .host(let step, let places): try run(step, places, values, &slots, &features)
+      case .graph(let index, let part, let places):
+        let lender = try lender(index, types(part, shapes, slots))
+        let graph = lender.model.graph
+        let backings = try OutputBackings(backings, places, graph)
+        try lender.withSession(backings.memory, cancellation) { session in
+          try binding.write(values, slots, to: session)
+          let began = ContinuousClock.now
+          try session.run(cancellation)
+          seconds += (ContinuousClock.now - began).inSeconds
+          for place in places {
+            if place.isRead { slots[place.slot] = .tensor(try session.output(place.index)) }
+            guard let feature = place.feature else { continue }
+            features[place.slot] =
+              try backings.read(place, session) ?? binding.value(try session.output(place.index), feature)
+          }
+        }
+      }
+    }
+    return Result(features: DictionaryFeatureProvider(dictionary: features), seconds: seconds)
+  }
+
+  /// The tensors that one of the graphs reads, in the order of its inputs, when the parts before it have run.
+  ///
+  /// - Throws: as `run`.
+  func inputs(
+    of target: Int, _ graph: Graph, _ values: DictionaryFeatureProvider,
+    lender: (_ graph: Int, _ types: SlotTypes) throws -> any SessionLender
+  ) throws -> [Tensor] {
+    let shapes = try binding.shapes(values)
+    var slots: [String: HostValue] = [:]
+    var features: [String: FeatureValue] = [:]
+    walk: for step in steps {
+      switch step {
+      case .host(let step, let places): try run(step, places, values, &slots, &features)
+      case .graph(target, _, _): break walk
+      case .graph(let index, let part, let places):
+        try lender(index, types(part, shapes, slots)).withSession(OutputMemory(), nil) { session in
+          try binding.write(values, slots, to: session)
+          try session.run()
+          for place in places where place.isRead { slots[place.slot] = .tensor(try session.output(place.index)) }
+        }
+      }
+    }
+    return try graph.inputs.map { id in
+      let (name, type) = (graph[id].name, graph[id].type)
+      let bytes = try Bytes(count: type.byteCount) { (memory) throws(ModelError) in
+        try binding.write(name, type, values, slots, to: memory)
+      }
+      return Tensor(type, bytes)
+    }
+  }
+
+  /// The types of what a graph reads that are not the same at every prediction.
+  private func types(_ part: GraphPart, _ shapes: [String: Shape], _ slots: [String: HostValue]) -> SlotTypes {
+    var types = SlotTypes(shapes: shapes)
+    guard steps.count > 1 else { return types }
+    types.shapes = shapes.filter { part.inputs.contains($0.key) && slots[$0.key] == nil }
+    for slot in part.inputs {
+      if case .tensor(let tensor)? = slots[slot] { types.computed[slot] = tensor.type }
+    }
+    return types
+  }
+
+  private func run(
+    _ step: any HostStep, _ places: [Place], _ values: DictionaryFeatureProvider, _ slots: inout [String: HostValue],
+    _ features: inout [String: FeatureValue]
+  ) throws {
+    var read: [HostValue] = []
+    for slot in step.inputs { read.append(try slots[slot] ?? binding.hostValue(slot, values)) }
+    let written = try step.run(read)
+    for (place, value) in zip(places, written) {
+      slots[place.slot] = value
+      if let feature = place.feature { features[place.slot] = try binding.value(value, feature) }
+    }
+  }
+
+  /// - Throws: `featureType` for a backing of an output that no graph computes as a tensor.
+  private func checkBackings(_ given: [String: OutputBacking]) throws(ModelError) {
+    guard !given.isEmpty else { return }
+    var backed: Set<String> = []
+    for case .graph(_, _, let places) in steps { backed.formUnion(places.compactMap(\.feature?.name)) }
+    for name in given.keys.sorted() where !backed.contains(name) {
+      guard let declared = binding.function.outputs.first(where: { $0.name == name }) else { continue }
+      throw ModelError(
+        .featureType, "output '\(name)' is \(FeatureDescription(declared).type.rawValue), which no memory backs")
+    }
+  }
+}
+
+extension Session {
+  /// A copy of an output of the latest run, as large as the run found it.
+  ///
+  /// - Throws: `execution` for a count of elements that its room does not have.
+  fileprivate func output(_ index: Int) throws(RuntimeError) -> Tensor {
+    let graph = model.graph
+    var tensor = Tensor(graph[graph.outputs[index]].type, withOutput(index) { Bytes(copying: $0) })
+    for extent in graph.extents where extent.output == index {
+      let type = graph[graph.outputs[extent.count]].type
+      let count = Tensor(type, withOutput(extent.count) { Bytes(copying: $0) }).integers.first ?? 0
+      let room = tensor.shape[extent.axis]
+      guard (0...room).contains(count) else {
+        throw .device(
+          DeviceError(
+            .execution, device: model.host, place: "output '\(graph[graph.outputs[index]].name)'",
+            reason: "\(count) elements were counted along axis \(extent.axis), which has room for \(room)"))
+      }
+      tensor = tensor.prefix(count, axis: extent.axis)
+    }
+    return tensor
+  }
+}

@@ -1,0 +1,27 @@
+import KelvinRuntime
+
+/// Whoever lends sessions of one compiled form.
+protocol SessionLender {
+  var model: CompiledModel { get }
+
+  /// Lends a session for as long as `body` runs.
+  ///
+  /// - Parameter memory: where the caller would have outputs written.
+  func withSession<Result>(
+    _ memory: OutputMemory, _ cancellation: Cancellation?, _ body: (Session) throws -> Result
+  ) throws -> Result
+}
+
+extension SessionPool: SessionLender {}
+
+/// The sessions that compute on a caller's states, which the caller has borrowed.
+struct StateSessions: SessionLender {
+  let model: CompiledModel
+  let states: StateMemory
+
+  func withSession<Result>(
+    _ memory: OutputMemory, _ cancellation: Cancellation?, _ body: (Session) throws -> Result
+  ) throws -> Result {
+    try body(states.session(of: model))
+  }
+}

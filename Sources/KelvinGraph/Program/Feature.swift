@@ -1,0 +1,52 @@
+/// An input or output of a function.
+package struct Feature: Sendable, Hashable {
+  package var name: String
+  package var type: FeatureKind
+  package var isOptional: Bool
+  /// The author's words.
+  package var summary: String
+  /// For an optional input, the number that fills it when it is left out.
+  package var defaultValue: Double?
+  /// Where it is not empty, the only shapes a tensor may have; the dimensions' ranges then enclose them.
+  package var allowedShapes: [Shape]
+
+  package init(
+    name: String, type: FeatureKind, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil,
+    allowedShapes: [Shape] = []
+  ) {
+    self.name = name
+    self.type = type
+    self.isOptional = isOptional
+    self.summary = summary
+    self.defaultValue = defaultValue
+    self.allowedShapes = allowedShapes
+  }
+}
+
+/// What a feature holds, and the sizes it may have.
+package enum FeatureKind: Sendable, Hashable {
+  case tensor(ScalarType, [Dimension])
+  /// An image, which enters the graph as a `[1, C, H, W]` tensor with values 0…255 (or as `ImageFeature.range` says).
+  case image(ImageFeature)
+  case int64, double, string
+  case dictionary(keys: KeyType)
+  case sequence(of: KeyType)
+  case state(ScalarType, [Dimension])
+
+  package enum KeyType: String, Sendable, Hashable { case int64, string }
+}
+
+/// One size of a tensor feature.
+package enum Dimension: Sendable, Hashable, CustomStringConvertible {
+  case fixed(Int)
+  /// Known when an input arrives. `standard` is the size taken when nothing is said, where the source gives one.
+  case flexible(name: String, range: ClosedRange<Int>, standard: Int?)
+
+  package var description: String {
+    switch self {
+    case .fixed(let size): "\(size)"
+    case .flexible(let name, let range, _):
+      range.upperBound == .max ? "\(name)≥\(range.lowerBound)" : "\(name)∈\(range.lowerBound)…\(range.upperBound)"
+    }
+  }
+}

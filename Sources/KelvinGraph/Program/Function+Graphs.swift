@@ -1,0 +1,104 @@
+extension Function {
+  /// A graph part, built where its inputs are known.
+  package struct BuiltGraph: Sendable {
+    package let part: GraphPart
+    /// The types of what earlier parts write into its inputs.
+    package let computed: [String: TensorType]
+    /// Nil where the type of an input depends on data.
+    package let graph: Graph?
+  }
+
+  /// The function's graphs for given input shapes, as far as types are known before anything runs: from the shapes of
+  /// features through graphs and host steps.
+  ///
+  /// - Parameter shapes: by input name; those left out take their default.
+  /// - Throws: what sources throw; `GraphError` where a host step does not take what comes to it.
+  package func builtGraphs(
+    shapes: [String: Shape], evaluator: any ConstantEvaluator
+  ) throws -> [BuiltGraph] {
+    var types: [String: HostType] = [:]
+    var built: [BuiltGraph] = []
+    for part in parts {
+      switch part {
+      case .host(let step):
+        let read = step.inputs.map { types[$0] ?? hostType(ofInput: $0, shapes) }
+        do {
+          for (slot, type) in zip(step.outputs, try step.types(read)) { types[slot] = type }
+        } catch { throw GraphError(part.place, error.description) }
+      case .graph(let part):
+        let known = try computedTypes(of: part, types)
+        let own = shapes.filter { part.inputs.contains($0.key) && types[$0.key] == nil }
+        let graph = try known.map { try part.source.graph(shapes: own, computed: $0, evaluator: evaluator) }
+        if let graph, graph.outputs.count != part.outputs.count {
+          throw GraphError(
+            "graph '\(part.name)'", "has \(graph.outputs.count) outputs, expected \(part.outputs.count)")
+        }
+        for (index, slot) in part.outputs.enumerated() {
+          types[slot] = graph.map { $0.hostType(ofOutput: index) } ?? .unknown
+        }
+        built.append(BuiltGraph(part: part, computed: known ?? [:], graph: graph))
+      }
+    }
+    return built
+  }
+
+  /// The function's only graph, for given input shapes.
+  ///
+  /// - Throws: as `builtGraphs`; `GraphError` where there are several graphs, or none.
+  package func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
+    let built = try builtGraphs(shapes: shapes, evaluator: evaluator)
+    guard built.count == 1, let graph = built[0].graph else {
+      throw GraphError("the function", "expected one graph whose inputs are the function's, it has \(built.count)")
+    }
+    return graph
+  }
+
+  /// Nil where one of them depends on data.
+  private func computedTypes(
+    of part: GraphPart, _ types: [String: HostType]
+  ) throws(GraphError) -> [String: TensorType]? {
+    var computed: [String: TensorType] = [:]
+    for slot in part.inputs {
+      switch types[slot] {
+      case nil: continue
+      case .unknown: return nil
+      case .tensor(let type): computed[slot] = type
+      case .some(let type): throw GraphError("graph '\(part.name)'", "reads '\(slot)', which is \(type), not a tensor")
+      }
+    }
+    return computed
+  }
+
+  /// The kind of value that an input has for host steps.
+  private func hostType(ofInput name: String, _ shapes: [String: Shape]) -> HostType {
+    guard let feature = inputs.first(where: { $0.name == name }) else { return .unknown }
+    switch feature.type {
+    case .int64: return .tensor(TensorType(.int64, [1]))
+    case .double: return .tensor(TensorType(.float64, [1]))
+    case .string: return .texts([])
+    case .dictionary(let keys): return .dictionary(isByText: keys == .string)
+    case .tensor(let scalar, let dimensions):
+      let sizes = dimensions.compactMap(\.standard)
+      guard let shape = shapes[name] ?? (sizes.count == dimensions.count ? Shape(sizes) : nil) else { return .unknown }
+      return .tensor(TensorType(scalar, shape))
+    case .sequence, .image, .state: return .unknown
+    }
+  }
+}
+
+extension Graph {
+  /// An output with an extent is as large as a run finds.
+  fileprivate func hostType(ofOutput index: Int) -> HostType {
+    extents.contains { $0.output == index } ? .unknown : .tensor(self[outputs[index]].type)
+  }
+}
+
+extension Dimension {
+  /// The size taken when nothing is said; nil where there is none.
+  package var standard: Int? {
+    switch self {
+    case .fixed(let size): size
+    case .flexible(_, _, let standard): standard
+    }
+  }
+}

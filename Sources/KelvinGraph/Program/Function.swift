@@ -1,0 +1,115 @@
+/// One callable function: typed features around parts that run in their order.
+///
+/// Parts read and write *slots*, by name. Inputs are slots that the caller fills, outputs are slots that parts have
+/// filled at the end. A tensor may have another element type than the output feature: whoever reads it converts.
+package struct Function: Sendable {
+  package var inputs: [Feature]
+  package var outputs: [Feature]
+  package var parts: [FunctionPart]
+
+  package init(inputs: [Feature], outputs: [Feature], parts: [FunctionPart]) {
+    self.inputs = inputs
+    self.outputs = outputs
+    self.parts = parts
+  }
+
+  /// The graphs among the parts, in order.
+  package var graphParts: [GraphPart] {
+    parts.compactMap { if case .graph(let part) = $0 { part } else { nil } }
+  }
+
+  /// The host steps among the parts, in order.
+  package var hostSteps: [any HostStep] {
+    parts.compactMap { if case .host(let step) = $0 { step } else { nil } }
+  }
+
+  /// - Throws: `GraphError` where a part reads what nothing before it writes, an output is never written, or two graphs
+  ///   have one name.
+  package func verify() throws(GraphError) {
+    let given = Set(inputs.map(\.name))
+    var written: Set<String> = []
+    var names: Set<String> = []
+    for part in parts {
+      if let slot = part.inputs.first(where: { !written.contains($0) && !given.contains($0) }) {
+        throw GraphError(part.place, "reads '\(slot)', which nothing before it computes")
+      }
+      written.formUnion(part.outputs)
+      if case .graph(let graph) = part, !names.insert(graph.name).inserted {
+        throw GraphError(part.place, "another graph of the function has this name")
+      }
+    }
+    if let output = outputs.first(where: { !written.contains($0.name) }) {
+      throw GraphError("output '\(output.name)'", "nothing computes it")
+    }
+  }
+}
+
+/// A part of a function.
+package enum FunctionPart: Sendable {
+  case graph(GraphPart)
+  case host(any HostStep)
+
+  /// The slots it reads.
+  package var inputs: [String] {
+    switch self {
+    case .graph(let part): part.inputs
+    case .host(let step): step.inputs
+    }
+  }
+
+  /// The slots it writes.
+  package var outputs: [String] {
+    switch self {
+    case .graph(let part): part.outputs
+    case .host(let step): step.outputs
+    }
+  }
+
+  package var place: String {
+    switch self {
+    case .graph(let part): "graph '\(part.name)'"
+    case .host(let step): "step \(type(of: step).name)"
+    }
+  }
+}
+
+/// A graph among a function's parts: a recipe that is specialised by the types of what it reads.
+package struct GraphPart: Sendable {
+  /// Unique among the function's graphs: plans, packed weights and errors go by it.
+  package var name: String
+  /// The slots that may be inputs of the graph. Those that an earlier part writes hold tensors.
+  package var inputs: [String]
+  /// The slots that the graph's outputs are written to, in the order of `Graph.outputs`.
+  package var outputs: [String]
+  package var source: any GraphSource
+
+  /// The name of a function's only graph.
+  package static let onlyName = "main"
+
+  package init(name: String = onlyName, inputs: [String], outputs: [String], source: any GraphSource) {
+    self.name = name
+    self.inputs = inputs
+    self.outputs = outputs
+    self.source = source
+  }
+}
+
+/// Builds a graph for concrete input sizes. Sources keep their file mapped, so building again for other sizes is cheap
+/// and shares every weight.
+package protocol GraphSource: Sendable {
+  /// - Parameters:
+  ///   - shapes: the shape of each tensor or image input of the function, by name; those left out take their default.
+  ///   - computed: the type of each slot that an earlier part of the function has written. They are inputs of the graph
+  ///     under the slot's name, in the place of a feature of that name.
+  /// - Throws: `GraphError`, or a format's error that lists everything the model needs and Kelvin lacks.
+  func graph(
+    shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
+  ) throws -> Graph
+}
+
+extension GraphSource {
+  /// The graph where nothing was computed before it.
+  package func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
+    try graph(shapes: shapes, computed: [:], evaluator: evaluator)
+  }
+}

@@ -1,0 +1,73 @@
+/// A part of a function that runs on the host, on values that no graph holds: texts, dictionaries, lists of any lengths.
+///
+/// A value that says what is done, and the one place that does it. Steps keep nothing between runs.
+package protocol HostStep: Hashable, Sendable {
+  /// In snake case, unique among steps.
+  static var name: String { get }
+  /// The slots it reads.
+  var inputs: [String] { get }
+  /// The slots it writes.
+  var outputs: [String] { get }
+
+  /// What the outputs are, as far as inputs of these kinds tell: `.unknown` for what depends on their contents.
+  ///
+  /// - Throws: `StepError` where no input of such a kind is taken.
+  func types(_ inputs: [HostType]) throws(StepError) -> [HostType]
+
+  /// The outputs, in order.
+  ///
+  /// - Throws: `StepError` for an input whose kind or contents it does not take.
+  func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue]
+}
+
+extension HostStep {
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] { outputs.map { _ in .unknown } }
+
+  /// An error about an input.
+  package func refused(_ position: Int, _ reason: String, remedy: String? = nil) -> StepError {
+    StepError(step: Self.name, slot: inputs[position], reason: reason, remedy: remedy)
+  }
+
+  package func tensor(_ position: Int, _ values: [HostValue]) throws(StepError) -> Tensor {
+    guard case .tensor(let tensor) = values[position] else { throw expected("a tensor", position, values[position]) }
+    return tensor
+  }
+
+  package func texts(_ position: Int, _ values: [HostValue]) throws(StepError) -> TextTensor {
+    guard case .texts(let texts) = values[position] else { throw expected("texts", position, values[position]) }
+    return texts
+  }
+
+  package func dictionary(_ position: Int, _ values: [HostValue]) throws(StepError) -> HostDictionary {
+    guard case .dictionary(let dictionary) = values[position] else {
+      throw expected("a dictionary", position, values[position])
+    }
+    return dictionary
+  }
+
+  private func expected(_ kind: String, _ position: Int, _ value: HostValue) -> StepError {
+    if case .absent = value { return refused(position, "no value was given, expected \(kind)", remedy: "give one") }
+    return refused(position, "expected \(kind), got \(value.type)")
+  }
+}
+
+/// A host step cannot take a value.
+package struct StepError: Error, Hashable, Sendable, CustomStringConvertible {
+  package let step: String
+  /// The slot with the value.
+  package let slot: String
+  package let reason: String
+  package let remedy: String?
+
+  package init(step: String, slot: String, reason: String, remedy: String? = nil) {
+    self.step = step
+    self.slot = slot
+    self.reason = reason
+    self.remedy = remedy
+  }
+
+  package var description: String {
+    let remedy = remedy.map { "; \($0)" } ?? ""
+    return "\(step) of '\(slot)': \(reason)\(remedy)"
+  }
+}

@@ -1,0 +1,22 @@
+/// Class labels, categories or the keys of a dictionary, in order: all texts or all whole numbers.
+package enum Labels: Sendable, Hashable {
+  case strings([String])
+  case integers([Int64])
+
+  package var count: Int {
+    switch self {
+    case .strings(let labels): labels.count
+    case .integers(let labels): labels.count
+    }
+  }
+
+  package var isText: Bool { if case .strings = self { true } else { false } }
+
+  /// Each as text, numbers in digits.
+  package var texts: [String] {
+    switch self {
+    case .strings(let labels): labels
+    case .integers(let labels): labels.map(String.init)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package import KelvinGraph
+
+/// The scores of labels as a dictionary, or one for each row of them (ONNX's `ZipMap`). Where two labels are the same
+/// the larger score stands; what is not a number is less than any.
+package struct LabelDictionary: HostStep {
+  package static let name = "label_dictionary"
+
+  package enum Rows: Sendable, Hashable {
+    /// One score for each label makes one dictionary.
+    case one
+    /// As `one`, of the first row; others are not looked at.
+    case first
+    /// Every row makes a dictionary.
+    case each
+  }
+
+  package let labels: Labels
+  /// The tensor whose last axis has one score for each label.
+  package let scores: String
+  package let output: String
+  package let rows: Rows
+  /// The labels without repetition, and where each of `labels` lies among them; nil where none repeats.
+  private let keys: Labels
+  private let positions: [Int]?
+
+  package init(_ labels: Labels, scores: String, output: String, rows: Rows = .one) {
+    self.labels = labels
+    self.scores = scores
+    self.output = output
+    self.rows = rows
+    switch labels {
+    case .strings(let labels):
+      let (first, positions) = Self.distinct(labels)
+      (keys, self.positions) = (.strings(first), positions)
+    case .integers(let labels):
+      let (first, positions) = Self.distinct(labels)
+      (keys, self.positions) = (.integers(first), positions)
+    }
+  }
+
+  private static func distinct<Label: Hashable>(_ labels: [Label]) -> ([Label], [Int]?) {
+    var places: [Label: Int] = [:]
+    var first: [Label] = []
+    let positions = labels.map { label in
+      let place = places[label, default: first.count]
+      if place == first.count {
+        places[label] = place
+        first.append(label)
+      }
+      return place
+    }
+    return (first, first.count == labels.count ? nil : positions)
+  }
+
+  package var inputs: [String] { [scores] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    if case .tensor(let type) = inputs[0] { try check(type.shape.count) }
+    return [rows == .each ? .sequence : .dictionary(isByText: labels.isText)]
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let scores = try tensor(0, inputs).doubles
+    try check(scores.count)
+    guard rows == .each else { return [.dictionary(row(scores[..<labels.count]))] }
+    let starts = stride(from: 0, to: scores.count, by: labels.count)
+    return [.sequence(starts.map { .dictionary(row(scores[$0..<$0 + labels.count])) })]
+  }
+
+  private func row(_ scores: ArraySlice<Double>) -> HostDictionary {
+    guard let positions else { return HostDictionary(keys, Array(scores)) }
+    var values = [Double](repeating: .nan, count: keys.count)
+    for (place, score) in zip(positions, scores) where values[place].isNaN || score > values[place] {
+      values[place] = score
+    }
+    return HostDictionary(keys, values)
+  }
+
+  private func check(_ count: Int) throws(StepError) {
+    let isWhole = labels.count > 0 && count % labels.count == 0
+    let fits =
+      switch rows {
+      case .one: count == labels.count && count > 0
+      case .first: isWhole && count > 0
+      case .each: isWhole
+      }
+    guard fits else { throw refused(0, "it has \(count) elements for \(labels.count) labels") }
+  }
+}

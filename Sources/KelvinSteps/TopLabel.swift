@@ -1,0 +1,43 @@
+package import KelvinGraph
+
+/// The label of the largest score; what is not a number is less than any. Of equal scores the first.
+package struct TopLabel: HostStep {
+  package static let name = "top_label"
+  package var labels: Labels
+  /// The tensor with one score for each label.
+  package var scores: String
+  package var output: String
+  /// Whether the tensor may have more rows than the first, which are not looked at.
+  package var readsFirstRow: Bool
+
+  package init(_ labels: Labels, scores: String, output: String, readsFirstRow: Bool = false) {
+    self.labels = labels
+    self.scores = scores
+    self.output = output
+    self.readsFirstRow = readsFirstRow
+  }
+
+  package var inputs: [String] { [scores] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    if case .tensor(let type) = inputs[0] { try check(type.shape.count) }
+    return [labels.isText ? .texts([]) : .tensor(TensorType(.int64, [1]))]
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let scores = try tensor(0, inputs).doubles
+    try check(scores.count)
+    var best = 0
+    for index in 1..<max(labels.count, 1) where scores[best].isNaN || scores[index] > scores[best] { best = index }
+    switch labels {
+    case .strings(let labels): return [.texts(TextTensor([labels[best]], []))]
+    case .integers(let labels): return [.tensor(Tensor([labels[best]], [1]))]
+    }
+  }
+
+  private func check(_ count: Int) throws(StepError) {
+    let fits = readsFirstRow ? labels.count > 0 && count > 0 && count % labels.count == 0 : count == labels.count
+    guard fits, count > 0 else { throw refused(0, "it has \(count) elements for \(labels.count) labels") }
+  }
+}

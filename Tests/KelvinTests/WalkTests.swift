@@ -1,0 +1,133 @@
+import Kelvin
+import KelvinDevices
+import KelvinEngine
+import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
+import Testing
+
+/// Functions of several parts: host steps and graphs in any order, each graph specialised by what comes to it.
+@Suite struct WalkTests {
+  /// The number of characters of each text.
+  private struct Lengths: HostStep {
+    static let name = "lengths"
+    let inputs = ["texts"]
+    let outputs = ["lengths"]
+
+    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+      let texts = try texts(0, inputs)
+      return [.tensor(Tensor(texts.texts.map { Float($0.count) }, texts.shape))]
+    }
+  }
+
+  /// The elements above zero, as many as there are.
+  private struct Positive: HostStep {
+    static let name = "positive"
+    let inputs = ["shifted"]
+    let outputs = ["positive"]
+
+    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+      let kept = try tensor(0, inputs).floats.filter { $0 > 0 }
+      return [.tensor(Tensor(kept, [kept.count]))]
+    }
+  }
+
+  /// `a · x + b` of a computed slot.
+  private struct Affine: GraphSource {
+    let input: String
+    let function: UnaryFunction
+
+    func graph(
+      shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
+    ) throws -> Graph {
+      var builder = GraphBuilder(evaluator: evaluator)
+      let type = try #require(computed[input])
+      let x = try builder.input(input, type)
+      let y = try builder.add(
+        Unary(function), x, name: "\(input)/affine", origin: Origin(name: input, kind: "Affine", index: 0))
+      builder.output(y)
+      return try builder.finish()
+    }
+  }
+
+  private func graph(_ name: String, _ input: String, _ output: String, _ function: UnaryFunction) -> FunctionPart {
+    .graph(GraphPart(name: name, inputs: [input], outputs: [output], source: Affine(input: input, function: function)))
+  }
+
+  /// Texts → lengths → minus 3 → those above 0 → times 2.
+  private func function() -> Function {
+    let lengths = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
+    return Function(
+      inputs: [Feature(name: "texts", type: .sequence(of: .string))],
+      outputs: [Feature(name: "doubled", type: lengths), Feature(name: "shifted", type: lengths)],
+      parts: [
+        .host(Lengths()), graph("shift", "lengths", "shifted", UnaryFunction(.affine, a: 1, b: -3)), .host(Positive()),
+        graph("double", "positive", "doubled", UnaryFunction(.affine, a: 2, b: 0)),
+      ])
+  }
+
+  private func predictor(_ function: Function) throws -> Predictor {
+    var options = LoadOptions()
+    options.cacheDirectory = nil
+    options.request = PlanRequest(units: .devices(["cpu"]), precision: .full, threads: 1)
+    let program = ModelProgram(
+      functions: ["main": function], defaultFunction: "main", metadata: ModelMetadata(),
+      structure: .network(layers: []), source: ModelSource(path: "parts", format: .onnx, version: 1, files: []))
+    let loaded = try LoadedModel(program: program, options: options)
+    #expect(loaded.graphs.allSatisfy { $0 == nil }, "their sizes depend on data")
+    let compiled = try loaded.compiledGraphs(loaded.compile(loaded.explain()))
+    return Predictor(loaded, compiled, specializationLimit: 2)
+  }
+
+  private func texts(_ texts: [String]) -> DictionaryFeatureProvider {
+    DictionaryFeatureProvider(dictionary: ["texts": FeatureValue(sequence: FeatureSequence(strings: texts))])
+  }
+
+  @Test func hostStepsAndGraphsRunInTheirOrderAtTheSizesOfTheData() throws {
+    let predictor = try predictor(function())
+    for (words, shifted, doubled) in [
+      (["a", "abcd", "abcdef"], [-2.0, 1, 3], [2.0, 6]), (["abcdefgh"], [5], [10]), (["a", "b"], [-2, -2], []),
+      (["abcd", "a", "abcdef"], [1, -2, 3], [2, 6]),
+    ] {
+      let outputs = try predictor.predict(texts(words), [:], nil)
+      #expect(outputs["shifted"]?.multiArrayValue?.doubles == shifted)
+      #expect(outputs["doubled"]?.multiArrayValue?.doubles == doubled)
+      #expect(outputs["lengths"] == nil, "what lies between parts is none of the outputs")
+    }
+  }
+
+  @Test func anOutputOfALaterGraphIsWrittenIntoTheCallersMemory() throws {
+    let predictor = try predictor(function())
+    let memory = try MultiArray(shape: [2], dataType: .float32)
+    for words in [["abcd", "abcde"], ["abcdef", "abcdefg"], ["abcd", "abcdefg"]] {
+      let outputs = try predictor.predict(texts(words), ["doubled": .multiArray(memory)], nil)
+      #expect(outputs["doubled"]?.multiArrayValue === memory)
+      #expect(memory.doubles == words.map { 2 * Double($0.count - 3) })
+    }
+  }
+
+  @Test func aValueOfAnotherKindIsRefusedByItsName() throws {
+    let predictor = try predictor(function())
+    let numbers = DictionaryFeatureProvider(dictionary: ["texts": FeatureValue(sequence: FeatureSequence(int64s: [1]))])
+    #expect { try predictor.predict(numbers, [:], nil) } throws: { error in
+      "\(error)".contains("'texts'") && "\(error)".contains("expected sequence")
+    }
+    #expect { try predictor.predict(DictionaryFeatureProvider(dictionary: [:]), [:], nil) } throws: { error in
+      "\(error)".contains("'texts'") && "\(error)".contains("no value was given")
+    }
+  }
+
+  @Test func partsThatDoNotFitTogetherAreRefused() {
+    var backwards = function()
+    backwards.parts.reverse()
+    #expect { try backwards.verify() } throws: {
+      "\($0)".contains("reads 'positive', which nothing before it computes")
+    }
+    var short = function()
+    short.parts.removeLast()
+    #expect { try short.verify() } throws: { "\($0)".contains("output 'doubled': nothing computes it") }
+    var twins = function()
+    twins.parts[3] = graph("shift", "positive", "doubled", .relu)
+    #expect { try twins.verify() } throws: { "\($0)".contains("another graph of the function has this name") }
+  }
+}
