@@ -120,6 +120,7 @@ let package = Package(
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinBasics", "KelvinGraph", "KelvinDevices",
       "KelvinConformance", "KelvinReference", "KelvinCPU", "TestSupport"),
+    test("KelvinDevicesTests", "KelvinBasics", "KelvinDevices", "KelvinGraph", "KelvinConformance", "KelvinReference"),
     test("KelvinGPUTests", "KelvinBasics", "KelvinGPU", "KelvinGraph", "KelvinDevices"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinBasics", "KelvinVulkan", "KelvinReference", "KelvinGraph",

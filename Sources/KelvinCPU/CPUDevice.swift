@@ -5,26 +5,31 @@ package import KelvinGraph
 /// The processor: SIMD kernels chosen for the instruction sets it has, on one thread pool for the process.
 ///
 /// Values of type float16 are float32 inside a segment and converted at its boundary.
-package final class CPUDevice: KernelDevice {
+package final class CPUDevice: Device {
   package let info: DeviceInfo
-  let variant: CPUVariant
+  let kernels: CPUKernels
+  var variant: CPUVariant { kernels.variant }
 
   /// The names of the instruction sets this host has kernels for, best first.
   package static var variantNames: [String] { CPUVariant.all.map(\.name) }
 
   /// - Parameter variant: the position of an instruction set in `variantNames`.
   package init(variant: Int = 0) {
-    self.variant = CPUVariant.all[variant]
+    kernels = CPUKernels(variant: CPUVariant.all[variant])
     info = DeviceInfo(
       id: "cpu", name: Self.processorName, kind: .cpu,
-      driver: self.variant.description, version: "",
+      driver: kernels.variant.description, version: "",
       memory: sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), resource: "cpu")
   }
 
   package static func discover() -> [DeviceListing] { [DeviceListing(CPUDevice())] }
 
-  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
-    _ = try kernel(for: node, in: graph, threads: 1)
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    kernels.support(for: node, in: graph, precision: precision)
+  }
+
+  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
+    kernels.effectivePrecision(precision, of: node, in: graph)
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
@@ -32,17 +37,6 @@ package final class CPUDevice: KernelDevice {
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
-
-  /// - Throws: `.unsupported` where the device has no kernel for the node itself.
-  func kernel(for node: Node, in graph: Graph, threads: Int) throws(DeviceError) -> CPUKernel {
-    let context = CPUContext(
-      node: node.name, inputs: graph.types(node.inputs), outputs: graph.types(node.outputs),
-      isConstant: node.inputs.map { graph[$0].weight != nil }, variant: variant, threads: threads)
-    guard let kernel = try cpuKernels.kernel(for: node.op, context) else {
-      throw DeviceError(.unsupported, device: "cpu", place: node.name, reason: "operator \(node.op.name)")
-    }
-    return kernel
-  }
 
   private static let processorName: String = {
     guard let file = fopen("/proc/cpuinfo", "r") else { return "CPU" }

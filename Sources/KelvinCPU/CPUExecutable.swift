@@ -8,7 +8,8 @@ final class CPUExecutable: Executable, @unchecked Sendable {
   /// Bytes of scratch from one thread's to the next.
   let threadStride: Int
   private let expanded: ExpandedGraph
-  private let kernels: [CPUKernel]
+  private let program: CPUProgram
+  /// Of each node.
   private let packs: [[Bytes]]
   private let plan: StoragePlan
   private let constants: [ValueID: Bytes]
@@ -16,14 +17,13 @@ final class CPUExecutable: Executable, @unchecked Sendable {
 
   init(_ segment: Segment, on device: CPUDevice) throws(DeviceError) {
     let threads = max(1, segment.threads)
-    let expanded = device.expanded(segment.graph)
-    let graph = expanded.graph
-    var kernels: [CPUKernel] = []
+    let selection = try device.kernels.selection(for: segment)
+    let graph = selection.graph
     var packs: [[Bytes]] = []
     var constants: [ValueID: Bytes] = [:]
     for (place, node) in graph.nodes.enumerated() {
       try segment.begin(node: place, of: graph.nodes.count, device: device.info.id)
-      let kernel = try device.kernel(for: node, in: graph, threads: threads)
+      let kernel = selection.offers[place].kernel
       let packer = CPUPacker(graph: graph, weights: segment.weights, variant: device.variant)
       var packed: [Bytes] = []
       for pack in kernel.packs { packed.append(try packer.pack(pack, of: node)) }
@@ -34,19 +34,18 @@ final class CPUExecutable: Executable, @unchecked Sendable {
         constants[input] = try packer.dense(input)
       }
       packs.append(packed)
-      kernels.append(kernel)
     }
     for output in graph.outputs where graph[output].weight != nil && constants[output] == nil {
       constants[output] = try CPUPacker(graph: graph, weights: segment.weights, variant: device.variant).dense(output)
     }
     self.threads = threads
-    self.expanded = expanded
-    self.kernels = kernels
+    expanded = selection.expanded
+    program = CPUProgram(selection)
     self.packs = packs
     self.constants = constants
     variant = device.variant
-    plan = StoragePlan(graph, kernels)
-    let perThread = kernels.map(\.threadByteCount).max() ?? 0
+    plan = StoragePlan(graph, program)
+    let perThread = program.steps.map(\.kernel.threadByteCount).max() ?? 0
     threadStride = (perThread + bufferAlignment - 1) / bufferAlignment * bufferAlignment
   }
 
@@ -69,8 +68,8 @@ final class CPUExecutable: Executable, @unchecked Sendable {
       scratch = address
     }
 
-    func address(_ id: ValueID) -> UnsafeMutableRawPointer? {
-      switch plan.places[id.index] {
+    func address(_ slot: Int) -> UnsafeMutableRawPointer? {
+      switch plan.places[slot] {
       case .input(let index): inputs[index]
       case .output(let index): outputs[index]
       case .scratch(let offset): scratch.map { $0 + offset }
@@ -81,28 +80,30 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     let list = CPUTaskList(threads: threads)
     list.node = -1
     for (index, id) in graph.inputs.enumerated() where graph[id].type.scalar == .float16 {
-      list.addConversion(variant.kernels.float_from_half, inputs[index], address(id), graph[id].type.count)
+      list.addConversion(variant.kernels.float_from_half, inputs[index], address(id.index), graph[id].type.count)
     }
-    for (index, node) in graph.nodes.enumerated() where !kernels[index].isAlias {
-      list.node = index
+    for (index, step) in program.steps.enumerated() where !step.kernel.isAlias {
+      list.node = step.node
       var results: [UnsafeMutableRawPointer] = []
-      for output in node.outputs {
-        guard let result = address(output) else { preconditionFailure("\(node.name) has an output without memory") }
+      for output in step.outputs {
+        guard let result = address(output) else {
+          preconditionFailure("\(graph.nodes[step.node].name) has an output without memory")
+        }
         results.append(result)
       }
       let temporaries = plan.temporaries[index].compactMap { offset in scratch.map { $0 + offset } }
       let operands = CPUOperands(
-        inputs: node.inputs.map { UnsafeRawPointer(address($0)) }, outputs: results,
-        packs: packs[index].map(\.baseAddress), temporaries: temporaries)
-      kernels[index].record(operands, list)
+        inputs: step.inputs.map { UnsafeRawPointer(address($0)) }, outputs: results,
+        packs: step.isNode ? packs[step.node].map(\.baseAddress) : [], temporaries: temporaries)
+      step.kernel.record(operands, list)
     }
     list.node = -1
-    for (index, id) in graph.outputs.enumerated() where plan.places[id.index] != .output(index) {
+    for (index, id) in graph.outputs.enumerated() where plan.places[program.outputs[index]] != .output(index) {
       let type = graph[id].type
       if type.scalar == .float16 {
-        list.addConversion(variant.kernels.half_from_float, address(id), outputs[index], type.count)
+        list.addConversion(variant.kernels.half_from_float, address(program.outputs[index]), outputs[index], type.count)
       } else {
-        list.addCopy(address(id), outputs[index], type.count, element: type.scalar.byteCount)
+        list.addCopy(address(program.outputs[index]), outputs[index], type.count, element: type.scalar.byteCount)
       }
     }
     return CPUInvocation(self, bindings, list, threadScratch: scratch.map { $0 + plan.byteCount })

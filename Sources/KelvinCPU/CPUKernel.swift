@@ -4,16 +4,23 @@ import KelvinGraph
 
 /// What a kernel is made from: a node's types and what may be known before it runs.
 struct CPUContext {
-  let node: String
-  let inputs: [TensorType]
-  let outputs: [TensorType]
-  /// For each input, whether it is a weight.
-  let isConstant: [Bool]
+  let request: KernelRequest
   let variant: CPUVariant
-  let threads: Int
+
+  init(_ request: KernelRequest, _ variant: CPUVariant) {
+    self.request = request
+    self.variant = variant
+  }
+
+  var inputs: [TensorType] { request.inputs }
+  var outputs: [TensorType] { request.outputs }
+  var threads: Int { request.threads }
+
+  /// Whether an input is a weight.
+  func isConstant(_ input: Int) -> Bool { request.isConstant(input) }
 
   func unsupported(_ reason: String) -> DeviceError {
-    DeviceError(.unsupported, device: "cpu", place: node, reason: reason)
+    DeviceError(.unsupported, device: "cpu", place: request.node.name, reason: reason)
   }
 
   /// Arithmetic is done in float32.
@@ -35,7 +42,7 @@ struct CPUContext {
   }
 
   func requireConstant(_ input: Int, _ what: String) throws(DeviceError) {
-    guard isConstant[input] else { throw unsupported("\(what) that are not constant") }
+    guard isConstant(input) else { throw unsupported("\(what) that are not constant") }
   }
 }
 

@@ -13,8 +13,15 @@ struct CPUCopy {
     sizes: [Int], source: [Int], target: [Int], sourceOffset: Int = 0, targetOffset: Int = 0, element: Int,
     in context: CPUContext
   ) throws(DeviceError) {
-    layout = StridedLayout(sizes, [source, target])
+    let layout = StridedLayout(sizes, [source, target])
     guard layout.rank <= ck_max_rank else { throw context.unsupported("a copy over \(layout.rank) axes") }
+    self.init(layout, sourceOffset: sourceOffset, targetOffset: targetOffset, element: element)
+  }
+
+  /// - Precondition: at most eight axes.
+  init(_ layout: StridedLayout, sourceOffset: Int = 0, targetOffset: Int = 0, element: Int) {
+    precondition(layout.rank <= ck_max_rank)
+    self.layout = layout
     self.element = element
     self.sourceOffset = sourceOffset
     self.targetOffset = targetOffset

@@ -1,5 +1,5 @@
 package import KelvinDevices
-package import KelvinGraph
+internal import KelvinGraph
 
 /// Adds one node's dispatches to a segment.
 package struct NodeLowering<Target: GPUTarget> {
@@ -8,10 +8,11 @@ package struct NodeLowering<Target: GPUTarget> {
   package init(_ lower: @escaping (Lowering<Target>) throws(DeviceError) -> Void) { self.lower = lower }
 }
 
+package typealias GPUOffer<Target: GPUTarget> = KernelOffer<NodeLowering<Target>>
 typealias GPUKernelTable<Target: GPUTarget> = KernelTable<KernelContext<Target>, NodeLowering<Target>>
 
 /// The kernels of one device: which nodes it runs, and the dispatches of a segment of them.
-package struct GPUKernels<Target: GPUTarget>: Sendable {
+package struct GPUKernels<Target: GPUTarget>: KernelFamily {
   package let target: Target
   private let table: GPUKernelTable<Target>
 
@@ -21,33 +22,34 @@ package struct GPUKernels<Target: GPUTarget>: Sendable {
   }
 
   /// - Throws: `.unsupported` where no kernel runs this very node.
-  package func lowering(of node: Node, in graph: Graph) throws(DeviceError) -> NodeLowering<Target> {
-    let context = KernelContext(node, graph, target)
+  package func offers(for request: KernelRequest) throws(DeviceError) -> [GPUOffer<Target>] {
+    let (node, context) = (request.node, KernelContext(request, target))
     guard table.contains(node.op) else { throw context.unsupported("no kernel for \(node.op.name)") }
     for type in context.inputs + context.outputs where type.scalar == .float64 {
       throw context.unsupported("float64 values")
     }
-    guard let lowering = try table.kernel(for: node.op, context) else {
+    guard let offers = try table.offers(for: node.op, context) else {
       throw context.unsupported("no kernel for \(node.op.name)")
     }
     try target.checkSizes(context)
-    return lowering
+    return offers
   }
 
-  /// The dispatches of an expanded segment.
+  /// The dispatches of a segment.
   ///
   /// - Parameter pack: brings a weight to the device, by a key, a size in bytes and what fills it.
-  package func lower(_ segment: Segment, _ expanded: ExpandedGraph, pack: @escaping Lowering<Target>.Packing)
-    throws(DeviceError) -> LoweredSegment<Target>
+  package func lower(_ segment: Segment, pack: @escaping Lowering<Target>.Packing) throws(DeviceError)
+    -> LoweredSegment<Target>
   {
-    let lowering = Lowering(expanded.graph, target, pack: pack)
-    for (index, node) in expanded.graph.nodes.enumerated() {
-      try segment.begin(node: index, of: expanded.graph.nodes.count, device: target.device)
+    let selection = try selection(for: segment)
+    let lowering = Lowering(selection.graph, target, pack: pack)
+    for (index, offer) in selection.offers.enumerated() {
+      try segment.begin(node: index, of: selection.offers.count, device: target.device)
       lowering.begin(index)
-      try self.lowering(of: node, in: expanded.graph).lower(lowering)
+      try offer.kernel.lower(lowering)
     }
     try lowering.finish()
-    return LoweredSegment(lowering, parents: expanded.parents)
+    return LoweredSegment(lowering, parents: selection.expanded.parents)
   }
 }
 

@@ -31,7 +31,7 @@ package protocol GPUTarget: KernelCalls {
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError)
 
   /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached.
-  func enter(_ type: TensorType, _ layout: Layout) -> Call<Program>?
+  func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<Program>?
   /// From the dense form inside to the segment's boundary, where those differ.
   func leave(_ type: TensorType) -> Call<Program>
   /// From the dense layout to the blocked one.
@@ -39,20 +39,23 @@ package protocol GPUTarget: KernelCalls {
   /// From the blocked layout to the dense one.
   func unblock(_ shape: BlockedShape) -> Call<Program>
 
-  // Nodes whose kernels depend on the device: which there are, and in which layouts they work.
+  // Nodes whose kernels depend on the device: which there are, and in which layouts they work; best first.
 
-  func lower(_ op: BatchNormalization, _ context: KernelContext<Self>) -> NodeLowering<Self>
+  func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
   /// - Parameter walk: over the operands, which are floats.
-  func lower(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> NodeLowering<Self>
-  func lower(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
-    -> NodeLowering<Self>
-  func lower(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> NodeLowering<Self>
+  func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
+  func offers(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
+    -> [GPUOffer<Self>]
+  func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
   /// Weights and bias are constant.
-  func lower(_ op: Linear, _ context: KernelContext<Self>) -> NodeLowering<Self>
-  func lower(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> NodeLowering<Self>
+  func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
+  func offers(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> [GPUOffer<Self>]
 }
 
 extension GPUTarget {
+  /// The layout of blocked tensors.
+  package var blocks: ValueLayout { .blocks(of: lanes) }
+
   /// Whether an element looks the same at a segment's boundary and inside.
   package func isSameOutside(_ scalar: ScalarType) -> Bool {
     scalar != .float16 && byteCount(scalar) == scalar.byteCount

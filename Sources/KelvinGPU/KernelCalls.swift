@@ -1,3 +1,4 @@
+package import KelvinDevices
 package import KelvinGraph
 
 /// The kernels that every GPU device has one of, each as the call of it, in the order of their names.

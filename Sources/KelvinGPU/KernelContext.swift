@@ -3,25 +3,23 @@ package import KelvinGraph
 
 /// What is known of a node when it is asked whether, and how, it can be lowered.
 package struct KernelContext<Target: GPUTarget>: Sendable {
-  package let node: Node
-  package let graph: Graph
+  package let request: KernelRequest
   package let target: Target
-  package let inputs: [TensorType]
-  package let outputs: [TensorType]
 
-  package init(_ node: Node, _ graph: Graph, _ target: Target) {
-    self.node = node
-    self.graph = graph
+  package init(_ request: KernelRequest, _ target: Target) {
+    self.request = request
     self.target = target
-    inputs = graph.types(node.inputs)
-    outputs = graph.types(node.outputs)
   }
+
+  package var node: Node { request.node }
+  package var inputs: [TensorType] { request.inputs }
+  package var outputs: [TensorType] { request.outputs }
 
   package func unsupported(_ reason: String) -> DeviceError {
     DeviceError(.unsupported, device: target.device, place: "\(node.op.name) '\(node.name)'", reason: reason)
   }
 
-  package func isConstant(_ input: Int) -> Bool { graph[node.inputs[input]].weight != nil }
+  package func isConstant(_ input: Int) -> Bool { request.isConstant(input) }
 
   /// - Throws: `.unsupported` unless all these inputs are constant.
   package func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {
@@ -42,12 +40,49 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
     NodeLowering { lowering throws(DeviceError) in try lowering.runDense(call) }
   }
 
-  /// The same between blocked tensors, of the first input alone.
-  package func blocked(_ call: Call<Target.Program>) -> NodeLowering<Target> {
-    let node = node
-    return NodeLowering { lowering throws(DeviceError) in
-      lowering.run(call, [try lowering.read(node.inputs[0], .blocked)], lowering.write(node.outputs[0], .blocked))
-    }
+  /// A way whose operands are dense, or of any layouts that it names itself.
+  package func offer(
+    _ kernel: NodeLowering<Target>, _ key: String = "dense", _ layouts: KernelLayouts = .dense, handicap: Double = 0
+  ) -> GPUOffer<Target> {
+    KernelOffer(kernel, key, layouts, handicap: handicap)
+  }
+
+  /// A way that reads these inputs, those not listed dense, and writes the first output in blocks. Lanes that hold no
+  /// channel count as elements moved.
+  package func blocked(
+    _ kernel: NodeLowering<Target>, _ key: String = "blocks", reads: [ValueLayout]? = nil, handicap: Double = 0
+  ) -> GPUOffer<Target> {
+    let fillers = target.blocks.count(of: outputs[0].shape) - outputs[0].count
+    let reads = reads ?? inputs.map { target.blocks.fits($0.shape) ? target.blocks : .dense }
+    return offer(
+      kernel, key, KernelLayouts(reads: reads, writes: [target.blocks]), handicap: handicap + Double(fillers))
+  }
+
+  /// The same by one kernel that reads the first input alone.
+  package func blocked(_ call: Call<Target.Program>) -> GPUOffer<Target> {
+    let (node, blocks) = (node, target.blocks)
+    return blocked(
+      NodeLowering { lowering throws(DeviceError) in
+        lowering.run(call, [try lowering.read(node.inputs[0], blocks)], lowering.write(node.outputs[0], blocks))
+      })
+  }
+
+  /// The ways of a node whose output is its first input by another name.
+  package func renaming() -> [GPUOffer<Target>] {
+    let (node, blocks) = (node, target.blocks)
+    let dense = offer(
+      NodeLowering { lowering throws(DeviceError) in try lowering.rename(node.inputs[0], to: node.outputs[0], .dense) })
+    let (from, to) = (inputs[0], outputs[0])
+    guard from.scalar.isFloatingPoint, from.shape.rank >= 2, to.shape.rank >= 2,
+      BlockedShape(from.shape, lanes: target.lanes) == BlockedShape(to.shape, lanes: target.lanes)
+    else { return [dense] }
+    return [
+      dense,
+      offer(
+        NodeLowering { lowering throws(DeviceError) in try lowering.rename(node.inputs[0], to: node.outputs[0], blocks)
+        },
+        "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
+    ]
   }
 
   /// A lowering to one copy of the only input.

@@ -3,10 +3,10 @@ internal import KelvinGraph
 
 extension Lowering {
   /// A constant as kernels read a value.
-  func constant(_ id: ValueID, _ weight: Weight, _ layout: Layout) throws(DeviceError) -> Storage {
+  func constant(_ id: ValueID, _ weight: Weight, _ layout: ValueLayout) throws(DeviceError) -> Storage {
     let (name, type) = (graph[id].name, type(id))
     guard type.scalar.isFloatingPoint else { return try integers(name, weight) }
-    guard layout == .blocked else { return try self.weight("\(name)/gpu-dense", count: type.count) { weight.fill($0) } }
+    guard layout != .dense else { return try self.weight("\(name)/gpu-dense", count: type.count) { weight.fill($0) } }
     let shape = blocked(id)
     return try self.weight("\(name)/gpu-blocked-\(shape.lanes)", count: shape.count) { target in
       for (index, element) in weight.floats().enumerated() {

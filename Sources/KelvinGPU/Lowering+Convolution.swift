@@ -4,7 +4,7 @@ package import KelvinGraph
 /// What the kernels of convolutions and products share: their weights in tiles, biases and epilogues.
 extension Lowering {
   /// The last input of a node whose epilogue adds one.
-  package func residual(_ epilogue: Epilogue, _ layout: Layout) throws(DeviceError) -> Storage? {
+  package func residual(_ epilogue: Epilogue, _ layout: ValueLayout) throws(DeviceError) -> Storage? {
     guard epilogue.addsResidual, let id = node.inputs.last else { return nil }
     return try read(id, layout)
   }

@@ -1,8 +1,8 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// Turns the nodes of a segment into dispatches: gives values their memory and layout, and moves a value to another layout
-/// where a kernel asks for it.
+/// Turns the nodes of a segment into dispatches: gives values their memory, and moves one to another layout the first time
+/// that a kernel reads it so.
 package final class Lowering<Target: GPUTarget> {
   package typealias Packing = (String, Int, (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void)
     throws(DeviceError) -> Target.Weight
@@ -14,17 +14,15 @@ package final class Lowering<Target: GPUTarget> {
   /// The sizes of scratch values.
   package private(set) var scratch: [Int] = []
   private var current = 0
-  private var places: [ValueID: [Layout: Storage]] = [:]
+  private var places: [ValueID: [ValueLayout: Storage]] = [:]
   private var isOutputTaken: [Bool]
   private let pack: Packing
-  private let consumers: [[Int]]
 
   package init(_ graph: Graph, _ target: Target, pack: @escaping Packing) {
     self.graph = graph
     self.target = target
     self.pack = pack
     isOutputTaken = graph.outputs.map { _ in false }
-    consumers = graph.consumers()
   }
 
   /// The node whose dispatches are added.
@@ -38,37 +36,27 @@ package final class Lowering<Target: GPUTarget> {
     DeviceError(code, device: target.device, place: "\(node.op.name) '\(node.name)'", reason: reason)
   }
 
-  /// Whether the value is wanted by nobody in the segment but its boundary.
-  package func isOnlyOutput(_ id: ValueID) -> Bool { consumers[id.index].isEmpty }
-
-  /// Whether the value lies in blocks.
-  package func isBlocked(_ id: ValueID) -> Bool { places[id]?[.blocked] != nil }
-
-  /// The layout for a kernel that takes either: blocks, where the operand lies in blocks that are not dense as well and
-  /// somebody in the segment reads the result.
-  package func layout(of input: ValueID, giving output: ValueID) -> Layout {
-    guard let place = places[input], let storage = place[.blocked], place[.dense] != storage else { return .dense }
-    return isOnlyOutput(output) ? .dense : .blocked
-  }
-
   /// A value's memory in a layout; a dispatch moves it there where it is in none but another.
-  package func read(_ id: ValueID, _ layout: Layout) throws(DeviceError) -> Storage {
+  package func read(_ id: ValueID, _ layout: ValueLayout) throws(DeviceError) -> Storage {
     if let storage = places[id]?[layout] { return storage }
+    guard layout == .dense || layout == target.blocks else {
+      throw error(.compilation, "reads '\(graph[id].name)' as \(layout), which the device does not make")
+    }
     if let weight = graph[id].weight {
       let storage = try constant(id, weight, layout)
       place(id, layout, storage)
       return storage
     }
     let shape = blocked(id)
-    if layout == .dense, let storage = places[id]?[.blocked] {
+    if layout == .dense, let storage = places[id]?[target.blocks] {
       if shape.startsDense {
         place(id, .dense, storage)
         return storage
       }
       return run(target.unblock(shape), [storage], write(id, .dense))
     }
-    if layout == .blocked, let storage = places[id]?[.dense] {
-      return run(target.block(shape), [storage], write(id, .blocked))
+    if layout == target.blocks, let storage = places[id]?[.dense] {
+      return run(target.block(shape), [storage], write(id, layout))
     }
     guard let index = graph.inputs.firstIndex(of: id) else {
       throw error(.compilation, "reads '\(graph[id].name)' before it is there")
@@ -88,7 +76,7 @@ package final class Lowering<Target: GPUTarget> {
   }
 
   /// New memory for a value: the segment's output where that is possible.
-  package func write(_ id: ValueID, _ layout: Layout) -> Storage {
+  package func write(_ id: ValueID, _ layout: ValueLayout) -> Storage {
     let (type, shape) = (type(id), blocked(id))
     let storage: Storage
     if layout == .dense || (type.shape.rank >= 2 && shape.isDense), target.isSameOutside(type.scalar),
@@ -112,10 +100,7 @@ package final class Lowering<Target: GPUTarget> {
   }
 
   /// Gives the elements of a value another name, and perhaps shape.
-  package func rename(_ input: ValueID, to output: ValueID) throws(DeviceError) {
-    let (from, to) = (type(input).shape, type(output).shape)
-    let isKept = from.rank >= 2 && to.rank >= 2 && blocked(input) == blocked(output)
-    let layout = isKept ? self.layout(of: input, giving: output) : .dense
+  package func rename(_ input: ValueID, to output: ValueID, _ layout: ValueLayout) throws(DeviceError) {
     place(output, layout, try read(input, layout))
   }
 
@@ -173,10 +158,10 @@ package final class Lowering<Target: GPUTarget> {
     }
   }
 
-  private func place(_ id: ValueID, _ layout: Layout, _ storage: Storage) {
+  private func place(_ id: ValueID, _ layout: ValueLayout, _ storage: Storage) {
     places[id, default: [:]][layout] = storage
     if type(id).scalar.isFloatingPoint, type(id).shape.rank >= 2, blocked(id).isDense {
-      places[id, default: [:]][layout == .dense ? .blocked : .dense] = storage
+      places[id, default: [:]][layout == .dense ? target.blocks : .dense] = storage
     }
   }
 }

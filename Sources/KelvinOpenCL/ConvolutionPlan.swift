@@ -15,16 +15,11 @@ struct ConvolutionPlan: Sendable {
 
     var list: [Int] { [image, group, block, lane, pixel] }
 
-    init(_ layout: Layout, groups: Int, channels: Int, pixels: Int, lanes: Int) {
-      switch layout {
-      case .dense:
-        (group, block, lane, pixel) = (channels * pixels, lanes * pixels, pixels, 1)
-        image = groups * group
-      case .blocked:
-        let blocks = (channels + lanes - 1) / lanes
-        (group, block, lane, pixel) = (blocks * lanes * pixels, lanes * pixels, 1, lanes)
-        image = groups * group
-      }
+    init(_ layout: ValueLayout, groups: Int, channels: Int, pixels: Int, lanes: Int) {
+      let isDense = layout == .dense
+      let stored = isDense ? channels : (channels + lanes - 1) / lanes * lanes
+      (group, block, lane, pixel) = (stored * pixels, lanes * pixels, isDense ? pixels : 1, isDense ? 1 : lanes)
+      image = groups * group
     }
 
     init(rowsOf width: Int, lanes: Int) { (image, group, block, lane, pixel) = (0, 0, lanes, 1, width) }
@@ -41,11 +36,12 @@ struct ConvolutionPlan: Sendable {
   var geometry: [Int]
   var isPlanar = false
   var storesWholeBlocks = false
-  private var from: Layout?
-  private var to: Layout?
+  private var from: ValueLayout?
+  private var to: ValueLayout?
   private let inputPixels: Int
 
-  init(_ window: PlaneWindow, images: Int, groups: Int, channels: Int, outputs: Int, from: Layout, to: Layout) {
+  init(_ window: PlaneWindow, images: Int, groups: Int, channels: Int, outputs: Int, from: ValueLayout, to: ValueLayout)
+  {
     self.images = images
     self.groups = groups
     self.channels = channels
@@ -56,7 +52,7 @@ struct ConvolutionPlan: Sendable {
     pixels = window.outputArea
     geometry = [window.output[1]] + window.input + window.kernel + window.strides + window.dilations + window.before
     isPlanar = from == .dense
-    storesWholeBlocks = to == .blocked
+    storesWholeBlocks = to != .dense
     inputPixels = window.inputArea
   }
 

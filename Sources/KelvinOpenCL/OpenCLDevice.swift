@@ -15,7 +15,7 @@ enum MemoryModel: Sendable {
 }
 
 /// One OpenCL device, with one in-order queue.
-package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
+package final class OpenCLDevice: Device, @unchecked Sendable {
   package let info: DeviceInfo
   let library: OpenCLLibrary
   let id: cl_device_id
@@ -72,12 +72,16 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     _ = library.functions.clReleaseContext(context)
   }
 
-  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
-    _ = try kernels.lowering(of: node, in: graph)
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    kernels.support(for: node, in: graph, precision: precision)
+  }
+
+  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
+    kernels.effectivePrecision(precision, of: node, in: graph)
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
-    let lowered = try kernels.lower(segment, expanded(segment.graph)) { key, byteCount, fill throws(DeviceError) in
+    let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
       try self.weights.buffer(key, in: segment.weights, byteCount: byteCount, on: self, fill: fill)
     }
     return try OpenCLExecutable(self, lowered, segment)

@@ -1,9 +1,10 @@
+internal import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 
 /// Between a segment's boundary and its inside, and between layouts.
 extension OpenCLTarget {
-  func enter(_ type: TensorType, _ layout: Layout) -> Call<KernelName>? {
+  func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<KernelName>? {
     layout == .dense ? half("half_to_float", count: type.count) : nil
   }
 

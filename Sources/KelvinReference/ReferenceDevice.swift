@@ -7,7 +7,7 @@ package import KelvinGraph
 ///
 /// Integers are computed in 64 bits that wrap (`IntegerOperator`), but for the few operators that rank or scale them. It
 /// supports every operator of the catalog for every element type, so a graph always has one device that runs it.
-package final class ReferenceDevice: KernelDevice {
+package final class ReferenceDevice: Device {
   package let info: DeviceInfo
 
   package init() {
@@ -16,19 +16,28 @@ package final class ReferenceDevice: KernelDevice {
       memory: Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))), resource: "cpu")
   }
 
-  /// Fused nodes are defined by their bodies.
-  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
-    guard referenceKernels.contains(node.op), node.body == nil else {
-      throw DeviceError(
-        .unsupported, device: info.id, place: node.name, reason: "no \(node.op.name) kernel in the reference device")
-    }
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    ReferenceKernels().support(for: node, in: graph, precision: precision)
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
-    ReferenceExecutable(expanded(segment.graph))
+    ReferenceExecutable(ReferenceKernels().expanded(segment.graph))
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
+}
+
+/// Every operator of the catalog; fused nodes are defined by their bodies.
+private struct ReferenceKernels: KernelFamily {
+  func offers(for request: KernelRequest) throws(DeviceError) -> [KernelOffer<Void>] {
+    let node = request.node
+    guard referenceKernels.contains(node.op), node.body == nil else {
+      throw DeviceError(
+        .unsupported, device: "reference", place: node.name, reason: "no \(node.op.name) kernel in the reference device"
+      )
+    }
+    return [KernelOffer(())]
+  }
 }
 
 /// Evaluates operators one at a time.

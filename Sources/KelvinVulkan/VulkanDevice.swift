@@ -5,7 +5,7 @@ package import KelvinGraph
 import Synchronization
 
 /// A device reached through Vulkan 1.1 compute: a GPU, or a driver that runs on the CPU.
-package final class VulkanDevice: KernelDevice, @unchecked Sendable {
+package final class VulkanDevice: Device, @unchecked Sendable {
   package let info: DeviceInfo
   let properties: VulkanProperties
   let context: VulkanContext
@@ -56,13 +56,17 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   /// Whether the validation layer watches.
   package var isValidated: Bool { context.instance.isValidated }
 
-  package func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
-    _ = try kernels.lowering(of: node, in: graph)
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    kernels.support(for: node, in: graph, precision: precision)
+  }
+
+  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
+    kernels.effectivePrecision(precision, of: node, in: graph)
   }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     let store = weights.store(for: segment.weights)
-    let lowered = try kernels.lower(segment, expanded(segment.graph)) { key, byteCount, fill throws(DeviceError) in
+    let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
       try store.weight(key, byteCount: byteCount, fill: fill)
     }
     let keys = lowered.dispatches.map(\.call.program.pipeline)

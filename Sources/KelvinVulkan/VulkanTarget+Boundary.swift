@@ -1,11 +1,12 @@
+import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
 /// Between a segment's boundary and its inside, and between layouts.
 extension VulkanTarget {
-  func enter(_ type: TensorType, _ layout: Layout) -> Call<VulkanProgram>? {
+  func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<VulkanProgram>? {
     if type.scalar == .float16 {
-      if layout == .blocked { return block(BlockedShape(type.shape, lanes: lanes), from: .half) }
+      if layout == blocks { return block(BlockedShape(type.shape, lanes: lanes), from: .half) }
       let groups = (type.count + 3) / 4
       return flat(
         "unary", [.half4], constants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0), count: groups)

@@ -134,8 +134,7 @@ private struct Net {
     let segment = Segment(
       graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
       blobs: NoBlobCache())
-    let whole = ExpandedGraph(graph) { _ in false }
-    return try GPUKernels(NamingTarget()).lower(segment, whole) { key, _, _ in key }
+    return try GPUKernels(NamingTarget()).lower(segment) { key, _, _ in key }
   }
 
   func programs() throws -> [String] { try lowered().dispatches.map(\.call.program) }

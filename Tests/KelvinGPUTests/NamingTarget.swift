@@ -24,7 +24,7 @@ struct NamingTarget: GPUTarget {
   }
   private func named(_ name: String) -> Call<String> { Call(name, Parameters(), grid: [1, 1, 1]) }
 
-  func enter(_ type: TensorType, _ layout: Layout) -> Call<String>? { layout == .dense ? named("enter") : nil }
+  func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<String>? { layout == .dense ? named("enter") : nil }
   func leave(_ type: TensorType) -> Call<String> { named("leave") }
   func block(_ shape: BlockedShape) -> Call<String> { named("block") }
   func unblock(_ shape: BlockedShape) -> Call<String> { named("unblock") }
@@ -52,20 +52,18 @@ struct NamingTarget: GPUTarget {
   func softmax(_ lines: Lines) -> Call<String> { call() }
   func unary(_ function: UnaryFunction, count: Int) -> Call<String> { call(suffix: " of \(count)") }
 
-  func lower(_ op: BatchNormalization, _ context: KernelContext<Self>) -> NodeLowering<Self> {
-    context.dense(named(op.name))
+  func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
+  func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
+  func offers(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+    [context.blocked(named(op.name))]
   }
-  func lower(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> NodeLowering<Self> {
-    context.dense(named(op.name))
+  func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+    [context.blocked(named(op.name))]
   }
-  func lower(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) -> NodeLowering<Self> {
-    context.blocked(named(op.name))
+  func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
+  func offers(_ op: Reduce, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
+
+  private func dense(_ op: any Operator, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+    [context.offer(context.dense(named(op.name)))]
   }
-  func lower(
-    _ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>
-  ) -> NodeLowering<Self> {
-    context.blocked(named(op.name))
-  }
-  func lower(_ op: Linear, _ context: KernelContext<Self>) -> NodeLowering<Self> { context.dense(named(op.name)) }
-  func lower(_ op: Reduce, _ context: KernelContext<Self>) -> NodeLowering<Self> { context.dense(named(op.name)) }
 }

@@ -4,25 +4,42 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addConvolution() {
-    add(Convolution.self) { (op, context) throws(DeviceError) in
+    addOffers(Convolution.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic()
       try context.requireConstant(1, "weights")
       let window = try context.window(op.window, input: context.inputs[0].shape, output: context.outputs[0].shape)
-      return context.inputs[1].shape[1] == 1 && op.groups > 1
-        ? try depthwise(op, context, window) : product(op, context, window)
+      if context.inputs[1].shape[1] == 1, op.groups > 1 {
+        return [KernelOffer(try depthwise(op, context, window), "depthwise")]
+      }
+      let product = KernelOffer(product(op, context, window), "windows")
+      guard op.groups == 1, op.isPointwise(context), context.hasRows else { return [product] }
+      let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
+      let layouts = KernelLayouts(reads: [.rows, .dense] + op.epilogue.layouts, writes: [.rows])
+      return [product, KernelOffer(.rowProduct(rows: rows, op.epilogue, context), "rows", layouts)]
     }
   }
 }
 
+extension Convolution {
+  /// Whether each output position reads just the input at that position.
+  fileprivate func isPointwise(_ context: CPUContext) -> Bool {
+    window.count == 1 && window.strides.allSatisfy { $0 == 1 }
+      && context.inputs[0].shape.dimensions[2...] == context.outputs[0].shape.dimensions[2...]
+  }
+}
+
+extension Epilogue {
+  /// Of its inputs, around a result in rows.
+  fileprivate var layouts: [ValueLayout] { (hasBias ? [.dense] : []) + (addsResidual ? [.rows] : []) }
+}
+
 /// Convolution as a product of the weights with the windows of the image, which are packed on the way.
 private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
-  let (x, weights, y) = (context.inputs[0].shape, context.inputs[1].shape, context.outputs[0].shape)
+  let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
   let rows = weights[0] / op.groups
   let depth = weights[1] * op.window.count
   let packedCount = ck_packed_rows_count(rows, depth)
   let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
-  let isPointwise =
-    op.window.count == 1 && op.window.strides.allSatisfy { $0 == 1 } && x.dimensions[2...] == y.dimensions[2...]
 
   var arguments = ck_gemm_args()
   arguments.rows = rows
@@ -34,7 +51,7 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   arguments.b_step = weights[1] * window.height * window.width
   arguments.c_step = rows * arguments.columns
   arguments.c_row_stride = arguments.columns
-  arguments.kind = isPointwise ? ck_columns_strided : ck_columns_of_image
+  arguments.kind = op.isPointwise(context) ? ck_columns_strided : ck_columns_of_image
   arguments.b_row_stride = arguments.columns
   arguments.b_column_stride = 1
   arguments.window = window

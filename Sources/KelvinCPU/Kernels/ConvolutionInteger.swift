@@ -52,7 +52,7 @@ private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: 
     rows: rows, columns: arguments.columns, depth: depth, batches: arguments.batches, context)
   arguments.row_chunk = schedule.rowChunk
   arguments.column_chunk = schedule.columnChunk
-  let isConstant = context.isConstant[1]
+  let isConstant = context.isConstant(1)
   var kernel = CPUKernel { [packing, arguments] operands, list in
     var (packing, arguments) = (packing, arguments)
     if isConstant {

@@ -7,28 +7,35 @@ extension KernelTable<CPUContext, CPUKernel> {
     add(Linear.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic()
       try context.requireConstant(1, "weights")
-      let (columns, depth) = (context.inputs[1].shape[0], context.inputs[1].shape[1])
       let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
-      let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
-      if let sgemm = context.variant.sgemm {
-        return product(rows: rows, columns: columns, depth: depth, epilogue, context, by: sgemm)
-      }
-      var kernel =
-        rows == 1
-        ? vectorProduct(columns: columns, depth: depth, epilogue, context)
-        : product(rows: rows, columns: columns, depth: depth, epilogue, context)
-      kernel.packs = [
-        CPUPack(
-          inputs: [1], layout: "gemm-f32-k\(ck_gemm_panel)", byteCount: 4 * ck_packed_columns_count(columns, depth)
-        ) { target, weights in
-          weights[0].withUnsafeBufferPointer { source in
-            ck_pack_columns(
-              source.baseAddress, columns, depth, depth, 1, target.bindMemory(to: Float.self).baseAddress)
-          }
-        }
-      ]
-      return kernel
+      return .rowProduct(rows: rows, op.epilogue, context)
     }
+  }
+}
+
+extension CPUKernel {
+  /// Rows times constant weights `[columns, depth, …]`, the node's second input, with an epilogue.
+  static func rowProduct(rows: Int, _ epilogue: Epilogue, _ context: CPUContext) -> CPUKernel {
+    let (columns, depth) = (context.inputs[1].shape[0], context.inputs[1].shape[1])
+    let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
+    if let sgemm = context.variant.sgemm {
+      return product(rows: rows, columns: columns, depth: depth, epilogue, context, by: sgemm)
+    }
+    var kernel =
+      rows == 1
+      ? vectorProduct(columns: columns, depth: depth, epilogue, context)
+      : product(rows: rows, columns: columns, depth: depth, epilogue, context)
+    kernel.packs = [
+      CPUPack(
+        inputs: [1], layout: "gemm-f32-k\(ck_gemm_panel)", byteCount: 4 * ck_packed_columns_count(columns, depth)
+      ) { target, weights in
+        weights[0].withUnsafeBufferPointer { source in
+          ck_pack_columns(
+            source.baseAddress, columns, depth, depth, 1, target.bindMemory(to: Float.self).baseAddress)
+        }
+      }
+    ]
+    return kernel
   }
 }
 

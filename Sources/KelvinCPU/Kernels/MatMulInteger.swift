@@ -13,7 +13,7 @@ private func matmulInteger(_ op: MatMulInteger, _ context: CPUContext) -> CPUKer
   let (x, y, z) = (context.inputs[0].shape, context.inputs[1].shape, context.outputs[0].shape)
   let kernels = context.integers
   let (columns, depth) = (z[z.rank - 1], op.depth(context.inputs))
-  let isPacked = context.isConstant[1] && y.rank == 2
+  let isPacked = context.isConstant(1) && y.rank == 2
   // With one matrix y the axes before the rows are more rows.
   let batch = isPacked ? Shape([]) : Shape(Array(z.dimensions.dropLast(2)))
   let xBatch = isPacked ? Shape([]) : Shape(Array(x.dimensions.dropLast(2)))

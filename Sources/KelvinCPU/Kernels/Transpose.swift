@@ -3,13 +3,33 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addTranspose() {
-    add(Transpose.self) { (op, context) throws(DeviceError) in
+    addOffers(Transpose.self) { (op, context) throws(DeviceError) in
       let strides = context.inputs[0].shape.strides
       let shape = context.outputs[0].shape
       let copy = try CPUCopy(
         sizes: shape.dimensions, source: op.permutation.map { strides[$0] }, target: shape.strides,
         element: context.inputs[0].scalar.innerByteCount, in: context)
-      return CPUKernel { operands, list in copy.record(from: operands.inputs[0], to: operands.outputs[0], list) }
+      let moving = LayoutPlan.startCost + Double(shape.count)
+      var offers = [
+        KernelOffer(
+          CPUKernel { operands, list in copy.record(from: operands.inputs[0], to: operands.outputs[0], list) }, "copy",
+          handicap: moving)
+      ]
+      if op.movesChannelsLast { offers.append(KernelOffer(.alias(), "from rows", KernelLayouts(reads: [.rows]))) }
+      if op.movesChannelsFirst { offers.append(KernelOffer(.alias(), "to rows", KernelLayouts(writes: [.rows]))) }
+      return offers
     }
+  }
+}
+
+extension Transpose {
+  /// `[N, C, …]` to `[N, …, C]`: what it writes is what it reads, in rows.
+  fileprivate var movesChannelsLast: Bool {
+    permutation.count > 2 && permutation == [0] + Array(2..<permutation.count) + [1]
+  }
+
+  /// `[N, …, C]` to `[N, C, …]`: what it reads is what it writes, in rows.
+  fileprivate var movesChannelsFirst: Bool {
+    permutation.count > 2 && permutation == [0, permutation.count - 1] + Array(1..<permutation.count - 1)
   }
 }

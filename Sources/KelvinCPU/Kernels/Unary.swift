@@ -4,18 +4,20 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addUnary() {
-    add(Unary.self) { (op, context) throws(DeviceError) in
+    addOffers(Unary.self) { (op, context) throws(DeviceError) in
       let count = context.outputs[0].count
-      if try context.usesIntegers() { return try integerUnary(op.function, context, count: count) }
+      if try context.usesIntegers() { return [KernelOffer(try integerUnary(op.function, context, count: count))] }
       let map = context.variant.map(op.function)
       let run = context.variant.kernels.unary
-      return CPUKernel { operands, list in
+      let kernel = CPUKernel { operands, list in
         let arguments = ck_unary_args(
           x: operands.floats(0), y: operands.result(), count: count, map: map, a: op.function.a, b: op.function.b)
         list.add(
           run, arguments, items: parts(count, of: Int(ck_map_chunk)),
           cost: Int(ck_map_chunk) * Int(op.function.operations))
       }
+      guard context.hasRows else { return [KernelOffer(kernel)] }
+      return [KernelOffer(kernel), KernelOffer(kernel, "rows", KernelLayouts(reads: [.rows], writes: [.rows]))]
     }
   }
 }

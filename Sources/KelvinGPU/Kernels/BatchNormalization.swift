@@ -3,10 +3,10 @@ internal import KelvinGraph
 
 extension KernelTable {
   mutating func addBatchNormalization<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(BatchNormalization.self) { op, context throws(DeviceError) in
+    addOffers(BatchNormalization.self) { op, context throws(DeviceError) in
       try context.requireFloats()
       try context.requireConstants(1..<5, "statistics")
-      return context.target.lower(op, context)
+      return context.target.offers(op, context)
     }
   }
 }

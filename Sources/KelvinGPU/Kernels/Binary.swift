@@ -3,12 +3,14 @@ internal import KelvinGraph
 
 extension KernelTable {
   mutating func addBinary<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(Binary.self) { op, context throws(DeviceError) in
+    addOffers(Binary.self) { op, context throws(DeviceError) in
       let walk = Walk(context.outputs[0].shape, context.inputs.map(\.shape))
       try walk.check(context)
       let scalar = context.inputs[0].scalar
-      guard scalar.isFloatingPoint else { return context.dense(context.target.integerBinary(op, walk, of: scalar)) }
-      return context.target.lower(op, walk, context)
+      guard scalar.isFloatingPoint else {
+        return [context.offer(context.dense(context.target.integerBinary(op, walk, of: scalar)))]
+      }
+      return context.target.offers(op, walk, context)
     }
   }
 }

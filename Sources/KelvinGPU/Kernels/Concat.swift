@@ -3,7 +3,7 @@ internal import KelvinGraph
 
 extension KernelTable {
   mutating func addConcat<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(Concat.self) { op, context throws(DeviceError) in
+    addOffers(Concat.self) { op, context throws(DeviceError) in
       let (inputs, output, lanes) = (context.inputs, context.outputs[0], context.target.lanes)
       let dense = copies(inputs.map { Lines($0.shape, axis: op.axis) }, Lines(output.shape, axis: op.axis))
       // Whole blocks are joined; only the last may have channels missing.
@@ -12,15 +12,16 @@ extension KernelTable {
       let blocked = copies(
         inputs.map { BlockedShape($0.shape, lanes: lanes).lines }, BlockedShape(output.shape, lanes: lanes).lines)
       let node = context.node
-      return NodeLowering { lowering throws(DeviceError) in
-        let result = node.outputs[0]
-        let isBlocked = joinsBlocks && node.inputs.allSatisfy { lowering.layout(of: $0, giving: result) == .blocked }
-        let layout: Layout = isBlocked ? .blocked : .dense
-        let y = lowering.write(result, layout)
-        for (copy, input) in zip(isBlocked ? blocked : dense, node.inputs) {
-          lowering.copy(copy, of: output.scalar, from: try lowering.read(input, layout), to: y)
+      func joining(_ copies: [StridedCopy], _ layout: ValueLayout) -> NodeLowering<Target> {
+        NodeLowering { lowering throws(DeviceError) in
+          let y = lowering.write(node.outputs[0], layout)
+          for (copy, input) in zip(copies, node.inputs) {
+            lowering.copy(copy, of: output.scalar, from: try lowering.read(input, layout), to: y)
+          }
         }
       }
+      let offer = context.offer(joining(dense, .dense))
+      return joinsBlocks ? [offer, context.blocked(joining(blocked, context.target.blocks))] : [offer]
     }
   }
 }

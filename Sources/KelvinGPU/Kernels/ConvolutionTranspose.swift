@@ -4,9 +4,9 @@ internal import KelvinGraph
 extension KernelTable {
   mutating func addConvolutionTranspose<Target>()
   where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(ConvolutionTranspose.self) { op, context throws(DeviceError) in
+    addOffers(ConvolutionTranspose.self) { op, context throws(DeviceError) in
       try context.requireFloats()
-      return context.target.lower(op, try PlaneWindow(op.window, context), context)
+      return context.target.offers(op, try PlaneWindow(op.window, context), context)
     }
   }
 }

@@ -3,11 +3,11 @@ internal import KelvinGraph
 
 extension KernelTable {
   mutating func addLinear<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(Linear.self) { op, context throws(DeviceError) in
+    addOffers(Linear.self) { op, context throws(DeviceError) in
       try context.requireFloats()
       try context.requireConstants(1..<2, "weights")
       if op.epilogue.hasBias { try context.requireConstants(2..<3, "biases") }
-      return context.target.lower(op, context)
+      return context.target.offers(op, context)
     }
   }
 }

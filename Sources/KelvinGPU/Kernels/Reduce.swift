@@ -3,12 +3,12 @@ internal import KelvinGraph
 
 extension KernelTable {
   mutating func addReduce<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(Reduce.self) { op, context throws(DeviceError) in
+    addOffers(Reduce.self) { op, context throws(DeviceError) in
       let scalar = context.inputs[0].scalar
       guard scalar.isFloatingPoint || op.function.keepsIntegers else {
         throw context.unsupported("\(op.function.rawValue) of \(scalar.rawValue) values")
       }
-      return try context.target.lower(op, context)
+      return try context.target.offers(op, context)
     }
   }
 }

@@ -1,4 +1,4 @@
-internal import KelvinDevices
+package import KelvinDevices
 package import KelvinGraph
 
 /// One kernel of a resize: two axes of `[outer, inputA, middle, inputB, inner]` are sampled. Of a single axis, the inner one
@@ -12,11 +12,11 @@ package struct ResizePass: Sendable {
   package let interpolation: Resize.Interpolation
   package let scalar: ScalarType
   /// On a blocked tensor the lanes are the last of `inner`.
-  package let layout: Layout
+  package let layout: ValueLayout
 
   fileprivate init(
     _ axes: ArraySlice<ResizeAxis>, _ sizes: [Int], _ interpolation: Resize.Interpolation, _ scalar: ScalarType,
-    _ layout: Layout
+    _ layout: ValueLayout
   ) {
     let (first, last) = (axes[axes.startIndex], axes[axes.endIndex - 1])
     let isPair = axes.count == 2
@@ -33,7 +33,7 @@ package struct ResizePass: Sendable {
 
 extension KernelTable {
   mutating func addResize<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(Resize.self) { op, context throws(DeviceError) in
+    addOffers(Resize.self) { op, context throws(DeviceError) in
       let (shape, scalar) = (context.inputs[0].shape, context.inputs[0].scalar)
       // Positions are float32.
       guard op.axes.allSatisfy({ shape[$0.axis] < 1 << 24 }) else {
@@ -41,33 +41,41 @@ extension KernelTable {
       }
       let axes = op.axes.filter { $0.size != shape[$0.axis] || $0.scale != 1 || $0.offset != 0 }
       let isSpatial = scalar.isFloatingPoint && shape.rank > 2 && axes.allSatisfy { $0.axis >= 2 }
-      let node = context.node
-      return NodeLowering { lowering throws(DeviceError) in
-        let (input, output) = (node.inputs[0], node.outputs[0])
-        if axes.isEmpty { return try lowering.rename(input, to: output) }
-        let layout = isSpatial ? lowering.layout(of: input, giving: output) : .dense
-        var x = try lowering.read(input, layout)
-        let blocked = lowering.blocked(input)
-        var sizes = shape.dimensions
-        if layout == .blocked { sizes = [blocked.batch, blocked.blocks] + sizes.dropFirst(2) + [blocked.lanes] }
-        for start in stride(from: 0, to: axes.count, by: 2) {
-          let pair = axes[start..<min(start + 2, axes.count)]
-          let pass = ResizePass(pair, sizes, op.interpolation, scalar, layout)
-          let positions = try lowering.positions(pair, sizes, op.interpolation)
-          for axis in pair { sizes[axis.axis] = axis.size }
-          let isLast = pair.endIndex == axes.count
-          let y =
-            isLast
-            ? lowering.write(output, layout)
-            : lowering.temporary(byteCount: sizes.reduce(1, *) * lowering.target.byteCount(scalar))
-          x = lowering.run(lowering.target.resize(pass), [x, positions], y)
+      if axes.isEmpty { return context.renaming() }
+      func resizing(_ layout: ValueLayout) -> NodeLowering<Target> {
+        NodeLowering { lowering throws(DeviceError) in
+          try lowering.resize(axes, op.interpolation, scalar, shape.dimensions, layout)
         }
       }
+      let dense = context.offer(resizing(.dense))
+      return isSpatial ? [dense, context.blocked(resizing(context.target.blocks))] : [dense]
     }
   }
 }
 
 extension Lowering {
+  /// Samples the node's input in passes over two axes each.
+  fileprivate func resize(
+    _ axes: [ResizeAxis], _ interpolation: Resize.Interpolation, _ scalar: ScalarType, _ dimensions: [Int],
+    _ layout: ValueLayout
+  ) throws(DeviceError) {
+    let blocked = blocked(node.inputs[0])
+    var x = try read(node.inputs[0], layout)
+    var sizes = dimensions
+    if layout != .dense { sizes = [blocked.batch, blocked.blocks] + sizes.dropFirst(2) + [blocked.lanes] }
+    for start in stride(from: 0, to: axes.count, by: 2) {
+      let pair = axes[start..<min(start + 2, axes.count)]
+      let pass = ResizePass(pair, sizes, interpolation, scalar, layout)
+      let positions = try positions(pair, sizes, interpolation)
+      for axis in pair { sizes[axis.axis] = axis.size }
+      let isLast = pair.endIndex == axes.count
+      let y =
+        isLast
+        ? write(node.outputs[0], layout) : temporary(byteCount: sizes.reduce(1, *) * target.byteCount(scalar))
+      x = run(target.resize(pass), [x, positions], y)
+    }
+  }
+
   /// For each output position of each axis, the outer one first: lower source position, upper one, share of the upper one,
   /// fillers.
   fileprivate func positions(_ axes: ArraySlice<ResizeAxis>, _ sizes: [Int], _ interpolation: Resize.Interpolation)

@@ -3,19 +3,22 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func lower(_ op: BatchNormalization, _ context: KernelContext<Self>) -> NodeLowering<Self> {
-    let node = context.node
+  func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+    [context.offer(kernel(op, .dense, context.node)), context.blocked(kernel(op, blocks, context.node))]
+  }
+
+  private func kernel(_ op: BatchNormalization, _ layout: ValueLayout, _ node: Node) -> NodeLowering<Self> {
+    let isBlocked = layout == blocks
     return NodeLowering { lowering throws(DeviceError) in
       let (x, y, target) = (node.inputs[0], node.outputs[0], lowering.target)
       let shape = lowering.blocked(x)
-      let layout = lowering.layout(of: x, giving: y)
-      let lanes = layout == .blocked ? shape.lanes : 1
+      let lanes = isBlocked ? shape.lanes : 1
       let statistics = try lowering.statistics(op, channels: shape.channels, lanes: lanes)
       let run = max(target.tuning.run / lanes, shape.lanes)
-      let planes = shape.batch * (layout == .blocked ? shape.blocks : shape.channels)
+      let planes = shape.batch * (isBlocked ? shape.blocks : shape.channels)
       let call = target.call(
         KernelName(program: "batch_normalization", function: "batch_normalization"),
-        Parameters(shape.channels, shape.area, run, layout == .blocked ? 1 : 0),
+        Parameters(shape.channels, shape.area, run, isBlocked ? 1 : 0),
         items: target.pieces(shape.area, of: run), planes)
       lowering.run(call, [try lowering.read(x, layout), statistics], lowering.write(y, layout))
     }

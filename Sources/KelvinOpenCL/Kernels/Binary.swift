@@ -3,21 +3,19 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func lower(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+  func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let shapes = (context.inputs + context.outputs).map(\.shape)
     let node = context.node
-    let blocked = Walk(blocked: shapes[2], [shapes[0], shapes[1]], tuning)
-    return NodeLowering { lowering throws(DeviceError) in
-      let output = node.outputs[0]
-      guard let blocked, node.inputs.contains(where: { lowering.layout(of: $0, giving: output) == .blocked }) else {
-        return try lowering.runDense(binary(op, walk))
-      }
+    let dense = context.offer(context.dense(binary(op, walk)))
+    guard let blocked = Walk(blocked: shapes[2], [shapes[0], shapes[1]], tuning) else { return [dense] }
+    let (call, blocks) = (binary(op, blocked), blocks)
+    let layouts = context.inputs.map { $0.count == 1 ? ValueLayout.dense : blocks }
+    let kernel = NodeLowering<Self> { lowering throws(DeviceError) in
       var reads: [Storage] = []
-      for (input, shape) in zip(node.inputs, shapes) {
-        reads.append(try lowering.read(input, shape.count == 1 ? .dense : .blocked))
-      }
-      lowering.run(binary(op, blocked), reads, lowering.write(output, .blocked))
+      for (input, layout) in zip(node.inputs, layouts) { reads.append(try lowering.read(input, layout)) }
+      lowering.run(call, reads, lowering.write(node.outputs[0], blocks))
     }
+    return [dense, context.blocked(kernel, reads: layouts)]
   }
 
   func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<KernelName> {

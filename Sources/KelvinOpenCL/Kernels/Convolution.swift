@@ -3,27 +3,48 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func lower(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
-    -> NodeLowering<Self>
+  func offers(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
+    -> [GPUOffer<Self>]
   {
     try context.requireConstants(1..<2, "weights")
     if op.epilogue.hasBias { try context.requireConstants(2..<3, "biases") }
-    let isDepthwise = op.isDepthwise(context.inputs) && context.inputs[1].shape[0] == op.groups
-    return NodeLowering { lowering throws(DeviceError) in
-      try isDepthwise ? lowering.depthwise(op, window) : lowering.convolution(op, window)
+    if op.isDepthwise(context.inputs), context.inputs[1].shape[0] == op.groups {
+      let kernel = NodeLowering<Self> { lowering throws(DeviceError) in try lowering.depthwise(op, window) }
+      return [context.blocked(kernel, "depthwise")]
     }
+    let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
+    func offer(_ key: String, from: ValueLayout, to: ValueLayout, handicap: Double) -> GPUOffer<Self> {
+      let residual = context.inputs.indices.map { $0 > 1 ? to : from }
+      return context.offer(
+        NodeLowering { lowering throws(DeviceError) in try lowering.convolution(op, window, from: from, to: to) },
+        key, KernelLayouts(reads: residual, writes: [to]), handicap: handicap)
+    }
+    let (channels, outputs) = (x[1] / op.groups, y[1] / op.groups)
+    guard op.groups == 1 || (channels % lanes == 0 && outputs % lanes == 0) else {
+      return [offer("planes", from: .dense, to: .dense, handicap: 0)]
+    }
+    let inputFillers = Double(blocks.count(of: x) - x.count)
+    let outputFillers = Double(blocks.count(of: y) - y.count)
+    // Storing elements one by one is about half the work of moving them.
+    let scattering = Double(y.count) / 2
+    let offers = [
+      offer("blocks", from: blocks, to: blocks, handicap: inputFillers + outputFillers),
+      offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering),
+    ]
+    guard op.groups == 1, channels <= lanes / 2 else { return offers }
+    return offers + [
+      offer("planes to blocks", from: .dense, to: blocks, handicap: outputFillers),
+      offer("planes", from: .dense, to: .dense, handicap: scattering),
+    ]
   }
 }
 
 extension OpenCLLowering {
-  fileprivate func convolution(_ op: Convolution, _ window: PlaneWindow) throws(DeviceError) {
+  fileprivate func convolution(_ op: Convolution, _ window: PlaneWindow, from: ValueLayout, to: ValueLayout)
+    throws(DeviceError)
+  {
     let (x, y) = (node.inputs[0], node.outputs[0])
-    let lanes = target.lanes
     let (channels, outputs) = (type(x).shape[1] / op.groups, type(y).shape[1] / op.groups)
-    let fitsBlocks = op.groups == 1 || (channels % lanes == 0 && outputs % lanes == 0)
-    let isShallow = op.groups == 1 && channels <= lanes / 2 && !isBlocked(x)
-    let from: Layout = fitsBlocks && !isShallow ? .blocked : .dense
-    let to: Layout = fitsBlocks && !isOnlyOutput(y) ? .blocked : .dense
     let source = try read(x, from)
     let residual = try residual(op.epilogue, to)
     let plan = ConvolutionPlan(
@@ -37,9 +58,9 @@ extension OpenCLLowering {
     let blocks = tuning.blocks(op.groups)
     let weights = try depthwiseWeights(channels: op.groups, taps: window.taps)
     let bias = try op.epilogue.hasBias ? biases(groups: 1, outputs: op.groups, count: blocks * tuning.lanes) : weights
-    let source = try read(x, .blocked)
-    let residual = try residual(op.epilogue, .blocked)
-    let output = write(y, .blocked)
+    let source = try read(x, target.blocks)
+    let residual = try residual(op.epilogue, target.blocks)
+    let output = write(y, target.blocks)
     let columns = min(tuning.columns, window.output[1])
     let parts = target.pieces(window.output[1], of: columns)
     let activation = KernelActivation(op.epilogue)

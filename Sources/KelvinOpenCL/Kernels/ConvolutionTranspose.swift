@@ -3,14 +3,18 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func lower(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+  func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let (inputs, outputs) = (context.inputs[0].shape[1], context.outputs[0].shape[1])
     let isDepthwise = op.groups > 1 && op.groups == inputs && outputs == inputs
     guard context.isConstant(1), op.groups == 1 || isDepthwise else {
-      return context.dense(
-        transposed(window, images: context.inputs[0].shape[0], inputs: inputs, outputs: outputs, groups: op.groups))
+      let call = transposed(
+        window, images: context.inputs[0].shape[0], inputs: inputs, outputs: outputs, groups: op.groups)
+      return [context.offer(context.dense(call))]
     }
-    return NodeLowering { lowering throws(DeviceError) in try lowering.transposed(window, isDepthwise: isDepthwise) }
+    return [
+      context.blocked(
+        NodeLowering { lowering throws(DeviceError) in try lowering.transposed(window, isDepthwise: isDepthwise) })
+    ]
   }
 }
 
@@ -28,7 +32,7 @@ extension OpenCLLowering {
       KernelName(program: "convolution_transpose", function: "convolution_transpose"),
       Parameters(window.transposedGeometry + [inputs, blocks, columns, parts, isDepthwise ? 1 : 0]),
       items: window.output[0] * parts, blocks, type(x).shape[0])
-    run(call, [try read(x, .blocked), weights], write(y, .blocked))
+    run(call, [try read(x, target.blocks), weights], write(y, target.blocks))
   }
 }
 

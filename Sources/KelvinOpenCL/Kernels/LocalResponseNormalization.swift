@@ -1,3 +1,4 @@
+internal import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 

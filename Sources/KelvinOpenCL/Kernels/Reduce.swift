@@ -3,7 +3,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func lower(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> NodeLowering<Self> {
+  func offers(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> [GPUOffer<Self>] {
     let (node, scalar, shape) = (context.node, context.inputs[0].scalar, context.inputs[0].shape)
     let kept = (0..<shape.rank).filter { !op.axes.contains($0) }
     let order = kept + op.axes
@@ -13,13 +13,9 @@ extension OpenCLTarget {
     guard moved.axes.count <= copyRank else { throw context.unsupported("reducing over more than \(copyRank) axes") }
     let length = op.length(context.inputs)
     let areNeighbours = zip(op.axes, op.axes.dropFirst()).allSatisfy { $1 == $0 + 1 }
-    return NodeLowering { lowering throws(DeviceError) in
+    let dense = NodeLowering<Self> { lowering throws(DeviceError) in
       let (x, y) = (node.inputs[0], node.outputs[0])
-      if shape.rank > 2, op.axes == Array(2..<shape.rank), lowering.isBlocked(x) {
-        let blocked = lowering.blocked(x)
-        let call = reduce(op, scalar, outer: blocked.batch * blocked.blocks, length: length, inner: blocked.lanes)
-        lowering.run(call, [try lowering.read(x, .blocked)], lowering.write(y, .blocked))
-      } else if areNeighbours, let first = op.axes.first, let last = op.axes.last {
+      if areNeighbours, let first = op.axes.first, let last = op.axes.last {
         let call = reduce(
           op, scalar, outer: shape.dimensions[..<first].reduce(1, *), length: length,
           inner: shape.dimensions[(last + 1)...].reduce(1, *))
@@ -31,6 +27,12 @@ extension OpenCLTarget {
         lowering.run(call, [rows], lowering.write(y, .dense))
       }
     }
+    guard scalar.isFloatingPoint, shape.rank > 2, op.axes == Array(2..<shape.rank) else {
+      return [context.offer(dense)]
+    }
+    let blocked = BlockedShape(shape, lanes: lanes)
+    let call = reduce(op, scalar, outer: blocked.batch * blocked.blocks, length: length, inner: blocked.lanes)
+    return [context.offer(dense), context.blocked(call)]
   }
 
   private func reduce(_ op: Reduce, _ scalar: ScalarType, outer: Int, length: Int, inner: Int) -> Call<KernelName> {

@@ -3,9 +3,9 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func lower(_ op: BatchNormalization, _ context: KernelContext<Self>) -> NodeLowering<Self> {
-    let node = context.node
-    return NodeLowering { lowering throws(DeviceError) in
+  func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+    let (node, blocks) = (context.node, blocks)
+    let kernel = NodeLowering<Self> { lowering throws(DeviceError) in
       let shape = lowering.blocked(node.inputs[0])
       let values = node.inputs.dropFirst().map { lowering.graph[$0] }
       let names = values.map(\.name).joined(separator: "+")
@@ -22,8 +22,9 @@ extension VulkanTarget {
       let call = lowering.target.flat(
         "batch_normalization", [.float4, .float4],
         Parameters(shape.groups, shape.area, shape.blocks).inverses(shape.area, shape.blocks), count: shape.groups)
-      let x = try lowering.read(node.inputs[0], .blocked)
-      lowering.run(call, [x, constants], lowering.write(node.outputs[0], .blocked))
+      let x = try lowering.read(node.inputs[0], blocks)
+      lowering.run(call, [x, constants], lowering.write(node.outputs[0], blocks))
     }
+    return [context.blocked(kernel)]
   }
 }

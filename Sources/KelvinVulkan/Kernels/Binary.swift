@@ -3,16 +3,14 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func lower(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+  func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let (left, right) = (context.inputs[0].shape, context.inputs[1].shape)
     let output = context.outputs[0].shape
     let node = context.node
-    let dense = binary(op, left, right, output, walk)
-    let blocked = BlockedOperands(left, right, output, lanes: lanes)
-    return NodeLowering { lowering throws(DeviceError) in
-      if let blocked, blocked.areBlocked(lowering, node) { return try blocked.lower(op, lowering, node) }
-      try lowering.runDense(dense)
-    }
+    let dense = context.offer(context.dense(binary(op, left, right, output, walk)))
+    guard let operands = BlockedOperands(left, right, output, lanes: lanes) else { return [dense] }
+    let kernel = NodeLowering<Self> { lowering throws(DeviceError) in try operands.lower(op, lowering, node) }
+    return [dense, context.blocked(kernel, reads: operands.layouts)]
   }
 
   func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<VulkanProgram> {
@@ -68,21 +66,16 @@ private struct BlockedOperands {
     self.planes = planes
   }
 
-  /// Whether an operand that is as large as the result lies in blocks.
-  func areBlocked(_ lowering: VulkanLowering, _ node: Node) -> Bool {
-    zip(kinds, node.inputs).contains { $0 == 0 && lowering.layout(of: $1, giving: node.outputs[0]) == .blocked }
-  }
+  /// One element for each of `[1 or N, C]` is already in blocks where C divides by four.
+  var layouts: [ValueLayout] { kinds.map { $0 == 0 ? .blocks(of: shape.lanes) : .dense } }
 
   func lower(_ op: Binary, _ lowering: VulkanLowering, _ node: Node) throws(DeviceError) {
     var reads: [Storage] = []
-    for (kind, input) in zip(kinds, node.inputs) {
-      // One element for each of [1 or N, C] is already in blocks where C divides by four.
-      reads.append(try lowering.read(input, kind == 0 ? .blocked : .dense))
-    }
+    for (layout, input) in zip(layouts, node.inputs) { reads.append(try lowering.read(input, layout)) }
     let call = lowering.target.flat(
       "binary", [.float4, .float4], constants: [Int(op.code)] + kinds,
       Parameters(shape.groups, shape.area, planes[0], planes[1]).inverses(shape.area, planes[0], planes[1]),
       count: shape.groups)
-    lowering.run(call, reads, lowering.write(node.outputs[0], .blocked))
+    lowering.run(call, reads, lowering.write(node.outputs[0], lowering.target.blocks))
   }
 }

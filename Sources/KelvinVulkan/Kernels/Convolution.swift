@@ -3,26 +3,34 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func lower(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
-    -> NodeLowering<Self>
+  func offers(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
+    -> [GPUOffer<Self>]
   {
     let geometry = ConvolutionGeometry(op, context, window)
+    typealias Kernel = NodeLowering<Self>
+    var offers: [GPUOffer<Self>] = []
     // Only the general kernel takes weights as they come.
-    guard context.isConstant(1) else {
-      return NodeLowering { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }
-    }
-    // The kernel's loops over the taps are unrolled.
-    if op.groups > 1, geometry.groupInputs == 1, geometry.outputs == geometry.inputs, geometry.window.taps <= 49 {
-      return NodeLowering { lowering throws(DeviceError) in try geometry.lowerDepthwise(lowering) }
-    }
-    let width = 4 * traits.convolutionBlocks
-    if op.groups == 1 || (geometry.groupInputs % 4 == 0 && geometry.groupOutputs % width == 0) {
-      if geometry.isVector {
-        return NodeLowering { lowering throws(DeviceError) in try geometry.lowerVector(lowering) }
+    if context.isConstant(1) {
+      // The kernel's loops over the taps are unrolled.
+      if op.groups > 1, geometry.groupInputs == 1, geometry.outputs == geometry.inputs, geometry.window.taps <= 49 {
+        offers.append(
+          context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerDepthwise(lowering) }, "depthwise")
+        )
       }
-      return NodeLowering { lowering throws(DeviceError) in try geometry.lowerTiled(lowering) }
+      let width = 4 * traits.convolutionBlocks
+      if op.groups == 1 || (geometry.groupInputs % 4 == 0 && geometry.groupOutputs % width == 0) {
+        offers.append(
+          geometry.isVector
+            ? context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerVector(lowering) }, "vector")
+            : context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerTiled(lowering) }, "tiles"))
+      }
     }
-    return NodeLowering { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }
+    // It reads every operand of every product from memory.
+    offers.append(
+      context.offer(
+        Kernel { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general",
+        handicap: offers.isEmpty ? 0 : Double(geometry.products)))
+    return offers
   }
 }
 
@@ -54,6 +62,9 @@ struct ConvolutionGeometry: Sendable {
   /// Whether it is a product with one or few rows.
   var isVector: Bool { isPointwise && window.inputArea == 1 && op.groups == 1 && batch < 4 }
 
+  /// Multiplications.
+  var products: Int { batch * outputs * window.outputArea * groupInputs * window.taps }
+
   private var activation: Int { Int(op.epilogue.activation?.code ?? UnaryFunction.noneCode) }
   private var geometry: [Int] { window.kernel + window.strides + window.dilations + window.before }
 
@@ -67,9 +78,9 @@ struct ConvolutionGeometry: Sendable {
     let packed = try lowering.tiledWeights(
       groups: op.groups, outputs: groupOutputs, channels: groupInputs, taps: window.taps, tile: tile,
       rows: groupBlocks * 4, parts: tiles / op.groups, spare: 0)
-    let x = try lowering.read(node.inputs[0], .blocked)
+    let x = try lowering.read(node.inputs[0], lowering.target.blocks)
     let bias = try lowering.bias(op.epilogue, channels: tiles * tile)
-    let residual = try lowering.residual(op.epilogue, .blocked).map { [$0] } ?? []
+    let residual = try lowering.residual(op.epilogue, lowering.target.blocks).map { [$0] } ?? []
     let positions = batch * window.outputArea
     let parameters = Parameters(
       [(inputs + 3) / 4, groupBlocks, max(tiles / op.groups, 1), (outputs + 3) / 4, outputs, positions] + [
@@ -83,16 +94,16 @@ struct ConvolutionGeometry: Sendable {
         traits.lanes, traits.convolutionBlocks, traits.convolutionPixels, isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
         activation,
       ], parameters.inverses(window.outputArea, window.output[1]).activation(op.epilogue), groups: [columns, tiles, z])
-    lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], .blocked))
+    lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], lowering.target.blocks))
   }
 
   /// One filter a channel, on blocked tensors.
   func lowerDepthwise(_ lowering: VulkanLowering) throws(DeviceError) {
     let blocks = (inputs + 3) / 4
     let packed = try lowering.depthwiseWeights(channels: inputs, taps: window.taps)
-    let x = try lowering.read(node.inputs[0], .blocked)
+    let x = try lowering.read(node.inputs[0], lowering.target.blocks)
     let bias = try lowering.bias(op.epilogue, channels: inputs)
-    let residual = try lowering.residual(op.epilogue, .blocked).map { [$0] } ?? []
+    let residual = try lowering.residual(op.epilogue, lowering.target.blocks).map { [$0] } ?? []
     let (rows, columns) = (traits.depthwiseRows, traits.depthwiseColumns)
     let tilesX = (window.output[1] + columns - 1) / columns
     let tiles = (window.output[0] + rows - 1) / rows * tilesX
@@ -106,7 +117,7 @@ struct ConvolutionGeometry: Sendable {
         rows, columns, residual.isEmpty ? 0 : 1, activation,
       ], parameters.inverses(tilesX).activation(op.epilogue),
       groups: [(tiles + traits.tileGroup - 1) / traits.tileGroup, y, z])
-    lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], .blocked))
+    lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], lowering.target.blocks))
   }
 
   /// A single position: rows of channels times the weights, on blocked tensors, which then are rows.
@@ -114,7 +125,7 @@ struct ConvolutionGeometry: Sendable {
     let rows = RowProduct(
       rows: batch, depth: inputs, columns: outputs, inputStride: (inputs + 3) / 4 * 4,
       outputStride: (outputs + 3) / 4 * 4)
-    try rows.lower(lowering, op.epilogue, .blocked)
+    try rows.lower(lowering, op.epilogue, lowering.target.blocks)
   }
 
   /// One output an invocation, on dense tensors.

@@ -3,12 +3,14 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func lower(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+  func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let geometry = TransposedGeometry(op, context, window)
-    let isBlocked = context.isConstant(1) && (op.groups == 1 || geometry.isDepthwise)
-    return NodeLowering { lowering throws(DeviceError) in
-      try isBlocked ? geometry.lowerBlocked(lowering) : geometry.lowerGeneral(lowering)
+    guard context.isConstant(1), op.groups == 1 || geometry.isDepthwise else {
+      return [
+        context.offer(NodeLowering { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general")
+      ]
     }
+    return [context.blocked(NodeLowering { lowering throws(DeviceError) in try geometry.lowerBlocked(lowering) })]
   }
 }
 
@@ -41,8 +43,8 @@ private struct TransposedGeometry: Sendable {
       "convolution_transpose", [.float4, .float4], constants: [isDepthwise ? 1 : 0],
       Parameters([count, window.outputArea, window.output[1], outputs, blocks, inputBlocks] + geometry).inverses(
         window.outputArea, window.output[1], blocks, window.strides[0], window.strides[1]), count: count)
-    let x = try lowering.read(node.inputs[0], .blocked)
-    lowering.run(call, [x, packed], lowering.write(node.outputs[0], .blocked))
+    let x = try lowering.read(node.inputs[0], lowering.target.blocks)
+    lowering.run(call, [x, packed], lowering.write(node.outputs[0], lowering.target.blocks))
   }
 
   /// One output an invocation, on dense tensors.

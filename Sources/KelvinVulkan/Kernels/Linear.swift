@@ -3,12 +3,15 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func lower(_ op: Linear, _ context: KernelContext<Self>) -> NodeLowering<Self> {
+  func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let weights = context.inputs[1].shape
     let product = RowProduct(
       rows: context.outputs[0].count / max(weights[0], 1), depth: weights[1], columns: weights[0],
       inputStride: weights[1], outputStride: weights[0])
-    return NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) }
+    return [
+      context.offer(
+        NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) })
+    ]
   }
 }
 
@@ -19,7 +22,7 @@ struct RowProduct: Sendable {
   var inputStride, outputStride: Int
 
   /// - Parameter layout: of the rows read and written; weights `[columns, depth]` are the node's second input.
-  func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue, _ layout: Layout) throws(DeviceError) {
+  func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue, _ layout: ValueLayout) throws(DeviceError) {
     let (target, traits, node) = (lowering.target, lowering.target.traits, lowering.node)
     let weight = try lowering.constantWeight(1)
     let packed = try lowering.weight("\(weight.name)/vulkan-rows", count: (depth + 3) / 4 * columns * 4) { target in

@@ -1,3 +1,4 @@
+import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 

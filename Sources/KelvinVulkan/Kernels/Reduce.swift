@@ -3,13 +3,13 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func lower(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> NodeLowering<Self> {
+  func offers(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> [GPUOffer<Self>] {
     let element = Element(context.inputs[0].scalar)
     let isFloat = element.kind == .float
     let shape = context.inputs[0].shape
     if isFloat, op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
       let blocked = BlockedShape(shape, lanes: lanes)
-      return context.blocked(pool(.average, PlaneWindow(over: blocked.area), planes: blocked.batch * blocked.blocks))
+      return [context.blocked(pool(.average, PlaneWindow(over: blocked.area), planes: blocked.batch * blocked.blocks))]
     }
     let kept = MergedAxes(shape) { !op.axes.contains($0) }
     let reduced = MergedAxes(shape) { op.axes.contains($0) }
@@ -17,11 +17,11 @@ extension VulkanTarget {
       throw context.unsupported("more than \(MergedAxes.limit) separate axes kept or reduced")
     }
     let count = context.outputs[0].count
-    return context.dense(
-      flat(
-        isFloat ? "reduce" : "integer_reduce", [isFloat ? .float : element.format],
-        constants: [Int(op.code)] + (isFloat ? [] : [element.kind.rawValue, element.bits]),
-        Parameters([count, op.length(context.inputs)] + kept.parameters + reduced.parameters), count: count))
+    let call = flat(
+      isFloat ? "reduce" : "integer_reduce", [isFloat ? .float : element.format],
+      constants: [Int(op.code)] + (isFloat ? [] : [element.kind.rawValue, element.bits]),
+      Parameters([count, op.length(context.inputs)] + kept.parameters + reduced.parameters), count: count)
+    return [context.offer(context.dense(call))]
   }
 }
 

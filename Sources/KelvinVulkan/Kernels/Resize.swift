@@ -3,7 +3,7 @@ import KelvinGPU
 extension VulkanTarget {
   func resize(_ pass: ResizePass) -> Call<VulkanProgram> {
     // Blocks by the four channels of a texel, dense tensors by words.
-    let isBlocked = pass.layout == .blocked
+    let isBlocked = pass.layout == blocks
     let inner = isBlocked ? pass.inner / lanes : pass.inner * Element(pass.scalar).words
     let count = pass.outer * pass.outputA * pass.middle * pass.outputB * inner
     return flat(

@@ -1,14 +1,6 @@
 package import KelvinGraph
 
-/// How a value lies in memory inside a segment. Floating-point elements are float32 in both.
-package enum Layout: Hashable, Sendable {
-  /// Row-major.
-  case dense
-  /// `[N, ceil(C / lanes), area, lanes]` for a tensor of floats `[N, C, …]`; see `BlockedShape`.
-  case blocked
-}
-
-/// The sizes of a tensor `[N, C, …]` in the blocked layout. What the lanes beyond C hold is up to the device.
+/// The sizes of a tensor `[N, C, …]` in blocks of channels. What the lanes beyond C hold is up to the device.
 package struct BlockedShape: Hashable, Sendable {
   package let batch: Int
   package let channels: Int

@@ -5,13 +5,13 @@ import KelvinGraph
 import KelvinReference
 import Testing
 
-@Suite struct KernelDeviceTests {
+@Suite struct KernelFamilyTests {
   @Test(arguments: [true, false])
   func runsTheBodyOfANodeWhoseFusedKernelRefusesIt(refuses: Bool) throws {
     let (graph, input) = try fused(weightIsConstant: true)
-    let device = PickyDevice(refusesFused: refuses)
-    #expect(device.support(for: graph.nodes[0], in: graph, precision: .full) == .supported)
-    let expanded = device.expanded(graph)
+    let kernels = PickyKernels(refusesFused: refuses)
+    #expect(kernels.support(for: graph.nodes[0], in: graph, precision: .full) == .supported)
+    let expanded = kernels.expanded(graph)
     #expect(expanded.graph.nodes.count == (refuses ? 2 : 1))
     #expect(expanded.parents.allSatisfy { $0 == "fused" })
     let results = try ReferenceDevice().run(expanded.graph, [input]).outputs.map(\.floats)
@@ -20,7 +20,7 @@ import Testing
 
   @Test func saysWhatTheBodyLacks() throws {
     let (graph, _) = try fused(weightIsConstant: false)
-    let support = PickyDevice(refusesFused: true).support(for: graph.nodes[0], in: graph, precision: .full)
+    let support = PickyKernels(refusesFused: true).support(for: graph.nodes[0], in: graph, precision: .full)
     #expect(support == .unsupported("weights that are not constant"))
   }
 
@@ -28,6 +28,23 @@ import Testing
     let (graph, _) = try fused(weightIsConstant: true)
     let device = ReferenceDevice()
     #expect(Precision.allCases.allSatisfy { device.effectivePrecision($0, of: graph.nodes[0], in: graph) == .full })
+  }
+
+  @Test func computesInThePrecisionOfItsBestOfferOrOfTheBodysWorst() throws {
+    let (graph, _) = try fused(weightIsConstant: true)
+    for refuses in [true, false] {
+      let kernels = PickyKernels(refusesFused: refuses)
+      let answers = [Precision.full, .low].map { kernels.effectivePrecision($0, of: graph.nodes[0], in: graph) }
+      #expect(answers == [.full, .low])
+    }
+  }
+
+  @Test func takesNoKernelOfAnotherPrecisionForTheSakeOfItsNeighbours() throws {
+    let (graph, _) = try fused(weightIsConstant: true)
+    let blocks = KernelLayouts(reads: [.rows], writes: [.rows])
+    let offers = [KernelOffer("rows", "rows", blocks, precision: .low), KernelOffer("dense", precision: .full)]
+    let selection = KernelSelection(ExpandedGraph(graph) { _ in false }, [offers])
+    #expect(selection.offers.map(\.kernel) == ["rows"])
   }
 
   /// A product followed by an activation, as one node.
@@ -50,24 +67,18 @@ import Testing
   }
 }
 
-/// The reference device, with a Linear kernel that may refuse fused nodes and always wants constant weights.
-private final class PickyDevice: KernelDevice {
-  private let reference = ReferenceDevice()
-  private let refusesFused: Bool
-  var info: DeviceInfo { reference.info }
+/// A kernel for everything, but one of Linear that may refuse fused nodes and always wants constant weights.
+private struct PickyKernels: KernelFamily {
+  let refusesFused: Bool
 
-  init(refusesFused: Bool) { self.refusesFused = refusesFused }
-
-  func checkKernel(for node: Node, in graph: Graph) throws(DeviceError) {
+  func offers(for request: KernelRequest) throws(DeviceError) -> [KernelOffer<String>] {
     func unsupported(_ reason: String) -> DeviceError {
-      DeviceError(.unsupported, device: info.id, place: node.name, reason: reason)
+      DeviceError(.unsupported, device: "picky:0", place: request.node.name, reason: reason)
     }
-    guard let linear = node.op as? Linear else { return }
-    if graph[node.inputs[1]].weight == nil { throw unsupported("weights that are not constant") }
+    guard let linear = request.node.op as? Linear else { return [KernelOffer("any")] }
+    if !request.isConstant(1) { throw unsupported("weights that are not constant") }
     if linear.epilogue.isFused, refusesFused { throw unsupported("activations") }
+    let exact = KernelOffer("float32")
+    return request.precision == .low ? [KernelOffer("bfloat16", precision: .low), exact] : [exact]
   }
-
-  func compile(_ segment: Segment) throws(DeviceError) -> any Executable { try reference.compile(segment) }
-
-  func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try reference.makeBuffer(byteCount: byteCount) }
 }

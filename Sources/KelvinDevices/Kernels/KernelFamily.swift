@@ -1,0 +1,81 @@
+package import KelvinGraph
+
+/// The kernels of a device: for some nodes, and for the bodies of those fused nodes that it has none for, so that fusing never
+/// costs coverage. What the device supports, what it expands, in what precision it computes and which kernels it compiles all
+/// follow from the one answer of `offers`.
+package protocol KernelFamily: Sendable {
+  associatedtype Kernel
+
+  /// The ways in which the device computes this very node, its body aside: at least one, best first.
+  ///
+  /// - Throws: `.unsupported` where there is none.
+  func offers(for request: KernelRequest) throws(DeviceError) -> [KernelOffer<Kernel>]
+}
+
+extension KernelFamily {
+  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    do throws(DeviceError) {
+      _ = try offers(for: KernelRequest(node, in: graph, precision: precision))
+      return .supported
+    } catch {
+      return supportThroughBody(of: node, in: graph, precision: precision) ?? .unsupported(error.reason)
+    }
+  }
+
+  /// That of the best offer; where the body runs instead, the lowest among its nodes'.
+  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
+    do throws(DeviceError) {
+      return try offers(for: KernelRequest(node, in: graph, precision: precision)).first?.precision ?? .full
+    } catch {
+      guard let body = body(of: node, in: graph) else { return .full }
+      let answers = body.nodes.map { effectivePrecision(precision, of: $0, in: body) }
+      return answers.contains(.low) ? .low : answers.contains(.high) ? .high : .full
+    }
+  }
+
+  /// The graph with a body in place of every fused node that has no kernel: what `compile` compiles.
+  package func expanded(_ graph: Graph, precision: Precision = .full) -> ExpandedGraph {
+    ExpandedGraph(graph) { node in
+      do throws(DeviceError) {
+        _ = try offers(for: KernelRequest(node, in: graph, precision: precision))
+        return false
+      } catch {
+        return true
+      }
+    }
+  }
+
+  /// The kernels that compute a segment.
+  ///
+  /// - Throws: `.unsupported` for a node that has none.
+  package func selection(for segment: Segment) throws(DeviceError) -> KernelSelection<Kernel> {
+    let expanded = expanded(segment.graph, precision: segment.precision)
+    var offers: [[KernelOffer<Kernel>]] = []
+    for node in expanded.graph.nodes {
+      let request = KernelRequest(
+        node, in: expanded.graph, precision: segment.precision, threads: segment.threads,
+        isDeterministic: segment.isDeterministic)
+      offers.append(try self.offers(for: request))
+    }
+    return KernelSelection(expanded, offers)
+  }
+
+  /// Supported where every node of the body is, with the node's own operands; nil where there is no body.
+  private func supportThroughBody(of node: Node, in graph: Graph, precision: Precision) -> Support? {
+    guard let body = body(of: node, in: graph) else { return nil }
+    for inner in body.nodes {
+      if case .unsupported(let reason) = support(for: inner, in: body, precision: precision) {
+        return .unsupported(reason)
+      }
+    }
+    return .supported
+  }
+
+  /// A fused node's body on the node's own operands.
+  private func body(of node: Node, in graph: Graph) -> Graph? {
+    guard node.body != nil else { return nil }
+    var alone = graph
+    alone.nodes = [node]
+    return ExpandedGraph(alone) { _ in true }.graph
+  }
+}

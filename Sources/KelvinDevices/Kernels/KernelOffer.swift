@@ -1,0 +1,28 @@
+package import KelvinGraph
+
+/// One way in which a device computes a node.
+///
+/// `Kernel` is what the device makes of it: a closure, a pipeline, a list of dispatches.
+package struct KernelOffer<Kernel> {
+  /// Tells the ways of an operator apart on every run, and names no node: `tiles`.
+  package var key: String
+  package var layouts: KernelLayouts
+  /// What it costs more than the best way of the node, in elements moved; weighed by `LayoutPlan` against conversions.
+  package var handicap: Double
+  /// In what it computes.
+  package var precision: Precision
+  package var kernel: Kernel
+
+  package init(
+    _ kernel: Kernel, _ key: String = "dense", _ layouts: KernelLayouts = .dense, handicap: Double = 0,
+    precision: Precision = .full
+  ) {
+    self.key = key
+    self.layouts = layouts
+    self.handicap = handicap
+    self.precision = precision
+    self.kernel = kernel
+  }
+}
+
+extension KernelOffer: Sendable where Kernel: Sendable {}
