@@ -12,6 +12,20 @@ package struct KernelOffer<Kernel> {
   /// In what it computes.
   package var precision: Precision
   package var kernel: Kernel
+  /// Kernels that give the same numbers from the same packed weights and layouts, and differ from `kernel` in speed alone:
+  /// in how the work is cut, say. Which is fastest is found by timing (`KernelTuning`).
+  package var alternatives: [Alternative] = []
+
+  package struct Alternative {
+    /// Tells it apart from the others of the offer on every run.
+    package var name: String
+    package var kernel: Kernel
+
+    package init(_ name: String, _ kernel: Kernel) {
+      self.name = name
+      self.kernel = kernel
+    }
+  }
 
   package init(
     _ kernel: Kernel, _ key: String = "dense", _ layouts: KernelLayouts = .dense, handicap: Double = 0,
@@ -26,3 +40,4 @@ package struct KernelOffer<Kernel> {
 }
 
 extension KernelOffer: Sendable where Kernel: Sendable {}
+extension KernelOffer.Alternative: Sendable where Kernel: Sendable {}

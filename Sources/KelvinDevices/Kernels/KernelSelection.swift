@@ -7,7 +7,7 @@ package import KelvinGraph
 package struct KernelSelection<Kernel> {
   package let expanded: ExpandedGraph
   /// For each node of the expanded graph.
-  package let offers: [KernelOffer<Kernel>]
+  package internal(set) var offers: [KernelOffer<Kernel>]
   package let layouts: LayoutPlan
 
   package init(_ expanded: ExpandedGraph, _ offers: [[KernelOffer<Kernel>]]) {
