@@ -1,7 +1,10 @@
 import FoundationEssentials
 import Kelvin
 import KelvinEngine
+import KelvinFormats
 import KelvinGraph
+import KelvinPasses
+import KelvinReference
 import KelvinRuntime
 import TestSupport
 import Testing
@@ -58,6 +61,36 @@ import Testing
     let (input, _) = try step("counter", 0)
     let output = try model.prediction(from: input, using: first)
     #expect(output["before"]?.multiArrayValue?.tensor.doubles == [10, 0, 0])
+  }
+
+  /// A state that one side of a branch writes and the other reads; two that a loop and a branch inside it write.
+  @Test(arguments: ModelFixture.fastDevices, ["gate", "gathering"])
+  func blocksUpdateStates(device: String, name: String) throws {
+    let model = try model(name, device)
+    let state = model.makeState()
+    for number in 0..<4 {
+      let (input, vector) = try step(name, number)
+      try check(try model.prediction(from: input, using: state), vector, "\(name), step \(number) on \(device)")
+    }
+  }
+
+  @Test(arguments: 0..<UInt64(12), ["counter", "gate", "gathering"])
+  func statesAgreeUnderAnyPlacement(seed: UInt64, name: String) throws {
+    let program = try readModel(at: "\(Self.folder)/\(name).mlpackage")
+    let function = try #require(program.functions[program.defaultFunction])
+    let raw = try function.graph(shapes: [:], evaluator: ReferenceEvaluator())
+    let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
+    let pins = try graph.randomPins(seed: seed)
+    let compiled = try graph.compiled(on: ModelFixture.fastDevices, pins: pins)
+    let state = StateMemory()
+    for number in 0..<4 {
+      let (_, vector) = try step(name, number)
+      let results = try state.borrowing { try state.session(of: compiled).run(vector.inputs(of: graph)) }
+      for (output, result) in zip(function.outputs.map(\.name), results) {
+        let wanted = try #require(vector.outputs.first { $0.name == output }?.tensor)
+        #expect(result.doubles == wanted.doubles, "\(name), step \(number), seed \(seed): \(output), \(pins)")
+      }
+    }
   }
 
   @Test func aStatefulModelAsksForItsState() throws {

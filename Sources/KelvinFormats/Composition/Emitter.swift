@@ -113,6 +113,10 @@ final class Emitter {
     constant(Weight(Tensor(TensorType(scalar, []), rounding: [value])), step: step)
   }
 
+  func zeros(_ type: TensorType, step: String) -> ValueID {
+    constant(Weight(type) { Tensor(type, Bytes(count: type.byteCount) { _ in }) }, step: step)
+  }
+
   func constant(integers: [Int], _ scalar: ScalarType = .int64, shape: Shape? = nil) -> ValueID {
     let exact = Tensor(integers.map(Int64.init), shape ?? [integers.count])
     return constant(Weight(exact.converted(to: scalar)))

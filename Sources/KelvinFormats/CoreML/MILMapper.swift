@@ -51,6 +51,12 @@ extension MILOperation {
     try constant(input, scope, atMost: 1024)?.integers
   }
 
+  /// nil where the input is left out, or depends on the model's inputs.
+  func knownIntegers(_ input: String, _ scope: MILScope) throws -> [Int]? {
+    guard let binding = inputs[input]?.first else { return nil }
+    return try scope.tensor(binding, input, atMost: 1024)?.integers
+  }
+
   func integer(_ input: String, _ scope: MILScope) throws -> Int? {
     try constant(input, scope, atMost: 1)?.integers.first
   }

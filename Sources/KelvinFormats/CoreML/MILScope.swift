@@ -13,13 +13,20 @@ final class MILScope {
     func has(_ name: String) -> Bool { values[name] != nil || constants[name] != nil || weights[name] != nil }
   }
 
+  private struct State {
+    var type: TensorType
+    var id: ValueID
+    /// How many regions the graph lies in that has the value.
+    var depth: Int
+  }
+
   let emitter: Emitter
   /// The version of iOS whose operator set the function is written in; operations have changed between them.
   let version: Int
   private let files: WeightFiles
   private var levels: [Level]
   /// What each state holds at this point of the program, by the name of the function's input.
-  private var states: [String: ValueID] = [:]
+  private var states: [String: State] = [:]
   private static let levelLimit = 16
 
   init(_ emitter: Emitter, _ function: MILFunction, _ files: WeightFiles) {
@@ -121,23 +128,35 @@ final class MILScope {
   }
 
   /// Declares a state; it holds what the prediction before left.
-  func defineState(_ name: String, _ type: TensorType) throws { states[name] = try emitter.state(name, type) }
+  func defineState(_ name: String, _ type: TensorType) throws {
+    states[name] = State(type: type, id: try emitter.state(name, type), depth: emitter.depth)
+  }
 
   /// What a state holds at this point.
   func state(_ name: String) throws -> ValueID {
-    guard let id = states[name] else { throw emitter.invalid("'\(name)' is not a state of the function") }
-    return emitter.value(id, of: 0)
+    let state = try known(name)
+    return emitter.value(state.id, of: state.depth)
   }
 
+  /// Says what a state holds from here on: in a region, until it ends.
   func update(_ name: String, _ id: ValueID) throws {
-    guard let held = states[name] else { throw emitter.invalid("'\(name)' is not a state of the function") }
-    guard emitter.depth == 0 else {
-      throw emitter.invalid("updates the state '\(name)' inside a block, which Kelvin does not run")
+    let held = try known(name)
+    guard emitter.type(id) == held.type else {
+      throw emitter.invalid("the state '\(name)' is \(held.type), it is given \(emitter.type(id))")
     }
-    guard emitter.type(id) == emitter.type(held) else {
-      throw emitter.invalid("the state '\(name)' is \(emitter.type(held)), it is given \(emitter.type(id))")
-    }
-    states[name] = id
-    emitter.write(id, to: name)
+    states[name] = State(type: held.type, id: id, depth: emitter.depth)
+    if emitter.depth == 0 { emitter.write(id, to: name) }
+  }
+
+  private func known(_ name: String) throws -> State {
+    guard let state = states[name] else { throw emitter.invalid("'\(name)' is not a state of the function") }
+    return state
+  }
+
+  /// Does something, behind which the states hold what they held before.
+  func keepingStates<Result>(_ body: () throws -> Result) throws -> Result {
+    let before = states
+    defer { states = before }
+    return try body()
   }
 }

@@ -141,6 +141,38 @@ def updated(x, u):
 add("slice_update", Values((3, 4, 2)), Values((1, 2, 2)), names=("x", "update"), begin=[1, 0, 0], end=[2, 3, 2],
     stride=[1, 2, 1], tolerance=EXACT, target=ct.target.iOS18, formula=updated)
 
+
+def place(*numbers):
+    return np.array(numbers, np.int32)
+
+
+def replaced(*ranges, shape=None):
+    """What writing over the ranges gives; the place, the third input, is known to the formula already."""
+    def formula(x, u, _):
+        x = x.copy()
+        x[ranges] = u.reshape(shape) if shape else u
+        return x
+    return formula
+
+
+# Slices whose place is an input. One that lies outside its axis is left out of an update.
+BOX, AT = Values((3, 5, 4)), ("x", "update", "begin")
+add("slice_update", BOX, Values((2, 1, 4)), place(1, 3, 0), names=AT, end=[3, 4, 4], tolerance=EXACT,
+    target=ct.target.iOS18, formula=replaced(slice(1, 3), slice(3, 4)))
+add("slice_update", BOX, Values((3, 2)), place(7, -2, 1), names=AT, end=[7, 5, 3], begin_mask=[True, False, False],
+    squeeze_mask=[False, True, False], tolerance=EXACT, target=ct.target.iOS18,
+    formula=replaced(slice(None), 3, slice(1, 3)))
+add("slice_update", BOX, Values((3, 1, 4)), place(0, 5, 0), names=AT, end=[3, 6, 4], tolerance=EXACT,
+    target=ct.target.iOS18, formula=lambda x, u, _: x)
+add("slice_update", BOX, Values((3, 5, 4)), place(0, 0, 0), names=AT, end=[3, 5, 4], tolerance=EXACT,
+    target=ct.target.iOS18, formula=lambda x, u, _: u)
+add("slice_update", Values((4, 6)), Values((2, 3)), names=("x", "update"), begin=[3, 0], end=[0, 6], stride=[-2, 2],
+    tolerance=EXACT, target=ct.target.iOS18, formula=lambda x, u: replaced(slice(3, 0, -2), slice(0, 6, 2))(x, u, None))
+add("slice_by_size", BOX, place(1, -3, 0), names=("x", "begin"), size=[2, 2, 4], tolerance=EXACT,
+    formula=lambda x, _: x[1:3, 2:4])
+add("slice_by_index", BOX, place(0, -1, 2), names=("x", "begin"), end=[1, 5, 3], squeeze_mask=[True, True, True],
+    tolerance=EXACT, formula=lambda x, _: x[0, -1, 2])
+
 add("gather", Values((3, 4, 2)), np.array([[2, 0], [-1, 1]], np.int32), names=("x", "indices"), axis=1, tolerance=EXACT)
 add("gather", Values((2, 4, 3)), np.array([[2, 0], [3, 1]], np.int32), names=("x", "indices"), axis=1, batch_dims=1,
     tolerance=EXACT)

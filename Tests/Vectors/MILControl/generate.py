@@ -86,8 +86,73 @@ def counter():
     write("counter", program, steps, ct.target.iOS18)
 
 
+def gate():
+    """A state that one side of a branch updates and the other reads, and that is read behind the branch."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(3,)), mb.StateTensorSpec((3,), dtype=types.fp16)], opset_version=ct.target.iOS18)
+    def program(x, total):
+        held = mb.cast(x=x, dtype="fp16")
+
+        def added():
+            return mb.coreml_update_state(state=total, value=mb.add(x=mb.read_state(input=total), y=held))
+
+        def kept():
+            return mb.mul(x=mb.read_state(input=total), y=np.float16(-1))
+        positive = mb.greater(x=mb.reduce_sum(x=x, axes=[0], keep_dims=False), y=np.float32(0))
+        seen = mb.cond(pred=positive, _true_fn=added, _false_fn=kept)
+        after = mb.add(x=mb.read_state(input=total), y=np.float16(0))
+        return mb.cast(x=seen, dtype="fp32", name="seen"), mb.cast(x=after, dtype="fp32", name="after")
+    steps, total = [], np.zeros(3, np.float32)
+    for x in ([1, 2, 3], [-1, -2, 0.5], [0, 0, 4], [2, -3, 0]):
+        x = np.array(x, np.float32)
+        total, seen = (total + x, total + x) if x.sum() > 0 else (total, -total)
+        steps.append(([("x", x)], [("seen", seen), ("after", total)]))
+    write("gate", program, steps, ct.target.iOS18)
+
+
+def gathering():
+    """States that a loop's trips update: a sum in each, a record in those of an odd number; the condition reads the sum."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(2,)), mb.StateTensorSpec((2,), dtype=types.fp16),
+                             mb.StateTensorSpec((2,), dtype=types.fp16)], opset_version=ct.target.iOS18)
+    def program(x, total, record):
+        held = mb.cast(x=x, dtype="fp16")
+
+        def test(n, parity, seen):
+            least = mb.reduce_min(x=mb.read_state(input=total), axes=[0], keep_dims=False)
+            return mb.logical_and(x=mb.less(x=n, y=np.float32(5)), y=mb.less(x=least, y=np.float16(10)))
+
+        def body(n, parity, seen):
+            after = mb.coreml_update_state(state=total, value=mb.add(x=mb.read_state(input=total), y=held))
+
+            def noted():
+                return mb.coreml_update_state(state=record, value=mb.mul(x=after, y=np.float16(2)))
+
+            def skipped():
+                return mb.read_state(input=record)
+            seen = mb.cond(pred=mb.greater(x=parity, y=np.float32(0.5)), _true_fn=noted, _false_fn=skipped)
+            return mb.add(x=n, y=np.float32(1)), mb.sub(x=np.float32(1), y=parity), seen
+        zero = mb.mul(x=mb.reduce_min(x=x, axes=[0], keep_dims=False), y=np.float32(0))
+        nothing = mb.mul(x=held, y=np.float16(0))
+        n, _, seen = mb.while_loop(_cond=test, _body=body, loop_vars=(zero, zero, nothing))
+        after = mb.add(x=mb.read_state(input=total), y=np.float16(0))
+        noted = mb.add(x=mb.read_state(input=record), y=np.float16(0))
+        return (mb.identity(x=n, name="trips"), mb.cast(x=after, dtype="fp32", name="sum"),
+                mb.cast(x=noted, dtype="fp32", name="noted"), mb.cast(x=seen, dtype="fp32", name="seen"))
+    steps, total, record = [], np.zeros(2, np.float32), np.zeros(2, np.float32)
+    for x in ([1, 2], [1, 0.5], [2, 4], [1, 1]):
+        x, n, seen = np.array(x, np.float32), 0, np.zeros(2, np.float32)
+        while n < 5 and total.min() < 10:
+            total = total + x
+            if n % 2 == 1:
+                record = 2 * total
+            n, seen = n + 1, record
+        steps.append(([("x", x)], [("trips", np.float32(n)), ("sum", total), ("noted", record), ("seen", seen)]))
+    write("gathering", program, steps, ct.target.iOS18)
+
+
 for old in HERE.glob("*.kv"):
     old.unlink()
 choice()
 halving()
 counter()
+gate()
+gathering()

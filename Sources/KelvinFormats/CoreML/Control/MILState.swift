@@ -24,4 +24,24 @@ extension MILOperation {
     guard let name = inputs[input]?.first?.name else { throw scope.emitter.invalid("'\(input)' does not name a state") }
     return name
   }
+
+  /// The state that the operation itself updates.
+  private var updatedState: String? {
+    switch kind {
+    case MILControl.writeState.name: inputs["input"]?.first?.name
+    case MILControl.updateState.name: inputs["state"]?.first?.name
+    default: nil
+    }
+  }
+
+  /// The states that the operation's blocks update, however deep: what it results in besides its outputs.
+  var statesOfBlocks: [String] {
+    var names: Set<String> = []
+    var pending = blocks[...]
+    while let block = pending.popFirst() {
+      names.formUnion(block.operations.compactMap(\.updatedState))
+      for operation in block.operations { pending += operation.blocks }
+    }
+    return names.sorted()
+  }
 }

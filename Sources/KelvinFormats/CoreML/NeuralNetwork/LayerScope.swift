@@ -16,10 +16,16 @@ struct Blob {
   }
 }
 
-/// The tensors of a network while its graph is built.
+/// The tensors of a network and of the networks inside it while its graph is built.
 final class LayerScope {
+  /// A tensor, and how many regions the graph lies in that has its value.
+  private struct Held {
+    var blob: Blob
+    var depth: Int
+  }
+
   let emitter: Emitter
-  private var blobs: [String: Blob] = [:]
+  private var blobs: [String: Held] = [:]
   private var views: [View: ValueID] = [:]
   private var converted: [Conversion: ValueID] = [:]
 
@@ -34,20 +40,28 @@ final class LayerScope {
 
   init(_ emitter: Emitter) { self.emitter = emitter }
 
-  func blob(_ name: String) -> Blob? { blobs[name] }
+  func has(_ name: String) -> Bool { blobs[name] != nil }
 
   func define(_ name: String, _ blob: Blob) throws {
-    guard blobs.updateValue(blob, forKey: name) == nil else {
+    guard blobs.updateValue(Held(blob: blob, depth: emitter.depth), forKey: name) == nil else {
       throw emitter.invalid("computes '\(name)', which is there already")
     }
   }
 
-  /// Replaces a tensor; only the copy layer may.
-  func redefine(_ name: String, _ blob: Blob) { blobs[name] = blob }
+  /// Replaces a tensor; only the copy layer and control flow may.
+  func redefine(_ name: String, _ blob: Blob) { blobs[name] = Held(blob: blob, depth: emitter.depth) }
 
   func read(_ name: String) throws -> Blob {
-    guard let blob = blobs[name] else { throw emitter.invalid("reads '\(name)', which nothing before it computes") }
-    return blob
+    guard let held = blobs[name] else { throw emitter.invalid("reads '\(name)', which nothing before it computes") }
+    return Blob(emitter.value(held.blob.id, of: held.depth), held.blob.shape)
+  }
+
+  /// Does something with the tensors that are there, behind which they are what they were.
+  func inside<Result>(_ body: () throws -> Result) throws -> Result {
+    let before = (blobs, views, converted)
+    (views, converted) = ([:], [:])
+    defer { (blobs, views, converted) = before }
+    return try body()
   }
 
   /// The same elements in another shape.

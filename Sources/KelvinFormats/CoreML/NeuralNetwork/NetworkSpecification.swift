@@ -27,7 +27,7 @@ struct NetworkSpecification: Sendable {
       switch field.number {
       case Fields.layers:
         try field.check(layers.count, WireMessage.operationLimit)
-        layers.append(try NetworkLayer(field.message(), index: layers.count))
+        layers.append(try NetworkLayer(field.message(), index: layers.count, depth: 0))
       case Fields.preprocessing:
         try field.check(preprocessing.count, WireMessage.operandLimit)
         if let step = try Self.preprocessing(field.message()) { preprocessing.append(step) }
@@ -42,10 +42,7 @@ struct NetworkSpecification: Sendable {
     }
   }
 
-  var structure: SourceStructure {
-    .network(
-      layers: layers.map { SourceOperation(name: $0.name, kind: $0.kind, inputs: $0.inputs, outputs: $0.outputs) })
-  }
+  var structure: SourceStructure { .network(layers: layers.map(\.structure)) }
 
   private static func preprocessing(
     _ message: WireMessage
@@ -87,9 +84,15 @@ struct NetworkLayer: Sendable {
   /// The field number of the layer's type; 0 where it has none.
   var number = 0
   var parameters: LayerParameters
+  /// The networks inside control flow: a branch's two sides, a loop's condition and body; one that is left out is empty.
+  var networks: [[NetworkLayer]] = []
+  /// The tensor by which a loop goes on; empty where only its number of trips says.
+  var condition = ""
   let index: Int
+  private static let depthLimit = 16
 
-  init(_ message: WireMessage, index: Int) throws(FormatError) {
+  /// - Parameter depth: how many networks are around the layer's own.
+  init(_ message: WireMessage, index: Int, depth: Int) throws(FormatError) {
     typealias Fields = NetworkSchema.NeuralNetworkLayer
     self.index = index
     parameters = LayerParameters(message)
@@ -105,6 +108,32 @@ struct NetworkLayer: Sendable {
         parameters = LayerParameters(try field.message())
       }
     }
+    let fields: [Int]
+    switch number {
+    case Fields.branch: fields = [LayerSchema.BranchLayerParams.ifBranch, LayerSchema.BranchLayerParams.elseBranch]
+    case Fields.loop: fields = [LayerSchema.LoopLayerParams.conditionNetwork, LayerSchema.LoopLayerParams.bodyNetwork]
+    default: return
+    }
+    guard depth < Self.depthLimit else {
+      throw FormatError(
+        .malformed, file: message.file, place: "layer '\(name)'", offset: message.offset,
+        "networks are nested more than \(Self.depthLimit) deep")
+    }
+    if number == Fields.loop { condition = try parameters.text(LayerSchema.LoopLayerParams.conditionVar) }
+    for field in fields {
+      var layers: [NetworkLayer] = []
+      try parameters.message(field)?.each(NetworkSchema.NeuralNetwork.layers) { (field) throws(FormatError) in
+        try field.check(layers.count, WireMessage.operationLimit)
+        layers.append(try NetworkLayer(field.message(), index: layers.count, depth: depth + 1))
+      }
+      networks.append(layers)
+    }
+  }
+
+  var structure: SourceOperation {
+    SourceOperation(
+      name: name, kind: kind, inputs: inputs, outputs: outputs,
+      blocks: networks.map { SourceBlock(inputs: [], outputs: [], operations: $0.map(\.structure)) })
   }
 
   /// The layer's type, by Core ML's name.

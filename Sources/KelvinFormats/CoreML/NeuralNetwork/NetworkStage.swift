@@ -28,9 +28,15 @@ struct NetworkStage: ModelStage {
   var structure: SourceStructure { network.structure }
   var labels: Labels? { network.labels }
 
-  func findMissing(_ missing: inout MissingOperations) {
-    for layer in network.layers where LayerMapper.byNumber[layer.number] == nil {
-      missing.add(layer.kind, at: layer.name)
+  func findMissing(_ missing: inout MissingOperations) { Self.findMissing(in: network.layers, &missing) }
+
+  /// What layers and those inside them need and Kelvin lacks. The sides of a branch are not looked into: the one that is
+  /// not taken may lack what it likes.
+  static func findMissing(in layers: [NetworkLayer], _ missing: inout MissingOperations) {
+    for layer in layers {
+      if !layer.isControl, LayerMapper.byNumber[layer.number] == nil { missing.add(layer.kind, at: layer.name) }
+      guard layer.number != NetworkSchema.NeuralNetworkLayer.branch else { continue }
+      for network in layer.networks { findMissing(in: network, &missing) }
     }
   }
 
@@ -40,34 +46,16 @@ struct NetworkStage: ModelStage {
       guard let id = values[feature.name] else { continue }
       try scope.define(feature.name, try enter(id, feature, scope))
     }
-    for layer in network.layers { try add(layer, scope) }
+    let read = Set(outputs.map(\.name) + [probabilities].compactMap { $0 })
+    _ = try NetworkWriter(scope: scope, file: file).write(network.layers[...], readLater: read)
     var result: [String: ValueID] = [:]
-    for feature in outputs where scope.blob(feature.name) != nil {
+    for feature in outputs where scope.has(feature.name) {
       result[feature.name] = try leave(try scope.read(feature.name), feature, scope)
     }
     if let probabilities {
       result[StageSlot.scores] = try scope.logical(try scope.read(probabilities))
     }
     return result
-  }
-
-  private func add(_ layer: NetworkLayer, _ scope: LayerScope) throws {
-    guard let mapper = LayerMapper.byNumber[layer.number] else { return }
-    scope.emitter.begin(
-      Origin(name: layer.name, kind: layer.kind, index: layer.index), outputNames: layer.outputs)
-    let results: [Blob]
-    do { results = try mapper.map(layer, scope) } catch let error as FormatError {
-      throw FormatError(
-        error.code, file: error.file, place: "\(layer.kind) '\(layer.name)'", offset: error.offset,
-        error.place.map { "\($0): \(error.reason)" } ?? error.reason, remedy: error.remedy)
-    }
-    guard results.count >= layer.outputs.count else {
-      throw scope.emitter.invalid("has \(layer.outputs.count) outputs, expected \(results.count)")
-    }
-    let mayReplace = layer.number == NetworkSchema.NeuralNetworkLayer.copy
-    for (name, blob) in zip(layer.outputs, results) {
-      if mayReplace { scope.redefine(name, blob) } else { try scope.define(name, blob) }
-    }
   }
 
   /// An input as the layers see it: with the axes that the mapping asks for, after preprocessing.

@@ -32,6 +32,7 @@ let milMappers: [MILMapper] =
     .shape,
     .sliceByIndex,
     .sliceBySize,
+    .sliceUpdate,
     .softmax,
     .spaceToDepth,
     .split,

@@ -4,7 +4,6 @@ extension MILMapper {
   /// Operations that pick or place elements by position.
   static let indexing: [MILMapper] = [
     gather, gatherAlongAxis, gatherND, scatter, scatterAlongAxis, scatterND, oneHot, topK, argSort, cumulativeSum,
-    sliceUpdate,
   ]
 
   private static let gather = MILMapper("gather") { operation, scope in
@@ -102,32 +101,6 @@ extension MILMapper {
     let isReversed = try operation.flag("reverse", scope)
     return try scope.emitter.add(
       CumulativeSum(axis: axis, isExclusive: isExclusive, isReversed: isReversed), x)
-  }
-
-  /// Writes the update over the elements that `slice_by_index` would take.
-  private static let sliceUpdate = MILMapper("slice_update") { operation, scope in
-    let x = try operation.value("x", scope)
-    let update = try operation.value("update", scope)
-    let ranges = try operation.sliceRanges(of: x, scope)
-    let source = scope.emitter.shape(x)
-    let type = TensorType(.int64, [scope.emitter.shape(update).count])
-    guard ranges.map(\.count).reduce(1, *) == type.count else {
-      throw scope.emitter.invalid("an update of \(scope.emitter.type(update)) for \(ranges.map(\.count))")
-    }
-    let places = scope.emitter.constant(
-      Weight(type) {
-        var places = [0]
-        for (range, stride) in zip(ranges, source.strides) {
-          places = places.flatMap { base in
-            (0..<range.count).map { base + (range.start + $0 * range.step) * stride }
-          }
-        }
-        return Tensor(type, rounding: places.map(Double.init))
-      }, step: "places")
-    let flat = try scope.emitter.reshape(x, [source.count], step: "flat")
-    let values = try scope.emitter.reshape(update, [type.count], step: "values")
-    let updated = try scope.emitter.add(ScatterElements(axis: 0), flat, places, values, step: "updated")
-    return try scope.emitter.reshape(updated, source)
   }
 }
 

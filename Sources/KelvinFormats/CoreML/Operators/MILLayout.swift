@@ -35,8 +35,11 @@ extension MILMapper {
   }
 
   /// With `interleave` the inputs' slices along the axis take turns.
+  /// Numbers are joined as lists of one, as coremltools writes them where sizes are computed.
   static let concat = MILMapper("concat") { operation, scope in
-    let values = try operation.values("values", scope)
+    let values = try operation.values("values", scope).enumerated().map { index, value in
+      scope.emitter.shape(value).rank > 0 ? value : try scope.emitter.reshape(value, [1], step: "number\(index)")
+    }
     let axis = try operation.required(try operation.integer("axis", scope), "axis", scope)
     guard try operation.flag("interleave", scope) else { return try scope.emitter.concat(values, axis: axis) }
     let place = try scope.emitter.axis(axis, of: values[0])

@@ -24,6 +24,10 @@ extension LayerSchema {
     static let bias = 9
     static let int8DynamicQuantize = 10
   }
+  enum BranchLayerParams {
+    static let ifBranch = 1
+    static let elseBranch = 2
+  }
   enum BroadcastToStaticLayerParams {
     static let targetShape = 1
   }
@@ -148,6 +152,12 @@ extension LayerSchema {
   enum LoadConstantNDLayerParams {
     static let shape = 1
     static let data = 2
+  }
+  enum LoopLayerParams {
+    static let maxLoopIterations = 1
+    static let conditionVar = 2
+    static let conditionNetwork = 3
+    static let bodyNetwork = 4
   }
   enum LowerTriangularLayerParams {
     static let k = 1

@@ -1,0 +1,109 @@
+import KelvinGraph
+
+/// Writes the layers of a network and of the networks inside it.
+///
+/// Control flow has no outputs of its own: its networks compute the tensors of the network around it. What a branch
+/// results in, and a loop carries, are those among them that something reads later.
+struct NetworkWriter {
+  typealias Layers = NetworkSchema.NeuralNetworkLayer
+
+  /// The loop whose body is being written.
+  struct EnclosingLoop {
+    /// The tensor that says whether a break ended it.
+    let broken: String
+    /// What is read behind the end of a trip.
+    let readLater: Set<String>
+  }
+
+  /// How a run of layers ends.
+  enum End {
+    case onwards
+    /// It left the trip of the loop around.
+    case left
+    /// Whether it left is known when the model runs.
+    case mayHaveLeft(ValueID)
+  }
+
+  let scope: LayerScope
+  let file: String
+  var loop: EnclosingLoop?
+  /// Whether control flow is around: a tensor may then be there already.
+  var isNested = false
+  private static let controlLimit = 1024
+
+  var emitter: Emitter { scope.emitter }
+
+  /// - Parameter readLater: the tensors that something behind the layers reads.
+  func write(_ layers: ArraySlice<NetworkLayer>, readLater: Set<String>) throws -> End {
+    let count = layers.count { $0.isControl }
+    guard count <= Self.controlLimit else {
+      throw FormatError(
+        .malformed, file: file, "a network has \(count) layers of control flow, expected at most \(Self.controlLimit)")
+    }
+    for index in layers.indices {
+      let layer = layers[index]
+      let rest = layers[(index + 1)...]
+      switch layer.number {
+      case Layers.loopBreak, Layers.loopContinue:
+        begin(layer)
+        guard let loop else { throw emitter.invalid("is not in the body of a loop") }
+        if layer.number == Layers.loopBreak { scope.redefine(loop.broken, number(1)) }
+        return .left
+      case Layers.branch:
+        let needed = rest.reads(before: readLater, leaving: loop?.readLater ?? [])
+        switch try branch(layer, readLater: needed) {
+        case .onwards: continue
+        case .left: return .left
+        case .mayHaveLeft(let hasLeft):
+          guard !rest.isEmpty else { return .mayHaveLeft(hasLeft) }
+          return try write(rest, unless: hasLeft, layer, readLater: readLater)
+        }
+      case Layers.loop:
+        try self.loop(layer, readLater: rest.reads(before: readLater, leaving: loop?.readLater ?? []))
+      default: try add(layer)
+      }
+    }
+    return .onwards
+  }
+
+  func begin(_ layer: NetworkLayer) {
+    emitter.begin(Origin(name: layer.name, kind: layer.kind, index: layer.index), outputNames: layer.outputs)
+  }
+
+  private func add(_ layer: NetworkLayer) throws {
+    guard let mapper = LayerMapper.byNumber[layer.number] else { return }
+    begin(layer)
+    let results: [Blob]
+    do { results = try mapper.map(layer, scope) } catch let error as FormatError {
+      throw FormatError(
+        error.code, file: error.file, place: "\(layer.kind) '\(layer.name)'", offset: error.offset,
+        error.place.map { "\($0): \(error.reason)" } ?? error.reason, remedy: error.remedy)
+    }
+    guard results.count >= layer.outputs.count else {
+      throw emitter.invalid("has \(layer.outputs.count) outputs, expected \(results.count)")
+    }
+    let mayReplace = isNested || layer.number == Layers.copy
+    for (name, blob) in zip(layer.outputs, results) {
+      if mayReplace { scope.redefine(name, blob) } else { try scope.define(name, blob) }
+    }
+  }
+
+  /// A tensor in the form in which it passes the border of a network: float32, in the shape by which layers know it.
+  func settled(_ name: String) throws -> ValueID {
+    try scope.logical(try scope.convert(try scope.read(name), to: .float32))
+  }
+
+  /// A condition: a number that differs from 0 by more than a millionth.
+  func truth(_ blob: Blob, step: String) throws -> ValueID {
+    guard blob.shape.count == 1 else { throw emitter.invalid("its condition is \(blob.shape), expected one element") }
+    guard emitter.scalar(blob.id) != .bool else { return try emitter.reshape(blob.id, [], step: step) }
+    let float = try scope.convert(blob, to: .float32)
+    let size = try emitter.unary(UnaryFunction(.abs), float.id, step: "\(step)/size")
+    let least = scope.scalar(1e-6, step: "\(step)/least")
+    return try emitter.reshape(try emitter.add(Compare(.greater), size, least, step: "\(step)/holds"), [], step: step)
+  }
+
+  func number(_ value: Float) -> Blob { Blob(emitter.constant(Weight(Tensor([value], [1])), step: "number"), [1]) }
+
+  func flag(_ value: Bool, step: String) -> ValueID { emitter.constant(value ? 1 : 0, .bool, step: step) }
+}

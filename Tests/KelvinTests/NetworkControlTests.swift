@@ -1,0 +1,51 @@
+import Kelvin
+import KelvinFormats
+import KelvinGraph
+import KelvinPasses
+import KelvinReference
+import TestSupport
+import Testing
+
+/// Branches and loops of NeuralNetworks against the same programs in NumPy: on the reference as they are read, and after
+/// passes on each device alone and with every node placed at random.
+@Suite struct NetworkControlTests {
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl"
+  static let cases = fileStems(in: folder, endingWith: ".kv")
+
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 60) }
+
+  @Test(arguments: cases) func agreesWithTheProgram(name: String) throws {
+    let vector = try Vector(path: "\(Self.folder)/\(name).kv")
+    let model = name.split(separator: "_").dropLast().joined(separator: "_")
+    let program = try readModel(at: "\(Self.folder)/\(model).mlmodel")
+    let function = try #require(program.functions[program.defaultFunction])
+    let shapes = Dictionary(uniqueKeysWithValues: vector.inputs.map { ($0.name, $0.tensor.shape) })
+    let raw = try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
+    #expect(raw.nodes.contains { $0.isControl }, "\(name) has no control flow")
+    try vector.check(raw, raw.run(vector, on: ["reference"]), "\(name), reference")
+    let passed = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
+    for device in ModelFixture.fastDevices {
+      try vector.check(passed, passed.run(vector, on: [device]), "\(name), \(device)")
+    }
+    for seed in 0..<UInt64(3) {
+      let pins = try passed.randomPins(seed: seed)
+      try vector.check(
+        passed, passed.run(vector, on: ModelFixture.fastDevices, pins: pins), "\(name), seed \(seed), \(pins)")
+    }
+  }
+
+  /// What a network asks for that cannot be, and what the error says of it.
+  static let refusals = [
+    ("one_side_only", "only one of its networks computes it"), ("break_outside", "is not in the body of a loop"),
+    ("growing", "sizes that change are not supported"), ("left_early", "a trip may end before it is computed"),
+  ]
+
+  @Test(arguments: refusals) func whatCannotBeIsToldWithItsRemedy(name: String, reason: String) throws {
+    let program = try readModel(at: "\(Self.folder)/Refused/\(name).mlmodel")
+    let function = try #require(program.functions[program.defaultFunction])
+    let error = #expect(throws: FormatError.self) {
+      try function.graph(shapes: [:], evaluator: ReferenceEvaluator())
+    }
+    #expect(error?.description.contains(reason) == true, "\(error?.description ?? "none")")
+  }
+}

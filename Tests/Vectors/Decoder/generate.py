@@ -1,0 +1,191 @@
+"""Writes a small decoder with a key-value cache as coremltools exports it from PyTorch, and the tokens PyTorch makes.
+
+Weights are random and seeded; the cache is a pair of states. The exports differ in how a program is told what to write:
+
+- `growing`: tokens and a mask that is as long as what the cache holds then, both of flexible length, so that a prompt is
+  read at once; the written range follows from the sizes of the inputs.
+- `position`: one token and its position, written by a slice that begins there, and a mask as long as the cache.
+- `scattered`: as `position`, written by a scatter along the cache.
+
+`tokens.kv` has the prompt and what greedy decoding makes of it in PyTorch, in the format of ../README.md; `margin` is the
+least lead of the chosen token's logit.
+
+    .venv/bin/pip install coremltools==9.0 torch "numpy<2.5"
+    .venv/bin/python Tests/Vectors/Decoder/generate.py
+"""
+
+import pathlib
+import shutil
+import sys
+
+import coremltools as ct
+import numpy as np
+import torch
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+import kv  # noqa: E402
+
+VOCABULARY, WIDTH, HEADS, LAYERS, CONTEXT, STEPS = 96, 32, 2, 2, 80, 64
+PROMPT = [3, 14, 15, 92, 65]
+SEED = 120
+SIZE = WIDTH // HEADS
+
+
+class Norm(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(1 + 0.1 * torch.randn(WIDTH))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * self.weight
+
+
+def rotated(x, cosine, sine):
+    first, second = x[..., : SIZE // 2], x[..., SIZE // 2:]
+    return x * cosine + torch.cat((-second, first), dim=-1) * sine
+
+
+class Layer(torch.nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+        self.before, self.between = Norm(), Norm()
+        self.query, self.key, self.value, self.output = (torch.nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4))
+        self.gate, self.up = (torch.nn.Linear(WIDTH, 2 * WIDTH, bias=False) for _ in range(2))
+        self.down = torch.nn.Linear(2 * WIDTH, WIDTH, bias=False)
+
+    def forward(self, x, cosine, sine, mask, update):
+        normed = self.before(x)
+
+        def heads(projection):
+            return projection(normed).view(1, -1, HEADS, SIZE).transpose(1, 2)
+
+        query, key = rotated(heads(self.query), cosine, sine), rotated(heads(self.key), cosine, sine)
+        keys, values = update(self.index, key, heads(self.value))
+        attended = torch.nn.functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
+        x = x + self.output(attended.transpose(1, 2).reshape(1, -1, WIDTH))
+        normed = self.between(x)
+        return x + self.down(torch.nn.functional.silu(self.gate(normed)) * self.up(normed))
+
+
+class Decoder(torch.nn.Module):
+    """How a decoder is told what to write is left to its kinds."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(SEED)
+        self.embedding = torch.nn.Embedding(VOCABULARY, WIDTH)
+        self.layers = torch.nn.ModuleList(Layer(index) for index in range(LAYERS))
+        self.norm = Norm()
+        self.head = torch.nn.Linear(WIDTH, VOCABULARY, bias=False)
+        for parameter in self.parameters():
+            if parameter.dim() == 2:
+                torch.nn.init.normal_(parameter, std=2.0 / parameter.shape[1] ** 0.5)
+        angles = torch.arange(CONTEXT)[:, None] / 100 ** (torch.arange(SIZE // 2) * 2 / SIZE)[None]
+        angles = torch.cat((angles, angles), dim=-1)
+        self.register_buffer("cosine", angles.cos(), persistent=False)
+        self.register_buffer("sine", angles.sin(), persistent=False)
+        for name in ("keys", "values"):
+            self.register_buffer(name, torch.zeros(LAYERS, 1, HEADS, CONTEXT, SIZE))
+
+    def run(self, ids, cosine, sine, mask, update):
+        x = self.embedding(ids)
+        for layer in self.layers:
+            x = layer(x, cosine, sine, mask, update)
+        return self.head(self.norm(x))
+
+
+class Growing(Decoder):
+    def forward(self, ids, mask):
+        length, end = ids.shape[-1], mask.shape[-1]
+        begin = end - length
+
+        def update(layer, key, value):
+            self.keys[layer, :, :, begin:end, :] = key
+            self.values[layer, :, :, begin:end, :] = value
+            return self.keys[layer, :, :, :end, :], self.values[layer, :, :, :end, :]
+
+        return self.run(ids, self.cosine[begin:end], self.sine[begin:end], mask, update)
+
+
+class Position(Decoder):
+    def forward(self, ids, position, mask):
+        def update(layer, key, value):
+            self.keys[layer, :, :, position:position + 1, :] = key
+            self.values[layer, :, :, position:position + 1, :] = value
+            return self.keys[layer], self.values[layer]
+
+        return self.run(ids, self.cosine[position], self.sine[position], mask, update)
+
+
+class Scattered(Decoder):
+    def forward(self, ids, position, mask):
+        places = position.view(1, 1, 1, 1).expand(1, HEADS, 1, SIZE)
+
+        def update(layer, key, value):
+            self.keys[layer] = self.keys[layer].scatter(2, places, key)
+            self.values[layer] = self.values[layer].scatter(2, places, value)
+            return self.keys[layer], self.values[layer]
+
+        return self.run(ids, self.cosine[position], self.sine[position], mask, update)
+
+
+def causal(length, end, full):
+    """Each of the last `length` of `end` tokens sees those up to itself."""
+    seen = torch.arange(full)[None] <= torch.arange(end - length, end)[:, None]
+    return torch.where(seen, 0.0, -1e4)[None, None]
+
+
+def greedy():
+    """The tokens that PyTorch makes, and the least lead of one."""
+    model, tokens, margins, fed = Growing().eval(), [], [], PROMPT
+    end = 0
+    with torch.no_grad():
+        for _ in range(STEPS):
+            end += len(fed)
+            logits = model(torch.tensor([fed]), causal(len(fed), end, end))[0, -1]
+            best = logits.topk(2).values
+            margins.append(float(best[0] - best[1]))
+            fed = [int(logits.argmax())]
+            tokens += fed
+    return tokens, min(margins)
+
+
+def export(name, model, inputs, precision):
+    """The model as a package; `inputs` are samples and the types that coremltools is told."""
+    model.eval()
+    with torch.no_grad():
+        traced = torch.jit.trace(model, tuple(sample for sample, _ in inputs), check_trace=False)
+    shape = (LAYERS, 1, HEADS, CONTEXT, SIZE)
+    states = [ct.StateType(wrapped_type=ct.TensorType(shape=shape, dtype=np.float16), name=name)
+              for name in ("keys", "values")]
+    package = HERE / f"{name}.mlpackage"
+    shutil.rmtree(package, ignore_errors=True)
+    ct.convert(traced, inputs=[kind for _, kind in inputs], outputs=[ct.TensorType(name="logits")], states=states,
+               minimum_deployment_target=ct.target.iOS18, compute_precision=precision, skip_model_load=True,
+               convert_to="mlprogram").save(str(package))
+
+
+def main():
+    full, half = ct.precision.FLOAT32, ct.precision.FLOAT16
+    length = ct.RangeDim(1, CONTEXT, default=1)
+    end = ct.RangeDim(1, CONTEXT, default=1)
+    one = torch.tensor([[1]], dtype=torch.int32)
+    token = (one, ct.TensorType("ids", (1, 1), np.int32))
+    place = (torch.tensor([4], dtype=torch.int32), ct.TensorType("position", (1,), np.int32))
+    mask = (causal(1, 5, CONTEXT), ct.TensorType("mask", (1, 1, 1, CONTEXT), np.float32))
+    growing = [(torch.tensor([[1, 2, 3]], dtype=torch.int32), ct.TensorType("ids", (1, length), np.int32)),
+               (causal(3, 5, 5), ct.TensorType("mask", (1, 1, length, end), np.float32))]
+    export("growing", Growing(), growing, full)
+    export("growing_half", Growing(), growing, half)
+    export("position", Position(), [token, place, mask], full)
+    export("scattered", Scattered(), [token, place, mask], full)
+    tokens, margin = greedy()
+    header = {"case": "tokens", "margin": margin, "tolerance": {"absolute": 0, "relative": 0}}
+    payload = kv.encode(header, [("prompt", np.array(PROMPT, np.int32))], [("tokens", np.array(tokens, np.int32))])
+    (HERE / "tokens.kv").write_bytes(payload)
+    print(tokens, len(set(tokens)), margin)
+
+
+main()
