@@ -22,7 +22,7 @@ package struct TopLabel: HostStep {
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     if case .tensor(let type) = inputs[0] { try check(type.shape.count) }
-    return [labels.isText ? .texts([]) : .tensor(TensorType(.int64, [1]))]
+    return [labels.isText ? .texts([1]) : .tensor(TensorType(.int64, [1]))]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
@@ -31,7 +31,7 @@ package struct TopLabel: HostStep {
     var best = 0
     for index in 1..<max(labels.count, 1) where scores[best].isNaN || scores[index] > scores[best] { best = index }
     switch labels {
-    case .strings(let labels): return [.texts(TextTensor([labels[best]], []))]
+    case .strings(let labels): return [.texts(TextTensor([labels[best]], [1]))]
     case .integers(let labels): return [.tensor(Tensor([labels[best]], [1]))]
     }
   }

@@ -63,7 +63,7 @@ import Testing
     let first = TopLabel(labels, scores: "scores", output: "label", readsFirstRow: true)
     #expect(text(try first.run([.tensor(Tensor([1, 2, 9, 0] as [Float], [2, 2]))])[0]) == "b")
     #expect(throws: StepError.self) { try first.types([.tensor(TensorType(.float32, [3]))]) }
-    #expect { try first.run([.texts(TextTensor(["a"], []))]) } throws: {
+    #expect { try first.run([.texts(TextTensor(["a"], [1]))]) } throws: {
       "\($0)".contains("expected a tensor, got a text")
     }
   }

@@ -2,7 +2,7 @@ import KelvinFeatures
 import KelvinGraph
 
 extension FeatureBinding {
-  /// An input as host steps read it: numbers are tensors `[1]`, a text is one without axes.
+  /// An input as host steps read it: numbers are tensors `[1]`, a text is `[1]` too.
   ///
   /// - Throws: `featureType` naming the feature: missing, or what was expected and what was given.
   func hostValue(_ name: String, _ values: DictionaryFeatureProvider) throws(ModelError) -> HostValue {
@@ -15,7 +15,7 @@ extension FeatureBinding {
       return .absent
     }
     switch (value.storage, feature.type) {
-    case (.string(let text), .string): return .texts(TextTensor([text], []))
+    case (.string(let text), .string): return .texts(TextTensor([text], [1]))
     case (.int64(let number), .int64): return .tensor(Tensor([number], [1]))
     case (.int64(let number), .double): return .tensor(Tensor(TensorType(.float64, [1]), rounding: [Double(number)]))
     case (.double(let number), .double): return .tensor(Tensor(TensorType(.float64, [1]), rounding: [number]))
@@ -25,11 +25,30 @@ extension FeatureBinding {
     case (.dictionary(let entries), .dictionary(let keys)): return .dictionary(try dictionary(entries, keys, feature))
     case (.sequence(let sequence), .sequence(.string)) where sequence.type == .string:
       return .texts(TextTensor(sequence.stringValues, [sequence.count]))
+    case (.sequence(let sequence), .texts(let dimensions)) where sequence.type == .string:
+      return .texts(try texts(sequence.stringValues, dimensions, feature))
     case (.sequence(let sequence), .sequence(.int64)) where sequence.type == .int64:
       return .tensor(Tensor(sequence.int64Values, [sequence.count]))
     default:
       throw mismatch(feature, "expected \(FeatureDescription(feature).type.rawValue), got \(value.type.rawValue)")
     }
+  }
+
+  /// Texts in the feature's shape: at most one of its sizes follows from how many there are.
+  private func texts(
+    _ texts: [String], _ dimensions: [Dimension], _ feature: Feature
+  ) throws(ModelError) -> TextTensor {
+    var sizes = dimensions.map { if case .fixed(let size) = $0 { size } else { 1 } }
+    if let free = dimensions.firstIndex(where: \.isFlexible), Shape(sizes).isAddressable, Shape(sizes).count > 0 {
+      sizes[free] = texts.count / Shape(sizes).count
+    }
+    guard Shape(sizes).isAddressable, Shape(sizes).count == texts.count,
+      zip(dimensions, sizes).allSatisfy({ $0.accepts($1) })
+    else {
+      let expected = dimensions.map(\.description).joined(separator: " x ")
+      throw mismatch(feature, "expected texts [\(expected)] in a row, got \(texts.count)")
+    }
+    return TextTensor(texts, Shape(sizes))
   }
 
   private func dictionary(
@@ -61,14 +80,21 @@ extension FeatureBinding {
     case (.tensor(let tensor), _): return try value(tensor, feature)
     case (.texts(let texts), .string) where texts.texts.count == 1: return FeatureValue(string: texts.texts[0])
     case (.texts(let texts), .sequence(.string)): return FeatureValue(sequence: FeatureSequence(strings: texts.texts))
-    case (.dictionary(let dictionary), .dictionary):
-      let labels = dictionary.keys.labels
-      return FeatureValue(dictionary: Dictionary(zip(labels, dictionary.values)) { first, _ in first })
-    default:
-      throw ModelError(
-        .featureType,
-        "output '\(feature.name)': expected \(FeatureDescription(feature).type.rawValue), the model computes "
-          + "\(computed.type)")
+    case (.texts(let texts), .texts): return FeatureValue(sequence: FeatureSequence(strings: texts.texts))
+    case (.dictionary(let dictionary), .dictionary): return FeatureValue(dictionary: dictionary.entries)
+    case (.sequence(let rows), .dictionaries):
+      let dictionaries = rows.compactMap { if case .dictionary(let row) = $0 { row.entries } else { nil } }
+      guard dictionaries.count == rows.count else { break }
+      return FeatureValue(sequence: FeatureSequence(dictionaries: dictionaries))
+    default: break
     }
+    throw ModelError(
+      .featureType,
+      "output '\(feature.name)': expected \(FeatureDescription(feature).type.rawValue), the model computes "
+        + "\(computed.type)")
   }
+}
+
+extension HostDictionary {
+  fileprivate var entries: [ClassLabel: Double] { Dictionary(zip(keys.labels, values)) { first, _ in first } }
 }

@@ -20,6 +20,8 @@ package struct LoadOptions: Sendable {
   package var shapes: [String: Shape] = [:]
   /// Nil for the model's default.
   package var function: String?
+  /// The graph to plan and measure, of a function that has several; nil for the one with the most work.
+  package var part: String?
   package var isDeterministic = false
   /// The last pass that is to run, by its name in `Pipeline.names`; nil for all of them.
   package var lastPass: String?

@@ -67,7 +67,7 @@ package struct LoadedModel: Sendable {
     let site = LoadSite(
       name: program.source.path, key: key, inventory: priced.inventory, cache: cache, costs: costs,
       stores: WeightRegistry())
-    let share = OptionShare(options, passed.map { $0?.graph })
+    let share = try OptionShare(options, built.map(\.part), passed.map { $0?.graph })
     let graphs = zip(built, passed).enumerated().map { index, pair in
       pair.1.map { LoadedGraph(pair.0.part, $0, site, function: name, share.options(of: index)) }
     }
@@ -88,6 +88,13 @@ package struct LoadedModel: Sendable {
   /// The output of the shown graph that has one score for each class; nil where it has none.
   package var scoresOutput: Int? {
     function.classification.flatMap { shown.part.outputs.firstIndex(of: $0.scores) }
+  }
+
+  /// What to say where plans and measurements are about one graph of several; nil where there is one.
+  package var partRemark: String? {
+    guard graphs.count > 1 else { return nil }
+    let names = function.graphParts.map(\.name).joined(separator: ", ")
+    return "the function has \(graphs.count) graphs (\(names)); this is about '\(shown.part.name)'"
   }
 
   private static func pipeline(_ options: LoadOptions) throws -> Pipeline {

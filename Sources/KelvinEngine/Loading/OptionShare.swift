@@ -11,8 +11,20 @@ struct OptionShare {
   private let names: [Set<String>]?
   private let planned: Int?
 
-  init(_ options: LoadOptions, _ graphs: [Graph?]) {
+  /// - Parameter graphs: by part; nil where the sizes of one depend on data.
+  /// - Throws: `invalidChoice` for a part that there is not, or that is not known before the function runs.
+  init(_ options: LoadOptions, _ parts: [GraphPart], _ graphs: [Graph?]) throws(RuntimeError) {
     self.options = options
+    if let name = options.part {
+      guard let index = parts.firstIndex(where: { $0.name == name }) else {
+        let names = parts.map(\.name).joined(separator: ", ")
+        throw .invalidChoice("the function has no graph '\(name)'; it has \(names.isEmpty ? "none" : names)")
+      }
+      guard graphs[index] != nil else {
+        throw .invalidChoice(
+          "the sizes of the graph '\(name)' depend on data: there is nothing to plan before a prediction")
+      }
+    }
     let planned = graphs.firstIndex { graph in
       guard let graph, let plan = options.plan else { return false }
       return ContentKey([graph.canonical]).description == plan.subject.graph
@@ -21,7 +33,7 @@ struct OptionShare {
       graph.map { graph in graph.nodes.reduce(0) { $0 + graph.work(of: $1).operations } } ?? -1
     }
     let largest = works.indices.filter { works[$0] >= 0 }.max { works[$0] < works[$1] }
-    shown = planned ?? largest
+    shown = options.part.flatMap { name in parts.firstIndex { $0.name == name } } ?? planned ?? largest
     self.planned = planned ?? shown
     names = graphs.count == 1 ? nil : graphs.map { graph in Set(graph.map { FlatGraph($0).placedNames } ?? []) }
   }

@@ -52,6 +52,12 @@ public struct FeatureDescription: Hashable, Sendable {
     case .sequence(let values):
       type = .sequence
       sequence = SequenceConstraint(valueType: values == .int64 ? .int64 : .string)
+    case .texts:
+      type = .sequence
+      sequence = SequenceConstraint(valueType: .string)
+    case .dictionaries:
+      type = .sequence
+      sequence = SequenceConstraint(valueType: .dictionary)
     }
     multiArrayConstraint = array
     imageConstraint = image
@@ -99,6 +105,6 @@ public struct DictionaryConstraint: Hashable, Sendable {
 
 /// The sequences a feature takes.
 public struct SequenceConstraint: Hashable, Sendable {
-  /// The type of the elements: ``FeatureType/string`` or ``FeatureType/int64``.
+  /// The type of the elements: ``FeatureType/string``, ``FeatureType/int64`` or ``FeatureType/dictionary``.
   public let valueType: FeatureType
 }

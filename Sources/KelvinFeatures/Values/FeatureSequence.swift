@@ -1,8 +1,9 @@
-/// Texts or numbers in a row, all of one kind. Core ML calls it `MLSequence`; Swift has a `Sequence` of its own.
+/// Texts, numbers or dictionaries in a row, all of one kind. Core ML calls it `MLSequence`; Swift has a `Sequence` of its own.
 public struct FeatureSequence: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
     case strings([String])
     case integers([Int64])
+    case dictionaries([[ClassLabel: Double]])
   }
 
   private let storage: Storage
@@ -12,23 +13,32 @@ public struct FeatureSequence: Hashable, Sendable {
   /// A sequence of numbers.
   public init(int64s: [Int64]) { storage = .integers(int64s) }
 
-  /// What the sequence holds: ``FeatureType/string`` or ``FeatureType/int64``.
+  /// A sequence of dictionaries, such as the probabilities of several things.
+  public init(dictionaries: [[ClassLabel: Double]]) { storage = .dictionaries(dictionaries) }
+
+  /// What the sequence holds: ``FeatureType/string``, ``FeatureType/int64`` or ``FeatureType/dictionary``.
   public var type: FeatureType {
     switch storage {
     case .strings: .string
     case .integers: .int64
+    case .dictionaries: .dictionary
     }
   }
 
-  /// The texts; none where the sequence holds numbers.
+  /// The texts; none where the sequence holds something else.
   public var stringValues: [String] { if case .strings(let values) = storage { values } else { [] } }
-  /// The numbers; none where the sequence holds texts.
+  /// The dictionaries; none where the sequence holds something else.
+  public var dictionaryValues: [[ClassLabel: Double]] {
+    if case .dictionaries(let values) = storage { values } else { [] }
+  }
+  /// The numbers; none where the sequence holds something else.
   public var int64Values: [Int64] { if case .integers(let values) = storage { values } else { [] } }
   /// The number of elements.
   public var count: Int {
     switch storage {
     case .strings(let values): values.count
     case .integers(let values): values.count
+    case .dictionaries(let values): values.count
     }
   }
 }

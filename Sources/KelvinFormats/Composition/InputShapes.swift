@@ -2,10 +2,11 @@ import KelvinGraph
 
 /// Settles the size of every input from what the caller gives and what the model says.
 ///
-/// - Returns: a type for each tensor or image input, by name.
+/// - Parameter computed: the types of what the caller does not give, by name.
+/// - Returns: a type for each tensor or image input that is not computed, by name.
 /// - Throws: `FormatError` with code `.shapes`, naming the input and the dimension.
 func resolveInputTypes(
-  _ features: [Feature], given: [String: Shape], file: String
+  _ features: [Feature], given: [String: Shape], computed: [String: TensorType] = [:], file: String
 ) throws(FormatError) -> [String: TensorType] {
   for name in given.keys.sorted() where !features.contains(where: { $0.name == name }) {
     throw FormatError(
@@ -31,7 +32,7 @@ func resolveInputTypes(
     }
   }
   var types: [String: TensorType] = [:]
-  for feature in features {
+  for feature in features where computed[feature.name] == nil {
     switch feature.type {
     case .image(let image):
       let shape = given[feature.name] ?? image.tensorShape
@@ -56,7 +57,7 @@ func resolveInputTypes(
       types[feature.name] = TensorType(scalar, Shape(sizes))
     case .int64: types[feature.name] = TensorType(.int64, [1])
     case .double: types[feature.name] = TensorType(.float64, [1])
-    case .string, .dictionary, .sequence:
+    case .string, .dictionary, .sequence, .texts, .dictionaries:
       throw FormatError(.unsupported, file: file, place: "input '\(feature.name)'", "its type is not supported yet")
     }
   }

@@ -11,30 +11,38 @@ struct ONNXFeatures {
 
   init(_ model: ONNXModel, file: String) throws(FormatError) {
     for value in model.graph.inputs where model.graph.initializers[value.name] == nil {
-      let type = try Self.tensorType(value, isInput: true, file: file)
+      let type = try Self.type(value, isInput: true, file: file)
       inputs.append(
         Feature(name: value.name, type: Self.image(type, model.metadata) ?? type, summary: value.summary))
     }
     for value in model.graph.outputs {
-      let type = try Self.tensorType(value, isInput: false, file: file)
+      let type = try Self.type(value, isInput: false, file: file)
       outputs.append(Feature(name: value.name, type: type, summary: value.summary))
     }
     guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its graph has no outputs") }
     addClassifier(model)
   }
 
-  private static func tensorType(
+  private static func type(
     _ value: ONNXValueInfo, isInput: Bool, file: String
   ) throws(FormatError) -> FeatureKind {
     let place = "\(isInput ? "input" : "output") '\(value.name)'"
-    guard let number = value.elementType else {
-      throw FormatError(.unsupported, file: file, place: place, offset: value.offset, "it is not a tensor")
+    switch value.kind {
+    case .map(let key): return .dictionary(keys: key == ONNXSchema.TensorProto.DataType.string ? .string : .int64)
+    case .maps(let key): return .dictionaries(keys: key == ONNXSchema.TensorProto.DataType.string ? .string : .int64)
+    case .tensor, .other: break
     }
+    guard let number = value.elementType else {
+      throw FormatError(
+        .unsupported, file: file, place: place, offset: value.offset,
+        "it is neither a tensor, nor a map to numbers, nor a sequence of such maps")
+    }
+    if number == ONNXSchema.TensorProto.DataType.string { return .texts(dimensions(value)) }
     guard let scalar = ScalarType(onnx: number) else {
       throw FormatError(
         .unsupported, file: file, place: place, offset: value.offset, "its element type is ONNX's number \(number)")
     }
-    guard let sizes = value.sizes else {
+    guard value.sizes != nil else {
       guard !isInput else {
         throw FormatError(
           .unsupported, file: file, place: place, offset: value.offset, "the model does not say its shape",
@@ -42,13 +50,15 @@ struct ONNXFeatures {
       }
       return .tensor(scalar, [])
     }
-    return .tensor(
-      scalar,
-      sizes.enumerated().map { axis, size in
-        if let value = size.value { return .fixed(value) }
-        let name = size.name.flatMap { $0.isEmpty ? nil : $0 } ?? "\(value.name).\(axis)"
-        return .flexible(name: name, range: 1...Int.max, standard: axis == 0 ? 1 : nil)
-      })
+    return .tensor(scalar, dimensions(value))
+  }
+
+  private static func dimensions(_ value: ONNXValueInfo) -> [Dimension] {
+    (value.sizes ?? []).enumerated().map { axis, size in
+      if let value = size.value { return .fixed(value) }
+      let name = size.name.flatMap { $0.isEmpty ? nil : $0 } ?? "\(value.name).\(axis)"
+      return .flexible(name: name, range: 1...Int.max, standard: axis == 0 ? 1 : nil)
+    }
   }
 
   /// The image that a `[N, 3 or 1, H, W]` input takes by the model's `Image.…` metadata, or nil.

@@ -21,12 +21,9 @@ package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> Model
       remedy: "convert it with onnx.version_converter")
   }
   let features = try ONNXFeatures(model, file: file)
-  let source = ONNXGraphSource(
-    model: model, inputs: features.inputs, file: file, files: WeightFiles(folder: path.parentPath))
-  let graph = GraphPart(
-    inputs: features.inputs.map(\.name), outputs: model.graph.outputs.map(\.name), source: source)
+  let parts = try ONNXParts(model, features, file: file, files: WeightFiles(folder: path.parentPath)).parts()
   let function = try Function(
-    inputs: features.inputs, outputs: features.outputs, parts: [.graph(graph)] + features.steps.map { .host($0) }
+    inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
   ).checked(file: file)
   var metadata = ModelMetadata()
   metadata.summary = model.summary.isEmpty ? model.graph.summary : model.summary

@@ -3,7 +3,12 @@ import KelvinGraph
 /// Builds graphs from an ONNX model.
 struct ONNXGraphSource: GraphSource {
   let model: ONNXModel
+  /// Those of the model's nodes that the graph has, in their order.
+  let nodes: [ONNXNode]
+  /// The features that it reads.
   let inputs: [Feature]
+  /// The values that become its outputs, in order.
+  let outputs: [String]
   let file: String
   let files: WeightFiles
 
@@ -11,19 +16,19 @@ struct ONNXGraphSource: GraphSource {
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
   ) throws -> Graph {
     try checkOperators()
-    let types = try resolveInputTypes(inputs, given: shapes, file: file)
+    let types = try resolveInputTypes(inputs, given: shapes, computed: computed, file: file)
+      .merging(computed) { _, type in type }
     let emitter = Emitter(evaluator: evaluator)
     let scope = ONNXScope(emitter, model.graph, file: file, files: files)
     do {
-      for feature in inputs {
-        if let type = types[feature.name] {
-          try scope.define(feature.name, try emitter.input(feature.name, type), by: "input")
-        }
+      let names = inputs.map(\.name) + computed.keys.filter { name in !inputs.contains { $0.name == name } }.sorted()
+      for name in names {
+        if let type = types[name] { try scope.define(name, try emitter.input(name, type), by: "input") }
       }
     } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
     }
-    for node in model.graph.nodes {
+    for node in nodes {
       do {
         try add(node, scope)
       } catch let error as GraphError {
@@ -31,8 +36,9 @@ struct ONNXGraphSource: GraphSource {
           .malformed, file: file, place: error.place, offset: node.offset, "\(error.reason) [operation \(node.index)]")
       }
     }
-    for output in model.graph.outputs {
-      emitter.output(try scope.value(output.name, reader: "output '\(output.name)'", offset: output.offset))
+    for name in outputs {
+      let offset = model.graph.outputs.first { $0.name == name }?.offset ?? 0
+      emitter.output(try scope.value(name, reader: "output '\(name)'", offset: offset))
     }
     do { return try emitter.finish() } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
@@ -60,13 +66,13 @@ struct ONNXGraphSource: GraphSource {
 
   /// Lists everything that has no mapper. Branches are not looked into: the one that is not taken may lack what it likes.
   private func checkOperators() throws(FormatError) {
-    let missing = try missing(in: model.graph)
+    let missing = try missing(in: nodes)
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
   }
 
-  func missing(in graph: ONNXGraph) throws(FormatError) -> MissingOperations {
+  func missing(in nodes: [ONNXNode]) throws(FormatError) -> MissingOperations {
     var missing = MissingOperations()
-    var pending = graph.nodes[...]
+    var pending = nodes[...]
     while let node = pending.popFirst() {
       let kind = node.qualifiedKind
       if ONNXControl.byName[kind] == nil, ONNXMapper.byName[kind] == nil { missing.add(kind, at: node.name) }

@@ -205,8 +205,17 @@ struct ONNXAttribute {
   }
 }
 
-/// A `ValueInfoProto` of a tensor.
+/// A `ValueInfoProto`.
 struct ONNXValueInfo {
+  /// What it is, with numbers of `TensorProto.DataType` for keys.
+  enum Kind {
+    case tensor
+    case map(key: Int)
+    /// A sequence of maps.
+    case maps(key: Int)
+    case other
+  }
+
   /// One size: known, named, or neither.
   struct Size {
     var value: Int?
@@ -215,6 +224,7 @@ struct ONNXValueInfo {
 
   var name = ""
   var summary = ""
+  var kind = Kind.other
   /// nil where the value is not a tensor.
   var elementType: Int?
   /// nil where not even the rank is known.
@@ -230,10 +240,31 @@ struct ONNXValueInfo {
       case Fields.name: name = try field.name()
       case Fields.docString: summary = try field.string()
       case Fields.type:
-        if let tensor = try field.message().message(ONNXSchema.TypeProto.tensorType) { try readTensorType(tensor) }
+        let type = try field.message()
+        if let tensor = try type.message(ONNXSchema.TypeProto.tensorType) {
+          kind = .tensor
+          try readTensorType(tensor)
+        } else if let key = try Self.key(of: type) {
+          kind = .map(key: key)
+        } else if let element = try type.message(ONNXSchema.TypeProto.sequenceType)?
+          .message(ONNXSchema.TypeProto.Sequence.elemType), let key = try Self.key(of: element)
+        {
+          kind = .maps(key: key)
+        }
       default: break
       }
     }
+  }
+
+  /// The key type of a map from keys to numbers; nil for other types.
+  private static func key(of type: WireMessage) throws(FormatError) -> Int? {
+    guard let map = try type.message(ONNXSchema.TypeProto.mapType) else { return nil }
+    var key = 0
+    var reader = map.fields()
+    while let field = try reader.next() {
+      if field.number == ONNXSchema.TypeProto.Map.keyType { key = try field.integer() }
+    }
+    return key
   }
 
   private mutating func readTensorType(_ message: WireMessage) throws(FormatError) {

@@ -63,6 +63,29 @@ struct ONNXTensor {
     return isBrainFloat ? tensor.widenedBrainFloats() : tensor
   }
 
+  /// The texts of a tensor of texts; nil for one of numbers.
+  func texts() throws(FormatError) -> TextTensor? {
+    typealias Fields = ONNXSchema.TensorProto
+    var dimensions: [Int] = []
+    var dataType = 0
+    var texts: [String] = []
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.dims: try field.append(to: &dimensions, limit: Emitter.rankLimit)
+      case Fields.dataType: dataType = try field.integer()
+      case Fields.stringData: try field.append(to: &texts)
+      default: break
+      }
+    }
+    guard dataType == Fields.DataType.string else { return nil }
+    let shape = Shape(dimensions)
+    guard shape.isAddressable, shape.count == texts.count else {
+      throw malformed("its shape is \(shape), it has \(texts.count) texts")
+    }
+    return TextTensor(texts, shape)
+  }
+
   private struct Contents {
     var dimensions: [Int] = []
     var dataType = 0

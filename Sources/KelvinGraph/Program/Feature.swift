@@ -31,6 +31,10 @@ package enum FeatureKind: Sendable, Hashable {
   case int64, double, string
   case dictionary(keys: KeyType)
   case sequence(of: KeyType)
+  /// Texts in an array.
+  case texts([Dimension])
+  /// Dictionaries in a row.
+  case dictionaries(keys: KeyType)
   case state(ScalarType, [Dimension])
 
   package enum KeyType: String, Sendable, Hashable { case int64, string }

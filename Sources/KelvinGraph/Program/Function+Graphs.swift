@@ -75,12 +75,13 @@ extension Function {
     switch feature.type {
     case .int64: return .tensor(TensorType(.int64, [1]))
     case .double: return .tensor(TensorType(.float64, [1]))
-    case .string: return .texts([])
+    case .string: return .texts([1])
     case .dictionary(let keys): return .dictionary(isByText: keys == .string)
     case .tensor(let scalar, let dimensions):
-      let sizes = dimensions.compactMap(\.standard)
-      guard let shape = shapes[name] ?? (sizes.count == dimensions.count ? Shape(sizes) : nil) else { return .unknown }
-      return .tensor(TensorType(scalar, shape))
+      return (shapes[name] ?? dimensions.standardShape).map { .tensor(TensorType(scalar, $0)) } ?? .unknown
+    case .texts(let dimensions):
+      return (shapes[name] ?? dimensions.standardShape).map { .texts($0) } ?? .unknown
+    case .dictionaries: return .sequence
     case .sequence, .image, .state: return .unknown
     }
   }
@@ -90,6 +91,14 @@ extension Graph {
   /// An output with an extent is as large as a run finds.
   fileprivate func hostType(ofOutput index: Int) -> HostType {
     extents.contains { $0.output == index } ? .unknown : .tensor(self[outputs[index]].type)
+  }
+}
+
+extension [Dimension] {
+  /// The shape taken when nothing is said; nil where a size has no standard.
+  fileprivate var standardShape: Shape? {
+    let sizes = compactMap(\.standard)
+    return sizes.count == count && Shape(sizes).isAddressable ? Shape(sizes) : nil
   }
 }
 

@@ -29,12 +29,20 @@ extension HostStep {
   }
 
   package func tensor(_ position: Int, _ values: [HostValue]) throws(StepError) -> Tensor {
-    guard case .tensor(let tensor) = values[position] else { throw expected("a tensor", position, values[position]) }
+    try tensor(position, values[position])
+  }
+
+  package func tensor(_ position: Int, _ value: HostValue) throws(StepError) -> Tensor {
+    guard case .tensor(let tensor) = value else { throw expected("a tensor", position, value) }
     return tensor
   }
 
   package func texts(_ position: Int, _ values: [HostValue]) throws(StepError) -> TextTensor {
-    guard case .texts(let texts) = values[position] else { throw expected("texts", position, values[position]) }
+    try texts(position, values[position])
+  }
+
+  package func texts(_ position: Int, _ value: HostValue) throws(StepError) -> TextTensor {
+    guard case .texts(let texts) = value else { throw expected("texts", position, value) }
     return texts
   }
 

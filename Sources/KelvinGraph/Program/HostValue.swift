@@ -1,7 +1,7 @@
 /// What a slot of a function holds while it runs: a tensor, or what no tensor holds.
 ///
 /// Lists and sequences whose elements have one shape are one tensor with a leading axis. Graphs read and write tensors;
-/// the rest passes between features and host steps.
+/// the rest passes between features and host steps. A feature that is one number or one text has the shape `[1]`.
 package enum HostValue: Sendable {
   case tensor(Tensor)
   case texts(TextTensor)
@@ -22,7 +22,7 @@ package enum HostValue: Sendable {
   }
 }
 
-/// Texts with a shape, row-major; a single text has none: `[]`.
+/// Texts with a shape, row-major.
 package struct TextTensor: Sendable, Hashable {
   package let texts: [String]
   package let shape: Shape
@@ -62,7 +62,7 @@ package enum HostType: Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .tensor(let type): "a tensor \(type)"
-    case .texts(let shape): shape.rank == 0 ? "a text" : "texts [\(shape)]"
+    case .texts(let shape): shape.count == 1 ? "a text" : "texts [\(shape)]"
     case .dictionary(let isByText): "a dictionary by \(isByText ? "text" : "whole numbers")"
     case .sequence: "a sequence"
     case .absent: "nothing"

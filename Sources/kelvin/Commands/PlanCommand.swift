@@ -64,6 +64,7 @@ struct PlanCommand: ParsableCommand {
       return try whatIf.plan(model, loadOptions, save: save, page: report, output, budget: budget)
     }
     let loaded = try loadModel(model, loadOptions)
+    loaded.partRemark.map(Console.note)
     var explanation = try loaded.explainWithProgress()
     let tried = try trialRun(loaded, explanation)
     if let tried, loaded.options.request.goal == .latency {

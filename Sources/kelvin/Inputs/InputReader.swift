@@ -83,6 +83,12 @@ struct InputReader {
         Tensor(TensorType(.float64, Shape(dimensions.map { _ in 1 })), rounding: [number]), feature, scalar, dimensions)
     case .dictionary(let keys): return FeatureValue(dictionary: try dictionary(text, keys, feature))
     case .sequence(let elements): return FeatureValue(sequence: try sequence(text, elements, feature))
+    case .texts:
+      let isList = text.hasPrefix("[") || text.hasSuffix(".json")
+      return FeatureValue(
+        sequence: isList ? try sequence(text, .string, feature) : FeatureSequence(strings: [text]))
+    case .dictionaries:
+      throw InputError("input '\(feature.name)' is a row of dictionaries, which the command line does not read")
     case .state:
       throw InputError("input '\(feature.name)' is memory of the model's own, which cannot be given")
     }
@@ -197,6 +203,9 @@ extension FeatureKind {
     case .string: "text"
     case .dictionary(let keys): "dictionary by \(keys == .string ? "text" : "whole numbers")"
     case .sequence(let elements): "sequence of \(elements == .string ? "texts" : "whole numbers")"
+    case .texts(let dimensions):
+      dimensions.isEmpty ? "texts" : "texts[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
+    case .dictionaries(let keys): "dictionaries by \(keys == .string ? "text" : "whole numbers")"
     }
   }
 
@@ -207,6 +216,7 @@ extension FeatureKind {
     case .string: "text"
     case .dictionary: "'{\"key\": 1}'"
     case .sequence(let elements): elements == .string ? "'[\"a\", \"b\"]'" : "'[1, 2]'"
+    case .texts: "text"
     default: "array.npy"
     }
   }

@@ -35,7 +35,7 @@ struct MeasuredModel {
     let began = ContinuousClock.now
     let loaded = try LoadedModel(path: path, options: options)
     loadSeconds = (ContinuousClock.now - began).inSeconds
-    loaded.remarks.forEach(Console.note)
+    (loaded.remarks + [loaded.partRemark].compactMap { $0 }).forEach(Console.note)
     self.loaded = loaded
     self.options = options
     hasMadeUpInputs = values == nil

@@ -62,6 +62,10 @@ struct OutputWriter {
     }
   }
 
+  private func entries(_ dictionary: [ClassLabel: Double]) -> [String: Double] {
+    Dictionary(dictionary.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
+  }
+
   private func write(_ value: FeatureValue, place: (_ suffix: String) -> String) throws -> WrittenOutput {
     switch value.type {
     case .int64: return WrittenOutput(type: "int64", value: .integer(value.int64Value))
@@ -79,13 +83,17 @@ struct OutputWriter {
       return WrittenOutput(shape: array.shape, type: array.dataType.rawValue, file: path)
     case .dictionary:
       let path = place("json")
-      let entries = Dictionary(value.dictionaryValue.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
-      try OutputFile.write(Array(try jsonText(entries).utf8) + [0x0A], to: path)
+      try OutputFile.write(Array(try jsonText(entries(value.dictionaryValue)).utf8) + [0x0A], to: path)
       return WrittenOutput(type: "dictionary", file: path)
     case .sequence:
       guard let sequence = value.sequenceValue else { break }
       let path = place("json")
-      let text = sequence.type == .string ? try jsonText(sequence.stringValues) : try jsonText(sequence.int64Values)
+      let text =
+        switch sequence.type {
+        case .string: try jsonText(sequence.stringValues)
+        case .dictionary: try jsonText(sequence.dictionaryValues.map(entries))
+        default: try jsonText(sequence.int64Values)
+        }
       try OutputFile.write(Array(text.utf8) + [0x0A], to: path)
       return WrittenOutput(shape: [sequence.count], type: "sequence", file: path)
     case .state: break

@@ -48,6 +48,12 @@ struct ModelOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The graph to plan or measure, of a function that has several. (default: the one with the most work)",
+      valueName: "name"))
+  var part: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Seed for made-up inputs: 0 where inputs are only measured; 'predict' makes up none without it.", valueName: "n"))
   var seed: UInt64?
 
@@ -90,6 +96,7 @@ struct ModelOptions: ParsableArguments {
     options.isThreadCountGiven = threads != nil
     options.shapes = try shapes.dictionary()
     options.function = function
+    options.part = part
     options.isDeterministic = deterministic
     if noCache { options.cacheDirectory = nil } else if let cacheDir { options.cacheDirectory = cacheDir }
     return options

@@ -69,6 +69,8 @@ struct LayerParameters: Sendable {
     return found
   }
 
+  /// A text that may be long; empty where there is none.
+  func string(_ number: Int) throws(FormatError) -> String { try last(number)?.string() ?? "" }
   func bytes(_ number: Int) throws(FormatError) -> Bytes? { try last(number)?.bytes() }
 
   private func last(_ number: Int) throws(FormatError) -> WireField? {

@@ -55,7 +55,7 @@ struct StageGraphSource: GraphSource {
     var missing = MissingOperations()
     for stage in stages { stage.findMissing(&missing) }
     guard missing.list.isEmpty else { throw FormatError.missing(missing.list, file: file) }
-    let types = try resolveInputTypes(inputs, given: shapes, file: file)
+    let types = try resolveInputTypes(inputs, given: shapes, computed: computed, file: file)
     do { return try graph(types, computed, evaluator) } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
     }

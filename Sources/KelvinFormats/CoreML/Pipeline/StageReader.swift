@@ -1,5 +1,4 @@
 import KelvinGraph
-import KelvinSteps
 
 /// Reads a Core ML model that is not an ML Program: a network, a classical model, or a pipeline of models.
 ///
@@ -31,6 +30,7 @@ struct StageReader {
   private static let others: Set<Int> = [
     Types.mlProgram, Types.glmRegressor, Types.glmClassifier, Types.featureVectorizer, Types.arrayFeatureExtractor,
     Types.scaler, Types.imputer, Types.normalizer, Types.oneHotEncoder, Types.identity, Types.nonMaximumSuppression,
+    Types.dictVectorizer, Types.categoricalMapping,
   ]
 
   static func isKnown(_ type: Int) -> Bool {
@@ -39,7 +39,7 @@ struct StageReader {
 
   let file: String
   private let weights: WeightFiles
-  private var stages: [any ModelStage] = []
+  private var stages: [PipelineStage] = []
   /// Models that may be nested in models.
   private static let depthLimit = 16
 
@@ -71,8 +71,20 @@ struct StageReader {
     return .pipeline(stages: structures)
   }
 
-  private func stage(_ model: CoreMLModel) throws(FormatError) -> any ModelStage {
+  private func stage(_ model: CoreMLModel) throws(FormatError) -> PipelineStage {
     let (inputs, outputs) = (try features(model.description.main.inputs), try features(model.description.main.outputs))
+    switch model.type {
+    case Types.dictVectorizer: return .host(try .dictVectorizer(model.contents, inputs, outputs))
+    case Types.categoricalMapping: return .host(try .categoricalMapping(model.contents, inputs, outputs))
+    case Types.oneHotEncoder where inputs.contains { $0.type == .string }:
+      return .host(try .oneHotEncoder(model.contents, inputs, outputs))
+    default: return .graph(try graphStage(model, inputs, outputs))
+    }
+  }
+
+  private func graphStage(
+    _ model: CoreMLModel, _ inputs: [Feature], _ outputs: [Feature]
+  ) throws(FormatError) -> any ModelStage {
     switch model.type {
     case Types.mlProgram: return try ProgramStage(model, inputs, outputs, file: file, weights: weights)
     case Types.glmRegressor: return try VectorStage.glmRegressor(model.contents, inputs, outputs)
@@ -100,42 +112,26 @@ struct StageReader {
     var inputs = try features(description.inputs)
     let outputs = try features(description.outputs)
     guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its description has no outputs") }
-    let suppression = stages.last as? SuppressionStage
+    let suppression = stages.last?.graph as? SuppressionStage
     for index in inputs.indices {
       prescale(&inputs[index])
       if let value = suppression?.standardValue(of: inputs[index].name) { inputs[index].defaultValue = value }
     }
-    var steps: [any HostStep] = []
-    if let labels = stages.last(where: { $0.labels != nil })?.labels {
-      if !description.predictedFeature.isEmpty {
-        steps.append(TopLabel(labels, scores: StageSlot.scores, output: description.predictedFeature))
-      }
-      let probabilities = outputs.first { if case .dictionary = $0.type { true } else { false } }
-      if let probabilities {
-        steps.append(LabelDictionary(labels, scores: StageSlot.scores, output: probabilities.name))
-      }
-    }
-    steps += stages.flatMap(\.steps)
-    let made = Set(steps.flatMap(\.outputs))
-    var slots = outputs.map(\.name).filter { !made.contains($0) }
-    for slot in steps.flatMap(\.inputs) where !slots.contains(slot) { slots.append(slot) }
-    let source = StageGraphSource(stages: stages, inputs: inputs, outputs: slots, file: file)
-    let graph = GraphPart(inputs: inputs.map(\.name), outputs: slots, source: source)
-    return try Function(inputs: inputs, outputs: outputs, parts: [.graph(graph)] + steps.map { .host($0) })
-      .checked(file: file)
+    let parts = StageParts(stages, inputs, outputs, predictedFeature: description.predictedFeature, file: file).parts
+    return try Function(inputs: inputs, outputs: outputs, parts: parts).checked(file: file)
   }
 
   /// Moves the scaler of an image into how pictures are sampled, where only one network reads the image.
   private mutating func prescale(_ feature: inout Feature) {
     guard case .image(var image) = feature.type else { return }
     let readers = stages.indices.filter { index in stages[index].inputs.contains { $0.name == feature.name } }
-    guard readers.count == 1, var network = stages[readers[0]] as? NetworkStage,
+    guard readers.count == 1, var network = stages[readers[0]].graph as? NetworkStage,
       let scaling = network.scaling(of: feature.name, image)
     else { return }
     (image.scale, image.bias) = scaling
     feature.type = .image(image)
     network.prescaled.insert(feature.name)
-    stages[readers[0]] = network
+    stages[readers[0]] = .graph(network)
   }
 }
 

@@ -4,7 +4,7 @@ extension ONNXControl {
   static let branch = ONNXControl(name: "If") { operation, source, scope in
     func side(_ attribute: String) throws -> Emitter.Side {
       let graph = try operation.graph(attribute)
-      return Emitter.Side(missing: try source.missing(in: graph)) {
+      return Emitter.Side(missing: try source.missing(in: graph.nodes)) {
         let results = try scope.inside(graph) { try source.outputs(of: graph, operation, scope) }
         guard results.count == operation.node.outputs.count else {
           throw operation.emitter.invalid(

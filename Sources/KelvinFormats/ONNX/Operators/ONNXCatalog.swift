@@ -2,6 +2,7 @@
 let onnxMappers: [ONNXMapper] =
   ONNXMapper.unaryFunctions + ONNXMapper.activations + ONNXMapper.arithmetic + ONNXMapper.reductions
   + ONNXMapper.quantization + ONNXMapper.microsoftQuantization + ONNXMapper.comparisons + ONNXMapper.indexing + [
+    .arrayFeatureExtractor,
     .attention,
     .averagePool,
     .batchNormalization,
@@ -39,6 +40,7 @@ let onnxMappers: [ONNXMapper] =
     .reshape,
     .resize,
     .rmsNormalization,
+    .scaler,
     .shape,
     .size,
     .slice,

@@ -5,6 +5,12 @@ enum ClassicalSchema {
   enum ArrayFeatureExtractor {
     static let extractIndex = 1
   }
+  enum CategoricalMapping {
+    static let stringToInt64Map = 1
+    static let int64ToStringMap = 2
+    static let strValue = 101
+    static let int64Value = 102
+  }
   enum StringToInt64Map {
     static let map = 1
   }
@@ -45,6 +51,10 @@ enum ClassicalSchema {
     static let precisionConfidenceThresholds = 2
     static let recallValues = 3
     static let recallConfidenceThresholds = 4
+  }
+  enum DictVectorizer {
+    static let stringToIndex = 1
+    static let int64ToIndex = 2
   }
   enum FeatureVectorizer {
     static let inputList = 1

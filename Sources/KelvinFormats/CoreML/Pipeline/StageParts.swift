@@ -1,0 +1,105 @@
+import KelvinGraph
+import KelvinSteps
+
+/// The parts of a model of models: graphs of stages that follow each other, and the host steps between them.
+struct StageParts {
+  let parts: [FunctionPart]
+
+  private enum Item {
+    case stage(any ModelStage)
+    case step(any HostStep)
+
+    var step: (any HostStep)? { if case .step(let step) = self { step } else { nil } }
+    var stage: (any ModelStage)? { if case .stage(let stage) = self { stage } else { nil } }
+
+    var reads: [String] {
+      switch self {
+      case .stage(let stage): stage.inputs.map(\.name)
+      case .step(let step): step.inputs
+      }
+    }
+
+    /// - Parameter made: what host steps make, where a stage's description has it too.
+    func writes(besides made: Set<String>) -> [String] {
+      switch self {
+      case .stage(let stage):
+        let scores = stage.labels == nil ? [] : [StageSlot.scores]
+        return stage.outputs.map(\.name).filter { !made.contains($0) } + scores + stage.steps.flatMap(\.inputs)
+      case .step(let step): return step.outputs
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - outputs: of the outermost model.
+  ///   - predictedFeature: its name for the label of the last classifier.
+  init(
+    _ stages: [PipelineStage], _ inputs: [Feature], _ outputs: [Feature], predictedFeature: String, file: String
+  ) {
+    let items = Self.items(stages, outputs, predictedFeature: predictedFeature)
+    let made = Set(items.compactMap(\.step).flatMap(\.outputs))
+    let groups = PartOrder(
+      items.map { .init(isHost: $0.step != nil, reads: $0.reads, writes: $0.writes(besides: made)) }
+    ).groups
+    let isOnly = groups.count { !$0.isHost } == 1
+    let given = Set(inputs.map(\.name))
+    var parts: [FunctionPart] = []
+    var written: Set<String> = []
+    var graphs = 0
+    for (index, group) in groups.enumerated() {
+      let members = group.items.map { items[$0] }
+      if group.isHost {
+        parts += members.compactMap(\.step).map { .host($0) }
+      } else {
+        graphs += 1
+        let own = Set(members.flatMap { $0.writes(besides: made) })
+        let later = groups[(index + 1)...].flatMap(\.items).flatMap { items[$0].reads }
+        let left = (outputs.map(\.name) + later).filter(own.contains)
+        // A model's only graph has the inputs as the model does, read or not.
+        let all = isOnly ? inputs.filter { !$0.type.isHostKind }.map(\.name) : []
+        let read = all + members.flatMap(\.reads).filter { given.contains($0) || written.contains($0) }
+        let source = StageGraphSource(
+          stages: members.compactMap(\.stage), inputs: inputs.filter { read.contains($0.name) },
+          outputs: left.withoutRepetition, file: file)
+        parts.append(
+          .graph(
+            GraphPart(
+              name: isOnly ? GraphPart.onlyName : "\(GraphPart.onlyName)\(graphs)", inputs: read.withoutRepetition,
+              outputs: left.withoutRepetition, source: source)))
+      }
+      written.formUnion(members.flatMap { $0.writes(besides: made) })
+    }
+    self.parts = parts
+  }
+
+  /// Stages and what follows them on the host, in the order of the pipeline.
+  private static func items(_ stages: [PipelineStage], _ outputs: [Feature], predictedFeature: String) -> [Item] {
+    let last = stages.lastIndex { $0.graph?.labels != nil }
+    return stages.enumerated().flatMap { index, stage -> [Item] in
+      switch stage {
+      case .host(let stage): return stage.steps.map(Item.step)
+      case .graph(let stage):
+        let steps =
+          index == last
+          ? labelSteps(stage, outputs, predictedFeature: predictedFeature)
+          : labelSteps(stage, stage.outputs, predictedFeature: nil)
+        return [.stage(stage)] + (steps + stage.steps).map(Item.step)
+      }
+    }
+  }
+
+  /// What turns a classifier's scores into its label and dictionary.
+  private static func labelSteps(
+    _ stage: any ModelStage, _ outputs: [Feature], predictedFeature: String?
+  ) -> [any HostStep] {
+    guard let labels = stage.labels else { return [] }
+    var steps: [any HostStep] = []
+    let label = predictedFeature ?? outputs.first { $0.type == .string || $0.type == .int64 }?.name ?? ""
+    if !label.isEmpty { steps.append(TopLabel(labels, scores: StageSlot.scores, output: label)) }
+    let probabilities = outputs.first { if case .dictionary = $0.type { true } else { false } }
+    if let probabilities {
+      steps.append(LabelDictionary(labels, scores: StageSlot.scores, output: probabilities.name))
+    }
+    return steps
+  }
+}

@@ -1,0 +1,86 @@
+import KelvinGraph
+import KelvinSteps
+
+/// How an ONNX operator on texts, dictionaries or lists is written as host steps.
+struct ONNXHostMapper: Sendable {
+  /// With its domain, where that is not the standard one.
+  let name: String
+  /// What the node's outputs are, and the steps that make them; nil where a graph computes it: all its values are
+  /// tensors.
+  let map: @Sendable (ONNXHostNode) throws(FormatError) -> [Output]?
+
+  /// One output of a node.
+  struct Output {
+    var step: any HostStep
+    /// Whether it holds something else than a tensor.
+    var isHostValue: Bool
+  }
+
+  init(_ name: String, _ map: @escaping @Sendable (ONNXHostNode) throws(FormatError) -> [Output]?) {
+    self.name = name
+    self.map = map
+  }
+
+  static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+  static let all: [ONNXHostMapper] = [
+    .arrayFeatureExtractor, .categoryMapper, .constant, .dictVectorizer, .gather, .identity, .labelEncoder,
+    .oneHotEncoder, .reshape, .zipMap,
+  ]
+}
+
+/// A node as a host mapper sees it.
+struct ONNXHostNode {
+  let node: ONNXNode
+  let file: String
+  /// The names that hold something else than tensors.
+  let hostNames: Set<String>
+  /// Constant texts, by name.
+  let texts: [String: TextTensor]
+  let initializers: [String: ONNXTensor]
+  let files: WeightFiles
+
+  func isHostValue(_ input: Int) -> Bool {
+    node.inputs.indices.contains(input) && hostNames.contains(node.inputs[input])
+  }
+
+  func input(_ index: Int) throws(FormatError) -> String {
+    guard node.inputs.indices.contains(index), !node.inputs[index].isEmpty else {
+      throw malformed("input \(index) is missing")
+    }
+    return node.inputs[index]
+  }
+
+  func output(_ index: Int = 0) throws(FormatError) -> String {
+    guard node.outputs.indices.contains(index) else { throw malformed("it has no output \(index)") }
+    return node.outputs[index]
+  }
+
+  /// The integers of an initialiser.
+  func integers(_ index: Int, _ meaning: String) throws(FormatError) -> [Int] {
+    guard let tensor = initializers[try input(index)] else {
+      throw unsupported("its \(meaning) depends on the input's values", remedy: "make it a constant of the model")
+    }
+    let values = try tensor.read(files)
+    guard values.count <= 1 << 16 else { throw malformed("its \(meaning) has \(values.count) elements") }
+    return values.integers
+  }
+
+  func strings(_ name: String) -> [String] { node.attributes[name]?.strings ?? [] }
+  func integers(_ name: String) -> [Int64] { (node.attributes[name]?.integers ?? []).map(Int64.init) }
+
+  /// Labels under one of two attributes; nil for neither.
+  func labels(strings: String, integers: String) -> Labels? {
+    if !self.strings(strings).isEmpty { return .strings(self.strings(strings)) }
+    return self.integers(integers).isEmpty ? nil : .integers(self.integers(integers))
+  }
+
+  func malformed(_ reason: String) -> FormatError {
+    FormatError(.malformed, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason)
+  }
+
+  func unsupported(_ reason: String, remedy: String? = nil) -> FormatError {
+    FormatError(
+      .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason, remedy: remedy)
+  }
+}

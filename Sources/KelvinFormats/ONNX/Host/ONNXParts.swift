@@ -1,0 +1,110 @@
+import KelvinGraph
+import KelvinSteps
+
+/// The parts of an ONNX model: its graph, cut where operators on texts, dictionaries or lists lie between others.
+struct ONNXParts {
+  private let model: ONNXModel
+  private let features: ONNXFeatures
+  private let file: String
+  private let files: WeightFiles
+
+  init(_ model: ONNXModel, _ features: ONNXFeatures, file: String, files: WeightFiles) {
+    self.model = model
+    self.features = features
+    self.file = file
+    self.files = files
+  }
+
+  /// - Throws: `FormatError`: `missing` lists the operators on such values that Kelvin lacks.
+  func parts() throws(FormatError) -> [FunctionPart] {
+    let steps = try steps()
+    let names = model.graph.outputs.map(\.name)
+    guard steps.contains(where: { $0 != nil }) else {
+      return [graph(GraphPart.onlyName, model.graph.nodes, features.inputs.map(\.name), names)]
+    }
+    let order = PartOrder(
+      zip(model.graph.nodes, steps).map { node, steps in
+        PartOrder.Item(
+          isHost: steps != nil, reads: steps?.flatMap(\.inputs) ?? node.reads, writes: node.outputs)
+      })
+    let graphs = order.groups.count { !$0.isHost }
+    // Sub-graphs have names of their own.
+    let slots = Set(features.inputs.map(\.name) + model.graph.nodes.flatMap(\.outputs)).subtracting([""])
+    var parts: [FunctionPart] = []
+    for (index, group) in order.groups.enumerated() {
+      guard !group.isHost else {
+        parts += group.items.flatMap { steps[$0] ?? [] }.map { .host($0) }
+        continue
+      }
+      let nodes = group.items.map { model.graph.nodes[$0] }
+      let written = Set(nodes.flatMap(\.outputs))
+      let later = order.groups[(index + 1)...].flatMap(\.items).flatMap { item in
+        steps[item]?.flatMap(\.inputs) ?? model.graph.nodes[item].reads
+      }
+      let left = (names + later).filter(written.contains).withoutRepetition
+      let read = nodes.flatMap(\.reads).filter { slots.contains($0) && !written.contains($0) }.withoutRepetition
+      let count = parts.count { if case .graph = $0 { true } else { false } }
+      parts.append(graph(graphs == 1 ? GraphPart.onlyName : "\(GraphPart.onlyName)\(count + 1)", nodes, read, left))
+    }
+    return parts
+  }
+
+  private func graph(_ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String]) -> FunctionPart {
+    let own = features.inputs.filter { inputs.contains($0.name) }
+    let source = ONNXGraphSource(
+      model: model, nodes: nodes, inputs: own, outputs: outputs, file: file, files: files)
+    return .graph(GraphPart(name: name, inputs: inputs, outputs: outputs, source: source))
+  }
+
+  /// The host steps of each node; nil for one that a graph computes.
+  private func steps() throws(FormatError) -> [[any HostStep]?] {
+    var texts: [String: TextTensor] = [:]
+    for (name, tensor) in model.graph.initializers { texts[name] = try tensor.texts() }
+    for node in model.graph.nodes {
+      if let constant = node.constantTexts, let name = node.outputs.first { texts[name] = constant }
+    }
+    var hostNames = Set(texts.keys)
+    for feature in features.inputs where feature.type.isHostKind { hostNames.insert(feature.name) }
+    var missing = MissingOperations()
+    var steps: [[any HostStep]?] = []
+    for node in model.graph.nodes {
+      let seen = ONNXHostNode(
+        node: node, file: file, hostNames: hostNames, texts: texts, initializers: model.graph.initializers, files: files
+      )
+      if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
+        steps.append(outputs.map(\.step))
+        for output in outputs where output.isHostValue { hostNames.formUnion(output.step.outputs) }
+        continue
+      }
+      if let name = node.inputs.first(where: hostNames.contains) {
+        missing.add("\(node.qualifiedKind) of what is no tensor ('\(name)')", at: node.name)
+      }
+      steps.append(nil)
+    }
+    guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
+    return steps
+  }
+}
+
+extension ONNXNode {
+  /// What it reads, in the sub-graphs inside it too.
+  fileprivate var reads: [String] {
+    var names = inputs
+    var pending = attributes.values.flatMap(\.graphs)
+    while let message = pending.popLast(), let graph = try? ONNXGraph(message) {
+      names += graph.nodes.flatMap(\.inputs) + graph.outputs.map(\.name)
+      pending += graph.nodes.flatMap { $0.attributes.values.flatMap(\.graphs) }
+    }
+    return names
+  }
+}
+
+extension FeatureKind {
+  /// Whether no tensor holds it.
+  var isHostKind: Bool {
+    switch self {
+    case .texts, .string, .dictionary, .dictionaries, .sequence: true
+    case .tensor, .image, .int64, .double, .state: false
+    }
+  }
+}

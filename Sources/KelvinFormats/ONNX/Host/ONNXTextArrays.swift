@@ -1,0 +1,62 @@
+import KelvinGraph
+import KelvinSteps
+
+extension ONNXHostMapper {
+  /// Constant texts are read where they are used.
+  static let constant = ONNXHostMapper("Constant") { (node) throws(FormatError) in
+    node.node.constantTexts == nil ? nil : []
+  }
+
+  static let gather = ONNXHostMapper("Gather") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    return [try node.gather(axis: node.node.attributes["axis"]?.integer ?? 0, takesList: false)]
+  }
+
+  /// Columns of the last axis.
+  static let arrayFeatureExtractor = ONNXHostMapper("ai.onnx.ml.ArrayFeatureExtractor") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    return [try node.gather(axis: -1, takesList: true)]
+  }
+
+  static let reshape = ONNXHostMapper("Reshape") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    let sizes = try node.integers(1, "shape")
+    guard sizes.count <= Emitter.rankLimit, sizes.allSatisfy({ $0 >= -1 }) else {
+      throw node.malformed("its shape is \(sizes.prefix(8))")
+    }
+    let copiesZeros = node.node.attributes["allowzero"]?.integer ?? 0 == 0
+    let step = TextReshape(sizes, copiesZeros: copiesZeros, input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: true)]
+  }
+
+  static let identity = ONNXHostMapper("Identity") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    return [Output(step: TextReshape(nil, input: try node.input(0), output: try node.output()), isHostValue: true)]
+  }
+}
+
+extension ONNXHostNode {
+  fileprivate func gather(axis: Int, takesList: Bool) throws(FormatError) -> ONNXHostMapper.Output {
+    let (name, indices) = (try input(0), try input(1))
+    var source = TextGather.Operand<TextTensor>.slot(name)
+    if var known = texts[name] {
+      // A list counts as one row.
+      if takesList, known.shape.rank == 1 { known = TextTensor(known.texts, [1, known.texts.count]) }
+      source = .constant(known)
+    }
+    let places: TextGather.Operand<[Int]> =
+      initializers[indices] == nil ? .slot(indices) : .constant(try integers(1, "indices"))
+    return .init(
+      step: TextGather(source, at: places, axis: axis, takesList: takesList, output: try output()), isHostValue: true)
+  }
+}
+
+extension ONNXNode {
+  /// The texts of a `Constant`; nil where it holds something else.
+  var constantTexts: TextTensor? {
+    guard qualifiedKind == "Constant" else { return nil }
+    if let list = attributes["value_strings"]?.strings, !list.isEmpty { return TextTensor(list, [list.count]) }
+    if let text = attributes["value_string"]?.text { return TextTensor([text], []) }
+    return (try? attributes["value"]?.tensor?.texts()) ?? nil
+  }
+}

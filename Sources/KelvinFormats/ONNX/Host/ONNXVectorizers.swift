@@ -1,0 +1,34 @@
+import KelvinGraph
+import KelvinSteps
+
+extension ONNXHostMapper {
+  /// A dictionary as a row of a vocabulary's words.
+  static let dictVectorizer = ONNXHostMapper("ai.onnx.ml.DictVectorizer") { (node) throws(FormatError) in
+    guard let words = node.labels(strings: "string_vocabulary", integers: "int64_vocabulary") else {
+      throw node.malformed("it has no vocabulary")
+    }
+    let type = TensorType(.float32, [1, words.count])
+    let step = DictionaryVector(words, type, input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: false)]
+  }
+
+  /// Categories of texts as vectors.
+  static let oneHotEncoder = ONNXHostMapper("ai.onnx.ml.OneHotEncoder") { (node) throws(FormatError) in
+    guard let categories = node.labels(strings: "cats_strings", integers: "cats_int64s") else {
+      throw node.malformed("it has no categories")
+    }
+    let step = OneHotVector(
+      categories.column, ignoresUnknown: node.node.attributes["zeros"]?.integer ?? 1 != 0, input: try node.input(0),
+      output: try node.output())
+    return [Output(step: step, isHostValue: false)]
+  }
+
+  /// Rows of scores as dictionaries.
+  static let zipMap = ONNXHostMapper("ai.onnx.ml.ZipMap") { (node) throws(FormatError) in
+    guard let labels = node.labels(strings: "classlabels_strings", integers: "classlabels_int64s") else {
+      throw node.malformed("it has no labels")
+    }
+    let step = LabelDictionary(labels, scores: try node.input(0), output: try node.output(), rows: .each)
+    return [Output(step: step, isHostValue: true)]
+  }
+}

@@ -1,0 +1,71 @@
+import KelvinGraph
+
+/// Values of one kind in order, as tables of steps hold them.
+package enum Column: Sendable, Hashable {
+  case texts([String])
+  case integers([Int64])
+  case floats([Float])
+
+  package var count: Int {
+    switch self {
+    case .texts(let values): values.count
+    case .integers(let values): values.count
+    case .floats(let values): values.count
+    }
+  }
+
+  /// What is looked up; any not-a-number is the same.
+  enum Key: Sendable, Hashable {
+    case text(String)
+    case integer(Int64)
+    case float(UInt32)
+
+    init(_ value: Float) { self = .float((value.isNaN ? Float.nan : value == 0 ? 0 : value).bitPattern) }
+
+    var description: String {
+      switch self {
+      case .text(let text): "'\(text)'"
+      case .integer(let number): "\(number)"
+      case .float(let bits): "\(Float(bitPattern: bits))"
+      }
+    }
+  }
+
+  var keys: [Key] {
+    switch self {
+    case .texts(let values): values.map(Key.text)
+    case .integers(let values): values.map(Key.integer)
+    case .floats(let values): values.map { Key($0) }
+    }
+  }
+
+  /// Where each value is first.
+  var places: [Key: Int] { Dictionary(keys.enumerated().map { ($1, $0) }) { first, _ in first } }
+
+  /// The first few, for errors.
+  var preview: String {
+    let shown = keys.prefix(8).map(\.description).joined(separator: ", ")
+    return count > 8 ? "\(shown) and \(count - 8) more" : shown
+  }
+
+  /// The elements of a value as this column's kind: texts as texts, numbers as numbers.
+  func elements(
+    _ value: HostValue, of step: some HostStep, _ position: Int
+  ) throws(StepError) -> (keys: [Key], shape: Shape) {
+    if case .texts = self {
+      let texts = try step.texts(position, value)
+      return (texts.texts.map(Key.text), texts.shape)
+    }
+    let tensor = try step.tensor(position, value)
+    if case .floats = self { return (tensor.floats.map { Key($0) }, tensor.shape) }
+    guard !tensor.type.scalar.isFloatingPoint else {
+      let fractions = tensor.doubles.filter { $0.rounded() != $0 || $0.magnitude >= 0x1p63 }
+      guard fractions.isEmpty else {
+        throw step.refused(
+          position, "\(fractions[0]) is not a whole number", remedy: "give one of \(preview)")
+      }
+      return (tensor.doubles.map { .integer(Int64($0)) }, tensor.shape)
+    }
+    return (tensor.words.map(Key.integer), tensor.shape)
+  }
+}

@@ -1,0 +1,52 @@
+package import KelvinGraph
+
+/// A dictionary's numbers in the order of a vocabulary: 0 for a word that the dictionary lacks; words that the vocabulary
+/// lacks are left out (ONNX's and Core ML's `DictVectorizer`).
+package struct DictionaryVector: HostStep {
+  package static let name = "dictionary_vector"
+  package let vocabulary: Labels
+  /// The tensor's type, with as many elements as there are words.
+  package let type: TensorType
+  package let input: String
+  package let output: String
+  private let places: [Column.Key: Int]
+
+  /// - Precondition: `type` has as many elements as `vocabulary`.
+  package init(_ vocabulary: Labels, _ type: TensorType, input: String, output: String) {
+    precondition(type.count == vocabulary.count, "\(type) for \(vocabulary.count) words")
+    self.vocabulary = vocabulary
+    self.type = type
+    self.input = input
+    self.output = output
+    places = vocabulary.column.places
+  }
+
+  package var inputs: [String] { [input] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] { [.tensor(type)] }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let dictionary = try dictionary(0, inputs)
+    guard dictionary.keys.isText == vocabulary.isText || dictionary.keys.count == 0 else {
+      let (wanted, got) = vocabulary.isText ? ("texts", "whole numbers") : ("whole numbers", "texts")
+      throw refused(
+        0, "its keys are \(got), expected \(wanted)", remedy: "give words such as \(vocabulary.column.preview)")
+    }
+    var vector = [Double](repeating: 0, count: vocabulary.count)
+    for (key, value) in zip(dictionary.keys.column.keys, dictionary.values) {
+      if let place = places[key] { vector[place] = value }
+    }
+    return [.tensor(Tensor(type, rounding: vector))]
+  }
+}
+
+extension Labels {
+  /// The same values as a column.
+  package var column: Column {
+    switch self {
+    case .strings(let labels): .texts(labels)
+    case .integers(let labels): .integers(labels)
+    }
+  }
+}

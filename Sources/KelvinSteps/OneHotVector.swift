@@ -1,0 +1,58 @@
+package import KelvinGraph
+
+/// For each element a vector with 1 at its category's place, and 0 elsewhere: the shape gains a last axis.
+package struct OneHotVector: HostStep {
+  package static let name = "one_hot_vector"
+  package let categories: Column
+  /// Whether what is of no category makes a vector of zeros; else it is refused.
+  package let ignoresUnknown: Bool
+  /// Whether the input is one element, which becomes a vector without other axes.
+  package let isOne: Bool
+  package let input: String
+  package let output: String
+  private let places: [Column.Key: Int]
+
+  package init(_ categories: Column, ignoresUnknown: Bool, isOne: Bool = false, input: String, output: String) {
+    self.categories = categories
+    self.ignoresUnknown = ignoresUnknown
+    self.isOne = isOne
+    self.input = input
+    self.output = output
+    places = categories.places
+  }
+
+  package var inputs: [String] { [input] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    switch inputs[0] {
+    case .texts(let shape): [.tensor(TensorType(.float32, try self.shape(shape)))]
+    case .tensor(let type): [.tensor(TensorType(.float32, try shape(type.shape)))]
+    default: [.unknown]
+    }
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let (elements, shape) = try categories.elements(inputs[0], of: self, 0)
+    let whole = try self.shape(shape)
+    var vectors = [Float](repeating: 0, count: whole.count)
+    for (index, element) in elements.enumerated() {
+      if let place = places[element] {
+        vectors[index * categories.count + place] = 1
+      } else if !ignoresUnknown {
+        throw refused(0, "\(element.description) is no category", remedy: "give one of \(categories.preview)")
+      }
+    }
+    return [.tensor(Tensor(vectors, whole))]
+  }
+
+  private func shape(_ shape: Shape) throws(StepError) -> Shape {
+    guard isOne else {
+      let whole = Shape(shape.dimensions + [categories.count])
+      guard whole.isAddressable else { throw refused(0, "\(whole) is too large") }
+      return whole
+    }
+    guard shape.count == 1 else { throw refused(0, "it has \(shape.count) elements, expected one", remedy: "give one") }
+    return [categories.count]
+  }
+}

@@ -1,0 +1,66 @@
+package import KelvinGraph
+
+/// Each element's partner in a table: the index of a text, the text of an index (ONNX's `LabelEncoder` and
+/// `CategoryMapper`, Core ML's `CategoricalMapping`). The shape stays.
+package struct ValueMap: HostStep {
+  package static let name = "value_map"
+  package let keys: Column
+  package let values: Column
+  /// One value for what is not in the table; nil refuses it.
+  package let otherwise: Column?
+  package let input: String
+  package let output: String
+  private let places: [Column.Key: Int]
+
+  /// - Precondition: as many values as keys, and one value or none as `otherwise`.
+  package init(_ keys: Column, to values: Column, otherwise: Column?, input: String, output: String) {
+    precondition(keys.count == values.count && otherwise.map { $0.count == 1 } ?? true)
+    self.keys = keys
+    self.values = values
+    self.otherwise = otherwise
+    self.input = input
+    self.output = output
+    places = keys.places
+  }
+
+  package var inputs: [String] { [input] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    let shape: Shape
+    switch inputs[0] {
+    case .texts(let known): shape = known
+    case .tensor(let type): shape = type.shape
+    default: return [.unknown]
+    }
+    switch values {
+    case .texts: return [.texts(shape)]
+    case .integers: return [.tensor(TensorType(.int64, shape))]
+    case .floats: return [.tensor(TensorType(.float32, shape))]
+    }
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let (elements, shape) = try keys.elements(inputs[0], of: self, 0)
+    var found: [Int?] = []
+    found.reserveCapacity(elements.count)
+    for element in elements {
+      let place = places[element]
+      guard place != nil || otherwise != nil else {
+        throw refused(0, "\(element.description) is not known", remedy: "give one of \(keys.preview)")
+      }
+      found.append(place)
+    }
+    switch (values, otherwise) {
+    case (.texts(let values), let other):
+      let standard = if case .texts(let texts)? = other { texts[0] } else { "" }
+      return [.texts(TextTensor(found.map { $0.map { values[$0] } ?? standard }, shape))]
+    case (.integers(let values), let other):
+      let standard: Int64 = if case .integers(let numbers)? = other { numbers[0] } else { 0 }
+      return [.tensor(Tensor(found.map { $0.map { values[$0] } ?? standard }, shape))]
+    case (.floats(let values), let other):
+      let standard: Float = if case .floats(let numbers)? = other { numbers[0] } else { 0 }
+      return [.tensor(Tensor(found.map { $0.map { values[$0] } ?? standard }, shape))]
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import KelvinBasics
+import KelvinFormats
+import KelvinGraph
+import KelvinReference
+import KelvinSteps
+import TestSupport
+import Testing
+
+/// Models with texts, dictionaries or lists between their tensors: how they are cut into graphs and host steps.
+@Suite struct PartTests {
+  private static let folder = "\(Shared.packageRoot)/Tests/Vectors/Parts"
+
+  private static func parts(_ file: String) throws -> [String] {
+    try readModel(at: "\(folder)/\(file)").main.parts.map { part in
+      switch part {
+      case .graph: "graph"
+      case .host(let step): type(of: step).name
+      }
+    }
+  }
+
+  @Test func aGraphIsCutWhereTextsLieBetween() throws {
+    #expect(
+      try Self.parts("words_in_turn.onnx") == ["value_map", "graph", "value_map", "value_map", "graph"])
+    #expect(
+      try Self.parts("labels_in_the_middle.mlmodel")
+        == ["value_map", "graph", "top_label", "label_dictionary", "value_map", "graph"])
+  }
+
+  @Test func aGraphIsNotCutForTextsAtItsEnds() throws {
+    for name in [
+      "sklearn_one_hot.onnx", "sklearn_ordinal.onnx", "sklearn_dictionary.onnx", "dictionary_vectorizer.mlmodel",
+    ] {
+      #expect(try Self.parts(name).count { $0 == "graph" } == 1, "\(name)")
+    }
+    #expect(try Self.parts("categorical_mapping.mlmodel") == ["value_map"])
+  }
+
+  @Test func laterGraphsAreBuiltWhereTheirSizesAreKnownBeforehand() throws {
+    let function = try readModel(at: "\(Self.folder)/words_in_turn.onnx").main
+    let built = try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())
+    #expect(built.map(\.part.name) == ["main1", "main2"])
+    #expect(built[0].computed == ["indices": TensorType(.int64, [1])])
+    let second = try #require(built[1].graph)
+    #expect(second.types(second.outputs) == [TensorType(.int64, [1])])
+    let seven = try function.builtGraphs(shapes: ["words": [7]], evaluator: ReferenceEvaluator())
+    #expect(seven[1].computed == ["codes": TensorType(.int64, [7])])
+  }
+
+  @Test func textsThatAnOperatorDoesNotTakeAreNamed() throws {
+    var file = ONNXFile()
+    file.input("x", [1], type: 8)
+    file.node("Concat", ["x", "x"], ["y"], ["axis": .integer(0)])
+    file.output("y", [2], type: 8)
+    #expect { try readONNX(Bytes(file.bytes), path: "texts.onnx") } throws: { error in
+      "\(error)".contains("Concat of what is no tensor ('x')")
+    }
+  }
+}
+
+extension HeavyTests {
+  @Suite struct PartHostileTests {
+    private static let fixtures: [(name: String, bytes: [UInt8])] = {
+      let folder = "\(Shared.packageRoot)/Tests/Vectors/Parts"
+      return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+        .filter { $0.hasSuffix(".onnx") }.compactMap { name in (try? readFile("\(folder)/\(name)")).map { (name, $0) } }
+    }()
+
+    @Test func aDamagedModelOfTextsIsRefusedOrRead() async {
+      await #expect(processExitsWith: .success) {
+        var endings: [Ending: Int] = [:]
+        for seed in 0..<UInt64(2500) {
+          let (name, bytes) = PartHostileTests.fixtures[Int(seed) % PartHostileTests.fixtures.count]
+          var generator = SeededGenerator(seed: seed)
+          if let ending = settleONNX(mutate(bytes, &generator), "\(name), seed \(seed)") {
+            endings[ending, default: 0] += 1
+          }
+        }
+        #expect(endings[.graph] ?? 0 > 0 && endings[.refused] ?? 0 > 0)
+      }
+    }
+  }
+}

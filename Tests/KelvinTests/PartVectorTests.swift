@@ -1,0 +1,145 @@
+import FoundationEssentials
+import Kelvin
+import TestSupport
+import Testing
+
+/// Models with texts, dictionaries and lists between their tensors, against ONNX Runtime and NumPy.
+@Suite struct PartVectorTests {
+  private struct Value: Decodable {
+    var text: String?
+    var number: Double?
+    var texts: [String]?
+    var numbers: [Double?]?
+    var shape: [Int]?
+    var map: [String: Double]?
+    var maps: [[String: Double]]?
+
+    var doubles: [Double] { (numbers ?? number.map { [$0] } ?? []).map { $0 ?? .nan } }
+  }
+
+  private struct Case: Decodable {
+    var inputs: [String: Value]
+    var outputs: [String: Value]
+  }
+
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Parts"
+  private static let onnx = fileStems(in: folder, endingWith: ".onnx")
+  private static let coreML = fileStems(in: folder, endingWith: ".mlmodel")
+
+  private static func cases(_ file: String, _ name: String) throws -> [Case] {
+    let data = try Data(contentsOf: URL(filePath: "\(folder)/\(file)"))
+    return try #require(JSONDecoder().decode([String: [Case]].self, from: data)[name])
+  }
+
+  private func feature(_ value: Value, _ description: FeatureDescription) throws -> FeatureValue {
+    switch description.type {
+    case .string: FeatureValue(string: try #require(value.text))
+    case .int64: FeatureValue(int64: Int64(try #require(value.number)))
+    case .double: FeatureValue(double: try #require(value.number))
+    case .dictionary:
+      FeatureValue(
+        dictionary: Dictionary(uniqueKeysWithValues: try #require(value.map).map { (.string($0.key), $0.value) }))
+    case .sequence: FeatureValue(sequence: FeatureSequence(strings: try #require(value.texts)))
+    default: FeatureValue(multiArray: try array(value, description))
+    }
+  }
+
+  private func array(_ value: Value, _ description: FeatureDescription) throws -> MultiArray {
+    let type = try #require(description.multiArrayConstraint).dataType
+    let array = try MultiArray(shape: try #require(value.shape), dataType: type)
+    for (index, number) in value.doubles.enumerated() {
+      var (rest, position) = (index, [Int]())
+      for size in array.shape.reversed() {
+        position.insert(rest % size, at: 0)
+        rest /= size
+      }
+      array[position] = number
+    }
+    return array
+  }
+
+  private func check(_ found: FeatureValue?, _ expected: Value, _ what: String) throws {
+    let found = try #require(found, "\(what) is missing")
+    func entries(_ dictionary: [ClassLabel: Double]) -> [String: Double] {
+      Dictionary(uniqueKeysWithValues: dictionary.map { ($0.key.description, $0.value) })
+    }
+    func agree(_ a: [Double], _ b: [Double]) -> Bool {
+      a.count == b.count
+        && zip(a, b).allSatisfy { $0 == $1 || $0.isNaN && $1.isNaN || abs($0 - $1) <= 2e-6 + 1e-5 * abs($1) }
+    }
+    if let text = expected.text { #expect(found.stringValue == text, "\(what)") }
+    if let texts = expected.texts { #expect(found.sequenceValue?.stringValues == texts, "\(what)") }
+    if let number = expected.number {
+      #expect(agree([found.type == .int64 ? Double(found.int64Value) : found.doubleValue], [number]), "\(what)")
+    }
+    if expected.numbers != nil {
+      let array = try #require(found.multiArrayValue, "\(what)")
+      #expect(array.shape == expected.shape && agree(array.doubles, expected.doubles), "\(what): \(array.doubles)")
+    }
+    for (got, wanted) in zip(found.sequenceValue?.dictionaryValues ?? [], expected.maps ?? []) {
+      let got = entries(got)
+      #expect(got.keys.sorted() == wanted.keys.sorted(), "\(what)")
+      #expect(
+        agree(wanted.keys.sorted().map { got[$0] ?? .nan }, wanted.keys.sorted().map { wanted[$0] ?? 0 }), "\(what)")
+    }
+    #expect(found.sequenceValue?.dictionaryValues.count ?? 0 == expected.maps?.count ?? 0, "\(what)")
+  }
+
+  private func check(_ file: String, _ cases: [Case], _ units: ComputeUnits) async throws {
+    var configuration = ModelConfiguration(computeUnits: units)
+    configuration.usesCache = false
+    let model = try await Model.load(contentsOf: URL(filePath: "\(Self.folder)/\(file)"), configuration: configuration)
+    #expect(!cases.isEmpty)
+    for (number, item) in cases.enumerated() {
+      var inputs: [String: FeatureValue] = [:]
+      for (name, value) in item.inputs {
+        inputs[name] = try feature(value, try #require(model.modelDescription.inputDescriptionsByName[name]))
+      }
+      let outputs = try await model.prediction(from: DictionaryFeatureProvider(dictionary: inputs))
+      for (name, value) in item.outputs { try check(outputs[name], value, "\(file), case \(number), \(name)") }
+    }
+  }
+
+  @Test func theVectorsAreThere() { #expect(Self.onnx.count == 11 && Self.coreML.count == 4) }
+
+  @Test(arguments: onnx) func anONNXModelGivesWhatONNXRuntimeDoes(name: String) async throws {
+    try await check("\(name).onnx", try Self.cases("expected.json", name), .cpuOnly)
+  }
+
+  @Test(arguments: coreML) func aCoreMLPipelineGivesWhatItsFormulasSay(name: String) async throws {
+    try await check("\(name).mlmodel", try Self.cases("coreml.json", name), .cpuOnly)
+  }
+
+  @Test(arguments: ModelFixture.fastDevices) func everyDeviceRunsTheGraphsBetween(device: String) async throws {
+    try await check("words_in_turn.onnx", try Self.cases("expected.json", "words_in_turn"), .devices([device]))
+  }
+
+  @Test func whatAnInputIsNotIsSaidWithARemedy() async throws {
+    func refusal(_ file: String, _ inputs: [String: FeatureValue]) async throws -> String {
+      var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+      configuration.usesCache = false
+      let model = try await Model.load(
+        contentsOf: URL(filePath: "\(Self.folder)/\(file)"), configuration: configuration)
+      do {
+        _ = try await model.prediction(from: DictionaryFeatureProvider(dictionary: inputs))
+        return "nothing was refused"
+      } catch {
+        #expect(error.code == .featureType)
+        return "\(error)"
+      }
+    }
+    let size = FeatureValue(double: 1)
+    let unknown = try await refusal(
+      "labels_in_the_middle.mlmodel", ["color": FeatureValue(string: "pink"), "size": size])
+    #expect(unknown.contains("'color'") && unknown.contains("'pink' is not known; give one of 'red'"), "\(unknown)")
+    let missing = try await refusal("labels_in_the_middle.mlmodel", ["size": size])
+    #expect(missing.contains("'color': no value was given"), "\(missing)")
+    let number = try await refusal("labels_in_the_middle.mlmodel", ["color": FeatureValue(int64: 2), "size": size])
+    #expect(number.contains("'color': expected string, got int64"), "\(number)")
+    let keys = try await refusal("dictionary_vectorizer.mlmodel", ["words": FeatureValue(dictionary: [1: 1])])
+    #expect(keys.contains("'words': expected a dictionary whose keys are texts"), "\(keys)")
+    let ragged = try await refusal(
+      "one_hot_texts.onnx", ["x": FeatureValue(sequence: FeatureSequence(strings: ["a", "b", "c"]))])
+    #expect(ragged.contains("'x': expected texts") && ragged.contains("got 3"), "\(ragged)")
+  }
+}

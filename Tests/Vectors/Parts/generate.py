@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Writes ONNX models with texts, maps and lists between their tensors, and what ONNX Runtime computes.
+
+    python3 -m venv .venv && .venv/bin/pip install onnx onnxruntime scikit-learn skl2onnx pandas
+    .venv/bin/python generate.py
+
+`NAME.onnx` is a model; `expected.json` has, by the model's name, a list of cases with inputs and outputs by name:
+`{"texts": […]}` row-major, `{"numbers": […], "shape": […]}` with null for what is no number, `{"map": {…}}` or `{"maps": [{…}]}`. Keys of maps are texts."""
+
+import json
+import pathlib
+
+import numpy as np
+import onnx
+import onnxruntime
+import pandas
+from onnx import TensorProto, helper
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from skl2onnx import convert_sklearn
+from skl2onnx.common.data_types import DictionaryType, FloatTensorType, StringTensorType
+
+FOLDER = pathlib.Path(__file__).parent
+ML = "ai.onnx.ml"
+OPSETS = {"": 17, ML: 4}
+expected = {}
+
+
+def value(array):
+    if isinstance(array, dict):
+        return {"map": {str(key): float(number) for key, number in array.items()}}
+    if isinstance(array, list):
+        return {"maps": [value(row)["map"] for row in array]}
+    if array.dtype.kind in "OU":
+        return {"texts": [str(text) for text in array.ravel()]}
+    numbers = [None if np.isnan(number) else float(number) for number in array.ravel()]
+    return {"numbers": numbers, "shape": list(array.shape)}
+
+
+def write(name, model, cases):
+    (FOLDER / f"{name}.onnx").write_bytes(model.SerializeToString())
+    session = onnxruntime.InferenceSession(str(FOLDER / f"{name}.onnx"), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    expected[name] = []
+    for inputs in cases:
+        results = session.run(None, inputs)
+        expected[name].append({
+            "inputs": {key: value(array) for key, array in inputs.items()},
+            "outputs": {key: value(array) for key, array in zip(names, results)},
+        })
+
+
+def build(name, nodes, inputs, outputs, cases, initializers=()):
+    def info(entry):
+        key, kind, shape = entry
+        return helper.make_tensor_value_info(key, kind, shape)
+
+    graph = helper.make_graph(
+        nodes, name, [entry if isinstance(entry, onnx.ValueInfoProto) else info(entry) for entry in inputs],
+        [entry if isinstance(entry, onnx.ValueInfoProto) else info(entry) for entry in outputs], list(initializers))
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in OPSETS.items()], ir_version=9)
+    onnx.checker.check_model(model)
+    write(name, model, cases)
+
+
+def ml(kind, inputs, outputs, **attributes):
+    return helper.make_node(kind, inputs, outputs, domain=ML, **attributes)
+
+
+def texts(*items, shape=None):
+    return np.array(items, dtype=object).reshape(shape or [len(items)])
+
+
+def constant(name, array):
+    return onnx.numpy_helper.from_array(np.asarray(array), name)
+
+
+def maps(name, key):
+    kind = helper.make_map_type_proto(key, helper.make_tensor_type_proto(TensorProto.FLOAT, []))
+    return helper.make_value_info(name, helper.make_sequence_type_proto(kind))
+
+
+STRING, INT64, FLOAT = TensorProto.STRING, TensorProto.INT64, TensorProto.FLOAT
+R = np.random.default_rng(20260822)
+WORDS = ["red", "green", "blue", "grau", "größer"]
+
+# Texts, a graph, texts, a graph: the sizes of both follow the number of texts.
+table = R.normal(size=(len(WORDS) + 1, 4)).astype(np.float32)
+build(
+    "words_in_turn",
+    [
+        ml("LabelEncoder", ["words"], ["indices"], keys_strings=WORDS, values_int64s=range(len(WORDS)), default_int64=len(WORDS)),
+        helper.make_node("Gather", ["table", "indices"], ["rows"], axis=0),
+        helper.make_node("ArgMax", ["rows"], ["best"], axis=-1, keepdims=0),
+        ml("LabelEncoder", ["best"], ["names"], keys_int64s=[0, 1, 2], values_strings=["north", "east", "south"], default_string="elsewhere"),
+        ml("CategoryMapper", ["names"], ["codes"], cats_strings=["east", "north", "elsewhere"], cats_int64s=[20, 10, -5], default_int64=7),
+        helper.make_node("Mul", ["codes", "codes"], ["squares"]),
+    ],
+    [("words", STRING, ["n"])], [("names", STRING, ["n"]), ("rows", FLOAT, ["n", 4]), ("squares", INT64, ["n"])],
+    [{"words": texts("red")}, {"words": texts("blue", "nothing", "größer", "", "green", "red", "grau")}, {"words": texts("x", "red")}],
+    [constant("table", table)])
+
+build(
+    "category_mapper",
+    [ml("CategoryMapper", ["codes"], ["names"], cats_strings=["a", "b"], cats_int64s=[5, -9], default_string="?")],
+    [("codes", INT64, ["n", 2])], [("names", STRING, ["n", 2])],
+    [{"codes": np.array([[5, -9], [0, 5]], np.int64)}])
+
+build(
+    "label_encoder_floats",
+    [
+        ml("LabelEncoder", ["x"], ["y"], keys_floats=[1.5, float("nan"), -0.0], values_strings=["half", "none", "zero"], default_string="other"),
+        ml("LabelEncoder", ["y"], ["z"], keys_strings=["half", "none"], values_floats=[0.5, 2.25], default_float=-1.0),
+    ],
+    [("x", FLOAT, ["n"])], [("y", STRING, ["n"]), ("z", FLOAT, ["n"])],
+    [{"x": np.array([1.5, np.nan, 0.0, 7, 1.5], np.float32)}])
+
+build(
+    "label_encoder_tensors",
+    [ml("LabelEncoder", ["x"], ["y"], keys_tensor=constant("keys", np.array([3, 4], np.int64)),
+        values_tensor=constant("values", np.array(["three", "four"], dtype=object)),
+        default_tensor=constant("other", np.array(["many"], dtype=object)))],
+    [("x", INT64, ["n"])], [("y", STRING, ["n"])], [{"x": np.array([4, 3, 9], np.int64)}])
+
+for kind, keys, labels in [("strings", STRING, {"classlabels_strings": ["no", "yes", "maybe"]}), ("integers", INT64, {"classlabels_int64s": [7, -1, 300]})]:
+    build(
+        f"zip_map_{kind}",
+        [helper.make_node("Softmax", ["x"], ["p"], axis=-1), ml("ZipMap", ["p"], ["entries"], **labels)],
+        [("x", FLOAT, ["n", 3])], [maps("entries", keys), ("p", FLOAT, ["n", 3])],
+        [{"x": R.normal(size=(rows, 3)).astype(np.float32)} for rows in (1, 4)])
+
+build(
+    "one_hot_texts",
+    [ml("OneHotEncoder", ["x"], ["y"], cats_strings=["a", "b", "c"], zeros=1)],
+    [("x", STRING, ["n", 2])], [("y", FLOAT, ["n", 2, 3])],
+    [{"x": texts("a", "c", "z", "b", shape=[2, 2])}])
+
+build(
+    "columns_of_texts",
+    [
+        helper.make_node("Gather", ["x", "second"], ["column"], axis=1),
+        helper.make_node("Reshape", ["column", "flat"], ["list"]),
+        helper.make_node("Identity", ["list"], ["y"]),
+        helper.make_node("ArgMin", ["scores"], ["least"], axis=-1, keepdims=0),
+        ml("ArrayFeatureExtractor", ["names", "least"], ["named"]),
+    ],
+    [("x", STRING, ["n", 3]), ("scores", FLOAT, ["m", 2])], [("y", STRING, ["n"]), ("named", STRING, [1, "m"])],
+    [{"x": texts(*"abcdef", shape=[2, 3]), "scores": R.normal(size=(3, 2)).astype(np.float32)}],
+    [constant("second", np.array([-2], np.int64)), constant("flat", np.array([-1], np.int64)),
+     constant("names", np.array(["first", "second"], dtype=object))])
+
+# What scikit-learn's pipelines become.
+count = 120
+colors = R.choice(["red", "green", "blue"], count)
+sizes = R.normal(size=count).astype(np.float32)
+frame = pandas.DataFrame({"color": colors, "size": sizes})
+classes = np.where((colors == "red") | (sizes > 1), "hot", np.where(colors == "blue", "cold", "mild"))
+initial = [("color", StringTensorType([None, 1])), ("size", FloatTensorType([None, 1]))]
+
+
+def rows(*pairs):
+    return {"color": texts(*[color for color, _ in pairs], shape=[len(pairs), 1]),
+            "size": np.array([[size] for _, size in pairs], np.float32)}
+
+
+for name, encoder, unknown in [("sklearn_one_hot", OneHotEncoder(handle_unknown="ignore"), "violet"), ("sklearn_ordinal", OrdinalEncoder(), "blue")]:
+    pipeline = make_pipeline(
+        ColumnTransformer([("color", encoder, ["color"]), ("size", StandardScaler(), ["size"])]),
+        MLPClassifier((5,), max_iter=400, random_state=0)).fit(frame, classes)
+    model = convert_sklearn(pipeline, initial_types=initial, target_opset={"": 17, ML: 3})
+    write(name, model, [rows(("red", 0.5)), rows(("blue", -1.0), (unknown, 2.0), ("green", 0.25))])
+
+entries = [{"a": 1.0, "b": 2.0}, {"b": 3.0, "c": 1.0}] * 20
+pipeline = make_pipeline(DictVectorizer(sparse=False), MLPClassifier((4,), max_iter=200, random_state=0)).fit(entries, [3, 8] * 20)
+model = convert_sklearn(
+    pipeline, initial_types=[("entries", DictionaryType(StringTensorType([1]), FloatTensorType([])))], target_opset={"": 17, ML: 3})
+write("sklearn_dictionary", model, [{"entries": {"a": 1.0, "b": 2.0}}, {"entries": {"c": 4.0, "strange": 9.0}}, {"entries": {"b": -1.5}}])
+
+lines = [f"{json.dumps(name)}: {json.dumps(cases, ensure_ascii=False)}" for name, cases in expected.items()]
+(FOLDER / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
