@@ -25,7 +25,7 @@ import Testing
       try Self.parts("words_in_turn.onnx") == ["value_map", "graph", "value_map", "value_map", "graph"])
     #expect(
       try Self.parts("labels_in_the_middle.mlmodel")
-        == ["value_map", "graph", "top_label", "label_dictionary", "value_map", "graph"])
+        == ["value_map", "graph", "top_label", "value_map", "graph"])
   }
 
   @Test func aGraphIsNotCutForTextsAtItsEnds() throws {

@@ -131,7 +131,7 @@ import Testing
     let size = FeatureValue(double: 1)
     let unknown = try await refusal(
       "labels_in_the_middle.mlmodel", ["color": FeatureValue(string: "pink"), "size": size])
-    #expect(unknown.contains("'color'") && unknown.contains("'pink' is not known; give one of 'red'"), "\(unknown)")
+    #expect(unknown.contains("'color'") && unknown.contains("'pink' is not known; give one of '"), "\(unknown)")
     let missing = try await refusal("labels_in_the_middle.mlmodel", ["size": size])
     #expect(missing.contains("'color': no value was given"), "\(missing)")
     let number = try await refusal("labels_in_the_middle.mlmodel", ["color": FeatureValue(int64: 2), "size": size])

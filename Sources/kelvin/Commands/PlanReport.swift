@@ -101,7 +101,9 @@ struct PlanReport: Encodable {
 
   /// The source's operations that no node stands for, in its order, constants left out.
   private static func foldedAway(_ model: LoadedModel) -> [FoldedOperation] {
-    let present = Set(model.context.graph.nodes.flatMap { $0.origins.map(\.name) })
+    let graphs = model.graphs.compactMap { $0?.context.graph }
+    let present = Set((graphs + [model.context.graph]).flatMap { $0.nodes.flatMap { $0.origins.map(\.name) } })
+    let onHost = Set(model.function.hostSteps.flatMap(\.outputs))
     var reasons: [String: String] = [:]
     for change in model.changes where change.isRemoval {
       for origin in change.origins { reasons[origin.name] = change.reason }
@@ -109,7 +111,8 @@ struct PlanReport: Encodable {
     return model.program.structure.computations(of: model.functionName).compactMap { operation in
       let names = [operation.name] + operation.outputs
       guard !names.contains(where: present.contains) else { return nil }
-      let reason = names.lazy.compactMap { reasons[$0] }.first
+      let isOnHost = operation.outputs.contains(where: onHost.contains)
+      let reason = names.lazy.compactMap { reasons[$0] }.first ?? (isOnHost ? "a step on the host does it" : nil)
       return FoldedOperation(
         name: operation.name.isEmpty ? operation.outputs.first ?? "" : operation.name, op: operation.kind,
         reason: reason ?? "nothing of it runs: its result is known, is its input, or only names outputs")
