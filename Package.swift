@@ -77,11 +77,14 @@ let package = Package(
       "Kelvin", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
       "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench",
       "KelvinFeatures", "KelvinEngine"),
-    swift("KelvinVision", "Kelvin", "KelvinGraph", "KelvinSteps"),
+    swift(
+      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
+      "KelvinEngine"),
     .executableTarget(
       name: "kelvin",
       dependencies: [
-        "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinFormats", "KelvinPasses",
+        "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinFormats",
+        "KelvinPasses",
         "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
         "KelvinThermal",
         "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinEngine",

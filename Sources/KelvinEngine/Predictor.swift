@@ -39,6 +39,17 @@ package final class Predictor: Sendable {
     batchWidth = min(SessionPool.limit, max(loaded.options.request.threads, 1) + (usesOthers ? 1 : 0))
   }
 
+  /// The same compiled graphs, with other features or host steps around them.
+  package func with(_ function: Function) -> Predictor { Predictor(self, function) }
+
+  private init(_ other: Predictor, _ function: Function) {
+    loaded = other.loaded
+    states = other.states
+    walk = FunctionWalk(function)
+    graphs = other.graphs
+    batchWidth = other.batchWidth
+  }
+
   /// One prediction. Blocks the calling thread.
   ///
   /// - Throws: `featureType` naming an input that is missing, unknown or does not fit, or a backing that does not fit

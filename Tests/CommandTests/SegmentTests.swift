@@ -157,7 +157,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     (["--units", "cpu", Kelvin.digits], 65, "kelvin classify"),
     (["\(folder)/segmenter.onnx"], 65, "--normalization"),
     (["\(folder)/segmenter.mlpackage", "--output", "depth"], 65, "has no output 'depth'"),
-    (["\(folder)/segmenter.mlpackage", "--normalization", "0:1"], 64, "leave --normalization out"),
+    (["\(folder)/segmenter.mlpackage", "--normalization", "0:1"], 64, "leave the normalization out"),
     (["\(folder)/segmenter.mlpackage", "--crop-and-scale", "stretch"], 64, "scale-fill"),
     (["\(folder)/detector.mlmodel"], 65, "boxes"),
   ])

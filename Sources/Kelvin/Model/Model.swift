@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import KelvinEngine
+package import KelvinEngine
 public import KelvinFeatures
 package import KelvinGraph
 import KelvinPlanning
@@ -32,6 +32,12 @@ public final class Model: Sendable {
   package var function: Function { predictor.loaded.function }
 
   let predictor: Predictor
+
+  /// The model as commands load it.
+  package var loaded: LoadedModel { predictor.loaded }
+
+  /// Predicts with other features or host steps around the same graphs, in the memory that this model has.
+  package func predictor(of function: Function) -> Predictor { predictor.with(function) }
 
   /// Loads an `.mlpackage`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks the calling
   /// thread.

@@ -4,9 +4,9 @@ internal import KelvinGraph
 /// compiled model.
 package enum KernelTuning {
   /// How often each kernel is timed, in turns.
-  package static let rounds = 4
+  package static let rounds = 5
   /// Another kernel than the first is taken where it needs at most this share of the first one's time.
-  package static let gain = 0.97
+  package static let gain = 0.93
 }
 
 extension KernelSelection {

@@ -4,6 +4,7 @@ import KelvinBasics
 import KelvinFormats
 import KelvinGraph
 import KelvinImages
+import KelvinVision
 
 struct ClassifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -50,8 +51,11 @@ struct ClassifyCommand: ParsableCommand {
 
   func run() throws {
     let loaded = try loadModel(model, try options.loadOptions(units: units.units))
-    let classifier = try PictureClassifier(
-      loaded, labels: try labels.map(LabelFile.read), normalization: pixels.normalization)
+    let names = try labels.map(LabelFile.read)
+    let classifier = try recognizing { () throws(VisionError) in
+      try PictureClassifier(loaded, labels: names, normalization: pixels.normalization)
+    }
+    classifier.remarks.forEach(Console.note)
     let predictor = try loaded.predictorWithProgress(for: classifier.function)
 
     let progress = Progress("classifying")
@@ -60,9 +64,10 @@ struct ClassifyCommand: ParsableCommand {
       progress.update(Double(index) / Double(images.count), path)
       do {
         let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
-        let observations = try classifier.classify(
-          decoded, cropAndScale: pictures.cropAndScale ?? .centerCrop, by: predictor)
-        results.append(Result(image: path, observations: Array(observations.prefix(top))))
+        let classes = try classifier.classify(
+          decoded.pixels, decoded.orientation, pictures.cropAndScale ?? .centerCrop, by: predictor)
+        let observations = classes.prefix(top).map { Observation(identifier: $0.label, confidence: $0.confidence) }
+        results.append(Result(image: path, observations: observations))
       } catch let error as ImageError {
         progress.finish()
         Console.error(describe(error))

@@ -1,9 +1,12 @@
 import ArgumentParser
 import Kelvin
 import KelvinBasics
+import KelvinEngine
 import KelvinGraph
 import KelvinImages
 import KelvinRuntime
+import KelvinSteps
+import KelvinVision
 
 struct SegmentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -48,6 +51,11 @@ struct SegmentCommand: ParsableCommand {
     var share: Double
     var pixels: Int
     var color: String
+
+    init(_ part: SegmentationObservation.Part) {
+      (index, label, share) = (part.index, part.label, part.share)
+      (pixels, color) = (part.pixelCount, part.color)
+    }
   }
 
   private struct Result: Encodable {
@@ -69,8 +77,14 @@ struct SegmentCommand: ParsableCommand {
 
   func run() throws {
     let loaded = try loadModel(model, try options.loadOptions(units: units.units))
-    let segmenter = try PictureSegmenter(
-      loaded, output: outputName, labels: try labels.map(LabelFile.read), normalization: pixels.normalization)
+    if loaded.function.classification != nil {
+      throw InputError("the model classifies whole pictures; use 'kelvin classify'")
+    }
+    let classNames = try labels.map(LabelFile.read)
+    let segmenter = try recognizing { () throws(VisionError) in
+      try PictureSegmenter(loaded, output: outputName, labels: classNames, normalization: pixels.normalization)
+    }
+    segmenter.remarks.forEach(Console.note)
     let predictor = try loaded.predictorWithProgress(for: segmenter.function)
     try OutputFile.makeFolder(outputDir)
 
@@ -82,8 +96,11 @@ struct SegmentCommand: ParsableCommand {
       let stem = names.next(for: path)
       do {
         let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
-        let map = try segmenter.segment(decoded, cropAndScale: pictures.cropAndScale ?? .scaleToFill, by: predictor)
-        results.append(try write(map, of: decoded, path, stem, segmenter.classes))
+        let observation = try recognizing { () throws(VisionError) in
+          try segmenter.segment(
+            decoded.pixels, decoded.orientation, pictures.cropAndScale ?? .scaleToFill, by: predictor)
+        }
+        results.append(try write(observation, of: decoded, path, stem))
       } catch let error as ImageError where error.code != .encodingFailed {
         progress.finish()
         Console.error(describe(error))
@@ -96,33 +113,17 @@ struct SegmentCommand: ParsableCommand {
   }
 
   private func write(
-    _ map: LabelMap, of picture: DecodedImage, _ path: String, _ stem: String, _ classes: SegmentationClasses
+    _ observation: SegmentationObservation, of picture: DecodedImage, _ path: String, _ stem: String
   ) throws -> Result {
-    let counts = map.counts()
-    let total = Double(map.classes.count)
-    let unseen = counts[ClassPalette.unseenIndex]
-    let parts = counts.indices.filter { counts[$0] > 0 && $0 != ClassPalette.unseenIndex }
-      .sorted { (counts[$1], $0) < (counts[$0], $1) }
-      .map { index in
-        Part(
-          index: index, label: classes.label(index), share: Double(counts[index]) / total, pixels: counts[index],
-          color: classes.color(index).hexadecimal)
-      }
     let (mapPath, overlayPath) = ("\(outputDir)/\(stem).labels.png", "\(outputDir)/\(stem).overlay.png")
-    let palette = classes.palette(upTo: counts.lastIndex { $0 > 0 } ?? 0)
-    try OutputFile.write(
-      try IndexedPNG.encode(
-        width: map.width, height: map.height, indices: map.classes, palette: palette, name: mapPath), to: mapPath)
-    let legend = parts.map { part in
-      SegmentationOverlay.Entry(
-        color: classes.color(part.index), text: "\(part.label)  \(HumanReadable.percent(part.share))")
+    try OutputFile.write(try observation.labelMapPNG(name: mapPath), to: mapPath)
+    let overlay = try recognizing { () throws(VisionError) in
+      try observation.overlay(on: picture.pixels, orientation: picture.orientation)
     }
-    let upright = try picture.pixels.oriented(picture.orientation)
-    let overlay = try SegmentationOverlay.draw(map, over: upright, classes, legend: legend)
     try OutputFile.write(try ImageFile.encode(overlay, as: .png, name: overlayPath), to: overlayPath)
     return Result(
-      image: path, width: map.width, height: map.height, classes: parts,
-      unseen: unseen > 0 ? Double(unseen) / total : nil, labelMap: mapPath, overlay: overlayPath)
+      image: path, width: observation.width, height: observation.height, classes: observation.parts.map(Part.init),
+      unseen: observation.unseenShare > 0 ? observation.unseenShare : nil, labelMap: mapPath, overlay: overlayPath)
   }
 
   private func show(_ results: [Result]) {

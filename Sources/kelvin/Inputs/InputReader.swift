@@ -156,21 +156,6 @@ extension ImageFeature {
       }
     return [.fixed(1), .fixed(channels), rows, columns]
   }
-
-  /// What follows the usual size in a description.
-  fileprivate var otherSizes: String {
-    func text(_ range: ClosedRange<Int>) -> String {
-      range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
-    }
-    switch sizes {
-    case .fixed: return ""
-    case .ranged(let widths, let heights): return " (\(text(widths)) wide, \(text(heights)) high)"
-    case .enumerated(let sizes):
-      let others = sizes.filter { $0 != Size(width: width, height: height) }
-      let shown = others.prefix(4).map { "\($0.width)x\($0.height)" }.joined(separator: ", ")
-      return others.isEmpty ? "" : " (or \(shown)\(others.count > 4 ? " and \(others.count - 4) more" : ""))"
-    }
-  }
 }
 
 extension Dimension {
@@ -190,25 +175,6 @@ extension Dimension {
 }
 
 extension FeatureKind {
-  /// `float32[1x3x64x64]`, `64x64 RGB image`.
-  var text: String {
-    switch self {
-    case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
-      dimensions.isEmpty
-        ? scalar.rawValue : "\(scalar.rawValue)[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
-    case .image(let image):
-      "\(image.width)x\(image.height) \(image.layout.rawValue.uppercased()) image\(image.otherSizes)"
-    case .int64: "whole number"
-    case .double: "number"
-    case .string: "text"
-    case .dictionary(let keys): "dictionary by \(keys == .string ? "text" : "whole numbers")"
-    case .sequence(let elements): "sequence of \(elements == .string ? "texts" : "whole numbers")"
-    case .texts(let dimensions):
-      dimensions.isEmpty ? "texts" : "texts[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
-    case .dictionaries(let keys): "dictionaries by \(keys == .string ? "text" : "whole numbers")"
-    }
-  }
-
   fileprivate var exampleValue: String {
     switch self {
     case .image: "photo.jpg"
@@ -219,13 +185,5 @@ extension FeatureKind {
     case .texts: "text"
     default: "array.npy"
     }
-  }
-}
-
-extension String {
-  /// `1 x 3 x 64` as `1x3x64` where every size is a number.
-  fileprivate var compactSizes: String {
-    let isPlain = !contains("≥") && !contains("∈")
-    return isPlain ? split(separator: " ").joined() : self
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import KelvinVision
 
 /// How the pixels of a picture become the numbers of an input that is a plain tensor.
 struct NormalizationOption: ParsableArguments {
@@ -7,6 +8,11 @@ struct NormalizationOption: ParsableArguments {
     help: ArgumentHelp(
       "How pixels enter a plain tensor input: 0:255, 0:1, -1:1 or imagenet (mean and deviation of ImageNet).",
       valueName: "rule"),
-    transform: Normalization.init)
-  var normalization: Normalization?
+    transform: { text in
+      guard let rule = PixelNormalization(rawValue: text) else {
+        throw ValidationError("'\(text)' is not a normalization; use \(PixelNormalization.names)")
+      }
+      return rule
+    })
+  var normalization: PixelNormalization?
 }

@@ -4,6 +4,8 @@ public import Kelvin
 public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The model is not one for pictures.
   case invalidModel(String)
+  /// The model's input is a plain tensor, and nothing says how pixels enter it.
+  case missingNormalization(String)
   /// A request asks for something that cannot be, such as a region outside the picture.
   case invalidRequest(String)
   /// The picture cannot be read.
@@ -13,7 +15,7 @@ public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .invalidModel(let reason), .invalidRequest(let reason): reason
+    case .invalidModel(let reason), .missingNormalization(let reason), .invalidRequest(let reason): reason
     case .image(let error): "\(error)"
     case .prediction(let error): error.description
     }

@@ -1,27 +1,24 @@
-import ArgumentParser
-import KelvinGraph
-
-/// How a pixel in 0…255 enters a plain tensor input: `scale · pixel + bias` for each of red, green and blue.
-enum Normalization: String, CaseIterable {
+/// How a pixel in 0…255 enters an input that is a plain tensor: `scale · pixel + bias` for each of red, green and blue.
+///
+/// Image inputs say themselves how pixels enter them; tensors do not.
+public enum PixelNormalization: String, Sendable, Hashable, CaseIterable {
+  /// Pixels as they are.
   case none = "0:255"
+  /// Pixels in 0…1.
   case unit = "0:1"
+  /// Pixels in −1…1.
   case symmetric = "-1:1"
   /// Mean (0.485, 0.456, 0.406) and standard deviation (0.229, 0.224, 0.225) of ImageNet's pixels in 0…1.
   case imagenet
 
-  init(_ argument: String) throws {
-    guard let rule = Normalization(rawValue: argument) else {
-      throw ValidationError("'\(argument)' is not a normalization; use \(Self.names)")
-    }
-    self = rule
-  }
-
-  static let names = "0:255, 0:1, -1:1 or imagenet"
+  /// The raw values, for messages.
+  package static let names = "0:255, 0:1, -1:1 or imagenet"
 
   private static let mean: [Float] = [0.485, 0.456, 0.406]
   private static let deviation: [Float] = [0.229, 0.224, 0.225]
 
-  func scale(channels: Int) throws -> [Float] {
+  /// - Throws: `invalidRequest` where there is none for so many channels.
+  func scale(channels: Int) throws(VisionError) -> [Float] {
     switch self {
     case .none: [Float](repeating: 1, count: channels)
     case .unit: [Float](repeating: 1 / 255, count: channels)
@@ -30,7 +27,8 @@ enum Normalization: String, CaseIterable {
     }
   }
 
-  func bias(channels: Int) throws -> [Float] {
+  /// - Throws: as `scale`.
+  func bias(channels: Int) throws(VisionError) -> [Float] {
     switch self {
     case .none, .unit: [Float](repeating: 0, count: channels)
     case .symmetric: [Float](repeating: -1, count: channels)
@@ -38,9 +36,9 @@ enum Normalization: String, CaseIterable {
     }
   }
 
-  private static func colours(_ values: [Float], _ channels: Int) throws -> [Float] {
+  private static func colours(_ values: [Float], _ channels: Int) throws(VisionError) -> [Float] {
     guard channels == values.count else {
-      throw UsageError("--normalization imagenet is for 3 channels, the model's input has \(channels)")
+      throw .invalidRequest("ImageNet's normalization is for 3 channels, the model's input has \(channels)")
     }
     return values
   }

@@ -6,33 +6,33 @@ enum PictureInput {
   /// The name of the one input that takes a picture; a plain tensor becomes an image input as `normalization` says.
   ///
   /// - Parameter normalization: for a model whose input is a plain tensor.
-  /// - Throws: `InputError` with the remedy where the model takes no picture, several, or something else besides.
+  /// - Throws: `VisionError` with the remedy where the model takes no picture, several, or something else besides.
   static func only(
-    of function: inout Function, _ graph: Graph, _ normalization: Normalization?
-  ) throws -> String {
+    of function: inout Function, _ graph: Graph, _ normalization: PixelNormalization?
+  ) throws(VisionError) -> String {
     let position = try position(&function, graph, normalization)
     let others = function.inputs.indices.filter { index in
       index != position && !function.inputs[index].isOptional && function.inputs[index].defaultValue == nil
     }
     guard others.isEmpty else {
       let names = others.map { "'\(function.inputs[$0].name)'" }.joined(separator: ", ")
-      throw InputError("the model also needs \(names); 'kelvin predict' takes any inputs")
+      throw .invalidModel("the model also needs \(names)")
     }
     return function.inputs[position].name
   }
 
   /// The input that takes the picture; a plain tensor becomes an image input as `normalization` says.
   private static func position(
-    _ function: inout Function, _ graph: Graph, _ normalization: Normalization?
-  ) throws -> Int {
+    _ function: inout Function, _ graph: Graph, _ normalization: PixelNormalization?
+  ) throws(VisionError) -> Int {
     let images = function.inputs.indices.filter { if case .image = function.inputs[$0].type { true } else { false } }
     if images.count > 1 {
-      throw InputError("the model takes \(images.count) pictures; 'kelvin predict' takes any inputs")
+      throw .invalidModel("the model takes \(images.count) pictures")
     }
     if let only = images.first {
       guard normalization == nil else {
-        throw UsageError(
-          "the model says itself how pixels enter '\(function.inputs[only].name)'; leave --normalization out")
+        throw .invalidRequest(
+          "the model says itself how pixels enter '\(function.inputs[only].name)'; leave the normalization out")
       }
       return only
     }
@@ -46,15 +46,14 @@ enum PictureInput {
     }
     guard planar.count == 1, let input = planar.first else {
       let inputs = function.inputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
-      throw InputError(
-        "the model takes no picture: expected one image input or one float tensor 1x3xHxW, it has \(inputs); "
-          + "'kelvin predict' takes any inputs")
+      throw .invalidModel(
+        "the model takes no picture: expected one image input or one float tensor 1x3xHxW, it has \(inputs)")
     }
     let name = function.inputs[input.index].name
     guard let normalization else {
-      throw InputError(
+      throw .missingNormalization(
         "input '\(name)' is a plain tensor (\(input.type)), which does not say how pixels enter it; "
-          + "add --normalization \(Normalization.names)")
+          + "give a normalization: \(PixelNormalization.names)")
     }
     let channels = input.type.shape[1]
     function.inputs[input.index].type = .image(

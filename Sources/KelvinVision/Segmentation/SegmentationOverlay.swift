@@ -16,7 +16,7 @@ struct SegmentationOverlay {
   /// - Throws: `ImageError`.
   static func draw(
     _ map: LabelMap, over picture: PixelBuffer, _ classes: SegmentationClasses, legend: [Entry]
-  ) throws -> PixelBuffer {
+  ) throws(ImageError) -> PixelBuffer {
     let strip = LegendStrip(legend, pictureWidth: map.width)
     var canvas = Canvas(width: max(map.width, strip.width), height: map.height + strip.height)
     let colors = (0..<256).map { index -> IndexedPNG.Color? in

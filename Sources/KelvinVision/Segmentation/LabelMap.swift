@@ -1,7 +1,7 @@
-import KelvinImages
+import Kelvin
 
 /// One class for each pixel of a picture.
-struct LabelMap {
+struct LabelMap: Sendable {
   let width: Int
   let height: Int
   /// Row by row from the top left; `ClassPalette.unseenIndex` where the model did not see the picture.
@@ -12,14 +12,16 @@ struct LabelMap {
   ///
   /// - Parameters:
   ///   - labels: one class in 0...254 for each of `labelsWidth * labelsHeight` cells that cover the model's input.
-  ///   - picture: how the picture lies in that input, `inputWidth` x `inputHeight` pixels.
+  ///   - size: of the upright picture.
+  ///   - region: the part of it that the model saw; nil for all.
+  ///   - input: the size of the model's input.
   init(
-    _ labels: [UInt8], width labelsWidth: Int, height labelsHeight: Int, onto picture: DecodedImage,
+    _ labels: [UInt8], width labelsWidth: Int, height labelsHeight: Int, onto size: ImageSize, region: PixelRect?,
     input: (width: Int, height: Int), _ cropAndScale: ImageCropAndScale
   ) {
-    let (width, height) = (picture.width, picture.height)
-    let whole = PixelRect(x: 0, y: 0, width: width, height: height)
-    let placement = PicturePlacement(region: whole, width: input.width, height: input.height, cropAndScale)
+    let (width, height) = (size.width, size.height)
+    let seen = region ?? PixelRect(x: 0, y: 0, width: width, height: height)
+    let placement = PicturePlacement(region: seen, width: input.width, height: input.height, cropAndScale)
     func cell(_ position: Double, _ side: Int, _ cells: Int) -> Int? {
       guard position >= 0, position < Double(side) else { return nil }
       return min(Int(position * Double(cells) / Double(side)), cells - 1)

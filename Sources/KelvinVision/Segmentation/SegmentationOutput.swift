@@ -1,4 +1,4 @@
-import Glibc
+import Kelvin
 import KelvinGraph
 import KelvinSteps
 
@@ -28,16 +28,15 @@ struct SegmentationOutput {
   /// - Parameters:
   ///   - name: the one to take; nil for the only one that can be meant.
   ///   - input: the size of the model's picture: maps have its proportions.
-  /// - Throws: `InputError` that says what the model has instead, and what to do.
+  /// - Throws: `VisionError` that says what the model has instead.
   init(
     of function: Function, _ part: GraphPart, _ graph: Graph, named name: String?, input: (width: Int, height: Int)
-  ) throws {
+  ) throws(VisionError) {
     if function.classification != nil {
-      throw InputError("the model classifies whole pictures; use 'kelvin classify'")
+      throw .invalidModel("the model classifies whole pictures")
     }
     if function.detection != nil {
-      throw InputError(
-        "the model finds objects in boxes, which is not a segmentation; 'kelvin predict' writes its outputs")
+      throw .invalidModel("the model finds objects in boxes, which is not a segmentation")
     }
     func value(_ feature: Feature) -> ValueID? {
       part.outputs.firstIndex(of: feature.name).map { graph.outputs[$0] }
@@ -52,7 +51,7 @@ struct SegmentationOutput {
     if let name {
       guard let named = candidates.first(where: { $0.name == name }) else {
         let isThere = function.outputs.contains { $0.name == name }
-        throw InputError(
+        throw .invalidModel(
           (isThere ? "output '\(name)' holds no classes of a picture's parts" : "the model has no output '\(name)'")
             + "; the model's outputs are \(all)")
       }
@@ -60,13 +59,13 @@ struct SegmentationOutput {
       return
     }
     guard !candidates.isEmpty else {
-      throw InputError(
+      throw .invalidModel(
         "the model has no output with a class, or a score for each class, at each place of the picture "
-          + "(\(input.width)x\(input.height)); its outputs are \(all). 'kelvin predict' writes any outputs")
+          + "(\(input.width)x\(input.height)); its outputs are \(all)")
     }
     guard let chosen = Self.likeliest(candidates) else {
       let names = candidates.map { "'\($0.name)'" }.joined(separator: ", ")
-      throw InputError("several outputs may be the segmentation; choose with --output one of \(names)")
+      throw .invalidModel("several outputs may be the segmentation; name one of \(names)")
     }
     self = chosen
   }
@@ -111,8 +110,8 @@ struct SegmentationOutput {
 
   /// The class of each cell, row by row.
   ///
-  /// - Throws: `InputError` for a class that a label map cannot hold.
-  func classes(_ tensor: Tensor) throws -> [UInt8] {
+  /// - Throws: `VisionError` for a class that a label map cannot hold.
+  func classes(_ tensor: Tensor) throws(VisionError) -> [UInt8] {
     let cells = width * height
     switch form {
     case .labels:
@@ -130,7 +129,7 @@ struct SegmentationOutput {
   /// The class with the largest score of each cell; of equal ones the first, as NumPy's argmax.
   private func largest(
     _ scores: [Float], _ channels: Int, _ cells: Int, cell: Int, channel: Int
-  ) throws -> [UInt8] {
+  ) throws(VisionError) -> [UInt8] {
     guard channels <= Self.largestClass + 1 else { throw tooMany("\(channels) classes") }
     return scores.withUnsafeBufferPointer { scores in
       var best = (0..<cells).map { scores[$0 * cell] }
@@ -145,9 +144,7 @@ struct SegmentationOutput {
     }
   }
 
-  private func tooMany(_ found: String) -> InputError {
-    InputError(
-      "output '\(name)' has \(found), and a label map holds classes 0 to \(Self.largestClass); "
-        + "'kelvin predict' writes the output as it is")
+  private func tooMany(_ found: String) -> VisionError {
+    .invalidModel("output '\(name)' has \(found), and a label map holds classes 0 to \(Self.largestClass)")
   }
 }

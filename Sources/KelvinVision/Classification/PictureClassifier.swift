@@ -1,14 +1,13 @@
 import Glibc
-import Kelvin
-import KelvinEngine
-import KelvinGraph
-import KelvinImages
-import KelvinRuntime
+package import Kelvin
+package import KelvinEngine
+package import KelvinGraph
+package import KelvinRuntime
 import KelvinSteps
 
 /// A model seen as a function from one picture to label probabilities.
-struct PictureClassifier {
-  private enum Answer {
+package struct PictureClassifier: Sendable {
+  private enum Answer: Sendable {
     /// The output with the probability of each label.
     case probabilities(String)
     /// The output with one number for each label; scores become probabilities by softmax.
@@ -16,15 +15,19 @@ struct PictureClassifier {
   }
 
   /// The model's function as pictures are given to it.
-  let function: Function
+  package let function: Function
+  /// What the user should know of the answers: that they were scores.
+  package let remarks: [String]
   private let inputName: String
   private let answer: Answer
 
   /// - Parameters:
   ///   - labels: in place of the model's own.
   ///   - normalization: for a model whose input is a plain tensor.
-  /// - Throws: `InputError` with the remedy where the model is not a classifier of pictures, or the labels do not fit.
-  init(_ model: LoadedModel, labels: [String]?, normalization: Normalization?) throws {
+  /// - Throws: `VisionError` with the remedy where the model is not a classifier of pictures, or the labels do not fit.
+  package init(
+    _ model: LoadedModel, labels: [String]?, normalization: PixelNormalization?
+  ) throws(VisionError) {
     var function = model.function
     inputName = try PictureInput.only(of: &function, model.context.graph, normalization)
     let graph = model.context.graph
@@ -32,33 +35,39 @@ struct PictureClassifier {
       try Self.check(labels?.count ?? known.labels.count, of: known.labels.count)
       if let labels { function = function.relabeled(.strings(labels)) }
       answer = .probabilities(function.probabilitiesOutput(known))
+      remarks = []
     } else {
       let index = try Self.probabilityOutput(graph, model.shown.part, function)
       let (name, count) = (model.shown.part.outputs[index], graph[graph.outputs[index]].type.count)
       let labels = labels ?? (0..<count).map(String.init)
       try Self.check(labels.count, of: count)
       let areScores = !graph.isNormalized(graph.outputs[index])
-      if areScores { Console.note("output '\(name)' holds scores; confidences are their softmax") }
+      remarks = areScores ? ["output '\(name)' holds scores; confidences are their softmax"] : []
       answer = .numbers(name, labels: labels, areScores: areScores)
     }
     self.function = function
   }
 
-  private static func check(_ labels: Int, of classes: Int) throws {
+  private static func check(_ labels: Int, of classes: Int) throws(VisionError) {
     guard labels != classes else { return }
     let remedy = labels == classes + 1 ? "; leave out the one for the background, often the first" : ""
-    throw InputError("there are \(labels) labels, the model has \(classes) classes\(remedy)")
+    throw .invalidModel("there are \(labels) labels, the model has \(classes) classes\(remedy)")
   }
 
   /// Every label with its probability, the most probable first; where classes share a label, the larger one.
   ///
-  /// - Parameter predictor: of `function`.
-  /// - Throws: `ImageError`, `ModelError`.
-  func classify(
-    _ picture: DecodedImage, cropAndScale: ImageCropAndScale, by predictor: Predictor
-  ) throws -> [ClassifyCommand.Observation] {
-    let value = FeatureValue(image: picture.pixels, orientation: picture.orientation, cropAndScale: cropAndScale)
-    let outputs = try predictor.run(DictionaryFeatureProvider(dictionary: [inputName: value])).features
+  /// - Parameters:
+  ///   - predictor: of `function`.
+  ///   - region: the part of the upright picture that is classified; nil for all.
+  /// - Throws: `ModelError`.
+  package func classify(
+    _ picture: PixelBuffer, _ orientation: ImageOrientation, region: PixelRect? = nil,
+    _ cropAndScale: ImageCropAndScale,
+    by predictor: Predictor, _ cancellation: Cancellation? = nil
+  ) throws(ModelError) -> [(label: String, confidence: Double)] {
+    let value = FeatureValue(image: picture, orientation: orientation, cropAndScale: cropAndScale, cropRect: region)
+    let provider = DictionaryFeatureProvider(dictionary: [inputName: value])
+    let outputs = try predictor.run(provider, [:], cancellation).features
     let best: [String: Double]
     switch answer {
     case .probabilities(let name):
@@ -68,8 +77,8 @@ struct PictureClassifier {
       let numbers = outputs[name]?.multiArrayValue?.doubles ?? []
       best = Dictionary(zip(labels, areScores ? Self.softmax(numbers) : numbers), uniquingKeysWith: max)
     }
-    return best.map { ClassifyCommand.Observation(identifier: $0.key, confidence: $0.value) }
-      .sorted { ($1.confidence, $0.identifier) < ($0.confidence, $1.identifier) }
+    return best.map { (label: $0.key, confidence: $0.value) }
+      .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
   }
 
   private static func softmax(_ scores: [Double]) -> [Double] {
@@ -80,7 +89,9 @@ struct PictureClassifier {
   }
 
   /// The output with one number for each class: the one whose name says so, or the only one of that form.
-  private static func probabilityOutput(_ graph: Graph, _ part: GraphPart, _ function: Function) throws -> Int {
+  private static func probabilityOutput(
+    _ graph: Graph, _ part: GraphPart, _ function: Function
+  ) throws(VisionError) -> Int {
     let names = Set(function.outputs.map(\.name))
     let vectors = graph.outputs.indices.filter { index in
       guard names.contains(part.outputs[index]) else { return false }
@@ -95,8 +106,7 @@ struct PictureClassifier {
     if let only = named.count == 1 ? named.first : vectors.count == 1 ? vectors.first : nil { return only }
     let outputs = zip(part.outputs, graph.outputs).map { "'\($0)' (\(graph[$1].type))" }
       .joined(separator: ", ")
-    throw InputError(
-      "the model has no output with one number for each class; it has \(outputs); 'kelvin predict' writes any outputs")
+    throw .invalidModel("the model has no output with one number for each class; it has \(outputs)")
   }
 }
 

@@ -109,34 +109,12 @@ struct ModelView {
 
   /// - Throws: `invalidRequest` for a region that has no area or lies outside the picture.
   init(_ request: CoreMLRequest, _ pixels: PixelBuffer, _ orientation: ImageOrientation) throws(VisionError) {
-    let part = request.regionOfInterest
-    guard part.isWithinImage else {
-      throw .invalidRequest(
-        "the region of interest, \(part.width) x \(part.height) at (\(part.origin.x), \(part.origin.y)), does not lie "
-          + "within the picture, 1 x 1 from its lower left corner")
-    }
-    picture =
-      orientation.swapsAxes
-      ? ImageSize(width: pixels.height, height: pixels.width) : ImageSize(width: pixels.width, height: pixels.height)
-    region = Self.pixels(part, picture)
+    picture = ImageSize(pixels, orientation)
+    region = try request.regionOfInterest.pixels(of: picture)
     let action = request.cropAndScaleAction
     let drawn = action.rotates ? (region.height, region.width) : (region.width, region.height)
     target = request.model.image.nearestSize(to: ImageFeature.Size(width: drawn.0, height: drawn.1))
     placement = PicturePlacement(region: region, width: target.width, height: target.height, action)
-  }
-
-  /// The whole pixels that a region touches, from the top left.
-  private static func pixels(_ part: NormalizedRect, _ size: ImageSize) -> PixelRect {
-    let rect = part.toImageCoordinates(size, origin: .upperLeft)
-    // A thousandth of a pixel is a rounding, not a pixel that the region touches.
-    func range(_ start: Double, _ length: Double, _ side: Int) -> (Int, Int) {
-      let first = min(max(Int((start + 1e-3).rounded(.down)), 0), side - 1)
-      let last = min(max(Int((start + length - 1e-3).rounded(.up)), first + 1), side)
-      return (first, last - first)
-    }
-    let (x, width) = range(rect.x, rect.width, size.width)
-    let (y, height) = range(rect.y, rect.height, size.height)
-    return PixelRect(x: x, y: y, width: width, height: height)
   }
 
   /// A box in shares of the model's input, from its top left, as one of the whole upright picture.

@@ -4,9 +4,11 @@ import KelvinGraph
 import KelvinImages
 
 /// What a segmentation model's classes are called, and the colours they are drawn in.
-struct SegmentationClasses {
+struct SegmentationClasses: Sendable {
   private let labels: [String]
   private let colors: [IndexedPNG.Color?]
+  /// What the user should know: metadata that cannot be read.
+  let remarks: [String]
 
   /// Classes that are what is around the things a model looks for.
   private static let surroundings: Set<String> = [
@@ -43,12 +45,14 @@ struct SegmentationClasses {
   /// - Parameter labels: in place of the model's own.
   init(_ metadata: ModelMetadata, labels given: [String]?) {
     var parameters = Parameters()
+    var remarks: [String] = []
     if let text = metadata.userDefined[Self.parametersKey] {
       do { parameters = try JSONDecoder().decode(Parameters.self, from: Data(text.utf8)) } catch {
-        Console.note("the model's metadata '\(Self.parametersKey)' is not the JSON it should be and is left aside")
+        remarks = ["the model's metadata '\(Self.parametersKey)' is not the JSON it should be and is left aside"]
       }
     }
     labels = given ?? parameters.labels ?? []
+    self.remarks = remarks
     colors = (parameters.colors ?? []).map(\.value)
   }
 

@@ -1,0 +1,53 @@
+public import Kelvin
+import KelvinEngine
+
+/// Says what a picture shows, by a model that takes one picture and gives one number for each class.
+///
+/// Unlike ``CoreMLRequest``, which takes a model at its word, this one also takes models that say neither that they are
+/// classifiers nor how pixels enter them: a plain tensor input by a ``PixelNormalization``, and the output with one number for each
+/// class, whose softmax is taken where it holds scores.
+public struct ClassificationRequest: ImageProcessingRequest {
+  /// The model that is run.
+  public let model: Model
+  /// How a picture is brought to the model's size.
+  public var cropAndScaleAction: ImageCropAndScale = .centerCrop
+  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  public var regionOfInterest = NormalizedRect.fullImage
+  /// What to know of the answers: that confidences are the softmax of scores.
+  public var remarks: [String] { classifier.remarks }
+
+  private let classifier: PictureClassifier
+  private let predictor: Predictor
+
+  /// A request to classify whole pictures.
+  ///
+  /// - Parameters:
+  ///   - model: the model.
+  ///   - labels: the classes' names, in place of the model's own; their numbers where neither says.
+  ///   - normalization: how pixels enter a model whose input is a plain tensor.
+  /// - Throws: `VisionError`: `invalidModel` for one that does not classify pictures, or that has not as many classes as
+  ///   there are labels; `missingNormalization`; `invalidRequest` for a normalization that does not fit.
+  public init(
+    model: Model, labels: [String]? = nil, normalization: PixelNormalization? = nil
+  ) throws(VisionError) {
+    self.model = model
+    classifier = try PictureClassifier(model.loaded, labels: labels, normalization: normalization)
+    predictor = model.predictor(of: classifier.function)
+  }
+
+  /// Every class, the most probable first; of classes that share a label, the larger one.
+  ///
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails.
+  public func perform(
+    on image: PixelBuffer, orientation: ImageOrientation
+  ) async throws(VisionError) -> [ClassificationObservation] {
+    let region = try regionOfInterest.pixels(of: image, orientation)
+    let (classifier, predictor, action) = (classifier, predictor, cropAndScaleAction)
+    do throws(ModelError) {
+      return try await BlockingWork.run { (cancellation) throws(ModelError) in
+        try classifier.classify(image, orientation, region: region, action, by: predictor, cancellation)
+          .map { ClassificationObservation(identifier: $0.label, confidence: Float($0.confidence)) }
+      }
+    } catch { throw .prediction(error) }
+  }
+}

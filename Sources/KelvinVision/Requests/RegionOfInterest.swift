@@ -1,0 +1,38 @@
+import Kelvin
+
+extension NormalizedRect {
+  /// The whole pixels of the upright picture that a region touches, from the top left.
+  ///
+  /// - Throws: `invalidRequest` for a region that has no area or lies outside the picture.
+  func pixels(of size: ImageSize) throws(VisionError) -> PixelRect {
+    guard isWithinImage else {
+      throw .invalidRequest(
+        "the region of interest, \(width) x \(height) at (\(origin.x), \(origin.y)), does not lie "
+          + "within the picture, 1 x 1 from its lower left corner")
+    }
+    let rect = toImageCoordinates(size, origin: .upperLeft)
+    // A thousandth of a pixel is a rounding, not a pixel that the region touches.
+    func range(_ start: Double, _ length: Double, _ side: Int) -> (Int, Int) {
+      let first = min(max(Int((start + 1e-3).rounded(.down)), 0), side - 1)
+      let last = min(max(Int((start + length - 1e-3).rounded(.up)), first + 1), side)
+      return (first, last - first)
+    }
+    let (x, width) = range(rect.x, rect.width, size.width)
+    let (y, height) = range(rect.y, rect.height, size.height)
+    return PixelRect(x: x, y: y, width: width, height: height)
+  }
+
+  /// The same; nil for the whole picture.
+  func pixels(of picture: PixelBuffer, _ orientation: ImageOrientation) throws(VisionError) -> PixelRect? {
+    self == .fullImage ? nil : try pixels(of: ImageSize(picture, orientation))
+  }
+}
+
+extension ImageSize {
+  /// The size of a picture seen upright.
+  init(_ pixels: PixelBuffer, _ orientation: ImageOrientation) {
+    self =
+      orientation.swapsAxes
+      ? ImageSize(width: pixels.height, height: pixels.width) : ImageSize(width: pixels.width, height: pixels.height)
+  }
+}

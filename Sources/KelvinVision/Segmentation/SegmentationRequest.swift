@@ -1,0 +1,57 @@
+public import Kelvin
+import KelvinEngine
+
+/// Says which part of a picture is what, by a model that gives every place a class.
+///
+/// Names and colours come from the model's metadata, under the keys that Core ML's previews use; a model without them gets colours
+/// that stay apart for every kind of colour vision.
+public struct SegmentationRequest: ImageProcessingRequest {
+  /// The model that is run.
+  public let model: Model
+  /// How a picture is brought to the model's size.
+  public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
+  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  public var regionOfInterest = NormalizedRect.fullImage
+  /// What to know of the model: metadata that cannot be read.
+  public var remarks: [String] { segmenter.remarks }
+
+  private let segmenter: PictureSegmenter
+  private let predictor: Predictor
+
+  /// A request to segment whole pictures.
+  ///
+  /// - Parameters:
+  ///   - model: the model.
+  ///   - output: the output with the classes; nil for the only one that can be meant.
+  ///   - labels: the classes' names from class 0 on, in place of the model's own.
+  ///   - normalization: how pixels enter a model whose input is a plain tensor.
+  /// - Throws: `VisionError`: `invalidModel` for one that does not segment pictures; `missingNormalization`; `invalidRequest`
+  ///   for a normalization that does not fit.
+  public init(
+    model: Model, output: String? = nil, labels: [String]? = nil, normalization: PixelNormalization? = nil
+  ) throws(VisionError) {
+    self.model = model
+    segmenter = try PictureSegmenter(model.loaded, output: output, labels: labels, normalization: normalization)
+    predictor = model.predictor(of: segmenter.function)
+  }
+
+  /// The class of each pixel of the upright picture.
+  ///
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails,
+  ///   `invalidModel` for a class beyond 254.
+  public func perform(
+    on image: PixelBuffer, orientation: ImageOrientation
+  ) async throws(VisionError) -> SegmentationObservation {
+    let region = try regionOfInterest.pixels(of: image, orientation)
+    let (segmenter, predictor, action) = (segmenter, predictor, cropAndScaleAction)
+    let result: Swift.Result<SegmentationObservation, VisionError>
+    do throws(ModelError) {
+      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
+        Swift.Result { () throws(VisionError) in
+          try segmenter.segment(image, orientation, region: region, action, by: predictor, cancellation)
+        }
+      }
+    } catch { throw .prediction(error) }
+    return try result.get()
+  }
+}

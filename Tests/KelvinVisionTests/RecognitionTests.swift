@@ -1,0 +1,95 @@
+import FoundationEssentials
+import Kelvin
+import KelvinVision
+import TestSupport
+import Testing
+
+/// Expected maps: NumPy (`Tests/Vision/scene.py`).
+@Suite struct RecognitionTests {
+  private static let digits = "\(SharedFiles.projectRoot)/Examples/Digits/Digits.mlpackage"
+  private static let rules: [String: ImageCropAndScale] = [
+    "centerCrop": .centerCrop, "scaleToFit": .scaleToFit, "scaleToFill": .scaleToFill,
+  ]
+
+  private func model(_ file: String) async throws -> Model {
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    return try await Model.load(
+      contentsOf: URL(filePath: file.hasPrefix("/") ? file : "\(VisionFixture.folder)/\(file)"),
+      configuration: configuration)
+  }
+
+  @Test(arguments: [("segmenter.mlpackage", nil), ("segmenter.onnx", PixelNormalization.unit)])
+  func everyPixelOfThePictureGetsItsClass(file: String, normalization: PixelNormalization?) async throws {
+    var request = try SegmentationRequest(model: try await model(file), normalization: normalization)
+    let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    for item in try #require(VisionFixture.expected).segment {
+      guard let action = Self.rules[item.rule], let orientation = ImageOrientation(rawValue: item.orientation) else {
+        continue
+      }
+      request.cropAndScaleAction = action
+      let seen = try await request.perform(on: picture, orientation: orientation)
+      let rows = (0..<seen.height).map { y in
+        seen.labelMap[y * seen.width..<(y + 1) * seen.width].map { $0 == 255 ? "." : "\($0)" }.joined()
+      }
+      #expect(rows == item.rows, "\(item.rule) \(orientation)")
+      let counts = seen.parts.map(\.pixelCount)
+      #expect(counts == counts.sorted(by: >))
+      #expect(abs(seen.parts.map(\.share).reduce(seen.unseenShare, +) - 1) < 1e-9)
+    }
+  }
+
+  @Test func whatLiesOutsideTheRegionOfInterestIsUnseen() async throws {
+    var request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
+    request.regionOfInterest = NormalizedRect(x: 0, y: 0.5, width: 0.5, height: 0.5)
+    let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let seen = try await request.perform(on: picture)
+    for y in 0..<seen.height {
+      for x in 0..<seen.width {
+        // The upper left quarter, counted from the top left.
+        let isInside = x < seen.width / 2 && y < seen.height / 2
+        #expect((seen.labelMap[y * seen.width + x] != SegmentationObservation.unseenIndex) == isInside, "(\(x), \(y))")
+      }
+    }
+    request.regionOfInterest = NormalizedRect(x: 0.9, y: 0, width: 0.5, height: 1)
+    await #expect(throws: VisionError.self) { try await request.perform(on: picture) }
+  }
+
+  @Test func anOverlayIsOfThePictureThatWasSegmented() async throws {
+    let request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
+    let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let seen = try await request.perform(on: picture)
+    let overlay = try seen.overlay(on: picture)
+    #expect(overlay.width >= seen.width && overlay.height > seen.height)
+    #expect(try ImageFile.decode(Array(seen.labelMapPNG()), name: "map").pixels.width == seen.width)
+    let other = try PixelBuffer(width: 2, height: 2, format: .rgb8, bytes: [UInt8](repeating: 0, count: 12))
+    #expect(throws: VisionError.self) { try seen.overlay(on: other) }
+  }
+
+  @Test func classifiersAnswerBothRequestsAlike() async throws {
+    let model = try await model(Self.digits)
+    let url = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png")
+    var request = try ClassificationRequest(model: model)
+    request.cropAndScaleAction = .scaleToFill
+    let classes = try await request.perform(on: url)
+    let plain = CoreMLRequest(model: try CoreMLModelContainer(model: model))
+    let observations = try await plain.perform(on: url)
+    #expect(classes == observations.of(ClassificationObservation.self) && classes[0].identifier == "nine")
+    let renamed = try ClassificationRequest(model: model, labels: (0..<10).map { "digit \($0)" })
+    #expect(try await renamed.perform(on: url)[0].identifier == "digit 9")
+  }
+
+  @Test func modelsThatDoNotFitAreRefusedWithTheRemedy() async throws {
+    let digits = try await model(Self.digits)
+    #expect(throws: VisionError.invalidModel("there are 2 labels, the model has 10 classes")) {
+      try ClassificationRequest(model: digits, labels: ["a", "b"])
+    }
+    #expect(throws: VisionError.invalidModel("the model classifies whole pictures")) {
+      try SegmentationRequest(model: digits)
+    }
+    let tensor = try await model("segmenter.onnx")
+    let error = #expect(throws: VisionError.self) { try SegmentationRequest(model: tensor) }
+    guard case .missingNormalization = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    #expect(throws: VisionError.self) { try ClassificationRequest(model: digits, normalization: .unit) }
+  }
+}
