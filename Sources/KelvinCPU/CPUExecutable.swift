@@ -17,12 +17,8 @@ final class CPUExecutable: Executable, @unchecked Sendable {
 
   init(_ segment: Segment, on device: CPUDevice) throws(DeviceError) {
     let threads = max(1, segment.threads)
-    var selection = try device.kernels.selection(for: segment)
+    let selection = try device.kernels.selection(for: segment)
     let graph = selection.graph
-    let trial = CPUTrial(graph, threads: threads)
-    try selection.tune(for: segment, on: device.info) { (node, kernel) throws(DeviceError) in
-      try trial.seconds(graph.nodes[node], kernel)
-    }
     var packs: [[Bytes]] = []
     var constants: [ValueID: Bytes] = [:]
     for (place, node) in graph.nodes.enumerated() {

@@ -82,7 +82,7 @@ package final class CompiledModel: Sendable {
       do {
         executables.append(
           try device.compile(
-            KelvinDevices.Segment(
+            Segment(
               graph: segment.graph.namingWeights(for: shapes), precision: precision, threads: threads,
               isDeterministic: isDeterministic, weights: weights, blobs: blobs,
               goesOn: { fraction in

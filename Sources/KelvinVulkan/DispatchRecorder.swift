@@ -13,13 +13,13 @@ final class DispatchRecorder {
   }
 
   private let executable: VulkanExecutable
-  private let placement: Placement
+  private let storages: BoundStorages
   private let context: VulkanContext
   private var views: [ViewKey: VkBufferView] = [:]
 
-  init(_ executable: VulkanExecutable, _ placement: Placement) {
+  init(_ executable: VulkanExecutable, _ storages: BoundStorages) {
     self.executable = executable
-    self.placement = placement
+    self.storages = storages
     context = executable.device.context
   }
 
@@ -66,9 +66,9 @@ final class DispatchRecorder {
       var hazards = Hazards()
       let dispatches = executable.lowered.dispatches
       for (index, dispatch) in dispatches.enumerated() {
-        var reads: [Placement.Range] = []
-        for storage in dispatch.reads { reads.append(try placement.resolve(storage)) }
-        let write = try placement.resolve(dispatch.write)
+        var reads: [BoundStorages.Range] = []
+        for storage in dispatch.reads { reads.append(try storages.resolve(storage)) }
+        let write = try storages.resolve(dispatch.write)
         if hazards.needsBarrier(reads: reads, write: write) || (timestamps != nil && index > 0) {
           commands.barrier(buffer, .computeToCompute)
           hazards = Hazards()
@@ -95,7 +95,7 @@ final class DispatchRecorder {
   }
 
   private func descriptors(
-    _ formats: [TexelFormat], _ reads: [Placement.Range], _ write: Placement.Range, _ pool: VkDescriptorPool?
+    _ formats: [TexelFormat], _ reads: [BoundStorages.Range], _ write: BoundStorages.Range, _ pool: VkDescriptorPool?
   ) throws(DeviceError) -> VkDescriptorSet {
     let (vk, device) = (context.vk, context.device)
     var set: VkDescriptorSet?
@@ -143,11 +143,11 @@ final class DispatchRecorder {
   }
 
   /// The bytes from the range's start up to a whole number of `unit`s; buffers end at a multiple of `bufferAlignment`.
-  private func rounded(_ range: Placement.Range, to unit: Int) -> Int {
+  private func rounded(_ range: BoundStorages.Range, to unit: Int) -> Int {
     (max(range.byteCount, 1) + unit - 1) / unit * unit
   }
 
-  private func view(_ range: Placement.Range, _ format: TexelFormat) throws(DeviceError) -> VkBufferView {
+  private func view(_ range: BoundStorages.Range, _ format: TexelFormat) throws(DeviceError) -> VkBufferView {
     let byteCount = rounded(range, to: format.byteCount)
     let key = ViewKey(
       buffer: ObjectIdentifier(range.buffer), offset: range.offset, byteCount: byteCount, format: format)
@@ -178,16 +178,16 @@ final class DispatchRecorder {
 
 /// What dispatches since the last barrier read and wrote.
 private struct Hazards {
-  private var reads: [Placement.Range] = []
-  private var writes: [Placement.Range] = []
+  private var reads: [BoundStorages.Range] = []
+  private var writes: [BoundStorages.Range] = []
 
   /// Whether a dispatch must wait for those before it.
-  func needsBarrier(reads: [Placement.Range], write: Placement.Range) -> Bool {
+  func needsBarrier(reads: [BoundStorages.Range], write: BoundStorages.Range) -> Bool {
     writes.contains { earlier in earlier.overlaps(write) || reads.contains { $0.overlaps(earlier) } }
       || self.reads.contains { $0.overlaps(write) }
   }
 
-  mutating func add(reads: [Placement.Range], write: Placement.Range) {
+  mutating func add(reads: [BoundStorages.Range], write: BoundStorages.Range) {
     self.reads += reads
     writes.append(write)
   }

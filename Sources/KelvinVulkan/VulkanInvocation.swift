@@ -18,7 +18,7 @@ package final class VulkanInvocation: Invocation {
     self.executable = executable
     buffers = (bindings.inputs + bindings.outputs + [bindings.scratch].compactMap { $0 }).map(\.buffer)
     event = VulkanEvent(context, try VulkanCommands(context))
-    let recorder = DispatchRecorder(executable, try Placement(executable, bindings))
+    let recorder = DispatchRecorder(executable, try BoundStorages(executable, bindings))
     descriptorPool = try recorder.makePool()
     timestamps =
       bindings.measuresNodes && context.properties.timestampBits > 0

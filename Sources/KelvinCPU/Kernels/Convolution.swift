@@ -11,15 +11,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       if context.inputs[1].shape[1] == 1, op.groups > 1 {
         return [KernelOffer(try depthwise(op, context, window), "depthwise")]
       }
-      let usual = op.schedule(context, window, ProductSchedule.packedByteLimit)
-      var offer = KernelOffer(product(op, context, window, usual), "windows")
-      if context.variant.sgemm == nil {
-        for limit in ProductSchedule.otherByteLimits {
-          let schedule = op.schedule(context, window, limit)
-          guard schedule != usual else { continue }
-          offer.alternatives.append(.init("\(limit >> 10)k", product(op, context, window, schedule)))
-        }
-      }
+      let offer = KernelOffer(product(op, context, window), "windows")
       guard op.groups == 1, op.isPointwise(context), context.hasRows else { return [offer] }
       let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
       let layouts = KernelLayouts(reads: [.rows, .dense] + op.epilogue.layouts, writes: [.rows])
@@ -34,17 +26,6 @@ extension Convolution {
     window.count == 1 && window.strides.allSatisfy { $0 == 1 }
       && context.inputs[0].shape.dimensions[2...] == context.outputs[0].shape.dimensions[2...]
   }
-
-  /// How the product of each image and group is cut.
-  fileprivate func schedule(_ context: CPUContext, _ window: ck_window, _ byteLimit: Int) -> ProductSchedule {
-    let weights = context.inputs[1].shape
-    let depth = weights[1] * self.window.count
-    return ProductSchedule(
-      rows: weights[0] / groups, columns: window.out_height * window.out_width, depth: depth,
-      batches: context.inputs[0].shape[0] * groups, threads: context.threads,
-      width: context.variant.kernels.gemm_width,
-      depthLimit: context.variant.sgemm == nil ? ProductSchedule.depthLimit : depth, packedByteLimit: byteLimit)
-  }
 }
 
 extension Epilogue {
@@ -53,9 +34,7 @@ extension Epilogue {
 }
 
 /// Convolution as a product of the weights with the windows of the image, which are packed on the way.
-private func product(
-  _ op: Convolution, _ context: CPUContext, _ window: ck_window, _ schedule: ProductSchedule
-) -> CPUKernel {
+private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
   let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
   let rows = weights[0] / op.groups
   let depth = weights[1] * op.window.count
@@ -83,6 +62,9 @@ private func product(
     arguments.a_depth_stride = 1
     arguments.a_step = rows * depth
   }
+  let schedule = ProductSchedule(
+    rows: rows, columns: arguments.columns, depth: depth, batches: arguments.batches, threads: context.threads,
+    width: context.variant.kernels.gemm_width, depthLimit: sgemm == nil ? ProductSchedule.depthLimit : depth)
   schedule.apply(to: &arguments)
 
   let run = sgemm == nil ? context.variant.kernels.gemm : context.variant.kernels.gemm_blas

@@ -2,7 +2,7 @@ import CKelvinKernels
 
 /// How a matrix product is cut into items: pieces of columns that fit the second-level cache once packed, and pieces
 /// of rows where there are too few of those for the threads.
-struct ProductSchedule: Hashable {
+struct ProductSchedule {
   private(set) var rowChunk: Int
   private(set) var columnChunk: Int
   let depthChunk: Int
@@ -12,13 +12,12 @@ struct ProductSchedule: Hashable {
 
   /// - Parameter width: columns that are computed together.
   init(
-    rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, width: Int, depthLimit: Int = Self.depthLimit,
-    packedByteLimit: Int = Self.packedByteLimit
+    rows: Int, columns: Int, depth: Int, batches: Int, threads: Int, width: Int, depthLimit: Int = Self.depthLimit
   ) {
     let height = Int(ck_gemm_rows)
     depthChunk = max(1, min(depth, depthLimit))
     let panels = max(1, parts(columns, of: width))
-    var panelsPerChunk = min(panels, max(1, packedByteLimit / (4 * depthChunk * width)))
+    var panelsPerChunk = min(panels, max(1, Self.packedByteLimit / (4 * depthChunk * width)))
     rowChunk = parts(max(rows, 1), of: height) * height
     if threads > 1 {
       let wanted = parts(Self.itemsPerThread * threads, of: max(batches, 1))
@@ -26,7 +25,7 @@ struct ProductSchedule: Hashable {
       let columnChunks = parts(panels, of: panelsPerChunk)
       if columnChunks < wanted {
         // Each piece of rows packs the columns anew, so all of them go into one piece that is cut by rows.
-        panelsPerChunk = min(panels, max(1, packedByteLimit / (4 * depthChunk * width)))
+        panelsPerChunk = min(panels, max(1, Self.packedByteLimit / (4 * depthChunk * width)))
         let rowPieces = min(
           parts(parts(Self.rowPiecesPerThread * threads, of: max(batches, 1)), of: parts(panels, of: panelsPerChunk)),
           max(1, rows / Self.smallestRowChunk))
@@ -45,10 +44,7 @@ struct ProductSchedule: Hashable {
   }
 
   static let depthLimit = 512
-  /// For second-level caches of 512 KiB and more.
-  static let packedByteLimit = 192 << 10
-  /// For smaller and for larger ones, and for products whose columns are better shared out otherwise.
-  static let otherByteLimits = [64 << 10, 768 << 10]
+  private static let packedByteLimit = 192 << 10
   private static let itemsPerThread = 4
   /// Fewer, because each piece of rows packs its columns again.
   private static let rowPiecesPerThread = 2

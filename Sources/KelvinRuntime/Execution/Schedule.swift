@@ -4,7 +4,7 @@ package import KelvinPlanning
 /// The order in which one inference's segments, copies and control flow happen.
 package struct Schedule: Sendable {
   /// A connected run of nodes on one device.
-  package struct Segment: Sendable {
+  package struct Run: Sendable {
     package let device: String
     /// Its inputs and outputs are the values that cross its boundary.
     package let graph: Graph
@@ -55,7 +55,7 @@ package struct Schedule: Sendable {
     package let body: [Step]
   }
 
-  package let segments: [Segment]
+  package let segments: [Run]
   package let steps: [Step]
 
   /// - Parameters:

@@ -3,7 +3,7 @@ import KelvinPlanning
 
 /// Orders a placed graph block by block.
 struct ScheduleWriter {
-  private(set) var segments: [Schedule.Segment] = []
+  private(set) var segments: [Schedule.Run] = []
   private let flat: FlatGraph
   private let graph: Graph
   private let placement: [String: String]
@@ -117,7 +117,7 @@ struct ScheduleWriter {
   }
 
   /// The nodes of one segment as a graph of their own.
-  private func extract(_ nodes: [Int], _ group: Int) -> Schedule.Segment {
+  private func extract(_ nodes: [Int], _ group: Int) -> Schedule.Run {
     var produced = Set<ValueID>()
     var inputs: [ValueID] = []
     for index in nodes {
@@ -150,7 +150,7 @@ struct ScheduleWriter {
       part.nodes.append(node)
     }
     part.outputs = outputs.map(address)
-    return Schedule.Segment(
+    return Schedule.Run(
       device: device(graph.nodes[nodes[0]].name), graph: part, inputs: inputs, outputs: outputs,
       overwrites: flat.places[nodes[0]].isLast)
   }

@@ -3,7 +3,7 @@ import KelvinDevices
 import KelvinGPU
 
 /// Where the storages of an executable lie in the buffers of one invocation.
-struct Placement {
+struct BoundStorages {
   struct Range {
     let buffer: VulkanBuffer
     let offset: Int
