@@ -68,8 +68,9 @@ import Testing
     #expect(result.configurations.map(\.label) == ["cpu", "slow"])
     #expect(result.configurations[1].devices == ["reference"])
     for measured in result.configurations {
+      // Rounds in which others took processor time do not count, and there may be any number of those.
       let latency = try #require(measured.latency)
-      #expect(latency.count >= 12 && latency.median > 0 && latency.median <= latency.p90)
+      #expect(latency.count > 0 && latency.median > 0 && latency.median <= latency.p90)
       #expect(measured.agreement?.top1 == 1)
     }
     #expect(result.verdict.contains("cpu"))
