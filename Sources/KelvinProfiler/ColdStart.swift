@@ -27,6 +27,6 @@ struct ColdStart {
     let session = try model.makeSession(measuresNodes: true)
     _ = try session.run(inputs)
     firstRun = clock.now() - start
-    nodeSeconds = Dictionary(session.nodeTimings.map { ($0.node, $0.seconds) }) { first, _ in first }
+    nodeSeconds = session.record?.nodes.mapValues(\.secondsEach) ?? [:]
   }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import KelvinDevices
+import KelvinGraph
 import KelvinMeasurements
 import KelvinRuntime
 import Synchronization
@@ -14,6 +15,12 @@ struct CorunProbe {
   /// A session that one thread at a time uses.
   private struct Lent: @unchecked Sendable {
     let session: Session
+    let inputs: [Tensor]
+
+    func run(_ cancellation: Cancellation?) throws(RuntimeError) {
+      try session.write(inputs)
+      try session.run(cancellation)
+    }
   }
 
   /// - Returns: nil where it was cancelled before anything was known.
@@ -21,7 +28,7 @@ struct CorunProbe {
   func measure(
     _ a: DeviceMeasurement, _ b: DeviceMeasurement, _ cancellation: Cancellation?
   ) throws(RuntimeError) -> CorunFactor? {
-    let (first, second) = (Lent(session: a.session), Lent(session: b.session))
+    let (first, second) = (Lent(session: a.session, inputs: a.inputs), Lent(session: b.session, inputs: b.inputs))
     let single = (try seconds(first, 1, cancellation), try seconds(second, 1, cancellation))
     let longest = max(single.0, single.1)
     // Both parts last about as long, or the longer one's tail would hide what they gain.
@@ -48,7 +55,7 @@ struct CorunProbe {
   }
 
   private func seconds(_ lent: Lent, _ count: Int, _ cancellation: Cancellation?) throws(RuntimeError) -> Double {
-    try clock.time { () throws(RuntimeError) in for _ in 0..<count { try lent.session.run(cancellation) } }
+    try clock.time { () throws(RuntimeError) in for _ in 0..<count { try lent.run(cancellation) } }
   }
 
   private func both(
@@ -59,7 +66,7 @@ struct CorunProbe {
       DispatchQueue.concurrentPerform(iterations: 2) { index in
         let (lent, count) = index == 0 ? (a, countA) : (b, countB)
         do throws(RuntimeError) {
-          for _ in 0..<count { try lent.session.run(cancellation) }
+          for _ in 0..<count { try lent.run(cancellation) }
         } catch { failure.set(error) }
       }
     }

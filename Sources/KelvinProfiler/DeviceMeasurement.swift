@@ -12,6 +12,7 @@ final class DeviceMeasurement {
     var timed: Double
     /// Of the timed one.
     var trace: [TraceEvent]
+    var record: SessionRecord
     /// Nobody else took processor time meanwhile, as far as it is known.
     var isUndisturbed = true
   }
@@ -32,14 +33,13 @@ final class DeviceMeasurement {
   var busyCompile: Double?
   var busyFirstRun: Double?
   let weights: WeightReport
-  /// Segments on the device: each is entered and left once.
-  let segments: Int
   let session: Session
   private let timedSession: Session
+  /// Written anew before every run: they decide which way control flow goes, and their memory is used again.
+  let inputs: [Tensor]
   private let clock: any MeasurementClock
 
   private(set) var pairs: [Pair] = []
-  private(set) var nodeSeconds: [String: [Double]] = [:]
   private(set) var clocks: [String: NodeTiming.Clock] = [:]
   var meter: PowerMeter
   var isDone = false
@@ -61,6 +61,7 @@ final class DeviceMeasurement {
     self.clock = clock
     self.meter = meter
     self.solution = solution
+    self.inputs = inputs
     let id = device.info.id
     nodesHere = Set(solution.placement.filter { $0.value == id }.keys)
     let cold = try ColdStart(
@@ -75,7 +76,6 @@ final class DeviceMeasurement {
     }
     compileCached = clock.now() - start
     weights = model.weightReport
-    segments = model.schedule.segments.count { $0.device == id }
     session = try model.makeSession()
     timedSession = try model.makeSession(measuresNodes: true)
     _ = try session.run(inputs)
@@ -83,25 +83,31 @@ final class DeviceMeasurement {
   }
 
   func warmUp(_ cancellation: Cancellation?) throws {
-    try session.run(cancellation)
-    try timedSession.run(cancellation)
+    try run(session, cancellation)
+    try run(timedSession, cancellation)
+  }
+
+  /// - Returns: the seconds of the run alone.
+  @discardableResult func run(_ session: Session, _ cancellation: Cancellation?) throws(RuntimeError) -> Double {
+    try session.write(inputs)
+    return try clock.time { () throws(RuntimeError) in try session.run(cancellation) }
   }
 
   /// One inference without timers and one with, close to one another. Which comes first changes from pair to pair.
   func measure(_ cancellation: Cancellation?) throws {
     meter.start()
-    if let last = pairs.last, last.plain < Self.short { try session.run(cancellation) }
+    if let last = pairs.last, last.plain < Self.short { try run(session, cancellation) }
     let plainFirst = pairs.count.isMultiple(of: 2)
     var plain = 0.0
-    if plainFirst { plain = try clock.time { () throws(RuntimeError) in try session.run(cancellation) } }
-    let timed = try clock.time { () throws(RuntimeError) in try timedSession.run(cancellation) }
-    if !plainFirst { plain = try clock.time { () throws(RuntimeError) in try session.run(cancellation) } }
+    if plainFirst { plain = try run(session, cancellation) }
+    let timed = try run(timedSession, cancellation)
+    if !plainFirst { plain = try run(session, cancellation) }
     meter.stop()
-    for timing in timedSession.nodeTimings {
-      nodeSeconds[timing.node, default: []].append(timing.seconds)
-      clocks[timing.node] = timing.clock
-    }
-    pairs.append(Pair(plain: plain, timed: timed, trace: timedSession.trace()))
+    guard var record = timedSession.record else { preconditionFailure("a session that measures has no record") }
+    for (node, time) in record.nodes { clocks[node] = time.clock }
+    let trace = timedSession.trace()
+    record.forgetSteps()
+    pairs.append(Pair(plain: plain, timed: timed, trace: trace, record: record))
   }
 
   func markDisturbed(from index: Int) {
@@ -118,10 +124,12 @@ final class DeviceMeasurement {
     return (order.prefix(max(enough, order.count / 8)).sorted(), false)
   }
 
-  /// Samples of a node in the pairs that count, what timing itself takes left out.
+  /// Samples of a node in the pairs that count, what timing itself takes left out: one for each pair that reached it, the
+  /// mean of its trips.
   func samples(of node: String, in indices: [Int], timer: Double = 0) -> [Double] {
-    guard let all = nodeSeconds[node] else { return [] }
-    return indices.filter { $0 < all.count }.map { max(all[$0] - timer, 0.1 * all[$0]) }
+    indices.compactMap { index in
+      pairs[index].record.nodes[node].map { max($0.secondsEach - timer, 0.1 * $0.secondsEach) }
+    }
   }
 
   /// Seconds that a timer adds to each node, where timers slow the whole down by more than `Self.slowTimers`; else
@@ -132,7 +140,10 @@ final class DeviceMeasurement {
     guard let plain = try? LatencyStatistics(told.map { pairs[$0].plain }).median,
       let excess = Self.median(told.map { pairs[$0].timed - pairs[$0].plain }), excess > Self.slowTimers * plain
     else { return 0 }
-    return excess / Double(max(1, nodesHere.count))
+    let timed = told.map {
+      pairs[$0].record.nodes.filter { nodesHere.contains($0.key) }.reduce(0) { $0 + $1.value.runs }
+    }
+    return excess / Double(max(1, timed.max() ?? 1))
   }
 
   private static let slowTimers = 0.05
@@ -170,9 +181,10 @@ final class DeviceMeasurement {
   /// Median seconds that entering and leaving the device once takes beyond its nodes and the copies by themselves.
   func boundarySeconds(in indices: [Int], copying: Double) -> Double {
     let overheads = indices.map { index in
-      max(0, pairs[index].timed - nodeSeconds.values.reduce(0) { $0 + (index < $1.count ? $1[index] : 0) })
+      max(0, pairs[index].timed - pairs[index].record.nodes.values.reduce(0) { $0 + $1.seconds })
     }
-    guard segments > 0, let median = try? LatencyStatistics(overheads).median else { return 0 }
-    return max(0, median - copying) / Double(segments)
+    let entered = indices.compactMap { pairs[$0].record.submissions[device.info.id] }.max() ?? 0
+    guard entered > 0, let median = try? LatencyStatistics(overheads).median else { return 0 }
+    return max(0, median - copying) / Double(entered)
   }
 }

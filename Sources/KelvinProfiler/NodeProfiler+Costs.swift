@@ -5,8 +5,10 @@ import KelvinRuntime
 
 extension NodeProfiler {
   /// Costs by node for people, and by key for the profile: samples of identical nodes are pooled.
+  ///
+  /// - Parameter flat: the model with its control flow written out, at the trips that were measured.
   func nodeCosts(
-    _ runs: [DeviceMeasurement]
+    _ flat: FlatGraph, _ runs: [DeviceMeasurement]
   ) -> (rows: [ProfileResult.NodeRow], costs: [String: [String: NodeCost]], works: [String: NodeWork]) {
     struct Pool {
       var samples: [Double] = []
@@ -21,15 +23,15 @@ extension NodeProfiler {
     let timers = Dictionary(
       zip(runs, counted).map { ($0.device.info.id, $0.timerSeconds(in: $1)) }
     ) { first, _ in first }
-    for node in context.graph.nodes {
-      works[commonKey(node)] = CostSheet.work(node, in: context.graph)
+    for (index, node) in flat.graph.nodes.enumerated() {
+      works[commonKey(node, in: flat.graph)] = CostSheet.work(node, in: flat.graph)
       var row = ProfileResult.NodeRow(
         name: node.name, op: node.op.name, origins: node.originShares.map { ($0.origin.name, $0.share) }, costs: [:],
-        unsupported: [:])
+        unsupported: [:], region: flat.places[index].region, trips: flat.places[index].trips)
       for (run, indices) in zip(runs, counted) {
         let id = run.device.info.id
         guard run.nodesHere.contains(node.name) else {
-          let support = run.device.support(for: node, in: context.graph, precision: request.precision)
+          let support = run.device.support(for: node, in: flat.graph, precision: request.precision)
           if case .unsupported(let reason) = support { row.unsupported[id] = reason }
           continue
         }
@@ -39,8 +41,8 @@ extension NodeProfiler {
         row.costs[id] = cost(
           statistics, source, cold: run.coldSeconds[node.name], compile: run.compileSeconds[node.name],
           run.meter.power)
-        let key = key(node, on: run.device)
-        works[key] = CostSheet.work(node, in: context.graph)
+        let key = key(node, in: flat.graph, on: run.device)
+        works[key] = CostSheet.work(node, in: flat.graph)
         var pool = pooled[key, default: [:]][id] ?? Pool()
         pool.samples += samples
         pool.source = source
@@ -64,13 +66,13 @@ extension NodeProfiler {
   }
 
   /// The key of a node's cost on a device.
-  func key(_ node: Node, on device: any Device) -> String {
-    CostSheet.key(node, in: context.graph, on: device, asking: request.precision, threads: request.threads)
+  func key(_ node: Node, in graph: Graph, on device: any Device) -> String {
+    CostSheet.key(node, in: graph, on: device, asking: request.precision, threads: request.threads)
   }
 
   /// The key on devices that compute in float32 whatever is asked for.
-  func commonKey(_ node: Node) -> String {
-    CostSheet.key(node, in: context.graph, computedIn: .full, threads: request.threads)
+  func commonKey(_ node: Node, in graph: Graph) -> String {
+    CostSheet.key(node, in: graph, computedIn: .full, threads: request.threads)
   }
 
   private func cost(

@@ -53,7 +53,9 @@ extension NodeProfiler {
   private func assemble(
     _ measured: Measured
   ) -> (profile: MeasuredProfile, rows: [ProfileResult.NodeRow], transfers: [ProfileResult.Transfer]) {
-    let (rows, costs, works) = nodeCosts(measured.runs)
+    let trips = trips(measured)
+    let flat = FlatGraph(context.graph, trips: trips)
+    let (rows, costs, works) = nodeCosts(flat, measured.runs)
     let links = transfers(measured)
     let runs = measured.runs.filter { !$0.pairs.isEmpty }
     let startup = Dictionary(
@@ -78,14 +80,16 @@ extension NodeProfiler {
       kelvinVersion: kelvinVersion, machine: MachineDescription(files),
       devices: identities.values.sorted { $0.id < $1.id }, nodes: costs, transfers: links.map(\.cost),
       startup: [context.key.description: startup], work: works, corun: measured.corun,
-      models: [context.key.description: graph(rows, on: measured.runs.map(\.device))],
+      models: [context.key.description: graph(flat, trips, rows, on: measured.runs.map(\.device))],
       isPartial: isCancelled || measured.runs.contains { $0.failure != nil })
     return (profile, rows, links)
   }
 
   /// The graph as planning needs it.
-  private func graph(_ rows: [ProfileResult.NodeRow], on devices: [any Device]) -> ProfiledModel {
-    let graph = context.graph
+  private func graph(
+    _ flat: FlatGraph, _ trips: TripEstimate, _ rows: [ProfileResult.NodeRow], on devices: [any Device]
+  ) -> ProfiledModel {
+    let graph = flat.graph
     func value(_ id: ValueID) -> ProfiledModel.Value {
       .init(value: graph[id].name, bytes: graph[id].type.byteCount)
     }
@@ -94,13 +98,30 @@ extension NodeProfiler {
       precision: request.precision.rawValue, threads: request.threads, graph: context.graphKey.description,
       inputs: graph.inputs.map(value), outputs: graph.outputs.map { graph[$0].name },
       nodes: zip(graph.nodes, rows).map { node, row in
-        let keys = Dictionary(devices.map { ($0.info.id, key(node, on: $0)) }) { first, _ in first }
-          .filter { $0.value != commonKey(node) }
+        let common = commonKey(node, in: graph)
+        let keys = Dictionary(devices.map { ($0.info.id, key(node, in: graph, on: $0)) }) { first, _ in first }
+          .filter { $0.value != common }
         return ProfiledModel.Node(
-          name: node.name, key: commonKey(node), keys: keys.isEmpty ? nil : keys,
+          name: node.name, key: common, keys: keys.isEmpty ? nil : keys,
           inputs: node.inputs.filter { graph[$0].weight == nil }.map { graph[$0].name },
-          outputs: node.outputs.map(value), unsupported: row.unsupported.isEmpty ? nil : row.unsupported)
-      })
+          outputs: node.outputs.map(value), unsupported: row.unsupported.isEmpty ? nil : row.unsupported,
+          region: row.region.isEmpty ? nil : row.region)
+      },
+      trips: trips.measured.isEmpty ? nil : trips.measured,
+      thenShares: trips.measuredShares.isEmpty ? nil : trips.measuredShares, hasControl: flat.hasControl ? true : nil)
+  }
+
+  /// The trips and sides of every inference that was timed: the inputs decide, not the device.
+  private func trips(_ measured: Measured) -> TripEstimate {
+    var (trips, sides): ([String: [Int]], [String: (then: Int, otherwise: Int)]) = ([:], [:])
+    for record in measured.runs.flatMap(\.pairs).map(\.record) {
+      trips.merge(record.trips) { $0 + $1 }
+      sides.merge(record.sides) { ($0.then + $1.then, $0.otherwise + $1.otherwise) }
+    }
+    var estimate = request.trips
+    estimate.measured = trips.mapValues { Double($0.reduce(0, +)) / Double(max($0.count, 1)) }
+    estimate.measuredShares = sides.mapValues { Double($0.then) / Double(max($0.then + $0.otherwise, 1)) }
+    return estimate
   }
 
   func result(_ measured: Measured) -> ProfileResult {
@@ -134,6 +155,12 @@ extension NodeProfiler {
       guard let failure = run.failure else { continue }
       remarks.append(
         "\(run.device.info.id) was lost after \(run.pairs.count) rounds: \(failure); its measurements are partial")
+    }
+    for (loop, trips) in (profile.models[context.key.description]?.trips ?? [:]).sorted(by: { $0.key < $1.key })
+    where trips == 0 {
+      remarks.append(
+        "loop '\(loop)' made no trip with these inputs: what is in it was not measured, and plans take it to make none; "
+          + "give inputs that are typical with --input")
     }
     if measured.disturbances > 0 {
       remarks.append(

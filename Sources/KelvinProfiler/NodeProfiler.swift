@@ -10,7 +10,8 @@ import KelvinThermal
 ///
 /// For each device the whole graph is compiled onto it, with only the nodes that it cannot run elsewhere, so that a
 /// node is measured between its real neighbours, with the shapes and packed weights of a real run. Devices take turns,
-/// the order turned round each time, until every median that matters is certain enough or the budget is spent.
+/// the order turned round each time, until every median that matters is certain enough or the budget is spent. A node
+/// in a loop is measured in each trip, and a profile tells how many trips there were.
 package struct NodeProfiler {
   package let context: ModelContext
   package let request: PlanRequest
@@ -45,10 +46,6 @@ package struct NodeProfiler {
   /// - Throws: `RuntimeError`, `PlanningError`, or `ProfilerError` where nothing can be measured; `RuntimeError.cancelled`
   ///   where cancelling came before anything was known.
   package func run(_ observe: MeasurementObserver = { _ in }) throws -> ProfileResult {
-    guard !FlatGraph(context.graph).hasControl else {
-      throw RuntimeError.invalidChoice(
-        "'profile' does not see inside branches, loops and states yet; 'bench' measures the model as a whole")
-    }
     var measured = Measured()
     try prepare(&measured, observe)
     let watch = DisturbanceWatch(files: files, clock: clock)

@@ -60,6 +60,8 @@ private struct ProfileDocument: Encodable {
     var name: String
     var op: String
     var origins: [Origin]
+    var region: String?
+    var trips: Double?
     var costs: [Cost]
   }
 
@@ -131,6 +133,7 @@ private struct ProfileDocument: Encodable {
     nodes = result.nodes.map { row in
       Node(
         name: row.name, op: row.op, origins: row.origins.map { Origin(name: $0.name, share: $0.share) },
+        region: row.region.isEmpty ? nil : row.region, trips: row.region.isEmpty ? nil : row.trips,
         costs: order.compactMap { id in
           if let cost = row.costs[id] {
             return Cost(

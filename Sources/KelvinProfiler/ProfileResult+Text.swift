@@ -114,14 +114,16 @@ extension ProfileResult {
     let ids = devices.map(\.device.id)
     var shown = nodes
     if let limit, nodes.count > limit {
-      func least(_ row: NodeRow) -> Double { row.costs.values.map(\.seconds).min() ?? 0 }
+      func least(_ row: NodeRow) -> Double { row.trips * (row.costs.values.map(\.seconds).min() ?? 0) }
       shown = nodes.sorted { least($0) > least($1) }.prefix(limit).map { $0 }
     }
-    var table = TextTable(numbers: ["Layer", "op"] + ids)
+    let hasRegions = nodes.contains { !$0.region.isEmpty }
+    var table = TextTable(numbers: ["Layer", "op"] + (hasRegions ? ["trips"] : []) + ids)
     for row in shown {
       let fastest = row.costs.values.map(\.seconds).min()
       table.add(
         [Self.shortened(row.name), row.op]
+          + (hasRegions ? [row.region.isEmpty ? "" : "\(HumanReadable.significant(row.trips)) ×"] : [])
           + ids.map { id in
             guard let cost = row.costs[id] else { return "—" }
             return seconds(cost.seconds) + (cost.isNoisy ? "~" : " ")
@@ -130,6 +132,7 @@ extension ProfileResult {
     }
     var lines = table.lines()
     lines.append("(* the fastest device, ~ less certain than asked for)")
+    if hasRegions { lines.append("(in loops and branches: what one trip costs, and how often an inference makes it)") }
     if shown.count < nodes.count {
       lines.append("(the \(shown.count) costliest of \(nodes.count) layers; --verbose shows all)")
     }

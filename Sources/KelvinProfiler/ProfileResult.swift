@@ -40,6 +40,10 @@ package struct ProfileResult: Sendable {
     package var costs: [String: NodeCost]
     /// By device id, why it cannot run the node.
     package var unsupported: [String: String]
+    /// The node and role of each region around it, outermost first; empty at the top.
+    package var region: String
+    /// How often an inference runs it; its costs are those of one time.
+    package var trips: Double
   }
 
   package struct Transfer: Sendable {

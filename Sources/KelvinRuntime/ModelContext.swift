@@ -64,7 +64,7 @@ package struct ModelContext: Sendable {
         .init(id: $0.id, name: $0.name, driver: $0.driver, version: $0.version)
       },
       units: request.units.description, precision: request.precision.rawValue)
-    let flat = FlatGraph(graph, trips: request.trips)
+    let flat = FlatGraph(graph, trips: planner.trips(request))
     let graph = flat.graph
     let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
     let makers = Dictionary(graph.nodes.flatMap { node in node.outputs.map { ($0, node.name) } }) { first, _ in first }
@@ -86,7 +86,7 @@ package struct ModelContext: Sendable {
 
   /// What a plan takes for granted about the model's loops.
   package func expectations(_ request: PlanRequest) -> [TripExpectation] {
-    FlatGraph(graph, trips: request.trips).expectations
+    FlatGraph(graph, trips: planner.trips(request)).expectations
   }
 
   /// The explanation of a given plan: every node pinned where the plan puts it.

@@ -1,5 +1,5 @@
 import KelvinBasics
-package import KelvinDevices
+import KelvinDevices
 package import KelvinGraph
 package import KelvinMeasurements
 
@@ -18,19 +18,13 @@ package final class Session {
   private let steps: [BoundStep]
   private let inputs: [BufferSlice]
   private let outputs: [BufferSlice]
-  private let measures: Bool
-  private var marks: [Mark]
+  /// What the latest run did; nil unless the session measures nodes.
+  package private(set) var record: SessionRecord?
   /// Ends a run in progress at its next check point.
   private let stop = StopSignal()
-  private static let clock = ContinuousClock()
 
   /// Copies made by the latest run, shared memory included.
   package private(set) var transferCount = 0
-
-  private struct Mark {
-    var start: ContinuousClock.Instant
-    var end: ContinuousClock.Instant
-  }
 
   /// The outputs that runs write into memory that was lent to the session.
   package let lentOutputs: Set<Int>
@@ -54,7 +48,7 @@ package final class Session {
       lentOutputs.insert(index)
     }
     self.lentOutputs = lentOutputs
-    measures = measuresNodes
+    record = measuresNodes ? SessionRecord(model.schedule, host: model.host) : nil
     do {
       var arenas: [String: any Buffer] = [:]
       for (domain, byteCount) in model.layout.arenas {
@@ -107,8 +101,6 @@ package final class Session {
       self.stateBuffers = stateBuffers
       self.invocations = invocations
       isInFlight = Array(repeating: false, count: invocations.count)
-      marks = Array(
-        repeating: Mark(start: Self.clock.now, end: Self.clock.now), count: model.schedule.flatSteps.count)
     } catch { throw .device(error) }
   }
 
@@ -148,6 +140,7 @@ package final class Session {
   private func runSteps() throws(RuntimeError) {
     do {
       transferCount = 0
+      record?.begin()
       try run(steps)
       try finish(invocations.indices)
     } catch {
@@ -167,16 +160,21 @@ package final class Session {
       switch step {
       case .run(let segment, let overwrites, let number):
         if overwrites { try finish(invocations.indices) }
-        if measures { marks[number].start = Self.clock.now }
+        let start = record.map { _ in SessionRecord.now }
         isInFlight[segment] = true
         try invocations[segment].submit(after: [])
-        if measures { marks[number].end = Self.clock.now }
+        if let start {
+          record?.add(step: number, from: start)
+          if model.devices[model.schedule.segments[segment].device]?.info.isHost == true {
+            try finish(segment...segment)
+          }
+        }
       case .transfer(let producers, let copy, let number):
-        if measures { marks[number].start = Self.clock.now }
+        let start = record.map { _ in SessionRecord.now }
         for producer in producers { try finish(producer...producer) }
         transferCount += 1
         try copy.perform()
-        if measures { marks[number].end = Self.clock.now }
+        if let start { record?.add(step: number, from: start) }
       case .branch(let branch):
         let isTaken = branch.condition.isTrue
         if let refusal = isTaken ? branch.refusals.then : branch.refusals.otherwise {
@@ -184,7 +182,10 @@ package final class Session {
             .unsupported, device: model.host, place: "branch '\(branch.name)'",
             reason: "these inputs take its \(isTaken ? "first" : "second") region, which cannot run: \(refusal)")
         }
+        record?.tookSide(isTaken, of: branch.name)
+        record?.enter("\(branch.name)/\((isTaken ? Region.Role.then : .otherwise).rawValue)")
         try run(isTaken ? branch.then : branch.otherwise)
+        record?.leave()
       case .loop(let loop): try run(loop)
       }
     }
@@ -194,13 +195,16 @@ package final class Session {
     let limit = loop.limit.integer
     var goesOn = loop.condition?.isTrue ?? true
     var trip = 0
+    record?.enter(loop.name)
     for (_, accumulated) in loop.rows { accumulated.initializeMemory(as: UInt8.self, repeating: 0) }
     while goesOn, limit < 0 || trip < limit {
       try stop.check(device: model.host)
       loop.iteration.storeBytes(of: Int64(trip), as: Int64.self)
+      record?.enter(Region.Role.body.rawValue, trip: trip)
       try run(loop.body)
       // The next trip writes what this one reads.
       for segment in loop.segments { try finish(segment...segment) }
+      record?.leave()
       for (row, accumulated) in loop.rows {
         let offset = trip * row.count
         guard offset + row.count <= accumulated.count else {
@@ -216,6 +220,8 @@ package final class Session {
       trip += 1
     }
     loop.trips.storeBytes(of: Int64(trip), as: Int64.self)
+    record?.leave()
+    record?.ended(loop.name, after: trip)
   }
 
   /// Waits for submissions that may be at work.
@@ -223,6 +229,7 @@ package final class Session {
     for segment in segments where isInFlight[segment] {
       isInFlight[segment] = false
       try invocations[segment].completion.wait()
+      if record != nil { record?.finished(segment, invocations[segment].nodeTimings) }
     }
   }
 
@@ -233,6 +240,17 @@ package final class Session {
   ///   - cancellation: as of `run`.
   /// - Throws: `invalidInput` where they do not fit.
   package func run(_ tensors: [Tensor], _ cancellation: Cancellation? = nil) throws(RuntimeError) -> [Tensor] {
+    try write(tensors)
+    try run(cancellation)
+    return model.graph.outputs.enumerated().map { index, id in
+      Tensor(model.graph[id].type, withOutput(index) { Bytes(copying: $0) })
+    }
+  }
+
+  /// Writes the inputs of the next run.
+  ///
+  /// - Throws: `invalidInput` where they do not fit.
+  package func write(_ tensors: [Tensor]) throws(RuntimeError) {
     let graph = model.graph
     guard tensors.count == graph.inputs.count else {
       throw .invalidInput(name: "all", reason: "expected \(graph.inputs.count) tensors, got \(tensors.count)")
@@ -243,42 +261,14 @@ package final class Session {
       }
       tensor.bytes.withUnsafeBytes { raw in withInput(index) { $0.copyMemory(from: raw) } }
     }
-    try run(cancellation)
-    return graph.outputs.enumerated().map { index, id in
-      Tensor(graph[id].type, withOutput(index) { Bytes(copying: $0) })
-    }
   }
-
-  /// Seconds each node took in the latest run; empty unless the session measures nodes.
-  package var nodeTimings: [NodeTiming] { invocations.flatMap(\.nodeTimings) }
 
   /// The latest run as trace events, its beginning at 0; empty unless the session measures nodes.
   package func trace() -> [TraceEvent] {
-    guard measures, let began = marks.first?.start else { return [] }
-    var events: [TraceEvent] = []
-    for (step, mark) in zip(model.schedule.flatSteps, marks) {
-      let start = (mark.start - began).inSeconds
-      let duration = (mark.end - mark.start).inSeconds
-      switch step {
-      case .transfer(let transfer):
-        let value = model.graph[transfer.value]
-        events.append(
-          TraceEvent(
-            name: "\(value.name): \(transfer.from) → \(transfer.to)", kind: .transfer, device: transfer.to,
-            start: start,
-            duration: duration, details: ["bytes": "\(value.type.byteCount)", "from": transfer.from]))
-      case .run(let segment):
-        let device = model.schedule.segments[segment].device
-        for timing in invocations[segment].nodeTimings {
-          events.append(
-            TraceEvent(
-              name: timing.node, kind: .node, device: device, start: start + timing.start, duration: timing.seconds,
-              details: ["clock": timing.clock.rawValue]))
-        }
-      case .branch, .loop: break
-      }
-    }
-    return events
+    record?.events { transfer in
+      let value = model.graph[transfer.value]
+      return (value.name, value.type.byteCount)
+    } ?? []
   }
 
   /// Bytes of memory this session holds on each device.

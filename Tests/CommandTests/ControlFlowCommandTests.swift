@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -17,10 +18,39 @@ import Testing
     #expect(Kelvin.run("plan", Self.model, "--trips", "-1").status == 64)
   }
 
-  @Test func profilingSaysThatItDoesNotSeeInside() {
-    let result = Kelvin.run("profile", Self.model, "--units", "cpu", "--no-cache")
-    #expect(result.status != 0)
-    #expect(result.errors.contains("does not see inside branches, loops and states"), "\(result.errors)")
-    #expect(result.errors.contains("'bench'"))
+  @Test func profilesSeeInsideLoops() throws {
+    let folder = FixtureTree([:])
+    let looping = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl/condition.mlmodel"
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }".padding(to: 117) + "\n"
+    var file: [UInt8] = [0x93]
+    file += Array("NUMPY".utf8)
+    file += [1, 0, 118, 0]
+    file += Array(header.utf8)
+    for number in [1.0, 2, 3] { file += withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
+    try Data(file).write(to: URL(filePath: "\(folder.root)/x.npy"))
+    let (saved, trace) = ("\(folder.root)/machine.json", "\(folder.root)/trace.json")
+    let result = Kelvin.run(
+      "profile", looping, "--input", "n=100", "--input", "x=\(folder.root)/x.npy", "--units", "cpu", "--no-cache",
+      "--budget", "0.3", "--save", saved, "--trace", trace,
+      "--json")
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output.contains("loop_34\\/body") || result.output.contains("loop_34/body"))
+    let profile = try String(contentsOfFile: saved, encoding: .utf8)
+    #expect(profile.contains("\"trips\""))
+    let events = try String(contentsOfFile: trace, encoding: .utf8)
+    #expect(events.contains("body, trip 7"))
+    #expect(!events.contains("body, trip 8"))
+    let plan = Kelvin.run("plan", looping, "--units", "cpu", "--profile", saved, "--trips", "999", "--no-cache")
+    #expect(plan.status == 0, "\(plan)")
+    #expect(plan.output.contains("7 trips in each inference: measured"), "\(plan.output)")
+    #expect(!plan.output.contains("999 trips"))
+    let alone = Kelvin.run("plan", "--profile", saved)
+    #expect(alone.status != 0)
+    #expect(alone.errors.contains("give the model's file"), "\(alone.errors)")
+    withExtendedLifetime(folder) {}
   }
+}
+
+extension String {
+  fileprivate func padding(to count: Int) -> String { self + String(repeating: " ", count: count - self.count) }
 }

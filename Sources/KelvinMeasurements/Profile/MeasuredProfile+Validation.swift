@@ -103,6 +103,14 @@ private struct ProfileValidator {
       }
     }
     try check(model.inputs, "\(place).inputs")
+    for (loop, trips) in (model.trips ?? [:]).sorted(by: { $0.key < $1.key }) {
+      try atLeastZero(trips, "\(place).trips.\(loop)", "trips")
+    }
+    for (branch, share) in (model.thenShares ?? [:]).sorted(by: { $0.key < $1.key }) {
+      guard (0...1).contains(share) else {
+        throw refuse("\(place).thenShares.\(branch)", "a share from 0 to 1", "\(share)")
+      }
+    }
     for node in model.nodes {
       try check(node.outputs, "\(place).nodes.\(node.name).outputs")
       guard profile.nodes[node.key] != nil || profile.work[node.key] != nil || node.unsupported != nil else {

@@ -35,10 +35,12 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
     package var outputs: [Value]
     /// By device, why it cannot run the node.
     package var unsupported: [String: String]?
+    /// The node and role of each region around it, outermost first; nil at the top.
+    package var region: String?
 
     package init(
       name: String, key: String, keys: [String: String]? = nil, inputs: [String], outputs: [Value],
-      unsupported: [String: String]? = nil
+      unsupported: [String: String]? = nil, region: String? = nil
     ) {
       self.name = name
       self.key = key
@@ -46,6 +48,7 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
       self.inputs = inputs
       self.outputs = outputs
       self.unsupported = unsupported
+      self.region = region
     }
 
     package func key(on device: String) -> String { keys?[device] ?? key }
@@ -62,10 +65,17 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
   package var inputs: [Value]
   package var outputs: [String]
   package var nodes: [Node]
+  /// By loop, the trips that it made each time that it was reached; nil where the model has no loop.
+  package var trips: [String: Double]?
+  /// By branch, the share in which it took its first side.
+  package var thenShares: [String: Double]?
+  /// Whether the model has branches, loops or states, which the nodes alone do not tell.
+  package var hasControl: Bool?
 
   package init(
     name: String, function: String, precision: String, threads: Int, graph: String? = nil, inputs: [Value],
-    outputs: [String], nodes: [Node]
+    outputs: [String], nodes: [Node], trips: [String: Double]? = nil, thenShares: [String: Double]? = nil,
+    hasControl: Bool? = nil
   ) {
     self.name = name
     self.function = function
@@ -75,5 +85,8 @@ package struct ProfiledModel: Sendable, Hashable, Codable {
     self.inputs = inputs
     self.outputs = outputs
     self.nodes = nodes
+    self.trips = trips
+    self.thenShares = thenShares
+    self.hasControl = hasControl
   }
 }

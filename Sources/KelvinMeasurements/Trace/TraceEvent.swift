@@ -10,6 +10,8 @@ package struct TraceEvent: Sendable, Hashable, Codable {
     case host
     /// A frame of a stream, from arrival to answer.
     case frame
+    /// A side of a branch, a loop, or one trip of it, around the work in it.
+    case region
   }
 
   /// In the user's words: the layer, or `input: cpu → vulkan:0`.

@@ -63,7 +63,13 @@ struct TraceTracks {
       let route = event.details["from"].map { "\($0) → \(event.device)" } ?? "to \(event.device)"
       return Key(process: transfers, thread: route, copy: 0)
     }
-    return Key(process: event.device, thread: event.kind == .frame ? "frames" : "queue \(event.queue)", copy: 0)
+    let thread =
+      switch event.kind {
+      case .frame: "frames"
+      case .region: "regions"
+      default: "queue \(event.queue)"
+      }
+    return Key(process: event.device, thread: thread, copy: 0)
   }
 }
 

@@ -29,7 +29,9 @@ enum TimelineChart {
   }
 
   private static func draw(_ timeline: ReportTimeline, _ palette: ReportPalette, order: [String]) -> Markup? {
-    let all = timeline.events.filter { $0.start.isFinite && $0.duration.isFinite && $0.duration >= 0 }
+    // Regions enclose the work that is drawn.
+    let all = timeline.events
+      .filter { $0.kind != .region && $0.start.isFinite && $0.duration.isFinite && $0.duration >= 0 }
       .sorted { $0.start < $1.start }
     guard let origin = all.first?.start, let end = all.map(\.end).max(), end > origin else { return nil }
     var events: [Lane: [TraceEvent]] = [:]

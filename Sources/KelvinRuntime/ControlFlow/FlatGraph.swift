@@ -109,13 +109,19 @@ package struct FlatGraph: Sendable {
 package struct TripEstimate: Hashable, Sendable {
   /// Measured, by the loop's name.
   package var measured: [String: Double]
+  /// The share in which a branch takes its first region, measured, by its name.
+  package var measuredShares: [String: Double]
   /// Of any other.
   package var standard: Double
-  /// The share of inferences in which a branch takes its first region.
+  /// The share in which any other branch takes its first region.
   package var thenShare: Double
 
-  package init(measured: [String: Double] = [:], standard: Double = 10, thenShare: Double = 0.5) {
+  package init(
+    measured: [String: Double] = [:], measuredShares: [String: Double] = [:], standard: Double = 10,
+    thenShare: Double = 0.5
+  ) {
     self.measured = measured
+    self.measuredShares = measuredShares
     self.standard = standard
     self.thenShare = thenShare
   }

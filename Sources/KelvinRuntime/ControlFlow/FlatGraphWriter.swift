@@ -71,7 +71,8 @@ struct FlatGraphWriter {
         arms.append(FlatGraph.Arm(block: .init(), refusal: node.region(role)?.refusal ?? "it has no such region"))
         continue
       }
-      let share = role == .then ? estimate.thenShare : 1 - estimate.thenShare
+      let taken = estimate.measuredShares[node.name] ?? estimate.thenShare
+      let share = role == .then ? taken : 1 - taken
       let arm = inside(node, role, times: share) { writer in
         let addresses = writer.addresses(region, node, given: [])
         var block = writer.block(region.graph, addresses)

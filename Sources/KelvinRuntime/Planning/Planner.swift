@@ -1,5 +1,6 @@
 package import KelvinDevices
 package import KelvinGraph
+import KelvinMeasurements
 package import KelvinPlanning
 
 /// What a plan is asked for.
@@ -72,11 +73,21 @@ package struct Planner: Sendable {
     return (units, helpers)
   }
 
+  /// How often loops are expected to go round: what the profile measured of this model, and the request's guess where it
+  /// did not.
+  package func trips(_ request: PlanRequest) -> TripEstimate {
+    var estimate = request.trips
+    guard let measured = model.flatMap({ costs.profile?.models[$0.description] }) else { return estimate }
+    estimate.measured.merge(measured.trips ?? [:]) { given, _ in given }
+    estimate.measuredShares.merge(measured.thenShares ?? [:]) { given, _ in given }
+    return estimate
+  }
+
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
     let (units, others) = try devices(for: request)
     var helpers = Helpers(others, host: inventory.host, request)
     let known = try request.units.devices(in: inventory)
-    let flat = FlatGraph(graph, trips: request.trips)
+    let flat = FlatGraph(graph, trips: trips(request))
     let graph = flat.graph
     let pins = try pins(flat, request)
     let rivals = rivals(among: units, graph, request)

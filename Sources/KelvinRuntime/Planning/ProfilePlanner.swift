@@ -27,6 +27,11 @@ package struct ProfilePlanner {
       throw .invalidChoice(
         "the profile \(has); " + (candidates.isEmpty ? "give the model's file" : "name one of them as the model"))
     }
+    guard model.hasControl != true else {
+      throw .invalidChoice(
+        "the graph of \(model.name) in the profile has branches, loops or states, which it tells only in part; give the "
+          + "model's file, to which the profile's costs and trips apply")
+    }
     self.model = model
     self.key = key
     self.profile = profile

@@ -1,0 +1,169 @@
+import KelvinBasics
+package import KelvinDevices
+import KelvinMeasurements
+
+/// What a session that measures nodes did in its latest run, step by step and trip by trip.
+package struct SessionRecord {
+  /// What one node took in one run, all trips together.
+  package struct NodeTime: Hashable, Sendable {
+    package var seconds: Double
+    package var runs: Int
+    package var clock: NodeTiming.Clock
+
+    package var secondsEach: Double { seconds / Double(max(runs, 1)) }
+  }
+
+  typealias Instant = ContinuousClock.Instant
+
+  private enum Subject {
+    case segment(Int)
+    case transfer(Schedule.Transfer)
+    case region(String)
+  }
+
+  private struct Entry {
+    var subject: Subject
+    var start: Instant
+    var end: Instant
+    var place: Place
+    var timings: [NodeTiming] = []
+  }
+
+  /// The regions around a step, outermost first, and which trip of each that is a loop's body.
+  private struct Place {
+    var regions: [String] = []
+    var trips: [Int] = []
+  }
+
+  /// By node. A node that the run did not reach is not among them.
+  package private(set) var nodes: [String: NodeTime] = [:]
+  /// By loop, the trips of each time that it was reached.
+  package private(set) var trips: [String: [Int]] = [:]
+  /// By branch, how often each of its sides was taken.
+  package private(set) var sides: [String: (then: Int, otherwise: Int)] = [:]
+  /// By device, how many segments were started.
+  package private(set) var submissions: [String: Int] = [:]
+  /// Steps that are not among the events, for want of space.
+  package private(set) var leftOut = 0
+
+  private let steps: [Schedule.Step]
+  private let segments: [Schedule.Segment]
+  private let host: String
+  private var entries: [Entry] = []
+  /// By segment, its latest entry, whose timings are known when it has finished.
+  private var pending: [Int: Int] = [:]
+  private var place = Place()
+  private var open: [(entry: Int?, place: Place)] = []
+  private var began: Instant
+  private static let clock = ContinuousClock()
+  /// A loop of many trips says in sums what it took, and in events how it began.
+  private static let limit = 1 << 14
+
+  init(_ schedule: Schedule, host: String) {
+    steps = schedule.flatSteps
+    segments = schedule.segments
+    self.host = host
+    began = Self.clock.now
+  }
+
+  static var now: Instant { clock.now }
+
+  mutating func begin() {
+    entries.removeAll(keepingCapacity: true)
+    (nodes, trips, sides, submissions, pending, open) = ([:], [:], [:], [:], [:], [])
+    (place, leftOut, began) = (Place(), 0, Self.clock.now)
+  }
+
+  /// Notes a step that began at `start` and has been done, or handed to a device.
+  mutating func add(step number: Int, from start: Instant) {
+    switch steps[number] {
+    case .run(let segment):
+      submissions[segments[segment].device, default: 0] += 1
+      pending[segment] = append(.segment(segment), start)
+    case .transfer(let transfer): _ = append(.transfer(transfer), start)
+    case .branch, .loop: break
+    }
+  }
+
+  private mutating func append(_ subject: Subject, _ start: Instant) -> Int? {
+    guard entries.count < Self.limit else {
+      leftOut += 1
+      return nil
+    }
+    entries.append(Entry(subject: subject, start: start, end: Self.clock.now, place: place))
+    return entries.count - 1
+  }
+
+  /// Notes what the nodes of a segment took, whose latest submission has finished.
+  mutating func finished(_ segment: Int, _ timings: [NodeTiming]) {
+    for timing in timings {
+      var time = nodes[timing.node] ?? NodeTime(seconds: 0, runs: 0, clock: timing.clock)
+      time.seconds += timing.seconds
+      time.runs += 1
+      nodes[timing.node] = time
+    }
+    if let entry = pending.removeValue(forKey: segment) { entries[entry].timings = timings }
+  }
+
+  /// Enters a side of a branch, or a loop, whose trips follow.
+  mutating func enter(_ region: String) {
+    open.append((append(.region(region), Self.clock.now), place))
+    place.regions.append(region)
+  }
+
+  mutating func enter(_ region: String, trip: Int) {
+    open.append((append(.region("\(region), trip \(trip + 1)"), Self.clock.now), place))
+    place.regions.append(region)
+    place.trips.append(trip + 1)
+  }
+
+  mutating func leave() {
+    guard let last = open.popLast() else { return }
+    if let entry = last.entry { entries[entry].end = Self.clock.now }
+    place = last.place
+  }
+
+  mutating func tookSide(_ isFirst: Bool, of branch: String) {
+    var counts = sides[branch] ?? (0, 0)
+    if isFirst { counts.then += 1 } else { counts.otherwise += 1 }
+    sides[branch] = counts
+  }
+
+  mutating func ended(_ loop: String, after count: Int) { trips[loop, default: []].append(count) }
+
+  /// Keeps the sums alone.
+  package mutating func forgetSteps() { entries = [] }
+
+  /// The run as trace events, its beginning at 0.
+  ///
+  /// - Parameter value: a value's name and bytes.
+  func events(_ value: (Schedule.Transfer) -> (name: String, bytes: Int)) -> [TraceEvent] {
+    entries.flatMap { entry -> [TraceEvent] in
+      let start = (entry.start - began).inSeconds
+      let duration = (entry.end - entry.start).inSeconds
+      var around: [String: String] = [:]
+      if !entry.place.regions.isEmpty { around["region"] = entry.place.regions.joined(separator: "/") }
+      if !entry.place.trips.isEmpty { around["trip"] = entry.place.trips.map(String.init).joined(separator: ".") }
+      switch entry.subject {
+      case .transfer(let transfer):
+        let (name, bytes) = value(transfer)
+        return [
+          TraceEvent(
+            name: "\(name): \(transfer.from) → \(transfer.to)", kind: .transfer, device: transfer.to, start: start,
+            duration: duration,
+            details: around.merging(["bytes": "\(bytes)", "from": transfer.from]) { $1 })
+        ]
+      case .segment(let segment):
+        return entry.timings.map { timing in
+          TraceEvent(
+            name: timing.node, kind: .node, device: segments[segment].device, start: start + timing.start,
+            duration: timing.seconds, details: around.merging(["clock": timing.clock.rawValue]) { $1 })
+        }
+      case .region(let name):
+        return [
+          TraceEvent(name: name, kind: .region, device: host, start: start, duration: duration, details: around)
+        ]
+      }
+    }
+  }
+}
