@@ -104,8 +104,7 @@ package struct PictureClassifier: Sendable {
       return name.contains("prob") || name.contains("softmax")
     }
     if let only = named.count == 1 ? named.first : vectors.count == 1 ? vectors.first : nil { return only }
-    let outputs = zip(part.outputs, graph.outputs).map { "'\($0)' (\(graph[$1].type))" }
-      .joined(separator: ", ")
+    let outputs = function.outputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
     throw .invalidModel("the model has no output with one number for each class; it has \(outputs)")
   }
 }
