@@ -47,7 +47,7 @@ package struct SessionRecord {
   package private(set) var leftOut = 0
 
   private let steps: [Schedule.Step]
-  private let segments: [Schedule.Segment]
+  private let segments: [Schedule.Run]
   private let host: String
   private var entries: [Entry] = []
   /// By segment, its latest entry, whose timings are known when it has finished.
