@@ -54,7 +54,8 @@ struct StoragePlan {
     var owners: [Int] = []
     for (slot, range) in uses.enumerated() {
       guard let range, places[slot] == .none else { continue }
-      lifetimes.append(ArenaPlan.Lifetime(byteCount: program.slots[slot].byteCount, steps: range))
+      // A value without elements has an address, too.
+      lifetimes.append(ArenaPlan.Lifetime(byteCount: max(program.slots[slot].byteCount, 1), steps: range))
       owners.append(slot)
     }
     for (index, step) in program.steps.enumerated() {

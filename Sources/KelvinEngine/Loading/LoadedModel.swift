@@ -109,9 +109,18 @@ package struct LoadedModel: Sendable {
     var options = graphs[index]?.options ?? options
     options.shapes.merge(types.shapes) { _, new in new }
     options.plan = nil
-    let shapes = options.shapes.filter { part.inputs.contains($0.key) && types.computed[$0.key] == nil }
-    let raw = try part.source.graph(shapes: shapes, computed: types.computed, evaluator: ReferenceEvaluator())
-    return LoadedGraph(part, try Self.pipeline(options).run(raw), site, function: functionName, options)
+    let shapes = options.shapes.filter {
+      part.inputs.contains($0.key) && types.computed[$0.key] == nil && types.values[$0.key] == nil
+    }
+    let raw = try part.source.graph(
+      shapes: shapes, computed: types.computed, values: types.values, evaluator: ReferenceEvaluator())
+    let passed = try Self.pipeline(options).run(raw)
+    if graphs[index] == nil {
+      // Names of a graph that is only now known were none of the shown one's, which has refused them.
+      let names = Set(FlatGraph(passed.graph).placedNames)
+      options.request.pins = options.request.pins.filter { names.contains($0.key) }
+    }
+    return LoadedGraph(part, passed, site, function: functionName, options)
   }
 
   /// The plan of the shown graph that the options ask for: the given one, or the best.
@@ -143,14 +152,19 @@ package struct LoadedModel: Sendable {
   }
 }
 
-/// What a graph is specialised by: the sizes of the function's inputs, and the types of what earlier parts computed.
+/// What a graph is specialised by: the sizes of the function's inputs, the types of what earlier parts computed, and the
+/// elements on which sizes depend.
 package struct SlotTypes: Hashable, Sendable {
   package var shapes: [String: Shape]
   package var computed: [String: TensorType]
+  package var values: [String: Tensor]
 
-  package init(shapes: [String: Shape] = [:], computed: [String: TensorType] = [:]) {
+  package init(
+    shapes: [String: Shape] = [:], computed: [String: TensorType] = [:], values: [String: Tensor] = [:]
+  ) {
     self.shapes = shapes
     self.computed = computed
+    self.values = values
   }
 
   /// Whether a graph's inputs have these types.

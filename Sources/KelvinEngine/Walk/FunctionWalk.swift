@@ -73,7 +73,7 @@ package struct FunctionWalk: Sendable {
       switch step {
       case .host(let step, let places): try run(step, places, values, &slots, &features)
       case .graph(let index, let part, let places):
-        let lender = try lender(index, types(part, shapes, slots))
+        let lender = try lender(index, types(part, shapes, values, slots))
         let graph = lender.model.graph
         let backings = try OutputBackings(backings, places, graph)
         try lender.withSession(backings.memory, cancellation) { session in
@@ -108,7 +108,7 @@ package struct FunctionWalk: Sendable {
       case .host(let step, let places): try run(step, places, values, &slots, &features)
       case .graph(target, _, _): break walk
       case .graph(let index, let part, let places):
-        try lender(index, types(part, shapes, slots)).withSession(OutputMemory(), nil) { session in
+        try lender(index, types(part, shapes, values, slots)).withSession(OutputMemory(), nil) { session in
           try binding.write(values, slots, to: session)
           try session.run()
           for place in places where place.isRead { slots[place.slot] = .tensor(try session.output(place.index)) }
@@ -124,13 +124,24 @@ package struct FunctionWalk: Sendable {
     }
   }
 
-  /// The types of what a graph reads that are not the same at every prediction.
-  private func types(_ part: GraphPart, _ shapes: [String: Shape], _ slots: [String: HostValue]) -> SlotTypes {
+  /// What a graph reads that is not the same at every prediction, as far as it is built for it.
+  private func types(
+    _ part: GraphPart, _ shapes: [String: Shape], _ values: DictionaryFeatureProvider, _ slots: [String: HostValue]
+  ) throws -> SlotTypes {
     var types = SlotTypes(shapes: shapes)
-    guard steps.count > 1 else { return types }
-    types.shapes = shapes.filter { part.inputs.contains($0.key) && slots[$0.key] == nil }
+    guard steps.count > 1 || !part.valued.isEmpty else { return types }
+    types.shapes = shapes.filter {
+      part.inputs.contains($0.key) && slots[$0.key] == nil && !part.valued.contains($0.key)
+    }
     for slot in part.inputs {
-      if case .tensor(let tensor)? = slots[slot] { types.computed[slot] = tensor.type }
+      if part.valued.contains(slot) {
+        guard case .tensor(let tensor) = try slots[slot] ?? binding.hostValue(slot, values) else {
+          throw ModelError(.featureType, "input '\(slot)': sizes depend on it, expected an array")
+        }
+        types.values[slot] = tensor
+      } else if case .tensor(let tensor)? = slots[slot] {
+        types.computed[slot] = tensor.type
+      }
     }
     return types
   }

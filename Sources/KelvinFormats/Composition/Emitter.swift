@@ -13,6 +13,8 @@ final class Emitter {
   private(set) var origin = Origin(name: "", kind: "", index: 0)
   /// For weights that are computed from other weights, how many such steps lie before each.
   var depths: [ValueID: Int] = [:]
+  /// Values of the graph outside all regions that are room for the most there can be: the axis, and what counts it.
+  private(set) var extents: [ValueID: (axis: Int, count: ValueID)] = [:]
   /// Computing a weight recurses along its steps, so a longer chain becomes nodes.
   private static let depthLimit = 32
 
@@ -31,6 +33,26 @@ final class Emitter {
   func input(_ name: String, _ type: TensorType) throws -> ValueID { try builder.input(name, type) }
 
   func output(_ id: ValueID) { builder.output(id) }
+
+  /// Says that of an axis of a value only as many elements are meant as `count` holds. Such a value can only be an output:
+  /// what reads it is written into the graph of a later part, which is built for the size that was found.
+  func counted(_ id: ValueID, axis: Int, by count: ValueID) throws -> ValueID {
+    guard depth == 0 else {
+      throw invalid("the size of its result is known only when it has run, which no sub-graph has a place for")
+    }
+    extents[id] = (axis, count)
+    return id
+  }
+
+  /// Adds outputs, and behind them the counts of those whose size a run finds.
+  func outputs(_ ids: [ValueID]) {
+    ids.forEach { builder.output($0) }
+    for (position, id) in ids.enumerated() {
+      guard let (axis, count) = extents[id] else { continue }
+      builder.extent(of: position, axis: axis, countedBy: builder.graph.outputs.count)
+      builder.output(count)
+    }
+  }
 
   func finish() throws -> Graph { try builder.finish() }
 
@@ -63,6 +85,11 @@ final class Emitter {
   /// Adds a node that yields all of the operation's outputs.
   func addAll(_ op: any Operator, _ inputs: [ValueID]) throws -> [ValueID] {
     try results(op, inputs, node: name, values: outputNames)
+  }
+
+  /// Adds a node of several outputs within the operation.
+  func addAll(_ op: any Operator, _ inputs: [ValueID], step: String) throws -> [ValueID] {
+    try results(op, inputs, node: "\(name)/\(step)", values: ["\(name)/\(step)"])
   }
 
   private func results(

@@ -14,13 +14,15 @@ extension Format {
 package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> ModelProgram {
   let file = path.lastPathPart
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the file is empty") }
-  let model = try ONNXModel(WireMessage(bytes, file: file))
+  var model = try ONNXModel(WireMessage(bytes, file: file))
   guard (7...28).contains(model.opset) else {
     throw FormatError(
       .unsupported, file: file, "it uses operator set \(model.opset), expected 7 to 28",
       remedy: "convert it with onnx.version_converter")
   }
   let features = try ONNXFeatures(model, file: file)
+  let written = model.graph.nodes
+  model.graph.nodes = ONNXSpelling.spelledOut(written)
   let parts = try ONNXParts(model, features, file: file, files: WeightFiles(folder: path.parentPath)).parts()
   let function = try Function(
     inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
@@ -36,7 +38,7 @@ package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> Model
   return ModelProgram(
     functions: ["main": function], defaultFunction: "main", metadata: metadata,
     structure: .network(
-      layers: model.graph.nodes.map {
+      layers: written.map {
         SourceOperation(name: $0.name, kind: $0.qualifiedKind, inputs: $0.inputs, outputs: $0.outputs)
       }),
     source: ModelSource(

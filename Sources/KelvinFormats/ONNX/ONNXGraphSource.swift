@@ -15,8 +15,15 @@ struct ONNXGraphSource: GraphSource {
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
   ) throws -> Graph {
+    try graph(shapes: shapes, computed: computed, values: [:], evaluator: evaluator)
+  }
+
+  func graph(
+    shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
+  ) throws -> Graph {
     try checkOperators()
-    let types = try resolveInputTypes(inputs, given: shapes, computed: computed, file: file)
+    let features = inputs.filter { values[$0.name] == nil }
+    let types = try resolveInputTypes(features, given: shapes, computed: computed, file: file)
       .merging(computed) { _, type in type }
     let emitter = Emitter(evaluator: evaluator)
     let scope = ONNXScope(emitter, model.graph, file: file, files: files)
@@ -24,6 +31,9 @@ struct ONNXGraphSource: GraphSource {
       let names = inputs.map(\.name) + computed.keys.filter { name in !inputs.contains { $0.name == name } }.sorted()
       for name in names {
         if let type = types[name] { try scope.define(name, try emitter.input(name, type), by: "input") }
+      }
+      for (name, tensor) in values.sorted(by: { $0.key < $1.key }) {
+        try scope.define(name, emitter.constant(named: name, Weight(tensor)), by: "input")
       }
     } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
@@ -36,10 +46,12 @@ struct ONNXGraphSource: GraphSource {
           .malformed, file: file, place: error.place, offset: node.offset, "\(error.reason) [operation \(node.index)]")
       }
     }
+    var results: [ValueID] = []
     for name in outputs {
       let offset = model.graph.outputs.first { $0.name == name }?.offset ?? 0
-      emitter.output(try scope.value(name, reader: "output '\(name)'", offset: offset))
+      results.append(try scope.value(name, reader: "output '\(name)'", offset: offset))
     }
+    emitter.outputs(results)
     do { return try emitter.finish() } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
     }
@@ -52,11 +64,17 @@ struct ONNXGraphSource: GraphSource {
     let place = "\(node.kind) '\(node.name)'"
     var operands: [ValueID?] = []
     for name in node.inputs {
-      operands.append(name.isEmpty ? nil : try scope.value(name, reader: place, offset: node.offset))
+      let id = name.isEmpty ? nil : try scope.value(name, reader: place, offset: node.offset)
+      if let id, scope.emitter.depth == 0, scope.emitter.extents[id] != nil {
+        throw scope.emitter.invalid("reads '\(name)' before it is known how large that is")
+      }
+      operands.append(id)
     }
     scope.emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
     let operation = ONNXOperation(
-      node: node, opset: model.opset, inputs: operands, emitter: scope.emitter, file: file, files: files)
+      node: node, opset: model.opset, inputs: operands,
+      valuedInputs: ONNXMapper.byName[node.qualifiedKind]?.valuedInputs ?? [], emitter: scope.emitter, file: file,
+      files: files)
     let results =
       try control?.map(operation, self, scope) ?? ONNXMapper.byName[node.qualifiedKind]?.map(operation) ?? []
     for (name, result) in zip(node.outputs, results) where !name.isEmpty {

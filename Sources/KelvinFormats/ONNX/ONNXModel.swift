@@ -184,6 +184,8 @@ struct ONNXAttribute {
   var strings: [String] = []
   var graphs: [WireMessage] = []
 
+  init(integers: [Int]) { self.integers = integers }
+
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = ONNXSchema.AttributeProto
     var reader = message.fields()

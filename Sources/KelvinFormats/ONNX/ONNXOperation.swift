@@ -6,6 +6,8 @@ struct ONNXOperation {
   let opset: Int
   /// The inputs, nil where one is left out.
   let inputs: [ValueID?]
+  /// The inputs whose elements the mapper may ask for.
+  let valuedInputs: Set<Int>
   let emitter: Emitter
   let file: String
   let files: WeightFiles
@@ -33,23 +35,32 @@ struct ONNXOperation {
     return attribute.integers
   }
 
+  /// An input whose elements are asked for. Models are cut before operations that do: what their mappers have not said
+  /// would not be known there.
+  func valued(_ index: Int) throws -> ValueID? {
+    guard valuedInputs.contains(index) else {
+      throw emitter.invalid("its mapper asks for the elements of input \(index), which it does not declare")
+    }
+    return optional(index)
+  }
+
   /// The constant integers of an input; nil where the input is left out.
   func constantIntegers(_ index: Int, _ meaning: String) throws -> [Int]? {
-    guard let id = optional(index) else { return nil }
+    guard let id = try valued(index) else { return nil }
     guard let values = try emitter.integers(id) else { throw variable(meaning) }
     return values
   }
 
   /// The constant of one element of an input, in its own type; nil where the input is left out.
   func constantScalar(_ index: Int, _ meaning: String) throws -> Tensor? {
-    guard let id = optional(index) else { return nil }
+    guard let id = try valued(index) else { return nil }
     guard let value = emitter.scalarConstant(id) else { throw variable(meaning) }
     return value
   }
 
   /// The constant number of an input; nil where the input is left out.
   func constantNumber(_ index: Int, _ meaning: String) throws -> Double? {
-    guard let id = optional(index) else { return nil }
+    guard let id = try valued(index) else { return nil }
     guard let value = try emitter.number(id) else { throw variable(meaning) }
     return value
   }
@@ -72,10 +83,22 @@ struct ONNXOperation {
 /// How an ONNX operator is written in Kelvin's operators.
 struct ONNXMapper: Sendable {
   let name: String
+  /// The inputs whose elements it asks for, because sizes or the form of the graph depend on them.
+  let valuedInputs: Set<Int>
+  /// Whether of its inputs it reads the shapes alone.
+  let readsOnlyShapes: Bool
+  /// Whether its outputs have their size when it has run: see `Emitter.counted`.
+  let findsItsSize: Bool
   let map: @Sendable (ONNXOperation) throws -> [ValueID]
 
-  init(_ name: String, _ map: @escaping @Sendable (ONNXOperation) throws -> [ValueID]) {
+  init(
+    _ name: String, valued valuedInputs: Set<Int> = [], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ map: @escaping @Sendable (ONNXOperation) throws -> [ValueID]
+  ) {
     self.name = name
+    self.valuedInputs = valuedInputs
+    self.readsOnlyShapes = readsOnlyShapes
+    self.findsItsSize = findsItsSize
     self.map = map
   }
 

@@ -4,7 +4,7 @@ extension Function {
     package let part: GraphPart
     /// The types of what earlier parts write into its inputs.
     package let computed: [String: TensorType]
-    /// Nil where the type of an input depends on data.
+    /// Nil where it depends on data: on the type of an input, or on the elements of one.
     package let graph: Graph?
   }
 
@@ -26,10 +26,10 @@ extension Function {
           for (slot, type) in zip(step.outputs, try step.types(read)) { types[slot] = type }
         } catch { throw GraphError(part.place, error.description) }
       case .graph(let part):
-        let known = try computedTypes(of: part, types)
+        let known = part.valued.isEmpty ? try computedTypes(of: part, types) : nil
         let own = shapes.filter { part.inputs.contains($0.key) && types[$0.key] == nil }
         let graph = try known.map { try part.source.graph(shapes: own, computed: $0, evaluator: evaluator) }
-        if let graph, graph.outputs.count != part.outputs.count {
+        if let graph, graph.outputs.count < part.outputs.count {
           throw GraphError(
             "graph '\(part.name)'", "has \(graph.outputs.count) outputs, expected \(part.outputs.count)")
         }

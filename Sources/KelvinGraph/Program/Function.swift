@@ -79,17 +79,23 @@ package struct GraphPart: Sendable {
   package var name: String
   /// The slots that may be inputs of the graph. Those that an earlier part writes hold tensors.
   package var inputs: [String]
-  /// The slots that the graph's outputs are written to, in the order of `Graph.outputs`.
+  /// The slots that the graph's outputs are written to, in the order of `Graph.outputs`, whose last ones may be counts of
+  /// others that nothing else reads.
   package var outputs: [String]
+  /// The inputs whose elements the graph is specialised by, because sizes depend on them. They are constants in it.
+  package var valued: Set<String>
   package var source: any GraphSource
 
   /// The name of a function's only graph.
   package static let onlyName = "main"
 
-  package init(name: String = onlyName, inputs: [String], outputs: [String], source: any GraphSource) {
+  package init(
+    name: String = onlyName, inputs: [String], outputs: [String], valued: Set<String> = [], source: any GraphSource
+  ) {
     self.name = name
     self.inputs = inputs
     self.outputs = outputs
+    self.valued = valued
     self.source = source
   }
 }
@@ -105,9 +111,25 @@ package protocol GraphSource: Sendable {
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
   ) throws -> Graph
+
+  /// The graph where elements are known too. Sources of parts without `valued` inputs have no need of it.
+  ///
+  /// - Parameter values: each of the part's `valued` slots, which are neither among `shapes` nor among `computed`.
+  func graph(
+    shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
+  ) throws -> Graph
 }
 
 extension GraphSource {
+  package func graph(
+    shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
+  ) throws -> Graph {
+    guard let slot = values.keys.min() else {
+      return try graph(shapes: shapes, computed: computed, evaluator: evaluator)
+    }
+    throw GraphError("slot '\(slot)'", "the graph that reads it is not built for values")
+  }
+
   /// The graph where nothing was computed before it.
   package func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
     try graph(shapes: shapes, computed: [:], evaluator: evaluator)

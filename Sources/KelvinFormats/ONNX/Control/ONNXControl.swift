@@ -3,6 +3,10 @@ import KelvinGraph
 /// How an ONNX operator with sub-graphs is written as control flow.
 struct ONNXControl: Sendable {
   let name: String
+  /// The inputs whose elements it asks for, by node.
+  var valuedInputs: @Sendable (ONNXNode) -> Set<Int> = { _ in [] }
+  /// Whether a node has outputs whose size is known when it has run.
+  var findsItsSize: @Sendable (ONNXNode) -> Bool = { _ in false }
   let map: @Sendable (ONNXOperation, ONNXGraphSource, ONNXScope) throws -> [ValueID]
 
   static let byName = Dictionary(uniqueKeysWithValues: [branch, loop, scan].map { ($0.name, $0) })

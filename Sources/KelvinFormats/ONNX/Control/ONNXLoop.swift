@@ -1,7 +1,11 @@
 import KelvinGraph
 
 extension ONNXControl {
-  static let loop = ONNXControl(name: "Loop") { operation, source, scope in
+  /// Its accumulated outputs have as many rows as there were trips: no more than its limit, which is asked for then.
+  static let loop = ONNXControl(
+    name: "Loop", valuedInputs: { $0.accumulates ? [0, 1] : [] },
+    findsItsSize: { $0.accumulates && $0.computesItsCondition }
+  ) { operation, source, scope in
     let emitter = operation.emitter
     let body = try operation.graph("body")
     let carriedCount = operation.inputs.count - 2
@@ -15,8 +19,9 @@ extension ONNXControl {
       try emitter.reshape(try emitter.cast($0, to: .int64, step: "limit"), [], step: "limit")
     }
     let given = try operation.optional(1).map { try emitter.flag($0, step: "condition") }
-    let startsTrue = try given.map { try emitter.number($0).map { $0 != 0 } ?? false } ?? true
-    var isConditional = true
+    let start = try given.map { try emitter.number($0).map { $0 != 0 } } ?? true
+    // What the condition is after each trip; nil where trips compute it.
+    var next: Bool?
     let types = first.map { emitter.type($0) }
     var rows: [TensorType] = []
     let region = try emitter.region(.body) {
@@ -31,19 +36,23 @@ extension ONNXControl {
           try scope.define(info.name, try emitter.input("\(operation.node.name)/\(info.name)", type), by: "body")
         }
         var results = try source.outputs(of: body, operation, scope)
-        let isTrue = try emitter.number(results[0]).map { $0 != 0 } ?? false
-        isConditional = !isTrue || !startsTrue
+        next = try emitter.number(results[0]).map { $0 != 0 }
         results[0] = try emitter.flag(results[0], step: "goes_on")
         for (result, type) in zip(results.dropFirst(), types) where emitter.type(result) != type {
           throw operation.unsupported(
             "it carries \(type) and its body gives \(emitter.type(result)): sizes that change are not supported")
         }
         rows = results.dropFirst(1 + carriedCount).map { emitter.type($0) }
-        return isConditional ? results : Array(results.dropFirst())
+        return start != nil && next != nil ? Array(results.dropFirst()) : results
       }
     }
-    let condition = isConditional ? given ?? emitter.constant(1, .bool, step: "condition") : nil
-    return try operation.loop(region, limit: limit, condition: condition, first, rows)
+    guard let start, let next else {
+      let condition = given ?? emitter.constant(1, .bool, step: "condition")
+      return try operation.loop(region, limit: limit, condition: condition, first, rows)
+    }
+    let atMost = start ? next ? nil : 1 : 0
+    return try operation.loop(
+      region, limit: atMost.map { try emitter.least(limit, $0) } ?? limit, condition: nil, first, rows)
   }
 }
 
@@ -57,20 +66,64 @@ extension ONNXOperation {
     guard limit != nil || condition != nil else {
       throw emitter.invalid("has neither a limit nor a condition and would never end")
     }
-    var accumulated: [TensorType] = []
-    if !rows.isEmpty {
-      guard condition == nil, let limit, let trips = try emitter.number(limit) else {
-        throw unsupported(
-          "the size of its scan outputs is known only when it has run",
-          remedy: "make its number of trips constant, or accumulate into a carried tensor")
-      }
-      let count = Int(saturating: max(trips, 0))
-      accumulated = rows.map { TensorType($0.scalar, Shape([count] + $0.shape.dimensions)) }
-    }
+    let accumulated = rows.isEmpty ? [] : try accumulated(rows, limit: limit)
     let op = Loop(carriedCount: first.count, accumulated: accumulated, isConditional: condition != nil)
     let forever = limit ?? emitter.constant(integers: [-1], .int64, shape: [])
     let results = try emitter.addControl(
       op, [forever] + (condition.map { [$0] } ?? []) + first, [body], results: first.count + rows.count + 1)
+    guard condition != nil, let trips = results.last else { return Array(results.dropLast()) }
+    for rows in results.dropFirst(first.count).dropLast() { _ = try emitter.counted(rows, axis: 0, by: trips) }
     return Array(results.dropLast())
+  }
+
+  /// Room for the rows of as many trips as the limit allows.
+  private func accumulated(_ rows: [TensorType], limit: ValueID?) throws -> [TensorType] {
+    guard let limit, let trips = try emitter.number(limit) else {
+      throw unsupported(
+        "its scan outputs have a row for each trip, and it has no limit that is known when it begins",
+        remedy: "give it a number of trips, or accumulate into a carried tensor")
+    }
+    let count = Int(saturating: max(trips, 0))
+    let types = rows.map { TensorType($0.scalar, Shape([count] + $0.shape.dimensions)) }
+    let isSmall = types.allSatisfy { $0.shape.isAddressable && $0.byteCount <= Self.accumulatedByteLimit }
+    guard isSmall else {
+      throw unsupported(
+        "its scan outputs would take the room of \(count) trips, \(types[0])",
+        remedy: "give it the number of trips that it makes at most")
+    }
+    return types
+  }
+
+  private static let accumulatedByteLimit = 1 << 31
+}
+
+extension ONNXNode {
+  private var body: ONNXGraph? { attributes["body"]?.graphs.first.flatMap { try? ONNXGraph($0) } }
+
+  fileprivate var accumulates: Bool { body.map { $0.outputs.count > max(inputs.count, 2) - 1 } ?? false }
+
+  /// Whether a loop's body decides whether it goes on, other than by a constant or by what it was given.
+  fileprivate var computesItsCondition: Bool {
+    guard let body, body.inputs.count > 1, var name = body.outputs.first?.name else { return true }
+    let makers = Dictionary(body.nodes.flatMap { node in node.outputs.map { ($0, node) } }) { first, _ in first }
+    // Nodes follow what they read, so that this ends; a file may break that rule.
+    for _ in 0...body.nodes.count {
+      if name == body.inputs[1].name || body.initializers[name] != nil { return false }
+      guard let maker = makers[name] else { return true }
+      if maker.qualifiedKind == "Constant" { return false }
+      guard ["Identity", "Cast"].contains(maker.qualifiedKind), let source = maker.inputs.first else { return true }
+      name = source
+    }
+    return true
+  }
+}
+
+extension Emitter {
+  /// A limit of trips that is no more than `count`. A negative one would be none.
+  fileprivate func least(_ limit: ValueID?, _ count: Int) throws -> ValueID {
+    let bound = constant(integers: [count], .int64, shape: [])
+    guard let limit else { return bound }
+    let positive = try binary(.maximum, limit, constant(integers: [0], .int64, shape: []), step: "limit")
+    return try binary(.minimum, positive, bound, step: "limit")
   }
 }

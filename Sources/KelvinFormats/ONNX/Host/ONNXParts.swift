@@ -20,7 +20,7 @@ struct ONNXParts {
     let steps = try steps()
     let names = model.graph.outputs.map(\.name)
     guard steps.contains(where: { $0 != nil }) else {
-      return [graph(GraphPart.onlyName, model.graph.nodes, features.inputs.map(\.name), names)]
+      return try graphs(GraphPart.onlyName, model.graph.nodes, features.inputs.map(\.name), names)
     }
     let order = PartOrder(
       zip(model.graph.nodes, steps).map { node, steps in
@@ -44,16 +44,27 @@ struct ONNXParts {
       let left = (names + later).filter(written.contains).withoutRepetition
       let read = nodes.flatMap(\.reads).filter { slots.contains($0) && !written.contains($0) }.withoutRepetition
       let count = parts.count { if case .graph = $0 { true } else { false } }
-      parts.append(graph(graphs == 1 ? GraphPart.onlyName : "\(GraphPart.onlyName)\(count + 1)", nodes, read, left))
+      let name = graphs == 1 ? GraphPart.onlyName : "\(GraphPart.onlyName)\(count + 1)"
+      parts += try self.graphs(name, nodes, read, left)
     }
     return parts
   }
 
-  private func graph(_ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String]) -> FunctionPart {
-    let own = features.inputs.filter { inputs.contains($0.name) }
-    let source = ONNXGraphSource(
-      model: model, nodes: nodes, inputs: own, outputs: outputs, file: file, files: files)
-    return .graph(GraphPart(name: name, inputs: inputs, outputs: outputs, source: source))
+  /// The graph of some nodes, or several in a row where sizes depend on data.
+  private func graphs(
+    _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String]
+  ) throws(FormatError) -> [FunctionPart] {
+    let constants = Set(model.graph.initializers.keys)
+    let stages = try ONNXStages.stages(of: nodes, inputs: inputs, constants: constants, outputs: outputs)
+    return stages.enumerated().map { index, stage in
+      let source = ONNXGraphSource(
+        model: model, nodes: stage.nodes, inputs: features.inputs.filter { stage.inputs.contains($0.name) },
+        outputs: stage.outputs, file: file, files: files)
+      return .graph(
+        GraphPart(
+          name: stages.count == 1 ? name : "\(name).\(index + 1)", inputs: stage.inputs, outputs: stage.outputs,
+          valued: stage.valued, source: source))
+    }
   }
 
   /// The host steps of each node; nil for one that a graph computes.

@@ -1,7 +1,8 @@
 /// Every ONNX operator that is mapped.
 let onnxMappers: [ONNXMapper] =
   ONNXMapper.unaryFunctions + ONNXMapper.activations + ONNXMapper.arithmetic + ONNXMapper.reductions
-  + ONNXMapper.quantization + ONNXMapper.microsoftQuantization + ONNXMapper.comparisons + ONNXMapper.indexing + [
+  + ONNXMapper.quantization + ONNXMapper.microsoftQuantization + ONNXMapper.comparisons + ONNXMapper.indexing
+  + ONNXMapper.counting + [
     .arrayFeatureExtractor,
     .attention,
     .averagePool,

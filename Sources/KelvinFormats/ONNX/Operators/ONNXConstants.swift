@@ -20,7 +20,7 @@ extension ONNXMapper {
     return [c.emitter.constant(Weight(tensor))]
   }
 
-  static let constantOfShape = ONNXMapper("ConstantOfShape") { c in
+  static let constantOfShape = ONNXMapper("ConstantOfShape", valued: [0]) { c in
     guard let sizes = try c.constantIntegers(0, "shape"), sizes.count <= Emitter.rankLimit else {
       throw c.emitter.invalid("has no shape")
     }
@@ -31,7 +31,7 @@ extension ONNXMapper {
   }
 
   /// Sizes from `start` to before `end`; all of them before operator set 15.
-  static let shape = ONNXMapper("Shape") { c in
+  static let shape = ONNXMapper("Shape", readsOnlyShapes: true) { c in
     let sizes = c.emitter.shape(try c.input(0)).dimensions
     let range = SliceRange(
       start: c.integer("start", default: 0), end: c.node.attributes["end"]?.integer, step: 1, size: sizes.count)
@@ -39,7 +39,7 @@ extension ONNXMapper {
     return [c.emitter.constant(integers: Array(sizes[range.start..<(range.start + range.count)]))]
   }
 
-  static let size = ONNXMapper("Size") { c in
+  static let size = ONNXMapper("Size", readsOnlyShapes: true) { c in
     [c.emitter.constant(integers: [c.emitter.shape(try c.input(0)).count], shape: [])]
   }
 }

@@ -1,7 +1,7 @@
 import KelvinGraph
 
 extension ONNXMapper {
-  static let range = ONNXMapper("Range") { c in
+  static let range = ONNXMapper("Range", valued: [0, 1, 2]) { c in
     guard let start = try c.constantScalar(0, "start"), let limit = try c.constantScalar(1, "limit"),
       let delta = try c.constantScalar(2, "delta")
     else { throw c.emitter.invalid("has no start, limit and delta") }
@@ -9,7 +9,7 @@ extension ONNXMapper {
   }
 
   /// Ones where the column is the row plus `k`.
-  static let eyeLike = ONNXMapper("EyeLike") { c in
+  static let eyeLike = ONNXMapper("EyeLike", readsOnlyShapes: true) { c in
     let x = try c.input(0)
     guard c.emitter.shape(x).rank == 2 else { throw c.emitter.invalid("expected a matrix, got \(c.emitter.type(x))") }
     let number = c.node.attributes["dtype"]?.integer
@@ -23,7 +23,7 @@ extension ONNXMapper {
   }
 
   /// The part of each matrix from its k-th diagonal on, or up to it.
-  static let trilu = ONNXMapper("Trilu") { c in
+  static let trilu = ONNXMapper("Trilu", valued: [1]) { c in
     let x = try c.input(0)
     let offset = try c.constantIntegers(1, "k")?.first ?? 0
     let isUpper = c.flag("upper", default: true)

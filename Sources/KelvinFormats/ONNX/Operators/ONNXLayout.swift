@@ -1,7 +1,7 @@
 import KelvinGraph
 
 extension ONNXMapper {
-  static let reshape = ONNXMapper("Reshape") { c in
+  static let reshape = ONNXMapper("Reshape", valued: [1]) { c in
     let x = try c.input(0)
     guard let shape = try c.integers(attribute: "shape", orInput: 1) else { throw c.emitter.invalid("has no shape") }
     return [try c.emitter.reshape(x, requested: shape, zeros: c.flag("allowzero") ? .empty : .kept)]
@@ -16,13 +16,13 @@ extension ONNXMapper {
     return [try c.emitter.reshape(x, Shape(sizes))]
   }
 
-  static let squeeze = ONNXMapper("Squeeze") { c in
+  static let squeeze = ONNXMapper("Squeeze", valued: [1]) { c in
     let x = try c.input(0)
     let axes = try c.integers(attribute: "axes", orInput: 1)
     return [try c.emitter.squeeze(x, axes)]
   }
 
-  static let unsqueeze = ONNXMapper("Unsqueeze") { c in
+  static let unsqueeze = ONNXMapper("Unsqueeze", valued: [1]) { c in
     let x = try c.input(0)
     guard let axes = try c.integers(attribute: "axes", orInput: 1) else { throw c.emitter.invalid("has no axes") }
     return [try c.emitter.expandDimensions(x, at: axes)]
@@ -42,7 +42,7 @@ extension ONNXMapper {
 
   /// The parts' sizes are an attribute before operator set 13, then an input; without them the parts are equal, the last
   /// one smaller where the axis does not divide.
-  static let split = ONNXMapper("Split") { c in
+  static let split = ONNXMapper("Split", valued: [1]) { c in
     let x = try c.input(0)
     let axis = try c.emitter.axis(c.integer("axis", default: 0), of: x)
     if let sizes = try c.integers(attribute: "split", orInput: 1) {
@@ -61,7 +61,7 @@ extension ONNXMapper {
     return try c.emitter.split(x, axis: axis, sizes: sizes)
   }
 
-  static let expand = ONNXMapper("Expand") { c in
+  static let expand = ONNXMapper("Expand", valued: [1]) { c in
     let x = try c.input(0)
     guard let requested = try c.constantIntegers(1, "shape"), requested.count <= Emitter.rankLimit,
       let shape = c.emitter.shape(x).broadcast(with: Shape(requested))
@@ -69,7 +69,7 @@ extension ONNXMapper {
     return [shape == c.emitter.shape(x) ? x : try c.emitter.add(Expand(shape), x)]
   }
 
-  static let tile = ONNXMapper("Tile") { c in
+  static let tile = ONNXMapper("Tile", valued: [1]) { c in
     let x = try c.input(0)
     guard let repeats = try c.constantIntegers(1, "repeats") else { throw c.emitter.invalid("has no repeats") }
     return [try c.emitter.tile(x, repeats)]
@@ -95,7 +95,7 @@ extension ONNXMapper {
   static let identity = ONNXMapper("Identity") { c in [try c.input(0)] }
 
   /// The identity at inference. Its mask is not computed.
-  static let dropout = ONNXMapper("Dropout") { c in
+  static let dropout = ONNXMapper("Dropout", valued: [2]) { c in
     if c.opset >= 12, let training = try c.constantNumber(2, "training mode"), training != 0 {
       throw c.unsupported("it is in training mode", remedy: "export the model for inference")
     }

@@ -1,0 +1,187 @@
+"""Writes the vectors of ONNX models whose sizes depend on data, each with several inputs that find different sizes.
+
+Expected outputs come from ONNX Runtime. One model has one `.onnx` file and a `.kv` file for each set of inputs, in the
+format that ../README.md describes.
+
+    .venv/bin/pip install onnx==1.23.2 numpy==2.4.6 onnxruntime==1.31.1
+    .venv/bin/python Tests/Vectors/DataSizes/generate.py
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+import kv  # noqa: E402
+
+F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+node = helper.make_node
+
+
+def value(name, kind, shape):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def constant(name, array):
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def places():
+    """What a run finds is an output."""
+    return helper.make_graph([node("NonZero", ["x"], ["y"])], "places", [value("x", F, [3, 4])],
+                             [value("y", I, [2, None])])
+
+
+def picked():
+    """What is found is used: the positive elements, twice as large, and their sum."""
+    return helper.make_graph([
+        node("Greater", ["x", "zero"], ["mask"]), node("NonZero", ["mask"], ["at"]),
+        node("Transpose", ["at"], ["pairs"], perm=[1, 0]), node("GatherND", ["x", "pairs"], ["found"]),
+        node("Mul", ["found", "two"], ["y"]), node("ReduceSum", ["y"], ["sum"], keepdims=1)],
+        "picked", [value("x", F, [3, 4])], [value("y", F, [None]), value("sum", F, [1])],
+        [constant("zero", np.float32(0)), constant("two", np.float32(2))])
+
+
+def twice():
+    """A size that depends on what an earlier size let through; a constant that both stages read."""
+    return helper.make_graph([
+        node("Greater", ["x", "low"], ["mask"]), node("NonZero", ["mask"], ["at"]),
+        node("Squeeze", ["at", "front"], ["rows"]), node("Gather", ["x", "rows"], ["kept"]),
+        node("Less", ["kept", "high"], ["mask2"]), node("NonZero", ["mask2"], ["at2"]),
+        node("Squeeze", ["at2", "front"], ["rows2"]), node("Gather", ["kept", "rows2"], ["inner"]),
+        node("Sub", ["inner", "low"], ["y"]), node("Shape", ["kept"], ["count"])],
+        "twice", [value("x", F, [12])], [value("y", F, [None]), value("count", I, [1])],
+        [constant("low", np.float32(-0.5)), constant("high", np.float32(0.5)), constant("front", np.int64([0]))])
+
+
+def compress():
+    """Columns by a condition, and the elements of all of it by another."""
+    return helper.make_graph([
+        node("Greater", ["c", "zero"], ["mask"]), node("Compress", ["x", "mask"], ["columns"], axis=1),
+        node("Compress", ["x", "flags"], ["y"]), node("Neg", ["columns"], ["z"])],
+        "compress", [value("x", F, [3, 4]), value("c", F, [4]), value("flags", B, [9])],
+        [value("z", F, [3, None]), value("y", F, [None])], [constant("zero", np.float32(0))])
+
+
+def suppressed():
+    """Boxes that were picked, and their scores gathered in the model."""
+    return helper.make_graph([
+        node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "least"], ["rows"]),
+        node("Gather", ["rows", "two"], ["box"], axis=1), node("Squeeze", ["boxes", "front"], ["flat"]),
+        node("Gather", ["flat", "box"], ["y"])],
+        "suppressed", [value("boxes", F, [1, 24, 4]), value("scores", F, [1, 3, 24])],
+        [value("rows", I, [None, 3]), value("y", F, [None, 4])],
+        [constant("most", np.int64(5)), constant("overlap", np.float32(0.4)), constant("least", np.float32(0.3)),
+         constant("two", np.int64(2)), constant("front", np.int64([0]))])
+
+
+def images():
+    """Two images of four classes, boxes as centre and size, nothing left out for its score."""
+    return helper.make_graph([
+        node("NonMaxSuppression", ["boxes", "scores", "most", "overlap"], ["rows"], center_point_box=1)],
+        "images", [value("boxes", F, [2, 16, 4]), value("scores", F, [2, 4, 16])], [value("rows", I, [None, 3])],
+        [constant("most", np.int64(3)), constant("overlap", np.float32(0.5))])
+
+
+def shapes():
+    """Sizes that are computed from the data, in every operation that takes them."""
+    return helper.make_graph([
+        node("Cast", ["x"], ["whole"], to=I), node("ReduceSum", ["whole"], ["n"], keepdims=0),
+        node("Unsqueeze", ["n", "front"], ["size"]), node("Concat", ["size", "three"], ["sizes"], axis=0),
+        node("ConstantOfShape", ["sizes"], ["zeros"]), node("Range", ["zero", "n", "one"], ["steps"]),
+        node("Expand", ["row", "sizes"], ["rows"]), node("Add", ["zeros", "rows"], ["filled"]),
+        node("Tile", ["row", "size"], ["tiled"]), node("Concat", ["three", "size"], ["turned"], axis=0),
+        node("Reshape", ["filled", "turned"], ["y"], allowzero=1), node("Slice", ["x", "start", "size"], ["z"])],
+        "shapes", [value("x", F, [6])],
+        [value("y", F, [None, None]), value("steps", I, [None]), value("tiled", F, [None]), value("z", F, [None])],
+        [constant("front", np.int64([0])), constant("three", np.int64([3])), constant("zero", np.int64(0)),
+         constant("one", np.int64(1)), constant("row", np.float32([1, 2, 3])), constant("start", np.int64([0]))])
+
+
+def given():
+    """A shape and a number of trips that are inputs."""
+    body = helper.make_graph([node("Add", ["v", "unit"], ["next"]), node("Identity", ["goes_on"], ["still"]),
+                              node("Identity", ["next"], ["row"])], "body",
+                             [value("i", I, []), value("goes_on", B, []), value("v", F, [2])],
+                             [value("still", B, []), value("next", F, [2]), value("row", F, [2])],
+                             [constant("unit", np.float32(1))])
+    return helper.make_graph([
+        node("Reshape", ["x", "shape"], ["y"]),
+        node("Loop", ["trips", "", "start"], ["last", "rows"], name="steps", body=body)],
+        "given", [value("x", F, [12]), value("shape", I, [2]), value("trips", I, []), value("start", F, [2])],
+        [value("y", F, [None, None]), value("last", F, [2]), value("rows", F, [None, 2])])
+
+
+def growing():
+    """A loop that ends when its data says so, with a row for each trip, which are then added up."""
+    body = helper.make_graph([
+        node("Mul", ["v", "half"], ["next"]), node("ReduceMax", ["next"], ["most"], keepdims=0),
+        node("Greater", ["most", "one"], ["more"]), node("Neg", ["next"], ["row"])], "body",
+        [value("i", I, []), value("goes_on", B, []), value("v", F, [3])],
+        [value("more", B, []), value("next", F, [3]), value("row", F, [3])],
+        [constant("half", np.float32(0.5)), constant("one", np.float32(1))])
+    return helper.make_graph([
+        node("Loop", ["limit", "start", "x"], ["y", "rows"], name="halve", body=body),
+        node("ReduceSum", ["rows", "front"], ["sum"], keepdims=0)],
+        "growing", [value("x", F, [3]), value("start", B, [])],
+        [value("y", F, [3]), value("rows", F, [None, 3]), value("sum", F, [3])],
+        [constant("limit", np.int64(7)), constant("front", np.int64([0]))])
+
+
+def inputs_of(name, random):
+    """Sets of inputs that find different sizes, none and all included."""
+    def floats(*shape, shift=0.0):
+        return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
+    if name == "places":
+        return [{"x": floats(3, 4) * (random.uniform(0, 1, (3, 4)) < p)} for p in (0.5, 0, 2)]
+    if name in ("picked", "twice"):
+        shape = (3, 4) if name == "picked" else (12,)
+        return [{"x": floats(*shape, shift=s)} for s in (0, -3, 3, 0.2)]
+    if name == "compress":
+        return [{"x": floats(3, 4), "c": floats(4, shift=s), "flags": random.uniform(0, 1, 9) < p}
+                for s, p in ((0, 0.5), (-3, 0), (3, 2))]
+    if name in ("suppressed", "images"):
+        images, classes, boxes = (1, 3, 24) if name == "suppressed" else (2, 4, 16)
+        sets = []
+        for least in (0.0, 0.2, -0.8):
+            centre, size = random.uniform(0, 4, (images, boxes, 2)), random.uniform(0.5, 2, (images, boxes, 2))
+            corners = np.concatenate([centre - size / 2, centre + size / 2], axis=2)
+            given = corners if name == "suppressed" else np.concatenate([centre, size], axis=2)
+            sets.append({"boxes": given.astype(np.float32),
+                         "scores": (random.uniform(0, 1, (images, classes, boxes)) + least).astype(np.float32)})
+        return sets
+    if name == "shapes":
+        return [{"x": np.float32(x)} for x in ([1, 0, 2, 0, 1, 1], [1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0])]
+    if name == "given":
+        return [{"x": floats(12), "shape": np.int64(s), "trips": np.int64(n), "start": floats(2)}
+                for s, n in (([3, 4], 2), ([-1, 2], 0), ([12, 1], 5))]
+    return [{"x": floats(3, shift=s), "start": np.array(b)} for s, b in ((20, True), (0, True), (20, False), (900, True))]
+
+
+def main():
+    for old in [*HERE.glob("*.onnx"), *HERE.glob("*.kv")]:
+        old.unlink()
+    for make in (places, picked, twice, compress, suppressed, images, shapes, given, growing):
+        name = make.__name__
+        model = helper.make_model(make(), opset_imports=[helper.make_opsetid("", 17)], ir_version=9,
+                                  producer_name="Kelvin vectors")
+        onnx.checker.check_model(model)
+        (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
+        random = np.random.default_rng(len(name))
+        for number, given_inputs in enumerate(inputs_of(name, random)):
+            inputs = [(key, np.asarray(array)) for key, array in given_inputs.items()]
+            session = onnxruntime.InferenceSession(model.SerializeToString())
+            results = session.run(None, dict(inputs))
+            outputs = [(info.name, np.asarray(result)) for info, result in zip(model.graph.output, results)]
+            header = {"case": f"{name}_{number}", "tolerance": {"absolute": 2e-6, "relative": 1e-5}}
+            (HERE / f"{name}_{number}.kv").write_bytes(kv.encode(header, inputs, outputs))
+            print(name, number, [array.shape for _, array in outputs])
+
+
+if __name__ == "__main__":
+    main()
