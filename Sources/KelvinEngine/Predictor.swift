@@ -9,6 +9,7 @@ package final class Predictor: Sendable {
     /// For the model's usual sizes; nil where they depend on data.
     let standard: SessionPool?
     let specializations: SpecializationCache<SlotTypes, SessionPool>
+    let plans: SizePlans
   }
 
   package let loaded: LoadedModel
@@ -28,8 +29,11 @@ package final class Predictor: Sendable {
   ) {
     self.loaded = loaded
     walk = FunctionWalk(function ?? loaded.function)
+    let sharesPlans = !loaded.options.plansEverySize && !loaded.options.isDeterministic
     graphs = compiled.map {
-      Forms(standard: $0.map(SessionPool.init), specializations: SpecializationCache(limit: specializationLimit))
+      Forms(
+        standard: $0.map(SessionPool.init), specializations: SpecializationCache(limit: specializationLimit),
+        plans: SizePlans(isShared: sharesPlans))
     }
     let known = compiled.compactMap { $0 }
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
@@ -49,6 +53,9 @@ package final class Predictor: Sendable {
     graphs = other.graphs
     batchWidth = other.batchWidth
   }
+
+  /// How often a plan was searched for, the usual sizes' left out.
+  package var planSearchCount: Int { graphs.reduce(0) { $0 + $1.plans.searchCount } }
 
   /// One prediction. Blocks the calling thread.
   ///
@@ -129,7 +136,9 @@ package final class Predictor: Sendable {
     return try forms.specializations.value(for: types, cancellation) {
       let specialized = try loaded.graph(index, for: types)
       let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
-      return SessionPool(try specialized.compile(specialized.explain(), observer: observer))
+      let placement = try forms.plans.placement(
+        of: specialized, types, standard: forms.standard?.model, cancellation)
+      return SessionPool(try specialized.compile(placement, observer: observer))
     }
   }
 }

@@ -164,15 +164,25 @@ package struct ModelContext: Sendable {
     }
   }
 
-  /// Compiles a solution, taking packed weights from the cache and leaving new ones there. What is compiled while
-  /// another compiled form of the model is alive shares its packed and uploaded weights.
+  /// Compiles a solution.
   package func compile(
     _ solution: PlanSolution, precision: Precision, threads: Int, isDeterministic: Bool = false,
     observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
+    try compile(
+      Placement(solution), precision: precision, threads: threads, isDeterministic: isDeterministic,
+      observer: observer)
+  }
+
+  /// Compiles the graph as it is placed, taking packed weights from the cache and leaving new ones there. What is
+  /// compiled while another compiled form of the model is alive shares its packed and uploaded weights.
+  package func compile(
+    _ placement: Placement, precision: Precision, threads: Int, isDeterministic: Bool = false,
+    observer: CompiledModel.Observer = .init()
+  ) throws(RuntimeError) -> CompiledModel {
     var cached: [String: CachedWeights] = [:]
     let model = try CompiledModel(
-      graph, placement: solution.placement, transfers: solution.transfers, inventory: inventory, precision: precision,
+      graph, placement: placement.devices, transfers: placement.transfers, inventory: inventory, precision: precision,
       threads: threads, isDeterministic: isDeterministic,
       storage: { device in
         let id = device.info.id

@@ -38,6 +38,11 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var profile: URL?
   /// Sizes of flexible inputs, by name. A flexible batch size is 1 where nothing is said.
   public var inputShapes: [String: [Int]] = [:]
+  /// Whether every size of flexible inputs, and every size that a prediction finds in its data, gets a plan of its own.
+  ///
+  /// Otherwise sizes up to the same power of two share a plan, that of the first of them, so that a size which changes
+  /// with every prediction is seldom planned anew. With `isDeterministic` every size has its own.
+  public var plansEverySize = false
   /// Where compiled forms are kept between processes; the user's cache folder where nil.
   public var cacheDirectory: URL?
   /// Whether anything is kept between processes.
@@ -80,6 +85,7 @@ extension ModelConfiguration {
     options.function = functionName
     options.shapes = inputShapes.mapValues { Shape($0) }
     options.isDeterministic = isDeterministic
+    options.plansEverySize = plansEverySize
     if !usesCache {
       options.cacheDirectory = nil
     } else if let cacheDirectory {

@@ -23,6 +23,8 @@ package struct LoadOptions: Sendable {
   /// The graph to plan and measure, of a function that has several; nil for the one with the most work.
   package var part: String?
   package var isDeterministic = false
+  /// Whether every size of flexible inputs is planned on its own; else sizes up to the same power of two share a plan.
+  package var plansEverySize = false
   /// The last pass that is to run, by its name in `Pipeline.names`; nil for all of them.
   package var lastPass: String?
   /// Where packed weights, pipelines and measurements are kept; nil keeps nothing.

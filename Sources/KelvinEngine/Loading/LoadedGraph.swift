@@ -42,8 +42,15 @@ package struct LoadedGraph: Sendable {
   package func compile(
     _ explanation: PlanExplanation, observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
+    try compile(Placement(explanation.solution), observer: observer)
+  }
+
+  /// Compiles the graph as it is placed.
+  package func compile(
+    _ placement: Placement, observer: CompiledModel.Observer = .init()
+  ) throws(RuntimeError) -> CompiledModel {
     try context.compile(
-      explanation.solution, precision: options.request.precision, threads: options.request.threads,
+      placement, precision: options.request.precision, threads: options.request.threads,
       isDeterministic: options.isDeterministic, observer: observer)
   }
 }

@@ -1,0 +1,80 @@
+import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
+import Synchronization
+
+/// Where the nodes of one graph run, for all the sizes that it is specialised for.
+///
+/// Sizes up to the same power of two are a bucket and share a plan: that of the model's usual sizes where they are among
+/// them, else of the first that came. A plan that does not fit a size of its bucket, because the graph has other nodes
+/// there or a device does not run one of them, is left aside and the size gets its own.
+final class SizePlans: Sendable {
+  private let isShared: Bool
+  private let plans: SpecializationCache<SlotTypes, Placement>
+  private let searches = Mutex(0)
+  /// Buckets whose plans are kept.
+  private static let limit = 32
+
+  /// - Parameter isShared: whether the sizes of a bucket share a plan.
+  init(isShared: Bool) {
+    self.isShared = isShared
+    plans = SpecializationCache(limit: Self.limit)
+  }
+
+  /// How often a plan was searched for.
+  var searchCount: Int { searches.withLock { $0 } }
+
+  /// The placement of a graph that was built for `types`.
+  ///
+  /// - Parameter standard: the compiled form for the model's usual sizes, where there is one.
+  /// - Throws: what planning throws.
+  func placement(
+    of graph: LoadedGraph, _ types: SlotTypes, standard: CompiledModel?, _ cancellation: Cancellation?
+  ) throws -> Placement {
+    guard isShared else { return try search(graph) }
+    let shared = try plans.value(for: types.bucket, cancellation) {
+      if let standard, types.of(standard.graph).bucket == types.bucket { return Placement(standard) }
+      return try search(graph)
+    }
+    return graph.context.fits(shared, graph.options.request) ? shared : try search(graph)
+  }
+
+  private func search(_ graph: LoadedGraph) throws -> Placement {
+    searches.withLock { $0 += 1 }
+    return Placement(try graph.explain().solution)
+  }
+}
+
+extension SlotTypes {
+  /// What is equal for all sizes that share a plan: every size rounded up to a power of two, and so are whole numbers on
+  /// which sizes depend.
+  var bucket: SlotTypes {
+    SlotTypes(
+      shapes: shapes.mapValues(\.bucket),
+      computed: computed.mapValues { TensorType($0.scalar, $0.shape.bucket) },
+      values: values.mapValues { tensor in
+        guard tensor.type.scalar == .int64 || tensor.type.scalar == .int32 else { return tensor }
+        return Tensor(tensor.type, wrapping: tensor.words.map(\.bucket))
+      })
+  }
+
+  /// The types that the same inputs have in a graph.
+  func of(_ graph: Graph) -> SlotTypes {
+    let known = Dictionary(graph.inputs.map { (graph[$0].name, graph[$0].type) }) { first, _ in first }
+    return SlotTypes(
+      shapes: Dictionary(uniqueKeysWithValues: shapes.map { ($0.key, known[$0.key]?.shape ?? $0.value) }),
+      computed: Dictionary(uniqueKeysWithValues: computed.map { ($0.key, known[$0.key] ?? $0.value) }), values: values)
+  }
+}
+
+extension Shape {
+  fileprivate var bucket: Shape { Shape(dimensions.map(\.bucket)) }
+}
+
+extension FixedWidthInteger {
+  /// The least power of two that is not less; negative numbers, and those too large for one, are as they are.
+  fileprivate var bucket: Self {
+    guard self > 2, self <= .max / 2 else { return self }
+    return 1 << (Self.bitWidth - (self - 1).leadingZeroBitCount)
+  }
+}

@@ -1,0 +1,36 @@
+import KelvinDevices
+import KelvinGraph
+package import KelvinPlanning
+
+/// What of a plan a graph is compiled by, which the same graph at other sizes may share.
+package struct Placement: Sendable {
+  /// Node name to device id.
+  package let devices: [String: String]
+  package let transfers: [PlannedTransfer]
+
+  package init(_ solution: PlanSolution) {
+    devices = solution.placement
+    transfers = solution.transfers
+  }
+
+  package init(_ model: CompiledModel) {
+    devices = model.placement
+    transfers = model.transfers
+  }
+}
+
+extension ModelContext {
+  /// Whether a placement that was made for other sizes places this graph: it has the same nodes and values, and each
+  /// node runs where it is put.
+  package func fits(_ placement: Placement, _ request: PlanRequest) -> Bool {
+    let flat = FlatGraph(graph, trips: request.trips)
+    let names = Set(flat.placedNames)
+    guard names == Set(placement.devices.keys) else { return false }
+    let values = Set(flat.graph.values.map(\.name))
+    guard placement.transfers.allSatisfy({ values.contains($0.value) }) else { return false }
+    return flat.graph.nodes.allSatisfy { node in
+      guard let id = placement.devices[node.name], let device = try? inventory.device(id) else { return false }
+      return device.support(for: node, in: flat.graph, precision: request.precision).isSupported
+    }
+  }
+}
