@@ -93,6 +93,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
+    .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),

@@ -1,7 +1,7 @@
 """Builds the networks that the comparison runs, with seeded random weights.
 
 ResNet-50 v1.5, EfficientNet-B0 and MobileNetV2 at 224x224, float32, ONNX opset 13, batch dimension "N", input "image",
-outputs "logits" and "probs". Batch normalization is folded into the convolutions, as an export in evaluation mode has
+outputs "logits" and "probs"; and an encoder of four transformer layers, 256 wide, with a sequence of length "S". Batch normalization is folded into the convolutions, as an export in evaluation mode has
 it. Weights are He-scaled (variance 2 / fan-in) and the last convolution of a residual branch is scaled down, so that
 activations stay finite and of order one. Speed does not depend on the values; agreement between runtimes is checked
 on the same file.
@@ -142,7 +142,60 @@ def efficientnet_b0(seed=0):
     return net.model()
 
 
-BUILDERS = {"resnet50": resnet50, "mobilenet_v2": mobilenet_v2, "efficientnet_b0": efficientnet_b0}
+def encoder(seed=4, layers=4, width=256, heads=4, hidden=1024, words=8192):
+    """A transformer encoder (Vaswani et al., 2017) that normalizes after each addition: input "ids" [1, S], int64,
+    output "states" [1, S, 256]. Its reshapes compute their sizes from the shape of their input, as exporters write them."""
+    net = Network("encoder", seed)
+
+    def whole(name, values):
+        net.initializers.append(numpy_helper.from_array(np.asarray(values, dtype=np.int64), name))
+        return name
+
+    def linear(x, rows, columns):
+        name = f"linear{len(net.nodes)}"
+        weight = net.constant(f"{name}.weight", net.random.standard_normal((rows, columns)) * np.sqrt(1 / rows))
+        bias = net.constant(f"{name}.bias", net.random.standard_normal(columns) * 0.05)
+        return net.node("Add", [net.node("MatMul", [x, weight]), bias])
+
+    def normalized(x):
+        centred = net.node("Sub", [x, net.node("ReduceMean", [x], axes=[-1], keepdims=1)])
+        variance = net.node("ReduceMean", [net.node("Mul", [centred, centred])], axes=[-1], keepdims=1)
+        scaled = net.node("Div", [centred, net.node("Sqrt", [net.node("Add", [variance, "epsilon"])])])
+        name = f"norm{len(net.nodes)}"
+        scale = net.constant(f"{name}.scale", 1 + net.random.standard_normal(width) * 0.05)
+        return net.node("Add", [net.node("Mul", [scaled, scale]), net.constant(f"{name}.bias", np.zeros(width))])
+
+    def split(x, order):
+        length = net.node("Gather", [net.node("Shape", [x]), "one"], axis=0)
+        shape = net.node("Concat", ["batch", net.node("Unsqueeze", [length, "front"]), "heads"], axis=0)
+        return net.node("Transpose", [net.node("Reshape", [x, shape])], perm=order)
+
+    net.constant("epsilon", 1e-5)
+    net.constant("root", np.sqrt(width / heads))
+    whole("one", 1), whole("front", [0]), whole("batch", [1]), whole("heads", [heads, width // heads])
+    whole("joined", [1, -1, width])
+    x = net.node("Gather", [net.constant("words", net.random.standard_normal((words, width))), "ids"], axis=0)
+    for _ in range(layers):
+        query, value = (split(linear(x, width, width), [0, 2, 1, 3]) for _ in range(2))
+        key = split(linear(x, width, width), [0, 2, 3, 1])
+        scores = net.node("Softmax", [net.node("Div", [net.node("MatMul", [query, key]), "root"])], axis=-1)
+        joined = net.node("Transpose", [net.node("MatMul", [scores, value])], perm=[0, 2, 1, 3])
+        x = normalized(net.node("Add", [x, linear(net.node("Reshape", [joined, "joined"]), width, width)]))
+        rise = linear(x, width, hidden)
+        half = net.node("Mul", [rise, net.constant(f"half{len(net.nodes)}", 0.5)])
+        error = net.node("Erf", [net.node("Div", [rise, net.constant(f"two{len(net.nodes)}", np.sqrt(2))])])
+        gelu = net.node("Mul", [half, net.node("Add", [error, net.constant(f"unit{len(net.nodes)}", 1.0)])])
+        x = normalized(net.node("Add", [x, linear(gelu, hidden, width)]))
+    net.nodes[-1].output[0] = "states"
+    ids = helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "S"])
+    states = helper.make_tensor_value_info("states", TensorProto.FLOAT, [1, "S", width])
+    graph = helper.make_graph(net.nodes, net.name, [ids], [states], net.initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    onnx.checker.check_model(model)
+    return model
+
+
+BUILDERS = {"resnet50": resnet50, "mobilenet_v2": mobilenet_v2, "efficientnet_b0": efficientnet_b0, "encoder": encoder}
 
 
 def build(directory, name):
