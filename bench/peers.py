@@ -4,7 +4,6 @@ Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--only cpu|vulkan
 """
 
 import argparse
-import json
 import os
 import pathlib
 import statistics
@@ -151,10 +150,7 @@ def main():
         print(report.line(entries[-1]), flush=True)
     result = {"date": date.today().isoformat(), "machine": report.machine(entries), "loadAverageBefore": load,
               "rounds": arguments.rounds, "iterations": arguments.iterations, "seed": SEED, "comparisons": entries}
-    folder = HERE / "results"
-    folder.mkdir(exist_ok=True)
-    (folder / f"{arguments.name}.json").write_text(json.dumps(result, indent=1) + "\n")
-    (folder / f"{arguments.name}.md").write_text(report.markdown(result))
+    report.save(arguments.name, result, report.markdown(result))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ Usage: pictures.py [--tool PATH] [--rounds N] [--iterations N] [--name NAME]
 """
 
 import argparse
-import json
 import os
 import pathlib
 import statistics
@@ -150,10 +149,7 @@ def main():
     result = {"date": date.today().isoformat(), "machine": {"processor": report.machine([])["processor"]},
               "loadAverageBefore": load, "rounds": arguments.rounds, "iterations": arguments.iterations, "seed": SEED,
               "bar": BAR, "comparisons": entries}
-    folder = HERE / "results"
-    folder.mkdir(exist_ok=True)
-    (folder / f"{arguments.name}.json").write_text(json.dumps(result, indent=1) + "\n")
-    (folder / f"{arguments.name}.md").write_text(markdown(result))
+    report.save(arguments.name, result, markdown(result))
     print(markdown(result))
 
 

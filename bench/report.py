@@ -1,6 +1,17 @@
-"""The results as text."""
+"""The results as text, and their files."""
 
+import json
 import os
+import pathlib
+
+RESULTS = pathlib.Path(__file__).parent / "results"
+
+
+def save(name, result, text):
+    """Writes results/NAME.json and results/NAME.md."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+    (RESULTS / f"{name}.md").write_text(text)
 
 
 def machine(entries):

@@ -94,10 +94,7 @@ def main():
     result = {"date": date.today().isoformat(), "machine": machine, "loadAverageBefore": load,
               "rounds": arguments.rounds, "threads": arguments.threads,
               "entries": [condense(case, seconds) for case, seconds in zip(wanted, rounds)]}
-    folder = HERE / "results"
-    folder.mkdir(exist_ok=True)
-    (folder / f"{arguments.name}.json").write_text(json.dumps(result, indent=1) + "\n")
-    (folder / f"{arguments.name}.md").write_text(markdown(result))
+    report.save(arguments.name, result, markdown(result))
     print(markdown(result))
 
 

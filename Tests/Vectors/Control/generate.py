@@ -11,24 +11,11 @@ import pathlib
 import sys
 
 import numpy as np
-import onnx
-import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
-import kv  # noqa: E402
-
-F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
-node = helper.make_node
-
-
-def value(name, kind, shape):
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def constant(name, array):
-    return numpy_helper.from_array(np.asarray(array), name)
+from onnx_vectors import B, F, I, constant, node, value, write  # noqa: E402
 
 
 def graph(name, nodes, inputs, outputs, initializers=()):
@@ -116,7 +103,7 @@ def scan():
         [value("s", F, [2]), value("rows", F, [2, 5])])
 
 
-def inputs_of(name, model, random):
+def inputs_of(name, random):
     """Sets of inputs that take different ways through the model."""
     def floats(*shape, shift=0.0):
         return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
@@ -135,25 +122,5 @@ def inputs_of(name, model, random):
     return [{"s0": floats(2), "xs": floats(5, 2), "ys": floats(2, 5)}]
 
 
-def main():
-    for old in [*HERE.glob("*.onnx"), *HERE.glob("*.kv")]:
-        old.unlink()
-    for make in (branches, nested, accumulated, data_dependent, branch_in_loop, scan):
-        name = make.__name__
-        model = helper.make_model(make(), opset_imports=[helper.make_opsetid("", 17)], ir_version=9,
-                                  producer_name="Kelvin vectors")
-        onnx.checker.check_model(model, full_check=True)
-        (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
-        random = np.random.default_rng(len(name))
-        for number, given in enumerate(inputs_of(name, model, random)):
-            given = {key: np.asarray(array) for key, array in given.items()}
-            results = onnxruntime.InferenceSession(model.SerializeToString()).run(None, given)
-            outputs = [(info.name, np.asarray(result).astype(helper.tensor_dtype_to_np_dtype(
-                info.type.tensor_type.elem_type))) for info, result in zip(model.graph.output, results)]
-            header = {"case": f"{name}_{number}", "tolerance": {"absolute": 2e-6, "relative": 1e-5}}
-            inputs = [(key, np.asarray(array)) for key, array in given.items()]
-            (HERE / f"{name}_{number}.kv").write_bytes(kv.encode(header, inputs, outputs))
-
-
 if __name__ == "__main__":
-    main()
+    write(HERE, (branches, nested, accumulated, data_dependent, branch_in_loop, scan), inputs_of, full_check=True)

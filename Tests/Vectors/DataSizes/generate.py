@@ -11,24 +11,11 @@ import pathlib
 import sys
 
 import numpy as np
-import onnx
-import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
-import kv  # noqa: E402
-
-F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
-node = helper.make_node
-
-
-def value(name, kind, shape):
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def constant(name, array):
-    return numpy_helper.from_array(np.asarray(array), name)
+from onnx_vectors import B, F, I, constant, node, value, write  # noqa: E402
 
 
 def places():
@@ -163,25 +150,5 @@ def inputs_of(name, random):
     return [{"x": floats(3, shift=s), "start": np.array(b)} for s, b in ((20, True), (0, True), (20, False), (900, True))]
 
 
-def main():
-    for old in [*HERE.glob("*.onnx"), *HERE.glob("*.kv")]:
-        old.unlink()
-    for make in (places, picked, twice, compress, suppressed, images, shapes, given, growing):
-        name = make.__name__
-        model = helper.make_model(make(), opset_imports=[helper.make_opsetid("", 17)], ir_version=9,
-                                  producer_name="Kelvin vectors")
-        onnx.checker.check_model(model)
-        (HERE / f"{name}.onnx").write_bytes(model.SerializeToString())
-        random = np.random.default_rng(len(name))
-        for number, given_inputs in enumerate(inputs_of(name, random)):
-            inputs = [(key, np.asarray(array)) for key, array in given_inputs.items()]
-            session = onnxruntime.InferenceSession(model.SerializeToString())
-            results = session.run(None, dict(inputs))
-            outputs = [(info.name, np.asarray(result)) for info, result in zip(model.graph.output, results)]
-            header = {"case": f"{name}_{number}", "tolerance": {"absolute": 2e-6, "relative": 1e-5}}
-            (HERE / f"{name}_{number}.kv").write_bytes(kv.encode(header, inputs, outputs))
-            print(name, number, [array.shape for _, array in outputs])
-
-
 if __name__ == "__main__":
-    main()
+    write(HERE, (places, picked, twice, compress, suppressed, images, shapes, given, growing), inputs_of)

@@ -1,0 +1,45 @@
+"""What the generators of `Control` and `DataSizes` share: short names for ONNX's helpers, and the files of a folder."""
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+import kv
+
+F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+node = helper.make_node
+
+
+def value(name, kind, shape):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def constant(name, array):
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def write(folder, makers, inputs_of, **checks):
+    """Writes each model, and for each of its sets of inputs what ONNX Runtime gives, in place of what is there.
+
+    makers: functions that make a graph, whose names are the models'.
+    inputs_of: a model's name and a random generator to a list of inputs by name.
+    checks: for onnx.checker.
+    """
+    for old in [*folder.glob("*.onnx"), *folder.glob("*.kv")]:
+        old.unlink()
+    for make in makers:
+        name = make.__name__
+        model = helper.make_model(make(), opset_imports=[helper.make_opsetid("", 17)], ir_version=9,
+                                  producer_name="Kelvin vectors")
+        onnx.checker.check_model(model, **checks)
+        (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
+        random = np.random.default_rng(len(name))
+        session = onnxruntime.InferenceSession(model.SerializeToString())
+        for number, given in enumerate(inputs_of(name, random)):
+            given = {key: np.asarray(array) for key, array in given.items()}
+            results = session.run(None, given)
+            outputs = [(info.name, np.asarray(result).astype(helper.tensor_dtype_to_np_dtype(
+                info.type.tensor_type.elem_type))) for info, result in zip(model.graph.output, results)]
+            header = {"case": f"{name}_{number}", "tolerance": {"absolute": 2e-6, "relative": 1e-5}}
+            (folder / f"{name}_{number}.kv").write_bytes(kv.encode(header, list(given.items()), outputs))
