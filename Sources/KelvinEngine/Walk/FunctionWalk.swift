@@ -82,10 +82,13 @@ package struct FunctionWalk: Sendable {
           try session.run(cancellation)
           seconds += (ContinuousClock.now - began).inSeconds
           for place in places {
-            if place.isRead { slots[place.slot] = .tensor(try session.output(place.index)) }
-            guard let feature = place.feature else { continue }
-            features[place.slot] =
-              try backings.read(place, session) ?? binding.value(try session.output(place.index), feature)
+            let backed = place.feature.flatMap { _ in backings.read(place, session) }
+            if let backed { features[place.slot] = backed }
+            let feature = backed == nil ? place.feature : nil
+            guard place.isRead || feature != nil else { continue }
+            let tensor = try session.output(place.index)
+            if place.isRead { slots[place.slot] = .tensor(tensor) }
+            if let feature { features[place.slot] = try binding.value(tensor, feature) }
           }
         }
       }
@@ -178,19 +181,12 @@ extension Session {
   /// - Throws: `execution` for a count of elements that its room does not have.
   fileprivate func output(_ index: Int) throws(RuntimeError) -> Tensor {
     let graph = model.graph
-    var tensor = Tensor(graph[graph.outputs[index]].type, withOutput(index) { Bytes(copying: $0) })
-    for extent in graph.extents where extent.output == index {
-      let type = graph[graph.outputs[extent.count]].type
-      let count = Tensor(type, withOutput(extent.count) { Bytes(copying: $0) }).integers.first ?? 0
-      let room = tensor.shape[extent.axis]
-      guard (0...room).contains(count) else {
-        throw .device(
-          DeviceError(
-            .execution, device: model.host, place: "output '\(graph[graph.outputs[index]].name)'",
-            reason: "\(count) elements were counted along axis \(extent.axis), which has room for \(room)"))
+    do throws(GraphError) {
+      return try graph.exactOutput(index) { position in
+        Tensor(graph[graph.outputs[position]].type, withOutput(position) { Bytes(copying: $0) })
       }
-      tensor = tensor.prefix(count, axis: extent.axis)
+    } catch {
+      throw .device(DeviceError(.execution, device: model.host, place: error.place, reason: error.reason))
     }
-    return tensor
   }
 }

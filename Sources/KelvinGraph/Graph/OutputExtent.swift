@@ -1,5 +1,5 @@
-/// Says that an output of a graph is room for the most there can be: of one axis only the first elements are meant, as many
-/// as another output counts.
+/// Says that an output of a graph is room for the most there can be: of one axis only the first elements are meant, as
+/// many as another output counts.
 ///
 /// Extents are about outputs alone: a graph has concrete types inside, so whoever needs the exact size reads it between
 /// two graphs. Outputs are named by position, which no pass changes.
@@ -18,22 +18,22 @@ package struct OutputExtent: Hashable, Sendable {
 }
 
 extension Graph {
-  /// What the outputs of a run mean: each tensor with as many elements along an axis as were counted.
+  /// What an output of a run means: as many elements along an axis as were counted.
   ///
-  /// - Parameter tensors: one for each output, of its type.
+  /// - Parameter tensor: what the run left at an output, of the output's type.
   /// - Throws: `GraphError` for a count that is negative or beyond the room there is.
-  package func exactOutputs(_ tensors: [Tensor]) throws(GraphError) -> [Tensor] {
-    var exact = tensors
-    for extent in extents {
-      let count = tensors[extent.count].integers.first ?? 0
-      let room = exact[extent.output].shape[extent.axis]
+  package func exactOutput(_ output: Int, _ tensor: (Int) -> Tensor) throws(GraphError) -> Tensor {
+    var exact = tensor(output)
+    for extent in extents where extent.output == output {
+      let count = tensor(extent.count).integers.first ?? 0
+      let room = exact.shape[extent.axis]
       guard (0...room).contains(count) else {
         throw GraphError(
-          "output '\(self[outputs[extent.output]].name)'",
+          "output '\(self[outputs[output]].name)'",
           "\(count) elements were counted along axis \(extent.axis), which has room for \(room); check the inputs that "
             + "the count is computed from")
       }
-      exact[extent.output] = exact[extent.output].prefix(count, axis: extent.axis)
+      exact = exact.prefix(count, axis: extent.axis)
     }
     return exact
   }
