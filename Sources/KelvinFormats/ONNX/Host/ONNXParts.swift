@@ -19,13 +19,20 @@ struct ONNXParts {
   func parts() throws(FormatError) -> [FunctionPart] {
     let steps = try steps()
     let names = model.graph.outputs.map(\.name)
+    var reads: [[String]] = []
+    for (node, steps) in zip(model.graph.nodes, steps) {
+      if let steps {
+        reads.append(steps.flatMap(\.inputs))
+      } else {
+        reads.append(try ONNXUse.all(of: node).map(\.name))
+      }
+    }
     guard steps.contains(where: { $0 != nil }) else {
       return try graphs(GraphPart.onlyName, model.graph.nodes, features.inputs.map(\.name), names)
     }
     let order = PartOrder(
-      zip(model.graph.nodes, steps).map { node, steps in
-        PartOrder.Item(
-          isHost: steps != nil, reads: steps?.flatMap(\.inputs) ?? node.reads, writes: node.outputs)
+      model.graph.nodes.indices.map { index in
+        PartOrder.Item(isHost: steps[index] != nil, reads: reads[index], writes: model.graph.nodes[index].outputs)
       })
     let graphs = order.groups.count { !$0.isHost }
     // Sub-graphs have names of their own.
@@ -38,11 +45,10 @@ struct ONNXParts {
       }
       let nodes = group.items.map { model.graph.nodes[$0] }
       let written = Set(nodes.flatMap(\.outputs))
-      let later = order.groups[(index + 1)...].flatMap(\.items).flatMap { item in
-        steps[item]?.flatMap(\.inputs) ?? model.graph.nodes[item].reads
-      }
+      let later = order.groups[(index + 1)...].flatMap(\.items).flatMap { reads[$0] }
       let left = (names + later).filter(written.contains).withoutRepetition
-      let read = nodes.flatMap(\.reads).filter { slots.contains($0) && !written.contains($0) }.withoutRepetition
+      let read = group.items.flatMap { reads[$0] }.filter { slots.contains($0) && !written.contains($0) }
+        .withoutRepetition
       let count = parts.count { if case .graph = $0 { true } else { false } }
       let name = graphs == 1 ? GraphPart.onlyName : "\(GraphPart.onlyName)\(count + 1)"
       parts += try self.graphs(name, nodes, read, left)
@@ -94,19 +100,6 @@ struct ONNXParts {
     }
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
     return steps
-  }
-}
-
-extension ONNXNode {
-  /// What it reads, in the sub-graphs inside it too.
-  fileprivate var reads: [String] {
-    var names = inputs
-    var pending = attributes.values.flatMap(\.graphs)
-    while let message = pending.popLast(), let graph = try? ONNXGraph(message) {
-      names += graph.nodes.flatMap(\.inputs) + graph.outputs.map(\.name)
-      pending += graph.nodes.flatMap { $0.attributes.values.flatMap(\.graphs) }
-    }
-    return names
   }
 }
 
