@@ -1,11 +1,11 @@
 import Glibc
 package import KelvinDevices
-package import KelvinGraph
+import KelvinGraph
 
 /// The processor: SIMD kernels chosen for the instruction sets it has, on one thread pool for the process.
 ///
 /// Values of type float16 are float32 inside a segment and converted at its boundary.
-package final class CPUDevice: Device {
+package final class CPUDevice: KernelDevice {
   package let info: DeviceInfo
   let kernels: CPUKernels
   var variant: CPUVariant { kernels.variant }
@@ -24,13 +24,7 @@ package final class CPUDevice: Device {
 
   package static func discover() -> [DeviceListing] { [DeviceListing(CPUDevice())] }
 
-  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
-    kernels.support(for: node, in: graph, precision: precision)
-  }
-
-  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
-    kernels.effectivePrecision(precision, of: node, in: graph)
-  }
+  package var kernelFamily: any KernelFamily { kernels }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     try CPUExecutable(segment, on: self)

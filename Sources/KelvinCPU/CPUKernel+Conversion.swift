@@ -17,11 +17,3 @@ extension CPUKernel {
     return CPUKernel { operands, list in copy.record(from: operands.inputs[0], to: operands.outputs[0], list) }
   }
 }
-
-extension CPUContext {
-  /// Whether the first output has channels to lay out as rows, other than it lies dense.
-  var hasRows: Bool {
-    let shape = outputs[0].shape
-    return shape.rank > 2 && !ValueLayout.rows.coincides(with: .dense, shape)
-  }
-}

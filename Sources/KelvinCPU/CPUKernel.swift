@@ -41,6 +41,12 @@ struct CPUContext {
     }
   }
 
+  /// Whether the first output has channels to lay out as rows, other than it lies dense.
+  var hasRows: Bool {
+    let shape = outputs[0].shape
+    return shape.rank > 2 && !ValueLayout.rows.coincides(with: .dense, shape)
+  }
+
   func requireConstant(_ input: Int, _ what: String) throws(DeviceError) {
     guard isConstant(input) else { throw unsupported("\(what) that are not constant") }
   }

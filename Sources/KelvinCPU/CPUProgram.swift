@@ -1,7 +1,8 @@
 import KelvinDevices
 import KelvinGraph
 
-/// A segment as kernels on slots of memory: one for each value, and one more for each other layout that it is brought to.
+/// A segment as kernels on slots of memory: one for each value, and one more for each other layout that it is brought
+/// to.
 struct CPUProgram {
   struct Slot {
     let value: ValueID

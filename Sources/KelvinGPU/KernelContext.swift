@@ -40,13 +40,6 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
     NodeLowering { lowering throws(DeviceError) in try lowering.runDense(call) }
   }
 
-  /// A way whose operands are dense, or of any layouts that it names itself.
-  package func offer(
-    _ kernel: NodeLowering<Target>, _ key: String = "dense", _ layouts: KernelLayouts = .dense, handicap: Double = 0
-  ) -> GPUOffer<Target> {
-    KernelOffer(kernel, key, layouts, handicap: handicap)
-  }
-
   /// A way that reads these inputs, those not listed dense, and writes the first output in blocks. Lanes that hold no
   /// channel count as elements moved.
   package func blocked(
@@ -54,7 +47,7 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   ) -> GPUOffer<Target> {
     let fillers = target.blocks.count(of: outputs[0].shape) - outputs[0].count
     let reads = reads ?? inputs.map { target.blocks.fits($0.shape) ? target.blocks : .dense }
-    return offer(
+    return KernelOffer(
       kernel, key, KernelLayouts(reads: reads, writes: [target.blocks]), handicap: handicap + Double(fillers))
   }
 
@@ -70,18 +63,18 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   /// The ways of a node whose output is its first input by another name.
   package func renaming() -> [GPUOffer<Target>] {
     let (node, blocks) = (node, target.blocks)
-    let dense = offer(
-      NodeLowering { lowering throws(DeviceError) in try lowering.rename(node.inputs[0], to: node.outputs[0], .dense) })
+    func renaming(_ layout: ValueLayout) -> NodeLowering<Target> {
+      NodeLowering { lowering throws(DeviceError) in
+        try lowering.rename(node.inputs[0], to: node.outputs[0], layout)
+      }
+    }
     let (from, to) = (inputs[0], outputs[0])
     guard from.scalar.isFloatingPoint, from.shape.rank >= 2, to.shape.rank >= 2,
       BlockedShape(from.shape, lanes: target.lanes) == BlockedShape(to.shape, lanes: target.lanes)
-    else { return [dense] }
+    else { return [KernelOffer(renaming(.dense))] }
     return [
-      dense,
-      offer(
-        NodeLowering { lowering throws(DeviceError) in try lowering.rename(node.inputs[0], to: node.outputs[0], blocks)
-        },
-        "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
+      KernelOffer(renaming(.dense)),
+      KernelOffer(renaming(blocks), "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
     ]
   }
 

@@ -1,7 +1,7 @@
 internal import CKelvinDrivers
 package import KelvinDevices
 internal import KelvinGPU
-package import KelvinGraph
+internal import KelvinGraph
 internal import Synchronization
 
 /// Where the buffers of a device are.
@@ -15,7 +15,7 @@ enum MemoryModel: Sendable {
 }
 
 /// One OpenCL device, with one in-order queue.
-package final class OpenCLDevice: Device, @unchecked Sendable {
+package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
   let library: OpenCLLibrary
   let id: cl_device_id
@@ -72,13 +72,7 @@ package final class OpenCLDevice: Device, @unchecked Sendable {
     _ = library.functions.clReleaseContext(context)
   }
 
-  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
-    kernels.support(for: node, in: graph, precision: precision)
-  }
-
-  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
-    kernels.effectivePrecision(precision, of: node, in: graph)
-  }
+  package var kernelFamily: any KernelFamily { kernels }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in

@@ -1,8 +1,8 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  /// A kernel that walks operands together: sizes of rows, then `numbers`, then each operand's step in a row, the sizes of
-  /// the other axes and each operand's strides along them.
+  /// A kernel that walks operands together: sizes of rows, then `numbers`, then each operand's step in a row, the sizes
+  /// of the other axes and each operand's strides along them.
   ///
   /// - Parameter step: how many elements of a row an item handles at least.
   func walking(_ walk: Walk, _ kernel: KernelName, _ numbers: [Int], step: Int = 1) -> Call<KernelName> {

@@ -4,7 +4,8 @@ internal import KelvinGraph
 
 /// The kernels of `Shaders/opencl/*.cl`, one file of `Kernels/` each.
 ///
-/// Integers lie inside a segment as they do in the graph. The lanes of a blocked tensor beyond its channels are undefined.
+/// Integers lie inside a segment as they do in the graph. The lanes of a blocked tensor beyond its channels are
+/// undefined.
 struct OpenCLTarget: GPUTarget {
   typealias Program = KernelName
   typealias Weight = WeightBuffer

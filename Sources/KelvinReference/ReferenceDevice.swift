@@ -5,9 +5,9 @@ package import KelvinGraph
 /// The definition that every other device is held to: obvious Swift that computes each node in float64 and rounds its
 /// results once to the graph's type.
 ///
-/// Integers are computed in 64 bits that wrap (`IntegerOperator`), but for the few operators that rank or scale them. It
-/// supports every operator of the catalog for every element type, so a graph always has one device that runs it.
-package final class ReferenceDevice: Device {
+/// Integers are computed in 64 bits that wrap (`IntegerOperator`), but for the few operators that rank or scale them.
+/// It supports every operator of the catalog for every element type, so a graph always has one device that runs it.
+package final class ReferenceDevice: KernelDevice {
   package let info: DeviceInfo
 
   package init() {
@@ -16,9 +16,7 @@ package final class ReferenceDevice: Device {
       memory: Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))), resource: "cpu")
   }
 
-  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
-    ReferenceKernels().support(for: node, in: graph, precision: precision)
-  }
+  package var kernelFamily: any KernelFamily { ReferenceKernels() }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     ReferenceExecutable(ReferenceKernels().expanded(segment.graph))

@@ -1,11 +1,11 @@
 import CKelvinDrivers
 package import KelvinDevices
 import KelvinGPU
-package import KelvinGraph
+import KelvinGraph
 import Synchronization
 
 /// A device reached through Vulkan 1.1 compute: a GPU, or a driver that runs on the CPU.
-package final class VulkanDevice: Device, @unchecked Sendable {
+package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
   let properties: VulkanProperties
   let context: VulkanContext
@@ -56,13 +56,7 @@ package final class VulkanDevice: Device, @unchecked Sendable {
   /// Whether the validation layer watches.
   package var isValidated: Bool { context.instance.isValidated }
 
-  package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
-    kernels.support(for: node, in: graph, precision: precision)
-  }
-
-  package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
-    kernels.effectivePrecision(precision, of: node, in: graph)
-  }
+  package var kernelFamily: any KernelFamily { kernels }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     let store = weights.store(for: segment.weights)

@@ -2,7 +2,8 @@ import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
-/// A device whose programs are names and whose weights are their keys: what it would run can be read off a lowered graph.
+/// A device whose programs are names and whose weights are their keys: what it would run can be read off a lowered
+/// graph.
 struct NamingTarget: GPUTarget {
   let device = "naming:0"
   let lanes = 4
@@ -64,6 +65,6 @@ struct NamingTarget: GPUTarget {
   func offers(_ op: Reduce, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
 
   private func dense(_ op: any Operator, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
-    [context.offer(context.dense(named(op.name)))]
+    [KernelOffer(context.dense(named(op.name)))]
   }
 }

@@ -8,7 +8,7 @@ extension KernelTable {
       try walk.check(context)
       let scalar = context.inputs[0].scalar
       guard scalar.isFloatingPoint else {
-        return [context.offer(context.dense(context.target.integerBinary(op, walk, of: scalar)))]
+        return [KernelOffer(context.dense(context.target.integerBinary(op, walk, of: scalar)))]
       }
       return context.target.offers(op, walk, context)
     }

@@ -10,7 +10,7 @@ extension KernelTable {
       if from == to || (from == .float16 && to == .float32) { return context.renaming() }
       let isRounding = from == .float32 && to == .float16
       let call = isRounding ? context.target.roundToHalf(count: count) : context.target.cast(from, to: to, count: count)
-      return [context.offer(context.dense(call))]
+      return [KernelOffer(context.dense(call))]
     }
   }
 }

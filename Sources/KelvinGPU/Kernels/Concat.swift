@@ -20,7 +20,7 @@ extension KernelTable {
           }
         }
       }
-      let offer = context.offer(joining(dense, .dense))
+      let offer = KernelOffer(joining(dense, .dense))
       return joinsBlocks ? [offer, context.blocked(joining(blocked, context.target.blocks))] : [offer]
     }
   }

@@ -1,8 +1,8 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// One kernel of a resize: two axes of `[outer, inputA, middle, inputB, inner]` are sampled. Of a single axis, the inner one
-/// of the two is it, and the outer one has one position.
+/// One kernel of a resize: two axes of `[outer, inputA, middle, inputB, inner]` are sampled. Of a single axis, the
+/// inner one of the two is it, and the outer one has one position.
 package struct ResizePass: Sendable {
   package let outer: Int
   package let inputA, outputA: Int
@@ -47,7 +47,7 @@ extension KernelTable {
           try lowering.resize(axes, op.interpolation, scalar, shape.dimensions, layout)
         }
       }
-      let dense = context.offer(resizing(.dense))
+      let dense = KernelOffer(resizing(.dense))
       return isSpatial ? [dense, context.blocked(resizing(context.target.blocks))] : [dense]
     }
   }
@@ -76,8 +76,8 @@ extension Lowering {
     }
   }
 
-  /// For each output position of each axis, the outer one first: lower source position, upper one, share of the upper one,
-  /// fillers.
+  /// For each output position of each axis, the outer one first: lower source position, upper one, share of the upper
+  /// one, fillers.
   fileprivate func positions(_ axes: ArraySlice<ResizeAxis>, _ sizes: [Int], _ interpolation: Resize.Interpolation)
     throws(DeviceError) -> Storage
   {

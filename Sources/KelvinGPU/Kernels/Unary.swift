@@ -10,11 +10,11 @@ extension KernelTable {
           throw context.unsupported("\(op.function.kind.rawValue) of \(scalar.rawValue) values")
         }
         let call = context.target.integerUnary(op.function, of: scalar, count: context.outputs[0].count)
-        return [context.offer(context.dense(call))]
+        return [KernelOffer(context.dense(call))]
       }
       let target = context.target
       let shape = context.inputs[0].shape
-      let dense = context.offer(context.dense(target.unary(op.function, count: shape.count)))
+      let dense = KernelOffer(context.dense(target.unary(op.function, count: shape.count)))
       let blocked = BlockedShape(shape, lanes: target.lanes)
       // Lanes beyond the channels would become f of whatever they hold.
       guard target.blocks.fits(shape), blocked.channels % blocked.lanes == 0 || !target.clearsLanes else {

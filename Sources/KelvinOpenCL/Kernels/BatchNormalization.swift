@@ -4,7 +4,7 @@ internal import KelvinGraph
 
 extension OpenCLTarget {
   func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
-    [context.offer(kernel(op, .dense, context.node)), context.blocked(kernel(op, blocks, context.node))]
+    [KernelOffer(kernel(op, .dense, context.node)), context.blocked(kernel(op, blocks, context.node))]
   }
 
   private func kernel(_ op: BatchNormalization, _ layout: ValueLayout, _ node: Node) -> NodeLowering<Self> {

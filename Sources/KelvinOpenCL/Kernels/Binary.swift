@@ -6,7 +6,7 @@ extension OpenCLTarget {
   func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let shapes = (context.inputs + context.outputs).map(\.shape)
     let node = context.node
-    let dense = context.offer(context.dense(binary(op, walk)))
+    let dense = KernelOffer(context.dense(binary(op, walk)))
     guard let blocked = Walk(blocked: shapes[2], [shapes[0], shapes[1]], tuning) else { return [dense] }
     let (call, blocks) = (binary(op, blocked), blocks)
     let layouts = context.inputs.map { $0.count == 1 ? ValueLayout.dense : blocks }

@@ -15,8 +15,8 @@ extension OpenCLTarget {
     let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
     func offer(_ key: String, from: ValueLayout, to: ValueLayout, handicap: Double) -> GPUOffer<Self> {
       let residual = context.inputs.indices.map { $0 > 1 ? to : from }
-      return context.offer(
-        NodeLowering { lowering throws(DeviceError) in try lowering.convolution(op, window, from: from, to: to) },
+      return KernelOffer(
+        NodeLowering<Self> { lowering throws(DeviceError) in try lowering.convolution(op, window, from: from, to: to) },
         key, KernelLayouts(reads: residual, writes: [to]), handicap: handicap)
     }
     let (channels, outputs) = (x[1] / op.groups, y[1] / op.groups)

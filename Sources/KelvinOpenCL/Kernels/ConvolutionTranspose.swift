@@ -9,7 +9,7 @@ extension OpenCLTarget {
     guard context.isConstant(1), op.groups == 1 || isDepthwise else {
       let call = transposed(
         window, images: context.inputs[0].shape[0], inputs: inputs, outputs: outputs, groups: op.groups)
-      return [context.offer(context.dense(call))]
+      return [KernelOffer(context.dense(call))]
     }
     return [
       context.blocked(

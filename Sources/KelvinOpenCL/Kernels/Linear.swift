@@ -14,6 +14,6 @@ extension OpenCLTarget {
       let (y, count) = (node.outputs[0], lowering.type(node.outputs[0]).count)
       try lowering.convolve(product, op.epilogue, source, residual: residual, lowering.write(y, .dense), count: count)
     }
-    return [context.offer(kernel)]
+    return [KernelOffer(kernel)]
   }
 }

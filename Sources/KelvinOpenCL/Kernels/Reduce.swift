@@ -28,11 +28,11 @@ extension OpenCLTarget {
       }
     }
     guard scalar.isFloatingPoint, shape.rank > 2, op.axes == Array(2..<shape.rank) else {
-      return [context.offer(dense)]
+      return [KernelOffer(dense)]
     }
     let blocked = BlockedShape(shape, lanes: lanes)
     let call = reduce(op, scalar, outer: blocked.batch * blocked.blocks, length: length, inner: blocked.lanes)
-    return [context.offer(dense), context.blocked(call)]
+    return [KernelOffer(dense), context.blocked(call)]
   }
 
   private func reduce(_ op: Reduce, _ scalar: ScalarType, outer: Int, length: Int, inner: Int) -> Call<KernelName> {

@@ -7,7 +7,7 @@ extension VulkanTarget {
     let (left, right) = (context.inputs[0].shape, context.inputs[1].shape)
     let output = context.outputs[0].shape
     let node = context.node
-    let dense = context.offer(context.dense(binary(op, left, right, output, walk)))
+    let dense = KernelOffer(context.dense(binary(op, left, right, output, walk)))
     guard let operands = BlockedOperands(left, right, output, lanes: lanes) else { return [dense] }
     let kernel = NodeLowering<Self> { lowering throws(DeviceError) in try operands.lower(op, lowering, node) }
     return [dense, context.blocked(kernel, reads: operands.layouts)]

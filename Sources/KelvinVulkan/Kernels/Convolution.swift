@@ -27,7 +27,7 @@ extension VulkanTarget {
     }
     // It reads every operand of every product from memory.
     offers.append(
-      context.offer(
+      KernelOffer(
         Kernel { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general",
         handicap: offers.isEmpty ? 0 : Double(geometry.products)))
     return offers

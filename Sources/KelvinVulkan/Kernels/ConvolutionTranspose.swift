@@ -7,10 +7,11 @@ extension VulkanTarget {
     let geometry = TransposedGeometry(op, context, window)
     guard context.isConstant(1), op.groups == 1 || geometry.isDepthwise else {
       return [
-        context.offer(NodeLowering { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general")
+        KernelOffer(
+          NodeLowering<Self> { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general")
       ]
     }
-    return [context.blocked(NodeLowering { lowering throws(DeviceError) in try geometry.lowerBlocked(lowering) })]
+    return [context.blocked(NodeLowering<Self> { lowering throws(DeviceError) in try geometry.lowerBlocked(lowering) })]
   }
 }
 

@@ -9,8 +9,8 @@ extension VulkanTarget {
       rows: context.outputs[0].count / max(weights[0], 1), depth: weights[1], columns: weights[0],
       inputStride: weights[1], outputStride: weights[0])
     return [
-      context.offer(
-        NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) })
+      KernelOffer(
+        NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) })
     ]
   }
 }

@@ -21,7 +21,7 @@ extension VulkanTarget {
       isFloat ? "reduce" : "integer_reduce", [isFloat ? .float : element.format],
       constants: [Int(op.code)] + (isFloat ? [] : [element.kind.rawValue, element.bits]),
       Parameters([count, op.length(context.inputs)] + kept.parameters + reduced.parameters), count: count)
-    return [context.offer(context.dense(call))]
+    return [KernelOffer(context.dense(call))]
   }
 }
 
