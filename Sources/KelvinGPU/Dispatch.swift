@@ -1,5 +1,5 @@
-/// What a device makes of one kernel: the program, the numbers handed to it, and the grid. A grid with an empty side has
-/// nothing to do.
+/// What a device makes of one kernel: the program, the numbers handed to it, and the grid. A grid with an empty side
+/// has nothing to do.
 package struct Call<Program: Hashable & Sendable>: Hashable, Sendable {
   package let program: Program
   package let parameters: [UInt32]

@@ -1,8 +1,8 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// What differs between GPU interfaces: how elements lie, and how each kernel is named, fed and spread over a grid. What
-/// is the same, from a node to the kernels that compute it, is `Lowering` and `Kernels/`.
+/// What differs between GPU interfaces: how elements lie, and how each kernel is named, fed and spread over a grid.
+/// What is the same, from a node to the kernels that compute it, is `Lowering` and `Kernels/`.
 ///
 /// A method for a kernel is told sizes in elements and answers with the call; `Lowering` adds the memory.
 package protocol GPUTarget: KernelCalls {

@@ -3,11 +3,11 @@ package import KelvinGraph
 
 /// The kernels that every GPU device has one of, each as the call of it, in the order of their names.
 ///
-/// Kernels read dense operands in the order of the node's inputs, and write one dense result, but for these: `resize` reads
-/// x and its positions, in the pass's layout; `layerNormalization` reads x, scale and shift, x again in place of those that the
-/// node lacks; `localResponseNormalization` and `pool` work on blocked tensors, `pool` on `planes` blocks; `copy` moves units
-/// of `byteCount` bytes; `roundToHalf` rounds float32 to what a float16 holds; `unary` takes either layout, whose elements are
-/// counted.
+/// Kernels read dense operands in the order of the node's inputs, and write one dense result, but for these: `resize`
+/// reads x and its positions, in the pass's layout; `layerNormalization` reads x, scale and shift, x again in place of
+/// those that the node lacks; `localResponseNormalization` and `pool` work on blocked tensors, `pool` on `planes`
+/// blocks; `copy` moves units of `byteCount` bytes; `roundToHalf` rounds float32 to what a float16 holds; `unary` takes
+/// either layout, whose elements are counted.
 package protocol KernelCalls: Sendable {
   associatedtype Program: Hashable, Sendable
 

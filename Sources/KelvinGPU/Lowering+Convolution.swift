@@ -9,7 +9,8 @@ extension Lowering {
     return try read(id, layout)
   }
 
-  /// The node's weights `[groups * outputs, channels, taps]` as `[group][tile of outputs][tap][channel][output in tile]`.
+  /// The node's weights `[groups * outputs, channels, taps]` as `[group][tile of outputs][tap][channel][output in
+  /// tile]`.
   ///
   /// - Parameters:
   ///   - outputs: of one group.
@@ -52,8 +53,8 @@ extension Lowering {
     }
   }
 
-  /// The node's weights `[inputs, outputs, taps]` of a transposed convolution as `[block of outputs][tap][input][lane]`;
-  /// of a depthwise one as `[block][tap][lane]`.
+  /// The node's weights `[inputs, outputs, taps]` of a transposed convolution as `[block of
+  /// outputs][tap][input][lane]`; of a depthwise one as `[block][tap][lane]`.
   ///
   /// - Parameters:
   ///   - rows: how many inputs are stored, 1 of a depthwise one.

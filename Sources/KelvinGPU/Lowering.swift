@@ -1,8 +1,8 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// Turns the nodes of a segment into dispatches: gives values their memory, and moves one to another layout the first time
-/// that a kernel reads it so.
+/// Turns the nodes of a segment into dispatches: gives values their memory, and moves one to another layout the first
+/// time that a kernel reads it so.
 package final class Lowering<Target: GPUTarget> {
   package typealias Packing = (String, Int, (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void)
     throws(DeviceError) -> Target.Weight

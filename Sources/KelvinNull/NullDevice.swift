@@ -11,8 +11,8 @@ internal import Synchronization
 /// 1. `Device.info` and a `discover()` that lists every device of the kind, or one row saying why there is none and
 ///    what would help. Drivers are opened at run time (`CKelvinDrivers`), never linked.
 /// 2. `makeBuffer`. Give `Buffer.hostPointer` where host and device share memory.
-/// 3. One file an operator in `Kernels/`, each adding an entry to a `KernelTable`. Its `KernelFamily` asks that table for
-///    `offers`; `support` follows from them. The conformance cases tell what is right.
+/// 3. One file an operator in `Kernels/`, each adding an entry to a `KernelTable`. Its `KernelFamily` asks that table
+///    for `offers`; `support` follows from them. The conformance cases tell what is right.
 /// 4. `compile`: take a kernel for each node (`KernelFamily.selection`), pack weights through `Segment.weights`, plan
 ///    private memory by liveness (`ArenaPlan`).
 /// 5. `bind` records everything; `submit` only starts it, and neither allocates nor records.

@@ -124,8 +124,8 @@ final class DeviceMeasurement {
     return (order.prefix(max(enough, order.count / 8)).sorted(), false)
   }
 
-  /// Samples of a node in the pairs that count, what timing itself takes left out: one for each pair that reached it, the
-  /// mean of its trips.
+  /// Samples of a node in the pairs that count, what timing itself takes left out: one for each pair that reached it,
+  /// the mean of its trips.
   func samples(of node: String, in indices: [Int], timer: Double = 0) -> [Double] {
     indices.compactMap { index in
       pairs[index].record.nodes[node].map { max($0.secondsEach - timer, 0.1 * $0.secondsEach) }

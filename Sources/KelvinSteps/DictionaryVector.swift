@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// A dictionary's numbers in the order of a vocabulary: 0 for a word that the dictionary lacks; words that the vocabulary
-/// lacks are left out (ONNX's and Core ML's `DictVectorizer`).
+/// A dictionary's numbers in the order of a vocabulary: 0 for a word that the dictionary lacks; words that the
+/// vocabulary lacks are left out (ONNX's and Core ML's `DictVectorizer`).
 package struct DictionaryVector: HostStep {
   package static let name = "dictionary_vector"
   package let vocabulary: Labels

@@ -6,8 +6,8 @@ import KelvinReference
 import TestSupport
 import Testing
 
-/// Branches and loops of NeuralNetworks against the same programs in NumPy: on the reference as they are read, and after
-/// passes on each device alone and with every node placed at random.
+/// Branches and loops of NeuralNetworks against the same programs in NumPy: on the reference as they are read, and
+/// after passes on each device alone and with every node placed at random.
 @Suite struct NetworkControlTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl"
   static let cases = fileStems(in: folder, endingWith: ".kv")

@@ -1,8 +1,8 @@
 package import KelvinGraph
 
-/// The kernels of a device: for some nodes, and for the bodies of those fused nodes that it has none for, so that fusing never
-/// costs coverage. What the device supports, what it expands, in what precision it computes and which kernels it compiles all
-/// follow from the one answer of `offers`.
+/// The kernels of a device: for some nodes, and for the bodies of those fused nodes that it has none for, so that
+/// fusing never costs coverage. What the device supports, what it expands, in what precision it computes and which
+/// kernels it compiles all follow from the one answer of `offers`.
 package protocol KernelFamily: Sendable {
   associatedtype Kernel
 

@@ -12,8 +12,8 @@ package struct KernelOffer<Kernel> {
   /// In what it computes.
   package var precision: Precision
   package var kernel: Kernel
-  /// Kernels that give the same numbers from the same packed weights and layouts, and differ from `kernel` in speed alone:
-  /// in how the work is cut, say. Which is fastest is found by timing (`KernelTuning`).
+  /// Kernels that give the same numbers from the same packed weights and layouts, and differ from `kernel` in speed
+  /// alone: in how the work is cut, say. Which is fastest is found by timing (`KernelTuning`).
   package var alternatives: [Alternative] = []
 
   package struct Alternative {

@@ -2,8 +2,8 @@ package import KelvinGraph
 
 /// A kernel for each node of a segment, taken from what the device offers so that neighbours agree on layouts.
 ///
-/// The first offer of a node decides in what precision it is computed, and only offers that reach the same are looked at:
-/// which neighbours a node has never changes how exact it is.
+/// The first offer of a node decides in what precision it is computed, and only offers that reach the same are looked
+/// at: which neighbours a node has never changes how exact it is.
 package struct KernelSelection<Kernel> {
   package let expanded: ExpandedGraph
   /// For each node of the expanded graph.

@@ -2,16 +2,16 @@ package import KelvinGraph
 
 /// Which operators a device has kernels for: one entry for each operator type, added by an explicit list.
 ///
-/// `Context` is what a kernel needs to know of its node; `Kernel` is what the device makes of it: a closure, a pipeline,
-/// a list of dispatches.
+/// `Context` is what a kernel needs to know of its node; `Kernel` is what the device makes of it: a closure, a
+/// pipeline, a list of dispatches.
 package struct KernelTable<Context, Kernel>: Sendable {
   private typealias Entry = @Sendable (any Operator, Context) -> Result<[KernelOffer<Kernel>], DeviceError>
   private var entries: [ObjectIdentifier: Entry] = [:]
 
   package init() {}
 
-  /// Adds the kernels of one operator: all its ways to compute a node, best first. Where none can serve a particular node
-  /// it throws `.unsupported`.
+  /// Adds the kernels of one operator: all its ways to compute a node, best first. Where none can serve a particular
+  /// node it throws `.unsupported`.
   package mutating func addOffers<Op: Operator>(
     _ type: Op.Type, _ make: @escaping @Sendable (Op, Context) throws(DeviceError) -> [KernelOffer<Kernel>]
   ) {
@@ -21,8 +21,8 @@ package struct KernelTable<Context, Kernel>: Sendable {
     }
   }
 
-  /// Adds the only kernel of one operator, on dense tensors and in float32 or, of integers, exact. Where it cannot serve a
-  /// particular node it throws `.unsupported`.
+  /// Adds the only kernel of one operator, on dense tensors and in float32 or, of integers, exact. Where it cannot
+  /// serve a particular node it throws `.unsupported`.
   package mutating func add<Op: Operator>(
     _ type: Op.Type, _ make: @escaping @Sendable (Op, Context) throws(DeviceError) -> Kernel
   ) {

@@ -1,7 +1,7 @@
 internal import KelvinGraph
 
-/// Finds out by timing which of several kernels for a node is the fastest on this machine, once: the answer is kept with the
-/// compiled model.
+/// Finds out by timing which of several kernels for a node is the fastest on this machine, once: the answer is kept
+/// with the compiled model.
 package enum KernelTuning {
   /// How often each kernel is timed, in turns.
   package static let rounds = 5
@@ -10,8 +10,9 @@ package enum KernelTuning {
 }
 
 extension KernelSelection {
-  /// Takes for each node the fastest among its kernel and the alternatives to it, as remembered in the segment's blobs or else as
-  /// timed now. Nothing is timed where the segment has to be deterministic, nor where the answer could not be kept.
+  /// Takes for each node the fastest among its kernel and the alternatives to it, as remembered in the segment's blobs
+  /// or else as timed now. Nothing is timed where the segment has to be deterministic, nor where the answer could not
+  /// be kept.
   ///
   /// - Parameters:
   ///   - device: what blobs of other devices must not be taken for: its id and driver.

@@ -1,11 +1,11 @@
 package import KelvinGraph
 
-/// Which of its kernels runs each node of a segment, and where values are brought to another layout, so that what is moved is
-/// least.
+/// Which of its kernels runs each node of a segment, and where values are brought to another layout, so that what is
+/// moved is least.
 ///
 /// A pure function of the graph and of what each kernel reads, writes and costs over the node's best. Values enter a
-/// segment dense, and leave it so. A value that is brought to another layout stays there for later readers. Costs are counted
-/// in elements moved.
+/// segment dense, and leave it so. A value that is brought to another layout stays there for later readers. Costs are
+/// counted in elements moved.
 package struct LayoutPlan: Hashable, Sendable {
   /// A kernel as the plan sees it.
   package struct Way: Hashable, Sendable {
@@ -24,8 +24,8 @@ package struct LayoutPlan: Hashable, Sendable {
     package var value: ValueID
     package var from: ValueLayout
     package var to: ValueLayout
-    /// The position of the node that it counts for: the first that reads it so, or of an output that lies otherwise the one
-    /// that made it, after which it happens.
+    /// The position of the node that it counts for: the first that reads it so, or of an output that lies otherwise the
+    /// one that made it, after which it happens.
     package var node: Int
     package var isAfter: Bool
   }

@@ -1,6 +1,7 @@
 internal import KelvinGraph
 
-/// Dynamic programming over the values that are still to be read: a state is the set of layouts in which each of them lies.
+/// Dynamic programming over the values that are still to be read: a state is the set of layouts in which each of them
+/// lies.
 ///
 /// Exact while no more than `stateLimit` states are open at a time; beyond that the cheapest are kept.
 struct LayoutSearch {

@@ -2,8 +2,8 @@ package import KelvinGraph
 
 /// How the elements of a value lie in memory inside a segment. At a segment's boundary every value is dense.
 ///
-/// Layouts other than `dense` are of tensors `[N, C, …]` of at least two axes; their area is what all axes after the first
-/// two span together.
+/// Layouts other than `dense` are of tensors `[N, C, …]` of at least two axes; their area is what all axes after the
+/// first two span together.
 package enum ValueLayout: Hashable, Sendable {
   /// Row-major, in the order of the shape.
   case dense
@@ -35,8 +35,8 @@ package enum ValueLayout: Hashable, Sendable {
   }
 }
 
-/// The layouts that one kernel reads and writes. Inputs and outputs that are not listed are dense; what is said of an input
-/// that is constant counts for nothing, since constants are laid out when they are packed.
+/// The layouts that one kernel reads and writes. Inputs and outputs that are not listed are dense; what is said of an
+/// input that is constant counts for nothing, since constants are laid out when they are packed.
 package struct KernelLayouts: Hashable, Sendable {
   private let inputs: [ValueLayout]
   private let outputs: [ValueLayout]

@@ -102,8 +102,8 @@ package struct LoadedModel: Sendable {
     return try options.lastPass.map { try pipeline.stopping(after: $0) } ?? pipeline
   }
 
-  /// One of the graphs for other types of its inputs, planned anew: a plan holds for the sizes it was made for. Compiled
-  /// forms of both share what they can of their packed weights.
+  /// One of the graphs for other types of its inputs, planned anew: a plan holds for the sizes it was made for.
+  /// Compiled forms of both share what they can of their packed weights.
   package func graph(_ index: Int, for types: SlotTypes) throws -> LoadedGraph {
     let part = function.graphParts[index]
     var options = graphs[index]?.options ?? options
@@ -152,8 +152,8 @@ package struct LoadedModel: Sendable {
   }
 }
 
-/// What a graph is specialised by: the sizes of the function's inputs, the types of what earlier parts computed, and the
-/// elements on which sizes depend.
+/// What a graph is specialised by: the sizes of the function's inputs, the types of what earlier parts computed, and
+/// the elements on which sizes depend.
 package struct SlotTypes: Hashable, Sendable {
   package var shapes: [String: Shape]
   package var computed: [String: TensorType]

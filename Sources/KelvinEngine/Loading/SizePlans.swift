@@ -5,9 +5,9 @@ import Synchronization
 
 /// Where the nodes of one graph run, for all the sizes that it is specialised for.
 ///
-/// Sizes up to the same power of two are a bucket and share a plan: that of the model's usual sizes where they are among
-/// them, else of the first that came. A plan that does not fit a size of its bucket, because the graph has other nodes
-/// there or a device does not run one of them, is left aside and the size gets its own.
+/// Sizes up to the same power of two are a bucket and share a plan: that of the model's usual sizes where they are
+/// among them, else of the first that came. A plan that does not fit a size of its bucket, because the graph has other
+/// nodes there or a device does not run one of them, is left aside and the size gets its own.
 final class SizePlans: Sendable {
   private let isShared: Bool
   private let plans: SpecializationCache<SlotTypes, Placement>
@@ -46,8 +46,8 @@ final class SizePlans: Sendable {
 }
 
 extension SlotTypes {
-  /// What is equal for all sizes that share a plan: every size rounded up to a power of two, and so are whole numbers on
-  /// which sizes depend.
+  /// What is equal for all sizes that share a plan: every size rounded up to a power of two, and so are whole numbers
+  /// on which sizes depend.
   var bucket: SlotTypes {
     SlotTypes(
       shapes: shapes.mapValues(\.bucket),

@@ -1,4 +1,5 @@
-/// Texts, numbers or dictionaries in a row, all of one kind. Core ML calls it `MLSequence`; Swift has a `Sequence` of its own.
+/// Texts, numbers or dictionaries in a row, all of one kind. Core ML calls it `MLSequence`; Swift has a `Sequence` of
+/// its own.
 public struct FeatureSequence: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
     case strings([String])

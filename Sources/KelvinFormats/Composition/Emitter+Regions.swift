@@ -51,8 +51,8 @@ extension Emitter {
     var write: () throws -> [ValueID]
   }
 
-  /// A branch. Where its condition is known while the graph is built, as exporters leave it where they ask for a size, the
-  /// side that it takes is written in place; else both become regions, of which one may lack what Kelvin lacks.
+  /// A branch. Where its condition is known while the graph is built, as exporters leave it where they ask for a size,
+  /// the side that it takes is written in place; else both become regions, of which one may lack what Kelvin lacks.
   func branch(_ condition: ValueID, then: Side, otherwise: Side, file: String) throws -> [ValueID] {
     if let known = try number(condition) {
       let taken = known != 0 ? then : otherwise

@@ -34,8 +34,8 @@ final class Emitter {
 
   func output(_ id: ValueID) { builder.output(id) }
 
-  /// Says that of an axis of a value only as many elements are meant as `count` holds. Such a value can only be an output:
-  /// what reads it is written into the graph of a later part, which is built for the size that was found.
+  /// Says that of an axis of a value only as many elements are meant as `count` holds. Such a value can only be an
+  /// output: what reads it is written into the graph of a later part, which is built for the size that was found.
   func counted(_ id: ValueID, axis: Int, by count: ValueID) throws -> ValueID {
     guard depth == 0 else {
       throw invalid("the size of its result is known only when it has run, which no sub-graph has a place for")

@@ -38,8 +38,8 @@ extension Emitter {
 
   /// A copy of x with the elements of a slice replaced: those of the update that lie outside an axis are left out.
   ///
-  /// Every device runs it: the update is spread over x, an axis of one element by broadcasting and others by a gather, and
-  /// taken where x's element lies in the slice.
+  /// Every device runs it: the update is spread over x, an axis of one element by broadcasting and others by a gather,
+  /// and taken where x's element lies in the slice.
   ///
   /// - Parameter update: of x's element type, with the axes' counts as its shape.
   func replacing(_ axes: [SliceAxis], of x: ValueID, by update: ValueID) throws -> ValueID {

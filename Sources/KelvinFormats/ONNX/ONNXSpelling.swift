@@ -1,4 +1,5 @@
-/// Operators that other operators spell. They are written out before a model is cut into stages, which may go through them.
+/// Operators that other operators spell. They are written out before a model is cut into stages, which may go through
+/// them.
 enum ONNXSpelling {
   static func spelledOut(_ nodes: [ONNXNode]) -> [ONNXNode] {
     nodes.flatMap { $0.qualifiedKind == "Compress" ? compress($0) : [$0] }

@@ -79,8 +79,8 @@ package struct GraphPart: Sendable {
   package var name: String
   /// The slots that may be inputs of the graph. Those that an earlier part writes hold tensors.
   package var inputs: [String]
-  /// The slots that the graph's outputs are written to, in the order of `Graph.outputs`, whose last ones may be counts of
-  /// others that nothing else reads.
+  /// The slots that the graph's outputs are written to, in the order of `Graph.outputs`, whose last ones may be counts
+  /// of others that nothing else reads.
   package var outputs: [String]
   /// The inputs whose elements the graph is specialised by, because sizes depend on them. They are constants in it.
   package var valued: Set<String>

@@ -1,4 +1,5 @@
-/// A part of a function that runs on the host, on values that no graph holds: texts, dictionaries, lists of any lengths.
+/// A part of a function that runs on the host, on values that no graph holds: texts, dictionaries, lists of any
+/// lengths.
 ///
 /// A value that says what is done, and the one place that does it. Steps keep nothing between runs.
 package protocol HostStep: Hashable, Sendable {

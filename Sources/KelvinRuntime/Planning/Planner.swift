@@ -73,8 +73,8 @@ package struct Planner: Sendable {
     return (units, helpers)
   }
 
-  /// How often loops are expected to go round: what the profile measured of this model, and the request's guess where it
-  /// did not.
+  /// How often loops are expected to go round: what the profile measured of this model, and the request's guess where
+  /// it did not.
   package func trips(_ request: PlanRequest) -> TripEstimate {
     var estimate = request.trips
     guard let measured = model.flatMap({ costs.profile?.models[$0.description] }) else { return estimate }

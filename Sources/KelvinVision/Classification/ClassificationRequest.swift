@@ -4,8 +4,8 @@ import KelvinEngine
 /// Says what a picture shows, by a model that takes one picture and gives one number for each class.
 ///
 /// Unlike ``CoreMLRequest``, which takes a model at its word, this one also takes models that say neither that they are
-/// classifiers nor how pixels enter them: a plain tensor input by a ``PixelNormalization``, and the output with one number for each
-/// class, whose softmax is taken where it holds scores.
+/// classifiers nor how pixels enter them: a plain tensor input by a ``PixelNormalization``, and the output with one
+/// number for each class, whose softmax is taken where it holds scores.
 public struct ClassificationRequest: ImageProcessingRequest {
   /// The model that is run.
   public let model: Model
@@ -25,8 +25,8 @@ public struct ClassificationRequest: ImageProcessingRequest {
   ///   - model: the model.
   ///   - labels: the classes' names, in place of the model's own; their numbers where neither says.
   ///   - normalization: how pixels enter a model whose input is a plain tensor.
-  /// - Throws: `VisionError`: `invalidModel` for one that does not classify pictures, or that has not as many classes as
-  ///   there are labels; `missingNormalization`; `invalidRequest` for a normalization that does not fit.
+  /// - Throws: `VisionError`: `invalidModel` for one that does not classify pictures, or that has not as many classes
+  ///   as there are labels; `missingNormalization`; `invalidRequest` for a normalization that does not fit.
   public init(
     model: Model, labels: [String]? = nil, normalization: PixelNormalization? = nil
   ) throws(VisionError) {

@@ -3,8 +3,8 @@ import KelvinEngine
 
 /// Says which part of a picture is what, by a model that gives every place a class.
 ///
-/// Names and colours come from the model's metadata, under the keys that Core ML's previews use; a model without them gets colours
-/// that stay apart for every kind of colour vision.
+/// Names and colours come from the model's metadata, under the keys that Core ML's previews use; a model without them
+/// gets colours that stay apart for every kind of colour vision.
 public struct SegmentationRequest: ImageProcessingRequest {
   /// The model that is run.
   public let model: Model
@@ -25,8 +25,8 @@ public struct SegmentationRequest: ImageProcessingRequest {
   ///   - output: the output with the classes; nil for the only one that can be meant.
   ///   - labels: the classes' names from class 0 on, in place of the model's own.
   ///   - normalization: how pixels enter a model whose input is a plain tensor.
-  /// - Throws: `VisionError`: `invalidModel` for one that does not segment pictures; `missingNormalization`; `invalidRequest`
-  ///   for a normalization that does not fit.
+  /// - Throws: `VisionError`: `invalidModel` for one that does not segment pictures; `missingNormalization`;
+  ///   `invalidRequest` for a normalization that does not fit.
   public init(
     model: Model, output: String? = nil, labels: [String]? = nil, normalization: PixelNormalization? = nil
   ) throws(VisionError) {

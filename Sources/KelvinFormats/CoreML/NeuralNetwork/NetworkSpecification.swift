@@ -84,7 +84,8 @@ struct NetworkLayer: Sendable {
   /// The field number of the layer's type; 0 where it has none.
   var number = 0
   var parameters: LayerParameters
-  /// The networks inside control flow: a branch's two sides, a loop's condition and body; one that is left out is empty.
+  /// The networks inside control flow: a branch's two sides, a loop's condition and body; one that is left out is
+  /// empty.
   var networks: [[NetworkLayer]] = []
   /// The tensor by which a loop goes on; empty where only its number of trips says.
   var condition = ""

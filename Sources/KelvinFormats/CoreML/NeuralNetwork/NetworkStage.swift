@@ -30,8 +30,8 @@ struct NetworkStage: ModelStage {
 
   func findMissing(_ missing: inout MissingOperations) { Self.findMissing(in: network.layers, &missing) }
 
-  /// What layers and those inside them need and Kelvin lacks. The sides of a branch are not looked into: the one that is
-  /// not taken may lack what it likes.
+  /// What layers and those inside them need and Kelvin lacks. The sides of a branch are not looked into: the one that
+  /// is not taken may lack what it likes.
   static func findMissing(in layers: [NetworkLayer], _ missing: inout MissingOperations) {
     for layer in layers {
       if !layer.isControl, LayerMapper.byNumber[layer.number] == nil { missing.add(layer.kind, at: layer.name) }

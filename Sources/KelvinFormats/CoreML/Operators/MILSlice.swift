@@ -115,7 +115,8 @@ extension MILOperation {
     return taken
   }
 
-  /// Runs of elements of each axis; those that do not begin at the front, or take the whole axis, begin where `begin` says.
+  /// Runs of elements of each axis; those that do not begin at the front, or take the whole axis, begin where `begin`
+  /// says.
   fileprivate func begins(
     _ runs: [(count: Int, isFromFront: Bool)], of x: ValueID, _ scope: MILScope
   ) throws -> [SliceAxis] {

@@ -12,8 +12,8 @@ extension ONNXMapper {
     return [try c.emitter.counted(results[0], axis: 1, by: results[1])]
   }
 
-  /// Of each image and class, the boxes that were picked, as rows of image, class and box. Each class of each image is an
-  /// image of its own to the operator; a mask of what it picked then makes one list of them.
+  /// Of each image and class, the boxes that were picked, as rows of image, class and box. Each class of each image is
+  /// an image of its own to the operator; a mask of what it picked then makes one list of them.
   private static let nonMaximumSuppression = ONNXMapper(
     "NonMaxSuppression", valued: [2, 3, 4], findsItsSize: true
   ) { c in

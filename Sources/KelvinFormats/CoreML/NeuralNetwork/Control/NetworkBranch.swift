@@ -97,7 +97,8 @@ extension NetworkWriter {
     return leaves ? .left : .mayHaveLeft(hasLeft)
   }
 
-  /// A tensor at the end of a path. Where the path leaves the trip, what follows it in the trip does not read the tensor.
+  /// A tensor at the end of a path. Where the path leaves the trip, what follows it in the trip does not read the
+  /// tensor.
   private func result(_ name: String, _ end: End, _ type: TensorType?) throws -> ValueID {
     if scope.has(name) { return try settled(name) }
     guard case .left = end else {
