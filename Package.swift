@@ -74,22 +74,15 @@ let package = Package(
       "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinMeasurements",
       "KelvinRuntime", "KelvinFeatures"),
     swift(
-      "Kelvin", "KelvinGraph", "KelvinImages", "KelvinFormats", "KelvinDevices", "KelvinPlanning",
-      "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench",
-      "KelvinFeatures", "KelvinEngine"),
+      "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinPasses", "KelvinFormats",
+      "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
+      "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
     swift(
       "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
       "KelvinEngine"),
     .executableTarget(
       name: "kelvin",
-      dependencies: [
-        "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinFormats",
-        "KelvinPasses",
-        "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
-        "KelvinThermal",
-        "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinEngine",
-        argumentParser,
-      ],
+      dependencies: ["Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser],
       swiftSettings: strict),
     .executableTarget(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),

@@ -65,6 +65,9 @@ def faults(tree):
     yield (
         rules.conformance_is_for_tests, {"manifest": with_needs(manifest, "KelvinRuntime", also("KelvinConformance"))},
         "Package.swift: KelvinRuntime is a library")
+    yield (
+        rules.the_command_line_is_a_client, {"manifest": with_needs(manifest, "kelvin", also("KelvinEngine"))},
+        "Package.swift: the command line declares KelvinEngine")
     rooms = ["KelvinGraph/Operators", "KelvinCPU/Kernels", "KelvinGPU/Kernels"]
     for path in [f"Sources/{room}/Softmax.swift" for room in rooms]:
         yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: does not hold"

@@ -152,6 +152,15 @@ def conformance_is_for_tests(tree):
             yield f"Package.swift: {name} is a library and declares KelvinConformance"
 
 
+def the_command_line_is_a_client(tree):
+    """It knows the public rooms, what prints, and, for `kelvin operators`, the conformance cases that no library has."""
+    allowed = {"Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", "ArgumentParser"}
+    for name, _, _, needs in tree.targets():
+        for need in needs if name == "kelvin" else []:
+            if need not in allowed:
+                yield f"Package.swift: the command line declares {need}; what it needs belongs in Kelvin or KelvinVision"
+
+
 def operators_lie_in_files_of_their_names(tree):
     """An operator, and its kernel on each device, lie in the file of the operator's name."""
     catalog = tree.text("Sources/KelvinGraph/Operators/Catalog.swift")
@@ -191,8 +200,8 @@ def measured_processes(tree):
 
 RULES = [
     file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_design,
-    planning_knows_only_values, conformance_is_for_tests, operators_lie_in_files_of_their_names, build_products,
-    measured_processes,
+    planning_knows_only_values, conformance_is_for_tests, the_command_line_is_a_client,
+    operators_lie_in_files_of_their_names, build_products, measured_processes,
 ]
 
 

@@ -1,7 +1,9 @@
+import Glibc
 import KelvinDevices
 package import KelvinFeatures
 import KelvinFormats
 import KelvinGraph
+import KelvinImages
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
@@ -9,25 +11,21 @@ import KelvinRuntime
 extension ModelError {
   /// Gives an error of any of Kelvin's modules its public form.
   package init(_ error: any Error) {
-    let code: Code =
+    let (code, fault): (Code, Fault) =
       switch error {
-      case let error as ModelError: error.code
-      case is FileError: .io
-      case let error as FormatError:
-        switch error.code {
-        case .unsupported, .missing: .unsupported
-        case .shapes: .featureType
-        case .unreadable, .malformed: .io
-        }
-      case is GraphError: .unsupported
-      case is StepError: .featureType
-      case let error as RuntimeError: error.publicCode
-      case is DeviceError: .device
-      case is PlanningError: .parameters
-      case is MeasurementError: .io
-      default: .generic
+      case let error as ModelError: (error.code, error.fault)
+      case let error as FileError: (.io, error.fault)
+      case let error as FormatError: (error.publicCode, .data)
+      case is GraphError: (.unsupported, .data)
+      case is StepError: (.featureType, .data)
+      case let error as RuntimeError: error.publicForm
+      case let error as DeviceError: (.device, error.fault)
+      case is PlanningError: (.parameters, .data)
+      case is MeasurementError: (.io, .data)
+      case let error as ImageError: (.io, error.fault)
+      default: (.generic, .own)
       }
-    self.init(code, (error as? ModelError)?.description ?? "\(error)")
+    self.init(code, (error as? ModelError)?.description ?? "\(error)", fault: fault)
   }
 
   package static func wrapping<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
@@ -35,14 +33,50 @@ extension ModelError {
   }
 }
 
-extension RuntimeError {
+extension FormatError {
   fileprivate var publicCode: ModelError.Code {
-    switch self {
-    case .unknownDevice, .deviceAbsent, .device: .device
-    case .unplaceable: .unsupported
-    case .invalidChoice, .invalidPlan: .parameters
-    case .invalidInput: .featureType
-    case .cancelled: .predictionCancelled
+    switch code {
+    case .unsupported, .missing: .unsupported
+    case .shapes: .featureType
+    case .unreadable, .malformed: .io
     }
+  }
+}
+
+extension RuntimeError {
+  fileprivate var publicForm: (ModelError.Code, ModelError.Fault) {
+    switch self {
+    case .unknownDevice, .deviceAbsent: (.device, .device)
+    case .device(let error): (.device, error.fault)
+    case .unplaceable: (.unsupported, .data)
+    case .invalidChoice: (.parameters, .request)
+    case .invalidPlan: (.parameters, .data)
+    case .invalidInput: (.featureType, .data)
+    case .cancelled: (.predictionCancelled, .cancelled)
+    }
+  }
+}
+
+extension DeviceError {
+  fileprivate var fault: ModelError.Fault {
+    switch code {
+    case .unavailable, .lost: .device
+    case .outOfMemory, .compilation, .unsupported, .execution, .cancelled: .own
+    }
+  }
+}
+
+extension FileError {
+  fileprivate var fault: ModelError.Fault {
+    switch code {
+    case ENOSPC, EFBIG, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE: .own
+    default: .data
+    }
+  }
+}
+
+extension ImageError {
+  fileprivate var fault: ModelError.Fault {
+    code == .decoderMissing || code == .encodingFailed ? .own : .data
   }
 }

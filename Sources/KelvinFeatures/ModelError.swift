@@ -18,14 +18,42 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case generic
   }
 
+  /// Whose it is to mend a failure; the command line's exit statuses go by it.
+  package enum Fault: Hashable, Sendable {
+    /// What was asked for contradicts itself, or means nothing.
+    case request
+    /// A file, a model or a value that was given.
+    case data
+    /// A device that is not there, or stopped working.
+    case device
+    /// Kelvin's own, or the machine's: a full disk, memory that ran out.
+    case own
+    /// Nobody's: it was cancelled.
+    case cancelled
+  }
+
   /// What kind of failure it is.
   public let code: Code
+  /// Whose it is to mend.
+  package let fault: Fault
   /// What, where, what was expected and what was found, and what would help.
   public let description: String
 
   /// An error of a kind, in words.
   public init(_ code: Code, _ description: String) {
+    let fault: Fault =
+      switch code {
+      case .io, .unsupported, .featureType, .parameters: .data
+      case .device: .device
+      case .predictionCancelled: .cancelled
+      case .generic: .own
+      }
+    self.init(code, description, fault: fault)
+  }
+
+  package init(_ code: Code, _ description: String, fault: Fault) {
     self.code = code
     self.description = description
+    self.fault = fault
   }
 }

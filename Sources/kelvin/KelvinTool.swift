@@ -1,6 +1,5 @@
 import ArgumentParser
 import Kelvin
-import KelvinMeasurements
 
 /// The command line. DESIGN: "Command line contract".
 @main
@@ -15,8 +14,8 @@ struct KelvinTool: ParsableCommand {
       PlanCommand.self, ProfileCommand.self, BenchCommand.self, OperatorsCommand.self, StartCommand.self,
     ])
 
-  /// When the program began, in seconds of CLOCK_MONOTONIC.
-  static let began = MonotonicClock.now()
+  /// When the program began.
+  static let began = FreshStart.clock()
 
   /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.
   static func main() {

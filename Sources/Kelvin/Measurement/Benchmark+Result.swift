@@ -10,9 +10,15 @@ import KelvinThermal
 extension Benchmark {
   /// What a comparison found.
   public struct Result: Sendable {
-    private let result: BenchmarkResult
+    private var result: BenchmarkResult
+    private let context: ModelContext
+    private let envelope: ThermalEnvelope
 
-    init(_ result: BenchmarkResult) { self.result = result }
+    init(_ result: BenchmarkResult, of context: ModelContext, _ envelope: ThermalEnvelope) {
+      self.result = result
+      self.context = context
+      self.envelope = envelope
+    }
 
     /// What to pick, in sentences; "no difference measured" where none was beyond noise.
     public var verdict: String { result.verdict.text }
@@ -31,8 +37,48 @@ extension Benchmark {
     ///
     /// - Throws: `ModelError` with code `io` where the file cannot be written.
     public func savePlan(to url: URL) throws(ModelError) {
-      try MeasurementFile.write(try ModelError.measuring { try result.bestPlan.json() } + [0x0A], to: url)
+      try LocalFile.write(try planFile(), to: url.relativePath)
     }
+
+    private func planFile() throws(ModelError) -> Data {
+      try ModelError.measuring { try result.bestPlan.json() } + [0x0A]
+    }
+
+    /// The label of the configuration whose plan is worth keeping.
+    package var best: String { result.configurations[result.verdict.best].label }
+
+    /// Keeps the plan worth keeping in the user's cache.
+    ///
+    /// - Returns: the file; nil where nothing is kept.
+    /// - Throws: `ModelError` where the plan cannot be written out.
+    package func keepPlan() throws(ModelError) -> String? {
+      guard let directory = context.cache?.directory else { return nil }
+      let base = context.name.split(separator: "/").last.map(String.init) ?? context.name
+      let model = LocalFile.sanitized("\(base)-\(result.workload.name)")
+      let name = "plans/\(model)-\(context.graphKey.description.prefix(8)).json"
+      let file = try planFile()
+      return file.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
+    }
+
+    /// Runs the stream on a machine of another class as well, in virtual time.
+    ///
+    /// - Parameters:
+    ///   - machine: the class of machine: a name or a file.
+    ///   - seconds: of virtual time; as many as a simulation usually has where nil.
+    ///   - otherLoad: the part of the processor, 0 ..< 1, that others use meanwhile.
+    /// - Throws: `ModelError` with code `parameters` for a workload that is not a stream.
+    package mutating func simulate(
+      on machine: String, seconds: Double?, otherLoad: Double, seed: UInt64
+    ) throws(ModelError) {
+      result.simulation = try ModelError.measuring {
+        try result.simulated(
+          on: try ThermalEnvelope(named: machine), from: envelope,
+          seconds: seconds ?? BenchmarkResult.simulatedSeconds, coLoad: otherLoad, seed: seed)
+      }
+    }
+
+    /// As text, for a terminal.
+    package var lines: [String] { result.lines }
 
     /// Everything as one JSON document; seconds, bytes and joules.
     public func json() throws(ModelError) -> Data { try ModelError.measuring { try result.json() } }
@@ -41,8 +87,8 @@ extension Benchmark {
     public func csv() -> String { result.csv() }
 
     /// One inference of each configuration and the heat of long runs in the Trace Event Format, for Perfetto and
-    /// chrome://tracing.
-    public func trace() -> Data { Data(TraceExport.chromeJSON(result.trace)) }
+    /// chrome://tracing; of a simulated run where there was one.
+    public func trace() -> Data { Data(TraceExport.chromeJSON(result.simulation?.trace ?? result.trace)) }
 
     /// A self-contained HTML page: the comparison, every plan as a graph with its costs, timelines, latency and heat.
     public func htmlReport() -> String { HTMLReport.render(result.report(generated: ReportDate.now())) }

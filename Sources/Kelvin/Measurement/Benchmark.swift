@@ -7,6 +7,7 @@ import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
+import KelvinThermal
 
 /// Compares ways to run a model under a workload, and says which to pick.
 ///
@@ -36,7 +37,7 @@ public struct Benchmark: Hashable, Sendable {
 
     /// Units, everything else by default; the label is as the command line spells them.
     public init(_ units: ComputeUnits) {
-      self.init(label: units.selection.description, ModelConfiguration(computeUnits: units))
+      self.init(label: units.description, ModelConfiguration(computeUnits: units))
     }
   }
 
@@ -48,6 +49,11 @@ public struct Benchmark: Hashable, Sendable {
   public var checksAgreement = true
   /// Whether the best plans of a configuration are run before one is adopted, where it has several devices.
   public var triesPlans = true
+  /// The class of this machine for the model of heat, one of `ThermalMonitor.envelopes` or the path of such a file; an
+  /// assumed one where nil.
+  public var thermalEnvelope: String?
+  /// Of made-up inputs.
+  package var seed: UInt64 = 0
 
   /// A comparison of configurations.
   public init(workload: Workload, configurations: [Configuration]) {
@@ -76,56 +82,89 @@ public struct Benchmark: Hashable, Sendable {
     contentsOf url: URL, input: (any FeatureProvider & Sendable)? = nil,
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
   ) async throws(ModelError) -> Result {
+    try await run(
+      ReadModel(contentsOf: url), input: input, starts: nil, listener: .init { progress($0.fraction, $0.phase) })
+  }
+
+  /// Runs the comparison of a model that has been read, as `run(contentsOf:input:progress:)` does.
+  ///
+  /// - Parameter starts: makes starts in processes of their own; nil to make them within this one.
+  package func run(
+    _ file: ReadModel, input: (any FeatureProvider & Sendable)?, starts: (any StartLauncher)?,
+    listener: MeasurementListener
+  ) async throws(ModelError) -> Result {
     let benchmark = self
     return try await BlockingWork.run { (cancellation) throws(ModelError) -> Result in
-      try benchmark.measure(url, input, cancellation, progress)
+      try benchmark.measure(file, input, starts, cancellation, listener)
     }
   }
 
   private func measure(
-    _ url: URL, _ input: (any FeatureProvider)?, _ cancellation: Cancellation,
-    _ progress: @escaping @Sendable (Double, String) -> Void
+    _ file: ReadModel, _ input: (any FeatureProvider)?, _ launcher: (any StartLauncher)?,
+    _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> Result {
-    guard let first = configurations.first?.configuration else {
-      throw ModelError(.parameters, "a benchmark needs at least one configuration")
-    }
-    for other in configurations
-    where other.configuration.functionName != first.functionName
-      || other.configuration.inputShapes != first.inputShapes
-    {
-      throw ModelError(
-        .parameters, "'\(other.label)' is for another function or other input sizes than '\(configurations[0].label)'")
-    }
-    var shared = first
-    shared.plan = nil
-    shared.pins = [:]
-    let every = configurations.map(\.configuration.computeUnits.selection)
-    if case .devices(let ids) = try ModelError.wrapping({ try UnitsSelection.union(every, in: deviceInventory) }) {
-      shared.computeUnits = .devices(ids)
-    }
-    let subject = try MeasuredSubject(url, shared, input)
-    var compared: [BenchmarkConfiguration] = []
-    for candidate in configurations {
-      let options = try candidate.configuration.options()
-      compared.append(
-        BenchmarkConfiguration(label: candidate.label, request: options.request, plan: options.plan))
-    }
+    let envelope = try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }
+    let compared = try compared()
+    let subject = try MeasuredSubject(
+      file, try shared(compared), input, seed: seed, note: listener.note)
+    let (loaded, readOptions) = (subject.loaded, subject.options)
     return try ModelError.measuring {
-      let loaded = subject.loaded
-      let readOptions = subject.options
       var options = BenchmarkOptions()
-      options.isDeterministic = first.isDeterministic
+      options.isDeterministic = readOptions.isDeterministic
       options.checksAgreement = checksAgreement
       options.triesPlans = triesPlans
       options.cancellation = cancellation
+      let path = file.url.relativePath
+      let starter = try launcher.map {
+        try FreshStarts(path, readOptions, inputs: subject.inputs, launcher: $0, cancellation: cancellation)
+      }
       let runner = try BenchmarkRunner(
         BenchmarkSubject(
           context: loaded.context, format: loaded.program.source.format.rawValue, inputs: [subject.inputs],
           hasMadeUpInputs: subject.hasMadeUpInputs, classes: loaded.scoresOutput,
           files: loaded.program.source.files, loadSeconds: subject.loadSeconds,
-          reload: { _ = try LoadedModel(path: url.path, options: readOptions) }),
-        workload.value, compared, options: options, kelvinVersion: kelvinVersion)
-      return Result(try runner.run { progress($0.fraction, $0.phase) })
+          reload: starter == nil ? { _ = try LoadedModel(path: path, options: readOptions) } : nil, starter: starter),
+        workload.value, compared, options: options, kelvinVersion: kelvinVersion, envelope: envelope)
+      let result = try runner.run { listener.step(MeasurementStep($0)) }
+      loaded.cacheRemarks.forEach(listener.note)
+      return Result(result, of: loaded.context, envelope)
     }
+  }
+
+  /// Each configuration as the runner takes it.
+  private func compared() throws(ModelError) -> [BenchmarkConfiguration] {
+    guard let first = configurations.first?.configuration else {
+      throw ModelError(.parameters, "a benchmark needs at least one configuration")
+    }
+    return try configurations.map { candidate throws(ModelError) in
+      let configuration = candidate.configuration
+      guard configuration.functionName == first.functionName, configuration.inputShapes == first.inputShapes else {
+        throw ModelError(
+          .parameters,
+          "'\(candidate.label)' is for another function or other input sizes than '\(configurations[0].label)'")
+      }
+      let options = try configuration.options()
+      return BenchmarkConfiguration(label: candidate.label, request: options.request, plan: options.plan)
+    }
+  }
+
+  /// How the model is loaded for all of them: the first one's choices, everybody's devices. Those of a plan count too
+  /// when stale measurements are set aside.
+  private func shared(_ compared: [BenchmarkConfiguration]) throws(ModelError) -> ModelConfiguration {
+    guard var shared = configurations.first?.configuration else { return ModelConfiguration() }
+    shared.plan = nil
+    shared.pins = [:]
+    let every = compared.map { $0.plan.map { .devices($0.placement.values.sorted()) } ?? $0.request.units }
+    if case .devices(let ids) = try ModelError.wrapping({ try UnitsSelection.union(every, in: deviceInventory) }) {
+      shared.computeUnits = .devices(ids)
+    }
+    return shared
+  }
+}
+
+extension ThermalEnvelope {
+  /// The envelope of a name or a file; this machine's where nil.
+  init(choosing name: String?) throws {
+    self = try name.map { try ThermalEnvelope(named: $0) } ?? .assumed(for: MachineDescription(SystemFiles()))
   }
 }

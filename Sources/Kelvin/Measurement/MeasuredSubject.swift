@@ -1,7 +1,7 @@
 import FoundationEssentials
+import KelvinBasics
 import KelvinEngine
 import KelvinFeatures
-import KelvinFormats
 import KelvinGraph
 import KelvinRuntime
 
@@ -15,24 +15,31 @@ struct MeasuredSubject {
   /// Seconds that reading took, from the file to the graph.
   let loadSeconds: Double
 
+  /// - Parameters:
+  ///   - input: what is predicted; nil for made-up values of the seed.
+  ///   - note: told what the user should know of the model.
   /// - Throws: `ModelError` as `Model.load` does; `featureType` for an input that does not fit.
-  init(_ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?) throws(ModelError) {
+  init(
+    _ file: ReadModel, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?, seed: UInt64,
+    note: (String) -> Void
+  ) throws(ModelError) {
     var options = try configuration.options()
     if let input {
-      let function = try ModelError.wrapping { try readModel(at: url.path).function(options.function) }
-      options.shapes.merge(try FeatureBinding(function: function).shapes(input)) { said, _ in said }
+      let shapes = try file.shapes(of: input, functionName: options.function).mapValues { Shape($0) }
+      options.shapes.merge(shapes) { said, _ in said }
     }
+    let path = file.url.relativePath
     let began = ContinuousClock.now
     let settled = options
-    let loaded = try ModelError.wrapping { try LoadedModel(path: url.path, options: settled) }
-    let elapsed = began.duration(to: .now).components
-    loadSeconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
+    // Read anew: reading is part of what is measured.
+    let loaded = try ModelError.wrapping { try LoadedModel(path: path, options: settled) }
+    loadSeconds = (ContinuousClock.now - began).inSeconds
+    (loaded.remarks + [loaded.partRemark].compactMap { $0 }).forEach(note)
     self.loaded = loaded
     self.options = options
     hasMadeUpInputs = input == nil
     inputs = try ModelError.wrapping {
-      try input.map { try loaded.tensors(of: $0) }
-        ?? loaded.madeUpTensors(seed: 0)
+      try input.map { try loaded.tensors(of: $0) } ?? loaded.madeUpTensors(seed: seed)
     }
   }
 }

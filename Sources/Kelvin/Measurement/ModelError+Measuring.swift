@@ -8,10 +8,21 @@ extension ModelError {
   static func measuring<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
     try wrapping {
       do { return try body() } catch let error as BenchmarkError {
-        throw ModelError(.parameters, error.description)
+        throw ModelError(.parameters, error.description, fault: error.fault)
       } catch let error as ProfilerError {
-        throw ModelError(.parameters, error.description)
+        throw ModelError(.parameters, error.description, fault: .request)
       }
+    }
+  }
+}
+
+extension BenchmarkError {
+  /// A number from a workload's file is the file's, another the user's slip.
+  fileprivate var fault: ModelError.Fault {
+    switch self {
+    case .invalidWorkload: .data
+    case .invalidRequest: .request
+    case .startFailed: .own
     }
   }
 }

@@ -123,8 +123,13 @@ public struct Profile: Sendable {
   ///
   /// - Throws: `ModelError` with code `io` where the file cannot be written.
   public func save(to url: URL) throws(ModelError) {
-    try MeasurementFile.write(Data(try ModelError.wrapping { try result.profile.json() }), to: url)
+    try LocalFile.write(Data(try ModelError.wrapping { try result.profile.json() }), to: url.relativePath)
   }
+
+  /// As text, for a terminal.
+  ///
+  /// - Parameter layers: how many layers are told one by one at most; nil for all.
+  package func lines(layers: Int?) -> [String] { result.lines(layers: layers) }
 
   /// Everything as one JSON document; seconds and bytes.
   public func json() throws(ModelError) -> Data { try ModelError.wrapping { try result.json() } }

@@ -26,6 +26,8 @@ public struct Profiler: Hashable, Sendable {
   /// Whether the user's own store keeps what was measured, for every later plan of this user. It needs the
   /// configuration's cache.
   public var keepsMeasurements = true
+  /// Of made-up inputs.
+  package var seed: UInt64 = 0
 
   /// A profiler of some devices.
   ///
@@ -49,10 +51,28 @@ public struct Profiler: Hashable, Sendable {
     input: (any FeatureProvider & Sendable)? = nil,
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
   ) async throws(ModelError) -> Profile {
+    try await profile(
+      ReadModel(contentsOf: url), configuration, input: input, listener: .init { progress($0.fraction, $0.phase) })
+  }
+
+  /// Measures a model that has been read, as `profile(contentsOf:configuration:input:progress:)` does.
+  ///
+  /// - Parameter units: what is measured; nil for `devices`.
+  package func profile(
+    _ file: ReadModel, _ configuration: ModelConfiguration, units: ComputeUnits? = nil,
+    input: (any FeatureProvider & Sendable)?, listener: MeasurementListener
+  ) async throws(ModelError) -> Profile {
     let profiler = self
     return try await BlockingWork.run { (cancellation) throws(ModelError) -> Profile in
-      try profiler.measure(url, configuration, input, cancellation, progress)
+      var configuration = configuration
+      configuration.plan = nil
+      configuration.computeUnits = units ?? .devices(devices ?? Self.everyDevice)
+      return try profiler.measure(file, configuration, input, cancellation, listener)
     }
+  }
+
+  private static var everyDevice: [String] {
+    deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id)
   }
 
   /// Measures a model as a loaded one was loaded.
@@ -69,34 +89,30 @@ public struct Profiler: Hashable, Sendable {
   }
 
   private func measure(
-    _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?, _ cancellation: Cancellation,
-    _ progress: @escaping @Sendable (Double, String) -> Void
+    _ file: ReadModel, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?,
+    _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> Profile {
     guard budget > 0, budget.isFinite, bound > 0 else {
       throw ModelError(.parameters, "a profiler's budget is \(budget) s and its bound \(bound); both must be above 0")
     }
-    var configuration = configuration
-    configuration.plan = nil
-    configuration.computeUnits = .devices(
-      devices
-        ?? deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id))
-    let subject = try MeasuredSubject(url, configuration, input)
+    let subject = try MeasuredSubject(file, configuration, input, seed: seed, note: listener.note)
     return try ModelError.measuring {
       var options = ProfilerOptions()
       options.budget = budget
       options.bound = bound
       options.loadSeconds = subject.loadSeconds
       let context = subject.loaded.context
-      let result = try NodeProfiler(
+      var result = try NodeProfiler(
         context, subject.options.request, inputs: subject.inputs, options: options, kelvinVersion: kelvinVersion,
         cancellation: cancellation
-      ).run { progress($0.fraction, $0.phase) }
-      var kept = result
+      ).run { listener.step(MeasurementStep($0)) }
       if keepsMeasurements, let cache = context.cache {
-        kept.remarks += try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile)
+        let remarks = try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile)
+        (remarks + subject.loaded.cacheRemarks).forEach(listener.note)
+        result.remarks += remarks
       }
       return Profile(
-        result: kept, context: context, request: subject.options.request,
+        result: result, context: context, request: subject.options.request,
         format: subject.loaded.program.source.format.rawValue)
     }
   }

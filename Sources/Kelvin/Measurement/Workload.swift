@@ -67,9 +67,15 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
   /// How inferences follow one another.
   public var kind: Kind { Kind(rawValue: value.kind.rawValue) ?? .oneShot }
   /// Arrivals a second; only of a stream.
-  public var framesPerSecond: Double { value.framesPerSecond }
+  public var framesPerSecond: Double {
+    get { value.framesPerSecond }
+    set { value.framesPerSecond = newValue }
+  }
   /// Seconds of streaming, or of going as fast as possible, for each configuration.
-  public var duration: Double { value.duration }
+  public var duration: Double {
+    get { value.duration }
+    set { value.duration = newValue }
+  }
   /// Complete starts of each configuration with nothing cached.
   public var coldStarts: Int {
     get { value.coldStarts }
@@ -113,4 +119,12 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
   }
   /// In words: `stream: 30 frames/s for 20 s, 1 frame may wait`.
   public var description: String { value.description }
+
+  /// - Parameter isAsked: whether its numbers were asked for, rather than read from a file.
+  /// - Throws: `ModelError` with code `parameters` where a number means nothing.
+  package func check(isAsked: Bool) throws(ModelError) {
+    do { try value.validate(document: "'\(name)'") } catch {
+      throw ModelError(.parameters, error.description, fault: isAsked ? .request : .data)
+    }
+  }
 }

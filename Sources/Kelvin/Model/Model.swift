@@ -52,16 +52,26 @@ public final class Model: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) throws(ModelError) {
-    try self.init(contentsOf: url, configuration, .init(progress: progress))
+    try self.init(ReadModel(contentsOf: url), configuration: configuration, progress: progress)
+  }
+
+  /// Compiles a model that has been read for the configuration's units. Blocks the calling thread.
+  ///
+  /// - Throws: `ModelError` as `init(contentsOf:configuration:progress:)` does.
+  package convenience init(
+    _ file: ReadModel, configuration: ModelConfiguration,
+    progress: @escaping @Sendable (Double) -> Void = { _ in }
+  ) throws(ModelError) {
+    try self.init(file, configuration, .init(progress: progress))
   }
 
   private init(
-    contentsOf url: URL, _ configuration: ModelConfiguration, _ observer: CompiledModel.Observer
+    _ file: ReadModel, _ configuration: ModelConfiguration, _ observer: CompiledModel.Observer
   ) throws(ModelError) {
     let options = try configuration.options()
     let limit = configuration.optimizationHints.specializationLimit
     (predictor, computePlan) = try ModelError.wrapping {
-      let loaded = try LoadedModel(path: url.path, options: options)
+      let loaded = try LoadedModel(program: file.program, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
       let explanation = try loaded.explain()
       let compiled = try loaded.compile(explanation, observer: observer)
@@ -69,12 +79,10 @@ public final class Model: Sendable {
       return (Predictor(loaded, graphs, specializationLimit: limit), try ComputePlan(loaded, explanation))
     }
     let loaded = predictor.loaded
-    self.url = url
+    url = file.url
     self.configuration = configuration
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)
-    remarks =
-      loaded.remarks + computePlan.remarks
-      + (loaded.context.cache?.directory.complaint.map { ["nothing is kept between runs: \($0)"] } ?? [])
+    remarks = loaded.remarks + computePlan.remarks + loaded.cacheRemarks
   }
 
   /// Loads a model without blocking the calling task's thread. Cancelling the task ends the loading.
@@ -91,7 +99,8 @@ public final class Model: Sendable {
   ) async throws(ModelError) -> Model {
     try await BlockingWork.run { (cancellation) throws(ModelError) -> Model in
       try Model(
-        contentsOf: url, configuration, .init(progress: progress, isCancelled: { cancellation.isCancelled }))
+        ReadModel(contentsOf: url), configuration,
+        .init(progress: progress, isCancelled: { cancellation.isCancelled }))
     }
   }
 
@@ -120,5 +129,37 @@ public final class Model: Sendable {
     try await BlockingWork.run { (cancellation) throws(ModelError) -> DictionaryFeatureProvider in
       try self.predictor.predict(input, options.outputBackings, cancellation)
     }
+  }
+}
+
+extension Model {
+  /// One prediction and the seconds that its graphs took. Blocks the calling thread.
+  ///
+  /// - Throws: `ModelError` as `prediction(from:options:)` does.
+  package func timedPrediction(
+    from input: some FeatureProvider
+  ) throws(ModelError) -> (features: DictionaryFeatureProvider, seconds: Double) {
+    let result = try predictor.run(input)
+    return (result.features, result.seconds)
+  }
+
+  /// The same values, and made-up ones for the inputs that the model needs and that have none, the same for the same
+  /// seed; with the names and types of those, in words.
+  package func completed(
+    _ values: DictionaryFeatureProvider, seed: UInt64
+  ) -> (values: DictionaryFeatureProvider, madeUp: [String]) {
+    var completed = values.dictionary
+    var madeUp: [String] = []
+    for graph in loaded.graphs.compactMap({ $0?.context.graph }) {
+      for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
+        let feature = function.inputs.first { $0.name == graph[id].name }
+        guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
+          continue
+        }
+        completed[feature.name] = FeatureValue(multiArray: MultiArray(tensor))
+        madeUp.append("input '\(feature.name)' is made up (\(tensor.type), seed \(seed))")
+      }
+    }
+    return (DictionaryFeatureProvider(dictionary: completed), madeUp)
   }
 }

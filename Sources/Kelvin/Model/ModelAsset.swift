@@ -1,8 +1,6 @@
 public import FoundationEssentials
 import KelvinEngine
 public import KelvinFeatures
-import KelvinFormats
-import KelvinGraph
 
 /// A model file, for questions that need neither a plan nor a device.
 public struct ModelAsset: Hashable, Sendable {
@@ -33,19 +31,14 @@ public struct ModelAsset: Hashable, Sendable {
   public var functionNames: [String] {
     get async throws(ModelError) {
       try await BlockingWork.run { (_) throws(ModelError) -> [String] in
-        try ModelError.wrapping { try readModel(at: url.path).functions.keys.sorted() }
+        try ReadModel(contentsOf: url).functionNames
       }
     }
   }
 
   private func describe(_ name: String?) async throws(ModelError) -> ModelDescription {
     try await BlockingWork.run { (_) throws(ModelError) -> ModelDescription in
-      let program = try ModelError.wrapping { try readModel(at: url.path) }
-      guard let function = program.functions[name ?? program.defaultFunction] else {
-        let names = program.functions.keys.sorted().joined(separator: ", ")
-        throw ModelError(.parameters, "the model has no function '\(name ?? program.defaultFunction)'; it has \(names)")
-      }
-      return ModelDescription(function, program.metadata)
+      try ReadModel(contentsOf: url).modelDescription(of: name)
     }
   }
 }

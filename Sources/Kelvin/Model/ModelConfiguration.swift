@@ -1,11 +1,4 @@
 public import FoundationEssentials
-import KelvinEngine
-import KelvinFeatures
-import KelvinGraph
-import KelvinMeasurements
-import KelvinPlanning
-import KelvinRuntime
-import KelvinThermal
 
 /// How a model is to be loaded and run.
 public struct ModelConfiguration: Hashable, Sendable {
@@ -27,15 +20,25 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var goal: ComputePlan.Goal = .latency
   /// Predictions after the first that one loading is to serve; counts for the goal `.oneShot` alone.
   public var expectedPredictions = 0
+  /// How often a loop is expected to go round whose limit neither the model nor a measurement tells; 10 where nil.
+  public var expectedTrips: Double?
+  /// The class of machine whose power budget the goal `.sustained` goes by, one of `ThermalMonitor.envelopes` or the path
+  /// of such a file; that of this machine where nil.
+  public var thermalEnvelope: String?
   /// Operation name to device name, for operations that must run there.
   public var pins: [String: String] = [:]
   /// Devices that may not be used.
   public var excludedDevices: [String] = []
-  /// A plan saved by `kelvin plan --save` or a bench's verdict, to be used instead of a new one for the model's usual
-  /// input sizes. Other sizes get a plan of their own. Not together with `pins`.
+  /// A plan saved by `ComputePlan.save(to:)`, `kelvin plan --save` or a bench's verdict, or a bench's report, to be used
+  /// instead of a new plan for the model's usual input sizes. Other sizes get a plan of their own. Not together with
+  /// `pins`.
   public var plan: URL?
-  /// Measurements saved by `Profile.save(to:)` or `kelvin profile --save`, to plan with instead of the user's own.
+  /// Measurements saved by `Profile.save(to:)` or `kelvin profile --save`, or the name of a profile that comes with
+  /// Kelvin, to plan with instead of the user's own.
   public var profile: URL?
+  /// The graph that plans and measurements are about, of a function that has several; the one with the most work where
+  /// nil.
+  public var graphName: String?
   /// Sizes of flexible inputs, by name. A flexible batch size is 1 where nothing is said.
   public var inputShapes: [String: [Int]] = [:]
   /// Whether every size of flexible inputs, and every size that a prediction finds in its data, gets a plan of its own.
@@ -50,6 +53,12 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// Whether choices by timing are forbidden, so that results repeat bit for bit. For now nothing is chosen by timing,
   /// whatever is said here.
   public var isDeterministic = false
+  /// The last pass that runs over a graph, by its name; nil for all of them.
+  package var lastPass: String?
+  /// Links to plan as if they were so, `cpu:vulkan:0=64GB/s,5us`; they make any plan one that cannot be run.
+  package var links: [String] = []
+  /// Whether a profile of devices that are not here is planned with as if they were.
+  package var allowsWhatIf = false
 
   /// The default configuration: all units, a plan of our own, the user's cache.
   public init(computeUnits: ComputeUnits = .all) { self.computeUnits = computeUnits }
@@ -57,7 +66,7 @@ public struct ModelConfiguration: Hashable, Sendable {
 
 /// How exactly a model must be computed at least. For now every device computes in float32 whatever is asked for, so that
 /// all of these give the same numbers in the same time.
-public enum ComputePrecision: String, Hashable, Sendable {
+public enum ComputePrecision: String, Hashable, Sendable, CaseIterable {
   /// `full` where the model's activations are float32; where they are float16, at least as good as float16 arithmetic
   /// with float32 accumulation.
   case automatic
@@ -67,42 +76,4 @@ public enum ComputePrecision: String, Hashable, Sendable {
   case high
   /// Operands may be rounded to bfloat16 or float16.
   case low
-}
-
-extension ModelConfiguration {
-  /// - Throws: `ModelError` where the plan or profile file cannot be read.
-  func options() throws(ModelError) -> LoadOptions {
-    var options = LoadOptions()
-    options.request = PlanRequest(
-      units: computeUnits.selection, goal: goal.planned, isStrict: isStrict,
-      precision: Precision(rawValue: precision.rawValue) ?? .automatic, threads: threadCount ?? defaultThreadCount,
-      pins: pins, exclusions: excludedDevices, runs: max(0, expectedPredictions))
-    if goal == .sustained {
-      let envelope = ThermalEnvelope.assumed(for: MachineDescription(SystemFiles()))
-      options.request.power = .init(
-        idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts)
-    }
-    options.function = functionName
-    options.shapes = inputShapes.mapValues { Shape($0) }
-    options.isDeterministic = isDeterministic
-    options.plansEverySize = plansEverySize
-    if !usesCache {
-      options.cacheDirectory = nil
-    } else if let cacheDirectory {
-      options.cacheDirectory = cacheDirectory.path
-    }
-    if let plan {
-      options.plan = try ModelError.wrapping {
-        let bytes = try Bytes(mapping: plan.path)
-        return try Plan(json: bytes.withUnsafeBytes { Data($0) })
-      }
-    }
-    if let profile {
-      options.profile = try ModelError.wrapping {
-        let bytes = try Bytes(mapping: profile.path)
-        return try MeasuredProfile(json: bytes.withUnsafeBytes { Array($0) }, document: profile.path)
-      }
-    }
-    return options
-  }
 }

@@ -1,13 +1,11 @@
 public import FoundationEssentials
+import KelvinBasics
 import KelvinBench
 import KelvinDevices
 import KelvinEngine
 public import KelvinFeatures
 import KelvinGraph
-import KelvinMeasurements
 package import KelvinPlanning
-import KelvinProfiler
-import KelvinReport
 import KelvinRuntime
 
 /// Which device runs each operation of a model, what it costs there and elsewhere, and why.
@@ -34,12 +32,12 @@ public struct ComputePlan: Sendable {
   public let layers: [Layer]
   /// A line for each device outside the units asked for that runs what none of the units can: how much, and why.
   public let remarks: [String]
-  /// The plan as its file has it.
-  package let plan: Plan
-  private let solution: PlanSolution
+  /// What the user should know once of how the model was loaded: a stale profile, a cache that cannot be used, a graph of
+  /// several.
+  package let loadRemarks: [String]
+  /// The plan with all that is known of it.
+  package let document: PlanDocument
   private let devices: [String: ComputeDevice]
-  private let reportDevices: [ReportDevice]
-  private let format: String
   private let usages: [String: DeviceUsage]
   private let costs: [String: Cost]
   /// By operation, the layer that has the largest part of it.
@@ -52,26 +50,26 @@ public struct ComputePlan: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
     try await BlockingWork.run { (_) throws(ModelError) -> ComputePlan in
-      let options = try configuration.options()
-      return try ModelError.wrapping {
-        let loaded = try LoadedModel(path: url.path, options: options)
-        return try ComputePlan(loaded, try loaded.explain())
-      }
+      try ComputePlan(ReadModel(contentsOf: url), configuration: configuration)
     }
   }
 
-  init(_ loaded: LoadedModel, _ explanation: PlanExplanation) throws {
+  /// The plan as its file has it.
+  package var plan: Plan { document.plan }
+  private var solution: PlanSolution { document.explanation.solution }
+
+  init(
+    _ loaded: LoadedModel, _ explanation: PlanExplanation, budget: PowerBudget? = nil, trial: PlanTrial? = nil
+  ) throws {
     let plan = try loaded.context.plan(explanation, loaded.options.request)
     let used = plan.nodes.flatMap { node in node.candidates.map(\.device) + [node.device] }
     let infos = loaded.context.inventory.devices(named: used).map(\.info)
     let devices = Dictionary(uniqueKeysWithValues: infos.map { ($0.id, ComputeDevice($0)) })
     modelStructure = ModelStructure(loaded.program.structure)
     remarks = try loaded.remarks(on: explanation)
-    self.plan = plan
+    loadRemarks = loaded.remarks + [loaded.partRemark].compactMap { $0 } + loaded.cacheRemarks
+    document = PlanDocument(loaded, explanation, plan, budget: budget?.text, trial: trial)
     self.devices = devices
-    reportDevices = infos.map { ReportDevice($0) }
-    format = loaded.program.source.format.rawValue
-    solution = explanation.solution
     let pairs = plan.nodes.compactMap { node in Layer(node, devices).map { (node: node, layer: $0) } }
     layers = pairs.map(\.layer)
     let total = plan.nodes.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) }
@@ -154,18 +152,19 @@ extension ComputePlan {
   ///
   /// - Throws: `ModelError` with code `io` where the file cannot be written.
   public func save(to url: URL) throws(ModelError) {
-    try MeasurementFile.write(try ModelError.wrapping { try plan.json() } + [0x0A], to: url)
+    try LocalFile.write(try document.file(), to: url.relativePath)
   }
 }
 
 extension ComputePlan {
   /// A self-contained HTML page: the placement as a graph, what every layer costs on each device, and why it runs where
   /// it does.
-  public func htmlReport() -> String {
-    return HTMLReport.render(
-      ReportInput(
-        plan: plan, solution: solution, format: format, devices: reportDevices,
-        machine: MachineDescription(SystemFiles()), kelvinVersion: kelvinVersion, generated: ReportDate.now()))
+  public func htmlReport() -> String { document.page() }
+
+  /// The plan and all that is known of it as one JSON document, as `kelvin plan --json` prints it; seconds, bytes and
+  /// joules.
+  public func json() throws(ModelError) -> Data {
+    try ModelError.wrapping { Data(try JSONText.encode(document, unspeakable: .text)) }
   }
 }
 

@@ -37,4 +37,12 @@ extension String {
     }
     return lines + [line]
   }
+
+  /// `wrapped(to:indent:hangingIndent:)` in one piece.
+  package func paragraph(width: Int, indent: Int = 0, hangingIndent: Int? = nil) -> String {
+    wrapped(to: width, indent: indent, hangingIndent: hangingIndent).joined(separator: "\n")
+  }
 }
+
+/// `1 node`, `2 nodes`.
+package func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

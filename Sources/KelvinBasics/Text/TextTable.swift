@@ -54,6 +54,9 @@ package struct TextTable {
     rows.append((cells, remarks))
   }
 
+  /// `lines(width:)` in one piece, without a newline at its end.
+  package func text(width: Int) -> String { lines(width: width).joined(separator: "\n") }
+
   /// One line for the titles, unless there are none, and one or more for each row.
   ///
   /// - Parameters:

@@ -29,7 +29,12 @@ package struct LoadedGraph: Sendable {
   /// The plan the options ask for: the given one, or the best.
   package func explain(_ request: PlanRequest? = nil) throws -> PlanExplanation {
     let request = request ?? options.request
-    if let plan = options.plan { return try context.explain(adopting: plan, request) }
+    if let plan = options.plan {
+      // The choices are the plan's: it is the plan that does not fit.
+      do { return try context.explain(adopting: plan, request) } catch RuntimeError.invalidChoice(let reason) {
+        throw RuntimeError.invalidPlan(reason)
+      }
+    }
     return try context.explain(request)
   }
 

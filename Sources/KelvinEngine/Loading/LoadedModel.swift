@@ -97,6 +97,11 @@ package struct LoadedModel: Sendable {
     return "the function has \(graphs.count) graphs (\(names)); this is about '\(shown.part.name)'"
   }
 
+  /// Why nothing is kept between runs, where something was to be kept.
+  package var cacheRemarks: [String] {
+    (context.cache?.directory.complaint).map { ["nothing is kept for the next run: \($0)"] } ?? []
+  }
+
   private static func pipeline(_ options: LoadOptions) throws -> Pipeline {
     let pipeline = Pipeline.standard(ReferenceEvaluator())
     return try options.lastPass.map { try pipeline.stopping(after: $0) } ?? pipeline

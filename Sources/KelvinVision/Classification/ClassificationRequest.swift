@@ -1,5 +1,6 @@
 public import Kelvin
 import KelvinEngine
+package import KelvinRuntime
 
 /// Says what a picture shows, by a model that takes one picture and gives one number for each class.
 ///
@@ -41,13 +42,27 @@ public struct ClassificationRequest: ImageProcessingRequest {
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [ClassificationObservation] {
-    let region = try regionOfInterest.pixels(of: image, orientation)
-    let (classifier, predictor, action) = (classifier, predictor, cropAndScaleAction)
+    let request = self
+    let result: Swift.Result<[ClassificationObservation], VisionError>
     do throws(ModelError) {
-      return try await BlockingWork.run { (cancellation) throws(ModelError) in
-        try classifier.classify(image, orientation, region: region, action, by: predictor, cancellation)
-          .map { ClassificationObservation(identifier: $0.label, confidence: Float($0.confidence)) }
+      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
+        Swift.Result { () throws(VisionError) in
+          try request.classify(image, orientation: orientation, cancellation)
+        }
       }
+    } catch { throw .prediction(error) }
+    return try result.get()
+  }
+
+  /// As `perform`. Blocks the calling thread.
+  package func classify(
+    _ image: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
+  ) throws(VisionError) -> [ClassificationObservation] {
+    let region = try regionOfInterest.pixels(of: image, orientation)
+    do throws(ModelError) {
+      return try classifier.classify(
+        image, orientation, region: region, cropAndScaleAction, by: predictor, cancellation
+      ).map { ClassificationObservation(identifier: $0.label, confidence: Float($0.confidence)) }
     } catch { throw .prediction(error) }
   }
 }

@@ -1,5 +1,6 @@
 public import Kelvin
 import KelvinEngine
+package import KelvinRuntime
 
 /// Says which part of a picture is what, by a model that gives every place a class.
 ///
@@ -42,16 +43,24 @@ public struct SegmentationRequest: ImageProcessingRequest {
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> SegmentationObservation {
-    let region = try regionOfInterest.pixels(of: image, orientation)
-    let (segmenter, predictor, action) = (segmenter, predictor, cropAndScaleAction)
+    let request = self
     let result: Swift.Result<SegmentationObservation, VisionError>
     do throws(ModelError) {
       result = try await BlockingWork.run { (cancellation) throws(ModelError) in
         Swift.Result { () throws(VisionError) in
-          try segmenter.segment(image, orientation, region: region, action, by: predictor, cancellation)
+          try request.segment(image, orientation: orientation, cancellation)
         }
       }
     } catch { throw .prediction(error) }
     return try result.get()
+  }
+
+  /// As `perform`. Blocks the calling thread.
+  package func segment(
+    _ image: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
+  ) throws(VisionError) -> SegmentationObservation {
+    try segmenter.segment(
+      image, orientation, region: try regionOfInterest.pixels(of: image, orientation), cropAndScaleAction,
+      by: predictor, cancellation)
   }
 }

@@ -1,15 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
-import KelvinBench
-import KelvinDevices
-import KelvinEngine
-import KelvinGraph
-import KelvinMeasurements
-import KelvinPlanning
-import KelvinReport
-import KelvinRuntime
-import KelvinThermal
 
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -111,62 +102,32 @@ struct BenchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let cancellation = Cancellation()
-    Interrupts.cancelling(cancellation)
     var workload = try adjustedWorkload()
-    let machineEnvelope =
-      try envelope.map { try ThermalEnvelope(named: $0) } ?? .assumed(for: MachineDescription(SystemFiles()))
-    let simulated = try simulate.map { try ThermalEnvelope(named: $0) }
-    let coload = workload.coload["cpu"] ?? 0
-    if simulated != nil {
+    let coload = workload.otherLoad["cpu"] ?? 0
+    if simulate != nil {
       guard workload.kind == .stream else {
         throw UsageError("--simulate is for a stream, not for \(workload.name)")
       }
       workload.duration = min(workload.duration, Self.secondsBeforeSimulating)
-      workload.coload["cpu"] = nil
+      workload.otherLoad["cpu"] = nil
       workload.coldStarts = min(workload.coldStarts, 1)
       workload.starts = min(workload.starts, 1)
     }
-    let selections = self.selections
-    var loadOptions = try options.loadOptions(units: try .union(selections, in: deviceInventory))
-    let plan = loadOptions.plan
-    loadOptions.plan = nil
-    if let plan, !selections.isEmpty {
-      // Its devices count too when stale measurements are set aside.
-      loadOptions.request.units = try .union(
-        selections + [.devices(plan.placement.values.sorted())], in: deviceInventory)
+    let inputs = try MeasurementInputs(model, inputs, pictures, functionName: options.function)
+    var benchmark = Benchmark(workload: workload, configurations: try configurations())
+    benchmark.checksAgreement = !noAgreement
+    benchmark.thermalEnvelope = envelope
+    benchmark.seed = options.seed ?? 0
+    var result = try measuring("bench") { [benchmark] listener in
+      try await benchmark.run(inputs.file, input: inputs.values, starts: SelfLauncher(), listener: listener)
     }
-    let model = try MeasuredModel(
-      model, options: loadOptions, given: inputs, pictures: pictures, seed: options.seed ?? 0)
-    let subject = BenchmarkSubject(
-      context: model.loaded.context, format: model.loaded.program.source.format.rawValue, inputs: [model.inputs],
-      hasMadeUpInputs: model.hasMadeUpInputs, classes: model.loaded.scoresOutput,
-      files: model.loaded.program.source.files, loadSeconds: model.loadSeconds,
-      starter: try FreshStarts(self.model, model.options, inputs: model.inputs, cancellation: cancellation))
-    var benchmarkOptions = BenchmarkOptions()
-    benchmarkOptions.isDeterministic = options.deterministic
-    benchmarkOptions.checksAgreement = !noAgreement
-    benchmarkOptions.cancellation = cancellation
-    var result = try measuring("bench") { observe in
-      let runner = try BenchmarkRunner(
-        subject, workload, configurations(selections, model.options.request, plan), options: benchmarkOptions,
-        kelvinVersion: kelvinVersion, envelope: machineEnvelope)
-      return try runner.run(observe)
+    if let simulate, result.interruption == nil {
+      try result.simulate(on: simulate, seconds: duration, otherLoad: coload, seed: options.seed ?? 0)
     }
-    if let simulated, result.interruption == nil {
-      do throws(BenchmarkError) {
-        result.simulation = try result.simulated(
-          on: simulated, from: machineEnvelope, seconds: duration ?? BenchmarkResult.simulatedSeconds,
-          coLoad: coload, seed: options.seed ?? 0)
-      } catch { throw error.asCommandError }
-    }
-    let planFile = try keep(result, model.loaded.context)
-    model.loaded.noteCacheComplaint()
-    if let report {
-      try OutputFile.write(Array(HTMLReport.render(result.report(generated: ReportDate.now())).utf8), to: report)
-    }
-    if let trace { try OutputFile.write(TraceExport.chromeJSON(result.simulation?.trace ?? result.trace), to: trace) }
-    if let csv { try OutputFile.write(Array(result.csv().utf8), to: csv) }
+    let planFile = try keepPlan(of: result)
+    if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
+    if let trace { try LocalFile.write(result.trace(), to: trace) }
+    if let csv { try LocalFile.write(result.csv().utf8, to: csv) }
     if output.json {
       Console.print(String(decoding: try result.json(), as: UTF8.self))
     } else {
@@ -174,76 +135,58 @@ struct BenchCommand: ParsableCommand {
       if let report { Console.note("the page is '\(report)'") }
       if let csv { Console.note("the samples are in '\(csv)'") }
     }
-    if let planFile {
-      let label = result.configurations[result.verdict.best].label
-      Console.note("the plan of \(label) is in '\(planFile)'; give it back with --plan")
-    }
+    if let planFile { Console.note("the plan of \(result.best) is in '\(planFile)'; give it back with --plan") }
     if result.interruption != nil { throw SilentFailure(status: .interrupted) }
   }
 
   /// Writes the verdict's plan where the user wants it, or in the cache.
   ///
   /// - Returns: the file; nil where nothing is kept.
-  private func keep(_ result: BenchmarkResult, _ context: ModelContext) throws -> String? {
-    let bytes = Array(try result.bestPlan.json()) + [0x0A]
-    if let savePlan {
-      try OutputFile.write(bytes, to: savePlan)
-      return savePlan
+  private func keepPlan(of result: Benchmark.Result) throws -> String? {
+    guard let savePlan else { return try result.keepPlan() }
+    try result.savePlan(to: URL(filePath: savePlan))
+    return savePlan
+  }
+
+  private func adjustedWorkload() throws -> Workload {
+    var chosen = try Workload(named: workload)
+    if let fps {
+      guard chosen.kind == .stream else { throw UsageError("--fps is for a stream, not for \(chosen.name)") }
+      chosen.framesPerSecond = fps
     }
-    guard let directory = context.cache?.directory else { return nil }
-    let base = context.name.split(separator: "/").last.map(String.init) ?? context.name
-    let name =
-      "plans/\(OutputFile.sanitized("\(base)-\(result.workload.name)"))-\(context.graphKey.description.prefix(8)).json"
-    return bytes.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
+    if let duration {
+      guard chosen.kind != .oneShot else {
+        throw UsageError("--duration is for stream and throughput; one-shot takes --iterations")
+      }
+      chosen.duration = duration
+    }
+    if let iterations { chosen.iterations = iterations }
+    if let warmSeconds { chosen.warmSeconds = warmSeconds }
+    if let inFlight {
+      guard chosen.kind == .throughput else {
+        throw UsageError("--in-flight is for throughput, not for \(chosen.name)")
+      }
+      chosen.inFlight = inFlight
+    }
+    if governor {
+      guard chosen.kind == .stream else { throw UsageError("--governor is for a stream, not for \(chosen.name)") }
+      chosen.isGoverned = true
+    }
+    chosen.reservedShares.merge(try Self.shares(reserve, "--reserve")) { _, given in given }
+    chosen.otherLoad.merge(try Self.shares(coload, "--coload")) { _, given in given }
+    // A number from the command line is the user's slip, a number from a file is the file's.
+    let isAsked =
+      fps != nil || duration != nil || iterations != nil || warmSeconds != nil || inFlight != nil
+      || !reserve.isEmpty || !coload.isEmpty
+    try chosen.check(isAsked: isAsked)
+    return chosen
   }
 
-  private func adjustedWorkload() throws -> KelvinBench.Workload {
-    do throws(BenchmarkError) {
-      var chosen = try KelvinBench.Workload(named: workload)
-      if let fps {
-        guard chosen.kind == .stream else {
-          throw BenchmarkError.invalidRequest("--fps is for a stream, not for \(chosen.name)")
-        }
-        chosen.framesPerSecond = fps
-      }
-      if let duration {
-        guard chosen.kind != .oneShot else {
-          throw BenchmarkError.invalidRequest("--duration is for stream and throughput; one-shot takes --iterations")
-        }
-        chosen.duration = duration
-      }
-      if let iterations { chosen.iterations = iterations }
-      if let warmSeconds { chosen.warmSeconds = warmSeconds }
-      if let inFlight {
-        guard chosen.kind == .throughput else {
-          throw BenchmarkError.invalidRequest("--in-flight is for throughput, not for \(chosen.name)")
-        }
-        chosen.inFlight = inFlight
-      }
-      if governor {
-        guard chosen.kind == .stream else {
-          throw BenchmarkError.invalidRequest("--governor is for a stream, not for \(chosen.name)")
-        }
-        chosen.isGoverned = true
-      }
-      chosen.reserve.merge(try Self.shares(reserve, "--reserve")) { _, given in given }
-      chosen.coload.merge(try Self.shares(coload, "--coload")) { _, given in given }
-      do throws(BenchmarkError) { try chosen.validate(document: "'\(chosen.name)'") } catch {
-        // A number from the command line is the user's slip, a number from a file is the file's.
-        let isCommandLine =
-          fps != nil || duration != nil || iterations != nil || warmSeconds != nil || inFlight != nil
-          || !reserve.isEmpty || !coload.isEmpty
-        throw isCommandLine ? .invalidRequest(error.description) : error
-      }
-      return chosen
-    } catch { throw error.asCommandError }
-  }
-
-  private static func shares(_ given: [NamedText], _ option: String) throws(BenchmarkError) -> [String: Double] {
+  private static func shares(_ given: [NamedText], _ option: String) throws -> [String: Double] {
     var shares: [String: Double] = [:]
     for item in given {
       guard let share = Double(item.text) else {
-        throw .invalidRequest("\(option) \(item.name)=\(item.text): expected a share from 0 to 0.95")
+        throw UsageError("\(option) \(item.name)=\(item.text): expected a share from 0 to 0.95")
       }
       shares[item.name] = share
     }
@@ -251,22 +194,19 @@ struct BenchCommand: ParsableCommand {
   }
 
   /// What is compared: as asked for; without that, and without a plan, the CPU, each hardware device, and all together.
-  private var selections: [UnitsSelection] {
-    guard units.unitsList.isEmpty, options.planFile == nil else { return units.unitsList }
-    let hardware = deviceInventory.hardware([.integratedGPU, .discreteGPU, .accelerator]).map(\.info.id)
-    return [.cpuOnly] + hardware.map { .devices([$0]) } + (hardware.isEmpty ? [] : [.all])
-  }
-
-  private func configurations(
-    _ selections: [UnitsSelection], _ request: PlanRequest, _ plan: Plan?
-  ) -> [BenchmarkConfiguration] {
-    var configurations = selections.map { selection in
-      var request = request
-      request.units = selection
-      return BenchmarkConfiguration(label: selection.description, request: request)
+  private func configurations() throws -> [Benchmark.Configuration] {
+    var units = units.unitsList
+    if units.isEmpty, options.planFile == nil { units = ComputeUnits.comparable }
+    var base = try options.configuration()
+    base.plan = nil
+    var configurations = units.map { units in
+      var configuration = base
+      configuration.computeUnits = units
+      return Benchmark.Configuration(label: units.description, configuration)
     }
-    if let plan, let file = options.planFile {
-      configurations.append(BenchmarkConfiguration(label: "plan \(file)", request: request, plan: plan))
+    if let file = options.planFile {
+      base.plan = URL(filePath: file)
+      configurations.append(.init(label: "plan \(file)", base))
     }
     return configurations
   }

@@ -1,9 +1,6 @@
 import ArgumentParser
 import Kelvin
 import KelvinBasics
-import KelvinFormats
-import KelvinGraph
-import KelvinImages
 import KelvinVision
 
 struct ClassifyCommand: ParsableCommand {
@@ -50,13 +47,14 @@ struct ClassifyCommand: ParsableCommand {
   }
 
   func run() throws {
-    let loaded = try loadModel(model, try options.loadOptions(units: units.units))
+    let configuration = try options.configuration(units: units.units)
     let names = try labels.map(LabelFile.read)
-    let classifier = try recognizing { () throws(VisionError) in
-      try PictureClassifier(loaded, labels: names, normalization: pixels.normalization)
+    let model = try Model.loadWithProgress(self.model, configuration)
+    var request = try recognizing { () throws(VisionError) in
+      try ClassificationRequest(model: model, labels: names, normalization: pixels.normalization)
     }
-    classifier.remarks.forEach(Console.note)
-    let predictor = try loaded.predictorWithProgress(for: classifier.function)
+    request.cropAndScaleAction = pictures.cropAndScale ?? request.cropAndScaleAction
+    request.remarks.forEach(Console.note)
 
     let progress = Progress("classifying")
     var results: [Result] = []
@@ -64,9 +62,12 @@ struct ClassifyCommand: ParsableCommand {
       progress.update(Double(index) / Double(images.count), path)
       do {
         let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
-        let classes = try classifier.classify(
-          decoded.pixels, decoded.orientation, pictures.cropAndScale ?? .centerCrop, by: predictor)
-        let observations = classes.prefix(top).map { Observation(identifier: $0.label, confidence: $0.confidence) }
+        let classes = try recognizing { () throws(VisionError) in
+          try request.classify(decoded.pixels, orientation: decoded.orientation)
+        }
+        let observations = classes.prefix(top).map {
+          Observation(identifier: $0.identifier, confidence: Double($0.confidence))
+        }
         results.append(Result(image: path, observations: observations))
       } catch let error as ImageError {
         progress.finish()
@@ -97,7 +98,7 @@ struct ClassifyCommand: ParsableCommand {
 enum LabelFile {
   /// One label a line; empty lines at the end do not count.
   static func read(_ path: String) throws -> [String] {
-    let text = String(decoding: try InputFile.read(path), as: UTF8.self)
+    let text = String(decoding: try LocalFile.read(path), as: UTF8.self)
     var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     while lines.last?.isEmpty == true { lines.removeLast() }
     guard !lines.isEmpty else { throw InputError("'\(path)' holds no labels; expected one a line") }

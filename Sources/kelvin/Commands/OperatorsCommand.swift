@@ -1,11 +1,6 @@
 import ArgumentParser
 import Kelvin
-import KelvinBasics
 import KelvinConformance
-import KelvinDevices
-import KelvinEngine
-import KelvinGraph
-import KelvinRuntime
 
 struct OperatorsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -22,105 +17,8 @@ struct OperatorsCommand: ParsableCommand {
   }
 
   func run() throws {
-    let coverage = OperatorCoverage(deviceInventory.devices)
+    let coverage = OperatorCoverage(DeviceReport.devices)
     if output.json { return try printJSON(coverage.rows) }
-    Console.print(markdown ? coverage.markdown() : coverage.text(isVerbose: output.verbose))
-  }
-}
-
-/// What each device answers about each operator's conformance cases.
-struct OperatorCoverage {
-  struct Row: Encodable {
-    var `operator`: String
-    /// By device id.
-    var devices: [String: Answer]
-  }
-
-  struct Answer: Encodable {
-    enum Status: String, Encodable { case supported, partly, unsupported }
-
-    var status: Status
-    var supported: Int
-    var cases: Int
-    /// Why the other cases are not, each reason once.
-    var reasons: [String]
-  }
-
-  private let devices: [DeviceInfo]
-  let rows: [Row]
-
-  init(_ devices: [any Device]) {
-    self.devices = devices.map(\.info)
-    let cases = Dictionary(grouping: ConformanceCase.all) { $0.graph.nodes.first?.op.name ?? "" }
-    rows = operatorCatalog.map { type in
-      let own = cases[type.name] ?? []
-      let answers = devices.map { ($0.info.id, Self.answer($0, own)) }
-      return Row(operator: type.name, devices: Dictionary(uniqueKeysWithValues: answers))
-    }
-  }
-
-  private static func answer(_ device: any Device, _ cases: [ConformanceCase]) -> Answer {
-    var reasons: [String] = []
-    var supported = 0
-    for testCase in cases {
-      let answers = testCase.graph.nodes.map { device.support(for: $0, in: testCase.graph, precision: .full) }
-      if answers.allSatisfy(\.isSupported) { supported += 1 }
-      for case .unsupported(let reason) in answers where !reasons.contains(reason) { reasons.append(reason) }
-    }
-    let status: Answer.Status = supported == 0 ? .unsupported : supported == cases.count ? .supported : .partly
-    return Answer(status: status, supported: supported, cases: cases.count, reasons: reasons)
-  }
-
-  func text(isVerbose: Bool) -> String {
-    var table = TextTable([TextTable.Column("OPERATOR")] + devices.map { TextTable.Column($0.id, shrinksTo: 6) })
-    for row in rows {
-      var remarks: [String] = []
-      for device in devices {
-        guard let answer = row.devices[device.id], !answer.reasons.isEmpty else { continue }
-        remarks.append("\(device.id): \(answer.reasons.joined(separator: "; "))")
-      }
-      table.add([row.operator] + devices.map { Self.cell(row.devices[$0.id]) }, remarks: isVerbose ? remarks : [])
-    }
-    let hasGaps = rows.contains { $0.devices.values.contains { !$0.reasons.isEmpty } }
-    return table.text() + (hasGaps && !isVerbose ? "\n\n--verbose tells what is not supported and why." : "")
-  }
-
-  /// The page for documentation: one column for each kind of device, so that it does not depend on how many there are.
-  func markdown() -> String {
-    let families = ["reference", "cpu", "vulkan", "opencl"].compactMap { family in
-      devices.first { $0.id.prefix { $0 != ":" } == family }
-    }
-    let names = ["reference": "Reference", "cpu": "CPU", "vulkan": "Vulkan", "opencl": "OpenCL"]
-    var lines = [
-      "# Operators", "",
-      "Which device runs which operator, as the devices answer about every conformance case. Written by",
-      "`kelvin operators --markdown`; a test compares this page with the devices' answers (llvmpipe for Vulkan, PoCL for",
-      "OpenCL).", "",
-      "| operator | " + families.map { names["\($0.id.prefix { $0 != ":" })"] ?? $0.id }.joined(separator: " | ")
-        + " |",
-      "|---|" + String(repeating: "---|", count: families.count),
-    ]
-    for row in rows {
-      lines.append(
-        "| `\(row.operator)` | " + families.map { Self.cell(row.devices[$0.id]) }.joined(separator: " | ") + " |")
-    }
-    var gaps: [String] = []
-    for row in rows {
-      for family in families {
-        guard let answer = row.devices[family.id], !answer.reasons.isEmpty else { continue }
-        let name = names["\(family.id.prefix { $0 != ":" })"] ?? family.id
-        gaps += answer.reasons.sorted().map { "- `\(row.operator)` on \(name): \($0)" }
-      }
-    }
-    if !gaps.isEmpty { lines += ["", "## What is not supported, and why", ""] + gaps }
-    return lines.joined(separator: "\n")
-  }
-
-  private static func cell(_ answer: Answer?) -> String {
-    switch answer?.status {
-    case .supported: "yes"
-    case .partly: "\(answer?.supported ?? 0) of \(answer?.cases ?? 0)"
-    case .unsupported, nil: "no"
-    }
+    Console.print(markdown ? coverage.markdown() : coverage.text(width: Console.width, isVerbose: output.verbose))
   }
 }

@@ -1,15 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
-import KelvinBench
-import KelvinDevices
-import KelvinEngine
-import KelvinGraph
-import KelvinMeasurements
-import KelvinPlanning
-import KelvinProfiler
-import KelvinReport
-import KelvinRuntime
 
 struct PlanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -54,58 +45,46 @@ struct PlanCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let problem { return try solve(problem) }
-    var loadOptions = try options.loadOptions(units: units.units, goal: goals.goal ?? .latency)
-    loadOptions.lastPass = passes.stopAfterPass
-    loadOptions.allowsWhatIf = true
-    let budget = try goals.complete(&loadOptions.request)
-    loadOptions.links = whatIf.link
-    guard let model, !whatIf.isInside(loadOptions.profile, model) else {
-      return try whatIf.plan(model, loadOptions, save: save, page: report, output, budget: budget)
+    if let problem {
+      let solution = try BareProblem.solve(
+        try LocalFile.read(problem), goal: goals.goal, runs: goals.runs, envelope: goals.envelope)
+      // As JSON, whatever `--json` says: another program asked.
+      return Console.print(String(decoding: solution, as: UTF8.self))
     }
-    let loaded = try loadModel(model, loadOptions)
-    loaded.partRemark.map(Console.note)
-    var explanation = try loaded.explainWithProgress()
-    let tried = try trialRun(loaded, explanation)
-    if let tried, loaded.options.request.goal == .latency {
-      explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.reason)")
+    var configuration = try options.configuration(units: units.units)
+    goals.complete(&configuration)
+    configuration.lastPass = passes.stopAfterPass
+    configuration.allowsWhatIf = true
+    configuration.links = whatIf.link
+    guard let model, try !whatIf.isInside(configuration, model) else {
+      return try show(
+        try PlanDocument(ofProfile: model, configuration: configuration),
+        taker: "only a machine with these devices takes it by --plan")
     }
-    let plan = try loaded.context.plan(explanation, loaded.options.request)
-    loaded.noteCacheComplaint()
-    if let save { try OutputFile.write(Array(try plan.json()) + [0x0A], to: save) }
-    if let report {
-      let page = ReportInput(
-        plan: plan, solution: explanation.solution, format: loaded.program.source.format.rawValue,
-        devices: loaded.context.inventory.openDevices.map { ReportDevice($0.info) },
-        machine: MachineDescription(SystemFiles()), kelvinVersion: kelvinVersion, generated: ReportDate.now(),
-        notes: loaded.remarks)
-      try OutputFile.write(Array(HTMLReport.render(page).utf8), to: report)
+    let plan = try planWithProgress(model, configuration)
+    plan.loadRemarks.forEach(Console.note)
+    try show(plan.document, taker: "give it back with --plan")
+  }
+
+  private func planWithProgress(_ model: String, _ configuration: ModelConfiguration) throws -> ComputePlan {
+    let progress = Progress("planning")
+    defer { progress.finish() }
+    let isTried = trial ?? (save != nil)
+    return try ComputePlan(
+      ReadModel(contentsOf: URL(filePath: model)), configuration: configuration,
+      trial: isTried ? .onMadeUpInputs(seed: options.seed ?? 0) : .none)
+  }
+
+  /// Writes the files that are asked for, and prints the plan.
+  private func show(_ plan: PlanDocument, taker: String) throws {
+    if let save { try LocalFile.write(try plan.file(), to: save) }
+    if let report { try LocalFile.write(plan.page().utf8, to: report) }
+    if output.json {
+      try printJSON(plan)
+    } else {
+      Console.print(plan.text(width: Console.width, isVerbose: output.verbose))
     }
-    let text = PlanReport(loaded, explanation, plan, isVerbose: output.verbose, budget: budget, trial: tried)
-    if output.json { try printJSON(text) } else { Console.print(text.text()) }
-    if let save { Console.note("the plan is in '\(save)'; give it back with --plan") }
+    if let save { Console.note("the plan is in '\(save)'; \(taker)") }
     if let report { Console.note("the page is '\(report)'") }
-  }
-
-  /// Runs the plans where that is asked for, or where the plan is kept, and there is something to choose.
-  private func trialRun(_ loaded: LoadedModel, _ explanation: PlanExplanation) throws -> PlanTrial? {
-    guard trial ?? (save != nil), loaded.whatIf == nil, loaded.options.plan == nil else { return nil }
-    let inputs = loaded.madeUpTensors(seed: options.seed ?? 0)
-    return try PlanTrial.run(loaded.context, explanation, loaded.options.request, inputs: inputs)
-  }
-
-  /// Prints the placement of a bare problem as JSON, whatever `--json` says: another program asked.
-  private func solve(_ path: String) throws {
-    var problem = try PlanningProblem(json: Data(try InputFile.read(path)))
-    var start = problem.start
-    if let runs = goals.runs {
-      start = start ?? .init()
-      start?.runs = runs
-    }
-    let power = try goals.namedEnvelope().map { PlanningProblem.Power($0) }
-    if goals.goal != nil || start != problem.start || power != nil {
-      problem = try problem.with(goal: goals.goal, start: start, power: power)
-    }
-    try printJSON(try problem.solve())
   }
 }

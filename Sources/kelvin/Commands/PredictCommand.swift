@@ -1,10 +1,7 @@
 import ArgumentParser
+import FoundationEssentials
 import Kelvin
 import KelvinBasics
-import KelvinEngine
-import KelvinFormats
-import KelvinGraph
-import KelvinRuntime
 
 struct PredictCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,32 +35,35 @@ struct PredictCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   private struct Report: Encodable {
-    var outputs: [String: WrittenOutput]
+    var outputs: [String: WrittenFeature]
     var seconds: Double
     var model: String
     var units: String
   }
 
   func run() throws {
-    var options = try options.loadOptions(units: units.units)
-    options.lastPass = passes.stopAfterPass
-    let program = try readModel(at: model)
-    let function = try program.function(options.function)
-    let reader = InputReader(function: function, pictures: pictures)
-    var values = try reader.read(inputs, mayLackSome: self.options.seed != nil)
-    options.shapes.merge(try FeatureBinding(function: function).shapes(values)) { said, _ in said }
+    var configuration = try options.configuration(units: units.units)
+    configuration.lastPass = passes.stopAfterPass
+    let file = try ReadModel(contentsOf: URL(filePath: model))
+    let reader = try pictures.reader(of: file, functionName: options.function)
+    var values = try reader.read(try inputs.pairs(), mayLackSome: options.seed != nil)
+    let shapes = try file.shapes(of: values, functionName: options.function)
+    configuration.inputShapes.merge(shapes) { said, _ in said }
 
-    let loaded = try LoadedModel(program: program, options: options)
-    loaded.remarks.forEach(Console.note)
-    if let seed = self.options.seed { values = reader.completed(values, for: loaded, seed: seed) }
-    let result = try loaded.predictorWithProgress().run(values)
+    let model = try Model.loadWithProgress(file, configuration)
+    if let seed = options.seed {
+      let completed = model.completed(values, seed: seed)
+      completed.madeUp.forEach(Console.note)
+      values = completed.values
+    }
+    let result = try model.timedPrediction(from: values)
 
-    try OutputFile.makeFolder(outputDir)
-    let written = try OutputWriter(folder: outputDir).write(result.features, order: function.outputs.map(\.name))
+    try LocalFile.makeFolder(outputDir)
+    let written = try FeatureWriter(folder: outputDir).write(result.features, order: model.modelDescription.outputNames)
     if output.json {
       return try printJSON(
         Report(
-          outputs: Dictionary(uniqueKeysWithValues: written), seconds: result.seconds, model: model,
+          outputs: Dictionary(uniqueKeysWithValues: written), seconds: result.seconds, model: self.model,
           units: units.units.description))
     }
     var table = TextTable(
@@ -86,5 +86,16 @@ struct NamedInput {
     }
     name = String(text[..<sign])
     value = String(text[text.index(after: sign)...])
+  }
+}
+
+extension [NamedInput] {
+  /// - Throws: `UsageError` for an input named twice.
+  func pairs() throws -> [(name: String, text: String)] {
+    var names: Set<String> = []
+    for input in self where !names.insert(input.name).inserted {
+      throw UsageError("--input names '\(input.name)' twice")
+    }
+    return map { ($0.name, $0.value) }
   }
 }

@@ -1,15 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
-import KelvinBench
-import KelvinDevices
-import KelvinEngine
-import KelvinGraph
-import KelvinMeasurements
-import KelvinPlanning
-import KelvinProfiler
-import KelvinReport
-import KelvinRuntime
 
 struct ProfileCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -66,70 +57,34 @@ struct ProfileCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let path = model else { return try mergeProfiles() }
-    let cancellation = Cancellation()
-    Interrupts.cancelling(cancellation)
-    let selection = units.unitsList.first ?? .devices(Self.everyDevice)
-    let model = try MeasuredModel(
-      path, options: try options.loadOptions(units: selection), given: inputs, pictures: pictures,
-      seed: options.seed ?? 0)
-    let context = model.loaded.context
-    var profilerOptions = ProfilerOptions()
-    profilerOptions.budget = budget
-    profilerOptions.bound = bound / 100
-    profilerOptions.loadSeconds = model.loadSeconds
-    let profiler = NodeProfiler(
-      context, model.options.request, inputs: model.inputs, options: profilerOptions, kelvinVersion: kelvinVersion,
-      cancellation: cancellation)
-    let result = try measuring("profiling") { try profiler.run($0) }
-    if let cache = context.cache {
-      try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile).forEach(Console.note)
-      model.loaded.noteCacheComplaint()
+    guard let model else { return try mergeProfiles() }
+    let configuration = try options.configuration()
+    let inputs = try MeasurementInputs(model, inputs, pictures, functionName: options.function)
+    var profiler = Profiler()
+    profiler.budget = budget
+    profiler.bound = bound / 100
+    profiler.seed = options.seed ?? 0
+    let profile = try measuring("profiling") { [profiler, units = units.unitsList.first] listener in
+      try await profiler.profile(inputs.file, configuration, units: units, input: inputs.values, listener: listener)
     }
-    if let save { try OutputFile.write(try result.profile.json(), to: save) }
-    if let trace { try OutputFile.write(TraceExport.chromeJSON(result.trace), to: trace) }
-    if let report { try OutputFile.write(Array(try page(model, result).utf8), to: report) }
+    if let save { try profile.save(to: URL(filePath: save)) }
+    if let trace { try LocalFile.write(profile.trace(), to: trace) }
+    if let report { try LocalFile.write(try profile.htmlReport().utf8, to: report) }
     if output.json {
-      Console.print(String(decoding: try result.json(), as: UTF8.self))
+      Console.print(String(decoding: try profile.json(), as: UTF8.self))
     } else {
-      Console.print(result.lines(layers: output.verbose ? nil : 24).joined(separator: "\n"))
+      Console.print(profile.lines(layers: output.verbose ? nil : 24).joined(separator: "\n"))
     }
     if let save { Console.note("the measurements are in '\(save)'; plan with them by --profile") }
     if let trace { Console.note("the trace is in '\(trace)'; open it at ui.perfetto.dev") }
     if let report { Console.note("the page is '\(report)'") }
-    if cancellation.isCancelled { throw SilentFailure(status: .interrupted) }
-  }
-
-  private static var everyDevice: [String] {
-    deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id)
+    if Interrupts.isInterrupted { throw SilentFailure(status: .interrupted) }
   }
 
   private func mergeProfiles() throws {
-    guard let save, let first = merge.first else { return }
-    var merged = try readProfile(first)
-    for path in merge.dropFirst() {
-      let next = try readProfile(path)
-      for device in next.devices {
-        guard let other = merged.device(device.id), !other.isSame(as: device) else { continue }
-        Console.note("'\(path)' has another \(device.id): \(device.name) replaces \(other.name) and all its costs")
-      }
-      merged = try merged.merging(next, acrossMachines: true)
-    }
-    try OutputFile.write(try merged.json(), to: save)
-    Console.note(
-      "\(counted(merged.devices.count, "device")) and \(counted(merged.nodes.count, "layer")) are in '\(save)'")
-  }
-
-  /// The profile's page, with the plan that these measurements make.
-  private func page(_ model: MeasuredModel, _ result: ProfileResult) throws -> String {
-    let context = model.loaded.context.with(costs: CostSheet(result.profile))
-    let explanation = try context.explain(model.options.request)
-    let plan = try context.plan(explanation, model.options.request)
-    let placement = ReportPlacement(
-      units: model.options.request.units.description, plan: plan, solution: explanation.solution)
-    let page = result.report(
-      model: ReportModel(context, format: model.loaded.program.source.format.rawValue), placements: [placement],
-      generated: ReportDate.now())
-    return HTMLReport.render(page)
+    guard let save else { return }
+    let merged = try Profile.merged(merge.map { URL(filePath: $0) }, note: Console.note)
+    try LocalFile.write(merged.document, to: save)
+    Console.note("\(merged.contents) are in '\(save)'")
   }
 }

@@ -1,11 +1,6 @@
 import ArgumentParser
 import Kelvin
 import KelvinBasics
-import KelvinEngine
-import KelvinGraph
-import KelvinImages
-import KelvinRuntime
-import KelvinSteps
 import KelvinVision
 
 struct SegmentCommand: ParsableCommand {
@@ -76,17 +71,19 @@ struct SegmentCommand: ParsableCommand {
   }
 
   func run() throws {
-    let loaded = try loadModel(model, try options.loadOptions(units: units.units))
-    if loaded.function.classification != nil {
+    let configuration = try options.configuration(units: units.units)
+    let classNames = try labels.map(LabelFile.read)
+    let model = try Model.loadWithProgress(self.model, configuration)
+    if model.modelDescription.isClassifier {
       throw InputError("the model classifies whole pictures; use 'kelvin classify'")
     }
-    let classNames = try labels.map(LabelFile.read)
-    let segmenter = try recognizing { () throws(VisionError) in
-      try PictureSegmenter(loaded, output: outputName, labels: classNames, normalization: pixels.normalization)
+    var request = try recognizing { () throws(VisionError) in
+      try SegmentationRequest(
+        model: model, output: outputName, labels: classNames, normalization: pixels.normalization)
     }
-    segmenter.remarks.forEach(Console.note)
-    let predictor = try loaded.predictorWithProgress(for: segmenter.function)
-    try OutputFile.makeFolder(outputDir)
+    request.cropAndScaleAction = pictures.cropAndScale ?? request.cropAndScaleAction
+    request.remarks.forEach(Console.note)
+    try LocalFile.makeFolder(outputDir)
 
     let progress = Progress("segmenting")
     var names = FileNames()
@@ -97,8 +94,7 @@ struct SegmentCommand: ParsableCommand {
       do {
         let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
         let observation = try recognizing { () throws(VisionError) in
-          try segmenter.segment(
-            decoded.pixels, decoded.orientation, pictures.cropAndScale ?? .scaleToFill, by: predictor)
+          try request.segment(decoded.pixels, orientation: decoded.orientation)
         }
         results.append(try write(observation, of: decoded, path, stem))
       } catch let error as ImageError where error.code != .encodingFailed {
@@ -116,11 +112,11 @@ struct SegmentCommand: ParsableCommand {
     _ observation: SegmentationObservation, of picture: DecodedImage, _ path: String, _ stem: String
   ) throws -> Result {
     let (mapPath, overlayPath) = ("\(outputDir)/\(stem).labels.png", "\(outputDir)/\(stem).overlay.png")
-    try OutputFile.write(try observation.labelMapPNG(name: mapPath), to: mapPath)
+    try LocalFile.write(try observation.labelMapPNG(name: mapPath), to: mapPath)
     let overlay = try recognizing { () throws(VisionError) in
       try observation.overlay(on: picture.pixels, orientation: picture.orientation)
     }
-    try OutputFile.write(try ImageFile.encode(overlay, as: .png, name: overlayPath), to: overlayPath)
+    try LocalFile.write(try ImageFile.encode(overlay, as: .png, name: overlayPath), to: overlayPath)
     return Result(
       image: path, width: observation.width, height: observation.height, classes: observation.parts.map(Part.init),
       unseen: observation.unseenShare > 0 ? observation.unseenShare : nil, labelMap: mapPath, overlay: overlayPath)
@@ -152,7 +148,7 @@ private struct FileNames {
   mutating func next(for path: String) -> String {
     let file = path.split(separator: "/").last.map(String.init) ?? path
     let stem = file.lastIndex(of: ".").map { $0 > file.startIndex ? String(file[..<$0]) : file } ?? file
-    let plain = OutputFile.sanitized(stem)
+    let plain = LocalFile.sanitized(stem)
     var (name, number) = (plain, 1)
     while !taken.insert(name).inserted {
       number += 1

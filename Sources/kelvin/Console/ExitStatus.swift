@@ -1,13 +1,6 @@
 import ArgumentParser
 import Glibc
 import Kelvin
-import KelvinDevices
-import KelvinFormats
-import KelvinGraph
-import KelvinImages
-import KelvinMeasurements
-import KelvinPlanning
-import KelvinRuntime
 
 /// What a process of ours ends with; the numbers are part of the command line's contract.
 enum ExitCode: Int32 {
@@ -52,13 +45,10 @@ struct ExitStatus {
     code =
       switch error {
       case is UsageError: .usage
-      case is InputError, is FormatError, is GraphError, is MeasurementError, is PlanningError: .badData
+      case is InputError: .badData
       case let error as ImageError:
         error.code == .decoderMissing || error.code == .encodingFailed ? .internalFault : .badData
-      case let error as ModelError: Self.code(error)
-      case let error as RuntimeError: Self.code(error)
-      case let error as DeviceError: Self.code(error)
-      case let error as FileError: Self.code(error)
+      case let error as ModelError: Self.code(error.fault)
       default:
         if KelvinTool.exitCode(for: error) == .validationFailure { .usage } else { .internalFault }
       }
@@ -66,35 +56,13 @@ struct ExitStatus {
     self.isParsing = isParsing
   }
 
-  private static func code(_ error: ModelError) -> ExitCode {
-    switch error.code {
-    case .io, .unsupported, .featureType, .parameters: .badData
+  private static func code(_ fault: ModelError.Fault) -> ExitCode {
+    switch fault {
+    case .request: .usage
+    case .data: .badData
     case .device: .missingDevice
-    case .predictionCancelled, .generic: .internalFault
-    }
-  }
-
-  private static func code(_ error: RuntimeError) -> ExitCode {
-    switch error {
-    case .unknownDevice, .deviceAbsent: .missingDevice
-    case .invalidChoice: .usage
-    case .unplaceable, .invalidInput, .invalidPlan: .badData
+    case .own: .internalFault
     case .cancelled: .interrupted
-    case .device(let error): code(error)
-    }
-  }
-
-  private static func code(_ error: DeviceError) -> ExitCode {
-    switch error.code {
-    case .unavailable, .lost: .missingDevice
-    case .outOfMemory, .compilation, .unsupported, .execution, .cancelled: .internalFault
-    }
-  }
-
-  private static func code(_ error: FileError) -> ExitCode {
-    switch error.code {
-    case ENOSPC, EFBIG, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE: .internalFault
-    default: .badData
     }
   }
 }

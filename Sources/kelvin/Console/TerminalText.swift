@@ -2,12 +2,10 @@ import KelvinBasics
 
 extension TextTable {
   /// The table as wide as the terminal, without a newline at its end.
-  func text() -> String { lines(width: Console.width).joined(separator: "\n") }
+  func text() -> String { text(width: Console.width) }
 }
 
 extension String {
-  /// The text broken into lines of at most `width` characters, as `wrapped` does, in one piece.
-  func paragraph(width: Int = Console.width, indent: Int = 0, hangingIndent: Int? = nil) -> String {
-    wrapped(to: width, indent: indent, hangingIndent: hangingIndent).joined(separator: "\n")
-  }
+  /// The text broken into lines of at most the terminal's width, in one piece.
+  func paragraph(indent: Int = 0) -> String { paragraph(width: Console.width, indent: indent) }
 }

@@ -1,16 +1,12 @@
 import ArgumentParser
-import KelvinBasics
-import KelvinMeasurements
-import KelvinPlanning
-import KelvinRuntime
-import KelvinThermal
+import Kelvin
 
 /// What a plan is to be best at.
 struct GoalOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("What to be best at: latency, one-shot, throughput or sustained.", valueName: "goal"),
     transform: goal)
-  var goal: Goal?
+  var goal: ComputePlan.Goal?
 
   @Option(
     help: ArgumentHelp("Inferences after the first, for the goal one-shot. (default: 0)", valueName: "n"),
@@ -29,33 +25,25 @@ struct GoalOptions: ParsableArguments {
       valueName: "name|file"))
   var envelope: String?
 
-  /// The envelope that was named; nil where none was.
-  func namedEnvelope() throws -> ThermalEnvelope? { try envelope.map { try ThermalEnvelope(named: $0) } }
-
-  /// Adds runs and, where the goal asks for one, a power budget: that of the envelope named, else of the class of machine.
-  /// - Returns: what the report says of the budget.
-  func complete(_ request: inout PlanRequest) throws -> String? {
-    request.runs = runs ?? 0
-    if let trips { request.trips.standard = trips }
-    let named = try namedEnvelope()
-    guard named != nil || request.goal == .sustained else { return nil }
-    let envelope = named ?? .assumed(for: MachineDescription(SystemFiles()))
-    request.power = .init(envelope)
-    let spare = HumanReadable.significant(envelope.sustainableWatts - envelope.idleWatts)
-    return "envelope '\(envelope.name)'\(named == nil ? ", assumed for this machine (--envelope)" : ""): "
-      + "\(spare) W above idle for ever"
+  /// Adds them to how a model is planned.
+  func complete(_ configuration: inout ModelConfiguration) {
+    configuration.goal = goal ?? .latency
+    configuration.expectedPredictions = runs ?? 0
+    configuration.expectedTrips = trips
+    configuration.thermalEnvelope = envelope
   }
 
-  private static func goal(_ text: String) throws -> Goal {
-    guard let goal = Goal(rawValue: text) else {
-      throw ValidationError("'\(text)' is not a goal; use \(Goal.allCases.map(\.rawValue).joined(separator: ", "))")
+  private static func goal(_ text: String) throws -> ComputePlan.Goal {
+    guard let goal = ComputePlan.Goal(rawValue: text) else {
+      let names = ComputePlan.Goal.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("'\(text)' is not a goal; use \(names)")
     }
     return goal
   }
 
   private static func runCount(_ text: String) throws -> Int {
-    guard let count = Int(text), (0...PlanningProblem.mostRuns).contains(count) else {
-      throw ValidationError("'\(text)' is not a number of runs; use 0 to \(PlanningProblem.mostRuns)")
+    guard let count = Int(text), (0...BareProblem.mostRuns).contains(count) else {
+      throw ValidationError("'\(text)' is not a number of runs; use 0 to \(BareProblem.mostRuns)")
     }
     return count
   }
@@ -65,11 +53,5 @@ struct GoalOptions: ParsableArguments {
       throw ValidationError("'\(text)' is not a number of trips; use 0 to 1000000")
     }
     return count
-  }
-}
-
-extension PlanningProblem.Power {
-  init(_ envelope: ThermalEnvelope) {
-    self.init(idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts)
   }
 }

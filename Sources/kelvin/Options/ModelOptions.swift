@@ -1,10 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
-import KelvinEngine
-import KelvinGraph
-import KelvinPlanning
-import KelvinRuntime
 
 /// What every command takes that runs or plans a model, its units apart.
 struct ModelOptions: ParsableArguments {
@@ -17,7 +13,7 @@ struct ModelOptions: ParsableArguments {
       The least exact numerics allowed: automatic, full, high or low. For now every device computes in float32 whatever \
       is said here.
       """, valueName: "precision"), transform: precision)
-  var precision: Precision = .automatic
+  var precision: ComputePrecision = .automatic
 
   @Option(help: ArgumentHelp("Threads of the CPU device. (default: all cores)", valueName: "n"), transform: threadCount)
   var threads: Int?
@@ -77,35 +73,36 @@ struct ModelOptions: ParsableArguments {
     if planFile != nil, !pin.isEmpty { throw ValidationError("--plan places every node; it cannot be used with --pin") }
   }
 
-  /// - Throws: `UsageError` for options that contradict each other, `InputError`, `PlanningError` or `MeasurementError`
-  ///   for files that cannot be used.
-  func loadOptions(units: UnitsSelection, goal: Goal = .latency) throws -> LoadOptions {
-    var options = LoadOptions()
-    var pins: [String: String] = [:]
+  /// How the model is to be loaded and run.
+  ///
+  /// - Throws: `UsageError` for options that contradict each other.
+  func configuration(units: ComputeUnits = .all, goal: ComputePlan.Goal = .latency) throws -> ModelConfiguration {
+    var configuration = ModelConfiguration(computeUnits: units)
     for item in pin {
-      if let other = pins.updateValue(item.text, forKey: item.name), other != item.text {
+      if let other = configuration.pins.updateValue(item.text, forKey: item.name), other != item.text {
         throw UsageError("'\(item.name)' is pinned to both \(other) and \(item.text)")
       }
     }
-    options.request = PlanRequest(
-      units: units, goal: goal, isStrict: strict, precision: precision, threads: threads ?? defaultThreadCount,
-      pins: pins,
-      exclusions: exclude)
-    if let planFile { options.plan = try SavedPlan.read(planFile) }
-    options.profile = try profileFile.map(readProfile)
-    options.isThreadCountGiven = threads != nil
-    options.shapes = try shapes.dictionary()
-    options.function = function
-    options.part = part
-    options.isDeterministic = deterministic
-    if noCache { options.cacheDirectory = nil } else if let cacheDir { options.cacheDirectory = cacheDir }
-    return options
+    configuration.goal = goal
+    configuration.isStrict = strict
+    configuration.precision = precision
+    configuration.threadCount = threads
+    configuration.excludedDevices = exclude
+    configuration.plan = planFile.map { URL(filePath: $0) }
+    configuration.profile = profileFile.map { URL(filePath: $0) }
+    configuration.inputShapes = try shapes.dictionary()
+    configuration.functionName = function
+    configuration.graphName = part
+    configuration.isDeterministic = deterministic
+    configuration.usesCache = !noCache
+    configuration.cacheDirectory = cacheDir.map { URL(filePath: $0) }
+    return configuration
   }
 
-  private static func precision(_ text: String) throws -> Precision {
-    guard let precision = Precision(rawValue: text) else {
+  private static func precision(_ text: String) throws -> ComputePrecision {
+    guard let precision = ComputePrecision(rawValue: text) else {
       throw ValidationError(
-        "'\(text)' is not a precision; use \(Precision.allCases.map(\.rawValue).joined(separator: ", "))")
+        "'\(text)' is not a precision; use \(ComputePrecision.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return precision
   }

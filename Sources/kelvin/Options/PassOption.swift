@@ -1,7 +1,5 @@
 import ArgumentParser
-import KelvinGraph
-import KelvinPasses
-import KelvinReference
+import Kelvin
 
 /// Where the passes over a graph end, to find the one that a fault comes from.
 struct PassOption: ParsableArguments {
@@ -12,9 +10,7 @@ struct PassOption: ParsableArguments {
   var stopAfterPass: String?
 
   private static func name(_ text: String) throws -> String {
-    do { _ = try Pipeline.standard(ReferenceEvaluator()).stopping(after: text) } catch {
-      throw ValidationError("\(error)")
-    }
+    do { try ModelConfiguration.check(pass: text) } catch { throw ValidationError("\(error)") }
     return text
   }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import KelvinImages
+import Kelvin
 
 /// How pictures are brought to a model's size.
 struct PictureOptions: ParsableArguments {
@@ -17,6 +17,11 @@ struct PictureOptions: ParsableArguments {
       "How pictures are stored, as EXIF numbers it, 1 to 8. (default: as each file says)", valueName: "n"),
     transform: orientation)
   var orientation: ImageOrientation?
+
+  /// Reads a function's inputs, pictures as these options say.
+  func reader(of file: ReadModel, functionName: String?) throws -> FeatureReader {
+    try FeatureReader(file, functionName: functionName, orientation: orientation, cropAndScale: cropAndScale)
+  }
 
   private static let rules: [String: ImageCropAndScale] = [
     "center-crop": .centerCrop, "scale-fit": .scaleToFit, "scale-fill": .scaleToFill, "centerCrop": .centerCrop,

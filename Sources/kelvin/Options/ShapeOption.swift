@@ -1,5 +1,5 @@
 import ArgumentParser
-import KelvinGraph
+import Kelvin
 
 /// Sizes for inputs that do not fix them.
 struct ShapeOption: ParsableArguments {
@@ -10,22 +10,22 @@ struct ShapeOption: ParsableArguments {
 
   struct NamedShape {
     var name: String
-    var shape: Shape
+    var shape: [Int]
 
     init(_ argument: String) throws {
       let named = try NamedText(argument, option: "shape", form: "NAME=1x3x224x224")
       let parts = named.text.split(separator: "x", omittingEmptySubsequences: false)
       name = named.name
-      shape = Shape(parts.compactMap { Int($0) }.filter { $0 > 0 })
-      guard shape.rank == parts.count, shape.isAddressable else {
+      shape = parts.compactMap { Int($0) }.filter { $0 > 0 }
+      guard shape.count == parts.count, ModelConfiguration.isAddressable(shape) else {
         throw ValidationError("--shape takes NAME=1x3x224x224 with positive sizes, got '\(argument)'")
       }
     }
   }
 
   /// - Throws: `UsageError` for an input named twice.
-  func dictionary() throws -> [String: Shape] {
-    var shapes: [String: Shape] = [:]
+  func dictionary() throws -> [String: [Int]] {
+    var shapes: [String: [Int]] = [:]
     for item in shape where shapes.updateValue(item.shape, forKey: item.name) != nil {
       throw UsageError("--shape names '\(item.name)' twice")
     }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import KelvinRuntime
+import Kelvin
 
 private let unitsHelp: ArgumentHelp = ArgumentHelp(
   """
@@ -10,19 +10,19 @@ private let unitsHelp: ArgumentHelp = ArgumentHelp(
 
 /// The devices of a command that runs one configuration.
 struct UnitsOption: ParsableArguments {
-  @Option(help: unitsHelp, transform: UnitsSelection.init(argument:))
-  var units: UnitsSelection = .all
+  @Option(help: unitsHelp, transform: ComputeUnits.init(argument:))
+  var units: ComputeUnits = .all
 }
 
 /// The devices of a command that compares configurations.
 struct UnitsListOption: ParsableArguments {
-  @Option(name: .customLong("units"), help: unitsHelp, transform: UnitsSelection.init(argument:))
-  var unitsList: [UnitsSelection] = []
+  @Option(name: .customLong("units"), help: unitsHelp, transform: ComputeUnits.init(argument:))
+  var unitsList: [ComputeUnits] = []
 }
 
-extension UnitsSelection {
+extension ComputeUnits {
   init(argument: String) throws {
-    guard let units = UnitsSelection(argument) else {
+    guard let units = ComputeUnits(argument) else {
       throw ValidationError(
         "'\(argument)' names no devices; use all, cpu-only, cpu-and-gpu, cpu-and-neural-engine or a list such as "
           + "cpu,vulkan:0")

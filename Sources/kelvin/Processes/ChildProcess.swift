@@ -1,7 +1,7 @@
+import Dispatch
 import Glibc
+import Kelvin
 import KelvinBasics
-import KelvinMeasurements
-import KelvinRuntime
 
 /// A process of this program, started anew, that answers with a few bytes on a pipe of its own.
 ///
@@ -14,22 +14,18 @@ enum ChildProcess {
   private static let largestAnswer = 1 << 16
   private static let keptErrors = 4096
 
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
   /// Starts this program with other arguments and waits for its end.
   ///
   /// - Parameters:
   ///   - environment: added to this process's own, replacing what has the same name.
   ///   - timeout: seconds after which the child is killed.
+  ///   - isCancelled: asked ten times a second; the child is killed where it says so.
   /// - Returns: what it answered, and the moment before it was started (CLOCK_MONOTONIC, seconds).
-  /// - Throws: `Failure` where it could not be started, failed, crashed, or did not end in time; `RuntimeError.cancelled`
-  ///   where the user gave up.
+  /// - Throws: `StartFailure` where it could not be started, failed, crashed, did not end in time, or was cancelled.
   static func run(
-    _ arguments: [String], environment: [String: String], timeout: Double, cancellation: Cancellation?
-  ) throws -> (answer: [UInt8], began: Double) {
-    try cancellation?.check()
+    _ arguments: [String], environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
+  ) throws(StartFailure) -> (answer: [UInt8], began: Double) {
+    if isCancelled() { throw StartFailure("cancelled") }
     var answers = try Pipe()
     var errors = try Pipe()
     // Nothing is ever written to it: its end says that this process has ended.
@@ -39,7 +35,7 @@ enum ChildProcess {
       errors.close()
       lifeline.close()
     }
-    let began = MonotonicClock.now()
+    let began = FreshStart.clock()
     let process = try spawn(
       arguments, environment, lifeline: lifeline.reading, answers: answers.writing, errors: errors.writing)
     Interrupts.setChild(process)
@@ -57,10 +53,10 @@ enum ChildProcess {
     var answer: [UInt8] = []
     var complaint: [UInt8] = []
     while answers.isOpen || errors.isOpen {
-      if cancellation?.isCancelled == true { throw RuntimeError.cancelled }
-      guard MonotonicClock.now() < deadline else {
-        throw Failure(
-          description: "it did not end within \(HumanReadable.seconds(timeout)) and was ended" + quoted(complaint))
+      if isCancelled() { throw StartFailure("cancelled") }
+      guard FreshStart.clock() < deadline else {
+        throw StartFailure(
+          "it did not end within \(HumanReadable.seconds(timeout)) and was ended" + quoted(complaint))
       }
       var polled = [answers, errors].filter(\.isOpen).map { pollfd(fd: $0.reading, events: Int16(POLLIN), revents: 0) }
       guard poll(&polled, nfds_t(polled.count), 100) > 0 else { continue }
@@ -68,7 +64,7 @@ enum ChildProcess {
         if entry.fd == answers.reading {
           answers.read(into: &answer)
           guard answer.count <= largestAnswer else {
-            throw Failure(description: "its answer is longer than \(largestAnswer) bytes")
+            throw StartFailure("its answer is longer than \(largestAnswer) bytes")
           }
         } else {
           errors.read(into: &complaint)
@@ -82,12 +78,12 @@ enum ChildProcess {
       let ended = waitpid(process, &status, WNOHANG)
       if ended == process || (ended < 0 && errno != EINTR) {
         hasEnded = true
-        try check(status, complaint, cancellation)
+        try check(status, complaint)
         return (answer, began)
       }
-      if cancellation?.isCancelled == true { throw RuntimeError.cancelled }
-      guard MonotonicClock.now() < deadline else {
-        throw Failure(description: "it answered and did not end within \(HumanReadable.seconds(timeout))")
+      if isCancelled() { throw StartFailure("cancelled") }
+      guard FreshStart.clock() < deadline else {
+        throw StartFailure("it answered and did not end within \(HumanReadable.seconds(timeout))")
       }
       usleep(1000)
     }
@@ -96,7 +92,7 @@ enum ChildProcess {
   /// Ends this process when the one that started it ends, however that ends: its standard input is a pipe that only the
   /// parent holds.
   static func endWithParent() {
-    _ = WorkerThread {
+    DispatchQueue(label: "kelvin.parent").async {
       var byte: UInt8 = 0
       while true {
         let count = read(STDIN_FILENO, &byte, 1)
@@ -105,14 +101,13 @@ enum ChildProcess {
     }
   }
 
-  private static func check(_ status: Int32, _ complaint: [UInt8], _ cancellation: Cancellation?) throws {
+  private static func check(_ status: Int32, _ complaint: [UInt8]) throws(StartFailure) {
     let signal = status & 0x7F
     guard signal == 0 else {
-      if cancellation?.isCancelled == true { throw RuntimeError.cancelled }
-      throw Failure(description: "it crashed: \(String(cString: strsignal(signal)))" + quoted(complaint))
+      throw StartFailure("it crashed: \(String(cString: strsignal(signal)))" + quoted(complaint))
     }
     let code = (status >> 8) & 0xFF
-    guard code == 0 else { throw Failure(description: "it failed with status \(code)" + quoted(complaint)) }
+    guard code == 0 else { throw StartFailure("it failed with status \(code)" + quoted(complaint)) }
   }
 
   /// What it said last, on one line.
@@ -130,7 +125,7 @@ enum ChildProcess {
 
   private static func spawn(
     _ arguments: [String], _ environment: [String: String], lifeline: Int32, answers: Int32, errors: Int32
-  ) throws -> pid_t {
+  ) throws(StartFailure) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -160,7 +155,7 @@ enum ChildProcess {
     var process: pid_t = 0
     let code = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, strings, settings)
     guard code == 0 else {
-      throw Failure(description: "it cannot be started: \(String(cString: strerror(code)))")
+      throw StartFailure("it cannot be started: \(String(cString: strerror(code)))")
     }
     return process
   }
@@ -170,10 +165,10 @@ enum ChildProcess {
     private(set) var writing: Int32
     private(set) var isOpen = true
 
-    init() throws {
+    init() throws(StartFailure) {
       var ends: [Int32] = [-1, -1]
       guard pipe(&ends) == 0 else {
-        throw Failure(description: "no pipe can be made: \(String(cString: strerror(errno)))")
+        throw StartFailure("no pipe can be made: \(String(cString: strerror(errno)))")
       }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       // Neither end may lie where the child's own descriptors go.

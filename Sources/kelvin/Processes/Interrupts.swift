@@ -1,5 +1,6 @@
+import Dispatch
 import Glibc
-import KelvinRuntime
+import Kelvin
 import Synchronization
 
 /// Ctrl-C in the middle of a long command: the first one asks the work to end with what it has, a second one ends the
@@ -9,17 +10,41 @@ import Synchronization
 enum Interrupts {
   private static let child = Atomic<pid_t>(0)
   private static let isWatching = Atomic(false)
+  private static let wasInterrupted = Atomic(false)
+  private static let running = Mutex<Task<Void, Never>?>(nil)
   private static let folder = Mutex<String?>(nil)
 
-  /// To be called before the process has other threads.
-  static func cancelling(_ cancellation: Cancellation) {
+  /// Runs work in a task that the first interrupt cancels, and waits for its end. To be called before the process has
+  /// other threads.
+  static func cancelling<Value: Sendable>(
+    _ work: @escaping @Sendable () async throws -> Value
+  ) throws -> Value {
+    let outcome = Outcome<Value>()
+    let isDone = DispatchSemaphore(value: 0)
+    watch()
+    let task = Task {
+      let result: Result<Value, any Error>
+      do { result = .success(try await work()) } catch { result = .failure(error) }
+      outcome.result.withLock { $0 = result }
+      isDone.signal()
+    }
+    running.withLock { $0 = task }
+    if isInterrupted { task.cancel() }
+    isDone.wait()
+    return try outcome.result.withLock { $0 }.get()
+  }
+
+  /// Whether there has been an interrupt.
+  static var isInterrupted: Bool { wasInterrupted.load(ordering: .acquiring) }
+
+  private static func watch() {
     guard !isWatching.exchange(true, ordering: .acquiringAndReleasing) else { return }
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-    let thread = WorkerThread {
+    DispatchQueue(label: "kelvin.interrupts").async {
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGINT)
@@ -31,17 +56,16 @@ enum Interrupts {
         let process = child.load(ordering: .acquiring)
         if process > 0 { kill(process, SIGKILL) }
         if isSecond {
-          if let folder = folder.withLock({ $0 }) { FreshStarts.remove(folder) }
+          if let folder = folder.withLock({ $0 }) { LocalFile.removeFolder(folder) }
           if Console.isErrorTerminal { Console.write("\r\u{1B}[J", to: STDERR_FILENO) }
           _exit(ExitCode.interrupted.rawValue)
         }
         isSecond = true
         Console.note("ending with what has been measured; interrupt again to stop at once")
-        cancellation.cancel()
+        wasInterrupted.store(true, ordering: .releasing)
+        running.withLock { $0 }?.cancel()
       }
     }
-    // Without a thread to await them the signals do what they always do.
-    if thread == nil { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
   }
 
   /// The process to be killed with this one; 0 for none.
@@ -49,4 +73,9 @@ enum Interrupts {
 
   /// A folder of temporary files to be removed when the process is ended at once; nil for none.
   static func setFolder(_ path: String?) { folder.withLock { $0 = path } }
+}
+
+/// What a task came to, for the thread that waits for it.
+private final class Outcome<Value: Sendable>: Sendable {
+  let result = Mutex<Result<Value, any Error>>(.failure(CancellationError()))
 }

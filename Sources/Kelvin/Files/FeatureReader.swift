@@ -1,26 +1,51 @@
-import Kelvin
 import KelvinEngine
+package import KelvinFeatures
 import KelvinFormats
 import KelvinGraph
-import KelvinImages
-import KelvinRuntime
+package import KelvinImages
 
-/// Reads the values of `predict --input` and checks them against the model's features, before anything is compiled.
-struct InputReader {
-  let function: Function
-  let pictures: PictureOptions
+/// Reads inputs from files and texts, and checks them against the model's features, before anything is compiled.
+package struct FeatureReader {
+  private let function: Function
+  private let orientation: ImageOrientation?
+  private let cropAndScale: ImageCropAndScale?
 
+  /// - Parameters:
+  ///   - orientation: how pictures are stored; nil for what each file says.
+  ///   - cropAndScale: how a picture is brought to the model's size.
+  /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
+  package init(
+    _ model: ReadModel, functionName: String?, orientation: ImageOrientation? = nil,
+    cropAndScale: ImageCropAndScale? = nil
+  ) throws(ModelError) {
+    function = try model.function(functionName)
+    self.orientation = orientation
+    self.cropAndScale = cropAndScale
+  }
+
+  /// The value of each input: a `.npy` file, a picture, a number, a text, or JSON (itself or a `.json` file).
+  ///
   /// - Parameter mayLackSome: whether inputs that the model needs may be left out.
-  /// - Throws: `InputError` naming the input, what was expected and what was given; `ImageError`, `FormatError` for
+  /// - Throws: `ModelError` with code `featureType` naming the input, what was expected and what was given; `io` for
   ///   files that cannot be read.
-  func read(_ inputs: [NamedInput], mayLackSome: Bool = false) throws -> DictionaryFeatureProvider {
+  package func read(
+    _ inputs: [(name: String, text: String)], mayLackSome: Bool = false
+  ) throws(ModelError) -> DictionaryFeatureProvider {
+    try ModelError.wrapping { try values(inputs, mayLackSome) }
+  }
+
+  private func values(
+    _ inputs: [(name: String, text: String)], _ mayLackSome: Bool
+  ) throws -> DictionaryFeatureProvider {
     var values: [String: FeatureValue] = [:]
     for input in inputs {
       guard let feature = function.inputs.first(where: { $0.name == input.name }) else {
-        throw InputError("the model has no input '\(input.name)'; it takes \(list(function.inputs))")
+        throw ModelError(.featureType, "the model has no input '\(input.name)'; it takes \(list(function.inputs))")
       }
-      guard values[input.name] == nil else { throw UsageError("--input names '\(input.name)' twice") }
-      values[input.name] = try value(input.value, for: feature)
+      guard values[input.name] == nil else {
+        throw ModelError(.featureType, "input '\(input.name)' has two values", fault: .request)
+      }
+      values[input.name] = try value(input.text, for: feature)
     }
     let missing = function.inputs.filter { feature in
       if case .state = feature.type { return false }
@@ -28,27 +53,9 @@ struct InputReader {
     }
     guard missing.isEmpty || mayLackSome else {
       let example = "--input \(missing[0].name)=\(missing[0].type.exampleValue)"
-      throw InputError("no value was given for \(list(missing)); add \(example)")
+      throw ModelError(.featureType, "no value was given for \(list(missing)); add \(example)")
     }
     return DictionaryFeatureProvider(dictionary: values)
-  }
-
-  /// The same values, and made-up ones for the inputs that the model needs and that have none. Says which.
-  func completed(
-    _ values: DictionaryFeatureProvider, for model: LoadedModel, seed: UInt64
-  ) -> DictionaryFeatureProvider {
-    var completed = values.dictionary
-    for graph in model.graphs.compactMap({ $0?.context.graph }) {
-      for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
-        let feature = function.inputs.first { $0.name == graph[id].name }
-        guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
-          continue
-        }
-        completed[feature.name] = FeatureValue(multiArray: MultiArray(tensor))
-        Console.note("input '\(feature.name)' is made up (\(tensor.type), seed \(seed))")
-      }
-    }
-    return DictionaryFeatureProvider(dictionary: completed)
   }
 
   private func list(_ features: [Feature]) -> String {
@@ -68,9 +75,9 @@ struct InputReader {
       if let array = try array(text) {
         return try checked(array, feature, image.scalar, image.dimensions)
       }
-      let decoded = try ImageFile.decode(path: text, orientation: pictures.orientation)
+      let decoded = try ImageFile.decode(path: text, orientation: orientation)
       return FeatureValue(
-        image: decoded.pixels, orientation: decoded.orientation, cropAndScale: pictures.cropAndScale ?? .scaleToFill)
+        image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale ?? .scaleToFill)
     case .tensor(let scalar, let dimensions):
       if let array = try array(text) { return try checked(array, feature, scalar, dimensions) }
       guard let number = Double(text), dimensions.allSatisfy({ $0.minimum <= 1 }) else {
@@ -88,9 +95,10 @@ struct InputReader {
       return FeatureValue(
         sequence: isList ? try sequence(text, .string, feature) : FeatureSequence(strings: [text]))
     case .dictionaries:
-      throw InputError("input '\(feature.name)' is a row of dictionaries, which the command line does not read")
+      throw ModelError(
+        .featureType, "input '\(feature.name)' is a row of dictionaries, which the command line does not read")
     case .state:
-      throw InputError("input '\(feature.name)' is memory of the model's own, which cannot be given")
+      throw ModelError(.featureType, "input '\(feature.name)' is memory of the model's own, which cannot be given")
     }
   }
 
@@ -131,8 +139,8 @@ struct InputReader {
     return FeatureValue(multiArray: MultiArray(converted))
   }
 
-  func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> InputError {
-    InputError("input '\(feature.name)': expected \(feature.type.text), got \(got); \(remedy)")
+  func mismatch(_ feature: Feature, _ got: String, _ remedy: String) -> ModelError {
+    ModelError(.featureType, "input '\(feature.name)': expected \(feature.type.text), got \(got); \(remedy)")
   }
 }
 
@@ -159,14 +167,14 @@ extension ImageFeature {
 }
 
 extension Dimension {
-  func accepts(size: Int) -> Bool {
+  fileprivate func accepts(size: Int) -> Bool {
     switch self {
     case .fixed(let fixed): size == fixed
     case .flexible(_, let range, _): range.contains(size)
     }
   }
 
-  var minimum: Int {
+  fileprivate var minimum: Int {
     switch self {
     case .fixed(let size): size
     case .flexible(_, let range, _): range.lowerBound

@@ -1,12 +1,10 @@
 import FoundationEssentials
-import Kelvin
+import KelvinFeatures
 import KelvinGraph
 
-extension InputReader {
+extension FeatureReader {
   /// Numbers by key: `{"a": 1}`, or a .json file that holds it.
-  func dictionary(_ text: String, _ keys: FeatureKind.KeyType, _ feature: Feature) throws -> [ClassLabel:
-    Double]
-  {
+  func dictionary(_ text: String, _ keys: FeatureKind.KeyType, _ feature: Feature) throws -> [ClassLabel: Double] {
     let remedy = keys == .string ? "give JSON such as '{\"key\": 1}'" : "give JSON such as '{\"7\": 1}'"
     guard let entries = try? JSONDecoder().decode([String: Double].self, from: try document(text, feature)) else {
       throw mismatch(feature, "'\(text)'", remedy)
@@ -39,6 +37,6 @@ extension InputReader {
   }
 
   private func document(_ text: String, _ feature: Feature) throws -> Data {
-    text.hasSuffix(".json") ? Data(try InputFile.read(text)) : Data(text.utf8)
+    text.hasSuffix(".json") ? try LocalFile.read(text) : Data(text.utf8)
   }
 }

@@ -30,7 +30,7 @@ struct TrialReport: Encodable {
     disturbed = trial.hasDisturbedRounds
   }
 
-  func text(goal: Goal) -> String {
+  func text(goal: Goal, width: Int) -> String {
     var table = TextTable(
       .init("TRIED", shrinksTo: 20, cut: .beginning), .init("PREDICTED", .right), .init("MEASURED", .right),
       .init("ERROR", .right))
@@ -45,6 +45,6 @@ struct TrialReport: Encodable {
         "The trial runs one inference at a time; it says nothing of the goal \(goal.rawValue), and the plan stays."
     }
     if disturbed { verdict += " Neighbours disturbed the trial: its figures are uncertain." }
-    return table.text() + "\n\n" + verdict.paragraph()
+    return table.text(width: width) + "\n\n" + verdict.paragraph(width: width)
   }
 }

@@ -1,10 +1,9 @@
 import FoundationEssentials
 import Glibc
-import Kelvin
 import KelvinBasics
 import KelvinBench
-import KelvinDevices
 import KelvinEngine
+import KelvinFeatures
 import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
@@ -20,14 +19,19 @@ final class FreshStarts: BenchmarkStarter {
   private let model: String
   private let options: LoadOptions
   private let cancellation: Cancellation
+  private let launcher: any StartLauncher
   private let folder: String
   private let inputs: String
 
   /// - Throws: `FileError` where no temporary folder can be written.
-  init(_ model: String, _ options: LoadOptions, inputs tensors: [Tensor], cancellation: Cancellation) throws {
+  init(
+    _ model: String, _ options: LoadOptions, inputs tensors: [Tensor], launcher: any StartLauncher,
+    cancellation: Cancellation
+  ) throws {
     self.model = model
     self.options = options
     self.cancellation = cancellation
+    self.launcher = launcher
     let parent = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     var template = Array("\(parent)/kelvin-bench-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw FileError(path: parent, action: "make a folder in", code: errno) }
@@ -35,24 +39,24 @@ final class FreshStarts: BenchmarkStarter {
     inputs = "\(folder)/inputs"
     var bytes: [UInt8] = []
     for tensor in tensors { tensor.bytes.withUnsafeBytes { bytes += $0 } }
-    do { try OutputFile.write(bytes, to: inputs) } catch {
-      Self.remove(folder)
+    do { try LocalFile.write(bytes, to: inputs) } catch {
+      LocalFile.removeFolder(folder)
       throw error
     }
-    Interrupts.setFolder(folder)
+    launcher.temporaryFolder(folder)
   }
 
   deinit {
-    Self.remove(folder)
-    Interrupts.setFolder(nil)
+    LocalFile.removeFolder(folder)
+    launcher.temporaryFolder(nil)
   }
 
   func start(
     _ configuration: BenchmarkConfiguration, plan: Plan, threads: Int, isCold: Bool
   ) throws -> ConfigurationResult.Start {
-    let cache = "\(folder)/\(OutputFile.sanitized(configuration.label))"
-    if isCold { Self.remove(cache) }
-    for part in ["kelvin", "drivers"] { try OutputFile.makeFolder("\(cache)/\(part)") }
+    let cache = "\(folder)/\(LocalFile.sanitized(configuration.label))"
+    if isCold { LocalFile.removeFolder(cache) }
+    for part in ["kelvin", "drivers"] { try LocalFile.makeFolder("\(cache)/\(part)") }
     let file = "\(folder)/request.json"
     let request = StartRequest(
       model: model, function: options.function, shapes: options.shapes.mapValues(\.dimensions),
@@ -60,30 +64,32 @@ final class FreshStarts: BenchmarkStarter {
       precision: configuration.request.precision.rawValue, threads: threads,
       isDeterministic: options.isDeterministic,
       cacheDirectory: options.cacheDirectory == nil ? nil : "\(cache)/kelvin", inputs: inputs)
-    try OutputFile.write(Array(try JSONText.encode(request)), to: file)
-    do {
-      let (bytes, began) = try ChildProcess.run(
-        [StartCommand.name, file], environment: Self.driverCaches("\(cache)/drivers"), timeout: Self.timeout,
-        cancellation: cancellation)
-      let answer = try Self.decode(bytes)
-      return .init(
-        launch: answer.devicesOpen - began, load: answer.loaded - answer.devicesOpen,
-        compile: answer.compiled - answer.loaded, first: answer.answered - answer.compiled,
-        total: answer.answered - began)
-    } catch let failure as ChildProcess.Failure {
-      throw BenchmarkError.startFailed(failure.description)
+    try LocalFile.write(Array(try JSONText.encode(request)), to: file)
+    let (bytes, began): ([UInt8], Double)
+    do throws(StartFailure) {
+      (bytes, began) = try launcher.launch(
+        request: file, environment: Self.driverCaches("\(cache)/drivers"), timeout: Self.timeout,
+        isCancelled: { [cancellation] in cancellation.isCancelled })
+    } catch {
+      if cancellation.isCancelled { throw RuntimeError.cancelled }
+      throw BenchmarkError.startFailed(error.description)
     }
+    let answer = try Self.decode(bytes)
+    return .init(
+      launch: answer.devicesOpen - began, load: answer.loaded - answer.devicesOpen,
+      compile: answer.compiled - answer.loaded, first: answer.answered - answer.compiled,
+      total: answer.answered - began)
   }
 
   /// Exactly one answer, its moments in order.
   private static func decode(_ bytes: [UInt8]) throws -> StartAnswer {
     guard let answer = try? JSONDecoder().decode(StartAnswer.self, from: Data(bytes)) else {
-      throw ChildProcess.Failure(description: "it ended without an answer that can be read")
+      throw BenchmarkError.startFailed("it ended without an answer that can be read")
     }
     let moments = [answer.began, answer.devicesOpen, answer.loaded, answer.compiled, answer.answered]
     guard answer.version == StartRequest.currentVersion, moments.allSatisfy(\.isFinite),
       zip(moments, moments.dropFirst()).allSatisfy({ $0 <= $1 })
-    else { throw ChildProcess.Failure(description: "its answer makes no sense") }
+    else { throw BenchmarkError.startFailed("its answer makes no sense") }
     return answer
   }
 
@@ -94,23 +100,5 @@ final class FreshStarts: BenchmarkStarter {
         "XDG_CACHE_HOME", "MESA_SHADER_CACHE_DIR", "POCL_CACHE_DIR", "CUDA_CACHE_PATH", "__GL_SHADER_DISK_CACHE_PATH",
         "NEO_CACHE_DIR", "AMD_SHADER_DISK_CACHE_PATH",
       ].map { ($0, folder) })
-  }
-
-  /// Removes a folder that this object made, without following links.
-  static func remove(_ path: String) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path) else {
-      unlink(path)
-      return
-    }
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { remove("\(path)/\(name)") }
-    }
-    closedir(stream)
-    rmdir(path)
   }
 }

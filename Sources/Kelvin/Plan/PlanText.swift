@@ -1,166 +1,39 @@
-import Kelvin
 import KelvinBasics
 import KelvinBench
 import KelvinDevices
 import KelvinEngine
 import KelvinGraph
 import KelvinMeasurements
-import KelvinPasses
 import KelvinPlanning
 import KelvinRuntime
 
-/// What `kelvin plan` shows: the plan file's document with what was folded away, or a table with its summary.
-struct PlanReport: Encodable {
-  private let explanation: PlanExplanation
-  private let plan: Plan
-  private let isVerbose: Bool
-  private let request: PlanRequest
-  private let inventory: DeviceInventory
-  /// Nil where only a profile knows the model.
-  private let weights: WeightReport?
-  private let loops: [TripExpectation]
-  private let foldedAway: [FoldedOperation]
-  /// What stands behind the estimated costs, for each device that has some.
-  private let estimates: [EstimateBasis]
-  /// What energies rest on, for each device that takes part.
-  private let powers: [DeviceDraw]
-  private let whatIf: WhatIf?
-  /// What the power budget is, where the goal has one.
-  private let budget: String?
-  private let trial: PlanTrial?
+/// A plan as a table of its nodes with a summary.
+struct PlanText {
+  /// Columns that there are.
+  let width: Int
+  /// Whether every node, its candidates and origins are told, and what was folded away.
+  let isVerbose: Bool
+  private let document: PlanDocument
 
-  private struct DeviceDraw: Encodable {
-    var device: String
-    var power: DevicePower
-  }
-
-  /// An operation of the source that costs nothing at run time.
-  private struct FoldedOperation: Encodable {
-    var name: String
-    var op: String
-    var reason: String
-  }
-
-  init(
-    _ model: LoadedModel, _ explanation: PlanExplanation, _ plan: Plan, isVerbose: Bool, budget: String? = nil,
-    trial: PlanTrial? = nil
-  ) {
-    self.budget = budget
-    self.trial = trial
-    self.explanation = explanation
-    self.plan = plan
+  init(_ document: PlanDocument, width: Int, isVerbose: Bool) {
+    self.document = document
+    self.width = width
     self.isVerbose = isVerbose
-    request = model.options.request
-    inventory = model.context.inventory
-    weights = WeightReport(model.context.graph)
-    loops = model.context.expectations(model.options.request)
-    foldedAway = Self.foldedAway(model)
-    estimates = Self.estimates(plan, inventory, model.context.costs, threads: request.threads)
-    powers = Self.powers(plan, inventory, model.context.costs, threads: request.threads)
-    whatIf = model.whatIf
   }
 
-  /// The report of a model that only a profile knows.
-  init(
-    _ planner: ProfilePlanner, _ explanation: PlanExplanation, _ plan: Plan, _ request: PlanRequest, whatIf: WhatIf?,
-    isVerbose: Bool, budget: String? = nil
-  ) {
-    self.budget = budget
-    trial = nil
-    self.explanation = explanation
-    self.plan = plan
-    self.isVerbose = isVerbose
-    self.request = request
-    inventory = planner.inventory
-    weights = nil
-    loops = []
-    foldedAway = []
-    estimates = Self.estimates(plan, inventory, planner.costs, threads: planner.model.threads)
-    powers = Self.powers(plan, inventory, planner.costs, threads: planner.model.threads)
-    self.whatIf = whatIf
-  }
-
-  private static func powers(
-    _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
-  ) -> [DeviceDraw] {
-    let taking = Set(plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil }.map(\.device))
-    return inventory.devices(named: taking).map(\.info).map {
-      DeviceDraw(device: $0.id, power: costs.power(of: $0, threads: threads))
-    }
-  }
-
-  private static func estimates(
-    _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
-  ) -> [EstimateBasis] {
-    let estimated = Set(
-      plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil && $0.source != .measured }.map(\.device))
-    return inventory.devices(named: estimated).map(\.info).map {
-      costs.basis(of: $0, threads: threads)
-    }
-  }
-
-  /// The source's operations that no node stands for, in its order, constants left out.
-  private static func foldedAway(_ model: LoadedModel) -> [FoldedOperation] {
-    let graphs = model.graphs.compactMap { $0?.context.graph }
-    let present = Set((graphs + [model.context.graph]).flatMap { $0.nodes.flatMap { $0.origins.map(\.name) } })
-    let onHost = Set(model.function.hostSteps.flatMap(\.outputs))
-    var reasons: [String: String] = [:]
-    for change in model.changes where change.isRemoval {
-      for origin in change.origins { reasons[origin.name] = change.reason }
-    }
-    return model.program.structure.computations(of: model.functionName).compactMap { operation in
-      let names = [operation.name] + operation.outputs
-      guard !names.contains(where: present.contains) else { return nil }
-      let isOnHost = operation.outputs.contains(where: onHost.contains)
-      let reason = names.lazy.compactMap { reasons[$0] }.first ?? (isOnHost ? "a step on the host does it" : nil)
-      return FoldedOperation(
-        name: operation.name.isEmpty ? operation.outputs.first ?? "" : operation.name, op: operation.kind,
-        reason: reason ?? "nothing of it runs: its result is known, is its input, or only names outputs")
-    }
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case foldedAway, transferSeconds, singleDevices, weights, estimates, powers, whatIf
-    case objective, lowerBound, bottleneck, joules, framesPerSecond, limitedBy, startSeconds, flips, remark, regrets
-    case envelope, trial
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    try plan.encode(to: encoder)
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(foldedAway, forKey: .foldedAway)
-    try fields.encodeIfPresent(weights, forKey: .weights)
-    try fields.encode(estimates, forKey: .estimates)
-    try fields.encode(powers, forKey: .powers)
-    try fields.encodeIfPresent(whatIf, forKey: .whatIf)
-    try fields.encode(explanation.solution.transfers.reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
-    try fields.encode(
-      explanation.singleDevices.map { Plan.SingleDevice(device: $0.device, predicted: $0.predicted) },
-      forKey: .singleDevices)
-    let solution = explanation.solution
-    try fields.encode(solution.objective, forKey: .objective)
-    try fields.encode(solution.lowerBound, forKey: .lowerBound)
-    try fields.encodeIfPresent(solution.bottleneck, forKey: .bottleneck)
-    try fields.encodeIfPresent(solution.joules, forKey: .joules)
-    try fields.encodeIfPresent(solution.framesPerSecond, forKey: .framesPerSecond)
-    try fields.encodeIfPresent(solution.limitedBy, forKey: .limitedBy)
-    try fields.encodeIfPresent(solution.startSeconds, forKey: .startSeconds)
-    try fields.encodeIfPresent(solution.flips, forKey: .flips)
-    try fields.encodeIfPresent(solution.remark, forKey: .remark)
-    try fields.encode(explanation.hasExactRegrets ? "exact" : "bounds", forKey: .regrets)
-    try fields.encodeIfPresent(budget, forKey: .envelope)
-    try fields.encodeIfPresent(trial.map(TrialReport.init), forKey: .trial)
-  }
+  private var plan: Plan { document.plan }
+  private var request: PlanRequest { document.request }
+  private var explanation: PlanExplanation { document.explanation }
 
   func text() -> String {
-    var lines = whatIf.map { $0.lines } ?? []
+    var lines = document.whatIf.map { $0.lines(width: width) } ?? []
     lines += [
       "\(plan.subject.model): \(counted(plan.nodes.count, "node")), units \(request.units), goal \(plan.goal.rawValue), "
         + "precision \(request.precision.rawValue), \(counted(request.threads, "thread"))"
-    ].map { $0.paragraph() }
+    ].map { $0.paragraph(width: width) }
     lines += ["", summary, "", nodeTable, "", legend]
-    if let trial { lines += ["", TrialReport(trial).text(goal: plan.goal)] }
-    if isVerbose, !foldedAway.isEmpty { lines += ["", "Folded away before planning:", foldedTable] }
+    if let trial = document.trial { lines += ["", TrialReport(trial).text(goal: plan.goal, width: width)] }
+    if isVerbose, !document.foldedAway.isEmpty { lines += ["", "Folded away before planning:", foldedTable] }
     return lines.joined(separator: "\n")
   }
 
@@ -200,10 +73,10 @@ struct PlanReport: Encodable {
           node.regret.map(HumanReadable.seconds) ?? "—",
         ], remarks: remarks)
     }
-    guard let common else { return table.text() }
+    guard let common else { return table.text(width: width) }
     let isOnly = plan.nodes.allSatisfy { $0.reason == common }
-    return table.text() + "\n\n"
-      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".paragraph()
+    return table.text(width: width) + "\n\n"
+      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".paragraph(width: width)
   }
 
   private func candidates(_ node: Plan.Node) -> String {
@@ -255,9 +128,9 @@ struct PlanReport: Encodable {
     if let joules = solution.joules, plan.goal == .sustained {
       table.add("energy", "\(HumanReadable.significant(joules)) J above idle for each frame")
     }
-    if let budget { table.add("power", budget) }
+    if let budget = document.budget { table.add("power", budget) }
     if let remark = solution.remark {
-      for line in remark.wrapped(to: Console.width - 20) { table.add("", line) }
+      for line in remark.wrapped(to: width - 20) { table.add("", line) }
     }
     if let single = explanation.bestSingleDevice {
       let excess = solution.objective > 0 ? single.solution.objective / solution.objective - 1 : 0
@@ -280,12 +153,12 @@ struct PlanReport: Encodable {
       }
       table.add("on \(device)", "\(counted(nodes.count, "node")), \(HumanReadable.seconds(seconds))")
     }
-    for loop in loops {
+    for loop in document.loops {
       let isWhole = loop.trips == loop.trips.rounded() && loop.trips < 1e9
       let trips = isWhole ? "\(Int(loop.trips))" : HumanReadable.significant(loop.trips)
       table.add("loop '\(loop.loop)'", "\(trips) trips in each inference: \(loop.basis.rawValue)")
     }
-    if let weights { table.add("weights", weights.text) }
+    if let weights = document.weights { table.add("weights", weights.text) }
     let transfers = explanation.solution.transfers
     let seconds = transfers.reduce(0) { $0 + $1.seconds }
     let bytes = transfers.reduce(0) { $0 + $1.bytes }
@@ -296,18 +169,19 @@ struct PlanReport: Encodable {
     if !idleDevices.isEmpty {
       table.add("not asked for", idleDevices.joined(separator: ", ") + " (--units names devices)")
     }
-    if !foldedAway.isEmpty {
+    if !document.foldedAway.isEmpty {
       table.add(
         "folded away",
-        "\(counted(foldedAway.count, "operation"))" + (isVerbose ? ", listed below" : " (--verbose lists them)"))
+        "\(counted(document.foldedAway.count, "operation"))"
+          + (isVerbose ? ", listed below" : " (--verbose lists them)"))
     }
-    return table.text()
+    return table.text(width: width)
   }
 
   /// Devices that the units leave out though their driver is open, the reference device apart.
   private var idleDevices: [String] {
-    let asked = (try? request.units.devices(in: inventory)) ?? []
-    return inventory.openDevices.map(\.info).filter { info in
+    let asked = (try? request.units.devices(in: document.inventory)) ?? []
+    return document.inventory.openDevices.map(\.info).filter { info in
       info.kind != .reference && !asked.contains { $0.info.id == info.id }
         && !request.exclusions.contains(info.id)
     }.map(\.id)
@@ -316,16 +190,16 @@ struct PlanReport: Encodable {
   private var legend: String {
     let sources = plan.nodes.compactMap { node in node.candidates.first { $0.device == node.device }?.source }
     let estimated = sources.count { $0 == .estimated }
-    let place = whatIf == nil ? "measured on this machine" : "as the profile says"
+    let place = document.whatIf == nil ? "measured on this machine" : "as the profile says"
     let costs =
       estimated == 0
       ? "Costs (*) were \(place)."
       : estimated == sources.count
         ? "Costs (~) are estimates; 'kelvin profile MODEL' measures them."
         : "Costs: * \(place), ~ estimated (\(estimated) of \(sources.count)); 'kelvin profile MODEL' measures them."
-    var lines = estimates.map { "Estimates for \($0.device): \($0.text)." }
+    var lines = document.estimates.map { "Estimates for \($0.device): \($0.text)." }
     if plan.goal == .sustained {
-      lines += powers.map {
+      lines += document.powers.map {
         "Energy on \($0.device): \(HumanReadable.significant($0.power.dynamicWatts)) W above idle times seconds; "
           + "\($0.power.source)."
       }
@@ -340,19 +214,16 @@ struct PlanReport: Encodable {
       " Regret: what the best plan would lose with this node on another device\(unit)"
       + (explanation.hasExactRegrets ? "." : "; at most that, since not every plan was searched.")
     return ([costs + regret] + lines)
-      .map { $0.paragraph() }.joined(separator: "\n")
+      .map { $0.paragraph(width: width) }.joined(separator: "\n")
   }
 
   private var foldedTable: String {
     var table = TextTable(
       .init("OPERATION", shrinksTo: 20, cut: .beginning), .init("KIND", shrinksTo: 10), .init("WHY", shrinksTo: 20))
-    for operation in foldedAway { table.add(operation.name, operation.op, operation.reason) }
-    return table.text()
+    for operation in document.foldedAway { table.add(operation.name, operation.op, operation.reason) }
+    return table.text(width: width)
   }
 }
-
-/// `1 node`, `2 nodes`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 extension Array where Element: Hashable {
   /// The elements without repetitions, in order of first appearance.

@@ -1,13 +1,35 @@
+package import FoundationEssentials
 import Glibc
+import KelvinEngine
+package import KelvinFeatures
 import KelvinGraph
 
-/// Files that a command writes for its user.
-enum OutputFile {
+/// Files that a user names: documents that are read, and results that are written.
+package enum LocalFile {
+  /// Documents beyond this are not ours.
+  private static let largestDocument = 256 << 20
+
+  /// A small file's bytes.
+  ///
+  /// - Throws: `ModelError` with code `io`, also for a file too large to be a document.
+  package static func read(_ path: String) throws(ModelError) -> Data {
+    let bytes = try ModelError.wrapping { try Bytes(mapping: path) }
+    guard bytes.count <= largestDocument else {
+      throw ModelError(
+        .io, "'\(path)' has \(bytes.count) bytes, at most \(largestDocument) are read; is it the right file?")
+    }
+    return bytes.withUnsafeBytes { Data($0) }
+  }
+
   /// Puts a file in place in one step, so that no reader ever finds half of it. What a failure leaves is what was there
   /// before.
   ///
-  /// - Throws: `FileError` with the system's reason.
-  static func write(_ bytes: some Collection<UInt8>, to path: String) throws(FileError) {
+  /// - Throws: `ModelError` with code `io` and the system's reason.
+  package static func write(_ bytes: some Collection<UInt8>, to path: String) throws(ModelError) {
+    try ModelError.wrapping { try put(bytes, path) }
+  }
+
+  private static func put(_ bytes: some Collection<UInt8>, _ path: String) throws(FileError) {
     if let special = isSpecial(path), special { return try writeInPlace(Array(bytes), to: path) }
     let temporary = "\(path).writing-\(getpid())"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -28,7 +50,13 @@ enum OutputFile {
   }
 
   /// Makes a folder and those above it, where they are missing.
-  static func makeFolder(_ path: String) throws(FileError) {
+  ///
+  /// - Throws: `ModelError` with code `io` and the system's reason.
+  package static func makeFolder(_ path: String) throws(ModelError) {
+    try ModelError.wrapping { try make(path) }
+  }
+
+  private static func make(_ path: String) throws(FileError) {
     var prefix = ""
     for part in path.split(separator: "/") {
       prefix += prefix.isEmpty && !path.hasPrefix("/") ? "\(part)" : "/\(part)"
@@ -43,9 +71,27 @@ enum OutputFile {
     }
   }
 
+  /// Removes a folder and what is in it, without following links; what cannot be removed stays.
+  package static func removeFolder(_ path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path) else {
+      unlink(path)
+      return
+    }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { removeFolder("\(path)/\(name)") }
+    }
+    closedir(stream)
+    rmdir(path)
+  }
+
   /// A name as a file's: characters outside `A–Z a–z 0–9 . _ -` become `_`, and a leading point too, so that no name
   /// leads elsewhere.
-  static func sanitized(_ name: String) -> String {
+  package static func sanitized(_ name: String) -> String {
     var text = String(
       name.unicodeScalars.map { scalar -> Character in
         switch scalar {

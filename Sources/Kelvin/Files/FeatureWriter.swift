@@ -1,0 +1,121 @@
+import KelvinBasics
+import KelvinEngine
+package import KelvinFeatures
+import KelvinFormats
+import KelvinGraph
+import KelvinImages
+
+/// What became of one output: a file, or a value that is its own text.
+package struct WrittenFeature: Encodable, Sendable {
+  /// Elements along each axis, of outputs that have axes.
+  package var shape: [Int]?
+  package var type: String
+  package var file: String?
+  package var value: Value?
+
+  package enum Value: Encodable, Sendable {
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+
+    package func encode(to encoder: any Encoder) throws {
+      var single = encoder.singleValueContainer()
+      switch self {
+      case .integer(let value): try single.encode(value)
+      case .number(let value): try single.encode(value)
+      case .text(let value): try single.encode(value)
+      }
+    }
+  }
+
+  package var typeText: String { shape.map { "\(type)[\(Shape($0))]" } ?? type }
+
+  package var valueText: String {
+    switch value {
+    case .integer(let value): "\(value)"
+    case .number(let value): "\(value)"
+    case .text(let value): value
+    case nil: file ?? ""
+    }
+  }
+}
+
+/// Writes a prediction's outputs into a folder: tensors as NAME.npy, pictures as NAME.png, dictionaries and sequences as
+/// NAME.json.
+package struct FeatureWriter {
+  private let folder: String
+
+  package init(folder: String) { self.folder = folder }
+
+  /// - Parameter order: the outputs' names in the model's order.
+  /// - Throws: `ModelError` with code `io`.
+  package func write(
+    _ results: DictionaryFeatureProvider, order: [String]
+  ) throws(ModelError) -> [(name: String, output: WrittenFeature)] {
+    try ModelError.wrapping { try put(results, order) }
+  }
+
+  private func put(
+    _ results: DictionaryFeatureProvider, _ order: [String]
+  ) throws -> [(name: String, output: WrittenFeature)] {
+    var taken: Set<String> = []
+    return try order.compactMap { name in
+      guard let value = results[name] else { return nil }
+      func place(_ suffix: String) -> String {
+        let plain = LocalFile.sanitized(name)
+        var number = 1
+        var candidate = plain
+        while !taken.insert("\(candidate).\(suffix)").inserted {
+          number += 1
+          candidate = "\(plain)_\(number)"
+        }
+        return "\(folder)/\(candidate).\(suffix)"
+      }
+      return (name, try write(value, place: place))
+    }
+  }
+
+  private func entries(_ dictionary: [ClassLabel: Double]) -> [String: Double] {
+    Dictionary(dictionary.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
+  }
+
+  private func write(_ value: FeatureValue, place: (_ suffix: String) -> String) throws -> WrittenFeature {
+    switch value.type {
+    case .int64: return WrittenFeature(type: "int64", value: .integer(value.int64Value))
+    case .double: return WrittenFeature(type: "double", value: .number(value.doubleValue))
+    case .string: return WrittenFeature(type: "string", value: .text(value.stringValue))
+    case .image:
+      guard let pixels = value.imageBufferValue else { break }
+      let path = place("png")
+      try LocalFile.write(try ImageFile.encode(pixels, as: .png, name: path), to: path)
+      return WrittenFeature(
+        shape: [pixels.height, pixels.width, pixels.format.channelCount], type: "image", file: path)
+    case .multiArray:
+      guard let array = value.multiArrayValue else { break }
+      let path = place("npy")
+      try LocalFile.write(NPY.write(array.tensor), to: path)
+      return WrittenFeature(shape: array.shape, type: array.dataType.rawValue, file: path)
+    case .dictionary:
+      let path = place("json")
+      try LocalFile.write(Array(try Self.json(entries(value.dictionaryValue)).utf8) + [0x0A], to: path)
+      return WrittenFeature(type: "dictionary", file: path)
+    case .sequence:
+      guard let sequence = value.sequenceValue else { break }
+      let path = place("json")
+      let text =
+        switch sequence.type {
+        case .string: try Self.json(sequence.stringValues)
+        case .dictionary: try Self.json(sequence.dictionaryValues.map(entries))
+        default: try Self.json(sequence.int64Values)
+        }
+      try LocalFile.write(Array(text.utf8) + [0x0A], to: path)
+      return WrittenFeature(shape: [sequence.count], type: "sequence", file: path)
+    case .state: break
+    }
+    throw ModelError(.generic, "an output of type \(value.type.rawValue) cannot be written")
+  }
+
+  private static func json(_ document: some Encodable) throws -> String {
+    String(decoding: try JSONText.encode(document, unspeakable: .text), as: UTF8.self)
+  }
+}

@@ -1,0 +1,78 @@
+package import FoundationEssentials
+import KelvinBasics
+import KelvinDevices
+import KelvinEngine
+package import KelvinFeatures
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+
+/// One complete start, timed: what a benchmark has a process of its own do.
+package enum FreshStart {
+  /// Seconds on CLOCK_MONOTONIC, which all processes share.
+  package static func clock() -> Double { MonotonicClock.now() }
+
+  /// Loads a model, adopts a plan, compiles and answers once, as a benchmark's file asks.
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - began: the program's first own instruction.
+  /// - Returns: the moments, as the benchmark reads them.
+  /// - Throws: `ModelError` where the request means nothing or the start fails.
+  package static func answer(request path: String, began: Double) throws(ModelError) -> Data {
+    let document = try LocalFile.read(path)
+    return try ModelError.wrapping {
+      let request = try JSONDecoder().decode(StartRequest.self, from: document)
+      guard request.version == StartRequest.currentVersion else {
+        throw ModelError(
+          .parameters, "the request is of version \(request.version), expected \(StartRequest.currentVersion)")
+      }
+      return try JSONText.encode(try answer(request, began))
+    }
+  }
+
+  private static func answer(_ request: StartRequest, _ began: Double) throws -> StartAnswer {
+    guard let units = UnitsSelection(request.units), let precision = Precision(rawValue: request.precision) else {
+      throw ModelError(.parameters, "units '\(request.units)' or precision '\(request.precision)' mean nothing")
+    }
+    let inventory = deviceInventory
+    _ = try units.devices(in: inventory)
+    let devicesOpen = clock()
+    var options = LoadOptions()
+    options.request = PlanRequest(
+      units: units, isStrict: request.isStrict, precision: precision, threads: request.threads)
+    options.plan = request.plan
+    options.shapes = request.shapes.mapValues { Shape($0) }
+    options.function = request.function
+    options.isDeterministic = request.isDeterministic
+    options.cacheDirectory = request.cacheDirectory
+    let model = try LoadedModel(path: request.model, options: options, inventory: inventory)
+    let explanation = try model.explain()
+    let loaded = clock()
+    let session = try model.compile(explanation).makeSession()
+    let compiled = clock()
+    try write(request.inputs, to: session, model.context.graph)
+    try session.run()
+    return StartAnswer(
+      began: began, devicesOpen: devicesOpen, loaded: loaded, compiled: compiled, answered: clock())
+  }
+
+  private static func write(_ file: String, to session: Session, _ graph: Graph) throws {
+    let bytes = try Bytes(mapping: file)
+    let sizes = graph.inputs.map { graph[$0].type.byteCount }
+    guard bytes.count == sizes.reduce(0, +) else {
+      throw ModelError(
+        .parameters, "the inputs are \(bytes.count) bytes, the model takes \(sizes.reduce(0, +))")
+    }
+    bytes.withUnsafeBytes { raw in
+      var offset = 0
+      for (index, size) in sizes.enumerated() {
+        session.withInput(index) {
+          $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: raw[offset..<offset + size]))
+        }
+        offset += size
+      }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/// Starts processes of the program that measures: a library cannot know how its program is started anew.
+package protocol StartLauncher: Sendable {
+  /// Starts the program so that it calls `FreshStart.answer(request:began:)`, and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - request: the file to be passed on.
+  ///   - environment: added to this process's own, replacing what has the same name.
+  ///   - timeout: seconds after which the process is ended.
+  ///   - isCancelled: asked now and then; the process is ended where it says so.
+  /// - Returns: what it answered, and the moment before it was started, by `FreshStart.clock()`.
+  func launch(
+    request: String, environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
+  ) throws(StartFailure) -> (answer: [UInt8], began: Double)
+
+  /// Told the folder of temporary files while there is one, to be removed should the program end at once.
+  func temporaryFolder(_ path: String?)
+}
+
+/// A process could not be started, failed, crashed, or did not end in time; or it was no longer wanted.
+package struct StartFailure: Error, Sendable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,164 @@
+import KelvinEngine
+package import KelvinFeatures
+import KelvinFormats
+import KelvinGraph
+import KelvinPasses
+import KelvinReference
+import KelvinRuntime
+import KelvinSteps
+
+/// What a model file holds, and what Kelvin lacks for it: what `kelvin inspect` prints.
+package struct ModelInspection: Encodable {
+  struct FeatureRow: Encodable {
+    var name: String
+    var type: String
+    var isOptional: Bool
+    var summary: String
+  }
+
+  struct FunctionRow: Encodable {
+    var name: String
+    var inputs: [FeatureRow]
+    var outputs: [FeatureRow]
+    /// How many class labels there are, for a classifier.
+    var labels: Int?
+    /// What runs in turn, where that is more than one graph.
+    var parts: [PartRow]?
+    /// How often each kind of operation occurs, by the file's own names.
+    var operations: [String: Int]
+    /// After folding nothing: the graph as it was read, for its usual input sizes. Nil where it cannot be built.
+    var nodes: Int?
+    /// As stored.
+    var weightBytes: Int?
+    var weights: WeightReport?
+    var missing: [MissingRow]
+    var problem: String?
+  }
+
+  /// A graph by its name, or a host step.
+  struct PartRow: Encodable {
+    var graph: String?
+    var step: String?
+    var inputs: [String]
+    var outputs: [String]
+
+    init(_ part: FunctionPart) {
+      switch part {
+      case .graph(let part): graph = part.name
+      case .host(let step): self.step = type(of: step).name
+      }
+      (inputs, outputs) = (part.inputs, part.outputs)
+    }
+
+    var text: String {
+      "\(step ?? "graph \(graph ?? "")") (\(inputs.joined(separator: ", "))) → \(outputs.joined(separator: ", "))"
+    }
+  }
+
+  struct MissingRow: Encodable {
+    var name: String
+    var count: Int
+    var places: [String]
+  }
+
+  struct Metadata: Encodable {
+    var author: String
+    var license: String
+    var description: String
+    var version: String
+    var userDefined: [String: String]
+  }
+
+  let model: String
+  let format: String
+  let formatVersion: Int
+  let defaultFunction: String
+  let functions: [FunctionRow]
+  let metadata: Metadata
+  let files: [String]
+  /// What the default function's graph cannot be built for.
+  package let failure: ModelError?
+
+  private enum CodingKeys: String, CodingKey {
+    case model, format, formatVersion, defaultFunction, functions, metadata, files
+  }
+
+  /// - Parameter shapes: of inputs that leave their sizes open, by name.
+  package init(_ file: ReadModel, shapes: [String: [Int]]) {
+    let program = file.program
+    let shapes = shapes.mapValues { Shape($0) }
+    model = program.source.path
+    format = program.source.format.rawValue
+    formatVersion = program.source.version
+    defaultFunction = program.defaultFunction
+    files = program.source.files
+    metadata = Metadata(
+      author: program.metadata.author, license: program.metadata.license, description: program.metadata.summary,
+      version: program.metadata.version, userDefined: program.metadata.userDefined)
+    var failure: (any Error)?
+    functions = program.functions.keys.sorted().compactMap { name in
+      guard let function = program.functions[name] else { return nil }
+      var row = FunctionRow(
+        name: name, inputs: function.inputs.map(Self.row), outputs: function.outputs.map(Self.row),
+        labels: function.classification?.labels.count,
+        parts: function.parts.count > 1 ? function.parts.map(PartRow.init) : nil,
+        operations: program.structure.kinds(of: name), missing: [])
+      do {
+        let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
+        let built = try function.builtGraphs(shapes: own, evaluator: ReferenceEvaluator())
+        let graphs = built.compactMap(\.graph)
+        row.nodes = graphs.reduce(0) { $0 + $1.nodes.count }
+        let weights = WeightReport(graphs)
+        row.weightBytes = weights.storedBytes
+        row.weights = weights
+      } catch {
+        row.missing =
+          (error as? FormatError)?.missing.map { MissingRow(name: $0.name, count: $0.count, places: $0.places) } ?? []
+        row.problem = "\(error)".split(whereSeparator: \.isNewline).joined(separator: "; ")
+        if failure == nil || name == program.defaultFunction { failure = error }
+      }
+      return row
+    }
+    self.failure = failure.map { ModelError($0) }
+  }
+
+  private static func row(_ feature: Feature) -> FeatureRow {
+    FeatureRow(name: feature.name, type: feature.type.text, isOptional: feature.isOptional, summary: feature.summary)
+  }
+
+  /// As text, for a terminal.
+  ///
+  /// - Parameter width: columns that there are.
+  package func text(width: Int, isVerbose: Bool) -> String {
+    InspectionText(inspection: self, width: width, isVerbose: isVerbose).text()
+  }
+}
+
+extension ReadModel {
+  /// Each function's graphs after the passes, one line a node.
+  ///
+  /// - Parameters:
+  ///   - shapes: of inputs that leave their sizes open, by name.
+  ///   - lastPass: the last pass that runs; nil for all of them.
+  /// - Throws: `ModelError` for a graph that cannot be built.
+  package func graphDump(shapes: [String: [Int]], lastPass: String?) throws(ModelError) -> String {
+    try ModelError.wrapping {
+      let evaluator = ReferenceEvaluator()
+      var pipeline = Pipeline.standard(evaluator)
+      if let lastPass { pipeline = try pipeline.stopping(after: lastPass) }
+      var text = ""
+      for (name, function) in program.functions.sorted(by: { $0.key < $1.key }) {
+        let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }.mapValues { Shape($0) }
+        if program.functions.count > 1 { text += "function \(name)\n" }
+        let built = try function.builtGraphs(shapes: own, evaluator: evaluator)
+        for graph in built {
+          if built.count > 1 { text += "graph \(graph.part.name)\n" }
+          let dump = try graph.graph.map { try pipeline.run($0).graph.description }
+          text += (dump ?? "its sizes depend on data: it is built when the function runs\n")
+          if !text.hasSuffix("\n") { text += "\n" }
+        }
+      }
+      return text
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package import FoundationEssentials
+import KelvinEngine
+package import KelvinFeatures
+import KelvinFormats
+import KelvinGraph
+
+/// A model file that has been read once, for whoever asks more than one thing of it.
+package struct ReadModel: Sendable {
+  /// Where the model lies.
+  package let url: URL
+  let program: ModelProgram
+
+  /// - Throws: `ModelError` with code `io` where the file cannot be read, `unsupported` for a kind of model that Kelvin
+  ///   does not run.
+  package init(contentsOf url: URL) throws(ModelError) {
+    self.url = url
+    program = try ModelError.wrapping { try readModel(at: url.relativePath) }
+  }
+
+  /// The functions that can be called, sorted.
+  var functionNames: [String] { program.functions.keys.sorted() }
+
+  /// A function; the default one where no name is given.
+  ///
+  /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
+  func function(_ name: String?) throws(ModelError) -> Function {
+    try ModelError.wrapping { try program.function(name) }
+  }
+
+  /// What a function takes and gives; the default one where no name is given.
+  ///
+  /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
+  package func modelDescription(of functionName: String? = nil) throws(ModelError) -> ModelDescription {
+    ModelDescription(try function(functionName), program.metadata)
+  }
+
+  /// The sizes that values have, for inputs that leave them open.
+  ///
+  /// - Throws: `ModelError` with code `featureType` for a value that does not fit; `parameters` for a function that the
+  ///   model does not have.
+  package func shapes(
+    of input: some FeatureProvider, functionName: String?
+  ) throws(ModelError) -> [String: [Int]] {
+    try FeatureBinding(function: try function(functionName)).shapes(input).mapValues(\.dimensions)
+  }
+}

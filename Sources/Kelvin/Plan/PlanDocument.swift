@@ -1,0 +1,189 @@
+package import FoundationEssentials
+import KelvinBench
+import KelvinDevices
+import KelvinEngine
+package import KelvinFeatures
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPasses
+import KelvinPlanning
+import KelvinProfiler
+import KelvinReport
+import KelvinRuntime
+
+/// A plan with all that is known of it: the plan file's document with what was folded away, what stands behind the costs
+/// and what the others would have been; as JSON, as text (`PlanText`), as a page, and as the plan's own file.
+package struct PlanDocument: Encodable, Sendable {
+  let explanation: PlanExplanation
+  let plan: Plan
+  let request: PlanRequest
+  let inventory: DeviceInventory
+  /// Nil where only a profile knows the model.
+  let weights: WeightReport?
+  let loops: [TripExpectation]
+  let foldedAway: [FoldedOperation]
+  /// What stands behind the estimated costs, for each device that has some.
+  let estimates: [EstimateBasis]
+  /// What energies rest on, for each device that takes part.
+  let powers: [DeviceDraw]
+  let whatIf: WhatIf?
+  /// What the power budget is, where the goal has one.
+  let budget: String?
+  let trial: PlanTrial?
+
+  struct DeviceDraw: Encodable, Sendable {
+    var device: String
+    var power: DevicePower
+  }
+
+  /// An operation of the source that costs nothing at run time.
+  struct FoldedOperation: Encodable, Sendable {
+    var name: String
+    var op: String
+    var reason: String
+  }
+
+  /// What the model was read from, in words: `onnx`, `mlProgram`.
+  private let format: String
+  /// The machine that the plan is for; nil for this one.
+  private let machine: MachineDescription?
+  /// What the reader of the page should know.
+  private let notes: [String]
+
+  init(
+    _ model: LoadedModel, _ explanation: PlanExplanation, _ plan: Plan, budget: String? = nil,
+    trial: PlanTrial? = nil
+  ) {
+    self.budget = budget
+    self.trial = trial
+    self.explanation = explanation
+    self.plan = plan
+    request = model.options.request
+    inventory = model.context.inventory
+    weights = WeightReport(model.context.graph)
+    loops = model.context.expectations(model.options.request)
+    foldedAway = Self.foldedAway(model)
+    estimates = Self.estimates(plan, inventory, model.context.costs, threads: request.threads)
+    powers = Self.powers(plan, inventory, model.context.costs, threads: request.threads)
+    whatIf = model.whatIf
+    format = model.program.source.format.rawValue
+    machine = nil
+    notes = model.remarks
+  }
+
+  /// The plan of a model that only a profile knows.
+  init(
+    _ planner: ProfilePlanner, of profile: MeasuredProfile, _ explanation: PlanExplanation, _ plan: Plan,
+    _ request: PlanRequest, whatIf: WhatIf?,
+    budget: String? = nil
+  ) {
+    self.budget = budget
+    trial = nil
+    self.explanation = explanation
+    self.plan = plan
+    self.request = request
+    inventory = planner.inventory
+    weights = nil
+    loops = []
+    foldedAway = []
+    estimates = Self.estimates(plan, inventory, planner.costs, threads: planner.model.threads)
+    powers = Self.powers(plan, inventory, planner.costs, threads: planner.model.threads)
+    self.whatIf = whatIf
+    format = "from a profile"
+    machine = profile.machine
+    notes = [whatIf?.note].compactMap { $0 } + (whatIf?.reasons ?? [])
+  }
+
+  private static func powers(
+    _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
+  ) -> [DeviceDraw] {
+    let taking = Set(plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil }.map(\.device))
+    return inventory.devices(named: taking).map(\.info).map {
+      DeviceDraw(device: $0.id, power: costs.power(of: $0, threads: threads))
+    }
+  }
+
+  private static func estimates(
+    _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
+  ) -> [EstimateBasis] {
+    let estimated = Set(
+      plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil && $0.source != .measured }.map(\.device))
+    return inventory.devices(named: estimated).map(\.info).map {
+      costs.basis(of: $0, threads: threads)
+    }
+  }
+
+  /// The source's operations that no node stands for, in its order, constants left out.
+  private static func foldedAway(_ model: LoadedModel) -> [FoldedOperation] {
+    let graphs = model.graphs.compactMap { $0?.context.graph }
+    let present = Set((graphs + [model.context.graph]).flatMap { $0.nodes.flatMap { $0.origins.map(\.name) } })
+    let onHost = Set(model.function.hostSteps.flatMap(\.outputs))
+    var reasons: [String: String] = [:]
+    for change in model.changes where change.isRemoval {
+      for origin in change.origins { reasons[origin.name] = change.reason }
+    }
+    return model.program.structure.computations(of: model.functionName).compactMap { operation in
+      let names = [operation.name] + operation.outputs
+      guard !names.contains(where: present.contains) else { return nil }
+      let isOnHost = operation.outputs.contains(where: onHost.contains)
+      let reason = names.lazy.compactMap { reasons[$0] }.first ?? (isOnHost ? "a step on the host does it" : nil)
+      return FoldedOperation(
+        name: operation.name.isEmpty ? operation.outputs.first ?? "" : operation.name, op: operation.kind,
+        reason: reason ?? "nothing of it runs: its result is known, is its input, or only names outputs")
+    }
+  }
+
+  /// The plan's own file, for `ModelConfiguration.plan`.
+  package func file() throws(ModelError) -> Data { try ModelError.wrapping { try plan.json() + [0x0A] } }
+
+  /// As text, for a terminal.
+  ///
+  /// - Parameter width: columns that there are.
+  package func text(width: Int, isVerbose: Bool) -> String {
+    PlanText(self, width: width, isVerbose: isVerbose).text()
+  }
+
+  /// A page to look at: the placement as a graph, and what every layer costs where.
+  package func page() -> String {
+    let devices = machine == nil ? inventory.openDevices : inventory.devices
+    return HTMLReport.render(
+      ReportInput(
+        plan: plan, solution: explanation.solution, format: format, devices: devices.map { ReportDevice($0.info) },
+        machine: machine ?? MachineDescription(SystemFiles()), kelvinVersion: kelvinVersion,
+        generated: ReportDate.now(),
+        findings: machine == nil ? [] : ["What if: a plan for another machine. Nothing here was run."], notes: notes))
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case foldedAway, transferSeconds, singleDevices, weights, estimates, powers, whatIf
+    case objective, lowerBound, bottleneck, joules, framesPerSecond, limitedBy, startSeconds, flips, remark, regrets
+    case envelope, trial
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    try plan.encode(to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(foldedAway, forKey: .foldedAway)
+    try fields.encodeIfPresent(weights, forKey: .weights)
+    try fields.encode(estimates, forKey: .estimates)
+    try fields.encode(powers, forKey: .powers)
+    try fields.encodeIfPresent(whatIf, forKey: .whatIf)
+    try fields.encode(explanation.solution.transfers.reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
+    try fields.encode(
+      explanation.singleDevices.map { Plan.SingleDevice(device: $0.device, predicted: $0.predicted) },
+      forKey: .singleDevices)
+    let solution = explanation.solution
+    try fields.encode(solution.objective, forKey: .objective)
+    try fields.encode(solution.lowerBound, forKey: .lowerBound)
+    try fields.encodeIfPresent(solution.bottleneck, forKey: .bottleneck)
+    try fields.encodeIfPresent(solution.joules, forKey: .joules)
+    try fields.encodeIfPresent(solution.framesPerSecond, forKey: .framesPerSecond)
+    try fields.encodeIfPresent(solution.limitedBy, forKey: .limitedBy)
+    try fields.encodeIfPresent(solution.startSeconds, forKey: .startSeconds)
+    try fields.encodeIfPresent(solution.flips, forKey: .flips)
+    try fields.encodeIfPresent(solution.remark, forKey: .remark)
+    try fields.encode(explanation.hasExactRegrets ? "exact" : "bounds", forKey: .regrets)
+    try fields.encodeIfPresent(budget, forKey: .envelope)
+    try fields.encodeIfPresent(trial.map(TrialReport.init), forKey: .trial)
+  }
+}

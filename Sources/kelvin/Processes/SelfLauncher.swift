@@ -1,0 +1,13 @@
+import Kelvin
+
+/// Starts this program anew for `bench`.
+struct SelfLauncher: StartLauncher {
+  func launch(
+    request: String, environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
+  ) throws(StartFailure) -> (answer: [UInt8], began: Double) {
+    try ChildProcess.run(
+      [StartCommand.name, request], environment: environment, timeout: timeout, isCancelled: isCancelled)
+  }
+
+  func temporaryFolder(_ path: String?) { Interrupts.setFolder(path) }
+}
