@@ -1,0 +1,34 @@
+"""How much of the machine others took while something was timed."""
+
+import os
+import resource
+import time
+
+LIMIT = 0.02
+
+
+def busy():
+    """Seconds that all processors together have been busy since the start, time taken by the host included."""
+    with open("/proc/stat") as file:
+        fields = [int(field) for field in file.readline().split()[1:]]
+    user, nice, system, _, _, irq, softirq, steal = fields[:8]
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def own():
+    """Processor seconds of this process and of the children that it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+class Window:
+    """`others` is the part of all processors' time, 0 to 1, that went to neither this process nor its children."""
+
+    def __enter__(self):
+        self.start = time.perf_counter(), busy(), own()
+        return self
+
+    def __exit__(self, *_):
+        begin, before, mine = self.start
+        available = (time.perf_counter() - begin) * os.cpu_count()
+        self.others = max(0.0, (busy() - before) - (own() - mine)) / available
