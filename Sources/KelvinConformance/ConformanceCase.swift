@@ -30,6 +30,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       convolution,
       convolutionInteger,
       convolutionTranspose,
+      cumulativeProduct,
       cumulativeSum,
       dequantize,
       expand,

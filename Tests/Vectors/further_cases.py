@@ -92,6 +92,9 @@ add("TopK", ("x", floats([1, 5, 5, 2], [3, 3, 3, 3])), ("k", integers(4)), const
 add("TopK", ("x", Values((5, 2, 3))), ("k", integers(2)), constant=("k",), outputs=2, axis=0, tolerance=EXACT)
 for attributes in ({}, {"exclusive": 1}, {"reverse": 1}, {"exclusive": 1, "reverse": 1}):
     add("CumSum", ("x", Values((3, 7))), ("axis", np.array(1, np.int64)), constant=("axis",), **attributes)
+    add("CumProd", ("x", Values((3, 7))), ("axis", np.array(1, np.int64)), constant=("axis",), opset=26, **attributes)
+    add("CumProd", ("x", Values((2, 5, 3), -9, 9, "int32")), ("axis", np.array(-2, np.int32)), constant=("axis",),
+        opset=26, tolerance=EXACT, **attributes)
 add("GatherElements", ("x", Values((4, 3))), ("i", integers([0, -1, 2], [3, 1, -4])), axis=0, tolerance=EXACT)
 add("GatherElements", ("x", Values((2, 5))), ("i", integers([4, 0, -5], [1, 1, 2])), axis=1, tolerance=EXACT)
 add("GatherND", ("x", Values((3, 4, 5))), ("i", integers([0, 1], [2, -1])), tolerance=EXACT)

@@ -13,6 +13,7 @@ let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   table.addConvolution()
   table.addConvolutionInteger()
   table.addConvolutionTranspose()
+  table.addCumulativeProduct()
   table.addCumulativeSum()
   table.addDequantize()
   table.addExpand()

@@ -11,6 +11,7 @@ func kernelTable<Target: GPUTarget>(of target: Target.Type) -> GPUKernelTable<Ta
   table.addConcat()
   table.addConvolution()
   table.addConvolutionTranspose()
+  table.addCumulativeProduct()
   table.addCumulativeSum()
   table.addDequantize()
   table.addExpand()

@@ -10,6 +10,7 @@ package let operatorCatalog: [any Operator.Type] = [
   Convolution.self,
   ConvolutionInteger.self,
   ConvolutionTranspose.self,
+  CumulativeProduct.self,
   CumulativeSum.self,
   Dequantize.self,
   Expand.self,

@@ -16,6 +16,7 @@ let referenceKernels: ReferenceTable = {
   table.addConvolution()
   table.addConvolutionInteger()
   table.addConvolutionTranspose()
+  table.addCumulativeProduct()
   table.addCumulativeSum()
   table.addDequantize()
   table.addExpand()

@@ -1,10 +1,10 @@
 import KelvinGraph
 
 extension ONNXMapper {
-  /// Operators that pick or place elements by position.
+  /// Operators that pick or place elements by position, or combine those up to each.
   static let indexing: [ONNXMapper] = [
     gatherElements, gatherND, scatterElements("Scatter"), scatterElements("ScatterElements"), scatterND, oneHot, topK,
-    cumulativeSum, reverseSequence,
+    cumulativeProduct, cumulativeSum, reverseSequence,
   ]
 
   private static let gatherElements = ONNXMapper("GatherElements") { c in
@@ -55,14 +55,23 @@ extension ONNXMapper {
       TopK(axis: axis, count: count, takesLargest: c.flag("largest", default: true)), [x])
   }
 
-  private static let cumulativeSum = ONNXMapper("CumSum", valued: [1]) { c in
-    let x = try c.input(0)
-    guard let named = try c.constantIntegers(1, "axis")?.first else { throw c.emitter.invalid("has no axis") }
-    let axis = try c.emitter.axis(named, of: x)
-    return [
-      try c.emitter.add(
-        CumulativeSum(axis: axis, isExclusive: c.flag("exclusive"), isReversed: c.flag("reverse")), x)
-    ]
+  private static let cumulativeProduct = cumulative("CumProd") {
+    CumulativeProduct(axis: $0, isExclusive: $1, isReversed: $2)
+  }
+
+  private static let cumulativeSum = cumulative("CumSum") {
+    CumulativeSum(axis: $0, isExclusive: $1, isReversed: $2)
+  }
+
+  private static func cumulative(
+    _ name: String, _ make: @escaping @Sendable (_ axis: Int, _ isExclusive: Bool, _ isReversed: Bool) -> any Operator
+  ) -> ONNXMapper {
+    ONNXMapper(name, valued: [1]) { c in
+      let x = try c.input(0)
+      guard let named = try c.constantIntegers(1, "axis")?.first else { throw c.emitter.invalid("has no axis") }
+      let axis = try c.emitter.axis(named, of: x)
+      return [try c.emitter.add(make(axis, c.flag("exclusive"), c.flag("reverse")), x)]
+    }
   }
 
   private static let reverseSequence = ONNXMapper("ReverseSequence") { c in
