@@ -30,6 +30,8 @@ while IFS= read -r path; do
   [ -e "$path" ] || compgen -G "$path" >/dev/null || complain "$page names $path, which is not there"
 done < <(grep -oE '`(Sources|Tests|dev|docs|Shaders)/[A-Za-z0-9_+./*-]+`' "$page" | tr -d '`' | grep -vE '\bOp\.|/op\.|ck_op|^Tests/')
 
+grep -v '^#' Shaders/variants.txt | cut -d' ' -f1 | sort -c || complain "Shaders/variants.txt is not sorted"
+
 clang -fsyntax-only -Wall -Werror -std=gnu2x -ISources/CKelvinKernels/include -ISources/CKelvinKernels \
   Sources/CKelvinKernels/wave_front.c || complain "the C kernel does not compile"
 if command -v glslc >/dev/null; then

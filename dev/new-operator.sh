@@ -12,11 +12,9 @@ name=${1:-}
 [[ $# -eq 1 && $name =~ ^[A-Z][A-Za-z0-9]+$ ]] || { echo "usage: dev/new-operator.sh NameOfTheOperator" >&2; exit 64; }
 variable="$(tr '[:upper:]' '[:lower:]' <<<"${name:0:1}")${name:1}"
 snake=$(sed -E 's/([a-z0-9])([A-Z])/\1_\2/g; s/([A-Z])([A-Z][a-z])/\1_\2/g' <<<"$name" | tr '[:upper:]' '[:lower:]')
-upper=$(tr '[:lower:]' '[:upper:]' <<<"$snake")
 
 rename() {
-  sed -e "s/CumulativeSum/$name/g" -e "s/cumulativeSum/$variable/g" -e "s/cumulative_sum/$snake/g" \
-    -e "s/CUMULATIVE_SUM/$upper/g"
+  sed -e "s/CumulativeSum/$name/g" -e "s/cumulativeSum/$variable/g" -e "s/cumulative_sum/$snake/g"
 }
 
 models=$(find Sources Shaders -type f \( -name CumulativeSum.swift -o -name cumulative_sum.c -o -name cumulative_sum.comp \
@@ -60,5 +58,5 @@ call=$(grep -E '^  func cumulativeSum\(' Sources/KelvinGPU/KernelCalls.swift | r
 insert Sources/KelvinGPU/KernelCalls.swift "$call" '^  func [A-Za-z]+\('
 insert Tests/KelvinGPUTests/NamingTarget.swift "${call/Program/String} { call() }" \
   '^  func .* -> Call<String> . call[(]'
-insert Shaders/variants.txt "$(printf '%-30s %s.comp' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_]+\.comp *$'
+insert Shaders/variants.txt "$(printf '%-30s %s.comp' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_]+\.comp'
 insert docs/operators.md "| \`$snake\` | yes | yes | yes | yes |" '^\| `[a-z0-9_]+` \|'

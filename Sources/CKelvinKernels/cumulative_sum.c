@@ -1,7 +1,7 @@
 #include "ck_cumulative_sum.h"
 #include "typed.h"
 
-#define CUMULATIVE_SUM(type, sum_type)                                                          \
+#define ALONG_LINE(type, sum_type)                                                              \
   {                                                                                             \
     sum_type sum = 0;                                                                           \
     for (size_t step = 0; step < c->length; step++) {                                           \
@@ -18,10 +18,10 @@ void ck_cumulative_sum_run(const void *args, size_t begin, size_t end, void *scr
   for (size_t item = begin; item < end; item++) {
     size_t at = item / c->inner * c->length * c->inner + item % c->inner;
     switch (c->type) {
-#define CUMULATIVE_CASE(type, number) \
-  case number: CUMULATIVE_SUM(type, uint64_t) break;
-      CK_INTEGER_TYPES(CUMULATIVE_CASE)
-    default: CUMULATIVE_SUM(float, double)
+#define ALONG_CASE(type, number) \
+  case number: ALONG_LINE(type, uint64_t) break;
+      CK_INTEGER_TYPES(ALONG_CASE)
+    default: ALONG_LINE(float, double)
     }
   }
 }
