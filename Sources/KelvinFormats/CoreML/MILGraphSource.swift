@@ -79,7 +79,7 @@ struct MILGraphSource: GraphSource {
 
   private func add(_ encoder: MILConstexpr, _ operation: MILOperation, _ scope: MILScope) throws {
     let weights: [Weight]
-    do { weights = try encoder.weights(operation, scope) } catch let error as GraphError {
+    do { weights = try encoder.map(operation, scope) } catch let error as GraphError {
       let place = scope.emitter.invalid("").place
       throw error.place == place ? error : GraphError(place, "\(error.place): \(error.reason)")
     }

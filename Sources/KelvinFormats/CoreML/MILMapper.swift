@@ -1,7 +1,7 @@
 import KelvinGraph
 
 /// How a MIL operation is written in Kelvin's operators.
-struct MILMapper: Sendable {
+struct MILMapper: OperationMapper {
   let name: String
   let map: @Sendable (MILOperation, MILScope) throws -> [ValueID]
 
@@ -16,7 +16,7 @@ struct MILMapper: Sendable {
     self.map = map
   }
 
-  static let byName = Dictionary(uniqueKeysWithValues: milMappers.map { ($0.name, $0) })
+  static let byName: [String: MILMapper] = table(milMappers)
 }
 
 /// What mappers ask of an operation's inputs.

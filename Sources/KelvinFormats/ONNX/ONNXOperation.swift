@@ -81,7 +81,7 @@ struct ONNXOperation {
 }
 
 /// How an ONNX operator is written in Kelvin's operators.
-struct ONNXMapper: Sendable {
+struct ONNXMapper: OperationMapper {
   let name: String
   /// The inputs whose elements it asks for, because sizes or the form of the graph depend on them.
   let valuedInputs: Set<Int>
@@ -102,5 +102,5 @@ struct ONNXMapper: Sendable {
     self.map = map
   }
 
-  static let byName = Dictionary(uniqueKeysWithValues: onnxMappers.map { ($0.name, $0) })
+  static let byName: [String: ONNXMapper] = table(onnxMappers)
 }

@@ -1,12 +1,11 @@
 import KelvinGraph
 
 /// How a MIL operation with blocks, or one on a state, is written.
-struct MILControl: Sendable {
+struct MILControl: OperationMapper {
   let name: String
   let map: @Sendable (MILOperation, MILGraphSource, MILScope) throws -> [ValueID]
 
-  static let byName = Dictionary(
-    uniqueKeysWithValues: [branch, whileLoop, readState, writeState, updateState].map { ($0.name, $0) })
+  static let byName: [String: MILControl] = table([branch, whileLoop, readState, writeState, updateState])
 }
 
 extension MILGraphSource {

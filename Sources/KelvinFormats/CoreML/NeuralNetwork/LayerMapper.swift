@@ -1,23 +1,23 @@
 import KelvinGraph
 
 /// How a layer of a network is written in Kelvin's operators.
-struct LayerMapper: Sendable {
+struct LayerMapper: OperationMapper {
   /// The layer's field number in `NeuralNetworkLayer`.
-  let number: Int
+  let name: Int
   let map: @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
 
   /// - Parameter map: writes the nodes and returns the layer's only output.
-  init(_ number: Int, _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob) {
-    self.init(several: number) { [try map($0, $1)] }
+  init(_ name: Int, _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob) {
+    self.init(several: name) { [try map($0, $1)] }
   }
 
   /// - Parameter map: writes the nodes and returns the layer's outputs.
-  init(several number: Int, _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]) {
-    self.number = number
+  init(several name: Int, _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]) {
+    self.name = name
     self.map = map
   }
 
-  static let byNumber = Dictionary(uniqueKeysWithValues: layerMappers.map { ($0.number, $0) })
+  static let byName: [Int: LayerMapper] = table(layerMappers)
 }
 
 /// What mappers ask of a layer's inputs.

@@ -34,7 +34,7 @@ struct NetworkStage: ModelStage {
   /// is not taken may lack what it likes.
   static func findMissing(in layers: [NetworkLayer], _ missing: inout MissingOperations) {
     for layer in layers {
-      if !layer.isControl, LayerMapper.byNumber[layer.number] == nil { missing.add(layer.kind, at: layer.name) }
+      if !layer.isControl, LayerMapper.byName[layer.number] == nil { missing.add(layer.kind, at: layer.name) }
       guard layer.number != NetworkSchema.NeuralNetworkLayer.branch else { continue }
       for network in layer.networks { findMissing(in: network, &missing) }
     }

@@ -2,20 +2,19 @@ import KelvinGraph
 
 /// An operation on constants that says how a weight is encoded. Its results are weights, not nodes; one becomes a graph
 /// value when a node first reads it.
-struct MILConstexpr: Sendable {
+struct MILConstexpr: OperationMapper {
   let name: String
   /// The operation's outputs, in order.
-  let weights: @Sendable (MILOperation, MILScope) throws -> [Weight]
+  let map: @Sendable (MILOperation, MILScope) throws -> [Weight]
 
-  init(_ name: String, _ weights: @escaping @Sendable (MILOperation, MILScope) throws -> [Weight]) {
+  init(_ name: String, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> [Weight]) {
     self.name = name
-    self.weights = weights
+    self.map = map
   }
 
-  static let byName = Dictionary(
-    uniqueKeysWithValues: [
-      affineDequantize, blockwiseShiftScale, cast, lutToDense, lutToSparse, sparseBlockwiseShiftScale, sparseToDense,
-    ].map { ($0.name, $0) })
+  static let byName: [String: MILConstexpr] = table([
+    affineDequantize, blockwiseShiftScale, cast, lutToDense, lutToSparse, sparseBlockwiseShiftScale, sparseToDense,
+  ])
 
   /// `scale · (quantized_data - zero_point)` with a scalar, or a vector along `axis`, for each of the two.
   private static let affineDequantize = MILConstexpr("constexpr_affine_dequantize") { operation, scope in

@@ -1,7 +1,7 @@
 import KelvinGraph
 
 /// How an ONNX operator with sub-graphs is written as control flow.
-struct ONNXControl: Sendable {
+struct ONNXControl: OperationMapper {
   let name: String
   /// The inputs whose elements it asks for, by node.
   var valuedInputs: @Sendable (ONNXNode) -> Set<Int> = { _ in [] }
@@ -9,7 +9,7 @@ struct ONNXControl: Sendable {
   var findsItsSize: @Sendable (ONNXNode) -> Bool = { _ in false }
   let map: @Sendable (ONNXOperation, ONNXGraphSource, ONNXScope) throws -> [ValueID]
 
-  static let byName = Dictionary(uniqueKeysWithValues: [branch, loop, scan].map { ($0.name, $0) })
+  static let byName: [String: ONNXControl] = table([branch, loop, scan])
 }
 
 extension ONNXOperation {

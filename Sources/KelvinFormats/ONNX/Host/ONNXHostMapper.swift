@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinSteps
 
 /// How an ONNX operator on texts, dictionaries or lists is written as host steps.
-struct ONNXHostMapper: Sendable {
+struct ONNXHostMapper: OperationMapper {
   /// With its domain, where that is not the standard one.
   let name: String
   /// What the node's outputs are, and the steps that make them; nil where a graph computes it: all its values are
@@ -21,7 +21,7 @@ struct ONNXHostMapper: Sendable {
     self.map = map
   }
 
-  static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+  static let byName: [String: ONNXHostMapper] = table(all)
 
   static let all: [ONNXHostMapper] = [
     .arrayFeatureExtractor, .categoryMapper, .constant, .dictVectorizer, .gather, .identity, .labelEncoder,

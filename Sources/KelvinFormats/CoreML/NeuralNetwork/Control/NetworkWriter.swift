@@ -71,7 +71,7 @@ struct NetworkWriter {
   }
 
   private func add(_ layer: NetworkLayer) throws {
-    guard let mapper = LayerMapper.byNumber[layer.number] else { return }
+    guard let mapper = LayerMapper.byName[layer.number] else { return }
     begin(layer)
     let results: [Blob]
     do { results = try mapper.map(layer, scope) } catch let error as FormatError {
