@@ -1,25 +1,5 @@
 #include "ck_indexing.h"
-#include "typed.h"
-
-#include <math.h>
-#include <string.h>
-
-/* Orders as the numbers do; not-a-number is above all, and the zeros are equal. */
-static uint64_t rank_float(float x) {
-  if (isnan(x)) return UINT32_MAX;
-  uint32_t bits;
-  x += 0.0f;
-  memcpy(&bits, &x, sizeof bits);
-  return bits & 0x80000000 ? (uint32_t)~bits : bits | 0x80000000;
-}
-
-static uint64_t rank_key(ck_scalar type, const void *x, size_t i) {
-  switch (type) {
-  case ck_float32: return rank_float(((const float *)x)[i]);
-  case ck_uint64: return ((const uint64_t *)x)[i];
-  default: return (uint64_t)typed_integer(type, x, i) ^ (uint64_t)1 << 63;
-  }
-}
+#include "rank.h"
 
 /* Whether `x` comes after `y`: smaller keys first, equal ones by position. */
 static bool rank_after(ck_ranked x, ck_ranked y) {
@@ -87,15 +67,16 @@ void ck_top_k_run(const void *args, size_t begin, size_t end, void *scratch) {
   }
 }
 
-/* Whether two boxes share more than `threshold` of what they cover together. */
+/* Whether two boxes share more than `threshold` of what they cover together. One that is nowhere shares nothing. */
 static bool boxes_overlap(const float *x, const float *y, double threshold) {
   double shared = 1;
   for (size_t axis = 0; axis < 2; axis++) {
+    if (isnan(x[axis]) || isnan(y[axis])) return false;
     double x_half = (double)x[axis + 2] / 2, y_half = (double)y[axis + 2] / 2;
     double side = fmin(x[axis] + x_half, y[axis] + y_half) - fmax(x[axis] - x_half, y[axis] - y_half);
     shared *= side > 0 ? side : 0;
   }
-  return shared > threshold * ((double)x[2] * x[3] + (double)y[2] * y[3] - shared);
+  return shared > 0 && shared > threshold * ((double)x[2] * x[3] + (double)y[2] * y[3] - shared);
 }
 
 static void suppress(const ck_suppression_args *s, size_t image, ck_ranked *ranked, uint32_t *classes) {
@@ -111,7 +92,7 @@ static void suppress(const ck_suppression_args *s, size_t image, ck_ranked *rank
     const float *own = scores + i * s->classes;
     uint32_t best = 0;
     for (size_t k = 1; k < s->classes; k++)
-      if (own[k] > own[best]) best = (uint32_t)k;
+      if (own[k] > own[best] || isnan(own[best])) best = (uint32_t)k;
     classes[i] = best;
     if (own[best] >= *s->lowest) ranked[found++] = (ck_ranked){~rank_float(own[best]), i};
   }

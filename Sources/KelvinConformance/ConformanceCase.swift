@@ -61,6 +61,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       topK,
       transpose,
       unary,
+      unique,
     ].flatMap { $0 }
 }
 

@@ -17,6 +17,6 @@ extension ConformanceExemption {
   /// a CPU.
   private static let withoutGPUKernel = [
     "binary_integer", "convolution_integer", "matmul_integer", "non_maximum_suppression", "non_zero",
-    "scatter_elements", "scatter_nd", "top_k",
+    "scatter_elements", "scatter_nd", "top_k", "unique",
   ]
 }

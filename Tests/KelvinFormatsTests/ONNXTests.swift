@@ -80,12 +80,12 @@ import Testing
     let body = Wire.message { $0.message(1) { $0.text(4, "GRU") } }
     file.node("If", ["x"], ["i"], ["then_branch": .graph(lacking)])
     file.node("Loop", ["x"], ["l"], ["body": .graph(body)])
-    for index in 0..<4 { file.node("Unique", ["x"], ["n\(index)"]) }
+    for index in 0..<4 { file.node("Det", ["x"], ["n\(index)"]) }
     file.output("i")
     let error = error(file)
     #expect(error?.code == .missing)
-    #expect(Set(error?.missing.map(\.name) ?? []) == ["Unique", "GRU"])
-    #expect(error?.missing.first { $0.name == "Unique" }?.count == 4)
+    #expect(Set(error?.missing.map(\.name) ?? []) == ["Det", "GRU"])
+    #expect(error?.missing.first { $0.name == "Det" }?.count == 4)
   }
 
   @Test func operatorSetsThatAreNotKnownAreRefused() {

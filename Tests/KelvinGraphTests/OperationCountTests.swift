@@ -49,6 +49,8 @@ import Testing
         inputs: [[1, 2, 3, 3], [2, 4, 2, 2]], expected: 18 * 16 * 2),
       // Each of 15 elements is looked at and has two coordinates.
       Example(description: "places of what is not zero", op: NonZero(), inputs: [[3, 5]], expected: 15 * 3),
+      // Sixteen slices are sorted in four passes and a last one that finds no two to merge.
+      Example(description: "different rows", op: Unique(), inputs: [[16, 3]], expected: 16 * 3 * 5),
       Example(description: "linear", op: Linear(), inputs: [[2, 7], [5, 7]], expected: 10 * 7 * 2),
       Example(
         description: "linear with bias", op: Linear(epilogue: .bias), inputs: [[2, 7], [5, 7], [5]],

@@ -11,16 +11,21 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// ONNX models whose sizes depend on data, against vectors of an independent implementation: their graphs one after
-/// another on each device and with every node placed at random, and as predictions.
+/// ONNX models and ML Programs whose sizes depend on data, against vectors of an independent implementation: their
+/// graphs one after another on each device and with every node placed at random, and as predictions.
 @Suite struct DataSizeTests {
-  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/DataSizes"
-  static let cases = fileStems(in: folder, endingWith: ".kv")
+  private static let vectors = "\(SharedFiles.projectRoot)/Tests/Vectors"
+  private static let folder = "\(vectors)/DataSizes"
+  /// By their places in the folder of all vectors.
+  static let cases =
+    fileStems(in: folder, endingWith: ".kv").map { "DataSizes/\($0)" }
+    + fileStems(in: "\(vectors)/MILSizes", endingWith: ".kv").map { "MILSizes/\($0)" }
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 30) }
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 52) }
 
   private static func model(of name: String) -> String {
-    "\(folder)/\(name.split(separator: "_").dropLast().joined(separator: "_")).onnx"
+    "\(vectors)/\(name.split(separator: "_").dropLast().joined(separator: "_"))"
+      + (name.hasPrefix("MIL") ? ".mlmodel" : ".onnx")
   }
 
   /// Runs the graphs of a function in their order, each built for what the ones before it found.
@@ -82,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: cases) func everyDeviceFindsTheSizesOfTheVector(name: String) throws {
-    let vector = try Vector(path: "\(Self.folder)/\(name).kv")
+    let vector = try Vector(path: "\(Self.vectors)/\(name).kv")
     let function = try readModel(at: Self.model(of: name)).function(nil)
     var random: SeededGenerator?
     let all = Pipeline.standard(ReferenceEvaluator())
@@ -125,7 +130,7 @@ import Testing
   @Test(arguments: Set(cases.map(model)).sorted()) func predictionsHaveTheSizesOfTheVectors(path: String) throws {
     let predictor = try predictor(path)
     for name in Self.cases + Self.cases where Self.model(of: name) == path {
-      let vector = try Vector(path: "\(Self.folder)/\(name).kv")
+      let vector = try Vector(path: "\(Self.vectors)/\(name).kv")
       check(try predict(predictor, vector.inputs), vector, "\(name), predicted")
     }
   }
@@ -161,9 +166,16 @@ import Testing
   }
 
   @Test func whatIsKnownFromShapesAloneIsNoCut() throws {
-    for (name, parts) in [("places", 1), ("picked", 2), ("twice", 3), ("given", 1), ("shapes", 2), ("growing", 2)] {
+    for (name, parts) in [
+      ("places", 1), ("picked", 2), ("twice", 3), ("given", 1), ("shapes", 2), ("growing", 2), ("distinct", 2),
+      ("columns", 2),
+    ] {
       let function = try readModel(at: "\(Self.folder)/\(name).onnx").function(nil)
       #expect(function.graphParts.count == parts, "\(name)")
+    }
+    for (name, parts) in [("places", 1), ("picked", 2), ("unique", 2), ("sizes", 2), ("inside", 2)] {
+      let function = try readModel(at: "\(Self.vectors)/MILSizes/\(name).mlmodel").function(nil)
+      #expect(function.graphParts.count == parts, "ML Program \(name)")
     }
     for name in fileStems(in: "\(SharedFiles.projectRoot)/Tests/Vectors/Control", endingWith: ".onnx") {
       let path = "\(SharedFiles.projectRoot)/Tests/Vectors/Control/\(name).onnx"

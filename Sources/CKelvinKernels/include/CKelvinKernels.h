@@ -8,3 +8,4 @@
 #include "ck_non_zero.h"
 #include "ck_pool.h"
 #include "ck_quantized.h"
+#include "ck_unique.h"

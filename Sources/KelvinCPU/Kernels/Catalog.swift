@@ -41,5 +41,6 @@ let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   table.addTopK()
   table.addTranspose()
   table.addUnary()
+  table.addUnique()
   return table
 }()

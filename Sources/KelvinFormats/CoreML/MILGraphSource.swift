@@ -1,8 +1,9 @@
 import KelvinGraph
 
-/// Builds graphs from a function of an ML Program.
+/// Builds graphs from a function of an ML Program, or from one of its stages.
 struct MILGraphSource: GraphSource {
   let function: MILFunction
+  /// The features that it reads.
   let inputs: [Feature]
   /// The values that become the graph's outputs, in order.
   let outputs: [String]
@@ -12,11 +13,24 @@ struct MILGraphSource: GraphSource {
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
   ) throws -> Graph {
+    try graph(shapes: shapes, computed: computed, values: [:], evaluator: evaluator)
+  }
+
+  func graph(
+    shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
+  ) throws -> Graph {
     try checkOperations()
-    let types = try resolveInputTypes(inputs, given: shapes, file: file)
+    let features = inputs.filter { values[$0.name] == nil }
+    let types = try resolveInputTypes(features, given: shapes, computed: computed, file: file)
     let scope = MILScope(Emitter(evaluator: evaluator), function, files)
     do {
-      for input in function.inputs {
+      for (name, tensor) in values.sorted(by: { $0.key < $1.key }) {
+        try scope.define(name, scope.emitter.constant(named: name, Weight(tensor)), by: "function")
+      }
+      for (name, type) in computed.sorted(by: { $0.key < $1.key }) {
+        try scope.define(name, try scope.emitter.input(name, type), by: "function")
+      }
+      for input in function.inputs where values[input.name] == nil && computed[input.name] == nil {
         guard let type = input.type.tensorType ?? types[input.name] else { continue }
         if input.type.isState {
           try scope.defineState(input.name, type)
@@ -29,7 +43,7 @@ struct MILGraphSource: GraphSource {
     }
     try emit(scope)
     do {
-      for name in outputs { scope.emitter.output(try scope.value(name, reader: "output '\(name)'")) }
+      scope.emitter.outputs(try outputs.map { try scope.value($0, reader: "output '\($0)'") })
       return try scope.emitter.finish()
     } catch let error as GraphError {
       throw FormatError(.malformed, file: file, place: error.place, error.reason)

@@ -3,16 +3,38 @@ import KelvinGraph
 /// How a MIL operation is written in Kelvin's operators.
 struct MILMapper: OperationMapper {
   let name: String
+  /// The inputs whose elements are asked for, because sizes depend on them.
+  let valuedInputs: Set<String>
+  /// Those that are asked for where the program does not declare the shape of the result.
+  let valuedUnlessDeclared: Set<String>
+  /// Whether the results follow from the shapes of the inputs.
+  let readsOnlyShapes: Bool
+  /// Whether it has outputs whose size is known when it has run.
+  let findsItsSize: Bool
   let map: @Sendable (MILOperation, MILScope) throws -> [ValueID]
 
   /// - Parameter map: writes the nodes and returns the operation's only output.
-  init(_ name: String, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> ValueID) {
-    self.init(several: name) { [try map($0, $1)] }
+  init(
+    _ name: String, valued: Set<String> = [], valuedUnlessDeclared: Set<String> = [], readsOnlyShapes: Bool = false,
+    findsItsSize: Bool = false, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> ValueID
+  ) {
+    self.init(
+      several: name, valued: valued, valuedUnlessDeclared: valuedUnlessDeclared, readsOnlyShapes: readsOnlyShapes,
+      findsItsSize: findsItsSize
+    ) { [try map($0, $1)] }
   }
 
   /// - Parameter map: writes the nodes and returns the operation's outputs.
-  init(several name: String, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> [ValueID]) {
+  init(
+    several name: String, valued: Set<String> = [], valuedUnlessDeclared: Set<String> = [],
+    readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ map: @escaping @Sendable (MILOperation, MILScope) throws -> [ValueID]
+  ) {
     self.name = name
+    valuedInputs = valued
+    self.valuedUnlessDeclared = valuedUnlessDeclared
+    self.readsOnlyShapes = readsOnlyShapes
+    self.findsItsSize = findsItsSize
     self.map = map
   }
 

@@ -81,11 +81,25 @@ final class MILScope {
 
   func value(_ binding: MILOperation.Binding, _ operation: MILOperation, _ input: String) throws -> ValueID {
     switch binding {
-    case .name(let name): return try value(name, reader: "\(operation.kind) '\(operation.name)'")
+    case .name(let name):
+      guard !isRoom(name) else {
+        throw emitter.invalid(
+          "reads '\(name)' before it is known how large that is: such sizes are found between two graphs, which a "
+            + "program with states, or within a pipeline, does not have; export that part as a model of its own")
+      }
+      return try value(name, reader: "\(operation.kind) '\(operation.name)'")
     case .value(let value):
       let name = "\(operation.name)/\(input)"
       return emitter.constant(named: name, try value.weight(files, name: name))
     }
+  }
+
+  /// Whether a value outside all blocks is room for the most there can be.
+  private func isRoom(_ name: String) -> Bool {
+    guard let index = level(of: name), levels[index].depth == 0, let id = levels[index].values[name] else {
+      return false
+    }
+    return emitter.extents[id] != nil
   }
 
   /// The constant behind a binding, where the program holds one.

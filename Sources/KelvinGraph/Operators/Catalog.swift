@@ -38,6 +38,7 @@ package let operatorCatalog: [any Operator.Type] = [
   TopK.self,
   Transpose.self,
   Unary.self,
+  Unique.self,
 ]
 
 private let operatorsByName: [String: any Operator.Type] = Dictionary(

@@ -1,8 +1,9 @@
 /// Picks boxes in descending order of score, leaving out those that overlap one already picked too much.
 ///
-/// A box's score is the largest of its `K` scores and its class the first that has it; boxes of less than the score
-/// threshold are left out. Two boxes overlap too much where the area they share is more than the overlap threshold
-/// times the area they cover together. Of equal scores the lower index comes first.
+/// A box's score is the largest of its `K` scores, not-a-number left aside, and its class the first that has it; boxes of
+/// less than the score threshold, or of no score, are left out. Two boxes overlap too much where the area they share is
+/// more than the overlap threshold times the area they cover together; one with a negative size or with not-a-number
+/// among its numbers shares nothing. Of equal scores the lower index comes first.
 ///
 /// Inputs: boxes `[N, B, 4]` as centre x, centre y, width and height; scores `[N, B, K]`; the overlap threshold and the
 /// score threshold, scalars; all of one floating-point type. Outputs: the picked boxes `[N, M, 4]`, their scores

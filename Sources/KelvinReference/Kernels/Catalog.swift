@@ -44,5 +44,6 @@ let referenceKernels: ReferenceTable = {
   table.addTopK()
   table.addTranspose()
   table.addUnary()
+  table.addUnique()
   return table
 }()

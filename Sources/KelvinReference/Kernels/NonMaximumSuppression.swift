@@ -47,16 +47,17 @@ private struct Candidate {
     self.index = index
     self.box = box
     self.scores = scores
-    score = scores.max() ?? 0
+    score = scores.filter { !$0.isNaN }.max() ?? .nan
     label = scores.firstIndex(of: score) ?? 0
   }
 
   func overlaps(_ other: Candidate, more threshold: Double) -> Bool {
+    guard !(box + other.box).contains(where: \.isNaN) else { return false }
     let sides = [0, 1].map { axis in
       let end = min(box[axis] + box[axis + 2] / 2, other.box[axis] + other.box[axis + 2] / 2)
       return max(0, end - max(box[axis] - box[axis + 2] / 2, other.box[axis] - other.box[axis + 2] / 2))
     }
     let shared = sides[0] * sides[1]
-    return shared > threshold * (box[2] * box[3] + other.box[2] * other.box[3] - shared)
+    return shared > 0 && shared > threshold * (box[2] * box[3] + other.box[2] * other.box[3] - shared)
   }
 }

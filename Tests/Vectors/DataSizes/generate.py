@@ -120,10 +120,32 @@ def growing():
         [constant("limit", np.int64(7)), constant("front", np.int64([0]))])
 
 
+def distinct():
+    """The different elements in order, with all that is known of them, and what is computed from them."""
+    return helper.make_graph([
+        node("Unique", ["x"], ["values", "first", "inverse", "counts"]), node("Mul", ["values", "two"], ["y"]),
+        node("Gather", ["y", "inverse"], ["back"])],
+        "distinct", [value("x", F, [3, 4])],
+        [value("y", F, [None]), value("first", I, [None]), value("inverse", I, [12]), value("counts", I, [None]),
+         value("back", F, [12])], [constant("two", np.float32(2))])
+
+
+def columns():
+    """The different columns as they come, of integers, and how often each is there."""
+    return helper.make_graph([
+        node("Unique", ["x"], ["y", "", "", "counts"], axis=1, sorted=0), node("Shape", ["y"], ["size"])],
+        "columns", [value("x", I, [2, 9])],
+        [value("y", I, [2, None]), value("counts", I, [None]), value("size", I, [2])])
+
+
 def inputs_of(name, random):
     """Sets of inputs that find different sizes, none and all included."""
     def floats(*shape, shift=0.0):
         return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
+    if name == "distinct":
+        return [{"x": np.float32(random.integers(-high, high, (3, 4)))} for high in (1, 3, 1000)]
+    if name == "columns":
+        return [{"x": random.integers(0, high, (2, 9))} for high in (1, 2, 1000)]
     if name == "places":
         return [{"x": floats(3, 4) * (random.uniform(0, 1, (3, 4)) < p)} for p in (0.5, 0, 2)]
     if name in ("picked", "twice"):
@@ -151,4 +173,5 @@ def inputs_of(name, random):
 
 
 if __name__ == "__main__":
-    write(HERE, (places, picked, twice, compress, suppressed, images, shapes, given, growing), inputs_of)
+    write(HERE, (places, picked, twice, compress, suppressed, images, shapes, given, growing,
+                 distinct, columns), inputs_of)

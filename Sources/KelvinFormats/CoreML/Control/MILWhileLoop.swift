@@ -32,7 +32,8 @@ extension MILControl {
         for (result, type) in zip(results, types) where emitter.type(result) != type {
           throw FormatError(
             .unsupported, file: source.file, place: "while_loop '\(operation.name)'", offset: operation.offset,
-            "it carries \(type) and its body gives \(emitter.type(result)): sizes that change are not supported")
+            "it carries \(type) and its body gives \(emitter.type(result)): sizes that change from trip to trip are "
+              + "not supported; carry a tensor of the largest size and write into it (slice_update, scatter)")
         }
         let condition = try goesOn(results)
         return try [condition] + results + updated.map { try scope.state($0) }

@@ -24,6 +24,7 @@ let milMappers: [MILMapper] =
     .matmul,
     .maxPool,
     .nonMaximumSuppression,
+    .nonZero,
     .pad,
     .pixelShuffle,
     .quantize,

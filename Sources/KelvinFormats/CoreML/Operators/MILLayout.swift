@@ -1,7 +1,7 @@
 import KelvinGraph
 
 extension MILMapper {
-  static let reshape = MILMapper("reshape") { operation, scope in
+  static let reshape = MILMapper("reshape", valued: ["shape"]) { operation, scope in
     let x = try operation.value("x", scope)
     let shape = try operation.required(try operation.integers("shape", scope), "shape", scope)
     return try scope.emitter.reshape(x, requested: shape, zeros: scope.version >= 17 ? .keptFromLast : .kept)
@@ -80,7 +80,7 @@ extension MILMapper {
     return try scope.emitter.split(x, axis: axis, sizes: [Int](repeating: size / count, count: count))
   }
 
-  static let tile = MILMapper("tile") { operation, scope in
+  static let tile = MILMapper("tile", valued: ["reps"]) { operation, scope in
     let x = try operation.value("x", scope)
     return try scope.emitter.tile(x, try operation.required(try operation.integers("reps", scope), "reps", scope))
   }
@@ -94,12 +94,12 @@ extension MILMapper {
 
   static let identity = MILMapper("identity") { operation, scope in try operation.value("x", scope) }
 
-  static let shape = MILMapper("shape") { operation, scope in
+  static let shape = MILMapper("shape", readsOnlyShapes: true) { operation, scope in
     let sizes = scope.emitter.shape(try operation.value("x", scope)).dimensions
     return scope.emitter.constant(integers: sizes, .int32)
   }
 
-  static let fill = MILMapper("fill") { operation, scope in
+  static let fill = MILMapper("fill", valued: ["shape", "value"]) { operation, scope in
     let sizes = try operation.required(try operation.integers("shape", scope), "shape", scope)
     return try scope.emitter.fill(Shape(sizes), with: try operation.fillValue(scope))
   }

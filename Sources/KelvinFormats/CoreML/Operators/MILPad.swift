@@ -2,7 +2,7 @@ import KelvinGraph
 
 extension MILMapper {
   /// Amounts are given before and after, axis by axis, for the last axes.
-  static let pad = MILMapper("pad") { operation, scope in
+  static let pad = MILMapper("pad", valued: ["pad"]) { operation, scope in
     let x = try operation.value("x", scope)
     let rank = scope.emitter.shape(x).rank
     let pads = try operation.required(try operation.integers("pad", scope), "pad", scope)

@@ -47,7 +47,7 @@ extension MILMapper {
     return try scope.emitter.crop(x, rows: rows, columns: columns)
   }
 
-  private static let fillLike = MILMapper("fill_like") { operation, scope in
+  private static let fillLike = MILMapper("fill_like", valued: ["value"]) { operation, scope in
     let shape = scope.emitter.shape(try operation.value("ref_tensor", scope))
     return try scope.emitter.fill(shape, with: try operation.fillValue(scope))
   }
@@ -58,7 +58,7 @@ extension MILMapper {
     return try scope.emitter.pixelUnshuffle(x, block: block)
   }
 
-  private static let range1d = MILMapper("range_1d") { operation, scope in
+  private static let range1d = MILMapper("range_1d", valued: ["start", "end", "step"]) { operation, scope in
     let bounds = try ["start", "end", "step"].map {
       try operation.required(try operation.scalar($0, scope), $0, scope)
     }

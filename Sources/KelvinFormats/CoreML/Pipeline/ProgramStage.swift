@@ -42,7 +42,13 @@ struct ProgramStage: ModelStage {
     var result: [String: ValueID] = [:]
     for feature in outputs where feature.name != classification?.labelOutput {
       guard feature.name != classification?.probabilitiesOutput else { continue }
-      result[feature.name] = try scope.value(feature.name, reader: "output '\(feature.name)'")
+      let id = try scope.value(feature.name, reader: "output '\(feature.name)'")
+      guard emitter.extents[id] == nil else {
+        throw GraphError(
+          "output '\(feature.name)'",
+          "its size depends on data, which is not supported within a pipeline; run that model on its own")
+      }
+      result[feature.name] = id
     }
     if let classification {
       result[StageSlot.scores] = try scope.value(classification.probabilities, reader: "classify")

@@ -40,7 +40,9 @@ extension ONNXControl {
         results[0] = try emitter.flag(results[0], step: "goes_on")
         for (result, type) in zip(results.dropFirst(), types) where emitter.type(result) != type {
           throw operation.unsupported(
-            "it carries \(type) and its body gives \(emitter.type(result)): sizes that change are not supported")
+            "it carries \(type) and its body gives \(emitter.type(result)): sizes that change from trip to trip are not "
+              + "supported; carry a tensor of the largest size and write into it (ScatterND), or let the rows be "
+              + "scan outputs")
         }
         rows = results.dropFirst(1 + carriedCount).map { emitter.type($0) }
         return start != nil && next != nil ? Array(results.dropFirst()) : results

@@ -24,7 +24,7 @@ struct ONNXParts {
       if let steps {
         reads.append(steps.flatMap(\.inputs))
       } else {
-        reads.append(try ONNXUse.all(of: node).map(\.name))
+        reads.append(try node.staged().uses.map(\.name))
       }
     }
     guard steps.contains(where: { $0 != nil }) else {
@@ -61,10 +61,13 @@ struct ONNXParts {
     _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String]
   ) throws(FormatError) -> [FunctionPart] {
     let constants = Set(model.graph.initializers.keys)
-    let stages = try ONNXStages.stages(of: nodes, inputs: inputs, constants: constants, outputs: outputs)
+    var staged: [StagedOperation] = []
+    for node in nodes { staged.append(try node.staged()) }
+    let stages = SizeStages.stages(of: staged, inputs: inputs, constants: constants, outputs: outputs)
     return stages.enumerated().map { index, stage in
       let source = ONNXGraphSource(
-        model: model, nodes: stage.nodes, inputs: features.inputs.filter { stage.inputs.contains($0.name) },
+        model: model, nodes: stage.operations.map { nodes[$0] },
+        inputs: features.inputs.filter { stage.inputs.contains($0.name) },
         outputs: stage.outputs, file: file, files: files)
       return .graph(
         GraphPart(

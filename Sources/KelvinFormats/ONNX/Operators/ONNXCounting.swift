@@ -2,7 +2,7 @@ import KelvinGraph
 
 extension ONNXMapper {
   /// Operators that find how many results they have.
-  static let counting: [ONNXMapper] = [nonZero, nonMaximumSuppression]
+  static let counting: [ONNXMapper] = [nonZero, nonMaximumSuppression, unique]
 
   private static let nonZero = ONNXMapper("NonZero", findsItsSize: true) { c in
     let x = try c.input(0)
@@ -10,6 +10,29 @@ extension ONNXMapper {
     let vector = c.emitter.shape(x).rank == 0 ? try c.emitter.reshape(x, [1], step: "vector") : x
     let results = try c.emitter.addAll(NonZero(), [vector])
     return [try c.emitter.counted(results[0], axis: 1, by: results[1])]
+  }
+
+  /// The different slices along an axis, or elements; where each is first; which one each is; how often it is there.
+  private static let unique = ONNXMapper("Unique", findsItsSize: true) { c in
+    var x = try c.input(0)
+    let named = c.node.attributes["axis"]?.integer
+    if named == nil { x = try c.emitter.reshape(x, [c.emitter.shape(x).count], step: "elements") }
+    let axis = try c.emitter.axis(named ?? 0, of: x)
+    let op = Unique(axis: axis, isSorted: c.integer("sorted", default: 1) != 0)
+    let results = try c.emitter.addAll(op, [x], step: "different")
+    var (first, counts) = (results[0], results[2])
+    if let found = try c.emitter.integers(results[3])?.first {
+      let whole = [SliceRange(start: 0, count: found)]
+      first = try c.emitter.slice(first, whole, step: "first")
+      counts = try c.emitter.slice(counts, whole, step: "counts")
+      return [try c.emitter.gather(x, first, axis: axis, batch: 0), first, results[1], counts]
+    }
+    let values = try c.emitter.gather(x, first, axis: axis, batch: 0)
+    return [
+      try c.emitter.counted(values, axis: axis, by: results[3]),
+      try c.emitter.counted(first, axis: 0, by: results[3]), results[1],
+      try c.emitter.counted(counts, axis: 0, by: results[3]),
+    ]
   }
 
   /// Of each image and class, the boxes that were picked, as rows of image, class and box. Each class of each image is
@@ -75,19 +98,5 @@ extension ONNXOperation {
     let apart = try emitter.reshape(centred, [images, 1, count, 4], step: "apart")
     let each = try emitter.add(Expand([images, classes, count, 4]), apart, step: "each")
     return try emitter.reshape(each, [images * classes, count, 4], step: "boxes")
-  }
-}
-
-extension Tensor {
-  /// As `NonZero` finds them, without what lies behind the count.
-  fileprivate var nonZeroPlaces: Tensor {
-    let shape = shape.rank == 0 ? Shape([1]) : shape
-    let found =
-      type.scalar.isFloatingPoint
-      ? doubles.indices.filter { doubles[$0] != 0 } : words.indices.filter { words[$0] != 0 }
-    let places = shape.strides.enumerated().flatMap { axis, stride in
-      found.map { Int64($0 / stride % shape[axis]) }
-    }
-    return Tensor(places, [shape.rank, found.count])
   }
 }

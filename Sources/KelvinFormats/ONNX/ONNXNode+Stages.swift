@@ -1,0 +1,32 @@
+extension ONNXNode {
+  private static let depthLimit = 16
+
+  /// What it reads and how, sub-graphs included.
+  func staged() throws(FormatError) -> StagedOperation {
+    let (mapper, control) = (ONNXMapper.byName[qualifiedKind], ONNXControl.byName[qualifiedKind])
+    return StagedOperation(
+      uses: try uses(depth: 0), outputs: outputs, readsOnlyShapes: mapper?.readsOnlyShapes ?? false,
+      findsItsSize: mapper?.findsItsSize ?? control?.findsItsSize(self) ?? false)
+  }
+
+  private func uses(depth: Int) throws(FormatError) -> [StagedUse] {
+    let valued =
+      ONNXMapper.byName[qualifiedKind]?.valuedInputs ?? ONNXControl.byName[qualifiedKind]?.valuedInputs(self) ?? []
+    var uses: [StagedUse] = []
+    for (index, name) in inputs.enumerated() where !name.isEmpty {
+      uses.append(StagedUse(name: name, needsValue: valued.contains(index)))
+    }
+    // Deeper ones are refused when they are written.
+    guard depth < Self.depthLimit else { return uses }
+    for message in attributes.values.flatMap(\.graphs) {
+      let graph = try ONNXGraph(message)
+      var own = Set(graph.inputs.map(\.name)).union(graph.initializers.keys)
+      for inner in graph.nodes {
+        uses += try inner.uses(depth: depth + 1).filter { !own.contains($0.name) }
+        own.formUnion(inner.outputs)
+      }
+      uses += graph.outputs.filter { !own.contains($0.name) }.map { StagedUse(name: $0.name, needsValue: false) }
+    }
+    return uses
+  }
+}
