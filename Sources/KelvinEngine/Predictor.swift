@@ -29,11 +29,10 @@ package final class Predictor: Sendable {
   ) {
     self.loaded = loaded
     walk = FunctionWalk(function ?? loaded.function)
-    let sharesPlans = !loaded.options.plansEverySize && !loaded.options.isDeterministic
     graphs = compiled.map {
       Forms(
         standard: $0.map(SessionPool.init), specializations: SpecializationCache(limit: specializationLimit),
-        plans: SizePlans(isShared: sharesPlans))
+        plans: SizePlans(isShared: loaded.options.sharesPlans))
     }
     let known = compiled.compactMap { $0 }
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }

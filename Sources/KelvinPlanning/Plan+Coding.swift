@@ -30,7 +30,7 @@ extension PlanCandidate: Codable {
 
 extension Plan.Node: Codable {
   enum CodingKeys: String, CodingKey {
-    case name, op, origins, inputs, device, reason, regret, candidates, transfers, region, trips
+    case name, op, origins, inputs, device, reason, regret, candidates, transfers, region, trips, part
   }
 
   package init(from decoder: any Decoder) throws {
@@ -47,10 +47,11 @@ extension Plan.Node: Codable {
       transfers: try fields.decodeIfPresent([PlannedTransfer].self, forKey: .transfers) ?? [])
     region = try fields.decodeIfPresent(String.self, forKey: .region) ?? ""
     trips = try fields.decodeIfPresent(Double.self, forKey: .trips) ?? 1
+    part = try fields.decodeIfPresent(String.self, forKey: .part) ?? ""
   }
 
   /// `regret` is always present: `null` where no other device may run the node. `region` and `trips` stand only in
-  /// nodes of control flow.
+  /// nodes of control flow, `part` where the plan has parts.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(name, forKey: .name)
@@ -66,13 +67,14 @@ extension Plan.Node: Codable {
       try fields.encode(region, forKey: .region)
       try fields.encode(trips, forKey: .trips)
     }
+    if !part.isEmpty { try fields.encode(part, forKey: .part) }
   }
 }
 
 extension Plan: Codable {
   enum CodingKeys: String, CodingKey {
     case version, model, modelKey, graph, machine, devices, units, precision, goal, predicted, method, gap
-    case bestSingleDevice, nodes
+    case bestSingleDevice, nodes, parts, holdsUpTo
   }
 
   /// - Throws: `malformed`, `unknown`, `duplicate` or `invalidNumber`; never trusts the file.
@@ -107,6 +109,8 @@ extension Plan: Codable {
       gap: try fields.decodeIfPresent(Double.self, forKey: .gap) ?? 0,
       bestSingleDevice: try fields.decodeIfPresent(SingleDevice.self, forKey: .bestSingleDevice),
       nodes: try fields.decode([Node].self, forKey: .nodes))
+    parts = try fields.decodeIfPresent([Part].self, forKey: .parts) ?? []
+    holdsUpTo = try fields.decodeIfPresent([String: [Int]].self, forKey: .holdsUpTo)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -125,5 +129,7 @@ extension Plan: Codable {
     try fields.encode(gap, forKey: .gap)
     try fields.encode(bestSingleDevice, forKey: .bestSingleDevice)
     try fields.encode(nodes, forKey: .nodes)
+    if !parts.isEmpty { try fields.encode(parts, forKey: .parts) }
+    try fields.encodeIfPresent(holdsUpTo, forKey: .holdsUpTo)
   }
 }

@@ -8,9 +8,21 @@ extension Plan {
     try check(predicted, "plan predicted")
     try check(gap, "plan gap")
     if let single = bestSingleDevice { try check(single.predicted, "plan bestSingleDevice") }
-    var names: Set<String> = []
+    var names: [String: Set<String>] = [:]
+    for part in parts {
+      guard names.updateValue([], forKey: part.name) == nil else {
+        throw PlanningError(.duplicate, "plan parts", "a graph '\(part.name)' is listed twice")
+      }
+      try check(part.predicted, "plan part '\(part.name)' predicted")
+      try check(part.gap, "plan part '\(part.name)' gap")
+    }
     for (i, node) in nodes.enumerated() {
-      guard names.insert(node.name).inserted else {
+      guard parts.isEmpty || names[node.part] != nil else {
+        throw PlanningError(
+          .unknown, "plan node '\(node.name)'", "no part of the plan is called '\(node.part)'",
+          remedy: "the parts are " + parts.map(\.name).joined(separator: ", "), node: node.name)
+      }
+      guard names[node.part, default: []].insert(node.name).inserted else {
         throw PlanningError(.duplicate, "plan nodes[\(i)]", "a node '\(node.name)' is listed before", node: node.name)
       }
       if !devices.isEmpty, !devices.contains(node.device) {

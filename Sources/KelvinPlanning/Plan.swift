@@ -85,6 +85,8 @@ package struct Plan: Hashable, Sendable {
     package var region = ""
     /// How often one inference is expected to run the node; its seconds are those of all these runs.
     package var trips = 1.0
+    /// The graph that has it, by its name in `Plan.parts`; empty where the plan has none.
+    package var part = ""
 
     package init(
       name: String, op: String, origins: [Origin], inputs: [String] = [], device: String, reason: String,
@@ -110,6 +112,11 @@ package struct Plan: Hashable, Sendable {
   package var gap: Double
   package var bestSingleDevice: SingleDevice?
   package var nodes: [Node]
+  /// In the order in which they run; none where the function is one graph whose sizes are known beforehand.
+  package var parts: [Part] = []
+  /// The largest shape of each input that the plan holds for, without parts; nil where shapes cannot vary, or each has
+  /// its own plan.
+  package var holdsUpTo: [String: [Int]]?
 
   package init(
     subject: Subject, goal: Goal, predicted: Double, method: PlanSolution.Method, gap: Double,
@@ -147,7 +154,7 @@ package struct Plan: Hashable, Sendable {
       })
   }
 
-  /// Node name to device.
+  /// Node name to device, of a plan of one graph.
   package var placement: [String: String] {
     Dictionary(nodes.map { ($0.name, $0.device) }) { first, _ in first }
   }

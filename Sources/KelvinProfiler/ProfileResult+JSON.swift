@@ -6,7 +6,17 @@ import KelvinRuntime
 
 extension ProfileResult {
   /// What `kelvin profile --json` prints. Seconds and bytes. (`--save` writes `profile`, which is another document.)
-  package func json() throws -> Data { try JSONText.encode(ProfileDocument(self)) }
+  package func json() throws -> Data { try [self].json() }
+}
+
+extension [ProfileResult] {
+  /// The document of a function's graphs: that of the one with the most layers' work, first here, and the others in
+  /// its `parts`.
+  package func json() throws -> Data {
+    var document = ProfileDocument(self[0])
+    if count > 1 { document.parts = dropFirst().map { ProfileDocument($0) } }
+    return try JSONText.encode(document)
+  }
 }
 
 private struct ProfileDocument: Encodable {
@@ -93,6 +103,9 @@ private struct ProfileDocument: Encodable {
   var kelvinVersion: String
   var model: String
   var function: String
+  var part: String?
+  var sampledSizes: [String: [Int]]?
+  var sampledValues: [String: [Double]]?
   var precision: String
   var threads: Int
   var bound: Double
@@ -103,12 +116,16 @@ private struct ProfileDocument: Encodable {
   var corun: [CorunFactor]
   var checks: [Check]
   var remarks: [String]
+  var parts: [ProfileDocument]?
 
   init(_ result: ProfileResult) {
     machine = result.profile.machine
     kelvinVersion = result.profile.kelvinVersion
     model = result.model
     function = result.function
+    part = result.part?.name
+    sampledSizes = result.part?.sampledSizes
+    sampledValues = result.part?.sampledValues
     precision = result.precision
     threads = result.threads
     bound = result.bound

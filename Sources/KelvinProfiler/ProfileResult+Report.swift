@@ -3,6 +3,20 @@ import KelvinDevices
 package import KelvinMeasurements
 package import KelvinReport
 
+extension [ProfileResult] {
+  /// The traces of several graphs, one after the other.
+  package var trace: Trace {
+    var trace = Trace()
+    var offset = 0.0
+    for result in self {
+      let next = result.trace
+      trace.append(next, at: offset)
+      offset += (next.events.map(\.end).max() ?? 0) * 1.1
+    }
+    return trace
+  }
+}
+
 extension ProfileResult {
   /// The median inference on each device, for Perfetto and chrome://tracing: one after the other on the time axis, with
   /// a little space between.
@@ -17,7 +31,7 @@ extension ProfileResult {
     return trace
   }
 
-  /// A page of the profile alone; `kelvin bench --report` compares configurations.
+  /// A page of the profile of one graph alone; `kelvin bench --report` compares configurations.
   ///
   /// - Parameters:
   ///   - model: the model's facts for the page's head.

@@ -9,11 +9,24 @@ extension ProfileResult {
   /// - Parameter limit: at most so many layers, the costliest first choice; nil for all, in the model's order.
   package func lines(layers limit: Int? = nil) -> [String] {
     let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
-    var lines = ["\(model): precision \(precision), \(threadText)", profile.machine.summary, ""]
+    var lines = ["\(model)\(partText): precision \(precision), \(threadText)", profile.machine.summary, ""]
     lines += accountTable + [""] + checkTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit)
     lines += noiseLines + [""] + transferTable + corunLines + [""] + powerLines + [""] + estimateLines
     if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
     return lines
+  }
+
+  private var partText: String {
+    guard let part else { return "" }
+    let sizes = (part.sampledSizes ?? [:]).sorted { $0.key < $1.key }.map { name, sizes in
+      "\(name) \(sizes.map(String.init).joined(separator: "x"))"
+    }
+    let values = (part.sampledValues ?? [:]).sorted { $0.key < $1.key }.map { name, values in
+      "\(name) = [\(values.map { HumanReadable.significant($0) }.joined(separator: ", "))]"
+    }
+    return ", graph '\(part.name)'"
+      + (part.sampledSizes == nil
+        ? "" : " at the sizes of a sample run (\((sizes + values).joined(separator: ", ")))")
   }
 
   private var accountTable: [String] {

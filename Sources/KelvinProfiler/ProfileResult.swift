@@ -71,9 +71,24 @@ package struct ProfileResult: Sendable {
     package var error: Double { measured > 0 ? predicted / measured - 1 : 0 }
   }
 
+  /// A graph and, where its sizes depend on data, those that the sample run found: as plans tell them.
+  package struct Part: Sendable {
+    package var name: String
+    package var sampledSizes: [String: [Int]]?
+    package var sampledValues: [String: [Double]]?
+
+    package init(name: String, sampledSizes: [String: [Int]]?, sampledValues: [String: [Double]]?) {
+      self.name = name
+      self.sampledSizes = sampledSizes
+      self.sampledValues = sampledValues
+    }
+  }
+
   package var profile: MeasuredProfile
   package var model: String
   package var function: String
+  /// The graph that was measured, of a function that has several or whose sizes depend on data.
+  package var part: Part?
   package var precision: String
   package var threads: Int
   /// Relative uncertainty of a median that was asked for.

@@ -93,12 +93,7 @@ package struct ModelContext: Sendable {
   ///
   /// - Throws: `invalidChoice` where the plan was made for another model, graph or device.
   package func explain(adopting plan: Plan, _ request: PlanRequest) throws -> PlanExplanation {
-    func refuse(_ reason: String) -> RuntimeError {
-      .invalidPlan("the plan \(reason); make a new one with 'kelvin plan --save'")
-    }
-    if !plan.subject.modelKey.isEmpty, plan.subject.modelKey != key.description {
-      throw refuse("was made for another model ('\(plan.subject.model)')")
-    }
+    try check(plan)
     if !plan.subject.graph.isEmpty, plan.subject.graph != graphKey.description {
       throw refuse("was made for other shapes or another version of Kelvin")
     }
@@ -114,12 +109,6 @@ package struct ModelContext: Sendable {
     if let foreign = placement.keys.sorted().first(where: { !known.contains($0) }) {
       throw refuse("places '\(foreign)', which the model does not have")
     }
-    for device in plan.subject.devices where placement.values.contains(device.id) {
-      let present = try inventory.device(device.id).info
-      guard present.name == device.name else {
-        throw refuse("was made for \(device.id) '\(device.name)', which is '\(present.name)' here")
-      }
-    }
     if !plan.subject.precision.isEmpty {
       guard let precision = Precision(rawValue: plan.subject.precision) else {
         throw refuse("was made for the precision '\(plan.subject.precision)', which this version of Kelvin lacks")
@@ -133,6 +122,26 @@ package struct ModelContext: Sendable {
     var pinned = request
     pinned.pins = placement
     return try explain(pinned)
+  }
+
+  private func refuse(_ reason: String) -> RuntimeError {
+    .invalidPlan("the plan \(reason); make a new one with 'kelvin plan --save'")
+  }
+
+  /// Checks that a plan, of any of the function's graphs, is for this model on the devices that are here.
+  ///
+  /// - Throws: `invalidPlan`, `unknownDevice` or `deviceAbsent`.
+  package func check(_ plan: Plan) throws(RuntimeError) {
+    if !plan.subject.modelKey.isEmpty, plan.subject.modelKey != key.description {
+      throw refuse("was made for another model ('\(plan.subject.model)')")
+    }
+    let used = plan.usedDevices
+    for device in plan.subject.devices where used.contains(device.id) {
+      let present = try inventory.device(device.id).info
+      guard present.name == device.name else {
+        throw refuse("was made for \(device.id) '\(device.name)', which is '\(present.name)' here")
+      }
+    }
   }
 
   /// The first node that its device computes in one precision where `first` is asked for and in another where `second`
@@ -154,7 +163,7 @@ package struct ModelContext: Sendable {
 
   /// What has changed on the devices of a plan since it was made that may make it slower than it was.
   package func remarks(on plan: Plan) -> [String] {
-    let used = Set(plan.placement.values)
+    let used = plan.usedDevices
     return plan.subject.devices.filter { used.contains($0.id) }.compactMap { device in
       guard let present = inventory.devices(named: [device.id]).first?.info,
         present.driver != device.driver || present.version != device.version

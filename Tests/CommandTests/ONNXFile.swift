@@ -17,6 +17,16 @@ enum ONNXFile {
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
+  /// `y = max(x, 0)` for a float32 input `x` of n rows of 3.
+  static func flexible() -> [UInt8] {
+    func value(_ name: String) -> [UInt8] {
+      let dimensions = field(1, field(2, "n")) + field(1, field(1, 3))
+      return field(1, name) + field(2, field(1, field(1, 1) + field(2, dimensions)))
+    }
+    let graph = field(1, node("Relu", ["x"], "y")) + field(2, "graph") + field(11, value("x")) + field(12, value("y"))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+  }
+
   private static func node(_ kind: String, _ inputs: [String], _ output: String) -> [UInt8] {
     inputs.flatMap { field(1, $0) } + field(2, output) + field(3, "node of \(output)") + field(4, kind)
   }

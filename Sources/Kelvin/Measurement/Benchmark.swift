@@ -104,10 +104,17 @@ public struct Benchmark: Hashable, Sendable {
     _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> Result {
     let envelope = try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }
-    let compared = try compared()
+    let given = try compared()
     let subject = try MeasuredSubject(
-      file, try shared(compared), input, seed: seed, note: listener.note)
+      file, try shared(given), input, seed: seed, note: listener.note)
     let (loaded, readOptions) = (subject.loaded, subject.options)
+    let inputs = try subject.inputs()
+    // A plan of several graphs has one for the graph that is measured.
+    let fitted = given.map { configuration in
+      var configuration = configuration
+      configuration.plan = configuration.plan.map { $0.part(named: loaded.shown.part.name) ?? $0 }
+      return configuration
+    }
     return try ModelError.measuring {
       var options = BenchmarkOptions()
       options.isDeterministic = readOptions.isDeterministic
@@ -116,15 +123,15 @@ public struct Benchmark: Hashable, Sendable {
       options.cancellation = cancellation
       let path = file.url.relativePath
       let starter = try launcher.map {
-        try FreshStarts(path, readOptions, inputs: subject.inputs, launcher: $0, cancellation: cancellation)
+        try FreshStarts(path, readOptions, inputs: inputs, launcher: $0, cancellation: cancellation)
       }
       let runner = try BenchmarkRunner(
         BenchmarkSubject(
-          context: loaded.context, format: loaded.program.source.format.rawValue, inputs: [subject.inputs],
+          context: loaded.context, format: loaded.program.source.format.rawValue, inputs: [inputs],
           hasMadeUpInputs: subject.hasMadeUpInputs, classes: loaded.scoresOutput,
           files: loaded.program.source.files, loadSeconds: subject.loadSeconds,
           reload: starter == nil ? { _ = try LoadedModel(path: path, options: readOptions) } : nil, starter: starter),
-        workload.value, compared, options: options, kelvinVersion: kelvinVersion, envelope: envelope)
+        workload.value, fitted, options: options, kelvinVersion: kelvinVersion, envelope: envelope)
       let result = try runner.run { listener.step(MeasurementStep($0)) }
       loaded.cacheRemarks.forEach(listener.note)
       return Result(result, of: loaded.context, envelope)
@@ -154,7 +161,7 @@ public struct Benchmark: Hashable, Sendable {
     guard var shared = configurations.first?.configuration else { return ModelConfiguration() }
     shared.plan = nil
     shared.pins = [:]
-    let every = compared.map { $0.plan.map { .devices($0.placement.values.sorted()) } ?? $0.request.units }
+    let every = compared.map { $0.plan.map { .devices($0.usedDevices.sorted()) } ?? $0.request.units }
     if case .devices(let ids) = try ModelError.wrapping({ try UnitsSelection.union(every, in: deviceInventory) }) {
       shared.computeUnits = .devices(ids)
     }

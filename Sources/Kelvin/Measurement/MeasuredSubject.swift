@@ -9,37 +9,46 @@ import KelvinRuntime
 struct MeasuredSubject {
   let loaded: LoadedModel
   let options: LoadOptions
-  /// One tensor for each input of the graph.
-  let inputs: [Tensor]
   let hasMadeUpInputs: Bool
+  private let input: (any FeatureProvider)?
+  private let seed: UInt64
   /// Seconds that reading took, from the file to the graph.
   let loadSeconds: Double
 
   /// - Parameters:
   ///   - input: what is predicted; nil for made-up values of the seed.
+  ///   - isSampled: whether graphs whose sizes depend on data are measured at those of a run on the inputs.
   ///   - note: told what the user should know of the model.
   /// - Throws: `ModelError` as `Model.load` does; `featureType` for an input that does not fit.
   init(
     _ file: ReadModel, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?, seed: UInt64,
-    note: (String) -> Void
+    isSampled: Bool = false, note: (String) -> Void
   ) throws(ModelError) {
     var options = try configuration.options()
-    if let input {
-      let shapes = try file.shapes(of: input, functionName: options.function).mapValues { Shape($0) }
-      options.shapes.merge(shapes) { said, _ in said }
-    }
+    try options.takeSample(input, seed: seed, of: file)
+    if !isSampled { options.sample = nil }
     let path = file.url.relativePath
     let began = ContinuousClock.now
     let settled = options
     // Read anew: reading is part of what is measured.
     let loaded = try ModelError.wrapping { try LoadedModel(path: path, options: settled) }
     loadSeconds = (ContinuousClock.now - began).inSeconds
-    (loaded.remarks + [loaded.partRemark].compactMap { $0 }).forEach(note)
+    let part = isSampled && options.part == nil ? nil : loaded.partRemark
+    (loaded.remarks + [part].compactMap { $0 }).forEach(note)
     self.loaded = loaded
     self.options = options
     hasMadeUpInputs = input == nil
-    inputs = try ModelError.wrapping {
-      try input.map { try loaded.tensors(of: $0) } ?? loaded.madeUpTensors(seed: seed)
+    self.input = input
+    self.seed = seed
+  }
+
+  /// One tensor for each input of a graph.
+  ///
+  /// - Parameter graph: nil for the shown one.
+  /// - Throws: `ModelError` where a part before it fails.
+  func inputs(of graph: LoadedGraph? = nil) throws(ModelError) -> [Tensor] {
+    try ModelError.wrapping {
+      try input.map { try loaded.tensors(of: $0, for: graph) } ?? loaded.madeUpTensors(for: graph, seed: seed)
     }
   }
 }

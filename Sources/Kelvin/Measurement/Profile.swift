@@ -3,6 +3,7 @@ import KelvinBench
 import KelvinDevices
 import KelvinEngine
 public import KelvinFeatures
+import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinProfiler
@@ -11,10 +12,20 @@ import KelvinRuntime
 
 /// What every layer of a model costs on every device, and every copy between devices: what a `Profiler` measured.
 public struct Profile: Sendable {
-  let result: ProfileResult
-  let context: ModelContext
-  let request: PlanRequest
+  /// A graph and what was measured of it.
+  struct Part: Sendable {
+    let graph: LoadedGraph
+    var result: ProfileResult
+  }
+
+  /// Every graph that was measured, that with the most work first.
+  let parts: [Part]
+  /// What planning reads, of all graphs.
+  let merged: MeasuredProfile
+  let function: Function
   let format: String
+  /// Of the graph with the most work.
+  private var result: ProfileResult { parts[0].result }
 
   /// One device's part.
   public struct DeviceRun: Sendable {
@@ -102,10 +113,10 @@ public struct Profile: Sendable {
     public let measured: Double
   }
 
-  /// One for each device, in the machine's order.
+  /// One for each device, in the machine's order. Of a function of several graphs, about the one with the most work.
   public var devices: [DeviceRun] { result.devices.map(DeviceRun.init) }
-  /// One for each layer, in the order in which they run.
-  public var layers: [Layer] { result.nodes.map(Layer.init) }
+  /// One for each layer of each graph, those of the graph with the most work first.
+  public var layers: [Layer] { parts.flatMap(\.result.nodes).map(Layer.init) }
   /// Plans that were run without timers between the rounds that they were predicted from.
   public var checks: [Check] {
     result.checks.map { Check(label: $0.label, predicted: $0.predicted, measured: $0.measured) }
@@ -113,9 +124,9 @@ public struct Profile: Sendable {
   /// One for each ordered pair of devices.
   public var transfers: [Transfer] { result.transfers.map(Transfer.init) }
   /// Whether measuring ended early, so that layers or devices are missing.
-  public var isPartial: Bool { result.profile.isPartial }
+  public var isPartial: Bool { merged.isPartial }
   /// What the reader should know: devices left out, contention, noise.
-  public var remarks: [String] { result.remarks }
+  public var remarks: [String] { parts.flatMap(\.result.remarks) }
   /// The machine, in one line.
   public var machine: String { result.profile.machine.summary }
 
@@ -123,32 +134,42 @@ public struct Profile: Sendable {
   ///
   /// - Throws: `ModelError` with code `io` where the file cannot be written.
   public func save(to url: URL) throws(ModelError) {
-    try LocalFile.write(Data(try ModelError.wrapping { try result.profile.json() }), to: url.relativePath)
+    try LocalFile.write(Data(try ModelError.wrapping { try merged.json() }), to: url.relativePath)
   }
 
   /// As text, for a terminal.
   ///
   /// - Parameter layers: how many layers are told one by one at most; nil for all.
-  package func lines(layers: Int?) -> [String] { result.lines(layers: layers) }
+  package func lines(layers: Int?) -> [String] {
+    Array(parts.map { $0.result.lines(layers: layers) }.joined(separator: [""]))
+  }
 
   /// Everything as one JSON document; seconds and bytes.
-  public func json() throws(ModelError) -> Data { try ModelError.wrapping { try result.json() } }
+  public func json() throws(ModelError) -> Data { try ModelError.wrapping { try parts.map(\.result).json() } }
 
   /// The median inference on each device in the Trace Event Format, for Perfetto and chrome://tracing.
-  public func trace() -> Data { Data(TraceExport.chromeJSON(result.trace)) }
+  public func trace() -> Data { Data(TraceExport.chromeJSON(parts.map(\.result).trace)) }
 
   /// A self-contained HTML page with the plan that these measurements make.
   ///
   /// - Throws: `ModelError` where no plan can be made.
   public func htmlReport() throws(ModelError) -> String {
     try ModelError.wrapping {
-      let context = context.with(costs: CostSheet(result.profile))
-      let explanation = try context.explain(request)
-      let placement = ReportPlacement(
-        units: request.units.description, plan: try context.plan(explanation, request), solution: explanation.solution)
+      let placements = try parts.map { part in
+        let graph = part.graph.with(costs: CostSheet(merged))
+        let explanation = try graph.context.explain(graph.options.request)
+        return ReportPlacement(
+          units: graph.options.request.units.description, plan: try graph.plan(explanation, of: function),
+          solution: explanation.solution)
+      }
+      var result = result
+      if parts.count > 1, let part = result.part {
+        result.remarks.insert("times are of the graph '\(part.name)', the function's largest", at: 0)
+      }
       return HTMLReport.render(
         result.report(
-          model: ReportModel(context, format: format), placements: [placement], generated: ReportDate.now()))
+          model: ReportModel(parts[0].graph.context, format: format), placements: placements,
+          generated: ReportDate.now()))
     }
   }
 }

@@ -95,25 +95,48 @@ public struct Profiler: Hashable, Sendable {
     guard budget > 0, budget.isFinite, bound > 0 else {
       throw ModelError(.parameters, "a profiler's budget is \(budget) s and its bound \(bound); both must be above 0")
     }
-    let subject = try MeasuredSubject(file, configuration, input, seed: seed, note: listener.note)
+    let subject = try MeasuredSubject(file, configuration, input, seed: seed, isSampled: true, note: listener.note)
     return try ModelError.measuring {
-      var options = ProfilerOptions()
-      options.budget = budget
-      options.bound = bound
-      options.loadSeconds = subject.loadSeconds
-      let context = subject.loaded.context
-      var result = try NodeProfiler(
-        context, subject.options.request, inputs: subject.inputs, options: options, kelvinVersion: kelvinVersion,
-        cancellation: cancellation
-      ).run { listener.step(MeasurementStep($0)) }
-      if keepsMeasurements, let cache = context.cache {
-        let remarks = try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(result.profile)
+      var measured = try graphs(of: subject, cancellation, listener)
+      // Of a model's graphs a profile remembers the latest: that with the most work.
+      var profile = measured[measured.count - 1].result.profile
+      for part in measured.dropLast().reversed() { profile = try profile.merging(part.result.profile) }
+      if keepsMeasurements, let cache = subject.loaded.context.cache {
+        let remarks = try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(profile)
         (remarks + subject.loaded.cacheRemarks).forEach(listener.note)
-        result.remarks += remarks
+        measured[0].result.remarks += remarks
       }
       return Profile(
-        result: result, context: context, request: subject.options.request,
+        parts: measured, merged: profile, function: subject.loaded.function,
         format: subject.loaded.program.source.format.rawValue)
     }
+  }
+
+  /// Measures every graph that is shown, that with the most work first; they share the budget.
+  private func graphs(
+    of subject: MeasuredSubject, _ cancellation: Cancellation, _ listener: MeasurementListener
+  ) throws -> [Profile.Part] {
+    let (loaded, shown) = (subject.loaded, subject.loaded.shown.part.name)
+    let all = loaded.shownGraphs
+    let graphs = all.filter { $0.part.name == shown } + all.filter { $0.part.name != shown }
+    var options = ProfilerOptions()
+    options.budget = budget / Double(graphs.count)
+    options.bound = bound
+    options.loadSeconds = subject.loadSeconds
+    var measured: [Profile.Part] = []
+    for graph in graphs where !graph.context.graph.nodes.isEmpty || graphs.count == 1 {
+      let profiler = NodeProfiler(
+        graph.context, graph.options.request, inputs: try subject.inputs(of: graph), options: options,
+        kelvinVersion: kelvinVersion, cancellation: cancellation)
+      do {
+        var result = try profiler.run { listener.step(MeasurementStep($0)) }
+        if loaded.function.graphParts.count > 1 || graph.sample != nil {
+          result.part = .init(
+            name: graph.part.name, sampledSizes: graph.sampledSizes, sampledValues: graph.sampledValues)
+        }
+        measured.append(Profile.Part(graph: graph, result: result))
+      } catch RuntimeError.cancelled where !measured.isEmpty { break }
+    }
+    return measured
   }
 }

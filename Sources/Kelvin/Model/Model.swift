@@ -75,8 +75,14 @@ public final class Model: Sendable {
       if observer.isCancelled() { throw RuntimeError.cancelled }
       let explanation = try loaded.explain()
       let compiled = try loaded.compile(explanation, observer: observer)
-      let graphs = try loaded.compiledGraphs(compiled, observer: observer)
-      return (Predictor(loaded, graphs, specializationLimit: limit), try ComputePlan(loaded, explanation))
+      let explanations = try loaded.graphs.map { graph in
+        try graph.map { $0.part.name == loaded.shown.part.name ? explanation : try $0.explain() }
+      }
+      let graphs = try loaded.compiledGraphs(compiled, explanations, observer: observer)
+      return (
+        Predictor(loaded, graphs, specializationLimit: limit),
+        try ComputePlan(loaded, explanations.contains { $0 != nil } ? explanations.compactMap { $0 } : [explanation])
+      )
     }
     let loaded = predictor.loaded
     url = file.url

@@ -36,8 +36,8 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// Measurements saved by `Profile.save(to:)` or `kelvin profile --save`, or the name of a profile that comes with
   /// Kelvin, to plan with instead of the user's own.
   public var profile: URL?
-  /// The graph that plans and measurements are about, of a function that has several; the one with the most work where
-  /// nil.
+  /// The graph that plans and measurements are about, of a function that has several. Where nil, plans and profiles are
+  /// about all of them, and benchmarks about the one with the most work.
   public var graphName: String?
   /// Sizes of flexible inputs, by name. A flexible batch size is 1 where nothing is said.
   public var inputShapes: [String: [Int]] = [:]

@@ -1,3 +1,4 @@
+import KelvinGraph
 import KelvinPlanning
 
 extension ComputePlan {
@@ -28,6 +29,8 @@ extension ComputePlan {
   public struct Layer: Hashable, Sendable {
     /// Its own name, by which `ModelConfiguration.pins` pin it.
     public let name: String
+    /// The graph that has it, by `Graph.name`.
+    public let graphName: String
     /// What it does.
     public let operatorName: String
     /// The model's operations that it stands for.
@@ -48,9 +51,10 @@ extension ComputePlan {
       costs.first { $0.device == device }.flatMap { cost in cost.seconds.map { ($0, cost.isMeasured) } }
     }
 
-    init?(_ node: Plan.Node, _ devices: [String: ComputeDevice]) {
+    init?(_ node: Plan.Node, of graph: String, _ devices: [String: ComputeDevice]) {
       guard let device = devices[node.device] else { return nil }
       name = node.name
+      graphName = graph
       operatorName = node.op
       operations = node.origins.map(\.name)
       inputs = node.inputs
@@ -61,6 +65,29 @@ extension ComputePlan {
         preferred: device, supported: costs.filter { $0.seconds != nil }.map(\.device), reason: node.reason,
         regret: node.regret)
       transfers = node.transfers.map(Transfer.init)
+    }
+  }
+
+  /// One of the graphs that a function runs in a row. Most functions are one graph; models with steps on the host
+  /// between others, and models whose sizes depend on data, have several.
+  public struct Graph: Hashable, Sendable {
+    /// Its name; `main` for a function's only graph.
+    public let name: String
+    /// Seconds of one warm prediction's part, predicted.
+    public let predicted: Double
+    /// Where sizes depend on data: the shape of each value that comes to the graph, as a sample run found it. Nil where
+    /// sizes are known beforehand.
+    public let sampledSizes: [String: [Int]]?
+    /// The largest shapes of flexible inputs, and of values whose sizes depend on data, for which this plan is taken, by
+    /// name; nil where none can vary, or each size has a plan of its own.
+    public let holdsUpTo: [String: [Int]]?
+
+    init(_ plan: Plan) {
+      let part = plan.parts.first
+      name = part?.name ?? GraphPart.onlyName
+      predicted = plan.predicted
+      sampledSizes = part?.sampledSizes
+      holdsUpTo = part.map(\.holdsUpTo) ?? plan.holdsUpTo
     }
   }
 

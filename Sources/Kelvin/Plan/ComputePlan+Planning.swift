@@ -2,6 +2,7 @@ package import FoundationEssentials
 import KelvinBench
 import KelvinEngine
 package import KelvinFeatures
+import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinProfiler
@@ -17,34 +18,46 @@ extension ComputePlan {
 
   /// Plans a model that has been read. Blocks the calling thread.
   ///
-  /// - Parameter trial: ignored where there is nothing to choose: a saved plan, a plan for another machine.
+  /// - Parameters:
+  ///   - trial: ignored where there is nothing to choose: a saved plan, a plan for another machine.
+  ///   - input: of the sample run that finds sizes which depend on data; what is missing of it is made up.
   /// - Throws: `ModelError` as `Model.load` does.
   package init(
-    _ file: ReadModel, configuration: ModelConfiguration, trial: Trial = .none
+    _ file: ReadModel, configuration: ModelConfiguration, trial: Trial = .none,
+    input: DictionaryFeatureProvider? = nil, seed: UInt64 = 0
   ) throws(ModelError) {
-    let options = try configuration.options()
+    var options = try configuration.options()
+    try options.takeSample(input, seed: seed, of: file)
+    let settled = options
     let budget = try configuration.powerBudget()
     self = try ModelError.wrapping {
-      let loaded = try LoadedModel(program: file.program, options: options)
-      var explanation = try loaded.explain()
-      let tried = try Self.run(trial, loaded, explanation)
-      if let tried, loaded.options.request.goal == .latency {
-        explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.reason)")
+      let loaded = try LoadedModel(program: file.program, options: settled)
+      var explanations: [PlanExplanation] = []
+      var trials: [PlanTrial?] = []
+      for graph in loaded.shownGraphs {
+        let explanation = try graph.explain()
+        let tried = try Self.run(trial, loaded, graph, explanation)
+        let isAdopted = tried != nil && graph.options.request.goal == .latency
+        explanations.append(
+          isAdopted
+            ? tried.map { explanation.adopting($0.solution, reason: "measured: \($0.reason)") } ?? explanation
+            : explanation)
+        trials.append(tried)
       }
-      return try ComputePlan(loaded, explanation, budget: budget, trial: tried)
+      return try ComputePlan(loaded, explanations, budget: budget, trials: trials)
     }
   }
 
   private static func run(
-    _ trial: Trial, _ loaded: LoadedModel, _ explanation: PlanExplanation
+    _ trial: Trial, _ loaded: LoadedModel, _ graph: LoadedGraph, _ explanation: PlanExplanation
   ) throws -> PlanTrial? {
-    guard case .onMadeUpInputs(let seed) = trial, loaded.whatIf == nil, loaded.options.plan == nil else { return nil }
+    guard case .onMadeUpInputs(let seed) = trial, loaded.whatIf == nil, graph.options.plan == nil else { return nil }
     return try PlanTrial.run(
-      loaded.context, explanation, loaded.options.request, inputs: loaded.madeUpTensors(seed: seed))
+      graph.context, explanation, graph.options.request, inputs: loaded.madeUpTensors(for: graph, seed: seed))
   }
 }
 
-extension PlanDocument {
+extension FunctionPlanDocument {
   /// Plans a graph that only a profile knows, on the profile's devices.
   ///
   /// - Parameters:
@@ -64,9 +77,11 @@ extension PlanDocument {
       let planner = try ProfilePlanner(try whole.with(links: options.links, devices: inventory), model: model)
       request.threads = planner.model.threads
       let explanation = try planner.problem(request).explain()
-      return PlanDocument(
-        planner, of: profile, explanation, planner.plan(explanation, request), request,
+      let plan = planner.plan(explanation, request)
+      let part = PlanDocument(
+        planner, of: profile, explanation, plan, request,
         whatIf: WhatIf(profile, inventory: deviceInventory, links: options.links), budget: budget?.text)
+      return FunctionPlanDocument(plan, [part])
     }
   }
 
@@ -75,5 +90,21 @@ extension PlanDocument {
   /// - Throws: `ModelError` where the profile cannot be read.
   package static func canPlan(fromProfile url: URL) throws(ModelError) -> Bool {
     !(try ModelConfiguration.measuredProfile(url.relativePath)).models.isEmpty
+  }
+}
+
+extension LoadOptions {
+  /// Takes the inputs of the run that finds sizes which depend on data, with the shapes that they have.
+  ///
+  /// - Parameter seed: of what is made up for inputs that are missing.
+  /// - Throws: `ModelError` with code `featureType` for a value that does not fit.
+  mutating func takeSample(_ input: (any FeatureProvider)?, seed: UInt64, of file: ReadModel) throws(ModelError) {
+    var values: [String: FeatureValue] = [:]
+    if let input {
+      let known = try file.shapes(of: input, functionName: function).mapValues { Shape($0) }
+      shapes.merge(known) { said, _ in said }
+      for name in input.featureNames { values[name] = input.featureValue(for: name) }
+    }
+    sample = Sample(DictionaryFeatureProvider(dictionary: values), seed: seed)
   }
 }

@@ -28,15 +28,21 @@ public struct ComputePlan: Sendable {
 
   /// The model's own operations.
   public let modelStructure: ModelStructure
-  /// Every layer that runs, in order.
+  /// The function's graphs, in the order in which they run.
+  ///
+  /// One whose sizes depend on data is here as a sample run on made-up inputs found it (`Graph.sampledSizes`); `remarks`
+  /// say so, and name one that the run did not come to. A loaded model's own plan has none of them.
+  public let graphs: [Graph]
+  /// Every layer of every graph, in order.
   public let layers: [Layer]
-  /// A line for each device outside the units asked for that runs what none of the units can: how much, and why.
+  /// A line for each device outside the units asked for that runs what none of the units can: how much, and why. And
+  /// which graphs are shown at the sizes of a sample run, or not at all.
   public let remarks: [String]
   /// What the user should know once of how the model was loaded: a stale profile, a cache that cannot be used, a graph of
   /// several.
   package let loadRemarks: [String]
   /// The plan with all that is known of it.
-  package let document: PlanDocument
+  package let document: FunctionPlanDocument
   private let devices: [String: ComputeDevice]
   private let usages: [String: DeviceUsage]
   private let costs: [String: Cost]
@@ -56,21 +62,38 @@ public struct ComputePlan: Sendable {
 
   /// The plan as its file has it.
   package var plan: Plan { document.plan }
-  private var solution: PlanSolution { document.explanation.solution }
+  private var solutions: [PlanSolution] { document.parts.map(\.explanation.solution) }
 
+  /// - Parameters:
+  ///   - explanations: of the graphs that are shown, in their order.
+  ///   - trials: of the same; none for none.
   init(
-    _ loaded: LoadedModel, _ explanation: PlanExplanation, budget: PowerBudget? = nil, trial: PlanTrial? = nil
+    _ loaded: LoadedModel, _ explanations: [PlanExplanation], budget: PowerBudget? = nil, trials: [PlanTrial?] = []
   ) throws {
-    let plan = try loaded.context.plan(explanation, loaded.options.request)
+    let shown = loaded.shownGraphs
+    var parts: [PlanDocument] = []
+    for (index, explanation) in explanations.enumerated() {
+      let plan = try shown[index].plan(explanation, of: loaded.function)
+      parts.append(
+        PlanDocument(
+          loaded, shown[index], explanation, plan, budget: budget?.text,
+          trial: index < trials.count ? trials[index] : nil, showsFolded: index == explanations.count - 1))
+    }
+    let plan = loaded.plan(parts.map { (plan: $0.plan, explanation: $0.explanation) })
     let used = plan.nodes.flatMap { node in node.candidates.map(\.device) + [node.device] }
     let infos = loaded.context.inventory.devices(named: used).map(\.info)
     let devices = Dictionary(uniqueKeysWithValues: infos.map { ($0.id, ComputeDevice($0)) })
     modelStructure = ModelStructure(loaded.program.structure)
-    remarks = try loaded.remarks(on: explanation)
-    loadRemarks = loaded.remarks + [loaded.partRemark].compactMap { $0 } + loaded.cacheRemarks
-    document = PlanDocument(loaded, explanation, plan, budget: budget?.text, trial: trial)
+    remarks = loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
+    let part = loaded.options.part == nil ? nil : loaded.partRemark
+    loadRemarks = loaded.remarks + [part].compactMap { $0 } + loaded.cacheRemarks
+    document = FunctionPlanDocument(plan, parts)
     self.devices = devices
-    let pairs = plan.nodes.compactMap { node in Layer(node, devices).map { (node: node, layer: $0) } }
+    graphs = parts.map { Graph($0.plan) }
+    let only = graphs[0].name
+    let pairs = plan.nodes.compactMap { node in
+      Layer(node, of: node.part.isEmpty ? only : node.part, devices).map { (node: node, layer: $0) }
+    }
     layers = pairs.map(\.layer)
     let total = plan.nodes.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) }
     var usages: [String: DeviceUsage] = [:]
@@ -98,36 +121,45 @@ public struct ComputePlan: Sendable {
 
 extension ComputePlan {
   /// Seconds of one warm prediction, predicted: the sum of all layers and copies, whatever the goal.
-  public var predicted: Double { solution.predicted }
+  public var predicted: Double { plan.predicted }
 
   /// What the plan was made for.
   public var goal: Goal { Goal(rawValue: plan.goal.rawValue) ?? .latency }
 
   /// Whether no placement serves the goal better, as far as the costs are right.
-  public var isExact: Bool { solution.method == .exact }
+  public var isExact: Bool { plan.method == .exact }
 
   /// How much better another placement might serve the goal at most: (found − bound)/bound, 0 where the plan is exact.
-  public var gap: Double { solution.gap }
+  public var gap: Double { plan.gap }
 
   /// The device that would run everything it can in the least seconds, predicted; nil where there is none.
   public var bestSingleDevice: (device: ComputeDevice, predicted: Double)? {
     plan.bestSingleDevice.flatMap { single in devices[single.device].map { ($0, single.predicted) } }
   }
 
-  /// Predictions a second with several in flight, predicted; nil but for the goals `throughput` and `sustained`.
-  public var framesPerSecond: Double? { solution.framesPerSecond }
+  /// Predictions a second with several in flight, predicted; nil but for the goals `throughput` and `sustained`. Of
+  /// several graphs, what there is at least: as if none of them overlapped.
+  public var framesPerSecond: Double? { sum { $0.framesPerSecond.map { 1 / $0 } }.map { 1 / $0 } }
 
   /// What holds `framesPerSecond` down: a device, or `power`; nil but for these goals.
-  public var limitedBy: String? { solution.limitedBy }
+  public var limitedBy: String? {
+    solutions.min { ($0.framesPerSecond ?? .infinity) < ($1.framesPerSecond ?? .infinity) }?.limitedBy
+  }
 
   /// Joules of one prediction above those of an idle machine; nil where some layer's are not known.
-  public var joules: Double? { solution.joules }
+  public var joules: Double? { sum(\.joules) }
 
   /// Seconds that are paid once: loading, devices, compiling and first runs; nil but for the goal `oneShot`.
-  public var startSeconds: Double? { solution.startSeconds }
+  public var startSeconds: Double? { sum(\.startSeconds) }
 
   /// Every copy of a value between devices, in the order in which they are made.
-  public var transfers: [Transfer] { solution.transfers.map(Transfer.init) }
+  public var transfers: [Transfer] { solutions.flatMap(\.transfers).map(Transfer.init) }
+
+  /// Of all graphs; nil where one of them has none.
+  private func sum(_ value: (PlanSolution) -> Double?) -> Double? {
+    let values = solutions.compactMap(value)
+    return values.count == solutions.count ? values.reduce(0, +) : nil
+  }
 
   /// Where an operation runs and could run; nil for one that was folded away or computed when the model was loaded.
   public func deviceUsage(for operation: ModelStructure.Program.Operation) -> DeviceUsage? { usages[operation.name] }

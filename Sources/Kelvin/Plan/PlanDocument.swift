@@ -1,19 +1,16 @@
-package import FoundationEssentials
 import KelvinBench
 import KelvinDevices
 import KelvinEngine
-package import KelvinFeatures
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPasses
 import KelvinPlanning
 import KelvinProfiler
-import KelvinReport
 import KelvinRuntime
 
-/// A plan with all that is known of it: the plan file's document with what was folded away, what stands behind the costs
-/// and what the others would have been; as JSON, as text (`PlanText`), as a page, and as the plan's own file.
-package struct PlanDocument: Encodable, Sendable {
+/// The plan of one graph with all that is known of it: the plan file's document with what was folded away, what stands
+/// behind the costs and what the others would have been; as JSON and as text (`PlanText`).
+struct PlanDocument: Encodable, Sendable {
   let explanation: PlanExplanation
   let plan: Plan
   let request: PlanRequest
@@ -44,15 +41,16 @@ package struct PlanDocument: Encodable, Sendable {
   }
 
   /// What the model was read from, in words: `onnx`, `mlProgram`.
-  private let format: String
+  let format: String
   /// The machine that the plan is for; nil for this one.
-  private let machine: MachineDescription?
+  let machine: MachineDescription?
   /// What the reader of the page should know.
-  private let notes: [String]
+  let notes: [String]
 
+  /// - Parameter showsFolded: whether what was folded away, in all graphs of the function, is shown with this one.
   init(
-    _ model: LoadedModel, _ explanation: PlanExplanation, _ plan: Plan, budget: String? = nil,
-    trial: PlanTrial? = nil
+    _ model: LoadedModel, _ graph: LoadedGraph, _ explanation: PlanExplanation, _ plan: Plan, budget: String? = nil,
+    trial: PlanTrial? = nil, showsFolded: Bool = true
   ) {
     self.budget = budget
     self.trial = trial
@@ -60,9 +58,9 @@ package struct PlanDocument: Encodable, Sendable {
     self.plan = plan
     request = model.options.request
     inventory = model.context.inventory
-    weights = WeightReport(model.context.graph)
-    loops = model.context.expectations(model.options.request)
-    foldedAway = Self.foldedAway(model)
+    weights = WeightReport(graph.context.graph)
+    loops = graph.context.expectations(model.options.request)
+    foldedAway = showsFolded ? Self.foldedAway(model) : []
     estimates = Self.estimates(plan, inventory, model.context.costs, threads: request.threads)
     powers = Self.powers(plan, inventory, model.context.costs, threads: request.threads)
     whatIf = model.whatIf
@@ -119,7 +117,7 @@ package struct PlanDocument: Encodable, Sendable {
     let present = Set((graphs + [model.context.graph]).flatMap { $0.nodes.flatMap { $0.origins.map(\.name) } })
     let onHost = Set(model.function.hostSteps.flatMap(\.outputs))
     var reasons: [String: String] = [:]
-    for change in model.changes where change.isRemoval {
+    for change in model.graphs.compactMap({ $0?.changes }).joined() where change.isRemoval {
       for origin in change.origins { reasons[origin.name] = change.reason }
     }
     return model.program.structure.computations(of: model.functionName).compactMap { operation in
@@ -133,34 +131,13 @@ package struct PlanDocument: Encodable, Sendable {
     }
   }
 
-  /// The plan's own file, for `ModelConfiguration.plan`.
-  package func file() throws(ModelError) -> Data { try ModelError.wrapping { try plan.json() + [0x0A] } }
-
-  /// As text, for a terminal.
-  ///
-  /// - Parameter width: columns that there are.
-  package func text(width: Int, isVerbose: Bool) -> String {
-    PlanText(self, width: width, isVerbose: isVerbose).text()
-  }
-
-  /// A page to look at: the placement as a graph, and what every layer costs where.
-  package func page() -> String {
-    let devices = machine == nil ? inventory.openDevices : inventory.devices
-    return HTMLReport.render(
-      ReportInput(
-        plan: plan, solution: explanation.solution, format: format, devices: devices.map { ReportDevice($0.info) },
-        machine: machine ?? MachineDescription(SystemFiles()), kelvinVersion: kelvinVersion,
-        generated: ReportDate.now(),
-        findings: machine == nil ? [] : ["What if: a plan for another machine. Nothing here was run."], notes: notes))
-  }
-
   private enum CodingKeys: String, CodingKey {
     case foldedAway, transferSeconds, singleDevices, weights, estimates, powers, whatIf
     case objective, lowerBound, bottleneck, joules, framesPerSecond, limitedBy, startSeconds, flips, remark, regrets
     case envelope, trial
   }
 
-  package func encode(to encoder: any Encoder) throws {
+  func encode(to encoder: any Encoder) throws {
     try plan.encode(to: encoder)
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(foldedAway, forKey: .foldedAway)

@@ -166,6 +166,9 @@ struct PlanText {
       "transfers",
       transfers.isEmpty
         ? "none" : "\(transfers.count), \(HumanReadable.bytes(bytes)), \(HumanReadable.seconds(seconds))")
+    for (index, line) in sizeLines.flatMap({ $0.wrapped(to: width - 20) }).enumerated() {
+      table.add(index == 0 ? "sizes" : "", line)
+    }
     if !idleDevices.isEmpty {
       table.add("not asked for", idleDevices.joined(separator: ", ") + " (--units names devices)")
     }
@@ -176,6 +179,27 @@ struct PlanText {
           + (isVerbose ? ", listed below" : " (--verbose lists them)"))
     }
     return table.text(width: width)
+  }
+
+  /// The sizes that a sample run found, and those that the plan holds for.
+  private var sizeLines: [String] {
+    let part = plan.parts.first
+    func listed(_ sizes: [String: [Int]]?) -> String {
+      (sizes ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) \(Shape($0.value))" }.joined(separator: ", ")
+    }
+    var lines: [String] = []
+    if let sampled = part?.sampledSizes {
+      let values = (part?.sampledValues ?? [:]).sorted { $0.key < $1.key }.map { name, values in
+        "\(name) = [\(values.map { HumanReadable.significant($0) }.joined(separator: ", "))]"
+      }
+      let found = ([listed(sampled)] + values).filter { !$0.isEmpty }.joined(separator: ", ")
+      lines.append("they depend on data; found by a sample run: \(found)")
+      if part?.holdsUpTo == nil, values.isEmpty { lines.append("the plan holds for these alone") }
+    }
+    if let held = part.map(\.holdsUpTo) ?? plan.holdsUpTo {
+      lines.append("the plan holds up to \(listed(held)), from half of each on")
+    }
+    return lines
   }
 
   /// Devices that the units leave out though their driver is open, the reference device apart.

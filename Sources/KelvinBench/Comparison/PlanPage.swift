@@ -10,8 +10,15 @@ extension ReportPlacement {
   ///   - solution: what the plan was made from.
   ///   - measured: seconds of one warm inference, where it ran.
   package init(units: String, plan: Plan, solution: PlanSolution, measured: Double? = nil) {
+    let sizes = plan.parts.first?.sampledSizes.map { sizes in
+      let listed = sizes.sorted { $0.key < $1.key }.map { name, sizes in
+        "\(name) \(sizes.map(String.init).joined(separator: "x"))"
+      }
+      return " at the sizes of a sample run (\(listed.joined(separator: ", ")))"
+    }
     self.init(
-      units: units, goal: plan.goal.rawValue, predicted: plan.predicted, measured: measured,
+      units: units + (plan.parts.first.map { ", graph '\($0.name)'" } ?? "") + (sizes ?? ""), goal: plan.goal.rawValue,
+      predicted: plan.predicted, measured: measured,
       bestSingleDevice: plan.bestSingleDevice?.device ?? "", bestSingleSeconds: plan.bestSingleDevice?.predicted,
       facts: Self.facts(solution),
       nodes: plan.nodes.map { node in
@@ -55,23 +62,25 @@ extension ReportPlacement {
 }
 
 extension ReportInput {
-  /// A page of one plan, nothing of which has been run.
+  /// A page of a function's plan, nothing of which has been run.
   ///
   /// - Parameters:
+  ///   - parts: the plan of each graph, with what it was made from; one at least.
   ///   - machine: that the plan is for.
   ///   - notes: where its costs come from.
   package init(
-    plan: Plan, solution: PlanSolution, format: String, devices: [ReportDevice], machine: MachineDescription,
-    kelvinVersion: String, generated: String, findings: [String] = [], notes: [String] = []
+    plan: Plan, parts: [(plan: Plan, solution: PlanSolution)], format: String, devices: [ReportDevice],
+    machine: MachineDescription, kelvinVersion: String, generated: String, findings: [String] = [], notes: [String] = []
   ) {
     let model = plan.subject.model
     let name = model.split(separator: "/").last.map(String.init) ?? model
     self.init(
-      title: "Plan of \(name)", verdict: Self.verdict(plan), findings: findings + [solution.remark].compactMap { $0 },
+      title: "Plan of \(name)", verdict: Self.verdict(plan), findings: findings + parts.compactMap(\.solution.remark),
       kelvinVersion: kelvinVersion, generated: generated, machine: machine,
       model: ReportModel(name: model, format: format, layers: plan.nodes.count, weightBytes: 0),
       workload: "goal: \(plan.goal.rawValue)", devices: devices,
-      placements: [ReportPlacement(units: plan.subject.units, plan: plan, solution: solution)], notes: notes)
+      placements: parts.map { ReportPlacement(units: plan.subject.units, plan: $0.plan, solution: $0.solution) },
+      notes: notes)
   }
 
   /// `cpu 12 and vulkan:0 40 layers: 2.10 ms for one prediction, 1.41 × faster than the best single device, cpu.`

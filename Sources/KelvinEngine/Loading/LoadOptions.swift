@@ -1,3 +1,4 @@
+package import KelvinFeatures
 package import KelvinGraph
 package import KelvinMeasurements
 package import KelvinPlanning
@@ -22,6 +23,9 @@ package struct LoadOptions: Sendable {
   package var function: String?
   /// The graph to plan and measure, of a function that has several; nil for the one with the most work.
   package var part: String?
+  /// The inputs of a run that finds sizes which depend on data, for what plans or measures without predicting; nil
+  /// where such graphs are built by predictions alone.
+  package var sample: Sample?
   package var isDeterministic = false
   /// Whether every size of flexible inputs is planned on its own; else sizes up to the same power of two share a plan.
   package var plansEverySize = false
@@ -31,4 +35,19 @@ package struct LoadOptions: Sendable {
   package var cacheDirectory: String? = CacheDirectory.standard
 
   package init() {}
+
+  /// Whether sizes of one bucket share a plan.
+  var sharesPlans: Bool { !plansEverySize && !isDeterministic }
+
+  /// Inputs of a run that finds sizes.
+  package struct Sample: Sendable {
+    package var values: DictionaryFeatureProvider
+    /// Of what is made up for inputs that `values` lacks.
+    package var seed: UInt64
+
+    package init(_ values: DictionaryFeatureProvider = DictionaryFeatureProvider(dictionary: [:]), seed: UInt64 = 0) {
+      self.values = values
+      self.seed = seed
+    }
+  }
 }

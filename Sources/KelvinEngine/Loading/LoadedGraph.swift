@@ -1,4 +1,4 @@
-import KelvinDevices
+import KelvinFeatures
 package import KelvinGraph
 package import KelvinPasses
 package import KelvinPlanning
@@ -9,20 +9,23 @@ package struct LoadedGraph: Sendable {
   package let part: GraphPart
   /// What the passes did, by the source's names.
   package let changes: [PassChange]
-  package let context: ModelContext
+  package private(set) var context: ModelContext
   /// The request and, where it was made for this graph, the plan.
   package let options: LoadOptions
+  /// What it is built for.
+  let types: SlotTypes
+  /// Where its sizes depend on data: what the sample run that found them leaves at its inputs.
+  package let sample: [Tensor]?
 
-  init(
-    _ part: GraphPart, _ passed: PassResult, _ site: LoadSite, function: String,
-    _ options: LoadOptions
-  ) {
-    self.part = part
-    changes = passed.changes
+  init(_ graph: PassedGraph, _ site: LoadSite, _ options: LoadOptions) {
+    part = graph.part
+    changes = graph.passed.changes
+    types = graph.types
+    sample = graph.sample
     context = ModelContext(
       name: site.name, key: site.key,
-      function: part.name == GraphPart.onlyName ? function : "\(function)/\(part.name)", graph: passed.graph,
-      inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores)
+      function: part.name == GraphPart.onlyName ? site.function : "\(site.function)/\(part.name)",
+      graph: graph.passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores)
     self.options = options
   }
 
@@ -36,6 +39,50 @@ package struct LoadedGraph: Sendable {
       }
     }
     return try context.explain(request)
+  }
+
+  /// The shapes that a sample run found, by slot; nil where sizes are known beforehand.
+  package var sampledSizes: [String: [Int]]? { sample.map { _ in types.sizes } }
+  /// The elements on which sizes depend, as the sample run found them; nil where there are none.
+  package var sampledValues: [String: [Double]]? { sample == nil || types.values.isEmpty ? nil : types.sizeValues }
+
+  /// The same graph with other costs.
+  package func with(costs: CostSheet) -> LoadedGraph {
+    var graph = self
+    graph.context = context.with(costs: costs)
+    return graph
+  }
+
+  /// The plan file of an explanation.
+  ///
+  /// - Parameter function: that the graph is of: where it has others, or the sizes depend on data, the plan says which
+  ///   graph it is about.
+  package func plan(_ explanation: PlanExplanation, of function: Function) throws -> Plan {
+    var plan = try context.plan(explanation, options.request)
+    plan.holdsUpTo = sizesHeld(function)
+    guard function.graphParts.count > 1 || sample != nil else { return plan }
+    return plan.asPart(part.name, sampledSizes: sampledSizes, sampledValues: sampledValues)
+  }
+
+  /// The largest shape of each slot for which its plan is taken; nil where shapes cannot vary, or each has its own plan.
+  private func sizesHeld(_ function: Function) -> [String: [Int]]? {
+    guard options.sharesPlans else { return nil }
+    var held: [String: [Int]] = [:]
+    for (slot, shape) in types.shapes {
+      switch function.inputs.first(where: { $0.name == slot })?.type {
+      case .tensor(_, let dimensions) where dimensions.contains(where: \.isFlexible):
+        guard dimensions.count == shape.rank else { continue }
+        held[slot] = zip(shape.dimensions, dimensions).map { size, dimension in
+          min(size.bucket, dimension.largest)
+        }
+      case .image(let image) where image.isFlexible: held[slot] = shape.bucket.dimensions
+      default: continue
+      }
+    }
+    if sample != nil {
+      for (slot, type) in types.computed { held[slot] = type.shape.bucket.dimensions }
+    }
+    return held.isEmpty ? nil : held
   }
 
   /// What the user should know of a plan: which nodes run outside the units asked for, and why.
@@ -60,12 +107,11 @@ package struct LoadedGraph: Sendable {
   }
 }
 
-/// What all graphs of a loaded model share: the machine, what is kept, what things cost.
-struct LoadSite: Sendable {
-  let name: String
-  let key: ContentKey
-  let inventory: DeviceInventory
-  let cache: CompiledCache?
-  let costs: CostSheet
-  let stores: WeightRegistry<MemoryPackedWeights>
+extension Dimension {
+  fileprivate var largest: Int {
+    switch self {
+    case .fixed(let size): size
+    case .flexible(_, let range, _): range.upperBound
+    }
+  }
 }

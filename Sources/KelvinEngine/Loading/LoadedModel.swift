@@ -13,19 +13,27 @@ package struct LoadedModel: Sendable {
   package let program: ModelProgram
   package let functionName: String
   package let function: Function
-  /// By graph part; nil where the sizes of a graph depend on data: it is built when the function runs.
+  /// By graph part; nil where the sizes of a graph depend on data and no sample run found them: it is built when the
+  /// function runs.
   package let graphs: [LoadedGraph?]
   /// The graph that plans and measurements are about: the one that the options name, or the one with the most work.
   package let shown: LoadedGraph
   package let options: LoadOptions
   /// What the user should know once: a stale profile, a cache that cannot be written.
   package let remarks: [String]
+  /// Those of `remarks` that are about sizes which depend on data.
+  package let sizeRemarks: [String]
   /// Why a plan of this model is about a machine that is not this one; nil where it is about this one.
   package let whatIf: WhatIf?
   private let site: LoadSite
 
   /// What the passes did to the shown graph, by the source's names.
   package var changes: [PassChange] { shown.changes }
+  /// The graphs that plans and measurements of the function show: all that are known, or the one that the options name.
+  package var shownGraphs: [LoadedGraph] {
+    let known = graphs.compactMap { $0 }
+    return options.part == nil && !known.isEmpty ? known : [shown]
+  }
   package var context: ModelContext { shown.context }
 
   /// Reads a model.
@@ -44,7 +52,6 @@ package struct LoadedModel: Sendable {
         name: unknown, reason: "the model has no such input; it has \(inputNames.sorted().joined(separator: ", "))")
     }
     let built = try function.builtGraphs(shapes: options.shapes, evaluator: ReferenceEvaluator())
-    let passed = try built.map { built in try built.graph.map { try Self.pipeline(options).run($0) } }
 
     var options = options
     let priced = try PricedInventory(options, inventory)
@@ -59,21 +66,35 @@ package struct LoadedModel: Sendable {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
       let planner = Planner(inventory: inventory, costs: CostSheet())
       let (units, helpers) = try planner.devices(for: options.request)
-      let planned = options.plan.map { inventory.devices(named: $0.placement.values) } ?? []
+      let planned = options.plan.map { inventory.devices(named: $0.usedDevices) } ?? []
       let stored = store.load(devices: (units + helpers + planned).map(\.info))
       costs = try CostSheet(stored.profile).with(links: options.links, devices: inventory)
       remarks += stored.remarks.map { "measurements were set aside: \($0)" }
     }
     let site = LoadSite(
-      name: program.source.path, key: key, inventory: priced.inventory, cache: cache, costs: costs,
-      stores: WeightRegistry())
-    let share = try OptionShare(options, built.map(\.part), passed.map { $0?.graph })
-    let graphs = zip(built, passed).enumerated().map { index, pair in
-      pair.1.map { LoadedGraph(pair.0.part, $0, site, function: name, share.options(of: index)) }
+      name: program.source.path, key: key, function: name, inventory: priced.inventory, present: inventory,
+      cache: cache, costs: costs, stores: WeightRegistry())
+    var passed = try built.map { built in
+      try built.graph.map {
+        PassedGraph(
+          part: built.part, passed: try site.pass($0, options), types: SlotTypes(of: $0, computed: built.computed))
+      }
+    }
+    var sizeRemarks: [String] = []
+    if let sample = options.sample {
+      let found = try SampleRun(function: function, site: site, options: options, sample: sample).found(besides: passed)
+      passed = found.graphs
+      sizeRemarks = found.remarks
+    }
+    let share = try OptionShare(options, built.map(\.part), passed)
+    let graphs = passed.enumerated().map { index, graph in
+      graph.map { LoadedGraph($0, site, share.options(of: index)) }
     }
     // A function of host steps alone is shown as the graph that it does not have.
     let empty = GraphPart(inputs: [], outputs: [], source: EmptyGraph())
-    let nothing = try LoadedGraph(empty, Self.pipeline(options).run(Graph()), site, function: name, options)
+    var withoutPlan = options
+    if options.plan?.parts.isEmpty == false { withoutPlan.plan = nil }
+    let nothing = LoadedGraph(try site.build(empty, for: SlotTypes(), options), site, withoutPlan)
     shown = share.shown.flatMap { graphs[$0] } ?? nothing
     self.program = program
     functionName = name
@@ -82,7 +103,9 @@ package struct LoadedModel: Sendable {
     self.options = options
     self.site = site
     whatIf = priced.whatIf
-    self.remarks = remarks + (options.plan.map(shown.context.remarks(on:)) ?? [])
+    if let plan = options.plan, !plan.parts.isEmpty { try shown.context.check(plan) }
+    self.sizeRemarks = sizeRemarks
+    self.remarks = remarks + sizeRemarks + (options.plan.map(shown.context.remarks(on:)) ?? [])
   }
 
   /// The output of the shown graph that has one score for each class; nil where it has none.
@@ -90,7 +113,7 @@ package struct LoadedModel: Sendable {
     function.classification.flatMap { shown.part.outputs.firstIndex(of: $0.scores) }
   }
 
-  /// What to say where plans and measurements are about one graph of several; nil where there is one.
+  /// What to say where something is about the shown graph alone; nil where the function has no other.
   package var partRemark: String? {
     guard graphs.count > 1 else { return nil }
     let names = function.graphParts.map(\.name).joined(separator: ", ")
@@ -102,30 +125,48 @@ package struct LoadedModel: Sendable {
     (context.cache?.directory.complaint).map { ["nothing is kept for the next run: \($0)"] } ?? []
   }
 
-  private static func pipeline(_ options: LoadOptions) throws -> Pipeline {
-    let pipeline = Pipeline.standard(ReferenceEvaluator())
-    return try options.lastPass.map { try pipeline.stopping(after: $0) } ?? pipeline
+  /// The key of all graphs that are known.
+  private var graphKey: ContentKey { ContentKey(graphs.compactMap { $0?.context.graphKey.description }) }
+
+  /// One document of plans, in the order of their graphs.
+  ///
+  /// - Parameter plans: of `shownGraphs`, with what they were made from.
+  package func plan(_ plans: [(plan: Plan, explanation: PlanExplanation)]) -> Plan {
+    let all = plans.map {
+      Dictionary($0.explanation.singleDevices.map { ($0.device, $0.predicted) }) { first, _ in first }
+    }
+    let sums = (all.first ?? [:]).keys.compactMap { device -> Plan.SingleDevice? in
+      let seconds = all.compactMap { $0[device] }
+      return seconds.count == all.count ? Plan.SingleDevice(device: device, predicted: seconds.reduce(0, +)) : nil
+    }
+    let best = sums.min { ($0.predicted, $0.device) < ($1.predicted, $1.device) }
+    return Plan(joining: plans.map(\.plan), graph: graphKey.description, singleDevice: best)
   }
 
-  /// One of the graphs for other types of its inputs, planned anew: a plan holds for the sizes it was made for.
+  /// One of the graphs for other types of its inputs, planned anew unless a saved plan of the graph serves these sizes.
   /// Compiled forms of both share what they can of their packed weights.
   package func graph(_ index: Int, for types: SlotTypes) throws -> LoadedGraph {
     let part = function.graphParts[index]
     var options = graphs[index]?.options ?? options
     options.shapes.merge(types.shapes) { _, new in new }
     options.plan = nil
-    let shapes = options.shapes.filter {
-      part.inputs.contains($0.key) && types.computed[$0.key] == nil && types.values[$0.key] == nil
-    }
-    let raw = try part.source.graph(
-      shapes: shapes, computed: types.computed, values: types.values, evaluator: ReferenceEvaluator())
-    let passed = try Self.pipeline(options).run(raw)
+    let built = try site.build(part, for: types, options)
     if graphs[index] == nil {
       // Names of a graph that is only now known were none of the shown one's, which has refused them.
-      let names = Set(FlatGraph(passed.graph).placedNames)
+      let names = Set(FlatGraph(built.passed.graph).placedNames)
       options.request.pins = options.request.pins.filter { names.contains($0.key) }
     }
-    return LoadedGraph(part, passed, site, function: functionName, options)
+    let graph = LoadedGraph(built, site, options)
+    guard let plan = OptionShare.plan(for: types, of: part, self.options),
+      graph.context.fits(Placement(saved: plan), options.request)
+    else { return graph }
+    options.plan = plan
+    return LoadedGraph(built, site, options)
+  }
+
+  /// One of the graphs, compiled for the host.
+  func hosted(_ index: Int, for types: SlotTypes) throws -> SessionPool {
+    try site.hosted(try site.build(function.graphParts[index], for: types, options), options)
   }
 
   /// The plan of the shown graph that the options ask for: the given one, or the best.
@@ -145,39 +186,18 @@ package struct LoadedModel: Sendable {
 
   /// Compiles the graphs besides the shown one that are known.
   ///
-  /// - Parameter compiled: the shown one.
+  /// - Parameters:
+  ///   - compiled: the shown one.
+  ///   - explanations: their plans, by graph part, where they are there already.
   /// - Returns: by graph part; nil for what is compiled when the function runs.
   package func compiledGraphs(
-    _ compiled: CompiledModel, observer: CompiledModel.Observer = .init()
+    _ compiled: CompiledModel, _ explanations: [PlanExplanation?]? = nil, observer: CompiledModel.Observer = .init()
   ) throws -> [CompiledModel?] {
-    try graphs.map { graph in
+    try graphs.enumerated().map { index, graph in
       guard let graph, graph.part.name != shown.part.name else { return graph == nil ? nil : compiled }
-      return try graph.compile(graph.explain(), observer: .init(isCancelled: observer.isCancelled))
+      let explanation = try explanations?[index] ?? graph.explain()
+      return try graph.compile(explanation, observer: .init(isCancelled: observer.isCancelled))
     }
-  }
-}
-
-/// What a graph is specialised by: the sizes of the function's inputs, the types of what earlier parts computed, and
-/// the elements on which sizes depend.
-package struct SlotTypes: Hashable, Sendable {
-  package var shapes: [String: Shape]
-  package var computed: [String: TensorType]
-  package var values: [String: Tensor]
-
-  package init(
-    shapes: [String: Shape] = [:], computed: [String: TensorType] = [:], values: [String: Tensor] = [:]
-  ) {
-    self.shapes = shapes
-    self.computed = computed
-    self.values = values
-  }
-
-  /// Whether a graph's inputs have these types.
-  func fit(_ graph: Graph) -> Bool {
-    func input(_ name: String) -> TensorType? {
-      graph.inputs.first { graph[$0].name == name }.map { graph[$0].type }
-    }
-    return shapes.allSatisfy { input($0.key)?.shape == $0.value } && computed.allSatisfy { input($0.key) == $0.value }
   }
 }
 

@@ -32,28 +32,31 @@ package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) -
 }
 
 extension LoadedModel {
-  /// The tensors that feature values become, one for each input of the shown graph. What runs before it does so on the
-  /// reference device.
+  /// The tensors that feature values become, one for each input of a graph. What runs before it does so on the host.
   ///
+  /// - Parameter target: the graph; nil for the shown one.
   /// - Throws: `ModelError` with code `featureType` naming a feature that is missing or does not fit.
-  package func tensors(of values: some FeatureProvider) throws -> [Tensor] {
+  package func tensors(of values: some FeatureProvider, for target: LoadedGraph? = nil) throws -> [Tensor] {
+    let target = target ?? shown
+    if let sample = target.sample { return sample }
     let walk = FunctionWalk(function)
-    let index = graphs.firstIndex { $0?.part.name == shown.part.name } ?? 0
-    return try walk.inputs(of: index, context.graph, walk.binding.values(values)) { index, types in
-      let graph = try graph(index, for: types)
-      var request = options.request
-      request.units = .devices(["reference"])
-      request.goal = .latency
-      request.pins = [:]
-      request.exclusions = []
-      let solution = try graph.context.planner.problem(graph.context.graph, request).solve()
-      return SessionPool(try graph.context.compile(solution, precision: request.precision, threads: 1))
+    var tensors: [Tensor] = []
+    try walk.visit(walk.binding.values(values)) { index, types, read in
+      guard function.graphParts[index].name != target.part.name else {
+        tensors = try read(target.context.graph)
+        return nil
+      }
+      return try hosted(index, for: types)
     }
+    return tensors
   }
 
-  /// Made-up tensors, one for each input of the shown graph.
-  package func madeUpTensors(seed: UInt64) -> [Tensor] {
-    madeUpInputs(for: context.graph, features: function.inputs, seed: seed)
+  /// Made-up tensors, one for each input of a graph.
+  ///
+  /// - Parameter target: the graph; nil for the shown one.
+  package func madeUpTensors(for target: LoadedGraph? = nil, seed: UInt64) -> [Tensor] {
+    let target = target ?? shown
+    return target.sample ?? madeUpInputs(for: target.context.graph, features: function.inputs, seed: seed)
   }
 }
 

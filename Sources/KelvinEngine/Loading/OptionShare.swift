@@ -1,4 +1,5 @@
 import KelvinGraph
+import KelvinPasses
 import KelvinPlanning
 import KelvinRuntime
 
@@ -10,11 +11,23 @@ struct OptionShare {
   /// By graph; nil where there is only one, which takes all options.
   private let names: [Set<String>]?
   private let planned: Int?
+  private let parts: [GraphPart]
+  private let passed: [PassedGraph?]
 
-  /// - Parameter graphs: by part; nil where the sizes of one depend on data.
-  /// - Throws: `invalidChoice` for a part that there is not, or that is not known before the function runs.
-  init(_ options: LoadOptions, _ parts: [GraphPart], _ graphs: [Graph?]) throws(RuntimeError) {
+  /// - Parameter passed: by part; nil where the sizes of one depend on data and are not known.
+  /// - Throws: `invalidChoice` for a part that there is not, or that is not known before the function runs;
+  ///   `invalidPlan` for one of other graphs.
+  init(_ options: LoadOptions, _ parts: [GraphPart], _ passed: [PassedGraph?]) throws(RuntimeError) {
     self.options = options
+    self.parts = parts
+    self.passed = passed
+    let graphs = passed.map { $0?.passed.graph }
+    let known = Set(parts.map(\.name))
+    if let stranger = options.plan?.parts.first(where: { !known.contains($0.name) }) {
+      throw .invalidPlan(
+        "the plan is about a graph '\(stranger.name)', which the function does not have; it has "
+          + "\(parts.map(\.name).joined(separator: ", ")); make a new one with 'kelvin plan --save'")
+    }
     if let name = options.part {
       guard let index = parts.firstIndex(where: { $0.name == name }) else {
         let names = parts.map(\.name).joined(separator: ", ")
@@ -22,11 +35,12 @@ struct OptionShare {
       }
       guard graphs[index] != nil else {
         throw .invalidChoice(
-          "the sizes of the graph '\(name)' depend on data: there is nothing to plan before a prediction")
+          "the sizes of the graph '\(name)' depend on data: there is nothing to plan before a prediction; "
+            + "'plan' and 'profile' show it at the sizes of a sample run with --input")
       }
     }
     let planned = graphs.firstIndex { graph in
-      guard let graph, let plan = options.plan else { return false }
+      guard let graph, let plan = options.plan, plan.parts.isEmpty else { return false }
       return ContentKey([graph.canonical]).description == plan.subject.graph
     }
     let works = graphs.map { graph in
@@ -34,18 +48,36 @@ struct OptionShare {
     }
     let largest = works.indices.filter { works[$0] >= 0 }.max { works[$0] < works[$1] }
     shown = options.part.flatMap { name in parts.firstIndex { $0.name == name } } ?? planned ?? largest
-    self.planned = planned ?? shown
+    self.planned = options.plan?.parts.isEmpty == false ? nil : planned ?? shown
     names = graphs.count == 1 ? nil : graphs.map { graph in Set(graph.map { FlatGraph($0).placedNames } ?? []) }
   }
 
   /// The options as they are for one graph. What fits none of them is left to the shown one, which refuses it.
   func options(of index: Int) -> LoadOptions {
-    guard let names else { return options }
     var options = options
-    if index != planned { options.plan = nil }
+    if let plan = options.plan, !plan.parts.isEmpty {
+      let isSampled = passed[index]?.sample != nil
+      options.plan = isSampled ? sampledPlan(index) : plan.part(named: parts[index].name)
+    }
+    guard let names else { return options }
+    if planned != nil, index != planned { options.plan = nil }
     options.request.pins = options.request.pins.filter { pin in
       names[index].contains(pin.key) || index == shown && !names.contains { $0.contains(pin.key) }
     }
     return options
+  }
+
+  private func sampledPlan(_ index: Int) -> Plan? {
+    passed[index].flatMap { Self.plan(for: $0.types, of: $0.part, options) }
+  }
+
+  /// The saved plan of a graph whose sizes depend on data, where it serves given sizes.
+  static func plan(for types: SlotTypes, of part: GraphPart, _ options: LoadOptions) -> Plan? {
+    guard var plan = options.plan?.part(named: part.name), let saved = plan.parts.first,
+      types.areServed(by: saved, isShared: options.sharesPlans)
+    else { return nil }
+    // It may be another size of the bucket.
+    plan.subject.graph = ""
+    return plan
   }
 }

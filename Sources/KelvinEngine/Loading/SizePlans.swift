@@ -44,37 +44,3 @@ final class SizePlans: Sendable {
     return Placement(try graph.explain().solution)
   }
 }
-
-extension SlotTypes {
-  /// What is equal for all sizes that share a plan: every size rounded up to a power of two, and so are whole numbers
-  /// on which sizes depend.
-  var bucket: SlotTypes {
-    SlotTypes(
-      shapes: shapes.mapValues(\.bucket),
-      computed: computed.mapValues { TensorType($0.scalar, $0.shape.bucket) },
-      values: values.mapValues { tensor in
-        guard tensor.type.scalar == .int64 || tensor.type.scalar == .int32 else { return tensor }
-        return Tensor(tensor.type, wrapping: tensor.words.map(\.bucket))
-      })
-  }
-
-  /// The types that the same inputs have in a graph.
-  func of(_ graph: Graph) -> SlotTypes {
-    let known = Dictionary(graph.inputs.map { (graph[$0].name, graph[$0].type) }) { first, _ in first }
-    return SlotTypes(
-      shapes: Dictionary(uniqueKeysWithValues: shapes.map { ($0.key, known[$0.key]?.shape ?? $0.value) }),
-      computed: Dictionary(uniqueKeysWithValues: computed.map { ($0.key, known[$0.key] ?? $0.value) }), values: values)
-  }
-}
-
-extension Shape {
-  fileprivate var bucket: Shape { Shape(dimensions.map(\.bucket)) }
-}
-
-extension FixedWidthInteger {
-  /// The least power of two that is not less; negative numbers, and those too large for one, are as they are.
-  fileprivate var bucket: Self {
-    guard self > 2, self <= .max / 2 else { return self }
-    return 1 << (Self.bitWidth - (self - 1).leadingZeroBitCount)
-  }
-}

@@ -96,29 +96,37 @@ package struct FunctionWalk: Sendable {
     return Result(features: DictionaryFeatureProvider(dictionary: features), seconds: seconds)
   }
 
-  /// The tensors that one of the graphs reads, in the order of its inputs, when the parts before it have run.
+  /// Runs the parts in their order, each on what the ones before it left, for whoever looks at graphs on the way.
   ///
-  /// - Throws: as `run`.
-  func inputs(
-    of target: Int, _ graph: Graph, _ values: DictionaryFeatureProvider,
-    lender: (_ graph: Int, _ types: SlotTypes) throws -> any SessionLender
-  ) throws -> [Tensor] {
+  /// - Parameter visit: comes to a graph, whose inputs have these types; `inputs` gives their tensors, in the order of a
+  ///   graph that was built for them. It answers with what runs the graph, or nil to end here.
+  /// - Throws: as `run`; what `visit` throws.
+  func visit(
+    _ values: DictionaryFeatureProvider,
+    _ visit: (_ graph: Int, _ types: SlotTypes, _ inputs: (Graph) throws -> [Tensor]) throws -> (any SessionLender)?
+  ) throws {
     let shapes = try binding.shapes(values)
     var slots: [String: HostValue] = [:]
     var features: [String: FeatureValue] = [:]
-    walk: for step in steps {
+    for step in steps {
       switch step {
       case .host(let step, let places): try run(step, places, values, &slots, &features)
-      case .graph(target, _, _): break walk
       case .graph(let index, let part, let places):
-        try lender(index, types(part, shapes, values, slots)).withSession(OutputMemory(), nil) { session in
+        let lender = try visit(index, types(part, shapes, values, slots)) { try inputs(of: $0, values, slots) }
+        guard let lender else { return }
+        try lender.withSession(OutputMemory(), nil) { session in
           try binding.write(values, slots, to: session)
           try session.run()
           for place in places where place.isRead { slots[place.slot] = .tensor(try session.output(place.index)) }
         }
       }
     }
-    return try graph.inputs.map { id in
+  }
+
+  private func inputs(
+    of graph: Graph, _ values: DictionaryFeatureProvider, _ slots: [String: HostValue]
+  ) throws -> [Tensor] {
+    try graph.inputs.map { id in
       let (name, type) = (graph[id].name, graph[id].type)
       let bytes = try Bytes(count: type.byteCount) { (memory) throws(ModelError) in
         try binding.write(name, type, values, slots, to: memory)

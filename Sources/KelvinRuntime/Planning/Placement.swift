@@ -13,6 +13,12 @@ package struct Placement: Sendable {
     transfers = solution.transfers
   }
 
+  /// What of a saved plan says whether it fits a graph. The copies are found anew.
+  package init(saved plan: Plan) {
+    devices = plan.placement
+    transfers = []
+  }
+
   package init(_ model: CompiledModel) {
     devices = model.placement
     transfers = model.transfers

@@ -31,6 +31,17 @@ struct PlanCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write a page to look at: the placement as a graph.", valueName: "file.html"))
   var report: String?
 
+  @Option(
+    name: .customLong("input"),
+    help: ArgumentHelp(
+      """
+      An input's value, for the sample run that finds sizes which depend on data: a .npy file, an image file or a \
+      number. Repeatable. (default: made up)
+      """, valueName: "name=value"),
+    transform: NamedInput.init)
+  var inputs: [NamedInput] = []
+
+  @OptionGroup var pictures: PictureOptions
   @OptionGroup var whatIf: WhatIfOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
@@ -58,7 +69,7 @@ struct PlanCommand: ParsableCommand {
     configuration.links = whatIf.link
     guard let model, try !whatIf.isInside(configuration, model) else {
       return try show(
-        try PlanDocument(ofProfile: model, configuration: configuration),
+        try FunctionPlanDocument(ofProfile: model, configuration: configuration),
         taker: "only a machine with these devices takes it by --plan")
     }
     let plan = try planWithProgress(model, configuration)
@@ -70,13 +81,18 @@ struct PlanCommand: ParsableCommand {
     let progress = Progress("planning")
     defer { progress.finish() }
     let isTried = trial ?? (save != nil)
+    let file = try ReadModel(contentsOf: URL(filePath: model))
+    let values =
+      try inputs.isEmpty
+      ? nil
+      : pictures.reader(of: file, functionName: options.function).read(try inputs.pairs(), mayLackSome: true)
     return try ComputePlan(
-      ReadModel(contentsOf: URL(filePath: model)), configuration: configuration,
-      trial: isTried ? .onMadeUpInputs(seed: options.seed ?? 0) : .none)
+      file, configuration: configuration, trial: isTried ? .onMadeUpInputs(seed: options.seed ?? 0) : .none,
+      input: values, seed: options.seed ?? 0)
   }
 
   /// Writes the files that are asked for, and prints the plan.
-  private func show(_ plan: PlanDocument, taker: String) throws {
+  private func show(_ plan: FunctionPlanDocument, taker: String) throws {
     if let save { try LocalFile.write(try plan.file(), to: save) }
     if let report { try LocalFile.write(plan.page().utf8, to: report) }
     if output.json {

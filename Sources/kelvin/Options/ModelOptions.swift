@@ -44,8 +44,10 @@ struct ModelOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The graph to plan or measure, of a function that has several. (default: the one with the most work)",
-      valueName: "name"))
+      """
+      The graph to plan or measure, of a function that has several. (default: all of them; 'bench': the one with the \
+      most work)
+      """, valueName: "name"))
   var part: String?
 
   @Option(
@@ -61,6 +63,13 @@ struct ModelOptions: ParsableArguments {
 
   @Flag(help: "Keep nothing between runs.")
   var noCache = false
+
+  @Flag(
+    help: """
+      Plan every size of flexible inputs, and every size that a prediction finds in its data, on its own. Otherwise \
+      sizes up to the same power of two share a plan.
+      """)
+  var planEverySize = false
 
   @Flag(
     help: """
@@ -94,6 +103,7 @@ struct ModelOptions: ParsableArguments {
     configuration.functionName = function
     configuration.graphName = part
     configuration.isDeterministic = deterministic
+    configuration.plansEverySize = planEverySize
     configuration.usesCache = !noCache
     configuration.cacheDirectory = cacheDir.map { URL(filePath: $0) }
     return configuration

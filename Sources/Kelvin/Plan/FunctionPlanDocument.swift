@@ -1,0 +1,83 @@
+package import FoundationEssentials
+import KelvinBasics
+import KelvinBench
+import KelvinDevices
+import KelvinEngine
+package import KelvinFeatures
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinProfiler
+import KelvinReport
+import KelvinRuntime
+
+/// The plans of a function's graphs, in the order in which these run: as JSON, as text, as a page, and as the plan file.
+package struct FunctionPlanDocument: Encodable, Sendable {
+  /// As the file has it.
+  let plan: Plan
+  /// By graph; one at least.
+  let parts: [PlanDocument]
+
+  init(_ plan: Plan, _ parts: [PlanDocument]) {
+    self.plan = plan
+    self.parts = parts
+  }
+
+  /// The plan's own file, for `ModelConfiguration.plan`.
+  package func file() throws(ModelError) -> Data { try ModelError.wrapping { try plan.json() + [0x0A] } }
+
+  /// As text, for a terminal.
+  ///
+  /// - Parameter width: columns that there are.
+  package func text(width: Int, isVerbose: Bool) -> String {
+    let texts = parts.map { PlanText($0, width: width, isVerbose: isVerbose).text() }
+    guard parts.count > 1 else { return texts[0] }
+    let total = HumanReadable.seconds(plan.predicted)
+    let head = "\(plan.subject.model): \(parts.count) graphs in a row, \(total) for one warm prediction"
+    let sections = zip(parts, texts).map { part, text in
+      ["", "Graph '\(part.plan.parts.first?.name ?? "")'", "", text].joined(separator: "\n")
+    }
+    return ([head.paragraph(width: width)] + sections).joined(separator: "\n")
+  }
+
+  /// A page to look at: the placement as a graph, and what every layer costs where.
+  package func page() -> String {
+    let (machine, inventory) = (parts[0].machine, parts[0].inventory)
+    let devices = machine == nil ? inventory.openDevices : inventory.devices
+    return HTMLReport.render(
+      ReportInput(
+        plan: plan, parts: parts.map { (plan: $0.plan, solution: $0.explanation.solution) }, format: parts[0].format,
+        devices: devices.map { ReportDevice($0.info) }, machine: machine ?? MachineDescription(SystemFiles()),
+        kelvinVersion: kelvinVersion, generated: ReportDate.now(),
+        findings: machine == nil ? [] : ["What if: a plan for another machine. Nothing here was run."],
+        notes: parts[0].notes))
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case foldedAway, transferSeconds, estimates, powers, whatIf, objective, regrets, envelope, trials
+  }
+
+  /// One graph's is that graph's own. Of several, `trials` has what was tried by the graph's name, and `objective` is
+  /// there for the goals whose costs add up.
+  package func encode(to encoder: any Encoder) throws {
+    guard parts.count > 1 else { return try parts[0].encode(to: encoder) }
+    try plan.encode(to: encoder)
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(parts.flatMap(\.foldedAway), forKey: .foldedAway)
+    var seen: Set<String> = []
+    try fields.encode(parts.flatMap(\.estimates).filter { seen.insert($0.device).inserted }, forKey: .estimates)
+    seen = []
+    try fields.encode(parts.flatMap(\.powers).filter { seen.insert($0.device).inserted }, forKey: .powers)
+    try fields.encodeIfPresent(parts[0].whatIf, forKey: .whatIf)
+    let solutions = parts.map(\.explanation.solution)
+    try fields.encode(solutions.flatMap(\.transfers).reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
+    if plan.goal == .latency || plan.goal == .oneShot {
+      try fields.encode(solutions.reduce(0) { $0 + $1.objective }, forKey: .objective)
+    }
+    try fields.encode(parts.allSatisfy(\.explanation.hasExactRegrets) ? "exact" : "bounds", forKey: .regrets)
+    try fields.encodeIfPresent(parts[0].budget, forKey: .envelope)
+    let trials = parts.compactMap { part in
+      part.trial.map { (part.plan.parts.first?.name ?? "", TrialReport($0)) }
+    }
+    if !trials.isEmpty { try fields.encode(Dictionary(uniqueKeysWithValues: trials), forKey: .trials) }
+  }
+}

@@ -1,0 +1,93 @@
+import KelvinFeatures
+import KelvinGraph
+import KelvinPasses
+import KelvinRuntime
+
+/// Finds sizes that depend on data by running a function's graphs on the host, each built for what the ones before it
+/// found.
+struct SampleRun {
+  let function: Function
+  let site: LoadSite
+  let options: LoadOptions
+  let sample: LoadOptions.Sample
+
+  /// What a run leaves.
+  struct Found {
+    /// By part; nil for those that it did not come to.
+    var graphs: [PassedGraph?]
+    var remarks: [String] = []
+  }
+
+  /// - Parameter known: the graphs whose sizes are known beforehand.
+  /// - Throws: what running throws where every value was given. Where some are made up, a run may well fail: the graphs
+  ///   that it did not come to are left out, and a remark says why.
+  func found(besides known: [PassedGraph?]) throws -> Found {
+    var found = Found(graphs: known)
+    guard let last = known.lastIndex(where: { $0 == nil }) else { return found }
+    let made = madeUp(known.compactMap { $0?.passed.graph })
+    let walk = FunctionWalk(function)
+    let given = try walk.binding.values(sample.values)
+    let values = DictionaryFeatureProvider(
+      dictionary: given.dictionary.merging(made) { given, _ in given })
+    let inputs = made.keys.filter { given.dictionary[$0] == nil }.sorted()
+    let basis =
+      inputs.isEmpty
+      ? "the inputs given" : "\(inputs.map { "'\($0)'" }.joined(separator: ", ")) made up (seed \(sample.seed))"
+    do {
+      try walk.visit(values) { index, types, read in
+        var graph =
+          try known[index].flatMap { types.fit($0.passed.graph) ? $0 : nil }
+          ?? site.build(function.graphParts[index], for: types, options)
+        if known[index] == nil {
+          graph.sample = try read(graph.passed.graph)
+          found.graphs[index] = graph
+        }
+        return index == last ? nil : try site.hosted(graph, options)
+      }
+    } catch  where !inputs.isEmpty {
+      found.remarks.append("a sample run with \(basis) failed: \(error)")
+    }
+    for (index, part) in function.graphParts.enumerated() where known[index] == nil {
+      found.remarks.append(
+        found.graphs[index] == nil
+          ? "the sizes of the graph '\(part.name)' depend on data, and no sample run came to it: it is left out "
+            + "(--input gives a run its inputs)"
+          : "the sizes of the graph '\(part.name)' depend on data; they are those of a sample run with \(basis)")
+    }
+    return found
+  }
+
+  /// Values for the features that a run needs, as far as they can be made up.
+  private func madeUp(_ graphs: [Graph]) -> [String: FeatureValue] {
+    var made: [String: FeatureValue] = [:]
+    for graph in graphs {
+      for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: sample.seed)) {
+        made[graph[id].name] = FeatureValue(multiArray: MultiArray(tensor.withoutTruthValues))
+      }
+    }
+    var values: [String: FeatureValue] = [:]
+    for feature in function.inputs where !feature.isOptional && feature.defaultValue == nil {
+      switch feature.type {
+      case .tensor(let scalar, let dimensions):
+        let standard = Shape(dimensions.compactMap(\.standard))
+        let shape = options.shapes[feature.name] ?? (standard.rank == dimensions.count ? standard : nil)
+        // A size of 1 is one that most shapes allow.
+        values[feature.name] =
+          made[feature.name]
+          ?? shape.map {
+            let ones = Tensor(TensorType(scalar, $0), rounding: [Double](repeating: 1, count: $0.count))
+            return FeatureValue(multiArray: MultiArray(ones.withoutTruthValues))
+          }
+      case .int64: values[feature.name] = FeatureValue(int64: 1)
+      case .double: values[feature.name] = FeatureValue(double: 1)
+      default: values[feature.name] = made[feature.name]
+      }
+    }
+    return values
+  }
+}
+
+extension Tensor {
+  /// There are no arrays of truth values: the numbers that stand for them.
+  fileprivate var withoutTruthValues: Tensor { type.scalar == .bool ? converted(to: .int32) : self }
+}

@@ -1,0 +1,85 @@
+package import KelvinGraph
+import KelvinPlanning
+
+/// What a graph is specialised by: the sizes of the function's inputs, the types of what earlier parts computed, and
+/// the elements on which sizes depend.
+package struct SlotTypes: Hashable, Sendable {
+  package var shapes: [String: Shape]
+  package var computed: [String: TensorType]
+  package var values: [String: Tensor]
+
+  package init(
+    shapes: [String: Shape] = [:], computed: [String: TensorType] = [:], values: [String: Tensor] = [:]
+  ) {
+    self.shapes = shapes
+    self.computed = computed
+    self.values = values
+  }
+
+  /// Those of a graph that was built without values.
+  init(of graph: Graph, computed: [String: TensorType]) {
+    let own = graph.inputs.map { (graph[$0].name, graph[$0].type.shape) }.filter { computed[$0.0] == nil }
+    self.init(shapes: Dictionary(own) { first, _ in first }, computed: computed)
+  }
+
+  /// Whether a graph that was built without values has inputs of these types.
+  func fit(_ graph: Graph) -> Bool {
+    func input(_ name: String) -> TensorType? {
+      graph.inputs.first { graph[$0].name == name }.map { graph[$0].type }
+    }
+    return values.isEmpty && shapes.allSatisfy { input($0.key)?.shape == $0.value }
+      && computed.allSatisfy { input($0.key) == $0.value }
+  }
+
+  /// What is equal for all sizes that share a plan: every size rounded up to a power of two, and so are whole numbers
+  /// on which sizes depend.
+  var bucket: SlotTypes {
+    SlotTypes(
+      shapes: shapes.mapValues(\.bucket),
+      computed: computed.mapValues { TensorType($0.scalar, $0.shape.bucket) },
+      values: values.mapValues { tensor in
+        guard tensor.type.scalar == .int64 || tensor.type.scalar == .int32 else { return tensor }
+        return Tensor(tensor.type, wrapping: tensor.words.map(\.bucket))
+      })
+  }
+
+  /// The types that the same inputs have in a graph.
+  func of(_ graph: Graph) -> SlotTypes {
+    let known = Dictionary(graph.inputs.map { (graph[$0].name, graph[$0].type) }) { first, _ in first }
+    return SlotTypes(
+      shapes: Dictionary(uniqueKeysWithValues: shapes.map { ($0.key, known[$0.key]?.shape ?? $0.value) }),
+      computed: Dictionary(uniqueKeysWithValues: computed.map { ($0.key, known[$0.key] ?? $0.value) }), values: values)
+  }
+
+  /// The shapes of everything that is read, as plans tell them.
+  var sizes: [String: [Int]] {
+    shapes.mapValues(\.dimensions).merging(computed.mapValues(\.shape.dimensions)) { first, _ in first }
+  }
+
+  /// The elements on which sizes depend, as plans tell them.
+  var sizeValues: [String: [Double]] { values.mapValues(\.doubles) }
+
+  /// Whether the plan of a graph that was sampled at some sizes serves these.
+  ///
+  /// - Parameter isShared: whether the sizes of a bucket share a plan.
+  func areServed(by part: Plan.Part, isShared: Bool) -> Bool {
+    guard let sampled = part.sampledSizes else { return false }
+    let (wanted, held) = (sizes, part.sampledValues ?? [:])
+    guard isShared else { return wanted == sampled && sizeValues == held }
+    guard wanted.mapValues({ Shape($0).bucket }) == sampled.mapValues({ Shape($0).bucket }) else { return false }
+    return bucket.sizeValues
+      == held.mapValues { $0.map { value in Int64(exactly: value).map { Double($0.bucket) } ?? value } }
+  }
+}
+
+extension Shape {
+  var bucket: Shape { Shape(dimensions.map(\.bucket)) }
+}
+
+extension FixedWidthInteger {
+  /// The least power of two that is not less; negative numbers, and those too large for one, are as they are.
+  var bucket: Self {
+    guard self > 2, self <= .max / 2 else { return self }
+    return 1 << (Self.bitWidth - (self - 1).leadingZeroBitCount)
+  }
+}

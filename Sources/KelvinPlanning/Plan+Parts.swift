@@ -1,0 +1,76 @@
+extension Plan {
+  /// One of a function's graphs in a plan, where there are several or its sizes depend on data.
+  package struct Part: Hashable, Sendable, Codable {
+    /// Unique in the function; nodes go by it.
+    package var name: String
+    /// Fingerprint of the graph that was planned.
+    package var graph: String
+    package var predicted: Double
+    package var method: PlanSolution.Method
+    package var gap: Double
+    package var bestSingleDevice: SingleDevice?
+    /// The shape of each slot that the graph reads, where these depend on data: as a sample run found them.
+    package var sampledSizes: [String: [Int]]?
+    /// The elements on which sizes depend, by slot: as the sample run found them.
+    package var sampledValues: [String: [Double]]?
+    /// The largest shapes that the plan holds for; nil where they cannot vary, or each size has its own plan.
+    package var holdsUpTo: [String: [Int]]?
+  }
+
+  /// The plan of one graph among a function's.
+  ///
+  /// - Parameters:
+  ///   - name: the graph's.
+  ///   - sizes, values: where they depend on data.
+  package func asPart(_ name: String, sampledSizes sizes: [String: [Int]]?, sampledValues values: [String: [Double]]?)
+    -> Plan
+  {
+    var plan = self
+    plan.parts = [
+      Part(
+        name: name, graph: subject.graph, predicted: predicted, method: method, gap: gap,
+        bestSingleDevice: bestSingleDevice, sampledSizes: sizes, sampledValues: values, holdsUpTo: holdsUpTo)
+    ]
+    plan.holdsUpTo = nil
+    for index in plan.nodes.indices { plan.nodes[index].part = name }
+    return plan
+  }
+
+  /// The plans of graphs that run in a row, as one document.
+  ///
+  /// - Parameters:
+  ///   - plans: of `asPart`, at least one, for one model and goal.
+  ///   - graph: fingerprint of all graphs.
+  ///   - singleDevice: the best device to run all of them.
+  package init(joining plans: [Plan], graph: String, singleDevice: SingleDevice?) {
+    self = plans[0]
+    guard plans.count > 1 else { return }
+    subject.graph = graph
+    var known: Set<String> = []
+    subject.devices = plans.flatMap(\.subject.devices).filter { known.insert($0.id).inserted }
+    predicted = plans.reduce(0) { $0 + $1.predicted }
+    method = plans.allSatisfy { $0.method == .exact } ? .exact : .approximate
+    // Each is at most so far from its bound, hence their sum is.
+    gap = plans.map(\.gap).max() ?? 0
+    bestSingleDevice = singleDevice
+    nodes = plans.flatMap(\.nodes)
+    parts = plans.flatMap(\.parts)
+  }
+
+  /// The plan of one graph alone; nil where this plan has no such part.
+  package func part(named name: String) -> Plan? {
+    guard let part = parts.first(where: { $0.name == name }) else { return nil }
+    var plan = self
+    plan.subject.graph = part.graph
+    plan.predicted = part.predicted
+    plan.method = part.method
+    plan.gap = part.gap
+    plan.bestSingleDevice = part.bestSingleDevice
+    plan.nodes = nodes.filter { $0.part == name }
+    plan.parts = [part]
+    return plan
+  }
+
+  /// The devices that run something.
+  package var usedDevices: Set<String> { Set(nodes.map(\.device)) }
+}
