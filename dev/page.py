@@ -34,7 +34,7 @@ SURVEY = """(() => {
     const marks = [...chart.querySelectorAll('rect, circle, path, polyline, polygon, line, text')];
     if (!marks.some(seen)) faults.push('a chart is empty: ' + (chart.getAttribute('aria-label') || chart.className.baseVal));
   }
-  for (const [name, selector] of Object.entries({nodes: 'a.node', rows: '.layers tbody tr', links: '.link', lanes: '.lanes rect',
+  for (const [name, selector] of Object.entries({nodes: 'a.node', rows: '.layers tr[data-moves]', links: '.link', lanes: '.lanes rect',
     configurations: '.cards tbody tr', series: '.curve', headroom: '.headroom', tables: 'table'}))
     count(name, [...document.querySelectorAll(selector)]);
   for (const node of document.querySelectorAll('a.node')) {
@@ -80,7 +80,7 @@ INTERACTION = """(() => {
   const filter = box.querySelector('input[type=search]');
   filter.value = 'no layer is called this';
   filter.dispatchEvent(new Event('input'));
-  if ([...box.querySelectorAll('.layers tbody tr')].some(row => !row.hidden)) faults.push('the filter does not filter');
+  if ([...box.querySelectorAll('.layers tr[data-moves]')].some(row => !row.hidden)) faults.push('the filter does not filter');
   filter.value = '';
   filter.dispatchEvent(new Event('input'));
   return faults;
@@ -202,7 +202,7 @@ def check(path):
             faults += [f"{width} px, {'dark' if dark else 'light'}: {fault}" for fault in found]
     chromium.open(path, 1280, 900, False, scripts=False)
     nodes = chromium.call("DOM.getDocument", depth=1)["root"]["nodeId"]
-    for selector in ("a.node", ".layers tbody tr"):
+    for selector in ("a.node", ".layers tr[data-moves]"):
         found = len(chromium.call("DOM.querySelectorAll", nodeId=nodes, selector=selector)["nodeIds"])
         name = "nodes" if selector == "a.node" else "rows"
         if found != counts[name]:

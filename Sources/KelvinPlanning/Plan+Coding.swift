@@ -30,7 +30,7 @@ extension PlanCandidate: Codable {
 
 extension Plan.Node: Codable {
   enum CodingKeys: String, CodingKey {
-    case name, op, origins, inputs, device, reason, regret, candidates, transfers, region, trips, part
+    case name, op, origins, inputs, device, reason, regret, candidates, transfers, region, trips, turns, part
   }
 
   package init(from decoder: any Decoder) throws {
@@ -48,10 +48,11 @@ extension Plan.Node: Codable {
     region = try fields.decodeIfPresent(String.self, forKey: .region) ?? ""
     trips = try fields.decodeIfPresent(Double.self, forKey: .trips) ?? 1
     part = try fields.decodeIfPresent(String.self, forKey: .part) ?? ""
+    turns = try fields.decodeIfPresent(Double.self, forKey: .turns)
   }
 
   /// `regret` is always present: `null` where no other device may run the node. `region` and `trips` stand only in
-  /// nodes of control flow, `part` where the plan has parts.
+  /// nodes of control flow, `turns` in a branch or loop itself, `part` where the plan has parts.
   package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(name, forKey: .name)
@@ -68,6 +69,7 @@ extension Plan.Node: Codable {
       try fields.encode(trips, forKey: .trips)
     }
     if !part.isEmpty { try fields.encode(part, forKey: .part) }
+    try fields.encodeIfPresent(turns, forKey: .turns)
   }
 }
 

@@ -87,6 +87,9 @@ package struct Plan: Hashable, Sendable {
     package var trips = 1.0
     /// The graph that has it, by its name in `Plan.parts`; empty where the plan has none.
     package var part = ""
+    /// For a branch or loop itself, how often one inference is expected to begin one of its regions; nil for what a
+    /// device computes.
+    package var turns: Double?
 
     package init(
       name: String, op: String, origins: [Origin], inputs: [String] = [], device: String, reason: String,
@@ -101,6 +104,12 @@ package struct Plan: Hashable, Sendable {
       self.regret = regret
       self.candidates = candidates
       self.transfers = transfers
+    }
+
+    /// Makes it the record of a branch or loop itself.
+    package mutating func describeControl(turns: Double) {
+      self.turns = turns
+      reason = "control flow runs on the host"
     }
   }
 

@@ -9,8 +9,13 @@ package struct PlannedTransfer: Hashable, Sendable, Codable {
   /// The node that needs the copy: the consumer it is made for, or, on the way of a graph output to the host, the
   /// producer. `nil` in a plan file, where transfers stand inside their node.
   package var node: String?
+  /// True where no value is copied: control flow starts the device. Nil for a copy.
+  package var isSignal: Bool?
 
-  package init(value: String, from: String, to: String, bytes: Int, seconds: Double, node: String? = nil) {
+  package init(
+    value: String, from: String, to: String, bytes: Int, seconds: Double, node: String? = nil, isSignal: Bool? = nil
+  ) {
+    self.isSignal = isSignal
     self.value = value
     self.from = from
     self.to = to

@@ -29,9 +29,9 @@ extension PlanningProblem.Node: Codable {
   }
 }
 
-/// `copies` may be absent, which means 1; `"never"` where a value is not copied.
+/// `copies` may be absent, which means 1; `"never"` where a value is not copied. `signalSeconds` stands in signals alone.
 extension PlanningProblem.Value: Codable {
-  enum CodingKeys: String, CodingKey { case value, bytes, copies }
+  enum CodingKeys: String, CodingKey { case value, bytes, copies, signalSeconds }
 
   private static let never = "never"
 
@@ -44,7 +44,8 @@ extension PlanningProblem.Value: Codable {
     }
     self.init(
       value: try fields.decode(String.self, forKey: .value), bytes: try fields.decode(Int.self, forKey: .bytes),
-      copies: copies)
+      copies: copies,
+      signalSeconds: try fields.decodeIfPresent([String: Double].self, forKey: .signalSeconds) ?? [:])
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -53,6 +54,7 @@ extension PlanningProblem.Value: Codable {
     try fields.encode(bytes, forKey: .bytes)
     if copies == .infinity { try fields.encode(Self.never, forKey: .copies) }
     if copies != 1, copies != .infinity { try fields.encode(copies, forKey: .copies) }
+    if !signalSeconds.isEmpty { try fields.encode(signalSeconds, forKey: .signalSeconds) }
   }
 }
 

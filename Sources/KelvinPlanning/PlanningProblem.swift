@@ -10,7 +10,8 @@
 ///   submission and its wait) is paid once for every copy *into* that device, so that `predicted` stays the sum of node
 ///   and transfer seconds.
 /// - A value's copies count as often as its `copies` says, and a value with infinitely many is never copied, so that
-///   its producer and its readers share a device: control flow is told in these two, see `docs/method-planning.md`.
+///   its producer and its readers share a device. A signal's copies take what `signalSeconds` says of the device they
+///   reach in place of a link's time. Control flow is told in these three, see `docs/method-planning.md`.
 /// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start, end and
 ///   pass there.
 /// - `memory` bounds the bytes of values resident on a device at once while the nodes run in order; weights are the
@@ -41,11 +42,15 @@ package struct PlanningProblem: Hashable, Sendable {
     /// How often one inference makes each copy of it: a loop's expected trips for a value inside the loop. Infinite for
     /// a value that is never copied: who reads it runs where it is.
     package var copies: Double
+    /// For a signal, by which a device is told to begin something: per device, seconds of each copy that reaches it,
+    /// wherever from; 0 where absent. Empty for what links move.
+    package var signalSeconds: [String: Double]
 
-    package init(value: String, bytes: Int, copies: Double = 1) {
+    package init(value: String, bytes: Int, copies: Double = 1, signalSeconds: [String: Double] = [:]) {
       self.value = value
       self.bytes = bytes
       self.copies = copies
+      self.signalSeconds = signalSeconds
     }
   }
 

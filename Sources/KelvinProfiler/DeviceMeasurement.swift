@@ -20,6 +20,9 @@ final class DeviceMeasurement {
   let device: any Device
   let solution: PlanSolution
   let nodesHere: Set<String>
+  /// Nodes that another device has to run.
+  let nodesElsewhere: Int
+  private let hasControl: Bool
   /// Seconds, nothing found in a cache.
   private(set) var compile = 0.0
   /// Seconds, with the compiled cache as an earlier run leaves it.
@@ -63,7 +66,10 @@ final class DeviceMeasurement {
     self.solution = solution
     self.inputs = inputs
     let id = device.info.id
-    nodesHere = Set(solution.placement.filter { $0.value == id }.keys)
+    let flat = FlatGraph(context.graph)
+    nodesHere = Set(flat.graph.nodes.map(\.name).filter { solution.placement[$0] == id })
+    nodesElsewhere = flat.graph.nodes.count - nodesHere.count
+    hasControl = !flat.controls.isEmpty
     let cold = try ColdStart(
       solution, context, precision: precision, threads: threads, inputs: inputs, clock: clock)
     (compile, firstRun) = (cold.compile, cold.firstRun)
@@ -134,8 +140,10 @@ final class DeviceMeasurement {
 
   /// Seconds that a timer adds to each node, where timers slow the whole down by more than `Self.slowTimers`; else
   /// zero. A driver may end a batch of its work at each timestamp. Told from every second pair alone, so that the
-  /// others can test what is predicted with it.
+  /// others can test what is predicted with it. Zero on a host that goes from step to step: there most of the excess is
+  /// what recording the steps takes, between the nodes.
   func timerSeconds(in indices: [Int]) -> Double {
+    if hasControl, device.info.isHost { return 0 }
     let told = indices.filter { $0.isMultiple(of: 2) }
     guard let plain = try? LatencyStatistics(told.map { pairs[$0].plain }).median,
       let excess = Self.median(told.map { pairs[$0].timed - pairs[$0].plain }), excess > Self.slowTimers * plain

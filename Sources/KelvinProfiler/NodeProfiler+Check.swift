@@ -80,7 +80,7 @@ extension NodeProfiler {
     all.isStrict = false
     all.pins = [:]
     let solution = try context.with(costs: CostSheet(profile(measured))).planner.problem(context.graph, all).solve()
-    return Set(solution.placement.values).count > 1 ? solution : nil
+    return context.nodesByDevice(solution.placement).count > 1 ? solution : nil
   }
 
   private func appendChecks(_ measured: inout Measured, mixed: (solution: PlanSolution, seconds: [Double])?) {
@@ -100,14 +100,14 @@ extension NodeProfiler {
       }
       measured.checks.append(
         ProfileResult.Check(
-          label: row.label, nodesByDevice: Dictionary(grouping: row.placement.values) { $0 }.mapValues(\.count),
+          label: row.label, nodesByDevice: context.nodesByDevice(row.placement),
           predicted: predicted, measured: statistics.median, interval: statistics.medianInterval,
           samples: statistics.count, isUndisturbed: row.isUndisturbed))
     }
   }
 
   /// Seconds that the costs say a placement takes.
-  private func predict(_ placement: [String: String], _ costs: CostSheet) -> Double? {
+  func predict(_ placement: [String: String], _ costs: CostSheet) -> Double? {
     var pinned = request
     pinned.goal = .latency
     pinned.units = .devices(Set(placement.values).sorted())

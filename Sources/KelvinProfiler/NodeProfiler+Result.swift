@@ -76,12 +76,16 @@ extension NodeProfiler {
     }
     let host = context.inventory.host.info
     identities[host.id] = identities[host.id] ?? host.identity
-    let profile = MeasuredProfile(
+    var profile = MeasuredProfile(
       kelvinVersion: kelvinVersion, machine: MachineDescription(files),
       devices: identities.values.sorted { $0.id < $1.id }, nodes: costs, transfers: links.map(\.cost),
       startup: [context.key.description: startup], work: works, corun: measured.corun,
       models: [context.key.description: graph(flat, trips, rows, on: measured.runs.map(\.device))],
       isPartial: isCancelled || measured.runs.contains { $0.failure != nil })
+    if !flat.controls.isEmpty {
+      let starts = startCosts(profile, measured.runs)
+      if !starts.isEmpty { profile.nodes[CostSheet.controlKey(threads: request.threads)] = starts }
+    }
     return (profile, rows, links)
   }
 
@@ -90,25 +94,41 @@ extension NodeProfiler {
     _ flat: FlatGraph, _ trips: TripEstimate, _ rows: [ProfileResult.NodeRow], on devices: [any Device]
   ) -> ProfiledModel {
     let graph = flat.graph
-    func value(_ id: ValueID) -> ProfiledModel.Value {
-      .init(value: graph[id].name, bytes: graph[id].type.byteCount)
+    func value(_ value: PlanningProblem.Value) -> ProfiledModel.Value {
+      .init(value: value.value, bytes: value.bytes, copies: value.copies)
     }
+    var nodes = flat.sourceRecords(on: []).map {
+      ProfiledModel.Node(name: $0.id, role: .state, key: "", inputs: $0.inputs, outputs: $0.outputs.map(value))
+    }
+    for (control, record) in zip(flat.controls, flat.controlRecords()) {
+      nodes.append(
+        ProfiledModel.Node(
+          name: record.id, role: control.kind == .loop ? .loop : .branch,
+          key: CostSheet.controlKey(threads: request.threads), inputs: record.inputs,
+          outputs: record.outputs.map(value), region: control.region.isEmpty ? nil : control.region,
+          runs: control.turns))
+    }
+    for (index, row) in rows.enumerated() {
+      let (node, record) = (graph.nodes[index], flat.record(index))
+      let common = commonKey(node, in: graph)
+      let keys = Dictionary(devices.map { ($0.info.id, key(node, in: graph, on: $0)) }) { first, _ in first }
+        .filter { $0.value != common }
+      nodes.append(
+        ProfiledModel.Node(
+          name: node.name, key: common, keys: keys.isEmpty ? nil : keys, inputs: record.inputs,
+          outputs: record.outputs.map(value), unsupported: row.unsupported.isEmpty ? nil : row.unsupported,
+          region: row.region.isEmpty ? nil : row.region, runs: row.trips == 1 ? nil : row.trips))
+    }
+    let writes = flat.hostWrites.map(flat.record).map(value)
+    let reads = flat.hostReads.map { graph[$0].name }
     return ProfiledModel(
       name: context.name.split(separator: "/").last.map(String.init) ?? context.name, function: context.function,
       precision: request.precision.rawValue, threads: request.threads, graph: context.graphKey.description,
-      inputs: graph.inputs.map(value), outputs: graph.outputs.map { graph[$0].name },
-      nodes: zip(graph.nodes, rows).map { node, row in
-        let common = commonKey(node, in: graph)
-        let keys = Dictionary(devices.map { ($0.info.id, key(node, in: graph, on: $0)) }) { first, _ in first }
-          .filter { $0.value != common }
-        return ProfiledModel.Node(
-          name: node.name, key: common, keys: keys.isEmpty ? nil : keys,
-          inputs: node.inputs.filter { graph[$0].weight == nil }.map { graph[$0].name },
-          outputs: node.outputs.map(value), unsupported: row.unsupported.isEmpty ? nil : row.unsupported,
-          region: row.region.isEmpty ? nil : row.region)
-      },
+      inputs: graph.inputs.map(flat.record).map(value), outputs: graph.outputs.map { graph[$0].name },
+      nodes: flat.inOrder(nodes, name: \.name),
       trips: trips.measured.isEmpty ? nil : trips.measured,
-      thenShares: trips.measuredShares.isEmpty ? nil : trips.measuredShares, hasControl: flat.hasControl ? true : nil)
+      thenShares: trips.measuredShares.isEmpty ? nil : trips.measuredShares, hasControl: flat.hasControl ? true : nil,
+      hostWrites: writes.isEmpty ? nil : writes, hostReads: reads.isEmpty ? nil : reads)
   }
 
   /// The trips and sides of every inference that was timed: the inputs decide, not the device.
@@ -137,7 +157,7 @@ extension NodeProfiler {
       let noisy = rows.filter { $0.costs[id]?.isNoisy ?? false }
         .sorted { ($0.costs[id]?.seconds ?? 0) > ($1.costs[id]?.seconds ?? 0) }.map(\.name)
       return ProfileResult.DeviceRun(
-        device: run.device.info, nodes: run.nodesHere.count, nodesElsewhere: run.placement.count - run.nodesHere.count,
+        device: run.device.info, nodes: run.nodesHere.count, nodesElsewhere: run.nodesElsewhere,
         latency: latency, undisturbed: run.pairs.count(where: \.isUndisturbed),
         account: Account(trace, endToEnd: seconds, copying: copying(trace, measured)),
         trace: trace.separatingWaits(), compile: run.compile, compileCached: run.compileCached,

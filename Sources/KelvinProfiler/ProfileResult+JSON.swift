@@ -75,6 +75,15 @@ private struct ProfileDocument: Encodable {
     var costs: [Cost]
   }
 
+  /// Seconds beside the nodes and copies inside.
+  struct ControlFlow: Encodable {
+    var device: String
+    var loopTrip: Double
+    var branchSide: Double
+    var samples: Int
+    var isNoisy: Bool
+  }
+
   struct Transfer: Encodable {
     var from: String
     var to: String
@@ -112,6 +121,7 @@ private struct ProfileDocument: Encodable {
   var isPartial: Bool
   var devices: [Device]
   var nodes: [Node]
+  var controlFlow: [ControlFlow]?
   var transfers: [Transfer]
   var corun: [CorunFactor]
   var checks: [Check]
@@ -160,6 +170,15 @@ private struct ProfileDocument: Encodable {
           }
           return row.unsupported[id].map { Cost(device: id, unsupported: $0) }
         })
+    }
+    let starts = order.compactMap { id in result.starts[id].map { (id, $0) } }
+    if !starts.isEmpty {
+      controlFlow = starts.map { id, cost in
+        ControlFlow(
+          device: id, loopTrip: cost.seconds * FlatGraph.Control.Kind.loop.startsEachTurn,
+          branchSide: cost.seconds * FlatGraph.Control.Kind.branch.startsEachTurn, samples: cost.samples,
+          isNoisy: cost.isNoisy)
+      }
     }
     transfers = result.transfers.map { transfer in
       let isFree = transfer.cost.bytesPerSecond >= TransferFit.unlimited

@@ -11,7 +11,7 @@ extension ProfileResult {
     let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
     var lines = ["\(model)\(partText): precision \(precision), \(threadText)", profile.machine.summary, ""]
     lines += accountTable + [""] + checkTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit)
-    lines += noiseLines + [""] + transferTable + corunLines + [""] + powerLines + [""] + estimateLines
+    lines += noiseLines + controlLines + [""] + transferTable + corunLines + [""] + powerLines + [""] + estimateLines
     if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
     return lines
   }
@@ -125,18 +125,25 @@ extension ProfileResult {
 
   private func layerTable(_ limit: Int?) -> [String] {
     let ids = devices.map(\.device.id)
+    let hasRegions = nodes.contains { !$0.region.isEmpty }
     var shown = nodes
     if let limit, nodes.count > limit {
       func least(_ row: NodeRow) -> Double { row.trips * (row.costs.values.map(\.seconds).min() ?? 0) }
-      shown = nodes.sorted { least($0) > least($1) }.prefix(limit).map { $0 }
+      let costliest = Set(nodes.sorted { least($0) > least($1) }.prefix(limit).map(\.name))
+      shown =
+        hasRegions
+        ? nodes.filter { costliest.contains($0.name) } : nodes.sorted { least($0) > least($1) }.prefix(limit).map { $0 }
     }
-    let hasRegions = nodes.contains { !$0.region.isEmpty }
-    var table = TextTable(numbers: ["Layer", "op"] + (hasRegions ? ["trips"] : []) + ids)
+    var table = TextTable(numbers: ["Layer", "op"] + ids)
+    var region = ""
     for row in shown {
+      if row.region != region {
+        region = row.region
+        if !region.isEmpty { table.add(heading: "  " + HumanReadable.region(region, times: row.trips)) }
+      }
       let fastest = row.costs.values.map(\.seconds).min()
       table.add(
-        [Self.shortened(row.name), row.op]
-          + (hasRegions ? [row.region.isEmpty ? "" : "\(HumanReadable.significant(row.trips)) ×"] : [])
+        [(region.isEmpty ? "" : "    ") + Self.shortened(row.name), row.op]
           + ids.map { id in
             guard let cost = row.costs[id] else { return "—" }
             return seconds(cost.seconds) + (cost.isNoisy ? "~" : " ")
@@ -145,11 +152,27 @@ extension ProfileResult {
     }
     var lines = table.lines()
     lines.append("(* the fastest device, ~ less certain than asked for)")
-    if hasRegions { lines.append("(in loops and branches: what one trip costs, and how often an inference makes it)") }
+    if hasRegions { lines.append("(in loops and branches: what one time costs)") }
     if shown.count < nodes.count {
       lines.append("(the \(shown.count) costliest of \(nodes.count) layers; --verbose shows all)")
     }
     return lines
+  }
+
+  /// What control flow costs beside its layers and copies.
+  private var controlLines: [String] {
+    guard !starts.isEmpty else { return [] }
+    let measured = devices.compactMap { run in starts[run.device.id].map { (run.device, $0) } }
+    var table = TextTable(numbers: ["Control flow", "a loop's trip", "a branch's side", "", "n"])
+    for (device, cost) in measured {
+      table.add([
+        device.isHost ? "on \(device.id)" : "starting \(device.id)",
+        seconds(cost.seconds * FlatGraph.Control.Kind.loop.startsEachTurn),
+        seconds(cost.seconds * FlatGraph.Control.Kind.branch.startsEachTurn), cost.isNoisy ? "noisy" : "",
+        "\(cost.samples)",
+      ])
+    }
+    return [""] + table.lines() + ["(beside the layers and copies in it)"]
   }
 
   private var transferTable: [String] {

@@ -98,6 +98,11 @@ package struct ProfileResult: Sendable {
   package var nodes: [NodeRow]
   package var transfers: [Transfer]
   package var checks: [Check]
+  /// By device, what it costs that control flow starts a segment there, on the host that it goes a step; empty where the
+  /// model has none.
+  package var starts: [String: NodeCost] {
+    profile.nodes[CostSheet.controlKey(threads: threads)] ?? [:]
+  }
   /// What the reader should know: devices left out or lost, contention, noise, an interruption.
   package var remarks: [String]
 }

@@ -5,13 +5,20 @@ enum LayerTable {
   static func draw(_ nodes: [ReportNode], number: Int, columns: [String], _ palette: ReportPalette) -> Markup {
     let moves = nodes.contains { !$0.transfers.isEmpty }
     let head: [Markup] = columns.map { "<th scope=\"col\">\(palette.chip($0))</th>" }
-    let rows = nodes.enumerated().map { row($1, id: "r\(number)-\($0)", columns: columns, moves: moves, palette) }
+    let width = columns.count + 4 + (moves ? 1 : 0)
+    let groups = RegionRun.runs(nodes).map { run -> Markup in
+      let rows = run.nodes.map { row(nodes[$0], id: "r\(number)-\($0)", columns: columns, moves: moves, palette) }
+      let heading: Markup =
+        run.region.isEmpty
+        ? "" : "<tr class=\"region\"><th scope=\"rowgroup\" colspan=\"\(width)\">\(run.heading)</th></tr>"
+      return "<tbody\(run.region.isEmpty ? "" : " class=\"inside\"" as Markup)>\(heading)\(rows)</tbody>"
+    }
     return """
       <div class="scroll tall" tabindex="0" role="group" aria-label="Layers"><table class="layers">
       <thead><tr><th scope="col">Layer</th><th scope="col" class="left">Runs on</th>\(head)\
       \(moves ? "<th scope=\"col\" class=\"left\">Transfers</th>" : "" as Markup)\
       <th scope="col">Regret</th><th scope="col" class="left">Reason</th></tr>\
-      </thead><tbody>\(rows)</tbody></table></div>
+      </thead>\(groups)</table></div>
       """
   }
 
@@ -21,6 +28,10 @@ enum LayerTable {
     let most = node.candidates.compactMap(\.seconds).filter(\.isFinite).max() ?? 0
     let costs = columns.map { cost(of: node, on: $0, most: most, palette) }
     let transfers: [Markup] = node.transfers.map { transfer in
+      if transfer.isSignal {
+        let cost = HumanReadable.seconds(transfer.seconds)
+        return "<div>\(transfer.value) starts \(transfer.to)<br><small>\(cost)</small></div>"
+      }
       let cost = "\(HumanReadable.bytes(transfer.bytes)), \(HumanReadable.seconds(transfer.seconds))"
       return "<div>\(transfer.value): \(transfer.from) → \(transfer.to)<br><small>\(cost)</small></div>"
     }

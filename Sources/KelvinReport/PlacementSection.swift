@@ -12,12 +12,14 @@ enum PlacementSection {
     let plans: [Markup] = input.placements.enumerated().map { number, placement in
       plan(placement, number, devices: input.devices, palette, isOpen: number == open)
     }
+    let hasRegions = input.placements.contains { $0.nodes.contains { !$0.region.isEmpty } }
+    let inRegions: Markup = " A dashed box: inside a branch or loop, its cost that of all times together."
     return """
       <section id="placement"><h2>Which device runs which layer</h2>
       <p class="soft">Every box is a layer, every line a value; a heavy line with ⇄ is a value that is copied to \
       another device. The bar in a box is the layer's share of the costliest layer. Select a layer to see what it costs \
       everywhere and why it is where it is.</p>\(plans)
-      <p class="soft"><small>≈: estimated, not measured. Regret: what the whole inference would lose with this layer \
+      <p class="soft"><small>≈: estimated, not measured.\(hasRegions ? inRegions : "") Regret: what the whole inference would lose with this layer \
       on its best other device and everything else planned anew.</small></p></section>
       """
   }
@@ -52,7 +54,7 @@ enum PlacementSection {
   }
 
   private static func facts(_ placement: ReportPlacement) -> Markup {
-    let moves = placement.nodes.flatMap(\.transfers)
+    let moves = placement.nodes.flatMap(\.transfers).filter { !$0.isSignal }
     let moved = moves.reduce(0.0) { $0 + Double(max($1.bytes, 0)) }
     var facts = [ReportFact("predicted", HumanReadable.seconds(placement.predicted))]
     if let measured = placement.measured {

@@ -37,11 +37,17 @@ package struct ReportNode: Sendable, Hashable, Codable {
   package var regret: Double?
   package var candidates: [ReportCandidate]
   package var transfers: [ReportTransfer]
+  /// The branch or loop around it and which part, outermost first: `loop_1/body`; empty at the top.
+  package var region: String
+  /// How often one inference runs it; its seconds are those of all these runs.
+  package var runs: Double
 
   package init(
     name: String, op: String, inputs: [String] = [], device: String, reason: String, regret: Double? = nil,
-    candidates: [ReportCandidate] = [], transfers: [ReportTransfer] = []
+    candidates: [ReportCandidate] = [], transfers: [ReportTransfer] = [], region: String = "", runs: Double = 1
   ) {
+    self.region = region
+    self.runs = runs
     self.name = name
     self.op = op
     self.inputs = inputs
@@ -84,8 +90,11 @@ package struct ReportTransfer: Sendable, Hashable, Codable {
   package var to: String
   package var bytes: Int
   package var seconds: Double
+  /// Whether no value is copied: a branch or loop starts the device.
+  package var isSignal: Bool
 
-  package init(value: String, from: String, to: String, bytes: Int, seconds: Double) {
+  package init(value: String, from: String, to: String, bytes: Int, seconds: Double, isSignal: Bool = false) {
+    self.isSignal = isSignal
     self.value = value
     self.from = from
     self.to = to

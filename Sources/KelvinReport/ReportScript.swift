@@ -4,7 +4,7 @@ enum ReportScript {
     'use strict';
     for(const box of document.querySelectorAll('.placement')){
     const nodes=[...box.querySelectorAll('.node')].sort((a,b)=>a.dataset.n-b.dataset.n),
-    hits=[...box.querySelectorAll('.hit')],rows=[...box.querySelectorAll('.layers tbody tr')],
+    hits=[...box.querySelectorAll('.hit')],rows=[...box.querySelectorAll('.layers tr[data-moves]')],
     heads=[...box.querySelectorAll('.layers thead th')],panel=box.querySelector('.inspector');
     for(const tools of box.querySelectorAll('.tools'))tools.hidden=false;
     let chosen=-1;
@@ -43,6 +43,8 @@ enum ReportScript {
     const apply=()=>{const want=text.value.toLowerCase();let shown=0;
     for(const row of rows){const on=row.textContent.toLowerCase().includes(want)&&\
     (!moves.checked||row.dataset.moves==='1');row.hidden=!on;shown+=on}
+    for(const part of box.querySelectorAll('.layers .inside'))\
+    part.hidden=![...part.children].some(row=>row.dataset.moves&&!row.hidden);
     count.textContent=shown+' of '+rows.length};
     text.addEventListener('input',apply);moves.addEventListener('change',apply);apply()}
     addEventListener('beforeprint',()=>{for(const box of document.querySelectorAll('details'))box.open=true});

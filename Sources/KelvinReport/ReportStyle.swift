@@ -68,6 +68,9 @@ enum ReportStyle {
     max-width:260px;overflow:hidden;text-overflow:ellipsis}
     .tall{max-height:560px;overflow:auto}.tall thead th{position:sticky;top:0;background:var(--panel);z-index:2}
     .tall thead th:first-child{z-index:3}
+    .layers .region th{position:static;max-width:none;background:var(--tint);font-weight:600;overflow:visible;\
+    white-space:normal}
+    .layers .inside tr[data-moves] th{padding-left:20px}
     .layers tr:target>*,.layers tr.on>*{background:var(--tint)}
     """
 
@@ -83,6 +86,7 @@ enum ReportStyle {
     .plot{display:flex;position:relative;margin-top:18px}.plot .axis{position:sticky;left:0;flex:none;z-index:1;\
     background:var(--panel)}.plot .chart{flex:none}
     .dot{stroke-width:1.4}.cannot{stroke:var(--soft);stroke-width:1.4;fill:none}
+    rect.inside{fill:var(--tint);stroke:var(--soft);stroke-dasharray:4 2}
     .hit{fill:transparent}.hit:hover,.hit.on{fill:var(--ink);fill-opacity:.09}
     .rows .row{display:grid;grid-template-columns:minmax(110px,200px) 1fr 84px;gap:14px;align-items:center;\
     font-size:14.5px;font-variant-numeric:tabular-nums}.row b{text-align:right}.row .name{overflow-wrap:anywhere}
@@ -110,6 +114,8 @@ enum ReportStyle {
     .piece .long{font-size:9.5px}.piece .mark{font-size:11px}
     .link{fill:none;stroke:var(--link);stroke-width:1.4}.move{fill:none;stroke:var(--ink);stroke-width:2.6}
     .body{fill:var(--panel);stroke:var(--line)}.share{fill:var(--ink);fill-opacity:.75}
+    .inside .body{stroke:var(--soft);stroke-dasharray:4 2}.compact .inside rect:first-child{stroke:var(--soft);\
+    stroke-dasharray:3 2}
     .transfer path{fill:var(--ink)}.piece .cost{fill:var(--ink);font-weight:600;font-size:10.5px}
     .port circle{fill:var(--panel);stroke:var(--soft);stroke-width:1.6}
     .node{outline:none;cursor:pointer}\

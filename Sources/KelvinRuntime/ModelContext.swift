@@ -68,20 +68,45 @@ package struct ModelContext: Sendable {
     let graph = flat.graph
     let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, $0) })
     let makers = Dictionary(graph.nodes.flatMap { node in node.outputs.map { ($0, node.name) } }) { first, _ in first }
+    func inputs(_ values: [ValueID]) -> [String] {
+      values.filter { graph[$0].weight == nil }.map { makers[$0] ?? graph[$0].name }.uniqued
+    }
+    let controls = Dictionary(uniqueKeysWithValues: flat.controls.map { ($0.name, $0) })
     var plan = Plan(explanation, of: subject, goal: request.goal) { name in
+      if let control = controls[name] {
+        let share = 1 / Double(max(control.origins.count, 1))
+        return (
+          op: control.kind.rawValue, origins: control.origins.map { .init(name: $0.name, share: share) },
+          inputs: inputs(control.reads)
+        )
+      }
       guard let node = nodes[name] else { return (op: "", origins: [], inputs: []) }
       return (
         op: node.op.name, origins: node.originShares.map { .init(name: $0.origin.name, share: $0.share) },
-        inputs: node.inputs.filter { graph[$0].weight == nil }.map { makers[$0] ?? graph[$0].name }.uniqued
+        inputs: inputs(node.inputs)
       )
     }
     let places = Dictionary(uniqueKeysWithValues: zip(graph.nodes.map(\.name), flat.places))
     for index in plan.nodes.indices {
-      guard let place = places[plan.nodes[index].name] else { continue }
-      plan.nodes[index].region = place.region
-      plan.nodes[index].trips = place.trips
+      let name = plan.nodes[index].name
+      if let control = controls[name] {
+        plan.nodes[index].region = control.region
+        plan.nodes[index].trips = control.times
+        plan.nodes[index].describeControl(turns: control.turns)
+      } else if let place = places[name] {
+        plan.nodes[index].region = place.region
+        plan.nodes[index].trips = place.trips
+      }
     }
+    plan.nodes = flat.inOrder(plan.nodes, name: \.name)
     return plan
+  }
+
+  /// How many nodes each device computes under a placement, control flow itself left out.
+  package func nodesByDevice(_ placement: [String: String]) -> [String: Int] {
+    FlatGraph(graph).graph.nodes.reduce(into: [:]) { counts, node in
+      if let device = placement[node.name] { counts[device, default: 0] += 1 }
+    }
   }
 
   /// What a plan takes for granted about the model's loops.
@@ -104,6 +129,10 @@ package struct ModelContext: Sendable {
     let names = FlatGraph(graph).placedNames
     if let missing = names.first(where: { placement[$0] == nil }) {
       throw refuse("has no device for '\(missing)'")
+    }
+    let host = inventory.host.info.id
+    if let control = FlatGraph(graph).controls.first(where: { placement[$0.name] != host }) {
+      throw refuse("puts the \(control.kind.rawValue) '\(control.name)' on a device, and control flow runs on \(host)")
     }
     let known = Set(names)
     if let foreign = placement.keys.sorted().first(where: { !known.contains($0) }) {
@@ -152,6 +181,7 @@ package struct ModelContext: Sendable {
     tellingApart first: Precision, _ second: Precision, placement: [String: String]
   ) throws(RuntimeError) -> Node? {
     guard first != second else { return nil }
+    let graph = FlatGraph(graph).graph
     for node in graph.nodes {
       guard let id = placement[node.name] else { continue }
       let device = try inventory.device(id)

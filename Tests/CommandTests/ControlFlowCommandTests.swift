@@ -15,12 +15,25 @@ import Testing
     let text = Kelvin.run("plan", Self.model, "--units", "cpu", "--no-cache")
     #expect(text.output.contains("loop 'halve'"))
     #expect(text.output.contains("10 trips in each inference"))
+    #expect(text.output.contains("  halve/body: 10 × in each inference"), "\(text.output)")
+    #expect(text.output.contains("control flow"), "\(text.output)")
+    #expect(text.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(text.output)")
     #expect(Kelvin.run("plan", Self.model, "--trips", "-1").status == 64)
   }
 
-  @Test func profilesSeeInsideLoops() throws {
+  /// A loop with a branch in it, of which only a profile knows: the text as it stands on a terminal of 80 columns.
+  @Test func aPlanGroupsNodesByRegion() throws {
+    let result = Kelvin.run("plan", "--profile", "\(SharedFiles.projectRoot)/Tests/Golden/looping-profile.json")
+    #expect(result.status == 0, "\(result)")
+    Golden.expect(result.output, at: "Tests/Golden/plan-regions.txt")
+    #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+  }
+
+  private static let looping = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl/condition.mlmodel"
+
+  /// A folder with the vector 1, 2, 3 as `x.npy`: with it the loop makes seven trips.
+  private static func vector() throws -> FixtureTree {
     let folder = FixtureTree([:])
-    let looping = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl/condition.mlmodel"
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }".padding(to: 117) + "\n"
     var file: [UInt8] = [0x93]
     file += Array("NUMPY".utf8)
@@ -28,9 +41,42 @@ import Testing
     file += Array(header.utf8)
     for number in [1.0, 2, 3] { file += withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
     try Data(file).write(to: URL(filePath: "\(folder.root)/x.npy"))
+    return folder
+  }
+
+  /// The line of the summary.
+  private static func predicted(_ output: String) -> Substring? {
+    output.split(separator: "\n").first { $0.hasPrefix("predicted") }
+  }
+
+  @Test(arguments: ["vulkan:0", "opencl:0"]) func profilesSeeInsideLoopsOnDevicesThatAreStarted(device: String) throws {
+    let folder = try Self.vector()
+    let result = Kelvin.run(
+      "profile", Self.looping, "--input", "n=100", "--input", "x=\(folder.root)/x.npy", "--units", "cpu,\(device)",
+      "--no-cache", "--budget", "0.3", "--json")
+    #expect(result.status == 0, "\(result)")
+    let document = try JSONValue(result.output)
+    let inside = (document["nodes"]?.array ?? []).filter { $0["region"]?.text == "loop_34/body" }
+    #expect(!inside.isEmpty)
+    for node in inside {
+      let measured = (node["costs"]?.array ?? []).filter { $0["seconds"]?.number != nil }.compactMap {
+        $0["device"]?.text
+      }
+      #expect(measured.contains(device), "\(node)")
+    }
+    let control = document["controlFlow"]?.array ?? []
+    #expect(control.compactMap { $0["device"]?.text } == ["cpu", device], "\(control)")
+    // A start there costs more than a step of the host.
+    let trips = control.compactMap { $0["loopTrip"]?.number }
+    #expect(trips.count == 2 && trips[0] > 0 && trips[1] > trips[0], "\(control)")
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test func profilesSeeInsideLoops() throws {
+    let folder = try Self.vector()
     let (saved, trace) = ("\(folder.root)/machine.json", "\(folder.root)/trace.json")
     let result = Kelvin.run(
-      "profile", looping, "--input", "n=100", "--input", "x=\(folder.root)/x.npy", "--units", "cpu", "--no-cache",
+      "profile", Self.looping, "--input", "n=100", "--input", "x=\(folder.root)/x.npy", "--units", "cpu", "--no-cache",
       "--budget", "0.3", "--save", saved, "--trace", trace,
       "--json")
     #expect(result.status == 0, "\(result)")
@@ -40,13 +86,16 @@ import Testing
     let events = try String(contentsOfFile: trace, encoding: .utf8)
     #expect(events.contains("body, trip 7"))
     #expect(!events.contains("body, trip 8"))
-    let plan = Kelvin.run("plan", looping, "--units", "cpu", "--profile", saved, "--trips", "999", "--no-cache")
+    let plan = Kelvin.run("plan", Self.looping, "--units", "cpu", "--profile", saved, "--trips", "999", "--no-cache")
     #expect(plan.status == 0, "\(plan)")
     #expect(plan.output.contains("7 trips in each inference: measured"), "\(plan.output)")
     #expect(!plan.output.contains("999 trips"))
-    let alone = Kelvin.run("plan", "--profile", saved)
-    #expect(alone.status != 0)
-    #expect(alone.errors.contains("give the model's file"), "\(alone.errors)")
+    // The profile alone tells the same, without the model or a device.
+    let alone = Kelvin.run("plan", "--profile", saved, "--units", "cpu")
+    #expect(alone.status == 0, "\(alone)")
+    #expect(alone.output.contains("7 trips in each inference: measured"), "\(alone.output)")
+    #expect(alone.output.contains("  loop_34/body: 7 × in each inference"), "\(alone.output)")
+    #expect(Self.predicted(alone.output) == Self.predicted(plan.output))
     withExtendedLifetime(folder) {}
   }
 }

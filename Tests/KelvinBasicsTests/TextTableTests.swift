@@ -40,6 +40,16 @@ struct TextTableTests {
     #expect(table.lines(width: 19) == ["PATH       KIND", "mo…t.onnx  abcdefgh", "    why it is so"])
   }
 
+  @Test("a heading has a line of its own and makes no column wider")
+  func headings() {
+    var table = TextTable(.init("NODE"), .init("COST", .right))
+    table.add("a", "1")
+    table.add(heading: "  loop/body: 10 × in each inference")
+    table.add("    b", "22")
+    #expect(
+      table.lines() == ["NODE   COST", "a         1", "  loop/body: 10 × in each inference", "    b    22"])
+  }
+
   @Test("a table without titles has no line for them")
   func untitled() {
     var table = TextTable(.init(""), .init(""))

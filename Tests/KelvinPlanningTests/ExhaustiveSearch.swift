@@ -16,6 +16,7 @@ struct ExhaustiveSearch {
     guard value.copies.isFinite else { return nil }
     for name in [from, to] where problem.exclude.contains(name) && name != problem.host { return nil }
     guard let transfer = problem.transfers.first(where: { $0.from == from && $0.to == to }) else { return nil }
+    if !value.signalSeconds.isEmpty { return value.copies * (value.signalSeconds[to] ?? 0) }
     return value.copies
       * (transfer.latency + (transfer.bytesPerSecond.map { Double(value.bytes) / $0 } ?? 0)
         + (problem.boundarySeconds[to] ?? 0))
@@ -118,7 +119,9 @@ struct ExhaustiveSearch {
       }
     }
     for transfer in solution.transfers {
-      guard let size = sizes[transfer.value], size.bytes == transfer.bytes else { return "\(transfer.value) has other bytes" }
+      guard let size = sizes[transfer.value], size.bytes == transfer.bytes else {
+        return "\(transfer.value) has other bytes"
+      }
       guard let seconds = link(transfer.from, transfer.to, size), abs(seconds - transfer.seconds) < 1e-12 else {
         return "a copy of \(transfer.value) costs something else"
       }

@@ -52,13 +52,15 @@ struct PlacementOracle {
 
   func copySeconds(_ value: PlanningProblem.Value, _ from: Int, _ to: Int) -> Double {
     guard let link = links[from * count + to] else { return .infinity }
+    if !value.signalSeconds.isEmpty { return value.copies * (value.signalSeconds[problem.devices[to]] ?? 0) }
     return value.copies * (link.latency + Double(value.bytes) * link.secondsPerByte)
   }
 
   func watts(_ from: Int, _ to: Int) -> Double { links[from * count + to]?.watts ?? 0 }
 
   /// Visits every placement with, for each value, its bytes and its ways; none are empty.
-  func forEachPlacement(_ visit: (_ placement: [Int], _ values: [(value: PlanningProblem.Value, ways: [Way])]) -> Void) {
+  func forEachPlacement(_ visit: (_ placement: [Int], _ values: [(value: PlanningProblem.Value, ways: [Way])]) -> Void)
+  {
     var table: [Int: [Way]] = [:]
     for root in 0..<count {
       for targets in 0..<(1 << count) { table[root << count | targets] = ways(root: root, targets: targets) }

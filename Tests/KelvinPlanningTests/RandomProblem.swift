@@ -20,11 +20,20 @@ struct RandomProblem {
     return "\(Double(count) / 1024)"
   }
 
-  /// How often a value is copied, now and then: as in loops, in branches not taken, or never.
+  /// How often a value is copied, now and then: as in loops, in branches not taken, or never. Some values are signals.
   private mutating func copies() -> String {
-    guard chance(15) else { return "" }
-    let count: String = ["0", "0.5", "3", "10", "\"never\""].randomElement(using: &random) ?? "1"
-    return ",\"copies\":\(count)"
+    var text = ""
+    if chance(15) {
+      let count: String = ["0", "0.5", "3", "10", "\"never\""].randomElement(using: &random) ?? "1"
+      text += ",\"copies\":\(count)"
+    }
+    if chance(10) {
+      let told = devices.filter { _ in chance(80) }
+      if !told.isEmpty {
+        text += ",\"signalSeconds\":{" + told.map { "\"\($0)\":\(ticks(40))" }.joined(separator: ",") + "}"
+      }
+    }
+    return text
   }
 
   /// - Parameter goal: adds what that goal needs: shared resources, start costs, energies and a power budget.

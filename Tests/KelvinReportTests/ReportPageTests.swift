@@ -50,6 +50,15 @@ struct ReportPageTests {
     #expect(found.output.contains("\"nodes\": 873"), "\(found.output)")
   }
 
+  @Test("layers in branches and loops are drawn and listed by region, and reached as others are")
+  func regions() throws {
+    var input = try ReportFixture.input()
+    input.placements = [ReportFixture.regions]
+    let found = try check(HTMLReport.render(input))
+    #expect(found.status == 0, "\(found.output)")
+    #expect(found.output.contains("\"nodes\": 8, \"rows\": 8"), "\(found.output)")
+  }
+
   @Test("the check sees a chart that is empty, a script that fails and a page that is too wide")
   func sensitivity() throws {
     let html = HTMLReport.render(try ReportFixture.input())

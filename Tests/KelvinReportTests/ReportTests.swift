@@ -148,6 +148,25 @@ struct ReportTests {
     #expect(!html.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" && $0 != "\t" })
   }
 
+  @Test("regions have headings with how often they run, boxes in them are marked, and starts are no copies")
+  func regions() throws {
+    var input = try ReportFixture.input()
+    input.placements = [ReportFixture.regions]
+    let html = HTMLReport.render(input)
+    #expect(Elements(html).problem == nil)
+    for text in [
+      "loop/body: 50 × in each inference, costs of all together",
+      "loop/body/branch/then: 12.5 × in each inference, costs of all together", "loop#trip starts vulkan:0",
+      "<dt>transfers</dt><dd>none</dd>", "A dashed box: inside a branch or loop",
+    ] {
+      #expect(html.contains(text), "\(text)")
+    }
+    #expect(html.ranges(of: "<tr class=\"region\">").count == 4)
+    #expect(html.ranges(of: "<a class=\"node inside\"").count == 5)
+    input.placements = [ReportFixture.single]
+    #expect(!HTMLReport.render(input).contains("A dashed box"))
+  }
+
   @Test("numbers that are none, and sections without data, leave a well-formed page")
   func degenerate() throws {
     var input = try ReportFixture.input()

@@ -4,19 +4,26 @@ import KelvinRuntime
 
 /// The least cost of a graph with control flow by trying every placement, each priced from the regions themselves: what
 /// is inside a region counts as often as it is expected to run, a captured value is copied before the region begins,
-/// and what a loop carries begins each trip on one device.
+/// what a loop carries begins each trip on one device, and each time that a region begins, the devices that hold what it
+/// hands on are started: twice for a loop's trip, once for a branch's side. A loop that carries nothing starts whoever
+/// works in its body.
 struct ControlOracle {
   private let graph: Graph
   private let trips: TripEstimate
   private let problem: PlanningProblem
   private let seconds: [String: [String: Double]]
   private let links: [String: Double]
+  /// By branch or loop, what it costs to start a device.
+  private let starts: [String: [String: Double]]
 
   init(_ graph: Graph, _ trips: TripEstimate, _ problem: PlanningProblem) {
     self.graph = graph
     self.trips = trips
     self.problem = problem
     seconds = Dictionary(uniqueKeysWithValues: problem.nodes.map { ($0.id, $0.seconds) })
+    starts = Dictionary(
+      problem.nodes.flatMap { node in node.outputs.map { (node.id, $0.signalSeconds) } }.filter { !$0.1.isEmpty }
+    ) { first, _ in first }
     links = Dictionary(uniqueKeysWithValues: problem.transfers.map { ("\($0.from)>\($0.to)", $0.latency) })
   }
 
@@ -31,7 +38,7 @@ struct ControlOracle {
         if price.isPossible { best = min(best, price.total) }
         return
       }
-      for device in problem.devices {
+      for device in problem.devices where seconds[names[index]]?[device] != nil {
         placement[names[index]] = device
         place(index + 1)
       }
@@ -79,12 +86,20 @@ struct ControlOracle {
       return device
     }
 
+    /// What a branch or loop takes on the host, and to start the devices of what it hands on.
+    private mutating func start(_ control: String, _ devices: [String], _ times: Double) {
+      _ = device(control)
+      for device in Set(devices) where device != oracle.problem.host {
+        total += times * (oracle.starts[control]?[device] ?? .infinity)
+      }
+    }
+
     mutating func walk() {
       let (graph, host) = (oracle.graph, oracle.problem.host)
       var values: [ValueID: Copies] = [:]
       for input in graph.inputs { values[input] = value(host, 1) }
       for state in graph.states { values[state.read] = value(device("\(state.name)#state"), 1) }
-      walk(graph, 1, &values)
+      _ = walk(graph, 1, &values)
       for output in graph.outputs { values[output]?.needed.insert(host) }
       for state in graph.states {
         guard let written = state.written else { continue }
@@ -95,8 +110,10 @@ struct ControlOracle {
       for copies in all { total += copies.times * reach(copies.home, copies.needed) }
     }
 
-    private mutating func walk(_ graph: Graph, _ times: Double, _ values: inout [ValueID: Copies]) {
+    /// - Returns: the devices of the graph's own nodes.
+    private mutating func walk(_ graph: Graph, _ times: Double, _ values: inout [ValueID: Copies]) -> [String] {
       let host = oracle.problem.host
+      var own: [String] = []
       for node in graph.nodes {
         switch node.op {
         case is Branch:
@@ -105,7 +122,7 @@ struct ControlOracle {
           for (region, name) in zip(node.regions, ["then", "else"]) {
             var inside: [ValueID: Copies] = [:]
             for (id, capture) in zip(region.graph.inputs, region.captures) { inside[id] = values[node.inputs[capture]] }
-            walk(region.graph, times * 0.5, &inside)
+            _ = walk(region.graph, times * 0.5, &inside)
             for (index, output) in region.graph.outputs.enumerated() {
               let home = device("\(node.name)#\(name)\(index)")
               inside[output]?.needed.insert(home)
@@ -113,6 +130,7 @@ struct ControlOracle {
               if name == "then" { homes.append(home) }
             }
           }
+          start(node.name, homes, times)
           for (output, home) in zip(node.outputs, homes) { values[output] = value(home, times) }
         case let loop as Loop:
           let limit = graph[node.inputs[0]].weight?.dense().integers.first
@@ -128,13 +146,15 @@ struct ControlOracle {
           for index in 0..<loop.carriedCount {
             let home = device("\(node.name)#enter\(index)")
             homes.append(home)
+            own.append(home)
             values[node.inputs[loop.firstCarriedOperand + index]]?.needed.insert(home)
             inside[region.graph.inputs[1 + index]] = value(home, times * expected)
           }
           for (id, capture) in zip(region.graph.inputs.dropFirst(1 + loop.carriedCount), region.captures) {
             inside[id] = values[node.inputs[capture]]
           }
-          walk(region.graph, times * expected, &inside)
+          let working = walk(region.graph, times * expected, &inside)
+          start(node.name, homes.isEmpty ? working : homes, times * expected * 2)
           var outputs = region.graph.outputs[...]
           if loop.isConditional { inside[outputs.removeFirst()]?.needed.insert(host) }
           for (index, output) in outputs.prefix(loop.carriedCount).enumerated() {
@@ -147,10 +167,12 @@ struct ControlOracle {
           for output in node.outputs.dropFirst(loop.carriedCount) { values[output] = value(host, times) }
         default:
           let place = device(node.name)
+          own.append(place)
           for input in node.inputs { values[input]?.needed.insert(place) }
           for output in node.outputs { values[output] = value(place, times) }
         }
       }
+      return own
     }
 
     /// The least cost of copies from a device until all that need the value have it.

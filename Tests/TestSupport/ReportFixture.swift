@@ -103,6 +103,31 @@ package enum ReportFixture {
       bestSingleSeconds: 0.0098, facts: [ReportFact("bottleneck", "vulkan:0, 8.10 ms")], nodes: nodes)
   }()
 
+  /// A loop around a branch, between two layers.
+  package static let regions: ReportPlacement = {
+    func node(_ name: String, _ op: String, _ inputs: [String], in region: String = "", runs: Double = 1) -> ReportNode
+    {
+      ReportNode(
+        name: name, op: op, inputs: inputs, device: op == "loop" || op == "branch" ? "cpu" : "vulkan:0",
+        reason: "cheapest here",
+        candidates: [ReportCandidate(device: "vulkan:0", seconds: 1e-4 * runs, isMeasured: true)],
+        transfers: name == "next"
+          ? [
+            ReportTransfer(value: "loop#trip", from: "cpu", to: "vulkan:0", bytes: 0, seconds: 2e-3, isSignal: true)
+          ] : [], region: region, runs: runs)
+    }
+    return ReportPlacement(
+      units: "vulkan:0", goal: "latency", predicted: 0.004,
+      nodes: [
+        node("before", "gemm", ["x"]), node("loop", "loop", ["before"]),
+        node("inside", "gemm", ["before"], in: "loop/body", runs: 50),
+        node("branch", "branch", ["inside"], in: "loop/body", runs: 50),
+        node("one", "gemm", ["inside"], in: "loop/body/branch/then", runs: 12.5),
+        node("other", "gemm", ["inside"], in: "loop/body/branch/else", runs: 37.5),
+        node("next", "reshape", ["one", "other"], in: "loop/body", runs: 50), node("after", "gemm", ["next"]),
+      ])
+  }()
+
   package static let single = ReportPlacement(
     units: "cpu-only", goal: "latency", predicted: 0.0097,
     nodes: [

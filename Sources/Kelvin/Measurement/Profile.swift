@@ -73,6 +73,10 @@ public struct Profile: Sendable {
     public let costs: [String: Cost]
     /// Why a device cannot run it, by the device's identifier.
     public let unsupported: [String: String]
+    /// The branches and loops that it lies in, as `ComputePlan.Layer.region`; nil at the top.
+    public let region: String?
+    /// How often one prediction ran it; its costs are those of one time.
+    public let runs: Double
   }
 
   /// What one layer costs on one device: the median of warm runs within the whole model.
@@ -193,6 +197,8 @@ extension Profile.DeviceRun {
 extension Profile.Layer {
   init(_ row: ProfileResult.NodeRow) {
     name = row.name
+    region = row.region.isEmpty ? nil : row.region
+    runs = row.trips
     operatorName = row.op
     costs = row.costs.mapValues { cost in
       Profile.Cost(

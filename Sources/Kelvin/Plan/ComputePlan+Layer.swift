@@ -43,6 +43,11 @@ extension ComputePlan {
     public let costs: [DeviceCost]
     /// The copies that are made for it.
     public let transfers: [Transfer]
+    /// The branches and loops that it lies in and which part of each, outermost first: `loop_1/body`,
+    /// `branch_2/then`; nil at the top. A branch or loop is a layer itself, of that name.
+    public let region: String?
+    /// How often one prediction is expected to run it, for a loop to go round; its costs are those of all these times.
+    public let runs: Double
 
     /// The device that runs it.
     public var device: ComputeDevice { usage.preferred }
@@ -65,6 +70,8 @@ extension ComputePlan {
         preferred: device, supported: costs.filter { $0.seconds != nil }.map(\.device), reason: node.reason,
         regret: node.regret)
       transfers = node.transfers.map(Transfer.init)
+      region = node.region.isEmpty ? nil : node.region
+      runs = node.turns ?? node.trips
     }
   }
 
@@ -113,9 +120,9 @@ extension ComputePlan {
     }
   }
 
-  /// A copy of a value from one device to another.
+  /// A copy of a value from one device to another, or the start of a device by a branch or loop.
   public struct Transfer: Hashable, Sendable {
-    /// The value's name.
+    /// The value's name; `loop_1#trip` or `branch_2#side` where a device is started.
     public let value: String
     /// The identifier of the device that has it.
     public let from: String
@@ -123,8 +130,11 @@ extension ComputePlan {
     public let to: String
     /// Its size.
     public let bytes: Int
-    /// How long the copy takes, waiting for the device included: latency + bytes/bandwidth of this pair of devices.
+    /// How long the copy takes, waiting for the device included: latency + bytes/bandwidth of this pair of devices, as
+    /// often as one prediction is expected to make it.
     public let seconds: Double
+    /// Whether nothing is copied: a branch or loop starts the device.
+    public let isStart: Bool
 
     init(_ transfer: PlannedTransfer) {
       value = transfer.value
@@ -132,6 +142,7 @@ extension ComputePlan {
       to = transfer.to
       bytes = transfer.bytes
       seconds = transfer.seconds
+      isStart = transfer.isSignal == true
     }
   }
 }

@@ -33,7 +33,7 @@ public struct ComputePlan: Sendable {
   /// One whose sizes depend on data is here as a sample run on made-up inputs found it (`Graph.sampledSizes`); `remarks`
   /// say so, and name one that the run did not come to. A loaded model's own plan has none of them.
   public let graphs: [Graph]
-  /// Every layer of every graph, in order.
+  /// Every layer of every graph, in order: a branch or loop, then what is in it.
   public let layers: [Layer]
   /// A line for each device outside the units asked for that runs what none of the units can: how much, and why. And
   /// which graphs are shown at the sizes of a sample run, or not at all.
@@ -98,11 +98,13 @@ public struct ComputePlan: Sendable {
     let total = plan.nodes.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) }
     var usages: [String: DeviceUsage] = [:]
     var costs: [String: Cost] = [:]
-    var index: [String: (layer: Int, share: Double)] = [:]
+    // Of several equal parts, as of a condition that is tested before a loop and in it, the one that runs most often.
+    var index: [String: (layer: Int, share: Double, runs: Double)] = [:]
     for (number, (node, layer)) in pairs.enumerated() {
       for origin in node.origins {
-        if origin.share > index[origin.name]?.share ?? -1 {
-          index[origin.name] = (number, origin.share)
+        let known = index[origin.name].map { ($0.share, $0.runs) } ?? (-1, 0)
+        if (origin.share, layer.runs) > known {
+          index[origin.name] = (number, origin.share, layer.runs)
           usages[origin.name] = layer.usage
         }
         guard let cost = layer.cost else { continue }

@@ -10,12 +10,12 @@ struct NodeRun {
   private static let fewest = 40
 
   /// - Returns: the nodes one by one where they are few or all is asked for; else without cuts at a node that needs
-  ///   copies or has a reason of its own.
+  ///   copies, has a reason of its own, or lies in another region.
   static func fold(_ nodes: [Plan.Node], isVerbose: Bool) -> [NodeRun] {
     var runs: [NodeRun] = []
     for node in nodes {
       if !isVerbose, nodes.count > fewest, let open = runs.last, open.first.device == node.device,
-        open.first.reason == node.reason, node.transfers.isEmpty
+        open.first.reason == node.reason, node.transfers.isEmpty, open.first.region == node.region
       {
         runs[runs.count - 1].nodes.append(node)
       } else {

@@ -82,7 +82,7 @@ struct PlanDocument: Encodable, Sendable {
     self.request = request
     inventory = planner.inventory
     weights = nil
-    loops = []
+    loops = planner.expectations
     foldedAway = []
     estimates = Self.estimates(plan, inventory, planner.costs, threads: planner.model.threads)
     powers = Self.powers(plan, inventory, planner.costs, threads: planner.model.threads)

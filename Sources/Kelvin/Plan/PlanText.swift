@@ -28,7 +28,7 @@ struct PlanText {
   func text() -> String {
     var lines = document.whatIf.map { $0.lines(width: width) } ?? []
     lines += [
-      "\(plan.subject.model): \(counted(plan.nodes.count, "node")), units \(request.units), goal \(plan.goal.rawValue), "
+      "\(plan.subject.model): \(counted(plan.nodes.count { $0.turns == nil }, "node")), units \(request.units), goal \(plan.goal.rawValue), "
         + "precision \(request.precision.rawValue), \(counted(request.threads, "thread"))"
     ].map { $0.paragraph(width: width) }
     lines += ["", summary, "", nodeTable, "", legend]
@@ -48,20 +48,23 @@ struct PlanText {
     var table = TextTable(
       .init("NODE", shrinksTo: 14, cut: .beginning), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
       .init("REGRET", .right))
+    var region = ""
     for run in NodeRun.fold(plan.nodes, isVerbose: isVerbose) {
       let node = run.first
+      if node.region != region {
+        region = node.region
+        if !region.isEmpty { table.add(heading: "  " + HumanReadable.region(region, times: node.trips)) }
+      }
+      let indent = region.isEmpty ? "" : "    "
       let chosen = node.candidates.first { $0.device == node.device }
       var remarks: [String] = node.reason == common ? [] : [node.reason]
       if isVerbose, node.candidates.count > 1 { remarks.append(candidates(node)) }
       if isVerbose, node.origins.count > 1 { remarks.append(origins(node)) }
-      remarks += node.transfers.map { transfer in
-        "copies \(transfer.value) (\(HumanReadable.bytes(transfer.bytes))) \(transfer.from) → \(transfer.to): "
-          + HumanReadable.seconds(transfer.seconds)
-      }
+      remarks += node.transfers.map(told)
       if run.nodes.count > 1 {
         table.add(
           [
-            "\(node.name) … \(run.last.name)", counted(run.nodes.count, "node"), node.device,
+            "\(indent)\(node.name) … \(run.last.name)", counted(run.nodes.count, "node"), node.device,
             (run.isMeasured ? "*" : "~") + HumanReadable.seconds(run.seconds),
             run.regret.map { "≥ " + HumanReadable.seconds($0) } ?? "—",
           ], remarks: remarks)
@@ -69,7 +72,7 @@ struct PlanText {
       }
       table.add(
         [
-          node.name, node.op, node.device, chosen.map { Self.cost($0) } ?? "—",
+          indent + node.name, node.op, node.device, chosen.map { Self.cost($0) } ?? "—",
           node.regret.map(HumanReadable.seconds) ?? "—",
         ], remarks: remarks)
     }
@@ -77,6 +80,14 @@ struct PlanText {
     let isOnly = plan.nodes.allSatisfy { $0.reason == common }
     return table.text(width: width) + "\n\n"
       + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".paragraph(width: width)
+  }
+
+  /// A copy, or a signal of control flow to a device.
+  private func told(_ transfer: PlannedTransfer) -> String {
+    let seconds = HumanReadable.seconds(transfer.seconds)
+    return transfer.isSignal == true
+      ? "starts \(transfer.to) for \(transfer.value): \(seconds)"
+      : "copies \(transfer.value) (\(HumanReadable.bytes(transfer.bytes))) \(transfer.from) → \(transfer.to): \(seconds)"
   }
 
   private func candidates(_ node: Plan.Node) -> String {
@@ -133,12 +144,14 @@ struct PlanText {
       for line in remark.wrapped(to: width - 20) { table.add("", line) }
     }
     if let single = explanation.bestSingleDevice {
+      let controls = Set(plan.nodes.filter { $0.turns != nil }.map(\.name))
+      let elsewhere = single.elsewhere.filter { !controls.contains($0) }
       let excess = solution.objective > 0 ? single.solution.objective / solution.objective - 1 : 0
       table.add(
         "best single device",
         "\(single.device), \(HumanReadable.seconds(single.solution.objective))"
           + (excess > 0.0005 ? ": \(HumanReadable.percent(excess)) more" : ", as this plan")
-          + (single.elsewhere.isEmpty ? "" : " (\(counted(single.elsewhere.count, "node")) must run elsewhere)"))
+          + (elsewhere.isEmpty ? "" : " (\(counted(elsewhere.count, "node")) must run elsewhere)"))
     }
     if explanation.singleDevices.count > 1 {
       let all = explanation.singleDevices.sorted { $0.solution.objective < $1.solution.objective }
@@ -147,7 +160,7 @@ struct PlanText {
         all.map { "\($0.device) \(HumanReadable.seconds($0.solution.objective))" }.joined(separator: ", "))
     }
     for device in plan.nodes.map(\.device).uniqued {
-      let nodes = plan.nodes.filter { $0.device == device }
+      let nodes = plan.nodes.filter { $0.device == device && $0.turns == nil }
       let seconds = nodes.reduce(0) { sum, node in
         sum + (node.candidates.first { $0.device == device }?.seconds ?? 0)
       }
@@ -159,7 +172,8 @@ struct PlanText {
       table.add("loop '\(loop.loop)'", "\(trips) trips in each inference: \(loop.basis.rawValue)")
     }
     if let weights = document.weights { table.add("weights", weights.text) }
-    let transfers = explanation.solution.transfers
+    if let controlText { table.add("control flow", controlText) }
+    let transfers = explanation.solution.transfers.filter { $0.isSignal != true }
     let seconds = transfers.reduce(0) { $0 + $1.seconds }
     let bytes = transfers.reduce(0) { $0 + $1.bytes }
     table.add(
@@ -202,6 +216,23 @@ struct PlanText {
     return lines
   }
 
+  /// What branches and loops cost beside the nodes and copies in them; nil where there are none.
+  private var controlText: String? {
+    let controls = plan.nodes.filter { $0.turns != nil }
+    guard !controls.isEmpty else { return nil }
+    let host = controls.reduce(0) { sum, node in
+      sum + (node.candidates.first { $0.device == node.device }?.seconds ?? 0)
+    }
+    var parts = ["\(HumanReadable.seconds(host)) on \(controls[0].device)"]
+    for (device, signals) in Dictionary(
+      grouping: explanation.solution.transfers.filter { $0.isSignal == true }, by: \.to
+    )
+    .sorted(by: { $0.key < $1.key }) {
+      parts.append("\(HumanReadable.seconds(signals.reduce(0) { $0 + $1.seconds })) to start \(device)")
+    }
+    return parts.joined(separator: ", ")
+  }
+
   /// Devices that the units leave out though their driver is open, the reference device apart.
   private var idleDevices: [String] {
     let asked = (try? request.units.devices(in: document.inventory)) ?? []
@@ -221,6 +252,7 @@ struct PlanText {
       : estimated == sources.count
         ? "Costs (~) are estimates; 'kelvin profile MODEL' measures them."
         : "Costs: * \(place), ~ estimated (\(estimated) of \(sources.count)); 'kelvin profile MODEL' measures them."
+    let regions = plan.nodes.contains { !$0.region.isEmpty } ? " In regions: costs of all times together." : ""
     var lines = document.estimates.map { "Estimates for \($0.device): \($0.text)." }
     if plan.goal == .sustained {
       lines += document.powers.map {
@@ -237,7 +269,7 @@ struct PlanText {
     let regret =
       " Regret: what the best plan would lose with this node on another device\(unit)"
       + (explanation.hasExactRegrets ? "." : "; at most that, since not every plan was searched.")
-    return ([costs + regret] + lines)
+    return ([costs + regions + regret] + lines)
       .map { $0.paragraph(width: width) }.joined(separator: "\n")
   }
 

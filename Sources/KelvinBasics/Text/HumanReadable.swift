@@ -54,6 +54,22 @@ package enum HumanReadable {
     return fixed(value, decimals: size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3)
   }
 
+  /// How often something happens: `10 ×`, `0.5 ×`, `3.33 ×`.
+  package static func times(_ value: Double) -> String {
+    guard value.isFinite, abs(value) < 1e9 else { return "\(significant(value)) ×" }
+    if value == value.rounded() { return "\(Int(value)) ×" }
+    var text = significant(value)
+    if text.contains("."), !text.contains("e") {
+      while text.last == "0" { text.removeLast() }
+    }
+    return "\(text) ×"
+  }
+
+  /// What stands above the nodes of a region: `halve/body: 10 × in each inference`.
+  package static func region(_ name: String, times count: Double) -> String {
+    "\(name): \(times(count)) in each inference"
+  }
+
   /// Rounded half away from zero, with exactly `decimals` (0...9) digits after the point.
   package static func fixed(_ value: Double, decimals: Int) -> String {
     let places = min(max(decimals, 0), 9)

@@ -31,8 +31,8 @@ package struct TextTable {
   }
 
   private let columns: [Column]
-  /// Each row's cells, and remarks that stand on lines of their own below it.
-  private var rows: [(cells: [String], remarks: [String])] = []
+  /// Each row's cells, and remarks that stand on lines of their own below it. A heading has neither columns nor remarks.
+  private var rows: [(cells: [String], remarks: [String], heading: String?)] = []
   private static let gap = 2
 
   package init(_ columns: Column...) { self.columns = columns }
@@ -51,7 +51,12 @@ package struct TextTable {
   /// - Parameter remarks: text for which no column has room.
   package mutating func add(_ cells: [String], remarks: [String] = []) {
     precondition(cells.count == columns.count, "\(columns.count) cells make a row, got \(cells.count)")
-    rows.append((cells, remarks))
+    rows.append((cells, remarks, nil))
+  }
+
+  /// Adds a line of its own above the rows that follow.
+  package mutating func add(heading: String) {
+    rows.append((Array(repeating: "", count: columns.count), [], heading))
   }
 
   /// `lines(width:)` in one piece, without a newline at its end.
@@ -90,6 +95,10 @@ package struct TextTable {
     }
     var lines = columns.allSatisfy(\.title.isEmpty) ? [] : [line(columns.map(\.title))]
     for row in rows {
+      if let heading = row.heading {
+        lines += heading.wrapped(to: width, hangingIndent: 2)
+        continue
+      }
       lines.append(line(row.cells))
       lines += row.remarks.flatMap { $0.wrapped(to: width, indent: 4) }
     }

@@ -213,7 +213,8 @@ private struct BenchmarkDocument: Encodable {
       },
       agreementRemark: result.agreementRemark.isEmpty ? nil : result.agreementRemark,
       predicted: result.explanation.solution.predicted,
-      placement: Dictionary(result.explanation.solution.placement.values.map { ($0, 1) }, uniquingKeysWith: +),
+      placement: Dictionary(
+        result.plan.nodes.filter { $0.turns == nil }.map { ($0.device, 1) }, uniquingKeysWith: +),
       trial: result.trial.map { trial in
         Tried(
           chosen: trial.entries[trial.chosen].label, reason: trial.reason,

@@ -148,7 +148,8 @@ extension BenchmarkRunner {
       if case .devices(let asked) = contestant.configuration.request.units,
         !Set(contestant.devices.map(\.id)).isSubset(of: asked)
       {
-        let help = contestant.explanation.solution.placement.values.count { !asked.contains($0) }
+        let help = contestant.context.nodesByDevice(contestant.explanation.solution.placement)
+          .filter { !asked.contains($0.key) }.values.reduce(0, +)
         notes.append("\(label): \(help) nodes run elsewhere because it cannot run them")
       }
       if contestant.threads < contestant.configuration.request.threads {

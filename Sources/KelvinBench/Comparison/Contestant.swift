@@ -56,7 +56,7 @@ final class Contestant {
 
   /// The devices that run nodes, in the machine's order.
   var devices: [DeviceInfo] {
-    context.inventory.devices(named: explanation.solution.placement.values).map(\.info)
+    context.inventory.devices(named: context.nodesByDevice(explanation.solution.placement).keys).map(\.info)
   }
 
   /// By resource, the part of an inference in which the plan may keep it busy: all but the nodes of other resources.

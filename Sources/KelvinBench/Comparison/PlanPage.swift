@@ -33,8 +33,10 @@ extension ReportPlacement {
             }
           },
           transfers: node.transfers.map {
-            ReportTransfer(value: $0.value, from: $0.from, to: $0.to, bytes: $0.bytes, seconds: $0.seconds)
-          })
+            ReportTransfer(
+              value: $0.value, from: $0.from, to: $0.to, bytes: $0.bytes, seconds: $0.seconds,
+              isSignal: $0.isSignal == true)
+          }, region: node.region, runs: node.trips)
       })
   }
 
@@ -77,7 +79,7 @@ extension ReportInput {
     self.init(
       title: "Plan of \(name)", verdict: Self.verdict(plan), findings: findings + parts.compactMap(\.solution.remark),
       kelvinVersion: kelvinVersion, generated: generated, machine: machine,
-      model: ReportModel(name: model, format: format, layers: plan.nodes.count, weightBytes: 0),
+      model: ReportModel(name: model, format: format, layers: plan.nodes.count { $0.turns == nil }, weightBytes: 0),
       workload: "goal: \(plan.goal.rawValue)", devices: devices,
       placements: parts.map { ReportPlacement(units: plan.subject.units, plan: $0.plan, solution: $0.solution) },
       notes: notes)
@@ -85,7 +87,7 @@ extension ReportInput {
 
   /// `cpu 12 and vulkan:0 40 layers: 2.10 ms for one prediction, 1.41 × faster than the best single device, cpu.`
   private static func verdict(_ plan: Plan) -> String {
-    let counts = Dictionary(plan.nodes.map { ($0.device, 1) }, uniquingKeysWith: +)
+    let counts = Dictionary(plan.nodes.filter { $0.turns == nil }.map { ($0.device, 1) }, uniquingKeysWith: +)
     let time = "\(HumanReadable.seconds(plan.predicted)) for one warm prediction"
     guard counts.count > 1 else { return "\(counts.keys.first ?? "nothing") runs everything: \(time), predicted." }
     let split = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) layers on \($0.key)" }

@@ -98,11 +98,17 @@ private struct ProfileValidator {
   private func check(_ model: ProfiledModel, _ place: String) throws(MeasurementError) {
     guard model.threads >= 1 else { throw refuse("\(place).threads", "one or more", "\(model.threads)") }
     func check(_ values: [ProfiledModel.Value], _ place: String) throws(MeasurementError) {
-      for value in values where value.bytes < 0 {
-        throw refuse("\(place).\(value.value).bytes", "bytes, zero or more", "\(value.bytes)")
+      for value in values {
+        guard value.bytes >= 0 else {
+          throw refuse("\(place).\(value.value).bytes", "bytes, zero or more", "\(value.bytes)")
+        }
+        guard value.copies >= 0 else {
+          throw refuse("\(place).\(value.value).copies", "zero or more, or \"never\"", "\(value.copies)")
+        }
       }
     }
     try check(model.inputs, "\(place).inputs")
+    try check(model.hostWrites ?? [], "\(place).hostWrites")
     for (loop, trips) in (model.trips ?? [:]).sorted(by: { $0.key < $1.key }) {
       try atLeastZero(trips, "\(place).trips.\(loop)", "trips")
     }
@@ -113,6 +119,8 @@ private struct ProfileValidator {
     }
     for node in model.nodes {
       try check(node.outputs, "\(place).nodes.\(node.name).outputs")
+      try atLeastZero(node.runs ?? 1, "\(place).nodes.\(node.name).runs", "runs")
+      guard node.role == nil else { continue }
       guard profile.nodes[node.key] != nil || profile.work[node.key] != nil || node.unsupported != nil else {
         throw refuse("\(place).nodes.\(node.name).key", "a key of nodes or work", "\"\(node.key)\"")
       }

@@ -3,4 +3,6 @@ struct Cargo: Hashable, Sendable {
   var bytes: Int
   /// How often one inference makes the copy; infinite where it cannot be made.
   var copies: Double
+  /// Which of the problem's signals it is; -1 for what links move.
+  var signal = -1
 }

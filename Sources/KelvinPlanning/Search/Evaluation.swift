@@ -142,7 +142,8 @@ struct Evaluation {
       transfers: copies.map { copy in
         PlannedTransfer(
           value: index.valueNames[copy.value], from: index.deviceNames[copy.from], to: index.deviceNames[copy.to],
-          bytes: index.bytes[copy.value], seconds: copy.seconds, node: index.nodeNames[copy.node])
+          bytes: index.bytes[copy.value], seconds: copy.seconds, node: index.nodeNames[copy.node],
+          isSignal: index.signalOfValue[copy.value] >= 0 ? true : nil)
       },
       method: method, lowerBound: lowerBound, searchStates: searchStates, objective: objective)
     let loads = Loads(resourcesOf: index)

@@ -94,6 +94,7 @@ struct Loads {
       if power > 0 { factor += power * index.copyWatts[pair] }
       other.latency[pair] = factor * index.latency[pair]
       other.secondsPerByte[pair] = factor * index.secondsPerByte[pair]
+      for signal in index.signals.indices { other.signals[signal][pair] = factor * index.signals[signal][pair] }
     }
     return other
   }

@@ -39,6 +39,10 @@ struct ProblemIndex: Sendable {
   var bytes: [Int] = []
   /// How often one inference makes each copy of a value.
   var copies: [Double] = []
+  /// For each value, which of `signals` it is; -1 for what links move.
+  var signalOfValue: [Int] = []
+  /// Different ways in which devices are told something: seconds of a copy `from * deviceCount + to`.
+  var signals: [[Double]] = []
   /// -1 for graph inputs.
   var producer: [Int] = []
   var isOutput: [Bool] = []
@@ -53,13 +57,16 @@ struct ProblemIndex: Sendable {
   func outputs(of node: Int) -> ArraySlice<Int> { outputs[outputStart[node]..<outputStart[node + 1]] }
   func seconds(_ node: Int, on device: Int) -> Double { seconds[node * deviceCount + device] }
 
-  func cargo(_ value: Int) -> Cargo { Cargo(bytes: bytes[value], copies: copies[value]) }
+  func cargo(_ value: Int) -> Cargo {
+    Cargo(bytes: bytes[value], copies: copies[value], signal: signalOfValue[value])
+  }
 
   /// Seconds that direct copies take in one inference; infinite where there is no link, or no copy.
   func copySeconds(_ cargo: Cargo, from: Int, to: Int) -> Double {
     guard cargo.copies.isFinite else { return .infinity }
     let pair = from * deviceCount + to
     guard latency[pair].isFinite else { return .infinity }
+    if cargo.signal >= 0 { return cargo.copies * signals[cargo.signal][pair] }
     return cargo.copies * (latency[pair] + Double(cargo.bytes) * secondsPerByte[pair])
   }
 }

@@ -203,9 +203,26 @@ struct ProblemReader {
     index.valueNames.append(value.value)
     index.bytes.append(value.bytes)
     index.copies.append(value.copies)
+    index.signalOfValue.append(try signal(value, of: owner()))
     index.producer.append(producer)
     index.isOutput.append(false)
     return number
+  }
+
+  /// The number of the value's signal; -1 where it is none.
+  private mutating func signal(
+    _ value: PlanningProblem.Value, of owner: @autoclosure () -> String
+  ) throws(PlanningError) -> Int {
+    guard !value.signalSeconds.isEmpty else { return -1 }
+    var seconds = Array(repeating: 0.0, count: devices.count * devices.count)
+    for (name, cost) in value.signalSeconds.sorted(by: { $0.key < $1.key }) {
+      let to = try device(name, in: "\(owner()) signal '\(value.value)'")
+      try checkSeconds(cost, "\(owner()) signal '\(value.value)' to '\(name)'")
+      for from in devices.indices { seconds[from * devices.count + to] = cost }
+    }
+    if let known = index.signals.firstIndex(of: seconds) { return known }
+    index.signals.append(seconds)
+    return index.signals.count - 1
   }
 
   private mutating func readValues() throws(PlanningError) {

@@ -19,11 +19,13 @@ struct CostChart {
     self.devices = devices
     self.number = number
     self.palette = palette
+    regions = RegionRun.runs(nodes).filter { !$0.region.isEmpty }
     column = min(max(920 / Double(max(nodes.count, 1)), 9), 28)
   }
 
   private var dotTop: Double { Self.top + Self.barHeight + 40 }
   private var laneTop: Double { dotTop + Self.dotHeight + 14 }
+  private let regions: [RegionRun]
   private var impossible: [String] {
     devices.filter { device in
       nodes.contains { node in node.candidates.contains { $0.device == device && $0.seconds == nil } }
@@ -36,7 +38,8 @@ struct CostChart {
     let logarithmic = LogarithmicAxis(nodes.flatMap { $0.candidates.compactMap(\.seconds) })
     let width = column * Double(nodes.count) + 8
     let lanes = impossible
-    let height = laneTop + Self.laneHeight * Double(lanes.count + 1) + 6
+    let regionTop = laneTop + Self.laneHeight * Double(lanes.count + 1)
+    let height = regionTop + (regions.isEmpty ? 0 : Self.laneHeight) + 6
 
     var axis: [Markup] = [
       "<text class=\"strong\" x=\"0\" y=\"12\">in this plan</text>",
@@ -58,6 +61,7 @@ struct CostChart {
       let y = laneTop + Self.laneHeight * Double(row + 1)
       axis.append("<text x=\"0\" y=\"\(y + 13)\">not on \(palette.letter(device))</text>")
     }
+    if !regions.isEmpty { axis.append("<text x=\"0\" y=\"\(regionTop + 13)\">inside</text>") }
     let bars: [Markup] = nodes.enumerated().map { bar($1, at: $0, linear) }
     let marks: [Markup] = devices.enumerated().map { dots($1, shape: $0 % Self.shapes.count, logarithmic) }
     let crosses: [Markup] = lanes.enumerated().map { row, device in
@@ -68,6 +72,7 @@ struct CostChart {
       <div class="scroll plot" tabindex="0" role="group" aria-label="Cost of each layer on every device">\
       <svg class="axis" width="92" height="\(height)" aria-hidden="true">\(axis)</svg>\
       <svg class="chart costs" width="\(width)" height="\(height)">\(grid)\(bars)\(marks)\(runs())\(crosses)\
+      \(regions.map { bracket($0, y: regionTop) })\
       \(hits)</svg>\
       </div><p class="key">\(key())</p>
       """
@@ -153,6 +158,18 @@ struct CostChart {
       first = next
     }
     return marks
+  }
+
+  /// Around the layers of one part of a branch or loop, with as much of its name as there is room for.
+  private func bracket(_ run: RegionRun, y: Double) -> Markup {
+    let x = column * Double(run.nodes.lowerBound) + 1
+    let width = column * Double(run.nodes.count) - 2
+    let room = Int(width / 7)
+    let name = room < 3 ? "" : run.region.count <= room ? run.region : "…" + run.region.suffix(room - 1)
+    return """
+      <g><rect class="inside" x="\(x)" y="\(y)" width="\(width)" height="16" rx="3"/>\
+      <text x="\(x + 4)" y="\(y + 12)">\(name)</text><title>\(run.heading)</title></g>
+      """
   }
 
   private func cross(_ device: String, y: Double) -> Markup {

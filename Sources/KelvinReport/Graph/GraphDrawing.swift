@@ -141,9 +141,10 @@ struct GraphDrawing {
         """
     }
     inside += moves(node, x: x, y: y, top: top)
-    let tip = "\(node.name) (\(node.op)) runs on \(node.device): \(cost); \(node.reason)"
+    let region = node.region.isEmpty ? "" : ", in \(HumanReadable.region(node.region, times: node.runs))"
+    let tip = "\(node.name) (\(node.op))\(region) runs on \(node.device): \(cost); \(node.reason)"
     return """
-      <a class="node" href="#r\(number)-\(index)" data-n="\(index)" aria-label="\(tip)">\(inside)\
+      <a class="node\(node.region.isEmpty ? "" : " inside" as Markup)" href="#r\(number)-\(index)" data-n="\(index)" aria-label="\(tip)">\(inside)\
       <title>\(tip)</title></a>
       """
   }
@@ -153,8 +154,10 @@ struct GraphDrawing {
     guard !node.transfers.isEmpty else { return "" }
     let seconds = node.transfers.reduce(0) { $0 + $1.seconds }
     let routes = node.transfers.map { transfer in
-      "\(transfer.value): \(transfer.from) → \(transfer.to), \(HumanReadable.bytes(transfer.bytes)), "
-        + HumanReadable.seconds(transfer.seconds)
+      transfer.isSignal
+        ? "\(transfer.value) starts \(transfer.to), \(HumanReadable.seconds(transfer.seconds))"
+        : "\(transfer.value): \(transfer.from) → \(transfer.to), \(HumanReadable.bytes(transfer.bytes)), "
+          + HumanReadable.seconds(transfer.seconds)
     }
     let label: Markup =
       isCompact ? "" : "<text class=\"cost\" x=\"\(x - 6)\" y=\"\(top - 3)\">⇄ \(HumanReadable.seconds(seconds))</text>"

@@ -30,6 +30,10 @@ package struct FlatGraph: Sendable {
   var handedOut: Set<ValueID> = []
   /// How often the plan expects each loop to make a trip, and where that comes from.
   package internal(set) var expectations: [TripExpectation] = []
+  /// The branches and loops themselves: what the host does for them, and whom they start.
+  package internal(set) var controls: [Control] = []
+  /// For each node that a branch or loop starts its device for, whose signal it waits for.
+  var signals: [Int: String] = [:]
 
   /// Where a node stands in the control flow.
   package struct Place: Hashable, Sendable {
@@ -39,6 +43,34 @@ package struct FlatGraph: Sendable {
     package var trips: Double
     /// Whether it writes memory that other nodes of its block read: it runs after all of them.
     package var isLast: Bool
+  }
+
+  /// A branch or loop as a node of its own, which the host runs. Each time that one of its regions begins it signals
+  /// the devices that hold what the region hands on: these start a segment and are waited for.
+  package struct Control: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, Codable {
+      case branch, loop
+
+      /// Segments that a device starts for one turn: a loop's body and the copies at its end, or a branch's side.
+      package var startsEachTurn: Double { self == .loop ? 2 : 1 }
+    }
+
+    package var name: String
+    package var kind: Kind
+    package var origins: [Origin]
+    /// What it reads on the host; constants are left out.
+    package var reads: [ValueID]
+    /// The regions around it, as of a node.
+    package var region: String
+    /// Where in the graph's nodes what belongs to it begins.
+    package var position: Int
+    /// How often one inference is expected to reach it.
+    package var times: Double
+    /// How often one inference is expected to begin one of its regions.
+    package var turns: Double
+
+    /// The value by which it tells a device of a turn.
+    package var signal: String { "\(name)#\(kind == .loop ? "trip" : "side")" }
   }
 
   package struct Source: Hashable, Sendable {
@@ -101,8 +133,8 @@ package struct FlatGraph: Sendable {
   /// Whether there is control flow or state: whether planning sees more than the graph itself.
   package var hasControl: Bool { !hostReads.isEmpty || !hostWrites.isEmpty || !sources.isEmpty }
 
-  /// Every name that a plan gives a device.
-  package var placedNames: [String] { graph.nodes.map(\.name) + sources.map(\.name) }
+  /// Every name that a plan gives a device; those of control flow have the host.
+  package var placedNames: [String] { graph.nodes.map(\.name) + sources.map(\.name) + controls.map(\.name) }
 }
 
 /// How many trips a loop is expected to make where its limit does not say.

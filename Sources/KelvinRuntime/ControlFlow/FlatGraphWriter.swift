@@ -63,7 +63,28 @@ struct FlatGraphWriter {
     return block
   }
 
+  /// Notes a branch or loop, once for each time that it stands in the flat graph.
+  ///
+  /// - Parameters:
+  ///   - reading: how many of its operands it reads itself.
+  ///   - expected: turns each time that it is reached.
+  /// - Returns: its signal.
+  private mutating func control(
+    _ node: Node, _ kind: FlatGraph.Control.Kind, reading: Int, turns expected: Double
+  ) -> String {
+    let name = region.isEmpty ? node.name : Self.unique(node.name, in: &nodeNames, region)
+    let reads = node.inputs.prefix(reading).filter { flat.graph[$0].weight == nil }
+    let control = FlatGraph.Control(
+      name: name, kind: kind,
+      origins: node.origins.map { Origin(name: $0.name, kind: $0.kind, index: $0.index) },
+      reads: reads, region: region.joined(separator: "/"), position: flat.graph.nodes.count, times: trips,
+      turns: trips * expected)
+    flat.controls.append(control)
+    return control.signal
+  }
+
   private mutating func branch(_ node: Node) -> FlatGraph.Item {
+    let signal = control(node, .branch, reading: 1, turns: 1)
     var arms: [FlatGraph.Arm] = []
     var first: [(name: String, value: ValueID)] = []
     for role in [Region.Role.then, .otherwise] {
@@ -86,6 +107,7 @@ struct FlatGraphWriter {
           }
           writer.flat.handedOut.insert(target)
           let copy = writer.copy(addresses[output.index], to: target, name: name, node.origins, isLast: false)
+          writer.flat.signals[copy] = signal
           block.items.append(.node(copy))
         }
         return block
@@ -107,6 +129,7 @@ struct FlatGraphWriter {
     let graph = region.graph
     let expected = expectation(node, loop)
     flat.expectations.append(expected)
+    let signal = control(node, .loop, reading: loop.firstCarriedOperand, turns: expected.trips)
     let given = graph.inputs.prefix(1 + loop.carriedCount).map { value(graph[$0].name, graph[$0].type) }
     let iteration = given[0]
     var carried: [(value: ValueID, enter: Int)] = []
@@ -139,7 +162,9 @@ struct FlatGraphWriter {
         let result = node.outputs[number]
         writer.flat.memory[result.index] = given[1 + number]
         writer.flat.handedOut.insert(result)
-        body.items.append(.node(writer.copy(source, to: result, name: name, node.origins, isLast: true)))
+        let next = writer.copy(source, to: result, name: name, node.origins, isLast: true)
+        writer.flat.signals[next] = signal
+        body.items.append(.node(next))
         writer.flat.ties.append(("\(node.name)#enter\(number)", name))
       }
       for (row, accumulated) in zip(results.dropFirst(loop.carriedCount), node.outputs.dropFirst(loop.carriedCount)) {
@@ -147,6 +172,10 @@ struct FlatGraphWriter {
         writer.read(row)
       }
       nextCondition.map { writer.read($0) }
+      // Where nothing is carried, whoever works in the body is started for it.
+      if loop.carriedCount == 0 {
+        for case .node(let index) in body.items { writer.flat.signals[index] = signal }
+      }
       return body
     }
     for output in node.outputs { flat.copies[output.index] = trips }

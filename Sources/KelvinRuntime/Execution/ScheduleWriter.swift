@@ -25,8 +25,10 @@ struct ScheduleWriter {
     graph = flat.graph
     self.placement = placement
     self.host = host
+    let signals = Set(flat.controls.map(\.signal))
     let ids = Dictionary(graph.values.enumerated().map { ($1.name, ValueID($0)) }) { first, _ in first }
-    copies = try transfers.map { transfer throws(RuntimeError) in
+    // Signals are what the plan counts for starting devices; nothing is copied.
+    copies = try transfers.filter { !signals.contains($0.value) }.map { transfer throws(RuntimeError) in
       guard let value = ids[transfer.value] else {
         throw .invalidPlan("the plan copies '\(transfer.value)', which the model does not have")
       }

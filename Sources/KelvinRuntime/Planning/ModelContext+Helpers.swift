@@ -29,6 +29,7 @@ extension ModelContext {
       var reason: String
     }
     var kinds: [Kind: Int] = [:]
+    let graph = FlatGraph(graph).graph
     for node in graph.nodes where placement[node.name] == helper.info.id {
       let answers = asked.map { (id: $0.info.id, support: $0.support(for: node, in: graph, precision: precision)) }
       // A node that one of them could run was put here by the user or the user's plan.

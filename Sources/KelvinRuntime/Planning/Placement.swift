@@ -32,7 +32,7 @@ extension ModelContext {
     let flat = FlatGraph(graph, trips: request.trips)
     let names = Set(flat.placedNames)
     guard names == Set(placement.devices.keys) else { return false }
-    let values = Set(flat.graph.values.map(\.name))
+    let values = Set(flat.graph.values.map(\.name) + flat.controls.map(\.signal))
     guard placement.transfers.allSatisfy({ values.contains($0.value) }) else { return false }
     return flat.graph.nodes.allSatisfy { node in
       guard let id = placement.devices[node.name], let device = try? inventory.device(id) else { return false }

@@ -131,6 +131,11 @@ package struct Planner: Sendable {
       device === host || rivals[device.info.id] != nil || nodes.contains { $0.seconds[device.info.id] != nil }
     }.map(\.info)
     nodes += flat.sourceRecords(on: used.map(\.id))
+    nodes += flat.controlRecords().map { record in
+      var record = record
+      costs.price(&record, devices: used, host: host.info, threads: request.threads)
+      return record
+    }
     return try costs.problem(
       nodes, devices: used, host: host.info.id, inputs: (graph.inputs + flat.hostWrites).map(flat.record),
       outputs: (graph.outputs + flat.hostReads).map { graph[$0].name }.uniqued, pins: pins, model: model?.description,
@@ -162,12 +167,15 @@ package struct Planner: Sendable {
 
   /// Pins by node name. A pin may also name any of a node's origins; one of the node's own name goes before it.
   private func pins(_ flat: FlatGraph, _ request: PlanRequest) throws -> [String: String] {
-    let names = Set(flat.placedNames)
+    // A branch or loop runs on the host; its name means the values that it hands on.
+    let names = Set(flat.placedNames).subtracting(flat.controls.map(\.name))
+    let controls = Set(flat.controls.filter { request.pins[$0.name] == inventory.host.info.id }.map(\.name))
     var pins: [String: String] = [:]
     for (name, device) in request.pins.sorted(by: { $0.key < $1.key }) {
       _ = try inventory.device(device)
       let nodes = flat.graph.nodes.filter { node in node.origins.contains { $0.name == name } }
       guard !nodes.isEmpty || names.contains(name) else {
+        if controls.contains(name) { continue }
         throw RuntimeError.invalidChoice("no node is called '\(name)'; 'kelvin plan' lists the names")
       }
       if names.contains(name) { pins[name] = device }

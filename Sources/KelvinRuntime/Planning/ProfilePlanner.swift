@@ -27,10 +27,10 @@ package struct ProfilePlanner {
       throw .invalidChoice(
         "the profile \(has); " + (candidates.isEmpty ? "give the model's file" : "name one of them as the model"))
     }
-    guard model.hasControl != true else {
+    guard model.hasControl != true || model.nodes.contains(where: { $0.role != nil }) else {
       throw .invalidChoice(
-        "the graph of \(model.name) in the profile has branches, loops or states, which it tells only in part; give the "
-          + "model's file, to which the profile's costs and trips apply")
+        "the graph of \(model.name) in the profile has branches, loops or states, which an earlier version of Kelvin told "
+          + "only in part; give the model's file, or measure it again with 'kelvin profile'")
     }
     self.model = model
     self.key = key
@@ -41,7 +41,16 @@ package struct ProfilePlanner {
   }
 
   /// Operator of a node; empty where the profile does not say.
-  package func operatorName(of name: String) -> String { nodes[name].flatMap { profile.work[$0.key]?.op } ?? "" }
+  package func operatorName(of name: String) -> String {
+    nodes[name].flatMap { $0.role?.rawValue ?? profile.work[$0.key]?.op } ?? ""
+  }
+
+  /// What the plan takes for granted about the model's loops.
+  package var expectations: [TripExpectation] {
+    (model.trips ?? [:]).sorted { $0.key < $1.key }.map {
+      TripExpectation(loop: $0.key, trips: $0.value, basis: .measured)
+    }
+  }
 
   /// - Parameter request: its precision and threads give way to those that the graph was measured with.
   /// - Throws: `RuntimeError` for devices that do not exist and nodes without one; `PlanningError` for a graph that is
@@ -61,8 +70,11 @@ package struct ProfilePlanner {
     var unplaceable: [RuntimeError.UnplaceableNode] = []
     for node in model.nodes {
       var record = PlanningProblem.Node(
-        id: node.name, inputs: node.inputs, outputs: node.outputs.map { .init(value: $0.value, bytes: $0.bytes) },
-        seconds: [:])
+        id: node.name, inputs: node.inputs, outputs: node.outputs.map(Self.value), seconds: [:])
+      guard node.role == nil else {
+        records.append(record)
+        continue
+      }
       for device in units { consider(device, node, &record) }
       helpers.serve(&record, pinned: request.pins[node.name]) { consider($0, node, &$1) }
       if record.seconds.isEmpty {
@@ -77,9 +89,20 @@ package struct ProfilePlanner {
     let used = (units + others).map(\.info).filter { info in
       info.id == host.id || records.contains { $0.seconds[info.id] != nil }
     }
+    for index in records.indices {
+      switch model.nodes[index].role {
+      case nil: break
+      case .state: records[index].takesNoTime(on: used.map(\.id))
+      case .branch, .loop: costs.price(&records[index], devices: used, host: host, threads: model.threads)
+      }
+    }
     return try costs.problem(
-      records, devices: used, host: host.id, inputs: model.inputs.map { .init(value: $0.value, bytes: $0.bytes) },
-      outputs: model.outputs, pins: request.pins, model: key, weights: 0, request)
+      records, devices: used, host: host.id, inputs: (model.inputs + (model.hostWrites ?? [])).map(Self.value),
+      outputs: (model.outputs + (model.hostReads ?? [])).uniqued, pins: request.pins, model: key, weights: 0, request)
+  }
+
+  private static func value(_ value: ProfiledModel.Value) -> PlanningProblem.Value {
+    .init(value: value.value, bytes: value.bytes, copies: value.copies)
   }
 
   private func consider(_ device: any Device, _ node: ProfiledModel.Node, _ record: inout PlanningProblem.Node) {
@@ -91,7 +114,7 @@ package struct ProfilePlanner {
     let key = node.key(on: id)
     guard let work = profile.work[key] ?? profile.work[node.key] else {
       if profile.nodes[key]?[id] != nil {
-        record.set(cost(node, NodeWork(op: "", operations: 0, bytes: 0), device.info), on: id)
+        record.set(cost(node, NodeWork(op: "", operations: 0, bytes: 0), device.info), on: id, times: node.runs ?? 1)
       } else {
         record.unsupported[id] = "the profile says neither what the node costs there nor what it does"
       }
@@ -102,7 +125,7 @@ package struct ProfilePlanner {
     {
       record.unsupported[id] = reason
     } else {
-      record.set(cost(node, work, device.info), on: id)
+      record.set(cost(node, work, device.info), on: id, times: node.runs ?? 1)
     }
   }
 
@@ -119,9 +142,22 @@ package struct ProfilePlanner {
     let makers = Dictionary(
       model.nodes.flatMap { node in node.outputs.map { ($0.value, node.name) } }
     ) { first, _ in first }
-    return Plan(explanation, of: subject, goal: request.goal) { name in
+    var plan = Plan(explanation, of: subject, goal: request.goal) { name in
       let inputs = (nodes[name]?.inputs ?? []).map { makers[$0] ?? $0 }
       return (op: operatorName(of: name), origins: [Plan.Origin(name: name, share: 1)], inputs: inputs)
     }
+    for index in plan.nodes.indices {
+      guard let node = nodes[plan.nodes[index].name] else { continue }
+      plan.nodes[index].region = node.region ?? ""
+      if node.role == .branch || node.role == .loop {
+        let turns = node.runs ?? 1
+        let each = node.role == .loop ? model.trips?[node.name] ?? 1 : 1
+        plan.nodes[index].describeControl(turns: turns)
+        plan.nodes[index].trips = each > 0 ? turns / each : 1
+      } else {
+        plan.nodes[index].trips = node.runs ?? 1
+      }
+    }
+    return plan
   }
 }
