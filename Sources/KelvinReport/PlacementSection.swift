@@ -32,9 +32,10 @@ enum PlacementSection {
     let columns = devices.map(\.id).filter(used.contains)
     let rest = placement.nodes.count - shown.count
     let omitted: Markup = rest > 0 ? "<p>The first \(shown.count) layers; \(rest) more are in the JSON plan.</p>" : ""
+    let layers = placement.nodes.filter { !$0.isControl }
     let counts: [Markup] = columns.compactMap { device in
-      let count = placement.nodes.count { $0.device == device }
-      return count > 0 ? "<span>\(palette.chip(device)) \(count) of \(placement.nodes.count)</span>" : nil
+      let count = layers.count { $0.device == device }
+      return count > 0 ? "<span>\(palette.chip(device)) \(count) of \(layers.count)</span>" : nil
     }
     return """
       <details class="panel placement"\(isOpen ? " open" : "" as Markup)>\

@@ -41,11 +41,15 @@ package struct ReportNode: Sendable, Hashable, Codable {
   package var region: String
   /// How often one inference runs it; its seconds are those of all these runs.
   package var runs: Double
+  /// Whether it is a branch or loop itself, which the host runs.
+  package var isControl: Bool
 
   package init(
     name: String, op: String, inputs: [String] = [], device: String, reason: String, regret: Double? = nil,
-    candidates: [ReportCandidate] = [], transfers: [ReportTransfer] = [], region: String = "", runs: Double = 1
+    candidates: [ReportCandidate] = [], transfers: [ReportTransfer] = [], region: String = "", runs: Double = 1,
+    isControl: Bool = false
   ) {
+    self.isControl = isControl
     self.region = region
     self.runs = runs
     self.name = name

@@ -158,6 +158,7 @@ import Testing
       #expect(told.nodes.map(\.trips) == plan.nodes.map(\.trips))
       #expect(told.nodes.map(\.turns) == plan.nodes.map(\.turns))
       #expect(told.nodes.map(\.op) == plan.nodes.map(\.op))
+      #expect(told.nodes.map(\.inputs) == plan.nodes.map(\.inputs))
     }
     let loop = try #require(planner.expectations.first)
     #expect(loop.loop == "loop" && loop.trips == 7 && loop.basis == .measured && planner.expectations.count == 1)

@@ -36,7 +36,7 @@ extension ReportPlacement {
             ReportTransfer(
               value: $0.value, from: $0.from, to: $0.to, bytes: $0.bytes, seconds: $0.seconds,
               isSignal: $0.isSignal == true)
-          }, region: node.region, runs: node.trips)
+          }, region: node.region, runs: node.trips, isControl: node.turns != nil)
       })
   }
 

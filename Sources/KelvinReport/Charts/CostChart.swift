@@ -164,8 +164,8 @@ struct CostChart {
   private func bracket(_ run: RegionRun, y: Double) -> Markup {
     let x = column * Double(run.nodes.lowerBound) + 1
     let width = column * Double(run.nodes.count) - 2
-    let room = Int(width / 7)
-    let name = room < 3 ? "" : run.region.count <= room ? run.region : "…" + run.region.suffix(room - 1)
+    let room = Int(width / 7.5)
+    let name = room < 5 ? "" : run.region.count <= room ? run.region : "…" + run.region.suffix(room - 1)
     return """
       <g><rect class="inside" x="\(x)" y="\(y)" width="\(width)" height="16" rx="3"/>\
       <text x="\(x + 4)" y="\(y + 12)">\(name)</text><title>\(run.heading)</title></g>

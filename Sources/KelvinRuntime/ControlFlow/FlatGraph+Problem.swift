@@ -33,7 +33,7 @@ extension FlatGraph {
   package func controlRecords() -> [PlanningProblem.Node] {
     controls.map { control in
       PlanningProblem.Node(
-        id: control.name, inputs: [],
+        id: control.name, inputs: control.reads.map { graph[$0].name },
         outputs: [.init(value: control.signal, bytes: 0, copies: control.turns * control.kind.startsEachTurn)],
         seconds: [:])
     }

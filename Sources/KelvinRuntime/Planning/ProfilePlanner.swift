@@ -142,8 +142,13 @@ package struct ProfilePlanner {
     let makers = Dictionary(
       model.nodes.flatMap { node in node.outputs.map { ($0.value, node.name) } }
     ) { first, _ in first }
+    // Signals and ties are no values.
+    let told = Set(
+      model.nodes.flatMap { node in
+        node.outputs.filter { $0.copies == .infinity || node.role == .branch || node.role == .loop }.map(\.value)
+      })
     var plan = Plan(explanation, of: subject, goal: request.goal) { name in
-      let inputs = (nodes[name]?.inputs ?? []).map { makers[$0] ?? $0 }
+      let inputs = (nodes[name]?.inputs ?? []).filter { !told.contains($0) }.map { makers[$0] ?? $0 }.uniqued
       return (op: operatorName(of: name), origins: [Plan.Origin(name: name, share: 1)], inputs: inputs)
     }
     for index in plan.nodes.indices {
