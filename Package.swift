@@ -138,6 +138,7 @@ let package = Package(
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "TestSupport"),
     test(
       "KelvinProfilerTests", "KelvinBasics", "KelvinProfiler", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
+      "KelvinReference",
       "KelvinMeasurements", "KelvinRuntime", "TestSupport"),
     test(
       "KelvinBenchTests", "KelvinBasics", "KelvinBench", "KelvinProfiler", "KelvinGraph", "KelvinDevices",
