@@ -3,11 +3,11 @@ internal import KelvinGraph
 
 extension OpenCLTarget {
   /// A kernel that looks up each element's scale and zero point.
-  func scaling(_ plan: QuantizationPlan, _ function: String) -> Call<KernelName> {
+  func scaling(_ plan: QuantizationPlan, _ kernel: String) -> Call<KernelName> {
     let strides = plan.strides
     let run = run(of: strides.inner)
     return call(
-      KernelName(program: "quantize", defines: plan.scalar.wideDefines, function: function),
+      KernelName(program: kernel, defines: plan.scalar.wideDefines, function: kernel),
       Parameters(
         strides.length, strides.inner, strides.block, strides.outerStride, strides.stride, strides.innerStride, run),
       items: pieces(strides.inner, of: run), strides.outer * strides.length)

@@ -27,15 +27,19 @@ struct ConvolutionVariant: Hashable, Sendable {
   var kernel: KernelName { KernelName(program: "convolution", function: "convolution_\(suffix)") }
 }
 
+/// What programs have in common beyond the prelude, by program.
+private let commonFiles = [
+  "compare": "walk", "gather_elements": "walk", "integer": "walk", "select": "walk", "dequantize": "scaling",
+  "quantize": "scaling",
+]
+
 /// The text of a program: the prelude, then its files.
 ///
 /// - Returns: nil where there is no such program.
 func programSource(_ program: String, _ tuning: Tuning) -> String? {
   func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
   guard let prelude = file("prelude"), let own = file(program) else { return nil }
-  if ["compare", "gather_elements", "integer", "select"].contains(program), let walk = file("walk") {
-    return prelude + walk + own
-  }
+  if let common = commonFiles[program].flatMap(file) { return prelude + common + own }
   guard program == "convolution", let depthwise = file("depthwise") else { return prelude + own }
   let variants = ConvolutionVariant.all(tuning).map { variant in
     """

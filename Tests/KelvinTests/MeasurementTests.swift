@@ -4,7 +4,12 @@ import TestSupport
 import Testing
 
 /// The public measuring interface as a program uses it.
-@Suite("Measuring, as a user") struct MeasurementTests {
+@Suite("Measuring, as a user") final class MeasurementTests {
+  /// What one test writes, gone with it.
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "kelvin-\(UInt64.random(in: 0 ... .max))")
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
   private static let digits = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/Digits.mlpackage")
 
   private static func configuration(_ units: ComputeUnits = .cpuOnly) -> ModelConfiguration {
@@ -14,7 +19,6 @@ import Testing
   }
 
   private func temporaryFile(_ name: String) throws -> URL {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "kelvin-\(UInt64.random(in: 0 ... .max))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     return folder.appending(path: name)
   }
