@@ -6,7 +6,7 @@ internal import Synchronization
 /// the runtime are tested on it.
 ///
 /// It is also where a new device starts. Copy the folder, rename the types, add a row to `Package.swift` and a line to
-/// the facade's `Catalog.swift`, then fill in, in this order:
+/// `KelvinEngine/DeviceCatalog.swift`, then fill in, in this order:
 ///
 /// 1. `Device.info` and a `discover()` that lists every device of the kind, or one row saying why there is none and
 ///    what would help. Drivers are opened at run time (`CKelvinDrivers`), never linked.
