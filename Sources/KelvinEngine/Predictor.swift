@@ -88,6 +88,13 @@ package final class Predictor: Sendable {
   package func predict(
     _ input: some FeatureProvider, using state: StateMemory, _ cancellation: Cancellation?
   ) throws(ModelError) -> DictionaryFeatureProvider {
+    try run(input, using: state, cancellation).features
+  }
+
+  /// As `predict(_:using:_:)`, with the time that the graphs took.
+  package func run(
+    _ input: some FeatureProvider, using state: StateMemory, _ cancellation: Cancellation? = nil
+  ) throws(ModelError) -> FunctionWalk.Result {
     guard state.model == loaded.context.key.description else {
       throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
     }
@@ -98,7 +105,7 @@ package final class Predictor: Sendable {
           StateSessions(model: try pool(graph, types, cancellation).model, states: state)
         }
       }
-    }.features
+    }
   }
 
   /// - Throws: `parameters` where the model has states and none is given.

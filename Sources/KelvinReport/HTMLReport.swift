@@ -54,7 +54,7 @@ package enum HTMLReport {
     let name = model.name.split(separator: "/").last.map(String.init) == input.title ? "" : "\(model.name), "
     return """
       <header><h1>\(input.title)</h1>
-      <p class="soft">\(name)\(model.format), \(model.layers) layers\(size) · \(input.workload)<br>\
+      <p class="soft">\(name)\(model.format), \(counted(model.layers, "layer"))\(size) · \(input.workload)<br>\
       \(input.machine.summary)</p></header>
       """
   }

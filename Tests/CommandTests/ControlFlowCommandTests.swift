@@ -29,6 +29,15 @@ import Testing
     #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
   }
 
+  @Test func predictStartsStatesAtZero() {
+    let folder = FixtureTree([:])
+    let model = "\(SharedFiles.projectRoot)/Tests/Vectors/Decoder/growing.mlpackage"
+    let result = Kelvin.run(
+      "predict", model, "--seed", "1", "--units", "cpu", "--output-dir", folder.root, "--no-cache")
+    #expect(result.status == 0, "\(result)")
+    withExtendedLifetime(folder) {}
+  }
+
   private static let looping = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl/condition.mlmodel"
 
   /// A folder with the vector 1, 2, 3 as `x.npy`: with it the loop makes seven trips.
@@ -74,11 +83,12 @@ import Testing
 
   @Test func profilesSeeInsideLoops() throws {
     let folder = try Self.vector()
-    let (saved, trace) = ("\(folder.root)/machine.json", "\(folder.root)/trace.json")
+    let (saved, trace, page) = (
+      "\(folder.root)/machine.json", "\(folder.root)/trace.json", "\(folder.root)/page.html"
+    )
     let result = Kelvin.run(
       "profile", Self.looping, "--input", "n=100", "--input", "x=\(folder.root)/x.npy", "--units", "cpu", "--no-cache",
-      "--budget", "0.3", "--save", saved, "--trace", trace,
-      "--json")
+      "--budget", "0.3", "--save", saved, "--trace", trace, "--report", page, "--json")
     #expect(result.status == 0, "\(result)")
     #expect(result.output.contains("loop_34\\/body") || result.output.contains("loop_34/body"))
     let profile = try String(contentsOfFile: saved, encoding: .utf8)
@@ -90,6 +100,10 @@ import Testing
     #expect(plan.status == 0, "\(plan)")
     #expect(plan.output.contains("7 trips in each inference: measured"), "\(plan.output)")
     #expect(!plan.output.contains("999 trips"))
+    // A layer is what a device runs, in regions too.
+    let rows = try #require(plan.output.firstMatch(of: /: (\d+) nodes/).flatMap { Int($0.1) })
+    let html = try String(contentsOfFile: page, encoding: .utf8)
+    #expect(html.contains("\(rows) layers"), "\(plan.output)")
     // The profile alone tells the same, without the model or a device.
     let alone = Kelvin.run("plan", "--profile", saved, "--units", "cpu")
     #expect(alone.status == 0, "\(alone)")

@@ -172,7 +172,7 @@ public struct Profile: Sendable {
       }
       return HTMLReport.render(
         result.report(
-          model: ReportModel(parts[0].graph.context, format: format), placements: placements,
+          model: ReportModel(parts.map(\.graph.context), format: format), placements: placements,
           generated: ReportDate.now()))
     }
   }

@@ -139,13 +139,15 @@ public final class Model: Sendable {
 }
 
 extension Model {
-  /// One prediction and the seconds that its graphs took. Blocks the calling thread.
+  /// One prediction, from states of zeros where the model has some, and the seconds that its graphs took. Blocks the
+  /// calling thread.
   ///
   /// - Throws: `ModelError` as `prediction(from:options:)` does.
   package func timedPrediction(
     from input: some FeatureProvider
   ) throws(ModelError) -> (features: DictionaryFeatureProvider, seconds: Double) {
-    let result = try predictor.run(input)
+    let result =
+      predictor.states.isEmpty ? try predictor.run(input) : try predictor.run(input, using: predictor.makeState())
     return (result.features, result.seconds)
   }
 

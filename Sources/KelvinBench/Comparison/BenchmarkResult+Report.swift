@@ -76,11 +76,14 @@ extension BenchmarkResult {
 }
 
 extension ReportModel {
-  /// A model as reports show it.
-  package init(_ context: ModelContext, format: String) {
-    let graph = context.graph
+  /// A model's graphs as reports show them: as many layers as devices run nodes, in regions too.
+  ///
+  /// - Parameter contexts: of the graphs, in their order; at least one.
+  package init(_ contexts: [ModelContext], format: String) {
+    let graphs = contexts.map(\.graph)
     self.init(
-      name: context.name, format: format, layers: graph.nodes.count,
-      weightBytes: WeightReport(graph).storedBytes)
+      name: contexts.first?.name ?? "", format: format,
+      layers: graphs.reduce(0) { $0 + FlatGraph($1, trips: TripEstimate()).graph.nodes.count },
+      weightBytes: WeightReport(graphs).storedBytes)
   }
 }

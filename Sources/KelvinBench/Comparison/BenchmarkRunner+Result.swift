@@ -36,7 +36,7 @@ extension BenchmarkRunner {
     verdict.best = able.indices.contains(verdict.best) ? able[verdict.best] : 0
     try describe(contestants, labels, agreementRemark: agreementRemark, interruption: interruption)
     return BenchmarkResult(
-      kelvinVersion: kelvinVersion, machine: machine, model: ReportModel(subject.context, format: subject.format),
+      kelvinVersion: kelvinVersion, machine: machine, model: ReportModel([subject.context], format: subject.format),
       workload: workload, devices: reportDevices(contestants), configurations: results, verdict: verdict,
       comparisons: comparisons, notes: notes, interruption: interruption,
       disturbedRounds: logs.mapValues { log in Set(log.isDisturbed.indices.filter { log.isDisturbed[$0] }) })

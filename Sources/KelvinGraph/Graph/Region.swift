@@ -56,7 +56,7 @@ extension Node {
 }
 
 extension Graph {
-  /// The graph with every region of its nodes, however deep, replaced: the one way in which anything reaches them.
+  /// The graph with every region of its nodes, however deep, replaced: the one way to rewrite them.
   package func mappingRegions<Failure: Error>(
     _ transform: (Region, Node) throws(Failure) -> Graph
   ) throws(Failure) -> Graph {
