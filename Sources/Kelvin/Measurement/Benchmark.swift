@@ -83,30 +83,30 @@ public struct Benchmark: Hashable, Sendable {
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
   ) async throws(ModelError) -> Result {
     try await run(
-      ReadModel(contentsOf: url), input: input, starts: nil, listener: .init { progress($0.fraction, $0.phase) })
+      url, input: input, starts: nil, listener: .init { progress($0.fraction, $0.phase) })
   }
 
-  /// Runs the comparison of a model that has been read, as `run(contentsOf:input:progress:)` does.
+  /// As `run(contentsOf:input:progress:)`.
   ///
   /// - Parameter starts: makes starts in processes of their own; nil to make them within this one.
   package func run(
-    _ file: ReadModel, input: (any FeatureProvider & Sendable)?, starts: (any StartLauncher)?,
+    _ url: URL, input: (any FeatureProvider & Sendable)?, starts: (any StartLauncher)?,
     listener: MeasurementListener
   ) async throws(ModelError) -> Result {
     let benchmark = self
     return try await BlockingWork.run { (cancellation) throws(ModelError) -> Result in
-      try benchmark.measure(file, input, starts, cancellation, listener)
+      try benchmark.measure(url, input, starts, cancellation, listener)
     }
   }
 
   private func measure(
-    _ file: ReadModel, _ input: (any FeatureProvider)?, _ launcher: (any StartLauncher)?,
+    _ url: URL, _ input: (any FeatureProvider)?, _ launcher: (any StartLauncher)?,
     _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> Result {
     let envelope = try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }
     let given = try compared()
     let subject = try MeasuredSubject(
-      file, try shared(given), input, seed: seed, note: listener.note)
+      url, try shared(given), input, seed: seed, note: listener.note)
     let (loaded, readOptions) = (subject.loaded, subject.options)
     let inputs = try subject.inputs()
     // A plan of several graphs has one for the graph that is measured.
@@ -121,7 +121,7 @@ public struct Benchmark: Hashable, Sendable {
       options.checksAgreement = checksAgreement
       options.triesPlans = triesPlans
       options.cancellation = cancellation
-      let path = file.url.relativePath
+      let path = url.relativePath
       let starter = try launcher.map {
         try FreshStarts(path, readOptions, inputs: inputs, launcher: $0, cancellation: cancellation)
       }

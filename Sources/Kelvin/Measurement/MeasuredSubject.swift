@@ -21,17 +21,16 @@ struct MeasuredSubject {
   ///   - note: told what the user should know of the model.
   /// - Throws: `ModelError` as `Model.load` does; `featureType` for an input that does not fit.
   init(
-    _ file: ReadModel, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?, seed: UInt64,
+    _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?, seed: UInt64,
     isSampled: Bool = false, note: (String) -> Void
   ) throws(ModelError) {
     var options = try configuration.options()
-    try options.takeSample(input, seed: seed, of: file)
+    try options.takeSample(input, seed: seed, of: ReadModel(contentsOf: url))
     if !isSampled { options.sample = nil }
-    let path = file.url.relativePath
     let began = ContinuousClock.now
     let settled = options
-    // Read anew: reading is part of what is measured.
-    let loaded = try ModelError.wrapping { try LoadedModel(path: path, options: settled) }
+    // A model that was read before for its inputs' sizes is read anew: reading is part of what is measured.
+    let loaded = try ModelError.wrapping { try LoadedModel(path: url.relativePath, options: settled) }
     loadSeconds = (ContinuousClock.now - began).inSeconds
     let part = isSampled && options.part == nil ? nil : loaded.partRemark
     (loaded.remarks + [part].compactMap { $0 }).forEach(note)

@@ -52,14 +52,14 @@ public struct Profiler: Hashable, Sendable {
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
   ) async throws(ModelError) -> Profile {
     try await profile(
-      ReadModel(contentsOf: url), configuration, input: input, listener: .init { progress($0.fraction, $0.phase) })
+      url, configuration, input: input, listener: .init { progress($0.fraction, $0.phase) })
   }
 
-  /// Measures a model that has been read, as `profile(contentsOf:configuration:input:progress:)` does.
+  /// As `profile(contentsOf:configuration:input:progress:)`.
   ///
   /// - Parameter units: what is measured; nil for `devices`.
   package func profile(
-    _ file: ReadModel, _ configuration: ModelConfiguration, units: ComputeUnits? = nil,
+    _ url: URL, _ configuration: ModelConfiguration, units: ComputeUnits? = nil,
     input: (any FeatureProvider & Sendable)?, listener: MeasurementListener
   ) async throws(ModelError) -> Profile {
     let profiler = self
@@ -67,7 +67,7 @@ public struct Profiler: Hashable, Sendable {
       var configuration = configuration
       configuration.plan = nil
       configuration.computeUnits = units ?? .devices(devices ?? Self.everyDevice)
-      return try profiler.measure(file, configuration, input, cancellation, listener)
+      return try profiler.measure(url, configuration, input, cancellation, listener)
     }
   }
 
@@ -89,13 +89,13 @@ public struct Profiler: Hashable, Sendable {
   }
 
   private func measure(
-    _ file: ReadModel, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?,
+    _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?,
     _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> Profile {
     guard budget > 0, budget.isFinite, bound > 0 else {
       throw ModelError(.parameters, "a profiler's budget is \(budget) s and its bound \(bound); both must be above 0")
     }
-    let subject = try MeasuredSubject(file, configuration, input, seed: seed, isSampled: true, note: listener.note)
+    let subject = try MeasuredSubject(url, configuration, input, seed: seed, isSampled: true, note: listener.note)
     return try ModelError.measuring {
       var measured = try graphs(of: subject, cancellation, listener)
       // Of a model's graphs a profile remembers the latest: that with the most work.

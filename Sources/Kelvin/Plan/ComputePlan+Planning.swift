@@ -35,13 +35,12 @@ extension ComputePlan {
       var explanations: [PlanExplanation] = []
       var trials: [PlanTrial?] = []
       for graph in loaded.shownGraphs {
-        let explanation = try graph.explain()
+        var explanation = try graph.explain()
         let tried = try Self.run(trial, loaded, graph, explanation)
-        let isAdopted = tried != nil && graph.options.request.goal == .latency
-        explanations.append(
-          isAdopted
-            ? tried.map { explanation.adopting($0.solution, reason: "measured: \($0.reason)") } ?? explanation
-            : explanation)
+        if let tried, graph.options.request.goal == .latency {
+          explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.reason)")
+        }
+        explanations.append(explanation)
         trials.append(tried)
       }
       return try ComputePlan(loaded, explanations, budget: budget, trials: trials)
@@ -98,10 +97,12 @@ extension LoadOptions {
   ///
   /// - Parameter seed: of what is made up for inputs that are missing.
   /// - Throws: `ModelError` with code `featureType` for a value that does not fit.
-  mutating func takeSample(_ input: (any FeatureProvider)?, seed: UInt64, of file: ReadModel) throws(ModelError) {
+  mutating func takeSample(
+    _ input: (any FeatureProvider)?, seed: UInt64, of file: @autoclosure () throws(ModelError) -> ReadModel
+  ) throws(ModelError) {
     var values: [String: FeatureValue] = [:]
     if let input {
-      let known = try file.shapes(of: input, functionName: function).mapValues { Shape($0) }
+      let known = try file().shapes(of: input, functionName: function).mapValues { Shape($0) }
       shapes.merge(known) { said, _ in said }
       for name in input.featureNames { values[name] = input.featureValue(for: name) }
     }

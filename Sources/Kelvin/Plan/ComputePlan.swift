@@ -197,6 +197,8 @@ extension ComputePlan {
 
   /// The plan and all that is known of it as one JSON document, as `kelvin plan --json` prints it; seconds, bytes and
   /// joules.
+  ///
+  /// - Throws: `ModelError` with code `generic` where it cannot be written out.
   public func json() throws(ModelError) -> Data {
     try ModelError.wrapping { Data(try JSONText.encode(document, unspeakable: .text)) }
   }

@@ -119,7 +119,7 @@ struct BenchCommand: ParsableCommand {
     benchmark.thermalEnvelope = envelope
     benchmark.seed = options.seed ?? 0
     var result = try measuring("bench") { [benchmark] listener in
-      try await benchmark.run(inputs.file, input: inputs.values, starts: SelfLauncher(), listener: listener)
+      try await benchmark.run(inputs.url, input: inputs.values, starts: SelfLauncher(), listener: listener)
     }
     if let simulate, result.interruption == nil {
       try result.simulate(on: simulate, seconds: duration, otherLoad: coload, seed: options.seed ?? 0)

@@ -65,7 +65,7 @@ struct ProfileCommand: ParsableCommand {
     profiler.bound = bound / 100
     profiler.seed = options.seed ?? 0
     let profile = try measuring("profiling") { [profiler, units = units.unitsList.first] listener in
-      try await profiler.profile(inputs.file, configuration, units: units, input: inputs.values, listener: listener)
+      try await profiler.profile(inputs.url, configuration, units: units, input: inputs.values, listener: listener)
     }
     if let save { try profile.save(to: URL(filePath: save)) }
     if let trace { try LocalFile.write(profile.trace(), to: trace) }

@@ -3,14 +3,15 @@ import Kelvin
 
 /// What a measurement is given to predict: inputs named on the command line, or made-up ones of a seed.
 struct MeasurementInputs {
-  var file: ReadModel
+  var url: URL
   /// Nil for made-up ones.
   var values: DictionaryFeatureProvider?
 
   /// - Throws: `ModelError`, `UsageError` for an input named twice.
   init(_ path: String, _ given: [NamedInput], _ pictures: PictureOptions, functionName: String?) throws {
-    file = try ReadModel(contentsOf: URL(filePath: path))
+    url = URL(filePath: path)
     guard !given.isEmpty else { return }
+    let file = try ReadModel(contentsOf: url)
     values = try pictures.reader(of: file, functionName: functionName).read(try given.pairs())
   }
 }
