@@ -50,14 +50,14 @@ extension Roofline {
   }
 
   private static func fit(_ samples: [CostSample], _ combination: Combination) -> Roofline? {
-    var model = solve(samples.map { [1, $0.operations, $0.bytes] }, samples, .serial)
+    var model = solve(samples.map { SIMD3(1, $0.operations, $0.bytes) }, samples, .serial)
     guard combination == .overlapped else { return model }
     // Each sample is charged to the larger term of the last model, until the split settles.
     for _ in 0..<12 {
       guard let last = model else { return nil }
       let rows = samples.map { sample in
         let isArithmetic = sample.operations / last.operationsPerSecond >= sample.bytes / last.bytesPerSecond
-        return [1, isArithmetic ? sample.operations : 0, isArithmetic ? 0 : sample.bytes]
+        return SIMD3(1, isArithmetic ? sample.operations : 0, isArithmetic ? 0 : sample.bytes)
       }
       let next = solve(rows, samples, .overlapped)
       if next == model { break }
@@ -66,7 +66,7 @@ extension Roofline {
     return model
   }
 
-  private static func solve(_ rows: [[Double]], _ samples: [CostSample], _ combination: Combination) -> Roofline? {
+  private static func solve(_ rows: [SIMD3<Double>], _ samples: [CostSample], _ combination: Combination) -> Roofline? {
     guard let x = RelativeLeastSquares.solve(rows, samples.map(\.seconds)) else { return nil }
     return Roofline(
       overheadSeconds: x[0], operationsPerSecond: x[1] > 0 ? 1 / x[1] : .greatestFiniteMagnitude,
@@ -83,7 +83,7 @@ extension TransferModel {
     return LeaveOneOut.assess(
       usable, seconds: \.seconds,
       fit: { samples in
-        RelativeLeastSquares.solve(samples.map { [1, $0.bytes] }, samples.map(\.seconds)).map {
+        RelativeLeastSquares.solve(samples.map { SIMD3(1, $0.bytes, 0) }, samples.map(\.seconds)).map {
           TransferModel(latency: $0[0], bytesPerSecond: $0[1] > 0 ? 1 / $0[1] : nil)
         }
       },
@@ -107,69 +107,5 @@ enum LeaveOneOut {
     }
     errors.sort()
     return Fitted(model: model, leaveOneOutError: errors.isEmpty ? 1 : errors[errors.count / 2], samples: samples.count)
-  }
-}
-
-/// Minimises `Σ w (rows · x / y − 1)²` over `x ≥ 0`, with the weights `w = min(1, 0.1 / |residual|)` of a few rounds of
-/// Huber's reweighting (P. Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35, 1964).
-enum RelativeLeastSquares {
-  static func solve(_ rows: [[Double]], _ y: [Double]) -> [Double]? {
-    guard let columns = rows.first?.count, columns <= 3 else { return nil }
-    let scale = (0..<columns).map { column in
-      let largest = zip(rows, y).map { $0[column] / $1 }.max() ?? 0
-      return largest > 0 ? largest : 1
-    }
-    let scaled = zip(rows, y).map { row, target in (0..<columns).map { row[$0] / target / scale[$0] } }
-    var weights = Array(repeating: 1.0, count: rows.count)
-    var best: [Double]?
-    for _ in 0..<8 {
-      guard let x = nonNegative(scaled, weights, columns) else { return best }
-      best = zip(x, scale).map { $0 / $1 }
-      for (i, row) in scaled.enumerated() {
-        let residual = abs(zip(row, x).reduce(0) { $0 + $1.0 * $1.1 } - 1)
-        weights[i] = min(1, 0.1 / max(residual, 1e-12))
-      }
-    }
-    return best
-  }
-
-  /// Tries every set of positive coefficients: at most seven for three columns.
-  private static func nonNegative(_ rows: [[Double]], _ weights: [Double], _ columns: Int) -> [Double]? {
-    var best: (error: Double, x: [Double])?
-    for active in 1..<(1 << columns) {
-      let used = (0..<columns).filter { active & (1 << $0) != 0 }
-      guard let part = normalEquations(rows, weights, used), part.allSatisfy({ $0 >= 0 && $0.isFinite }) else {
-        continue
-      }
-      var x = Array(repeating: 0.0, count: columns)
-      for (column, value) in zip(used, part) { x[column] = value }
-      let error = zip(rows, weights).reduce(0.0) { sum, item in
-        let residual = zip(item.0, x).reduce(0) { $0 + $1.0 * $1.1 } - 1
-        return sum + item.1 * residual * residual
-      }
-      if best.map({ error < $0.error }) ?? true { best = (error, x) }
-    }
-    return best?.x
-  }
-
-  /// Gaussian elimination with partial pivoting on `(AᵀWA) x = AᵀW1`.
-  private static func normalEquations(_ rows: [[Double]], _ weights: [Double], _ used: [Int]) -> [Double]? {
-    let n = used.count
-    var a = Array(repeating: Array(repeating: 0.0, count: n + 1), count: n)
-    for (row, weight) in zip(rows, weights) {
-      for i in 0..<n {
-        for j in 0..<n { a[i][j] += weight * row[used[i]] * row[used[j]] }
-        a[i][n] += weight * row[used[i]]
-      }
-    }
-    for k in 0..<n {
-      guard let pivot = (k..<n).max(by: { abs(a[$0][k]) < abs(a[$1][k]) }), abs(a[pivot][k]) > 1e-12 else { return nil }
-      a.swapAt(k, pivot)
-      for i in 0..<n where i != k {
-        let factor = a[i][k] / a[k][k]
-        for j in k...n { a[i][j] -= factor * a[k][j] }
-      }
-    }
-    return (0..<n).map { a[$0][n] / a[$0][$0] }
   }
 }

@@ -19,9 +19,11 @@ package struct ShippedProfiles: Sendable {
   private let documents: [String: [UInt8]]
   private let read = Cache()
 
-  /// What has been read, for as long as the process lives: reading one takes milliseconds.
+  /// What has been read and fitted, for as long as the process lives: either takes milliseconds.
   private final class Cache: Sendable {
     let profiles = Mutex<[String: MeasuredProfile]>([:])
+    /// By profile, device and thread count.
+    let fits = Mutex<[String: ProfileFit]>([:])
   }
 
   /// - Parameter documents: JSON documents by name; those of this build unless said.
@@ -60,6 +62,15 @@ package struct ShippedProfiles: Sendable {
       }
     }
     return best?.match
+  }
+
+  /// Nil where the profile measured too little on the device.
+  func fit(of match: Match, threads: Int) -> ProfileFit? {
+    let name = "\(match.name) \(match.device.id) \(threads)"
+    if let known = read.fits.withLock({ $0[name] }) { return known }
+    guard let fit = ProfileFit(match.profile, device: match.device.id, threads: threads) else { return nil }
+    read.fits.withLock { $0[name] = fit }
+    return fit
   }
 
   private static func closeness(_ device: DeviceInfo, _ measured: DeviceIdentity) -> (Int, String)? {
