@@ -1,3 +1,5 @@
+internal import KelvinGraph
+
 /// Memory on a device.
 package protocol Buffer: AnyObject, Sendable {
   var byteCount: Int { get }
@@ -43,28 +45,31 @@ package struct BufferSlice: Sendable {
 }
 
 /// A buffer in ordinary host memory, aligned to a page, zeroed.
-package final class HostBuffer: Buffer, @unchecked Sendable {
-  package let byteCount: Int
-  private let memory: UnsafeMutableRawPointer
+package final class HostBuffer: Buffer {
+  private let memory: ZeroedMemory
 
-  package init(byteCount: Int) {
-    self.byteCount = byteCount
-    memory = .allocate(byteCount: max(byteCount, 1), alignment: 4096)
-    memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+  /// - Throws: `.outOfMemory`.
+  package init(byteCount: Int) throws(DeviceError) {
+    guard let memory = ZeroedMemory(count: byteCount) else {
+      throw DeviceError(
+        .outOfMemory, device: "cpu", place: "buffer of \(byteCount) bytes",
+        reason: "the system has no more memory; use smaller inputs")
+    }
+    self.memory = memory
   }
 
-  deinit { memory.deallocate() }
-
-  package var hostPointer: UnsafeMutableRawPointer? { memory }
+  package var byteCount: Int { memory.count }
+  private var baseAddress: UnsafeMutableRawPointer { memory.baseAddress }
+  package var hostPointer: UnsafeMutableRawPointer? { baseAddress }
 
   package func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
     precondition(offset >= 0 && offset + source.count <= byteCount)
-    if let base = source.baseAddress { (memory + offset).copyMemory(from: base, byteCount: source.count) }
+    if let base = source.baseAddress { (baseAddress + offset).copyMemory(from: base, byteCount: source.count) }
   }
 
   package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) {
     precondition(offset >= 0 && offset + target.count <= byteCount)
-    target.baseAddress?.copyMemory(from: memory + offset, byteCount: target.count)
+    target.baseAddress?.copyMemory(from: baseAddress + offset, byteCount: target.count)
   }
 }
 

@@ -10,6 +10,7 @@ package final class Predictor: Sendable {
     let standard: SessionPool?
     let specializations: SpecializationCache<SlotTypes, SessionPool>
     let plans: SizePlans
+    let lanes: SessionLanes
   }
 
   package let loaded: LoadedModel
@@ -29,17 +30,19 @@ package final class Predictor: Sendable {
   ) {
     self.loaded = loaded
     walk = FunctionWalk(function ?? loaded.function)
-    graphs = compiled.map {
-      Forms(
-        standard: $0.map(SessionPool.init), specializations: SpecializationCache(limit: specializationLimit),
-        plans: SizePlans(isShared: loaded.options.sharesPlans))
+    graphs = compiled.map { model in
+      let lanes = SessionLanes()
+      return Forms(
+        standard: model.map { SessionPool($0, lanes) },
+        specializations: SpecializationCache(limit: specializationLimit),
+        plans: SizePlans(isShared: loaded.options.sharesPlans), lanes: lanes)
     }
     let known = compiled.compactMap { $0 }
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
     self.states = Dictionary(states) { first, _ in first }
     // One for each core, and one more where another device works while the host prepares the next.
     let usesOthers = known.contains { model in model.placement.values.contains { $0 != model.host } }
-    batchWidth = min(SessionPool.limit, max(loaded.options.request.threads, 1) + (usesOthers ? 1 : 0))
+    batchWidth = min(SessionLanes.limit, max(loaded.options.request.threads, 1) + (usesOthers ? 1 : 0))
   }
 
   /// The same compiled graphs, with other features or host steps around them.
@@ -144,7 +147,7 @@ package final class Predictor: Sendable {
       let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
       let placement = try forms.plans.placement(
         of: specialized, types, standard: forms.standard?.model, cancellation)
-      return SessionPool(try specialized.compile(placement, observer: observer))
+      return SessionPool(try specialized.compile(placement, observer: observer), forms.lanes)
     }
   }
 }

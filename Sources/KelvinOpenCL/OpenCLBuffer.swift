@@ -7,8 +7,9 @@ internal import KelvinGraph
 /// buffers are mapped from their creation on, except while a submission uses them.
 package final class OpenCLBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
-  package let hostPointer: UnsafeMutableRawPointer?
   let memory: cl_mem
+  /// Where host and device share it.
+  private let host: ZeroedMemory?
   let device: OpenCLDevice
 
   init(_ device: OpenCLDevice, byteCount: Int) throws(DeviceError) {
@@ -18,28 +19,29 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
         reason: "the device's largest buffer has \(device.largestBuffer) bytes")
     }
     let size = (max(byteCount, 1) + 4095) / 4096 * 4096
-    var host: UnsafeMutableRawPointer?
+    var host: ZeroedMemory?
     var flags = cl_mem_flags(CL_MEM_READ_WRITE)
     if device.memoryModel != .separate {
-      guard posix_memalign(&host, 4096, size) == 0, let host else {
+      host = ZeroedMemory(count: size)
+      guard host != nil else {
         throw DeviceError(
           .outOfMemory, device: device.info.id, place: "buffer of \(byteCount) bytes", reason: "no host memory is left")
       }
-      memset(host, 0, size)
       flags |= cl_mem_flags(CL_MEM_USE_HOST_PTR)
     }
     var status: cl_int = CL_SUCCESS
-    guard let memory = device.library.functions.clCreateBuffer(device.context, flags, size, host, &status),
+    guard
+      let memory = device.library.functions.clCreateBuffer(
+        device.context, flags, size, host?.baseAddress, &status),
       status == CL_SUCCESS
     else {
-      free(host)
       throw DeviceError(
         device: device.info.id, place: "buffer of \(byteCount) bytes", call: "clCreateBuffer", status: status)
     }
     self.byteCount = byteCount
     self.device = device
     self.memory = memory
-    hostPointer = host
+    self.host = host
     if device.memoryModel == .mapped { try map(blocking: true, nil) }
   }
 
@@ -65,8 +67,9 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
 
   deinit {
     _ = device.library.functions.clReleaseMemObject(memory)
-    free(hostPointer)
   }
+
+  package var hostPointer: UnsafeMutableRawPointer? { host?.baseAddress }
 
   package func write(_ source: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
     precondition(offset >= 0 && source.count <= byteCount && offset <= byteCount - source.count)

@@ -35,10 +35,9 @@ struct TransferProbe {
     var isNoisy = false
     for size in Self.sizes {
       // A device too small for the largest sizes is described by the others.
-      guard let source = try? from.makeBuffer(byteCount: size), let target = try? to.makeBuffer(byteCount: size) else {
-        break
-      }
-      let staging = HostBuffer(byteCount: size)
+      guard let source = try? from.makeBuffer(byteCount: size), let target = try? to.makeBuffer(byteCount: size),
+        let staging = try? HostBuffer(byteCount: size)
+      else { break }
       let deadline = clock.now() + budget / Double(Self.sizes.count)
       var seconds: [Double] = []
       try Self.copy(source, target, staging, size)

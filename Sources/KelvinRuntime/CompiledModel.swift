@@ -132,9 +132,10 @@ package final class CompiledModel: Sendable {
   ///   - measuresNodes: whether sessions record each node's time.
   ///   - outputs: memory for outputs, by position. It is written in place where it suits the output and the output's
   ///     own place is host memory of its own: see `Session.lentOutputs`.
+  ///   - memory: what it runs in, in turns with the other sessions there.
   package func makeSession(
-    measuresNodes: Bool = false, outputs: [Int: LentBuffer] = [:]
+    measuresNodes: Bool = false, outputs: [Int: LentBuffer] = [:], memory: SessionMemory = SessionMemory()
   ) throws(RuntimeError) -> Session {
-    try Session(self, measuresNodes: measuresNodes, outputs: outputs)
+    try Session(self, measuresNodes: measuresNodes, outputs: outputs, memory: memory)
   }
 }

@@ -29,10 +29,13 @@ package final class Session {
   /// The outputs that runs write into memory that was lent to the session.
   package let lentOutputs: Set<Int>
 
-  /// - Parameter states: memory of somebody else's, who brings its contents to where the session has them; else the
-  ///   session's own.
+  /// - Parameters:
+  ///   - states: memory of somebody else's, who brings its contents to where the session has them; else the session's
+  ///     own.
+  ///   - memory: what it runs in, in turns with the other sessions there.
   init(
-    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: LentBuffer] = [:], states: StateMemory? = nil
+    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: LentBuffer] = [:], states: StateMemory? = nil,
+    memory: SessionMemory
   ) throws(RuntimeError) {
     self.model = model
     let states = states ?? StateMemory()
@@ -53,7 +56,9 @@ package final class Session {
       var arenas: [String: any Buffer] = [:]
       for (domain, byteCount) in model.layout.arenas {
         let device = domain == BufferLayout.hostDomain ? model.devices[model.host] : model.devices[domain]
-        arenas[domain] = try device?.makeBuffer(byteCount: max(byteCount, bufferAlignment))
+        arenas[domain] = try device.map { device throws(DeviceError) in
+          try memory.buffer(.values, byteCount: max(byteCount, bufferAlignment), on: device)
+        }
       }
       var stateBuffers: [any Buffer] = []
       for (state, domain) in zip(model.graph.states, model.layout.stateDomains) {
@@ -80,7 +85,9 @@ package final class Session {
       }
       var scratch: [String: any Buffer] = [:]
       for (device, size) in scratchSizes where size > 0 {
-        scratch[device] = try model.devices[device]?.makeBuffer(byteCount: size)
+        scratch[device] = try model.devices[device].map { device throws(DeviceError) in
+          try memory.buffer(.scratch, byteCount: size, on: device)
+        }
       }
       var invocations: [any Invocation] = []
       for (segment, executable) in zip(model.schedule.segments, model.executables) {
@@ -94,7 +101,7 @@ package final class Session {
                 ? scratch[segment.device].map { BufferSlice($0, offset: 0, byteCount: size) } : nil,
               measuresNodes: measuresNodes, stop: stop)))
       }
-      steps = StepBinder(model, slice: slice).bind(model.schedule.steps)
+      steps = try StepBinder(model, slice: slice).bind(model.schedule.steps)
       inputs = model.graph.inputs.map { slice($0, on: model.host) }
       outputs = model.graph.outputs.map { slice($0, on: model.host) }
       self.arenas = arenas

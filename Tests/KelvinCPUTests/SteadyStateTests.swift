@@ -59,15 +59,15 @@ import Testing
         Segment(
           graph: graph, precision: .full, threads: 2, isDeterministic: true, weights: MemoryPackedWeights(),
           blobs: NoBlobCache()))
-      func slice(_ byteCount: Int) -> BufferSlice {
-        BufferSlice(HostBuffer(byteCount: byteCount), offset: 0, byteCount: byteCount)
+      func slice(_ byteCount: Int) throws -> BufferSlice {
+        BufferSlice(try HostBuffer(byteCount: byteCount), offset: 0, byteCount: byteCount)
       }
-      let inputs = [slice(input.type.byteCount)]
+      let inputs = [try slice(input.type.byteCount)]
       try input.bytes.withUnsafeBytes { raw in try inputs[0].write(raw) }
       let invocation = try executable.bind(
         Bindings(
-          inputs: inputs, outputs: graph.outputs.map { slice(graph[$0].type.byteCount) },
-          scratch: slice(executable.scratchByteCount), measuresNodes: true))
+          inputs: inputs, outputs: try graph.outputs.map { try slice(graph[$0].type.byteCount) },
+          scratch: try slice(executable.scratchByteCount), measuresNodes: true))
       let events: [any Event] = [CompletedEvent()]
       try invocation.submit(after: events)
 
@@ -139,7 +139,7 @@ import Testing
       Segment(
         graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
         blobs: NoBlobCache()))
-    let small = BufferSlice(HostBuffer(byteCount: 1), offset: 0, byteCount: 1)
+    let small = BufferSlice(try HostBuffer(byteCount: 1), offset: 0, byteCount: 1)
     #expect(throws: DeviceError.self) {
       try executable.bind(
         Bindings(inputs: [small], outputs: graph.outputs.map { _ in small }, scratch: small))

@@ -79,7 +79,7 @@ struct OpenCLSegmentTests {
     let x = net.input([7])
     let graph = try net.finish(net.add(Unary(UnaryFunction(.negate)), x))
     let executable = try present[0].compile(segment(graph))
-    let foreign = BufferSlice(HostBuffer(byteCount: 28), offset: 0, byteCount: 28)
+    let foreign = BufferSlice(try HostBuffer(byteCount: 28), offset: 0, byteCount: 28)
     let error = #expect(throws: DeviceError.self) {
       _ = try executable.bind(Bindings(inputs: [foreign], outputs: [foreign], scratch: nil))
     }

@@ -94,7 +94,7 @@ import Testing
       inventory: DeviceInventory([DeviceListing(ReferenceDevice())]), precision: .full, threads: 1,
       storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
     let expected = try model.makeSession().run(inputs)
-    let memory = HostBuffer(byteCount: graph[graph.outputs[0]].type.byteCount)
+    let memory = try HostBuffer(byteCount: graph[graph.outputs[0]].type.byteCount)
     let raw = UnsafeMutableRawBufferPointer(start: memory.hostPointer, count: memory.byteCount)
     let lent = try #require(LentBuffer(raw, owner: memory))
     let session = try model.makeSession(outputs: [0: lent])

@@ -20,7 +20,7 @@ private final class MeetingDevice: Device {
   }
 
   func support(for node: Node, in graph: Graph, precision: Precision) -> Support { .supported }
-  func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
+  func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try HostBuffer(byteCount: byteCount) }
 
   func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     MeetingExecutable(try reference.compile(segment), meet)

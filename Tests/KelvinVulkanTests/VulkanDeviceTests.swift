@@ -69,7 +69,7 @@ struct VulkanDeviceTests {
     let scratch = slice(try device.makeBuffer(byteCount: executable.scratchByteCount))
     let output = slice(try device.makeBuffer(byteCount: y))
     for bindings in [
-      Bindings(inputs: [slice(HostBuffer(byteCount: x))], outputs: [output], scratch: scratch),
+      Bindings(inputs: [slice(try HostBuffer(byteCount: x))], outputs: [output], scratch: scratch),
       Bindings(inputs: [slice(try device.makeBuffer(byteCount: x - 4))], outputs: [output], scratch: scratch),
       Bindings(inputs: [slice(try device.makeBuffer(byteCount: x))], outputs: [output], scratch: nil),
     ] {

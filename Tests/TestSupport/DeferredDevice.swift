@@ -32,7 +32,7 @@ package final class DeferredDevice: Device {
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
-    isUnified ? HostBuffer(byteCount: byteCount) : PrivateBuffer(byteCount)
+    try isUnified ? HostBuffer(byteCount: byteCount) : PrivateBuffer(byteCount)
   }
 
   /// Runs everything submitted, up to and including the work that signals `event`.
@@ -48,7 +48,7 @@ package final class DeferredDevice: Device {
 /// Memory that the host cannot address.
 private final class PrivateBuffer: Buffer {
   private let memory: HostBuffer
-  init(_ byteCount: Int) { memory = HostBuffer(byteCount: byteCount) }
+  init(_ byteCount: Int) throws(DeviceError) { memory = try HostBuffer(byteCount: byteCount) }
   var byteCount: Int { memory.byteCount }
   var hostPointer: UnsafeMutableRawPointer? { nil }
   func write(_ source: UnsafeRawBufferPointer, at offset: Int) { memory.write(source, at: offset) }

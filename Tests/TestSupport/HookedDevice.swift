@@ -22,7 +22,7 @@ package final class HookedDevice: Device {
     HookedExecutable(device: self, inner: try reference.compile(segment))
   }
 
-  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try HostBuffer(byteCount: byteCount) }
 }
 
 private final class HookedExecutable: Executable {

@@ -59,7 +59,7 @@ package final class TimedDevice: Device {
     return TimedExecutable(self, segment.graph, try reference.compile(segment))
   }
 
-  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { HostBuffer(byteCount: byteCount) }
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try HostBuffer(byteCount: byteCount) }
 }
 
 private final class TimedExecutable: Executable {

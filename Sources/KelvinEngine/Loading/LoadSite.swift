@@ -45,7 +45,7 @@ struct LoadSite: Sendable {
       units: .devices([present.host.info.id]), precision: options.request.precision, threads: options.request.threads)
     let solution = try context.planner.problem(context.graph, request).solve()
     return SessionPool(
-      try context.compile(solution, precision: request.precision, threads: request.threads))
+      try context.compile(solution, precision: request.precision, threads: request.threads), SessionLanes())
   }
 }
 

@@ -1,4 +1,5 @@
 package import KelvinGraph
+import KelvinRuntime
 import KelvinPlanning
 
 /// What a graph is specialised by: the sizes of the function's inputs, the types of what earlier parts computed, and
@@ -74,12 +75,4 @@ package struct SlotTypes: Hashable, Sendable {
 
 extension Shape {
   var bucket: Shape { Shape(dimensions.map(\.bucket)) }
-}
-
-extension FixedWidthInteger {
-  /// The least power of two that is not less; negative numbers, and those too large for one, are as they are.
-  var bucket: Self {
-    guard self > 2, self <= .max / 2 else { return self }
-    return 1 << (Self.bitWidth - (self - 1).leadingZeroBitCount)
-  }
 }

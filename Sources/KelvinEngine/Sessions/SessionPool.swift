@@ -1,86 +1,83 @@
 import KelvinRuntime
+import Synchronization
 
-/// The sessions of one compiled model: a prediction borrows one, so predictions may run at the same time.
+/// The sessions of one compiled form: a prediction borrows one, so predictions may run at the same time.
 final class SessionPool: Sendable {
   /// A session that is in the pool has no owner and may be handed to any thread.
   private struct Idle: @unchecked Sendable {
     let session: Session
+    /// What it runs in.
+    let lane: SessionMemory
     /// What it writes outputs into.
-    let memory: OutputMemory
+    let outputs: OutputMemory
   }
 
   private struct State {
     var idle: [Idle] = []
-    /// Sessions that are in use.
-    var borrowed = 0
     /// Callers' memory that was written lately by copying; a session is bound to it when it comes again.
     var seen: [OutputMemory.Identity] = []
   }
 
-  private struct Loan {
-    var found: Idle?
-    var memory: OutputMemory
-    /// Makes room for a new session.
-    var dropped: Idle?
-  }
-
   let model: CompiledModel
-  private let state = Monitor(State())
+  private let lanes: SessionLanes
+  private let state = Mutex(State())
 
-  /// Sessions of one model that are there at a time: further predictions wait.
-  static let limit = min(max(4, defaultThreadCount), 16)
-  /// Of these, idle ones that write into memory of a caller's.
+  /// Idle sessions that write into memory of a caller's.
   private static let boundLimit = 4
 
-  init(_ model: CompiledModel) { self.model = model }
+  /// - Parameter lanes: those of all compiled forms of the graph.
+  init(_ model: CompiledModel, _ lanes: SessionLanes) {
+    self.model = model
+    self.lanes = lanes
+  }
 
-  /// Sessions that are there now, idle ones included.
-  var count: Int { state.withLock { $0.idle.count + $0.borrowed } }
-
-  /// Lends a session. A caller holds at most one of a pool at a time.
+  /// Lends a session. A caller holds at most one of a graph at a time.
   ///
-  /// - Parameter memory: where the caller wants outputs written. From its second use on a session is bound to it, and
+  /// - Parameter outputs: where the caller wants outputs written. From its second use on a session is bound to it, and
   ///   `Session.lentOutputs` says which outputs need no copy.
   /// - Throws: `cancelled` while waiting for a session; `device`; what `body` throws.
   func withSession<Result>(
-    _ memory: OutputMemory = OutputMemory(), _ cancellation: Cancellation? = nil, _ body: (Session) throws -> Result
+    _ outputs: OutputMemory = OutputMemory(), _ cancellation: Cancellation? = nil, _ body: (Session) throws -> Result
   ) throws -> Result {
-    let loan = try state.wait(cancellation) { borrow(memory, &$0) }
-    var returned: Idle?
-    defer { giveBack(returned) }
-    let session = try loan.found?.session ?? model.makeSession(outputs: loan.memory.buffers)
-    do {
-      let result = try body(session)
-      returned = Idle(session: session, memory: loan.memory)
-      return result
-    } catch {
-      // A session that a device failed is not used again.
-      if (error as? RuntimeError)?.isDeviceFailure != true { returned = Idle(session: session, memory: loan.memory) }
+    let outputs = bindable(outputs)
+    let lane = try lanes.lend(cancellation) { lane in state.withLock { index(of: lane, outputs, $0) != nil } }
+    var returned: SessionMemory? = lane
+    defer { lanes.giveBack(returned) }
+    let session: Session
+    do { session = try take(lane, outputs) ?? model.makeSession(outputs: outputs.buffers, memory: lane) } catch {
+      returned = nil
+      throw error
+    }
+    defer { if returned != nil { put(Idle(session: session, lane: lane, outputs: outputs)) } }
+    do { return try body(session) } catch {
+      // Neither a session that a device failed nor its memory is used again.
+      if (error as? RuntimeError)?.isDeviceFailure == true { returned = nil }
       throw error
     }
   }
 
-  /// Nil where all sessions are in use.
-  private func borrow(_ memory: OutputMemory, _ state: inout State) -> Loan? {
-    guard state.borrowed < Self.limit else { return nil }
-    state.borrowed += 1
-    var memory = memory
-    if !memory.isEmpty, !state.seen.contains(memory.identity) {
-      state.seen = Array((state.seen + [memory.identity]).suffix(Self.boundLimit))
-      memory = OutputMemory()
+  /// The caller's memory where it has been seen before, else none.
+  private func bindable(_ outputs: OutputMemory) -> OutputMemory {
+    guard !outputs.isEmpty else { return outputs }
+    return state.withLock { state in
+      if state.seen.contains(outputs.identity) { return outputs }
+      state.seen = Array((state.seen + [outputs.identity]).suffix(Self.boundLimit))
+      return OutputMemory()
     }
-    if let index = state.idle.lastIndex(where: { $0.memory.identity == memory.identity }) {
-      return Loan(found: state.idle.remove(at: index), memory: memory)
-    }
-    let isFull = state.idle.count + state.borrowed > Self.limit
-    return Loan(memory: memory, dropped: isFull ? state.idle.removeFirst() : nil)
   }
 
-  private func giveBack(_ returned: Idle?) {
+  private func index(of lane: SessionMemory, _ outputs: OutputMemory, _ state: State) -> Int? {
+    state.idle.lastIndex { $0.lane === lane && $0.outputs.identity == outputs.identity }
+  }
+
+  private func take(_ lane: SessionMemory, _ outputs: OutputMemory) -> Session? {
+    state.withLock { state in index(of: lane, outputs, state).map { state.idle.remove(at: $0).session } }
+  }
+
+  private func put(_ idle: Idle) {
     let dropped = state.withLock { state -> Idle? in
-      state.borrowed -= 1
-      if let returned { state.idle.append(returned) }
-      let bound = state.idle.indices.filter { !state.idle[$0].memory.isEmpty }
+      state.idle.append(idle)
+      let bound = state.idle.indices.filter { !state.idle[$0].outputs.isEmpty }
       return bound.count > Self.boundLimit ? state.idle.remove(at: bound[0]) : nil
     }
     withExtendedLifetime(dropped) {}

@@ -48,7 +48,7 @@ package struct Graph: Sendable {
   package func consumers() -> [[Int]] {
     var consumers = [[Int]](repeating: [], count: values.count)
     for (index, node) in nodes.enumerated() {
-      for input in Set(node.inputs) { consumers[input.index].append(index) }
+      for input in node.inputs where consumers[input.index].last != index { consumers[input.index].append(index) }
     }
     return consumers
   }

@@ -91,37 +91,30 @@ package struct Bytes: Sendable {
     package var bytes: Bytes? { owner.map { Bytes(owner: $0, offset: offset, count: count) } }
   }
 
+  /// What a region is part of.
   fileprivate final class Owner: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
-    /// Bytes to unmap, 0 where the memory was allocated.
-    let mappedCount: Int
     let isFile: Bool
-    /// From here on memory comes straight from the system, which hands it out zeroed.
-    private static let systemCount = 1 << 20
+    private let memory: ZeroedMemory?
+    private let count: Int
 
     init(allocating count: Int) {
+      guard let memory = ZeroedMemory(count: count) else { fatalError("no memory is left for \(count) bytes") }
+      self.memory = memory
+      self.count = count
+      base = memory.baseAddress
       isFile = false
-      if count >= Self.systemCount {
-        let memory = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        if let memory, memory != MAP_FAILED {
-          base = memory
-          mappedCount = count
-          return
-        }
-      }
-      base = .allocate(byteCount: max(count, 1), alignment: count < 4096 ? 64 : 4096)
-      memset(base, 0, count)
-      mappedCount = 0
     }
 
     init(mapped base: UnsafeMutableRawPointer, count: Int) {
       self.base = base
-      mappedCount = count
+      self.count = count
+      memory = nil
       isFile = true
     }
 
     deinit {
-      if mappedCount > 0 { munmap(base, mappedCount) } else { base.deallocate() }
+      if isFile { munmap(base, count) }
     }
   }
 }

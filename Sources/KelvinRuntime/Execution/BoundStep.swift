@@ -66,13 +66,13 @@ enum BoundCopy {
   /// Neither device's memory can be addressed by the host: by way of a buffer that can.
   case staged(from: BufferSlice, HostBuffer, to: BufferSlice)
 
-  init(_ from: BufferSlice, _ to: BufferSlice) {
+  init(_ from: BufferSlice, _ to: BufferSlice) throws(DeviceError) {
     if let source = from.hostPointer {
       self = .upload(from: UnsafeRawBufferPointer(start: source, count: from.byteCount), to: to)
     } else if let target = to.hostPointer {
       self = .download(from: from, to: UnsafeMutableRawBufferPointer(start: target, count: to.byteCount))
     } else {
-      self = .staged(from: from, HostBuffer(byteCount: from.byteCount), to: to)
+      self = .staged(from: from, try HostBuffer(byteCount: from.byteCount), to: to)
     }
   }
 
@@ -106,12 +106,12 @@ struct StepBinder {
     self.producers = producers
   }
 
-  func bind(_ steps: [Schedule.Step]) -> [BoundStep] {
+  func bind(_ steps: [Schedule.Step]) throws(DeviceError) -> [BoundStep] {
     var number = 0
-    return bind(steps, &number)
+    return try bind(steps, &number)
   }
 
-  private func bind(_ steps: [Schedule.Step], _ number: inout Int) -> [BoundStep] {
+  private func bind(_ steps: [Schedule.Step], _ number: inout Int) throws(DeviceError) -> [BoundStep] {
     var bound: [BoundStep] = []
     for step in steps {
       let own = number
@@ -123,20 +123,20 @@ struct StepBinder {
         let from = model.layout.slot(transfer.value, on: transfer.from)
         let to = model.layout.slot(transfer.value, on: transfer.to)
         let copy =
-          from == to
+          try from == to
           ? BoundCopy.shared : BoundCopy(slice(transfer.value, transfer.from), slice(transfer.value, transfer.to))
         bound.append(
           .transfer(producers: producers[model.flat.memory[transfer.value.index]] ?? [], copy, number: own))
       case .branch(let branch):
-        let then = bind(branch.then.steps, &number)
-        let otherwise = bind(branch.otherwise.steps, &number)
+        let then = try bind(branch.then.steps, &number)
+        let otherwise = try bind(branch.otherwise.steps, &number)
         bound.append(
           .branch(
             BoundBranch(
               branch.name, scalar(branch.condition), then, otherwise,
               refusals: (branch.then.refusal, branch.otherwise.refusal))))
       case .loop(let loop):
-        let body = bind(loop.body, &number)
+        let body = try bind(loop.body, &number)
         var segments: [Int] = []
         for step in loop.body {
           step.forEach {

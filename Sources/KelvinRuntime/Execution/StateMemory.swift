@@ -21,6 +21,8 @@ package final class StateMemory: @unchecked Sendable {
   /// Sessions whose recordings are bound to these buffers, by compiled model, the latest few.
   private var sessions: [(model: ObjectIdentifier, session: Session)] = []
   private static let sessionLimit = 4
+  /// What these sessions run in.
+  private let memory = SessionMemory()
   /// Which model it is for: the key of its contents.
   package let model: String
 
@@ -58,7 +60,7 @@ package final class StateMemory: @unchecked Sendable {
       sessions.append(sessions.remove(at: found))
       return sessions[sessions.count - 1].session
     }
-    let session = try Session(model, measuresNodes: false, states: self)
+    let session = try Session(model, measuresNodes: false, states: self, memory: memory)
     sessions = Array((sessions + [(key, session)]).suffix(Self.sessionLimit))
     return session
   }
@@ -80,7 +82,7 @@ package final class StateMemory: @unchecked Sendable {
     guard var cell = cells[name], let current = cell.current, current != domain, let source = cell.buffers[current],
       let target = cell.buffers[domain]
     else { return }
-    let staging = HostBuffer(byteCount: cell.byteCount)
+    let staging = try HostBuffer(byteCount: cell.byteCount)
     let memory = UnsafeMutableRawBufferPointer(start: staging.hostPointer, count: cell.byteCount)
     try source.read(into: memory, at: 0)
     try target.write(UnsafeRawBufferPointer(memory), at: 0)
@@ -99,7 +101,7 @@ package final class StateMemory: @unchecked Sendable {
     var cell = cells[name] ?? Cell(byteCount: bytes.count)
     precondition(bytes.count == cell.byteCount)
     if cell.current == nil {
-      cell.buffers[BufferLayout.hostDomain] = HostBuffer(byteCount: bytes.count)
+      cell.buffers[BufferLayout.hostDomain] = try HostBuffer(byteCount: bytes.count)
       cell.current = BufferLayout.hostDomain
     }
     if let current = cell.current, let buffer = cell.buffers[current] {
@@ -109,7 +111,7 @@ package final class StateMemory: @unchecked Sendable {
   }
 
   private static func clear(_ buffer: any Buffer, _ byteCount: Int) throws(DeviceError) {
-    let zeros = HostBuffer(byteCount: byteCount)
+    let zeros = try HostBuffer(byteCount: byteCount)
     try buffer.write(UnsafeRawBufferPointer(start: zeros.hostPointer, count: byteCount), at: 0)
   }
 }

@@ -1,0 +1,24 @@
+import KelvinBasics
+import KelvinGraph
+import KelvinRuntime
+import TestSupport
+import Testing
+
+/// Compiled forms that take turns on one memory.
+@Suite struct SessionMemoryTests {
+  /// What other forms leave behind must not be seen, neither by those bound before the memory grew nor after.
+  @Test(arguments: 0..<12) func formsInTurnsAgreeWithFormsAlone(seed: UInt64) throws {
+    let memory = SessionMemory()
+    var runs: [(session: Session, inputs: [Tensor], expected: [[Float]])] = []
+    for (place, nodes) in [6, 24, 3, 12].enumerated() {
+      let (graph, inputs) = try RandomGraph.make(seed: seed * 4 + UInt64(place), nodes: nodes)
+      let model = try graph.compiled(
+        on: ModelFixture.fastDevices, pins: try graph.randomPins(seed: seed * 4 + UInt64(place)))
+      let expected = try model.makeSession().run(inputs).map(\.floats)
+      runs.append((try model.makeSession(memory: memory), inputs, expected))
+      for run in runs.reversed() {
+        #expect(try run.session.run(run.inputs).map(\.floats) == run.expected, "seed \(seed), \(nodes) nodes")
+      }
+    }
+  }
+}
