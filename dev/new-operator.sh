@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes every file of a new operator, and its lines in every list, from those of CumulativeSum, which has them all: until
-# you change them the new operator is another running sum, which builds and passes its tests. AddingAnOperator in the
-# documentation says what to change.
+# Makes every file of a new operator, and its lines in every list, from those of CumulativeReduce, which has them all:
+# until you change them the new operator is another of its kind, which builds and passes its tests. AddingAnOperator in
+# the documentation says what to change.
 #
-#   dev/new-operator.sh CumulativeProduct
+#   dev/new-operator.sh BitShift
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -14,11 +14,11 @@ variable="$(tr '[:upper:]' '[:lower:]' <<<"${name:0:1}")${name:1}"
 snake=$(sed -E 's/([a-z0-9])([A-Z])/\1_\2/g; s/([A-Z])([A-Z][a-z])/\1_\2/g' <<<"$name" | tr '[:upper:]' '[:lower:]')
 
 rename() {
-  sed -e "s/CumulativeSum/$name/g" -e "s/cumulativeSum/$variable/g" -e "s/cumulative_sum/$snake/g"
+  sed -e "s/CumulativeReduce/$name/g" -e "s/cumulativeReduce/$variable/g" -e "s/cumulative_reduce/$snake/g"
 }
 
-models=$(find Sources Shaders -type f \( -name CumulativeSum.swift -o -name cumulative_sum.c -o -name cumulative_sum.comp \
-  -o -name cumulative_sum.cl -o -name ck_cumulative_sum.h \) | sort)
+models=$(find Sources Shaders -type f \( -name CumulativeReduce.swift -o -name ck_cumulative_reduce.h \
+  -o -name cumulative_reduce.c -o -name cumulative_reduce.comp -o -name cumulative_reduce.cl \) | sort)
 for model in $models; do
   file=$(rename <<<"$model")
   [ ! -e "$file" ] || { echo "$file is there already" >&2; exit 73; }
@@ -45,16 +45,16 @@ find_list() {  # what the model's line looks like
 }
 
 echo "Lists, done:"
-for file in $(find_list '^  CumulativeSum\.self,$'); do insert "$file" "  $name.self," '^  [A-Za-z0-9]+\.self,$'; done
-for file in $(find_list '^  table\.addCumulativeSum\(\)$'); do
+for file in $(find_list '^  CumulativeReduce\.self,$'); do insert "$file" "  $name.self," '^  [A-Za-z0-9]+\.self,$'; done
+for file in $(find_list '^  table\.addCumulativeReduce\(\)$'); do
   insert "$file" "  table.add$name()" '^  table\.add[A-Za-z0-9]+\(\)$'
 done
-for file in $(find_list '^      cumulativeSum,$'); do insert "$file" "      $variable," '^      [A-Za-z0-9]+,$'; done
-for file in $(find_list '^#include "ck_cumulative_sum\.h"$'); do
+for file in $(find_list '^      cumulativeReduce,$'); do insert "$file" "      $variable," '^      [A-Za-z0-9]+,$'; done
+for file in $(find_list '^#include "ck_cumulative_reduce\.h"$'); do
   insert "$file" "#include \"ck_$snake.h\"" '^#include "ck_[a-z_]+\.h"$'
 done
 # The call of its kernel, which each GPU device answers, and the device of the tests that answers with names.
-call=$(grep -E '^  func cumulativeSum\(' Sources/KelvinGPU/KernelCalls.swift | rename)
+call=$(grep -E '^  func cumulativeReduce\(' Sources/KelvinGPU/KernelCalls.swift | rename)
 insert Sources/KelvinGPU/KernelCalls.swift "$call" '^  func [A-Za-z]+\('
 insert Tests/KelvinGPUTests/NamingTarget.swift "${call/Program/String} { call() }" \
   '^  func .* -> Call<String> . call[(]'

@@ -15,8 +15,7 @@ package protocol KernelCalls: Sendable {
   func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<Program>
   func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<Program>
   func copy(_ copy: StridedCopy, byteCount: Int) -> Call<Program>
-  func cumulativeProduct(_ op: CumulativeProduct, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
-  func cumulativeSum(_ op: CumulativeSum, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
+  func cumulativeReduce(_ op: CumulativeReduce, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
   func dequantize(_ plan: QuantizationPlan) -> Call<Program>
   func gather(_ plan: GatherPlan) -> Call<Program>
   func gatherElements(_ plan: GatherElementsPlan) -> Call<Program>

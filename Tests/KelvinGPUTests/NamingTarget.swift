@@ -34,8 +34,7 @@ struct NamingTarget: GPUTarget {
   func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<String> { call() }
   func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
   func copy(_ copy: StridedCopy, byteCount: Int) -> Call<String> { call() }
-  func cumulativeProduct(_ op: CumulativeProduct, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
-  func cumulativeSum(_ op: CumulativeSum, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
+  func cumulativeReduce(_ op: CumulativeReduce, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
   func dequantize(_ plan: QuantizationPlan) -> Call<String> { call() }
   func gather(_ plan: GatherPlan) -> Call<String> { call() }
   func gatherElements(_ plan: GatherElementsPlan) -> Call<String> { call() }

@@ -77,7 +77,7 @@ import Testing
       Example(description: "binary, broadcast", op: Binary(.add), inputs: [[2, 3], [4, 1, 3]], expected: 24),
       Example(description: "relu", op: Unary(.relu), inputs: [[2, 3]], expected: 6),
       Example(description: "affine", op: Unary(UnaryFunction(.affine, a: 2, b: 1)), inputs: [[2, 3]], expected: 12),
-      Example(description: "cumulative sum", op: CumulativeSum(axis: 1), inputs: [[2, 3]], expected: 6),
+      Example(description: "cumulative sum", op: CumulativeReduce(.sum, axis: 1), inputs: [[2, 3]], expected: 6),
       // One multiplication and one addition an element, once scale and shift are joined.
       Example(
         description: "batch normalization", op: BatchNormalization(epsilon: 0), inputs: [[2, 3], [3], [3], [3], [3]],

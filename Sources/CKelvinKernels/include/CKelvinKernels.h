@@ -1,6 +1,5 @@
 #pragma once
-#include "ck_cumulative_product.h"
-#include "ck_cumulative_sum.h"
+#include "ck_cumulative_reduce.h"
 #include "ck_elements.h"
 #include "ck_fault.h"
 #include "ck_indexing.h"

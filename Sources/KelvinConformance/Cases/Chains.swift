@@ -31,7 +31,7 @@ extension ConformanceCase {
     let flat = try chain.add(Reshape([20]), shifted)
     let joined = try chain.add(Concat(axis: 0), flat, try chain.add(Reshape([6]), chain.add(Cast(.int64), bytes)))
     let picked = try chain.add(Gather(axis: 0), rows, joined)
-    let sums = try chain.add(CumulativeSum(axis: 0), joined)
+    let sums = try chain.add(CumulativeReduce(.sum, axis: 0), joined)
     let padded = try chain.add(Pad(before: [1, 0], after: [0, 2], mode: .constant(7)), bytes)
     let doubled = try chain.add(Binary(.add), bytes, bytes)
     return [best, picked, sums, padded, doubled]

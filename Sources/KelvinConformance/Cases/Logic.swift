@@ -110,7 +110,7 @@ extension ConformanceCase {
       node("square \(scalar.rawValue) wraps", Unary(UnaryFunction(.square)), .exactly(ends)),
       node(
         "sum \(scalar.rawValue) wraps", Reduce(.sumOfSquares, axes: [1], keepsDimensions: false), .exactly(row)),
-      node("cumulative \(scalar.rawValue) wraps", CumulativeSum(axis: 1, isReversed: true), .exactly(row)),
+      node("cumulative \(scalar.rawValue) wraps", CumulativeReduce(.sum, axis: 1, isReversed: true), .exactly(row)),
     ]
   }
 

@@ -100,7 +100,7 @@ extension MILMapper {
     let isExclusive = try operation.flag("exclusive", scope)
     let isReversed = try operation.flag("reverse", scope)
     return try scope.emitter.add(
-      CumulativeSum(axis: axis, isExclusive: isExclusive, isReversed: isReversed), x)
+      CumulativeReduce(.sum, axis: axis, isExclusive: isExclusive, isReversed: isReversed), x)
   }
 }
 

@@ -55,22 +55,16 @@ extension ONNXMapper {
       TopK(axis: axis, count: count, takesLargest: c.flag("largest", default: true)), [x])
   }
 
-  private static let cumulativeProduct = cumulative("CumProd") {
-    CumulativeProduct(axis: $0, isExclusive: $1, isReversed: $2)
-  }
+  private static let cumulativeProduct = cumulative("CumProd", .product)
+  private static let cumulativeSum = cumulative("CumSum", .sum)
 
-  private static let cumulativeSum = cumulative("CumSum") {
-    CumulativeSum(axis: $0, isExclusive: $1, isReversed: $2)
-  }
-
-  private static func cumulative(
-    _ name: String, _ make: @escaping @Sendable (_ axis: Int, _ isExclusive: Bool, _ isReversed: Bool) -> any Operator
-  ) -> ONNXMapper {
+  private static func cumulative(_ name: String, _ function: CumulativeReduce.Function) -> ONNXMapper {
     ONNXMapper(name, valued: [1]) { c in
       let x = try c.input(0)
       guard let named = try c.constantIntegers(1, "axis")?.first else { throw c.emitter.invalid("has no axis") }
       let axis = try c.emitter.axis(named, of: x)
-      return [try c.emitter.add(make(axis, c.flag("exclusive"), c.flag("reverse")), x)]
+      let op = CumulativeReduce(function, axis: axis, isExclusive: c.flag("exclusive"), isReversed: c.flag("reverse"))
+      return [try c.emitter.add(op, x)]
     }
   }
 

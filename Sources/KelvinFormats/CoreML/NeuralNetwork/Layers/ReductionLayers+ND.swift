@@ -64,8 +64,8 @@ extension LayerMapper {
     let value = try scope.logical(x)
     let known = layer.inputs.count > 1 ? try layer.knownIntegers(1, scope).first : nil
     let axis = try scope.emitter.axis(try known ?? layer.parameters.integer(Fields.axis) ?? 0, of: value)
-    let op = CumulativeSum(
-      axis: axis, isExclusive: try layer.parameters.flag(Fields.excludeFinalSum),
+    let op = CumulativeReduce(
+      .sum, axis: axis, isExclusive: try layer.parameters.flag(Fields.excludeFinalSum),
       isReversed: try layer.parameters.flag(Fields.reverse))
     return Blob(try scope.emitter.add(op, value), x.shape)
   }
