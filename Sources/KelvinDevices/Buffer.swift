@@ -48,11 +48,12 @@ package struct BufferSlice: Sendable {
 package final class HostBuffer: Buffer {
   private let memory: ZeroedMemory
 
+  /// - Parameter device: the id of the device that it is for.
   /// - Throws: `.outOfMemory`.
-  package init(byteCount: Int) throws(DeviceError) {
+  package init(byteCount: Int, for device: String = "host") throws(DeviceError) {
     guard let memory = ZeroedMemory(count: byteCount) else {
       throw DeviceError(
-        .outOfMemory, device: "cpu", place: "buffer of \(byteCount) bytes",
+        .outOfMemory, device: device, place: "buffer of \(byteCount) bytes",
         reason: "the system has no more memory; use smaller inputs")
     }
     self.memory = memory

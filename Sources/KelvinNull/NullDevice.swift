@@ -59,7 +59,7 @@ package final class NullDevice: Device {
         .outOfMemory, device: info.id, place: "buffer of \(byteCount) bytes",
         reason: "the device has \(info.memory) bytes")
     }
-    return try HostBuffer(byteCount: byteCount)
+    return try HostBuffer(byteCount: byteCount, for: info.id)
   }
 
   /// Adds a submission to the log and returns its number.

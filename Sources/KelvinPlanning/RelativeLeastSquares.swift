@@ -74,7 +74,11 @@ private struct NormalEquations {
       for i in k + 1..<3 where abs(rows[i][k]) > abs(rows[pivot][k]) { pivot = i }
       guard abs(rows[pivot][k]) > 1e-12 else { return nil }
       rows.swapAt(k, pivot)
-      for i in 0..<3 where i != k { rows[i] -= rows[i][k] / rows[k][k] * rows[k] }
+      for i in 0..<3 where i != k {
+        rows[i] -= rows[i][k] / rows[k][k] * rows[k]
+        // Exactly, which rounding may miss: nothing of it is to reach the columns before.
+        rows[i][k] = 0
+      }
     }
     return SIMD3(rows[0][3] / rows[0][0], rows[1][3] / rows[1][1], rows[2][3] / rows[2][2])
   }

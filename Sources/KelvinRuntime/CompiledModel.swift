@@ -11,6 +11,8 @@ package final class CompiledModel: Sendable {
   package let placement: [String: String]
   package let transfers: [PlannedTransfer]
   let layout: BufferLayout
+  /// What values and scratch of one inference take, on all devices together.
+  package let sessionByteCount: Int
   let executables: [any Executable]
   let devices: [String: any Device]
   /// The device whose memory is the host's.
@@ -91,7 +93,9 @@ package final class CompiledModel: Sendable {
               })))
       } catch { throw error.code == .cancelled ? .cancelled : .device(error) }
     }
-    try Self.checkMemory(schedule, layout, executables, devices, host)
+    let needed = Self.needed(schedule, layout, executables, host)
+    try Self.check(needed, devices)
+    sessionByteCount = needed.values.reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
     observer.progress(1)
     self.flat = flat
     self.schedule = schedule
@@ -103,19 +107,22 @@ package final class CompiledModel: Sendable {
     self.stores = stores
   }
 
-  /// Refuses a model whose values and scratch cannot fit a device, before a session allocates them. Weights have been
-  /// packed by then.
-  private static func checkMemory(
-    _ schedule: Schedule, _ layout: BufferLayout, _ executables: [any Executable], _ devices: [String: any Device],
-    _ host: String
-  ) throws(RuntimeError) {
+  /// What values and scratch of one inference need, by device.
+  private static func needed(
+    _ schedule: Schedule, _ layout: BufferLayout, _ executables: [any Executable], _ host: String
+  ) -> [String: Int] {
     var needed: [String: Int] = [:]
     for (domain, byteCount) in layout.arenas { needed[domain == BufferLayout.hostDomain ? host : domain] = byteCount }
     var scratch: [String: Int] = [:]
     for (segment, executable) in zip(schedule.segments, executables) {
       scratch[segment.device] = max(scratch[segment.device] ?? 0, executable.scratchByteCount)
     }
-    needed.merge(scratch) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
+    return needed.merging(scratch) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
+  }
+
+  /// Refuses a model whose values and scratch cannot fit a device, before a session allocates them. Weights have been
+  /// packed by then.
+  private static func check(_ needed: [String: Int], _ devices: [String: any Device]) throws(RuntimeError) {
     for (id, byteCount) in needed.sorted(by: { $0.key < $1.key }) {
       guard let memory = devices[id]?.info.memory, memory > 0, byteCount > memory else { continue }
       throw .device(
@@ -126,13 +133,13 @@ package final class CompiledModel: Sendable {
     }
   }
 
-  /// A caller's own memory and recordings for this model.
+  /// Recordings for one inference at a time, bound to memory.
   ///
   /// - Parameters:
   ///   - measuresNodes: whether sessions record each node's time.
   ///   - outputs: memory for outputs, by position. It is written in place where it suits the output and the output's
   ///     own place is host memory of its own: see `Session.lentOutputs`.
-  ///   - memory: what it runs in, in turns with the other sessions there.
+  ///   - memory: what it runs in, in turns with the other sessions there; its own unless given.
   package func makeSession(
     measuresNodes: Bool = false, outputs: [Int: LentBuffer] = [:], memory: SessionMemory = SessionMemory()
   ) throws(RuntimeError) -> Session {

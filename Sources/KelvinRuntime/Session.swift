@@ -3,10 +3,10 @@ import KelvinDevices
 package import KelvinGraph
 package import KelvinMeasurements
 
-/// One caller's inferences with a compiled model: its memory, and its recordings on every device.
+/// One caller's inferences with a compiled model: its recordings on every device, bound to memory.
 ///
-/// One owner at a time; different sessions of one model may run at the same time. After creation, `run` allocates
-/// nothing on the CPU path.
+/// One owner at a time; sessions that were made with memory of their own may run at the same time, those that share a
+/// `SessionMemory` in turns. After creation, `run` allocates nothing on the CPU path.
 package final class Session {
   package let model: CompiledModel
   private let arenas: [String: any Buffer]
@@ -118,7 +118,7 @@ package final class Session {
     try body(Self.memory(inputs[index]))
   }
 
-  /// An output's elements, valid until the next run.
+  /// An output's elements, valid until the next run on the session's memory.
   package func withOutput<Result, Failure: Error>(
     _ index: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -277,7 +277,4 @@ package final class Session {
       return (value.name, value.type.byteCount)
     } ?? []
   }
-
-  /// Bytes of memory this session holds on each device.
-  package var memory: [String: Int] { arenas.mapValues(\.byteCount) }
 }

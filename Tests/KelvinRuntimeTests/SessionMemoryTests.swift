@@ -8,14 +8,16 @@ import Testing
 
 /// Computes as the reference does and counts the memory that is asked for.
 private final class CountingDevice: Device {
-  let info = DeviceInfo(
-    id: "counting", name: "counting", kind: .discreteGPU, driver: "test", version: "1", memory: 1 << 20,
-    resource: "card")
+  let info: DeviceInfo
   private let reference = ReferenceDevice()
   private let log = Mutex<[Int]>([])
   private let largest: Int
 
-  init(largest: Int = .max) { self.largest = largest }
+  init(_ kind: DeviceInfo.Kind, largest: Int = .max) {
+    self.largest = largest
+    info = DeviceInfo(
+      id: "counting", name: "counting", kind: kind, driver: "test", version: "1", memory: 1 << 20, resource: "counting")
+  }
 
   /// The sizes of all buffers made, in their order.
   var made: [Int] { log.withLock { $0 } }
@@ -54,31 +56,36 @@ private final class CountingDevice: Device {
     try model(size, on: device).makeSession(memory: memory)
   }
 
-  @Test func aSizeThatFitsAsksForNoMemory() throws {
-    let (device, memory) = (CountingDevice(), SessionMemory())
-    var sessions = [try session(1000, on: device, memory)]
-    let first = device.made
-    #expect(!first.isEmpty)
-    sessions.append(try session(2500, on: device, memory))
+  /// Sizes that rise step by step, and others between them.
+  @Test(arguments: [
+    (DeviceInfo.Kind.cpu, [10_000, 10_400, 12_000, 15_000, 16_000, 14_000, 64]),
+    (.discreteGPU, [10_000, 10_100, 10_500, 11_000, 10_400, 64]),
+  ])
+  func aSizeThatFitsAsksForNoMemory(kind: DeviceInfo.Kind, sizes: [Int]) throws {
+    let (device, memory) = (CountingDevice(kind), SessionMemory())
+    var sessions = try sizes[..<2].map { try session($0, on: device, memory) }
     let grown = device.made
-    #expect(grown.count > first.count)
-    for size in [900, 3000, 2600, 64, 4000] { sessions.append(try session(size, on: device, memory)) }
-    #expect(device.made == grown, "sizes up to the next power of two fit")
-    for (session, size) in zip(sessions, [1000, 2500, 900, 3000, 2600, 64, 4000]) {
+    #expect(grown.count == 2 && memory.generation == 1)
+    sessions += try sizes[2...].map { try session($0, on: device, memory) }
+    #expect(device.made == grown && memory.byteCount == grown.last)
+    for (session, size) in zip(sessions, sizes) {
       let output = try session.run([Tensor([Float](repeating: -2, count: size), [size])])[0]
       #expect(output.floats == [Float](repeating: 2, count: size))
     }
   }
 
-  @Test func memoryThatCannotGrowByAPowerOfTwoGrowsByWhatIsNeeded() throws {
+  @Test(arguments: [DeviceInfo.Kind.cpu, .discreteGPU])
+  func memoryThatCannotHaveASpareGrowsByWhatIsNeeded(kind: DeviceInfo.Kind) throws {
     let needed = try {
-      let device = CountingDevice()
-      _ = try session(2500, on: device, SessionMemory())
+      let device = CountingDevice(kind)
+      _ = try session(10_100, on: device, SessionMemory())
       return try #require(device.made.max())
     }()
-    let (device, memory) = (CountingDevice(largest: needed), SessionMemory())
-    _ = try session(1000, on: device, memory)
-    _ = try session(2500, on: device, memory)
+    let (device, memory) = (CountingDevice(kind, largest: needed), SessionMemory())
+    _ = try session(10_000, on: device, memory)
+    _ = try session(10_100, on: device, memory)
     #expect(device.made.last == needed)
+    #expect(throws: RuntimeError.self) { _ = try session(20_000, on: device, memory) }
+    _ = try session(9000, on: device, memory)
   }
 }

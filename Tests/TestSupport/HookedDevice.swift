@@ -1,12 +1,17 @@
 package import KelvinDevices
 package import KelvinGraph
 import KelvinReference
+import Synchronization
 
-/// The reference device under another name, with something to do whenever work is submitted to it.
+/// The reference device under another name, with something to do whenever work is submitted to it. It counts its memory.
 package final class HookedDevice: Device {
   package let info: DeviceInfo
   private let reference = ReferenceDevice()
   fileprivate let onSubmit: @Sendable () throws(DeviceError) -> Void
+  private let held = Held()
+
+  /// Bytes in buffers that are there now.
+  package var heldByteCount: Int { held.byteCount.withLock { $0 } }
 
   package init(id: String, onSubmit: @escaping @Sendable () throws(DeviceError) -> Void) {
     self.onSubmit = onSubmit
@@ -22,7 +27,31 @@ package final class HookedDevice: Device {
     HookedExecutable(device: self, inner: try reference.compile(segment))
   }
 
-  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try HostBuffer(byteCount: byteCount) }
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
+    try CountedBuffer(byteCount: byteCount, held)
+  }
+}
+
+private final class Held: Sendable {
+  let byteCount = Mutex(0)
+}
+
+private final class CountedBuffer: Buffer {
+  private let memory: HostBuffer
+  private let held: Held
+
+  init(byteCount: Int, _ held: Held) throws(DeviceError) {
+    memory = try HostBuffer(byteCount: byteCount)
+    self.held = held
+    held.byteCount.withLock { $0 += byteCount }
+  }
+
+  deinit { held.byteCount.withLock { $0 -= memory.byteCount } }
+
+  var byteCount: Int { memory.byteCount }
+  var hostPointer: UnsafeMutableRawPointer? { memory.hostPointer }
+  func write(_ source: UnsafeRawBufferPointer, at offset: Int) { memory.write(source, at: offset) }
+  func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) { memory.read(into: target, at: offset) }
 }
 
 private final class HookedExecutable: Executable {

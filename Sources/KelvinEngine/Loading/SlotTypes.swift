@@ -1,6 +1,6 @@
 package import KelvinGraph
-import KelvinRuntime
 import KelvinPlanning
+import KelvinRuntime
 
 /// What a graph is specialised by: the sizes of the function's inputs, the types of what earlier parts computed, and
 /// the elements on which sizes depend.

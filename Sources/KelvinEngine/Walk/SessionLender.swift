@@ -6,9 +6,9 @@ protocol SessionLender {
 
   /// Lends a session for as long as `body` runs.
   ///
-  /// - Parameter memory: where the caller would have outputs written.
+  /// - Parameter outputs: where the caller would have outputs written.
   func withSession<Result>(
-    _ memory: OutputMemory, _ cancellation: Cancellation?, _ body: (Session) throws -> Result
+    _ outputs: OutputMemory, _ cancellation: Cancellation?, _ body: (Session) throws -> Result
   ) throws -> Result
 }
 
@@ -20,8 +20,12 @@ struct StateSessions: SessionLender {
   let states: StateMemory
 
   func withSession<Result>(
-    _ memory: OutputMemory, _ cancellation: Cancellation?, _ body: (Session) throws -> Result
+    _ outputs: OutputMemory, _ cancellation: Cancellation?, _ body: (Session) throws -> Result
   ) throws -> Result {
-    try body(states.session(of: model))
+    let session = try states.session(of: model)
+    do { return try body(session) } catch {
+      if case RuntimeError.device = error { states.drop(session) }
+      throw error
+    }
   }
 }

@@ -93,29 +93,32 @@ package struct Bytes: Sendable {
 
   /// What a region is part of.
   fileprivate final class Owner: @unchecked Sendable {
-    let base: UnsafeMutableRawPointer
-    let isFile: Bool
-    private let memory: ZeroedMemory?
-    private let count: Int
+    private enum Origin {
+      case file(UnsafeMutableRawPointer, count: Int)
+      case memory(ZeroedMemory)
+    }
+
+    private let origin: Origin
 
     init(allocating count: Int) {
       guard let memory = ZeroedMemory(count: count) else { fatalError("no memory is left for \(count) bytes") }
-      self.memory = memory
-      self.count = count
-      base = memory.baseAddress
-      isFile = false
+      origin = .memory(memory)
     }
 
-    init(mapped base: UnsafeMutableRawPointer, count: Int) {
-      self.base = base
-      self.count = count
-      memory = nil
-      isFile = true
-    }
+    init(mapped base: UnsafeMutableRawPointer, count: Int) { origin = .file(base, count: count) }
 
     deinit {
-      if isFile { munmap(base, count) }
+      if case .file(let base, let count) = origin { munmap(base, count) }
     }
+
+    var base: UnsafeMutableRawPointer {
+      switch origin {
+      case .file(let base, _): base
+      case .memory(let memory): memory.baseAddress
+      }
+    }
+
+    var isFile: Bool { if case .file = origin { true } else { false } }
   }
 }
 

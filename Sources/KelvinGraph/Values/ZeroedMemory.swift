@@ -11,13 +11,14 @@ package final class ZeroedMemory: @unchecked Sendable {
   /// 0 where the memory was allocated.
   private let mappedCount: Int
 
-  private static let page = 4096
+  private static let page = max(4096, sysconf(Int32(_SC_PAGESIZE)))
   private static let hugePage = 1 << 21
   /// From here on the system is asked.
   private static let mappedFrom = 1 << 20
 
   /// - Returns: nil where there is not so much memory.
   package init?(count: Int) {
+    precondition(count >= 0)
     self.count = count
     guard count >= Self.mappedFrom else {
       var memory: UnsafeMutableRawPointer?

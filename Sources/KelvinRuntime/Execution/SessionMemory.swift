@@ -1,10 +1,10 @@
 import KelvinDevices
 
-/// The memory that sessions of a model's compiled forms run in, one run at a time: forms for other sizes need not bring
-/// their own.
+/// The memory that sessions of a graph's compiled forms run in, one run at a time: a form for another size need not bring
+/// its own.
 ///
-/// Contents are left over from run to run. A form that needs more makes it grow by whole powers of two; sessions that
-/// were bound before stay on what they were bound to.
+/// Contents are left over from run to run. What is asked for first is taken as it is; a form that needs more makes the
+/// memory grow, and sessions that were bound before stay on what they were bound to.
 package final class SessionMemory: @unchecked Sendable {
   enum Use: Hashable {
     /// Values between segments.
@@ -20,8 +20,12 @@ package final class SessionMemory: @unchecked Sendable {
 
   /// Touched only by whoever may run.
   private var buffers: [Key: any Buffer] = [:]
+  /// How often the memory grew.
+  package private(set) var generation = 0
 
   package init() {}
+
+  package var byteCount: Int { buffers.values.reduce(0) { $0 + $1.byteCount } }
 
   /// At least so many bytes on a device.
   ///
@@ -33,14 +37,22 @@ package final class SessionMemory: @unchecked Sendable {
       buffers[key] = made
       return made
     }
-    if known.byteCount >= byteCount { return known }
-    // What is not bound any more goes before more is asked for.
+    guard known.byteCount < byteCount else { return known }
     buffers[key] = nil
-    let made: any Buffer
-    do { made = try device.makeBuffer(byteCount: byteCount.bucket) } catch {
-      made = try device.makeBuffer(byteCount: byteCount)
-    }
+    let made = try Self.grown(from: known.byteCount, to: byteCount, on: device)
+    generation += 1
     buffers[key] = made
     return made
+  }
+
+  /// More than is needed, so that sizes that rise step by step do not ask each time: on the host, where memory that
+  /// nobody touches costs nothing, up to a power of two; elsewhere an eighth more than before.
+  private static func grown(from old: Int, to byteCount: Int, on device: any Device) throws(DeviceError) -> any Buffer {
+    let ample = device.info.isHost ? byteCount.bucket : max(byteCount, old + old / 8)
+    guard ample > byteCount else { return try device.makeBuffer(byteCount: byteCount) }
+    do { return try device.makeBuffer(byteCount: ample) } catch {
+      guard error.code == .outOfMemory else { throw error }
+      return try device.makeBuffer(byteCount: byteCount)
+    }
   }
 }

@@ -54,6 +54,9 @@ package final class StateMemory: @unchecked Sendable {
     return session
   }
 
+  /// Drops a session that a device failed.
+  package func drop(_ session: Session) { sessions.removeAll { $0.session === session } }
+
   private func boundSession(_ model: CompiledModel) throws(RuntimeError) -> Session {
     let key = ObjectIdentifier(model)
     if let found = sessions.firstIndex(where: { $0.model == key }) {

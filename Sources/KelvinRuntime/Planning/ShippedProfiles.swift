@@ -23,7 +23,7 @@ package struct ShippedProfiles: Sendable {
   private final class Cache: Sendable {
     let profiles = Mutex<[String: MeasuredProfile]>([:])
     /// By profile, device and thread count.
-    let fits = Mutex<[String: ProfileFit]>([:])
+    let fits = Mutex<[String: ProfileFit?]>([:])
   }
 
   /// - Parameter documents: JSON documents by name; those of this build unless said.
@@ -68,8 +68,8 @@ package struct ShippedProfiles: Sendable {
   func fit(of match: Match, threads: Int) -> ProfileFit? {
     let name = "\(match.name) \(match.device.id) \(threads)"
     if let known = read.fits.withLock({ $0[name] }) { return known }
-    guard let fit = ProfileFit(match.profile, device: match.device.id, threads: threads) else { return nil }
-    read.fits.withLock { $0[name] = fit }
+    let fit = ProfileFit(match.profile, device: match.device.id, threads: threads)
+    read.fits.withLock { $0[name] = .some(fit) }
     return fit
   }
 

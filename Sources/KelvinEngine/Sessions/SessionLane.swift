@@ -1,0 +1,63 @@
+import KelvinRuntime
+
+/// The memory of one prediction at a time, and the sessions that are bound to it: of all compiled forms of a graph, and
+/// for the arrays that callers want outputs written into.
+///
+/// Touched only by whoever it is lent to.
+final class SessionLane: @unchecked Sendable {
+  private struct Bound {
+    /// The form, for as long as it is kept.
+    weak var pool: SessionPool?
+    let outputs: OutputMemory
+    let session: Session
+  }
+
+  private var memory = SessionMemory()
+  /// The one used last at the end.
+  private var bound: [Bound] = []
+
+  /// Sessions of one form that write into memory of callers.
+  private static let callersLimit = 4
+  /// Memory that is more than this many times as large as any form needs is let go.
+  private static let waste = 4
+
+  /// Whether it has a session of a form that writes into these arrays.
+  func has(_ pool: SessionPool, _ outputs: OutputMemory) -> Bool { place(pool, outputs) != nil }
+
+  /// The session of a form that writes into these arrays, made where there is none.
+  ///
+  /// - Throws: `device`.
+  func session(of pool: SessionPool, _ outputs: OutputMemory) throws(RuntimeError) -> Session {
+    letGo(besides: pool.model)
+    if let place = place(pool, outputs) {
+      bound.append(bound.remove(at: place))
+      return bound[bound.count - 1].session
+    }
+    let generation = memory.generation
+    let session = try pool.model.makeSession(outputs: outputs.buffers, memory: memory)
+    // Those before hold what the memory was until it grew.
+    if memory.generation != generation { bound = [] }
+    bound.append(Bound(pool: pool, outputs: outputs, session: session))
+    let callers = bound.indices.filter { bound[$0].pool === pool && !bound[$0].outputs.isEmpty }
+    if callers.count > Self.callersLimit { bound.remove(at: callers[0]) }
+    return session
+  }
+
+  /// Drops a session that is not to be used again.
+  func drop(_ session: Session) { bound.removeAll { $0.session === session } }
+
+  private func place(_ pool: SessionPool, _ outputs: OutputMemory) -> Int? {
+    bound.lastIndex { $0.pool === pool && $0.outputs.identity == outputs.identity }
+  }
+
+  /// Lets go of sessions whose forms are gone, and of memory that those needed and the others do not.
+  private func letGo(besides model: CompiledModel) {
+    let count = bound.count
+    bound.removeAll { $0.pool == nil }
+    guard bound.count < count else { return }
+    let needed = bound.reduce(model.sessionByteCount) { max($0, $1.session.model.sessionByteCount) }
+    guard memory.byteCount / Self.waste > needed else { return }
+    memory = SessionMemory()
+    bound = []
+  }
+}

@@ -1,0 +1,77 @@
+import Kelvin
+import KelvinDevices
+import KelvinEngine
+import KelvinGraph
+import KelvinReference
+import KelvinRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+/// What predictions of many sizes hold on to, seen by the device that they run on.
+@Suite struct SessionLaneTests {
+  private final class Fault: Sendable {
+    let code = Mutex<DeviceError.Code?>(nil)
+
+    func set(_ code: DeviceError.Code?) { self.code.withLock { $0 = code } }
+
+    func throwIfSet() throws(DeviceError) {
+      if let code = code.withLock({ $0 }) { throw DeviceError(code, device: "hooked", place: "test", reason: "wanted") }
+    }
+  }
+
+  private let fault = Fault()
+  private let device: HookedDevice
+  private let predictor: Predictor
+
+  init() throws {
+    let fault = fault
+    device = HookedDevice(id: "hooked") { () throws(DeviceError) in try fault.throwIfSet() }
+    var options = LoadOptions()
+    options.cacheDirectory = nil
+    options.request = PlanRequest(units: .devices(["hooked"]), precision: .full, threads: 1)
+    options.shapes = ["x": [1, 3, 32, 32]]
+    let inventory = DeviceInventory([DeviceListing(device), DeviceListing(ReferenceDevice())])
+    let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
+    predictor = Predictor(
+      loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 3)
+  }
+
+  private func predict(_ side: Int) throws(ModelError) -> [Double] {
+    let values = (0..<3 * side * side).map { Float($0 % 17) / 17 - 0.5 }
+    let array = try MultiArray(values, shape: [1, 3, side, side])
+    let input = DictionaryFeatureProvider(dictionary: ["x": FeatureValue(multiArray: array)])
+    return try predictor.predict(input, [:], nil)["y"]?.multiArrayValue?.doubles ?? []
+  }
+
+  @Test(arguments: [DeviceError.Code.execution, .outOfMemory, .lost])
+  func failuresLeaveNoMemoryBehind(code: DeviceError.Code) throws {
+    let expected = try [24, 32].map { side throws(ModelError) in try predict(side) }
+    var held: [Int] = []
+    for _ in 0..<6 {
+      fault.set(code)
+      #expect(throws: ModelError.self) { _ = try predict(24) }
+      fault.set(nil)
+      #expect(try [24, 32].map { side throws(ModelError) in try predict(side) } == expected)
+      held.append(device.heldByteCount)
+    }
+    #expect(Set(held).count == 1, "\(held)")
+  }
+
+  /// A size that came once, and has been followed by as many others as are kept, takes its memory with it.
+  @Test func oneLargeInputDoesNotHoldItsMemoryForGood() throws {
+    _ = try predict(32)
+    let usual = device.heldByteCount
+    _ = try predict(256)
+    #expect(device.heldByteCount > 32 * usual)
+    for side in [20, 22, 24, 26, 28, 30] { _ = try predict(side) }
+    #expect(device.heldByteCount < 8 * usual)
+  }
+
+  @Test func sizesOfOneBucketShareTheirMemory() throws {
+    for side in [33, 34] { _ = try predict(side) }
+    let held = device.heldByteCount
+    for side in [32, 25, 34, 20, 33, 30, 28] { _ = try predict(side) }
+    #expect(device.heldByteCount == held)
+  }
+}
