@@ -44,7 +44,7 @@ package struct BufferSlice: Sendable {
   }
 }
 
-/// A buffer in ordinary host memory, aligned to a page, zeroed.
+/// A buffer in ordinary host memory, aligned to a page where it takes one, zeroed.
 package final class HostBuffer: Buffer {
   private let memory: ZeroedMemory
 

@@ -23,10 +23,12 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     var flags = cl_mem_flags(CL_MEM_READ_WRITE)
     if device.memoryModel != .separate {
       host = ZeroedMemory(count: size)
-      guard host != nil else {
+      guard let host else {
         throw DeviceError(
           .outOfMemory, device: device.info.id, place: "buffer of \(byteCount) bytes", reason: "no host memory is left")
       }
+      // Touched here once: several threads of a driver that do so in a first inference take longer.
+      memset(host.baseAddress, 0, size)
       flags |= cl_mem_flags(CL_MEM_USE_HOST_PTR)
     }
     var status: cl_int = CL_SUCCESS
