@@ -1,3 +1,4 @@
+import Dispatch
 import Kelvin
 import KelvinDevices
 import KelvinEngine
@@ -12,10 +13,14 @@ import Testing
 @Suite struct SessionLaneTests {
   private final class Fault: Sendable {
     let code = Mutex<DeviceError.Code?>(nil)
+    /// Predictions that are on the device, and how many wait for one another there.
+    let meeting = Monitor((arrived: 0, expected: 0))
 
     func set(_ code: DeviceError.Code?) { self.code.withLock { $0 = code } }
 
     func throwIfSet() throws(DeviceError) {
+      meeting.withLock { $0.arrived += 1 }
+      _ = try? meeting.wait { $0.arrived >= $0.expected ? true : nil }
       if let code = code.withLock({ $0 }) { throw DeviceError(code, device: "hooked", place: "test", reason: "wanted") }
     }
   }
@@ -66,6 +71,29 @@ import Testing
     #expect(device.heldByteCount > 32 * usual)
     for side in [20, 22, 24, 26, 28, 30] { _ = try predict(side) }
     #expect(device.heldByteCount < 8 * usual)
+  }
+
+  @Test func manyLargeInputsAtOnceDoNotHoldTheirMemoryForGood() throws {
+    _ = try predict(32)
+    let usual = device.heldByteCount
+    fault.meeting.withLock { $0 = (arrived: 0, expected: 2) }
+    DispatchQueue.concurrentPerform(iterations: 2) { _ in _ = try? predict(256) }
+    #expect(device.heldByteCount > 64 * usual)
+    for side in [20, 22, 24, 26, 28, 30] { _ = try predict(side) }
+    #expect(device.heldByteCount < 8 * usual)
+  }
+
+  @Test func memoryThatIsRefusedLeavesNoneBehind() throws {
+    let expected = try [24, 32].map { side throws(ModelError) in try predict(side) }
+    var held: [Int] = []
+    for _ in 0..<6 {
+      device.refuseBuffers(over: 1 << 18)
+      #expect(throws: ModelError.self) { _ = try predict(256) }
+      device.refuseBuffers(over: .max)
+      #expect(try [24, 32].map { side throws(ModelError) in try predict(side) } == expected)
+      held.append(device.heldByteCount)
+    }
+    #expect(Set(held).count == 1, "\(held)")
   }
 
   @Test func sizesOfOneBucketShareTheirMemory() throws {

@@ -13,6 +13,9 @@ package final class HookedDevice: Device {
   /// Bytes in buffers that are there now.
   package var heldByteCount: Int { held.byteCount.withLock { $0 } }
 
+  /// Larger buffers are refused from now on.
+  package func refuseBuffers(over byteCount: Int) { held.largest.withLock { $0 = byteCount } }
+
   package init(id: String, onSubmit: @escaping @Sendable () throws(DeviceError) -> Void) {
     self.onSubmit = onSubmit
     info = DeviceInfo(
@@ -28,12 +31,18 @@ package final class HookedDevice: Device {
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
-    try CountedBuffer(byteCount: byteCount, held)
+    let largest = held.largest.withLock { $0 }
+    guard byteCount <= largest else {
+      throw DeviceError(
+        .outOfMemory, device: info.id, place: "buffer", reason: "\(byteCount) bytes, at most \(largest)")
+    }
+    return try CountedBuffer(byteCount: byteCount, held)
   }
 }
 
 private final class Held: Sendable {
   let byteCount = Mutex(0)
+  let largest = Mutex(Int.max)
 }
 
 private final class CountedBuffer: Buffer {

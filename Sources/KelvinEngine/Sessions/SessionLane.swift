@@ -10,6 +10,8 @@ final class SessionLane: @unchecked Sendable {
     weak var pool: SessionPool?
     let outputs: OutputMemory
     let session: Session
+    /// Of the memory, when the session was bound.
+    let generation: Int
   }
 
   private var memory = SessionMemory()
@@ -28,16 +30,16 @@ final class SessionLane: @unchecked Sendable {
   ///
   /// - Throws: `device`.
   func session(of pool: SessionPool, _ outputs: OutputMemory) throws(RuntimeError) -> Session {
-    letGo(besides: pool.model)
+    letGo(needing: pool.model.sessionByteCount)
     if let place = place(pool, outputs) {
       bound.append(bound.remove(at: place))
       return bound[bound.count - 1].session
     }
     let generation = memory.generation
-    let session = try pool.model.makeSession(outputs: outputs.buffers, memory: memory)
     // Those before hold what the memory was until it grew.
-    if memory.generation != generation { bound = [] }
-    bound.append(Bound(pool: pool, outputs: outputs, session: session))
+    defer { if memory.generation != generation { bound.removeAll { $0.generation <= generation } } }
+    let session = try pool.model.makeSession(outputs: outputs.buffers, memory: memory)
+    bound.append(Bound(pool: pool, outputs: outputs, session: session, generation: memory.generation))
     let callers = bound.indices.filter { bound[$0].pool === pool && !bound[$0].outputs.isEmpty }
     if callers.count > Self.callersLimit { bound.remove(at: callers[0]) }
     return session
@@ -51,11 +53,13 @@ final class SessionLane: @unchecked Sendable {
   }
 
   /// Lets go of sessions whose forms are gone, and of memory that those needed and the others do not.
-  private func letGo(besides model: CompiledModel) {
+  ///
+  /// - Parameter byteCount: what is about to be needed.
+  func letGo(needing byteCount: Int = 0) {
     let count = bound.count
     bound.removeAll { $0.pool == nil }
     guard bound.count < count else { return }
-    let needed = bound.reduce(model.sessionByteCount) { max($0, $1.session.model.sessionByteCount) }
+    let needed = bound.reduce(byteCount) { max($0, $1.session.model.sessionByteCount) }
     guard memory.byteCount / Self.waste > needed else { return }
     memory = SessionMemory()
     bound = []

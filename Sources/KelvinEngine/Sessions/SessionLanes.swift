@@ -26,6 +26,20 @@ final class SessionLanes: Sendable {
     }
   }
 
+  /// Has every lane that is idle let go of what only forms needed that are gone. Lent ones do so when they are lent again.
+  func letGo() {
+    let lanes = state.withLock { state in
+      defer { state.idle = [] }
+      state.lent += state.idle.count
+      return state.idle
+    }
+    for lane in lanes { lane.letGo() }
+    state.withLock { state in
+      state.lent -= lanes.count
+      state.idle = lanes + state.idle
+    }
+  }
+
   /// - Parameter lane: what was lent; nil where it is not to be used again.
   func giveBack(_ lane: SessionLane?) {
     state.withLock { state in

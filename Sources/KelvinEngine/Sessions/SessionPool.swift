@@ -17,6 +17,8 @@ final class SessionPool: Sendable {
     self.lanes = lanes
   }
 
+  deinit { lanes.letGo() }
+
   /// Lends a session. A caller holds at most one of a graph at a time.
   ///
   /// - Parameter outputs: where the caller wants outputs written. From its second use on a session is bound to it, and
@@ -29,10 +31,14 @@ final class SessionPool: Sendable {
     let lane = try lanes.lend(cancellation) { $0.has(self, outputs) }
     var returned: SessionLane? = lane
     defer { lanes.giveBack(returned) }
-    let session = try lane.session(of: self, outputs)
-    do { return try body(session) } catch {
+    var session: Session?
+    do {
+      let made = try lane.session(of: self, outputs)
+      session = made
+      return try body(made)
+    } catch {
       if case RuntimeError.device(let failure) = error {
-        lane.drop(session)
+        if let session { lane.drop(session) }
         // The memory is sound unless the device is gone.
         if failure.code == .lost { returned = nil }
       }

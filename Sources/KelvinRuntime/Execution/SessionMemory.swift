@@ -20,7 +20,7 @@ package final class SessionMemory: @unchecked Sendable {
 
   /// Touched only by whoever may run.
   private var buffers: [Key: any Buffer] = [:]
-  /// How often the memory grew.
+  /// How often more was asked for than was there: who was bound before is bound to other memory.
   package private(set) var generation = 0
 
   package init() {}
@@ -39,8 +39,8 @@ package final class SessionMemory: @unchecked Sendable {
     }
     guard known.byteCount < byteCount else { return known }
     buffers[key] = nil
-    let made = try Self.grown(from: known.byteCount, to: byteCount, on: device)
     generation += 1
+    let made = try Self.grown(from: known.byteCount, to: byteCount, on: device)
     buffers[key] = made
     return made
   }
