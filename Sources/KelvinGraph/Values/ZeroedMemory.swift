@@ -2,9 +2,9 @@ import Glibc
 
 /// Zeroed host memory of our own, aligned to a page where it takes one; freed with the last reference.
 ///
-/// Large blocks come straight from the system, which zeroes pages when they are first touched. It is not asked
-/// for huge pages: on a virtual machine whose memory had not been touched before, those took several times as long, and
-/// no inference was shorter for them.
+/// Large blocks come straight from the system, which zeroes pages when they are first touched. It is not asked for huge
+/// pages: on a virtual machine whose memory had not been touched before, those took longer, and no inference was shorter
+/// for them.
 package final class ZeroedMemory: @unchecked Sendable {
   package let baseAddress: UnsafeMutableRawPointer
   package let count: Int
