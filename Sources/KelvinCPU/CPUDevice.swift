@@ -30,7 +30,9 @@ package final class CPUDevice: KernelDevice {
     try CPUExecutable(segment, on: self)
   }
 
-  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try HostBuffer(byteCount: byteCount, for: info.id) }
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
+    try HostBuffer(byteCount: byteCount, for: info.id)
+  }
 
   private static let processorName: String = {
     guard let file = fopen("/proc/cpuinfo", "r") else { return "CPU" }

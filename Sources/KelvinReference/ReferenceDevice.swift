@@ -22,7 +22,9 @@ package final class ReferenceDevice: KernelDevice {
     ReferenceExecutable(ReferenceKernels().expanded(segment.graph))
   }
 
-  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try HostBuffer(byteCount: byteCount, for: info.id) }
+  package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
+    try HostBuffer(byteCount: byteCount, for: info.id)
+  }
 }
 
 /// Every operator of the catalog; fused nodes are defined by their bodies.

@@ -9,6 +9,9 @@ package import KelvinMeasurements
 /// `SessionMemory` in turns. After creation, `run` allocates nothing on the CPU path.
 package final class Session {
   package let model: CompiledModel
+  private let memory: SessionMemory
+  /// Of the memory, when the session was bound.
+  private let generation: Int
   private let arenas: [String: any Buffer]
   /// Kept alive: copies know addresses only. Their owner is not, which may keep this session.
   private let stateBuffers: [any Buffer]
@@ -104,12 +107,17 @@ package final class Session {
       steps = try StepBinder(model, slice: slice).bind(model.schedule.steps)
       inputs = model.graph.inputs.map { slice($0, on: model.host) }
       outputs = model.graph.outputs.map { slice($0, on: model.host) }
+      self.memory = memory
+      generation = memory.generation
       self.arenas = arenas
       self.stateBuffers = stateBuffers
       self.invocations = invocations
       isInFlight = Array(repeating: false, count: invocations.count)
     } catch { throw .device(error) }
   }
+
+  /// Whether the session holds what its memory was before that grew. It may run, but keeps the smaller memory alive.
+  package var isOutgrown: Bool { generation != memory.generation }
 
   /// Where an input's elements are to be written before `run`: dense, row-major, in the graph's type.
   package func withInput<Failure: Error>(

@@ -96,6 +96,20 @@ import Testing
     #expect(Set(held).count == 1, "\(held)")
   }
 
+  /// Forms go on one thread while others look for theirs.
+  @Test func sizesComeAndGoOnManyThreads() throws {
+    let sides = Array(8..<20)
+    let expected = try sides.map { side throws(ModelError) in try predict(side) }
+    let wrong = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      for step in 0..<60 {
+        let place = (step * (2 * thread + 1) + thread) % sides.count
+        if (try? predict(sides[place])) != expected[place] { wrong.withLock { $0 += 1 } }
+      }
+    }
+    #expect(wrong.withLock { $0 } == 0)
+  }
+
   @Test func sizesOfOneBucketShareTheirMemory() throws {
     for side in [33, 34] { _ = try predict(side) }
     let held = device.heldByteCount

@@ -10,8 +10,6 @@ final class SessionLane: @unchecked Sendable {
     weak var pool: SessionPool?
     let outputs: OutputMemory
     let session: Session
-    /// Of the memory, when the session was bound.
-    let generation: Int
   }
 
   private var memory = SessionMemory()
@@ -35,12 +33,10 @@ final class SessionLane: @unchecked Sendable {
       bound.append(bound.remove(at: place))
       return bound[bound.count - 1].session
     }
-    let generation = memory.generation
-    // Those before hold what the memory was until it grew.
-    defer { if memory.generation != generation { bound.removeAll { $0.generation <= generation } } }
+    defer { bound.removeAll { $0.session.isOutgrown } }
     let session = try pool.model.makeSession(outputs: outputs.buffers, memory: memory)
-    bound.append(Bound(pool: pool, outputs: outputs, session: session, generation: memory.generation))
-    let callers = bound.indices.filter { bound[$0].pool === pool && !bound[$0].outputs.isEmpty }
+    bound.append(Bound(pool: pool, outputs: outputs, session: session))
+    let callers = bound.indices.filter { bound[$0].session.model === pool.model && !bound[$0].outputs.isEmpty }
     if callers.count > Self.callersLimit { bound.remove(at: callers[0]) }
     return session
   }
@@ -48,8 +44,10 @@ final class SessionLane: @unchecked Sendable {
   /// Drops a session that is not to be used again.
   func drop(_ session: Session) { bound.removeAll { $0.session === session } }
 
+  /// Forms are told apart by their models: who looks at `pool` may be the last to hold it, and this is asked under the
+  /// lock that a pool takes when it goes.
   private func place(_ pool: SessionPool, _ outputs: OutputMemory) -> Int? {
-    bound.lastIndex { $0.pool === pool && $0.outputs.identity == outputs.identity }
+    bound.lastIndex { $0.session.model === pool.model && $0.outputs.identity == outputs.identity }
   }
 
   /// Lets go of sessions whose forms are gone, and of memory that those needed and the others do not.

@@ -20,7 +20,8 @@ package final class SessionMemory: @unchecked Sendable {
 
   /// Touched only by whoever may run.
   private var buffers: [Key: any Buffer] = [:]
-  /// How often more was asked for than was there: who was bound before is bound to other memory.
+  /// How often more was asked for than was there: who was bound before is bound to other memory
+  /// (`Session.isOutgrown`).
   package private(set) var generation = 0
 
   package init() {}

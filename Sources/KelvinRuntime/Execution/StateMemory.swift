@@ -63,9 +63,7 @@ package final class StateMemory: @unchecked Sendable {
       sessions.append(sessions.remove(at: found))
       return sessions[sessions.count - 1].session
     }
-    let generation = memory.generation
-    // Those before hold what the memory was until it grew.
-    defer { if memory.generation != generation { sessions.removeAll { $0.model != key } } }
+    defer { sessions.removeAll { $0.session.isOutgrown } }
     let session = try Session(model, measuresNodes: false, states: self, memory: memory)
     sessions = Array((sessions + [(key, session)]).suffix(Self.sessionLimit))
     return session

@@ -3,7 +3,8 @@
 ///
 /// ```swift
 /// package static let schema = AttributeSchema(
-///   CumulativeReduce(.sum, axis: 0), .required("function", \.function), .required("axis", \.axis), .optional("exclusive", \.isExclusive))
+///   CumulativeReduce(.sum, axis: 0), .required("function", \.function), .required("axis", \.axis),
+///   .optional("exclusive", \.isExclusive))
 /// ```
 package struct AttributeSchema<Owner: Sendable>: Sendable {
   private let blank: Owner
