@@ -1,3 +1,4 @@
+import Glibc
 import KelvinDevices
 
 /// The memory that sessions of a graph's compiled forms run in, one run at a time: a form for another size need not bring
@@ -33,15 +34,17 @@ package final class SessionMemory: @unchecked Sendable {
   /// - Throws: `.outOfMemory`.
   func buffer(_ use: Use, byteCount: Int, on device: any Device) throws(DeviceError) -> any Buffer {
     let key = Key(device: device.info.id, use: use)
-    guard let known = buffers[key] else {
-      let made = try device.makeBuffer(byteCount: byteCount)
-      buffers[key] = made
-      return made
+    let made: any Buffer
+    if let known = buffers[key] {
+      guard known.byteCount < byteCount else { return known }
+      buffers[key] = nil
+      generation += 1
+      made = try Self.grown(from: known.byteCount, to: byteCount, on: device)
+    } else {
+      made = try device.makeBuffer(byteCount: byteCount)
     }
-    guard known.byteCount < byteCount else { return known }
-    buffers[key] = nil
-    generation += 1
-    let made = try Self.grown(from: known.byteCount, to: byteCount, on: device)
+    // Touched in one go, for which kernels that meet page after page would take longer.
+    if device.info.isHost, let memory = made.hostPointer { memset(memory, 0, byteCount) }
     buffers[key] = made
     return made
   }
