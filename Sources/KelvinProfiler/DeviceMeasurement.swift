@@ -5,7 +5,7 @@ import KelvinPlanning
 import KelvinRuntime
 
 /// One device's turn in a profile: the whole graph on it as far as it can, and everything measured about that.
-final class DeviceMeasurement {
+final class DeviceMeasurement: Disturbable {
   /// One recorded inference and, right before it, one without node timers.
   struct Pair {
     var plain: Double
@@ -116,6 +116,8 @@ final class DeviceMeasurement {
     pairs.append(Pair(plain: plain, timed: timed, trace: trace, record: record))
   }
 
+  var sampleCount: Int { pairs.count }
+
   func markDisturbed(from index: Int) {
     for index in index..<pairs.count { pairs[index].isUndisturbed = false }
   }
@@ -184,15 +186,5 @@ final class DeviceMeasurement {
     guard !order.isEmpty else { return nil }
     let pair = pairs[order[(order.count - 1) / 2]]
     return (pair.timed, pair.trace)
-  }
-
-  /// Median seconds that entering and leaving the device once takes beyond its nodes and the copies by themselves.
-  func boundarySeconds(in indices: [Int], copying: Double) -> Double {
-    let overheads = indices.map { index in
-      max(0, pairs[index].timed - pairs[index].record.nodes.values.reduce(0) { $0 + $1.seconds })
-    }
-    let entered = indices.compactMap { pairs[$0].record.submissions[device.info.id] }.max() ?? 0
-    guard entered > 0, let median = try? LatencyStatistics(overheads).median else { return 0 }
-    return max(0, median - copying) / Double(entered)
   }
 }

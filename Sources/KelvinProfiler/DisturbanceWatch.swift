@@ -1,13 +1,20 @@
 import KelvinMeasurements
 import KelvinThermal
 
+/// A series of measurements, some of which others may have disturbed.
+protocol Disturbable: AnyObject {
+  var sampleCount: Int { get }
+  /// Says of all samples from `index` on that they are not to be relied on.
+  func markDisturbed(from index: Int)
+}
+
 /// Tells measurements apart in which somebody else took processor time: a stretch of a quarter of a second or longer is
 /// judged as a whole, and with it every measurement that fell into it.
 final class DisturbanceWatch {
   private var watch: ContentionWatch
   private let clock: any MeasurementClock
-  /// For each device in the present stretch, its first measurement there.
-  private var open: [(run: DeviceMeasurement, first: Int)] = []
+  /// For each series in the present stretch, its first measurement there.
+  private var open: [(series: any Disturbable, first: Int)] = []
   /// Disturbed stretches so far.
   private(set) var count = 0
 
@@ -16,10 +23,10 @@ final class DisturbanceWatch {
     watch = ContentionWatch(files: files, at: clock.now())
   }
 
-  /// A measurement of this device has just been made. Returns whether a stretch ended with it.
+  /// A measurement of this series has just been made. Returns whether a stretch ended with it.
   @discardableResult
-  func note(_ run: DeviceMeasurement) -> Bool {
-    if !open.contains(where: { $0.run === run }) { open.append((run, run.pairs.count - 1)) }
+  func note(_ series: any Disturbable) -> Bool {
+    if !open.contains(where: { $0.series === series }) { open.append((series, series.sampleCount - 1)) }
     return look()
   }
 
@@ -34,7 +41,7 @@ final class DisturbanceWatch {
     guard let contention = watch.interval(at: clock.now()) else { return false }
     if contention.isDisturbed {
       count += 1
-      for entry in open { entry.run.markDisturbed(from: entry.first) }
+      for entry in open { entry.series.markDisturbed(from: entry.first) }
     }
     open = []
     return true

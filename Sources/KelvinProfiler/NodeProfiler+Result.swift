@@ -6,44 +6,35 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension NodeProfiler {
-  private struct Pair: Hashable {
-    let from: String
-    let to: String
-  }
-
   /// Seconds that the copies of one inference take by themselves.
   private func copying(_ trace: [TraceEvent], _ measured: Measured) -> Double {
-    let outcomes = Dictionary(
-      measured.transfers.map { (Pair(from: $0.from, to: $0.to), $0.outcome) }
-    ) { first, _ in first }
+    let bare = measured.bareCopies
     return trace.filter { $0.kind == .transfer }.reduce(0) { sum, event in
-      guard let from = event.details["from"], let outcome = outcomes[Pair(from: from, to: event.device)],
-        !outcome.isShared, let bytes = event.details["bytes"].flatMap(Double.init)
+      guard let from = event.details["from"], let fit = bare[.init(from: from, to: event.device)],
+        let bytes = event.details["bytes"].flatMap(Double.init)
       else { return sum }
-      return sum + outcome.fit.latency + bytes / outcome.fit.bytesPerSecond
+      return sum + fit.latency + bytes / fit.bytesPerSecond
     }
   }
 
-  /// The links as planned with: what entering and leaving a device costs is charged in halves to both directions.
-  private func transfers(_ measured: Measured) -> [ProfileResult.Transfer] {
-    var boundaries: [String: Double] = [:]
-    for run in measured.runs where !run.device.info.isHost {
-      let (indices, _) = run.counted(atLeast: options.fewestRounds)
-      guard let median = run.medianRun(in: indices) else { continue }
-      boundaries[run.device.info.id] = run.boundarySeconds(in: indices, copying: copying(median.trace, measured))
-    }
+  /// The links as planned with: the copy, and what handing over costs beyond it.
+  private func transfers(_ measured: Measured, _ handOver: HandOverFit?) -> [ProfileResult.Transfer] {
     let host = measured.runs.first { $0.device.info.isHost }
     let cores = max(1, MachineDescription(files).logicalCores)
     let watts = host.map { $0.meter.power.dynamicWatts / Double(cores) }
     return measured.transfers.map { transfer in
-      let half = ((boundaries[transfer.from] ?? 0) + (boundaries[transfer.to] ?? 0)) / 2
+      let fit = transfer.outcome.fit
+      let extra =
+        handOver?.extra(.init(from: transfer.from, to: transfer.to), host: context.inventory.host.info.id) ?? (0, 0)
+      let secondsPerByte = 1 / fit.bytesPerSecond + extra.1
       return ProfileResult.Transfer(
         cost: TransferCost(
-          from: transfer.from, to: transfer.to, latency: transfer.outcome.fit.latency + half,
-          bytesPerSecond: transfer.outcome.fit.bytesPerSecond,
+          from: transfer.from, to: transfer.to, latency: fit.latency + extra.0,
+          bytesPerSecond: min(1 / secondsPerByte, TransferFit.unlimited),
           samples: max(1, transfer.outcome.samples, measured.runs.map(\.pairs.count).max() ?? 1),
-          isNoisy: transfer.outcome.isNoisy, watts: watts),
-        fit: transfer.outcome.fit, isShared: transfer.outcome.isShared)
+          isNoisy: transfer.outcome.isNoisy, watts: watts, copyLatency: fit.latency,
+          copyBytesPerSecond: fit.bytesPerSecond),
+        fit: fit, isShared: transfer.outcome.isShared)
     }
   }
 
@@ -52,11 +43,19 @@ extension NodeProfiler {
 
   private func assemble(
     _ measured: Measured
-  ) -> (profile: MeasuredProfile, rows: [ProfileResult.NodeRow], transfers: [ProfileResult.Transfer]) {
+  ) -> (
+    profile: MeasuredProfile, rows: [ProfileResult.NodeRow], transfers: [ProfileResult.Transfer],
+    handOver: HandOverFit?
+  ) {
     let trips = trips(measured)
     let flat = FlatGraph(context.graph, trips: trips)
-    let (rows, costs, works) = nodeCosts(flat, measured.runs)
-    let links = transfers(measured)
+    var (rows, costs, works) = nodeCosts(flat, measured.runs)
+    let handOver = handOver(measured, flat, rows)
+    if let dispatch = handOver?.dispatch {
+      for index in rows.indices { rows[index].costs = rows[index].costs.adding(dispatch) }
+      costs = costs.mapValues { $0.adding(dispatch) }
+    }
+    let links = transfers(measured, handOver)
     let runs = measured.runs.filter { !$0.pairs.isEmpty }
     let startup = Dictionary(
       runs.map { run in
@@ -86,7 +85,7 @@ extension NodeProfiler {
       let starts = startCosts(profile, measured.runs)
       if !starts.isEmpty { profile.nodes[CostSheet.controlKey(threads: request.threads)] = starts }
     }
-    return (profile, rows, links)
+    return (profile, rows, links, handOver)
   }
 
   /// The graph as planning needs it.
@@ -145,8 +144,15 @@ extension NodeProfiler {
   }
 
   func result(_ measured: Measured) -> ProfileResult {
-    let (profile, rows, links) = assemble(measured)
+    var (profile, rows, links, handOver) = assemble(measured)
     let costs = CostSheet(profile, shipped: .none)
+    let checks = checks(measured, costs)
+    let accuracy = ModelAccuracy(
+      single: PredictionAccuracy(checks.filter { $0.label != "best plan" }.map(\.error)),
+      mixed: PredictionAccuracy(
+        (handOver?.mixedErrors ?? []) + checks.filter { $0.label == "best plan" }.map(\.error)))
+    profile.accuracy[context.key.description] = accuracy
+    profile.trials = trials(measured, costs).map { [$0] } ?? []
     var remarks = measured.remarks
     let deviceRuns = measured.runs.compactMap { run -> ProfileResult.DeviceRun? in
       let (indices, _) = run.counted(atLeast: options.fewestRounds)
@@ -197,6 +203,15 @@ extension NodeProfiler {
     return ProfileResult(
       profile: profile, model: context.name, function: context.function, precision: request.precision.rawValue,
       threads: request.threads, bound: options.bound, devices: deviceRuns, nodes: rows, transfers: links,
-      checks: measured.checks, remarks: remarks)
+      checks: checks, accuracy: accuracy, dispatch: handOver?.dispatch ?? [:], remarks: remarks)
+  }
+}
+
+extension [String: NodeCost] {
+  /// With what it costs to hand a node to each device.
+  fileprivate func adding(_ dispatch: [String: Double]) -> [String: NodeCost] {
+    var costs = self
+    for (device, cost) in self { costs[device] = cost.adding(dispatch[device] ?? 0) }
+    return costs
   }
 }

@@ -6,7 +6,8 @@ package import KelvinRuntime
 import KelvinThermal
 
 /// Measures a model on every device that may run it: each node in context, each transfer, each start, what devices gain
-/// beside one another; and checks what planning makes of it.
+/// beside one another; tells from plans that alternate between devices what hand-over costs, and runs what planning
+/// makes of it.
 ///
 /// For each device the whole graph is compiled onto it, with only the nodes that it cannot run elsewhere, so that a
 /// node is measured between its real neighbours, with the shapes and packed weights of a real run. Devices take turns,
@@ -56,7 +57,8 @@ package struct NodeProfiler {
         "nothing could be measured: " + measured.runs.compactMap(\.failure).joined(separator: "; "))
     }
     measured.transfers = measureTransfers(measured.usable, &measured.remarks, observe)
-    try check(&measured, watch, observe)
+    measureMixes(&measured, watch, observe)
+    try tryBestPlan(&measured, watch, observe)
     measureCorun(&measured, observe)
     measureBusyStarts(&measured, observe)
     if isCancelled { measured.remarks.append("interrupted: what was measured until then is kept, marked as partial") }
@@ -69,13 +71,23 @@ package struct NodeProfiler {
   struct Measured {
     var runs: [DeviceMeasurement] = []
     var transfers: [MeasuredTransfer] = []
+    /// Plans that alternate between devices, from which hand-over costs are told.
+    var mixes: [PlanMeasurement] = []
+    /// Plans that looked best and were run beside the devices alone.
+    var tried: [PlanMeasurement] = []
     var corun: [CorunFactor] = []
-    var checks: [ProfileResult.Check] = []
     var disturbances = 0
     var remarks: [String] = []
 
     /// Devices that were measured and are still there.
     var usable: [DeviceMeasurement] { runs.filter { $0.failure == nil && !$0.pairs.isEmpty } }
+
+    /// What copies by themselves cost, where something is copied.
+    var bareCopies: [HandOverFit.Link: TransferFit] {
+      Dictionary(
+        transfers.filter { !$0.outcome.isShared }.map { (.init(from: $0.from, to: $0.to), $0.outcome.fit) }
+      ) { first, _ in first }
+    }
   }
 
   struct MeasuredTransfer {
@@ -143,7 +155,7 @@ package struct NodeProfiler {
       if isCancelled || (round >= options.fewestRounds && isOver) { break }
       let share = min(1, max(elapsed / budget, Double(round) / Double(max(options.mostRounds, 1))))
       for run in round.isMultiple(of: 2) ? runs : runs.reversed() where !run.isDone {
-        observe(.init(phase: "\(run.device.info.id): measuring, round \(round + 1)", fraction: 0.2 + 0.5 * share))
+        observe(.init(phase: "\(run.device.info.id): measuring, round \(round + 1)", fraction: 0.2 + 0.35 * share))
         turn(run, watch)
         if round + 1 >= options.fewestRounds, round % 5 == 4 {
           run.isDone = run.hasConverged(bound: options.bound, atLeast: options.fewestRounds)
@@ -176,7 +188,7 @@ package struct NodeProfiler {
     var outcomes: [MeasuredTransfer] = []
     for (index, (from, to)) in pairs.enumerated() where !isCancelled {
       let label = "\(from.info.id) → \(to.info.id): transfers"
-      observe(.init(phase: label, fraction: 0.7 + 0.05 * Double(index) / Double(pairs.count)))
+      observe(.init(phase: label, fraction: 0.55 + 0.05 * Double(index) / Double(pairs.count)))
       do throws(DeviceError) {
         outcomes.append(
           MeasuredTransfer(from: from.info.id, to: to.info.id, outcome: try probe.measure(from: from, to: to)))

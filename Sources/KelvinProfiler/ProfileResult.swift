@@ -47,7 +47,7 @@ package struct ProfileResult: Sendable {
   }
 
   package struct Transfer: Sendable {
-    /// As planned with: the copy, and half of what entering and leaving the device costs.
+    /// As planned with: the copy, and what handing a value over costs beyond it.
     package var cost: TransferCost
     /// The copy by itself.
     package var fit: TransferFit
@@ -98,6 +98,10 @@ package struct ProfileResult: Sendable {
   package var nodes: [NodeRow]
   package var transfers: [Transfer]
   package var checks: [Check]
+  /// How far these predictions, and those of plans that alternate between devices, were off.
+  package var accuracy: ModelAccuracy
+  /// By device, seconds that handing it a node costs; they are in the nodes' costs.
+  package var dispatch: [String: Double]
   /// By device, what it costs that control flow starts a segment there, on the host that it goes a step; empty where the
   /// model has none.
   package var starts: [String: NodeCost] {

@@ -1,7 +1,7 @@
 extension MeasuredProfile: Codable {
   private enum CodingKeys: String, CodingKey {
     case format, version, kelvinVersion, label, note, isPartial, machine, devices, nodes, work, transfers, corun,
-      startup, models
+      startup, models, accuracy, trials
   }
 
   package init(from decoder: any Decoder) throws {
@@ -16,7 +16,7 @@ extension MeasuredProfile: Codable {
       nodes: try fields.decode([String: [String: NodeCost]].self, forKey: .nodes),
       transfers: try fields.decode([TransferCost].self, forKey: .transfers),
       startup: try part(.startup, [:]), work: try part(.work, [:]), corun: try part(.corun, []),
-      models: try part(.models, [:]), label: try part(.label, .measured),
+      models: try part(.models, [:]), accuracy: try part(.accuracy, [:]), trials: try part(.trials, []), label: try part(.label, .measured),
       note: try fields.decodeIfPresent(String.self, forKey: .note), isPartial: try part(.isPartial, false))
     if try part(.version, Self.version) < 3 { nameByEffectivePrecision() }
   }
@@ -37,6 +37,8 @@ extension MeasuredProfile: Codable {
     try fields.encode(corun, forKey: .corun)
     try fields.encode(startup, forKey: .startup)
     try fields.encode(models, forKey: .models)
+    if !accuracy.isEmpty { try fields.encode(accuracy, forKey: .accuracy) }
+    if !trials.isEmpty { try fields.encode(trials, forKey: .trials) }
   }
 
   /// - Parameters:

@@ -46,6 +46,11 @@ extension MeasuredProfile {
     }
     merged.work.merge(newer.work) { _, new in new }
     merged.models.merge(newer.models) { _, new in new }
+    merged.accuracy.merge(newer.accuracy) { _, new in new }
+    for trial in newer.trials {
+      merged.trials.removeAll { $0.isAbout(trial) }
+      merged.trials.append(trial)
+    }
     return merged
   }
 
@@ -63,6 +68,13 @@ extension MeasuredProfile {
       devices[index] = both
     }
     devices.sort { $0.id < $1.id }
+  }
+}
+
+extension TriedPlans {
+  /// Whether both answer one question.
+  fileprivate func isAbout(_ other: TriedPlans) -> Bool {
+    graph == other.graph && precision == other.precision && threads == other.threads && devices == other.devices
   }
 }
 

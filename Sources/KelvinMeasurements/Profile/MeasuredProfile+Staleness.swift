@@ -74,6 +74,7 @@ extension MeasuredProfile {
     kept.corun.removeAll { gone.contains($0.a) || gone.contains($0.b) }
     kept.nodes = nodes.mapValues { $0.filter { !gone.contains($0.key) } }.filter { !$0.value.isEmpty }
     kept.work = work.filter { kept.nodes[$0.key] != nil }
+    kept.trials.removeAll { !$0.devices.isDisjoint(with: gone) }
     kept.startup = startup.mapValues { $0.filter { !gone.contains($0.key) } }.filter { !$0.value.isEmpty }
     return kept
   }

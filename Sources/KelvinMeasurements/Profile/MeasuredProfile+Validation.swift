@@ -60,6 +60,20 @@ private struct ProfileValidator {
       }
     }
     for (key, model) in profile.models.sorted(by: { $0.key < $1.key }) { try check(model, "models.\(key)") }
+    for (key, accuracy) in profile.accuracy.sorted(by: { $0.key < $1.key }) {
+      for (part, name) in [(accuracy.single, "single"), (accuracy.mixed, "mixed")] {
+        guard let part else { continue }
+        try atLeastZero(part.median, "accuracy.\(key).\(name).median", "a share of the measured seconds")
+        try atLeastZero(part.largest, "accuracy.\(key).\(name).largest", "a share of the measured seconds")
+      }
+    }
+    for (index, trial) in profile.trials.enumerated() {
+      let place = "trials.\(index)"
+      guard trial.entries.indices.contains(trial.chosen) else {
+        throw refuse("\(place).chosen", "one of \(trial.entries.count) entries, from 0", "\(trial.chosen)")
+      }
+      for entry in trial.entries { try seconds(entry.seconds, "\(place).\(entry.label).seconds") }
+    }
   }
 
   private func devices() throws(MeasurementError) -> Set<String> {

@@ -33,12 +33,17 @@ package struct MeasuredProfile: Sendable, Hashable {
   package var startup: [String: [String: StartupCost]]
   /// Model key → its graph.
   package var models: [String: ProfiledModel]
+  /// Model key → how far predictions were from measurements.
+  package var accuracy: [String: ModelAccuracy]
+  /// Plans that were run against one another; one for each graph, precision, number of threads and set of devices.
+  package var trials: [TriedPlans]
 
   package init(
     kelvinVersion: String, machine: MachineDescription, devices: [DeviceIdentity] = [],
     nodes: [String: [String: NodeCost]] = [:], transfers: [TransferCost] = [],
     startup: [String: [String: StartupCost]] = [:], work: [String: NodeWork] = [:], corun: [CorunFactor] = [],
-    models: [String: ProfiledModel] = [:], label: Label = .measured, note: String? = nil, isPartial: Bool = false
+    models: [String: ProfiledModel] = [:], accuracy: [String: ModelAccuracy] = [:], trials: [TriedPlans] = [],
+    label: Label = .measured, note: String? = nil, isPartial: Bool = false
   ) {
     self.kelvinVersion = kelvinVersion
     self.label = label
@@ -52,6 +57,8 @@ package struct MeasuredProfile: Sendable, Hashable {
     self.corun = corun
     self.startup = startup
     self.models = models
+    self.accuracy = accuracy
+    self.trials = trials
   }
 
   package func cost(node key: String, device: String) -> NodeCost? { nodes[key]?[device] }
@@ -62,6 +69,13 @@ package struct MeasuredProfile: Sendable, Hashable {
 
   package func corun(_ a: String, _ b: String) -> CorunFactor? {
     corun.first { ($0.a == a && $0.b == b) || ($0.a == b && $0.b == a) }
+  }
+
+  /// What was tried of a graph under the same choices on some of these devices, the most of them.
+  package func trial(graph: String, precision: String, threads: Int, among devices: Set<String>) -> TriedPlans? {
+    trials.filter {
+      $0.graph == graph && $0.precision == precision && $0.threads == threads && $0.devices.isSubset(of: devices)
+    }.max { $0.devices.count < $1.devices.count }
   }
 
   package func device(_ id: String) -> DeviceIdentity? { devices.first { $0.id == id } }

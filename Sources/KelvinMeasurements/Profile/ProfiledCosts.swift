@@ -44,6 +44,18 @@ package struct NodeCost: Sendable, Hashable {
       isNoisy: !(statistics.relativeUncertainty <= bound), joules: joules)
   }
 
+  /// The same node where handing it to the device costs so many seconds more.
+  package func adding(_ dispatch: Double) -> NodeCost {
+    guard dispatch > 0 else { return self }
+    var cost = self
+    cost.seconds += dispatch
+    cost.interval.lower += dispatch
+    cost.interval.upper += dispatch
+    cost.cold = cold.map { $0 + dispatch }
+    if seconds > 0 { cost.joules = joules.map { $0 * cost.seconds / seconds } }
+    return cost
+  }
+
   /// What compilation and a first run take beyond a warm one; nil where neither was measured.
   package var startSeconds: Double? {
     cold == nil && compile == nil ? nil : (compile ?? 0) + max(0, (cold ?? seconds) - seconds)
@@ -86,7 +98,8 @@ extension NodeCost: Codable {
   }
 }
 
-/// Moving n bytes from one device to another takes `latency + n / bytesPerSecond`, synchronisation included.
+/// Handing a value of n bytes from one device to another takes `latency + n / bytesPerSecond`: the copy, and what plans
+/// that alternate between the two were measured to take beyond it.
 package struct TransferCost: Sendable, Hashable {
   package var from: String
   package var to: String
@@ -97,11 +110,16 @@ package struct TransferCost: Sendable, Hashable {
   package var isNoisy: Bool
   /// Power above idle while copying.
   package var watts: Double?
+  /// Of the copy by itself; nil where nobody told the two apart.
+  package var copyLatency: Double?
+  package var copyBytesPerSecond: Double?
 
   package init(
     from: String, to: String, latency: Double, bytesPerSecond: Double, samples: Int, isNoisy: Bool = false,
-    watts: Double? = nil
+    watts: Double? = nil, copyLatency: Double? = nil, copyBytesPerSecond: Double? = nil
   ) {
+    self.copyLatency = copyLatency
+    self.copyBytesPerSecond = copyBytesPerSecond
     self.from = from
     self.to = to
     self.latency = latency
@@ -115,7 +133,9 @@ package struct TransferCost: Sendable, Hashable {
 }
 
 extension TransferCost: Codable {
-  private enum CodingKeys: String, CodingKey { case from, to, latency, bytesPerSecond, samples, isNoisy, watts }
+  private enum CodingKeys: String, CodingKey { 
+    case from, to, latency, bytesPerSecond, samples, isNoisy, watts, copyLatency, copyBytesPerSecond
+  }
 
   /// `samples` and `isNoisy` may be absent: a link written by hand is certain and counts as one sample.
   package init(from decoder: any Decoder) throws {
@@ -126,7 +146,9 @@ extension TransferCost: Codable {
       bytesPerSecond: try fields.decode(Double.self, forKey: .bytesPerSecond),
       samples: try fields.decodeIfPresent(Int.self, forKey: .samples) ?? 1,
       isNoisy: try fields.decodeIfPresent(Bool.self, forKey: .isNoisy) ?? false,
-      watts: try fields.decodeIfPresent(Double.self, forKey: .watts))
+      watts: try fields.decodeIfPresent(Double.self, forKey: .watts),
+      copyLatency: try fields.decodeIfPresent(Double.self, forKey: .copyLatency),
+      copyBytesPerSecond: try fields.decodeIfPresent(Double.self, forKey: .copyBytesPerSecond))
   }
 }
 

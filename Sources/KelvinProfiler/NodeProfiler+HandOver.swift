@@ -1,0 +1,103 @@
+import Glibc
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+
+extension NodeProfiler {
+  /// What hand-over costs, told from the devices alone and the plans that alternate; nil before anything ran.
+  ///
+  /// - Parameter rows: what the nodes cost by themselves.
+  func handOver(_ measured: Measured, _ flat: FlatGraph, _ rows: [ProfileResult.NodeRow]) -> HandOverFit? {
+    let runs = measured.runs.filter { !$0.pairs.isEmpty }
+    guard !runs.isEmpty else { return nil }
+    // Every second pair tells, so that the others can test it.
+    let alone = runs.map { run in
+      let indices = run.counted(atLeast: options.fewestRounds).indices
+      let telling = indices.filter { $0.isMultiple(of: 2) }
+      return (try? LatencyStatistics((telling.isEmpty ? indices : telling).map { run.pairs[$0].plain }))?.median
+    }
+    let known = alone.compactMap { $0 }
+    let pace = exp(known.reduce(0) { $0 + log($1) } / Double(max(known.count, 1)))
+    let counts = FlatCounts(flat, rows, host: context.inventory.host.info.id)
+    var observations: [HandOverFit.Observation] = []
+    for (run, seconds) in zip(runs, alone) {
+      guard let seconds else { continue }
+      observations.append(counts.observation(run.solution, seconds, bare: measured.bareCopies, isMixed: false))
+    }
+    for mix in measured.mixes {
+      guard let seconds = mix.seconds(atLeast: options.fewestRounds, pace: pace) else { continue }
+      observations.append(counts.observation(mix.solution, seconds, bare: measured.bareCopies, isMixed: true))
+    }
+    return HandOverFit(observations)
+  }
+}
+
+/// How often a plan of one graph does what hand-over costs.
+private struct FlatCounts {
+  private let nodes: [(name: String, trips: Double, seconds: [String: Double])]
+  private let controls: [(name: String, starts: Double)]
+  /// By value, how often one inference copies it.
+  private let copies: [String: Double]
+  private let host: String
+
+  init(_ flat: FlatGraph, _ rows: [ProfileResult.NodeRow], host: String) {
+    self.host = host
+    nodes = zip(flat.graph.nodes, rows).map { node, row in
+      (name: node.name, trips: row.trips, seconds: row.costs.mapValues(\.seconds))
+    }
+    controls = flat.controls.map { ($0.name, $0.turns * $0.kind.startsEachTurn) }
+    var copies = Dictionary(flat.graph.values.indices.map { index in
+      (flat.graph.values[index].name, flat.copies[index])
+    }) { first, _ in first }
+    for control in flat.controls { copies[control.signal] = control.turns * control.kind.startsEachTurn }
+    self.copies = copies
+  }
+
+  func observation(
+    _ solution: PlanSolution, _ seconds: Double, bare: [HandOverFit.Link: TransferFit], isMixed: Bool
+  ) -> HandOverFit.Observation {
+    var observation = HandOverFit.Observation(isMixed: isMixed, measured: seconds, explained: 0)
+    for node in nodes {
+      guard let device = solution.placement[node.name] else { continue }
+      observation.explained += node.trips * (node.seconds[device] ?? 0)
+      observation.dispatches[device, default: 0] += node.trips
+    }
+    for control in controls { observation.starts[host, default: 0] += control.starts }
+    for transfer in solution.transfers {
+      let times = copies[transfer.value] ?? 1
+      if transfer.isSignal == true {
+        observation.starts[transfer.to, default: 0] += times
+        continue
+      }
+      if let fit = bare[.init(from: transfer.from, to: transfer.to)] {
+        observation.explained += times * (fit.latency + Double(transfer.bytes) / fit.bytesPerSecond)
+      }
+      for link in HandOverFit.Link(from: transfer.from, to: transfer.to).byHost(host) {
+        var copied = observation.copies[link] ?? (0, 0)
+        copied.count += times
+        copied.bytes += times * Double(transfer.bytes)
+        observation.copies[link] = copied
+      }
+    }
+    return observation
+  }
+}
+
+extension HandOverFit.Link {
+  /// The ways that a value goes, by the host where neither end is the host.
+  func byHost(_ host: String) -> [HandOverFit.Link] {
+    from == host || to == host ? [self] : [.init(from: from, to: host), .init(from: host, to: to)]
+  }
+}
+
+extension HandOverFit {
+  /// Seconds beyond the bare copy, for a value and for each of its bytes.
+  func extra(_ link: Link, host: String) -> (latency: Double, secondsPerByte: Double) {
+    link.byHost(host).reduce(into: (0, 0)) { sum, link in
+      sum.0 += latency[link] ?? 0
+      sum.1 += secondsPerByte[link] ?? 0
+    }
+  }
+}

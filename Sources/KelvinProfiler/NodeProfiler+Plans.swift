@@ -1,0 +1,175 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+
+/// Whole plans beside the devices alone: those from which hand-over costs are told, and the one that is best by them.
+extension NodeProfiler {
+  /// Runs plans that alternate between the devices.
+  func measureMixes(_ measured: inout Measured, _ watch: DisturbanceWatch, _ observe: MeasurementObserver) {
+    let runs = measured.usable
+    guard runs.count > 1, !isCancelled else { return }
+    let runnable = runs.map { (id: $0.device.info.id, nodes: $0.nodesHere) }
+    var design = MixedDesign(context.with(costs: CostSheet(profile(measured))), request, runnable: runnable)
+    let wanted = MixedDesign.count(devices: runs.count)
+    let budget = checkBudget(runs)
+    let start = clock.now()
+    var mixes: [PlanMeasurement] = []
+    while mixes.count < wanted, !isCancelled, let solution = design.next() {
+      // Where compiling takes long, the plans that there are by then do.
+      if clock.now() - start > 2 * budget, 2 * mixes.count >= wanted { break }
+      observe(
+        .init(phase: "alternating between devices: compiling", fraction: 0.6 + 0.1 * Double(mixes.count) / Double(wanted)))
+      do { mixes.append(try PlanMeasurement(solution, context, request, inputs: inputs)) } catch {
+        measured.remarks.append("a plan of several devices could not be run: \(error)")
+        break
+      }
+    }
+    measured.mixes = mixes
+    guard !mixes.isEmpty else { return }
+    runRounds(runs, mixes, budget: budget, watch) { round, share in
+      observe(.init(phase: "alternating between devices, round \(round + 1)", fraction: 0.7 + 0.1 * share))
+    }
+    drop(&measured.mixes, &measured.remarks)
+  }
+
+  /// Runs the best plan by the costs so far, where it is of several devices, in turns with each device alone.
+  func tryBestPlan(_ measured: inout Measured, _ watch: DisturbanceWatch, _ observe: MeasurementObserver) throws {
+    guard !isCancelled else { return }
+    observe(.init(phase: "planning with what was measured", fraction: 0.8))
+    if let best = try bestPlan(measured) {
+      do { measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs)] } catch { measured.remarks.append("the best plan could not be run: \(error)") }
+    }
+    let runs = measured.usable
+    runRounds(runs, measured.tried, budget: checkBudget(runs), watch) { round, share in
+      observe(.init(phase: "running the plans, round \(round + 1)", fraction: 0.82 + 0.06 * share))
+    }
+    drop(&measured.tried, &measured.remarks)
+  }
+
+  private func checkBudget(_ runs: [DeviceMeasurement]) -> Double {
+    options.budget * options.checkShare * Double(runs.count)
+  }
+
+  /// Each device alone and then each plan, in turns, until all medians are certain enough or the budget is spent.
+  private func runRounds(
+    _ runs: [DeviceMeasurement], _ plans: [PlanMeasurement], budget: Double, _ watch: DisturbanceWatch,
+    _ observe: (_ round: Int, _ share: Double) -> Void
+  ) {
+    let start = clock.now()
+    for round in 0..<options.mostRounds where !isCancelled {
+      let elapsed = clock.now() - start
+      if round >= options.fewestRounds {
+        let areCertain =
+          round.isMultiple(of: 5) && runs.allSatisfy { isCertain($0) }
+          && plans.allSatisfy { $0.failure != nil || isCertain($0.samples.map(\.seconds)) }
+        if elapsed >= budget || areCertain { break }
+      }
+      observe(round, min(1, elapsed / budget))
+      var beside: [String: Double] = [:]
+      for run in round.isMultiple(of: 2) ? runs : runs.reversed() {
+        turn(run, watch)
+        if run.failure == nil { beside[run.device.info.id] = run.pairs.last?.plain }
+      }
+      for plan in round.isMultiple(of: 2) ? plans : plans.reversed() {
+        do throws(RuntimeError) {
+          let before = plan.samples.count
+          try plan.measure(inputs, beside: beside, clock: clock, cancellation)
+          if plan.samples.count > before { watch.note(plan) }
+        } catch { break }
+      }
+    }
+    watch.flush()
+  }
+
+  private func drop(_ plans: inout [PlanMeasurement], _ remarks: inout [String]) {
+    for plan in plans {
+      if let failure = plan.failure { remarks.append("a plan of several devices could not be run: \(failure)") }
+    }
+    plans.removeAll { $0.failure != nil || $0.samples.isEmpty }
+  }
+
+  private func isCertain(_ run: DeviceMeasurement) -> Bool {
+    run.failure != nil
+      || isCertain(run.counted(atLeast: options.fewestRounds).indices.map { run.pairs[$0].plain })
+  }
+
+  private func isCertain(_ seconds: [Double]) -> Bool {
+    (try? LatencyStatistics(seconds)).map { $0.relativeUncertainty <= options.bound } ?? false
+  }
+
+  /// The best plan over all measured devices; nil where one device runs all that it can.
+  private func bestPlan(_ measured: Measured) throws -> PlanSolution? {
+    let ids = measured.usable.map(\.device.info.id)
+    guard ids.count > 1 else { return nil }
+    var all = request
+    all.goal = .latency
+    all.units = .devices(ids)
+    all.isStrict = false
+    all.pins = [:]
+    let solution = try context.with(costs: CostSheet(profile(measured))).planner.problem(context.graph, all).solve()
+    let isSingle = measured.usable.contains { $0.placement == solution.placement }
+    return isSingle || context.nodesByDevice(solution.placement).count < 2 ? nil : solution
+  }
+
+  /// Plans that were run beside each other, their predictions from what is known in the end.
+  func checks(_ measured: Measured, _ costs: CostSheet) -> [ProfileResult.Check] {
+    var checks: [ProfileResult.Check] = []
+    func add(_ label: String, _ placement: [String: String], _ seconds: [Double], _ isUndisturbed: Bool) {
+      guard let statistics = try? LatencyStatistics(seconds), let predicted = predict(placement, costs) else { return }
+      checks.append(
+        ProfileResult.Check(
+          label: label, nodesByDevice: context.nodesByDevice(placement), predicted: predicted,
+          measured: statistics.median, interval: statistics.medianInterval, samples: statistics.count,
+          isUndisturbed: isUndisturbed))
+    }
+    for run in measured.runs where !run.pairs.isEmpty {
+      let (indices, quiet) = run.counted(atLeast: options.fewestRounds)
+      // The pairs that did not tell what timers and handing out nodes take.
+      let tested = indices.filter { !$0.isMultiple(of: 2) }
+      add(run.device.info.id, run.placement, (tested.isEmpty ? indices : tested).map { run.pairs[$0].plain }, quiet)
+    }
+    for plan in measured.tried {
+      let (samples, quiet) = plan.counted(atLeast: options.fewestRounds)
+      add("best plan", plan.solution.placement, samples.map(\.seconds), quiet)
+    }
+    return checks
+  }
+
+  /// What was found by running the best plan beside the devices alone; nil where nothing else was run.
+  func trials(_ measured: Measured, _ costs: CostSheet) -> TriedPlans? {
+    guard let plan = measured.tried.first else { return nil }
+    let samples = plan.counted(atLeast: options.fewestRounds).samples
+    var entries: [(label: String, placement: [String: String], predicted: Double, isSingleDevice: Bool)] = []
+    var seconds: [[Double]] = []
+    for run in measured.usable {
+      let beside = samples.compactMap { $0.beside[run.device.info.id] }
+      guard beside.count == samples.count, let predicted = predict(run.placement, costs) else { continue }
+      entries.append(("only \(run.device.info.id)", run.placement, predicted, true))
+      seconds.append(beside)
+    }
+    guard !entries.isEmpty, let predicted = predict(plan.solution.placement, costs) else { return nil }
+    entries.append(("best", plan.solution.placement, predicted, false))
+    seconds.append(samples.map(\.seconds))
+    return try? TriedPlans(
+      graph: context.graphKey.description, precision: request.precision.rawValue, threads: request.threads,
+      entries: entries, seconds: seconds)
+  }
+
+  /// Seconds that the costs say a placement takes.
+  func predict(_ placement: [String: String], _ costs: CostSheet) -> Double? {
+    solution(of: placement, costs)?.predicted
+  }
+
+  /// A placement with its best copies.
+  func solution(of placement: [String: String], _ costs: CostSheet) -> PlanSolution? {
+    var pinned = request
+    pinned.goal = .latency
+    pinned.units = .devices(Set(placement.values).sorted())
+    pinned.isStrict = false
+    pinned.pins = placement
+    pinned.exclusions = []
+    return try? context.with(costs: costs).planner.problem(context.graph, pinned).solve()
+  }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+
+/// A plan of several devices, run without timers beside the devices alone.
+final class PlanMeasurement: Disturbable {
+  struct Sample {
+    var seconds: Double
+    /// What each device alone took in the same round.
+    var beside: [String: Double]
+    var isUndisturbed = true
+
+    /// The geometric mean of `beside`: how fast the machine was in this round.
+    var pace: Double {
+      beside.isEmpty ? 1 : exp(beside.values.reduce(0) { $0 + log($1) } / Double(beside.count))
+    }
+  }
+
+  let solution: PlanSolution
+  private let session: Session
+  private(set) var samples: [Sample] = []
+  /// Why it takes no further part; nil while all is well.
+  private(set) var failure: String?
+
+  init(_ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor]) throws {
+    self.solution = solution
+    session = try context.compile(solution, precision: request.precision, threads: request.threads).makeSession()
+    _ = try session.run(inputs)
+  }
+
+  var sampleCount: Int { samples.count }
+
+  func markDisturbed(from index: Int) {
+    for index in index..<samples.count { samples[index].isUndisturbed = false }
+  }
+
+  /// One inference that counts, after one that finds cold caches and parked workers.
+  ///
+  /// - Parameter beside: what each device alone took in this round.
+  /// - Throws: `cancelled` alone; any other failure ends the plan's part.
+  func measure(
+    _ inputs: [Tensor], beside: [String: Double], clock: any MeasurementClock, _ cancellation: Cancellation?
+  ) throws(RuntimeError) {
+    guard failure == nil else { return }
+    do throws(RuntimeError) {
+      try session.write(inputs)
+      try session.run(cancellation)
+      try session.write(inputs)
+      let seconds = try clock.time { () throws(RuntimeError) in try session.run(cancellation) }
+      samples.append(Sample(seconds: seconds, beside: beside))
+    } catch {
+      if case .cancelled = error { throw error }
+      failure = "\(error)"
+    }
+  }
+
+  /// The samples that count: the undisturbed ones where there are enough, else all.
+  func counted(atLeast enough: Int) -> (samples: [Sample], areUndisturbed: Bool) {
+    let quiet = samples.filter(\.isUndisturbed)
+    return quiet.count >= enough || quiet.count == samples.count ? (quiet, true) : (samples, false)
+  }
+
+  /// Median seconds at the pace that the machine has on average: what changes between rounds is left out.
+  ///
+  /// - Parameter pace: the geometric mean of what the devices alone take.
+  func seconds(atLeast enough: Int, pace: Double) -> Double? {
+    let ratios = counted(atLeast: enough).samples.map { $0.seconds / $0.pace }
+    return (try? LatencyStatistics(ratios)).map { $0.median * pace }
+  }
+}
