@@ -171,13 +171,14 @@ package struct PlanningProblem: Hashable, Sendable {
 
   /// The same problem with what is given replaced.
   package func with(
-    goal: Goal? = nil, pins: [String: String]? = nil, exclude: [String]? = nil, start: Start? = nil,
-    power: Power? = nil
+    goal: Goal? = nil, pins: [String: String]? = nil, exclude: [String]? = nil,
+    boundarySeconds: [String: Double]? = nil, start: Start? = nil, power: Power? = nil
   ) throws(PlanningError) -> PlanningProblem {
     try PlanningProblem(
       devices: devices, host: host, transfers: transfers, inputs: inputs, outputs: outputs, nodes: nodes,
       goal: goal ?? self.goal, pins: pins ?? self.pins, exclude: exclude ?? self.exclude, memory: memory,
-      boundarySeconds: boundarySeconds, resource: resource, start: start ?? self.start, power: power ?? self.power)
+      boundarySeconds: boundarySeconds ?? self.boundarySeconds, resource: resource, start: start ?? self.start,
+      power: power ?? self.power)
   }
 
   package static func == (a: PlanningProblem, b: PlanningProblem) -> Bool {

@@ -41,19 +41,25 @@ struct HandOverFit {
 
   /// A device alone is what most plans come down to, and was measured most often.
   private static let weightOfSingles = 4.0
+  /// What plans do not tell apart is put down to control flow before hand-over, and to that before nodes and bytes.
+  private static let reluctance = (starts: 1e-2, dispatch: 1e2, bytes: 1e3)
 
   init(_ observations: [Observation]) {
     devices = Set(observations.flatMap { $0.dispatches.keys }).sorted()
     links = Set(observations.flatMap { $0.copies.keys }).sorted { ($0.from, $0.to) < ($1.from, $1.to) }
     let starts = Set(observations.flatMap { $0.starts.keys }).sorted()
     let rows = observations.map { row($0, starts) }
+    let reluctance =
+      devices.map { _ in Self.reluctance.dispatch } + links.flatMap { _ in [1, Self.reluctance.bytes] }
+      + starts.map { _ in Self.reluctance.starts }
     func solve(without left: Int? = nil) -> [Double] {
       let used = observations.indices.filter { $0 != left }
       return NonNegativeLeastSquares.solve(
         used.map { rows[$0] }, used.map { observations[$0].measured - observations[$0].explained },
         weights: used.map {
-          (observations[$0].isMixed ? 1 : Self.weightOfSingles) / (observations[$0].measured * observations[$0].measured)
-        })
+          (observations[$0].isMixed ? 1 : Self.weightOfSingles)
+            / (observations[$0].measured * observations[$0].measured)
+        }, reluctance: reluctance)
     }
     let all = solve()
     for (index, device) in devices.enumerated() { dispatch[device] = all[index] }

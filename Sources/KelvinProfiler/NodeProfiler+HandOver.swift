@@ -48,9 +48,11 @@ private struct FlatCounts {
       (name: node.name, trips: row.trips, seconds: row.costs.mapValues(\.seconds))
     }
     controls = flat.controls.map { ($0.name, $0.turns * $0.kind.startsEachTurn) }
-    var copies = Dictionary(flat.graph.values.indices.map { index in
-      (flat.graph.values[index].name, flat.copies[index])
-    }) { first, _ in first }
+    var copies = Dictionary(
+      flat.graph.values.indices.map { index in
+        (flat.graph.values[index].name, flat.copies[index])
+      }
+    ) { first, _ in first }
     for control in flat.controls { copies[control.signal] = control.turns * control.kind.startsEachTurn }
     self.copies = copies
   }
@@ -64,6 +66,8 @@ private struct FlatCounts {
       observation.explained += node.trips * (node.seconds[device] ?? 0)
       observation.dispatches[device, default: 0] += node.trips
     }
+    // Where the host goes from step to step, these tell what it takes, and handing out nodes is part of a step.
+    if !controls.isEmpty { observation.dispatches[host] = nil }
     for control in controls { observation.starts[host, default: 0] += control.starts }
     for transfer in solution.transfers {
       let times = copies[transfer.value] ?? 1

@@ -20,7 +20,8 @@ extension NodeProfiler {
       // Where compiling takes long, the plans that there are by then do.
       if clock.now() - start > 2 * budget, 2 * mixes.count >= wanted { break }
       observe(
-        .init(phase: "alternating between devices: compiling", fraction: 0.6 + 0.1 * Double(mixes.count) / Double(wanted)))
+        .init(
+          phase: "alternating between devices: compiling", fraction: 0.6 + 0.1 * Double(mixes.count) / Double(wanted)))
       do { mixes.append(try PlanMeasurement(solution, context, request, inputs: inputs)) } catch {
         measured.remarks.append("a plan of several devices could not be run: \(error)")
         break
@@ -34,15 +35,21 @@ extension NodeProfiler {
     drop(&measured.mixes, &measured.remarks)
   }
 
+  /// As many as a verdict on one plan against another needs, and two that may be disturbed.
+  private static let roundsOfTrial = PairedComparison.fewestPairs + 2
+
   /// Runs the best plan by the costs so far, where it is of several devices, in turns with each device alone.
   func tryBestPlan(_ measured: inout Measured, _ watch: DisturbanceWatch, _ observe: MeasurementObserver) throws {
     guard !isCancelled else { return }
     observe(.init(phase: "planning with what was measured", fraction: 0.8))
     if let best = try bestPlan(measured) {
-      do { measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs)] } catch { measured.remarks.append("the best plan could not be run: \(error)") }
+      do { measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs)] } catch {
+        measured.remarks.append("the best plan could not be run: \(error)")
+      }
     }
     let runs = measured.usable
-    runRounds(runs, measured.tried, budget: checkBudget(runs), watch) { round, share in
+    runRounds(runs, measured.tried, atLeast: Self.roundsOfTrial, budget: checkBudget(runs), watch) {
+      round, share in
       observe(.init(phase: "running the plans, round \(round + 1)", fraction: 0.82 + 0.06 * share))
     }
     drop(&measured.tried, &measured.remarks)
@@ -54,13 +61,14 @@ extension NodeProfiler {
 
   /// Each device alone and then each plan, in turns, until all medians are certain enough or the budget is spent.
   private func runRounds(
-    _ runs: [DeviceMeasurement], _ plans: [PlanMeasurement], budget: Double, _ watch: DisturbanceWatch,
+    _ runs: [DeviceMeasurement], _ plans: [PlanMeasurement], atLeast enough: Int = 0, budget: Double,
+    _ watch: DisturbanceWatch,
     _ observe: (_ round: Int, _ share: Double) -> Void
   ) {
     let start = clock.now()
     for round in 0..<options.mostRounds where !isCancelled {
       let elapsed = clock.now() - start
-      if round >= options.fewestRounds {
+      if round >= max(options.fewestRounds, enough) {
         let areCertain =
           round.isMultiple(of: 5) && runs.allSatisfy { isCertain($0) }
           && plans.allSatisfy { $0.failure != nil || isCertain($0.samples.map(\.seconds)) }
@@ -137,21 +145,26 @@ extension NodeProfiler {
     return checks
   }
 
-  /// What was found by running the best plan beside the devices alone; nil where nothing else was run.
+  /// What was found by running the devices alone and, where there was a better plan by prediction, that beside them;
+  /// nil before anything ran.
   func trials(_ measured: Measured, _ costs: CostSheet) -> TriedPlans? {
-    guard let plan = measured.tried.first else { return nil }
-    let samples = plan.counted(atLeast: options.fewestRounds).samples
+    let mix = measured.tried.first
+    let rounds = mix?.counted(atLeast: options.fewestRounds).samples
     var entries: [(label: String, placement: [String: String], predicted: Double, isSingleDevice: Bool)] = []
     var seconds: [[Double]] = []
     for run in measured.usable {
-      let beside = samples.compactMap { $0.beside[run.device.info.id] }
-      guard beside.count == samples.count, let predicted = predict(run.placement, costs) else { continue }
+      let own = run.counted(atLeast: options.fewestRounds).indices.map { run.pairs[$0].plain }
+      let beside = rounds?.compactMap { $0.beside[run.device.info.id] } ?? own
+      guard let predicted = predict(run.placement, costs), rounds.map({ $0.count == beside.count }) ?? true else {
+        continue
+      }
       entries.append(("only \(run.device.info.id)", run.placement, predicted, true))
       seconds.append(beside)
     }
-    guard !entries.isEmpty, let predicted = predict(plan.solution.placement, costs) else { return nil }
-    entries.append(("best", plan.solution.placement, predicted, false))
-    seconds.append(samples.map(\.seconds))
+    if let mix, let rounds, let predicted = predict(mix.solution.placement, costs) {
+      entries.append(("best", mix.solution.placement, predicted, false))
+      seconds.append(rounds.map(\.seconds))
+    }
     return try? TriedPlans(
       graph: context.graphKey.description, precision: request.precision.rawValue, threads: request.threads,
       entries: entries, seconds: seconds)

@@ -125,6 +125,10 @@ private struct ProfileDocument: Encodable {
   var transfers: [Transfer]
   var corun: [CorunFactor]
   var checks: [Check]
+  var accuracy: ModelAccuracy
+  /// By device, seconds that handing it a node costs; in the nodes' costs.
+  var dispatch: [String: Double]
+  var trial: TriedPlans?
   var remarks: [String]
   var parts: [ProfileDocument]?
 
@@ -141,6 +145,9 @@ private struct ProfileDocument: Encodable {
     bound = result.bound
     isPartial = result.profile.isPartial
     corun = result.profile.corun
+    accuracy = result.accuracy
+    dispatch = result.dispatch
+    trial = result.profile.trials.first
     checks = result.checks.map { check in
       Check(
         plan: check.label, nodes: check.nodesByDevice, predicted: check.predicted, measured: check.measured,

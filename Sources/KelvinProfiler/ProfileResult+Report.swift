@@ -65,6 +65,6 @@ extension ProfileResult {
           label: $0.label, predicted: $0.predicted, measured: $0.measured, interval: $0.interval, samples: $0.samples,
           isUndisturbed: $0.isUndisturbed)
       },
-      notes: remarks)
+      notes: accuracyLines + handOverLines + remarks)
   }
 }

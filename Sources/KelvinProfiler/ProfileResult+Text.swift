@@ -58,7 +58,26 @@ extension ProfileResult {
     return table.lines()
       + (hasMixed || devices.count < 2
         ? [] : ["(no plan of several devices is predicted to be faster than one device)"])
+      + accuracyLines.flatMap { "(\($0))".wrapped(hangingIndent: 1) }
   }
+
+  /// How far predictions were off, in words.
+  var accuracyLines: [String] {
+    func told(_ accuracy: PredictionAccuracy, _ what: String) -> String {
+      let bias = (accuracy.bias < 0 ? "−" : "+") + HumanReadable.percent(abs(accuracy.bias))
+      return "\(what) are off by \(HumanReadable.percent(accuracy.median)) (median of \(accuracy.plans)), "
+        + "at most \(HumanReadable.percent(accuracy.largest)), on average by \(bias)"
+    }
+    return [
+      accuracy.single.map { told($0, "predictions of plans on one device") },
+      accuracy.mixed.map {
+        told($0, "predictions of plans that mix devices, each from costs that were told without it,")
+      },
+      accuracy.mixed == nil ? nil : trialLine,
+    ].compactMap { $0 }
+  }
+
+  private var trialLine: String? { profile.trials.first.map { "to be run: \($0.reason)" } }
 
   private var startTable: [String] {
     let isBusyKnown = devices.contains { $0.busyCompile != nil }
@@ -177,17 +196,31 @@ extension ProfileResult {
 
   private var transferTable: [String] {
     guard !transfers.isEmpty else { return [] }
-    var table = TextTable(numbers: ["Transfer", "each", "per second", "4 KiB", "1 MiB", ""])
+    var table = TextTable(numbers: ["Hand-over", "each", "per second", "4 KiB", "1 MiB", "copy alone", ""])
     for transfer in transfers {
       let cost = transfer.cost
       table.add([
         "\(cost.from) → \(cost.to)", seconds(cost.latency),
         cost.bytesPerSecond >= TransferFit.unlimited ? "—" : HumanReadable.bytes(Int(min(cost.bytesPerSecond, 1e15))),
         seconds(cost.seconds(bytes: 4 << 10)), seconds(cost.seconds(bytes: 1 << 20)),
+        transfer.isShared ? "—" : seconds(transfer.fit.latency + Double(1 << 20) / transfer.fit.bytesPerSecond),
         (transfer.isShared ? "shared memory" : "") + (cost.isNoisy ? " noisy" : ""),
       ])
     }
-    return table.lines()
+    return table.lines() + handOverLines.flatMap { "(\($0))".wrapped(hangingIndent: 1) }
+  }
+
+  /// What the costs of handing over are made of.
+  var handOverLines: [String] {
+    guard !transfers.isEmpty else { return [] }
+    let handed = devices.compactMap { run in
+      dispatch[run.device.id].flatMap { $0 > 0 ? "\(seconds($0)) on \(run.device.id)" : nil }
+    }
+    let explanation =
+      "a value's hand-over: the copy, woken threads, cold caches and the change of layout, as plans that alternate "
+      + "between devices take them, once a direction; 'copy alone' is 1 MiB without the rest"
+    let nodes = "handing out a layer: \(handed.joined(separator: ", ")), in the layers' costs above"
+    return [explanation] + (handed.isEmpty ? [] : [nodes])
   }
 
   private static func shortened(_ name: String) -> String {

@@ -51,8 +51,10 @@ package struct ModelContext: Sendable {
       name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs)
   }
 
-  /// The best plan, its reasons and alternatives.
-  package func explain(_ request: PlanRequest) throws -> PlanExplanation { try planner.explain(graph, request) }
+  /// The best plan, its reasons and alternatives; of plans that costs do not tell apart, the one that is stayed with.
+  package func explain(_ request: PlanRequest) throws -> PlanExplanation {
+    try settled(try planner.problem(graph, request), request)
+  }
 
   /// The plan file of an explanation.
   package func plan(_ explanation: PlanExplanation, _ request: PlanRequest) throws -> Plan {

@@ -158,27 +158,3 @@ struct BenchmarkRunnerTests {
     #expect(throws: BenchmarkError.self) { try bench(context, never, units: ["cpu"]) }
   }
 }
-
-struct PlanTrialTests {
-  private func entry(_ label: String, _ seconds: [Double], single: Bool) throws -> PlanTrial.Entry {
-    let solution = PlanSolution(predicted: 1, placement: ["n": label], transfers: [], method: .exact, lowerBound: 1)
-    return PlanTrial.Entry(
-      label: label, solution: solution, predicted: 1, latency: try LatencyStatistics(seconds), isSingleDevice: single)
-  }
-
-  private func choose(_ mixed: [Double], _ single: [Double]) throws -> Int {
-    let entries = [try entry("best", mixed, single: false), try entry("only cpu", single, single: true)]
-    return PlanTrial.choose(entries, [mixed, single]).index
-  }
-
-  @Test func aMixThatIsFasterBeyondNoiseIsChosen() throws {
-    let single = (0..<12).map { 0.010 + 0.0001 * Double($0 % 3) }
-    #expect(try choose(single.map { $0 * 0.8 }, single) == 0)
-  }
-
-  @Test func aMixThatIsNotFasterBeyondNoiseLosesToTheSingleDevice() throws {
-    let single = (0..<12).map { 0.010 + 0.0001 * Double($0 % 3) }
-    let mixed = (0..<12).map { 0.0099 + 0.0004 * Double($0 % 2) }
-    #expect(try choose(mixed, single) == 1)
-  }
-}

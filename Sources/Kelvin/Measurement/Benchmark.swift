@@ -133,6 +133,10 @@ public struct Benchmark: Hashable, Sendable {
           reload: starter == nil ? { _ = try LoadedModel(path: path, options: readOptions) } : nil, starter: starter),
         workload.value, fitted, options: options, kelvinVersion: kelvinVersion, envelope: envelope)
       let result = try runner.run { listener.step(MeasurementStep($0)) }
+      // What is found beside other work says nothing of the machine when it is idle.
+      if workload.value.reserve.isEmpty, workload.value.coload.isEmpty {
+        try loaded.keep(result.configurations.compactMap(\.trial?.record)).forEach(listener.note)
+      }
       loaded.cacheRemarks.forEach(listener.note)
       return Result(result, of: loaded.context, envelope)
     }

@@ -70,25 +70,33 @@ public final class Model: Sendable {
   ) throws(ModelError) {
     let options = try configuration.options()
     let limit = configuration.optimizationHints.specializationLimit
-    (predictor, computePlan) = try ModelError.wrapping {
+    let standing: [String]
+    (predictor, computePlan, standing) = try ModelError.wrapping {
       let loaded = try LoadedModel(program: file.program, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
-      let explanation = try loaded.explain()
+      let (explanation, remark) = try loaded.shown.proven()
+      var remarks = [remark]
       let compiled = try loaded.compile(explanation, observer: observer)
       let explanations = try loaded.graphs.map { graph in
-        try graph.map { $0.part.name == loaded.shown.part.name ? explanation : try $0.explain() }
+        try graph.map { graph in
+          if graph.part.name == loaded.shown.part.name { return explanation }
+          let (explanation, remark) = try graph.proven()
+          remarks.append(remark)
+          return explanation
+        }
       }
       let graphs = try loaded.compiledGraphs(compiled, explanations, observer: observer)
       return (
         Predictor(loaded, graphs, specializationLimit: limit),
-        try ComputePlan(loaded, explanations.contains { $0 != nil } ? explanations.compactMap { $0 } : [explanation])
+        try ComputePlan(loaded, explanations.contains { $0 != nil } ? explanations.compactMap { $0 } : [explanation]),
+        remarks.compactMap { $0 }
       )
     }
     let loaded = predictor.loaded
     url = file.url
     self.configuration = configuration
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)
-    remarks = loaded.remarks + computePlan.remarks + loaded.cacheRemarks
+    remarks = loaded.remarks + computePlan.remarks + standing + loaded.cacheRemarks
   }
 
   /// Loads a model without blocking the calling task's thread. Cancelling the task ends the loading.

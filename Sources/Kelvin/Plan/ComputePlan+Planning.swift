@@ -43,7 +43,8 @@ extension ComputePlan {
         explanations.append(explanation)
         trials.append(tried)
       }
-      return try ComputePlan(loaded, explanations, budget: budget, trials: trials)
+      let notes = try loaded.keep(trials.compactMap { $0?.record })
+      return try ComputePlan(loaded, explanations, budget: budget, trials: trials, notes: notes)
     }
   }
 
@@ -75,7 +76,7 @@ extension FunctionPlanDocument {
       let inventory = try DeviceInventory(whatIf: whole, threads: request.threads)
       let planner = try ProfilePlanner(try whole.with(links: options.links, devices: inventory), model: model)
       request.threads = planner.model.threads
-      let explanation = try planner.problem(request).explain()
+      let explanation = try planner.explain(request)
       let plan = planner.plan(explanation, request)
       let part = PlanDocument(
         planner, of: profile, explanation, plan, request,

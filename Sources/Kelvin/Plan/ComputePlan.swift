@@ -67,8 +67,10 @@ public struct ComputePlan: Sendable {
   /// - Parameters:
   ///   - explanations: of the graphs that are shown, in their order.
   ///   - trials: of the same; none for none.
+  ///   - notes: what else the user should know.
   init(
-    _ loaded: LoadedModel, _ explanations: [PlanExplanation], budget: PowerBudget? = nil, trials: [PlanTrial?] = []
+    _ loaded: LoadedModel, _ explanations: [PlanExplanation], budget: PowerBudget? = nil, trials: [PlanTrial?] = [],
+    notes: [String] = []
   ) throws {
     let shown = loaded.shownGraphs
     var parts: [PlanDocument] = []
@@ -86,7 +88,7 @@ public struct ComputePlan: Sendable {
     modelStructure = ModelStructure(loaded.program.structure)
     remarks = loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
     let part = loaded.options.part == nil ? nil : loaded.partRemark
-    loadRemarks = loaded.remarks + [part].compactMap { $0 } + loaded.cacheRemarks
+    loadRemarks = loaded.remarks + [part].compactMap { $0 } + notes + loaded.cacheRemarks
     document = FunctionPlanDocument(plan, parts)
     self.devices = devices
     graphs = parts.map { Graph($0.plan) }

@@ -27,6 +27,26 @@ struct PlanDocument: Encodable, Sendable {
   /// What the power budget is, where the goal has one.
   let budget: String?
   let trial: PlanTrial?
+  /// What was tried of this graph before, or just now; nil where nothing was.
+  let tried: TriedPlans?
+
+  private struct SingleDevice: Encodable {
+    var device: String
+    var predicted: Double
+    /// Seconds; absent where it was not tried here.
+    var measured: Double?
+  }
+
+  /// Whether a plan was run on this machine, and what it took.
+  private struct Standing: Encodable {
+    var here: Bool
+    var measured: Double?
+
+    init(measured: Double?) {
+      here = measured != nil
+      self.measured = measured
+    }
+  }
 
   struct DeviceDraw: Encodable, Sendable {
     var device: String
@@ -54,6 +74,7 @@ struct PlanDocument: Encodable, Sendable {
   ) {
     self.budget = budget
     self.trial = trial
+    tried = trial?.record ?? (model.whatIf == nil ? graph.context.trial(model.options.request) : nil)
     self.explanation = explanation
     self.plan = plan
     request = model.options.request
@@ -77,6 +98,7 @@ struct PlanDocument: Encodable, Sendable {
   ) {
     self.budget = budget
     trial = nil
+    tried = nil
     self.explanation = explanation
     self.plan = plan
     self.request = request
@@ -90,6 +112,17 @@ struct PlanDocument: Encodable, Sendable {
     format = "from a profile"
     machine = profile.machine
     notes = [whatIf?.note].compactMap { $0 } + (whatIf?.reasons ?? [])
+  }
+
+  var isAboutThisMachine: Bool { whatIf == nil && machine == nil }
+
+  /// Seconds that a plan took where it was tried here.
+  func measured(_ solution: PlanSolution) -> Double? { tried?.entry(solution.placement)?.seconds }
+
+  /// What running the model does in place of this plan, in words; nil where it follows it, or it is about another
+  /// machine.
+  var proven: String? {
+    isAboutThisMachine ? explanation.proven(by: tried, goal: request.goal).remark : nil
   }
 
   private static func powers(
@@ -134,7 +167,7 @@ struct PlanDocument: Encodable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case foldedAway, transferSeconds, singleDevices, weights, estimates, powers, whatIf
     case objective, lowerBound, bottleneck, joules, framesPerSecond, limitedBy, startSeconds, flips, remark, regrets
-    case envelope, trial
+    case envelope, trial, tried, wouldRun
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -147,8 +180,9 @@ struct PlanDocument: Encodable, Sendable {
     try fields.encodeIfPresent(whatIf, forKey: .whatIf)
     try fields.encode(explanation.solution.transfers.reduce(0) { $0 + $1.seconds }, forKey: .transferSeconds)
     try fields.encode(
-      explanation.singleDevices.map { Plan.SingleDevice(device: $0.device, predicted: $0.predicted) },
-      forKey: .singleDevices)
+      explanation.singleDevices.map {
+        SingleDevice(device: $0.device, predicted: $0.predicted, measured: measured($0.solution))
+      }, forKey: .singleDevices)
     let solution = explanation.solution
     try fields.encode(solution.objective, forKey: .objective)
     try fields.encode(solution.lowerBound, forKey: .lowerBound)
@@ -162,5 +196,7 @@ struct PlanDocument: Encodable, Sendable {
     try fields.encode(explanation.hasExactRegrets ? "exact" : "bounds", forKey: .regrets)
     try fields.encodeIfPresent(budget, forKey: .envelope)
     try fields.encodeIfPresent(trial.map(TrialReport.init), forKey: .trial)
+    try fields.encode(Standing(measured: measured(solution)), forKey: .tried)
+    if let proven { try fields.encode(proven, forKey: .wouldRun) }
   }
 }

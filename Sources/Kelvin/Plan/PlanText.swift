@@ -143,6 +143,11 @@ struct PlanText {
     if let remark = solution.remark {
       for line in remark.wrapped(to: width - 20) { table.add("", line) }
     }
+    if document.isAboutThisMachine {
+      table.add(
+        "tried here", document.measured(solution).map { "\(HumanReadable.seconds($0)) measured" } ?? "not tried")
+    }
+    for line in (document.proven ?? "").wrapped(to: width - 20) where !line.isEmpty { table.add("", line) }
     if let single = explanation.bestSingleDevice {
       let controls = Set(plan.nodes.filter { $0.turns != nil }.map(\.name))
       let elsewhere = single.elsewhere.filter { !controls.contains($0) }
@@ -155,9 +160,15 @@ struct PlanText {
     }
     if explanation.singleDevices.count > 1 {
       let all = explanation.singleDevices.sorted { $0.solution.objective < $1.solution.objective }
-      table.add(
-        "each device alone",
-        all.map { "\($0.device) \(HumanReadable.seconds($0.solution.objective))" }.joined(separator: ", "))
+      let told = all.map { single in
+        let told = "\(single.device) \(HumanReadable.seconds(single.solution.objective))"
+        guard document.isAboutThisMachine else { return told }
+        return told
+          + (document.measured(single.solution).map { " (tried here: \(HumanReadable.seconds($0)))" } ?? " (not tried)")
+      }
+      for (index, line) in told.joined(separator: ", ").wrapped(to: width - 20).enumerated() {
+        table.add(index == 0 ? "each device alone" : "", line)
+      }
     }
     for device in plan.nodes.map(\.device).uniqued {
       let nodes = plan.nodes.filter { $0.device == device && $0.turns == nil }

@@ -32,15 +32,16 @@ package struct PlanTrial: Sendable {
   }
 
   package var entries: [Entry]
-  package var chosen: Int
-  /// Why it was chosen, in words.
-  package var reason: String
+  /// The same for the user's store, and which of them is used.
+  package var record: TriedPlans
 
   /// Whether too few rounds were left to itself, so that disturbed ones count as well.
   package var hasDisturbedRounds = false
 
   private static let leastRounds = 7
 
+  package var chosen: Int { record.chosen }
+  package var reason: String { record.reason }
   package var solution: PlanSolution { entries[chosen].solution }
 
   /// - Parameters:
@@ -109,55 +110,11 @@ package struct PlanTrial: Sendable {
         predicted: candidates[index].solution.predicted, latency: try LatencyStatistics(seconds[index]),
         isSingleDevice: singles.contains { $0.placement == candidates[index].solution.placement })
     }
-    let (chosen, reason) = choose(entries, seconds)
+    let record = try TriedPlans(
+      graph: context.graphKey.description, precision: request.precision.rawValue, threads: request.threads,
+      entries: entries.map { ($0.label, $0.solution.placement, $0.predicted, $0.isSingleDevice) }, seconds: seconds)
     return PlanTrial(
-      entries: entries, chosen: chosen, reason: reason,
+      entries: entries, record: record,
       hasDisturbedRounds: undisturbed < leastRounds && !disturbed[0].isEmpty)
-  }
-
-  /// The fastest single-device plan, unless another plan was measured faster than it.
-  package static func choose(_ entries: [Entry], _ seconds: [[Double]]) -> (index: Int, reason: String) {
-    func median(_ index: Int) -> Double { entries[index].latency.median }
-    func text(_ index: Int) -> String { HumanReadable.seconds(median(index)) }
-    let fastest = entries.indices.min { median($0) < median($1) } ?? 0
-    let singles = entries.indices.filter { entries[$0].isSingleDevice }
-    guard let single = singles.min(by: { median($0) < median($1) }), single != fastest else {
-      return (fastest, "'\(entries[fastest].label)' ran fastest of \(entries.count) plans tried: \(text(fastest))")
-    }
-    let comparison = try? PairedComparison(candidate: seconds[fastest], baseline: seconds[single])
-    if let comparison, comparison.verdict == .faster {
-      let factor = HumanReadable.significant(1 / comparison.ratio)
-      return (
-        fastest,
-        "'\(entries[fastest].label)' ran \(factor) × faster than '\(entries[single].label)':"
-          + " \(text(fastest)) against \(text(single))"
-      )
-    }
-    return (
-      single,
-      "no mixed plan was measured faster than '\(entries[single].label)' (\(text(single))) among \(entries.count) tried"
-    )
-  }
-}
-
-extension PlanExplanation {
-  /// The explanation with another solution of the same problem in place of its own.
-  ///
-  /// - Parameter reason: for the nodes that move.
-  package func adopting(_ other: PlanSolution, reason: String) -> PlanExplanation {
-    guard other.placement != solution.placement else { return self }
-    var changed = self
-    changed.solution = other
-    changed.nodes = nodes.map { record in
-      var record = record
-      if let device = other.placement[record.node], device != record.device {
-        record.device = device
-        record.reason = reason
-        record.regret = nil
-      }
-      record.transfers = other.transfers.filter { $0.node == record.node }
-      return record
-    }
-    return changed
   }
 }

@@ -41,6 +41,15 @@ package struct LoadedGraph: Sendable {
     return try context.explain(request)
   }
 
+  /// The plan to run: the given one, or the best that one device or a trial vouches for.
+  ///
+  /// - Returns: with what the user should know where the best plan by prediction is another.
+  package func proven() throws -> (explanation: PlanExplanation, remark: String?) {
+    let explanation = try explain()
+    return options.plan == nil
+      ? explanation.proven(by: context.trial(options.request), goal: options.request.goal) : (explanation, nil)
+  }
+
   /// The shapes that a sample run found, by slot; nil where sizes are known beforehand.
   package var sampledSizes: [String: [Int]]? { sample.map { _ in types.sizes } }
   /// The elements on which sizes depend, as the sample run found them; nil where there are none.

@@ -2,6 +2,7 @@ import KelvinDevices
 import KelvinFeatures
 import KelvinFormats
 package import KelvinGraph
+package import KelvinMeasurements
 package import KelvinPasses
 package import KelvinPlanning
 import KelvinReference
@@ -128,6 +129,15 @@ package struct LoadedModel: Sendable {
   /// The key of all graphs that are known.
   private var graphKey: ContentKey { ContentKey(graphs.compactMap { $0?.context.graphKey.description }) }
 
+  /// Keeps what running plans of this model against one another has shown, for every later plan of this user.
+  ///
+  /// - Returns: what the user should know; empty where nothing is to be kept, or all went well.
+  package func keep(_ trials: [TriedPlans]) throws -> [String] {
+    guard let cache = context.cache, options.profile == nil else { return [] }
+    return try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(
+      trials, devices: context.inventory.devices(named: trials.flatMap(\.devices)).map(\.info))
+  }
+
   /// One document of plans, in the order of their graphs.
   ///
   /// - Parameter plans: of `shownGraphs`, with what they were made from.
@@ -195,7 +205,7 @@ package struct LoadedModel: Sendable {
   ) throws -> [CompiledModel?] {
     try graphs.enumerated().map { index, graph in
       guard let graph, graph.part.name != shown.part.name else { return graph == nil ? nil : compiled }
-      let explanation = try explanations?[index] ?? graph.explain()
+      let explanation = try explanations?[index] ?? graph.proven().explanation
       return try graph.compile(explanation, observer: .init(isCancelled: observer.isCancelled))
     }
   }

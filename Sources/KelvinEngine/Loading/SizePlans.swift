@@ -41,6 +41,6 @@ final class SizePlans: Sendable {
 
   private func search(_ graph: LoadedGraph) throws -> Placement {
     searches.withLock { $0 += 1 }
-    return Placement(try graph.explain().solution)
+    return Placement(try graph.proven().explanation.solution)
   }
 }

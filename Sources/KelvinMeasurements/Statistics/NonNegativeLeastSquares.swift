@@ -10,8 +10,11 @@ package enum NonNegativeLeastSquares {
   /// - Parameters:
   ///   - rows: each of the same number of columns.
   ///   - weights: of the squared residuals; all 1 where nil.
+  ///   - reluctance: for each column, how much less it takes of what could as well be another's; all 1 where nil.
   /// - Returns: one coefficient a column; that of a column which is zero throughout is zero.
-  package static func solve(_ rows: [[Double]], _ targets: [Double], weights: [Double]? = nil) -> [Double] {
+  package static func solve(
+    _ rows: [[Double]], _ targets: [Double], weights: [Double]? = nil, reluctance: [Double]? = nil
+  ) -> [Double] {
     let columns = rows.first?.count ?? 0
     let weights = weights ?? Array(repeating: 1, count: rows.count)
     var scales = Array(repeating: 0.0, count: columns)
@@ -28,7 +31,7 @@ package enum NonNegativeLeastSquares {
         for b in 0..<columns { gram[a][b] += weight * scaled[a] * scaled[b] }
       }
     }
-    for column in 0..<columns { gram[column][column] += ridge }
+    for column in 0..<columns { gram[column][column] += ridge * (reluctance?[column] ?? 1) }
     return zip(activeSet(gram, right), scales).map { $0 * $1 }
   }
 

@@ -32,6 +32,18 @@ package struct ProfileStore: Sendable {
     }
   }
 
+  /// Keeps what was found by running plans against one another.
+  ///
+  /// - Parameter devices: those of the plans.
+  /// - Returns: as the other form does.
+  package func save(_ trials: [TriedPlans], devices: [DeviceInfo]) throws(MeasurementError) -> [String] {
+    guard !trials.isEmpty else { return [] }
+    return try save(
+      MeasuredProfile(
+        kelvinVersion: kelvinVersion, machine: MachineDescription(SystemFiles()), devices: devices.map(\.identity),
+        trials: trials))
+  }
+
   /// Lays new measurements over the stored ones, one process at a time.
   ///
   /// - Returns: what the user should know: why stored measurements could not be kept. Those of a file that cannot be

@@ -52,6 +52,14 @@ package struct ProfilePlanner {
     }
   }
 
+  /// The best plan with its reasons; of plans that the profile's costs do not tell apart, that of fewest devices.
+  ///
+  /// - Throws: as `problem` does.
+  package func explain(_ request: PlanRequest) throws -> PlanExplanation {
+    let problem = try problem(request)
+    return try problem.explain().settled(problem, noise: costs.predictionNoise(model: key), kept: nil)
+  }
+
   /// - Parameter request: its precision and threads give way to those that the graph was measured with.
   /// - Throws: `RuntimeError` for devices that do not exist and nodes without one; `PlanningError` for a graph that is
   ///   none.

@@ -1,0 +1,21 @@
+extension PlanExplanation {
+  /// The explanation with another solution of the same problem in place of its own.
+  ///
+  /// - Parameter reason: for the nodes that move.
+  package func adopting(_ other: PlanSolution, reason: String) -> PlanExplanation {
+    guard other.placement != solution.placement else { return self }
+    var changed = self
+    changed.solution = other
+    changed.nodes = nodes.map { record in
+      var record = record
+      if let device = other.placement[record.node], device != record.device {
+        record.device = device
+        record.reason = reason
+        record.regret = nil
+      }
+      record.transfers = other.transfers.filter { $0.node == record.node }
+      return record
+    }
+    return changed
+  }
+}

@@ -1,0 +1,132 @@
+import KelvinBasics
+
+/// Which of the plans that costs do not tell apart is taken, so that placements stay as they are while measurements
+/// vary: that of fewest devices, then of fewest copies, then the one kept before.
+struct SettledPlan {
+  private let problem: PlanningProblem
+  /// The most that a plan may take and still count as equal to the best.
+  private let limit: Double
+  private let best: PlanSolution
+  private let kept: [Int]?
+
+  /// How often the price of a copy is halved or doubled in search of the fewest.
+  private static let steps = 8
+
+  /// - Parameters:
+  ///   - best: the plan of least serial sum.
+  ///   - noise: the share of a plan's seconds by which predictions are off.
+  ///   - kept: a placement to stay with.
+  init(_ problem: PlanningProblem, best: PlanSolution, noise: Double, kept: [String: String]?) {
+    self.problem = problem
+    self.best = best
+    limit = best.predicted * (1 + noise)
+    let index = problem.index
+    let devices = Dictionary(uniqueKeysWithValues: index.deviceNames.enumerated().map { ($1, $0) })
+    let placement = kept.map { kept in index.nodeNames.compactMap { kept[$0].flatMap { devices[$0] } } }
+    self.kept = placement?.count == index.nodeCount ? placement : nil
+  }
+
+  /// - Parameter singles: the plans of one device each.
+  func solution(singles: [PlanSolution]) -> PlanSolution {
+    if let single = least(singles) { return single }
+    let mix = fewestCopies(fewestDevices())
+    guard let kept, let evaluation = Evaluation(problem.index, kept), evaluation.total <= limit,
+      Set(kept).count <= devices(mix),
+      MemoryLimits(search: LatencySearch(problem.index, budget: 0)).firstExcess(kept, evaluation) == nil
+    else { return mix }
+    return evaluation.solution(problem.index, kept, method: .approximate, lowerBound: best.lowerBound)
+  }
+
+  private func devices(_ solution: PlanSolution) -> Int { Set(solution.placement.values).count }
+
+  /// Of plans within the limit, that of fewest devices, copies and seconds.
+  private func least(_ plans: [PlanSolution]) -> PlanSolution? {
+    plans.filter { $0.predicted <= limit }.min {
+      (devices($0), $0.transfers.count, $0.predicted) < (devices($1), $1.transfers.count, $1.predicted)
+    }
+  }
+
+  /// The best plan on fewer of the devices that the best plan uses, where one is within the limit.
+  private func fewestDevices() -> PlanSolution {
+    let used = Set(best.placement.values).sorted()
+    guard used.count > 2 else { return best }
+    for count in 2..<used.count {
+      let plans = Self.subsets(of: used, count).compactMap { subset in
+        let others = problem.devices.filter { !subset.contains($0) }
+        return try? problem.with(exclude: Array(Set(problem.exclude + others))).solve()
+      }
+      if let plan = least(plans) { return plan }
+    }
+    return best
+  }
+
+  private static func subsets(of items: [String], _ count: Int) -> [[String]] {
+    if count == 0 { return [[]] }
+    return items.indices.flatMap { index in
+      subsets(of: Array(items[(index + 1)...]), count - 1).map { [items[index]] + $0 }
+    }
+  }
+
+  /// The plan that is found where every copy costs as much more as the limit bears.
+  private func fewestCopies(_ plan: PlanSolution) -> PlanSolution {
+    guard plan.transfers.count > 1, limit > plan.predicted else { return plan }
+    let used = Set(plan.placement.values)
+    let others = problem.devices.filter { !used.contains($0) }
+    var (low, high) = (0.0, limit - best.predicted)
+    var fewest = plan
+    for step in 0..<Self.steps {
+      let price = step == 0 ? high : (low + high) / 2
+      guard let found = solution(pricing: price, without: others), found.predicted <= limit else {
+        high = price
+        continue
+      }
+      if (found.transfers.count, found.predicted) < (fewest.transfers.count, fewest.predicted) { fewest = found }
+      if step == 0 { break }
+      low = price
+    }
+    return fewest
+  }
+
+  /// The best plan where each copy costs `price` seconds more, at the costs that there are.
+  private func solution(pricing price: Double, without others: [String]) -> PlanSolution? {
+    let boundaries = Dictionary(
+      uniqueKeysWithValues: problem.devices.map { ($0, (problem.boundarySeconds[$0] ?? 0) + price) })
+    guard
+      let priced = try? problem.with(exclude: Array(Set(problem.exclude + others)), boundarySeconds: boundaries).solve()
+    else { return nil }
+    let index = problem.index
+    let devices = Dictionary(uniqueKeysWithValues: index.deviceNames.enumerated().map { ($1, $0) })
+    let placement = index.nodeNames.compactMap { priced.placement[$0].flatMap { devices[$0] } }
+    return Evaluation(index, placement)?.solution(
+      index, placement, method: .approximate, lowerBound: best.lowerBound)
+  }
+}
+
+extension PlanExplanation {
+  /// The explanation with a plan in place of its own that costs do not tell from the best one; see `SettledPlan`. Only
+  /// the goal `latency` is settled so: other goals add up costs that are not all of one kind.
+  ///
+  /// - Parameters:
+  ///   - problem: what the explanation is of.
+  ///   - noise: the share of a plan's seconds by which predictions are off; 0 leaves everything as it is.
+  ///   - kept: a placement to stay with where it is among equals.
+  package func settled(_ problem: PlanningProblem, noise: Double, kept: [String: String]?) -> PlanExplanation {
+    guard noise > 0, problem.goal == .latency else { return self }
+    var settled = SettledPlan(problem, best: solution, noise: noise, kept: kept)
+      .solution(singles: singleDevices.map(\.solution))
+    guard settled.placement != solution.placement else { return self }
+    let share = HumanReadable.percent(noise)
+    settled.remark =
+      "equal within noise: predictions are off by \(share), and this plan is predicted to take "
+      + "\(HumanReadable.percent(settled.predicted / solution.predicted - 1)) more than the least there is, "
+      + "\(HumanReadable.seconds(solution.predicted)); fewer devices and fewer copies go first"
+    var explanation = adopting(
+      settled, reason: "equal within noise (± \(share)): fewer devices and fewer copies go first")
+    explanation.ranked =
+      [RankedPlan(label: "equal", solution: settled)]
+      + explanation.ranked.filter {
+        $0.solution.placement != settled.placement
+      }
+    return explanation
+  }
+}

@@ -1,0 +1,44 @@
+import KelvinMeasurements
+import Testing
+
+struct TriedPlansTests {
+  private func trial(_ mixed: [Double], _ single: [Double]) throws -> TriedPlans {
+    try TriedPlans(
+      graph: "g", precision: "automatic", threads: 2,
+      entries: [
+        ("best", ["a": "cpu", "b": "gpu:0"], 1, false), ("only cpu", ["a": "cpu", "b": "cpu"], 1, true),
+      ], seconds: [mixed, single])
+  }
+
+  private let single = (0..<12).map { 0.010 + 0.0001 * Double($0 % 3) }
+
+  @Test func aMixThatIsFasterBeyondNoiseIsChosen() throws {
+    #expect(try trial(single.map { $0 * 0.8 }, single).chosen == 0)
+  }
+
+  @Test func aMixThatIsNotFasterBeyondNoiseLosesToTheSingleDevice() throws {
+    let mixed = (0..<12).map { 0.0099 + 0.0004 * Double($0 % 2) }
+    let trial = try trial(mixed, single)
+    #expect(trial.chosen == 1)
+    #expect(trial.reason.contains("no mixed plan was measured faster than 'only cpu'"))
+  }
+
+  @Test func aProfileKeepsTheLatestTrialOfEachQuestionAndDropsThoseOfLostDevices() throws {
+    var older = MeasuredProfile(kelvinVersion: "1", machine: machine)
+    older.trials = [try trial(single.map { $0 * 0.8 }, single)]
+    var newer = MeasuredProfile(kelvinVersion: "1", machine: machine)
+    newer.trials = [try trial(single.map { $0 * 1.2 }, single)]
+    let merged = try older.merging(newer)
+    #expect(merged.trials == newer.trials)
+    let found = merged.trial(graph: "g", precision: "automatic", threads: 2, among: ["cpu", "gpu:0", "gpu:1"])
+    #expect(found?.chosen == 1)
+    #expect(merged.trial(graph: "g", precision: "automatic", threads: 2, among: ["cpu"]) == nil)
+    #expect(merged.trial(graph: "g", precision: "automatic", threads: 1, among: ["cpu", "gpu:0"]) == nil)
+    #expect(merged.removing(devices: ["gpu:0"]).trials.isEmpty)
+    let read = try MeasuredProfile(json: try merged.json(), document: "copy")
+    #expect(read == merged)
+  }
+
+  private let machine = MachineDescription(
+    processor: "p", architecture: "x86_64", logicalCores: 2, memoryBytes: 0, kernel: "", isVirtualised: false)
+}
