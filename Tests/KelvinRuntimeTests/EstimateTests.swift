@@ -57,6 +57,21 @@ import Testing
     #expect(abs(estimate(sheet, "n3 full 2t").seconds - 8e-6) < 1e-12)
   }
 
+  @Test func aShippedEstimateSaysHowFarItIsOffOnOtherMachinesOrThatNobodyKnows() throws {
+    let one = profile(card.identity, count: 20)
+    let alone = CostSheet(nil, shipped: ShippedProfiles(["one": try one.json()])).basis(of: card, threads: 2)
+    #expect(alone.errorElsewhere == nil && alone.text.contains("how far here is unknown"), "\(alone.text)")
+    // The same layers on another machine of the class, where each takes twice as long.
+    var other = one
+    other.machine.processor = "another"
+    other.nodes = other.nodes.mapValues { costs in costs.mapValues { $0.adding($0.seconds) } }
+    let documents = ["one": try one.json(), "other": try other.json()]
+    let both = CostSheet(nil, shipped: ShippedProfiles(documents)).basis(of: card, threads: 2)
+    #expect(abs(try #require(both.errorElsewhere) - 0.5) < 0.01)
+    #expect(both.text.contains("by 50 % on other machines of its class"), "\(both.text)")
+    #expect(try #require(both.leaveOneOutError) < 0.01)
+  }
+
   @Test func otherClassesSamplesAndOtherArchitecturesDoNot() throws {
     var other = card.identity
     other.driver = "Portable Computing Language"

@@ -27,10 +27,16 @@ struct DeviceEstimate: Sendable {
     if let match, let fit = shipped.fit(of: match, threads: threads) {
       coefficients = fit.fitted.model
       for (key, costs) in match.profile.nodes { known[key] = costs[match.device.id] }
+      let elsewhere = shipped.errorElsewhere(of: match, threads: threads)
+      let there = HumanReadable.percent(fit.fitted.leaveOneOutError, decimals: 0)
+      let here =
+        elsewhere.map { "by \(HumanReadable.percent($0, decimals: 0)) on other machines of its class" }
+        ?? "how far here is unknown: no other machine of its class was measured; 'kelvin profile' measures this one"
       basis = EstimateBasis(
         device: device.id, kind: .shipped,
-        text: "the shipped profile '\(match.name)' (\(match.closeness)), \(Self.describe(fit.fitted))",
-        leaveOneOutError: fit.fitted.leaveOneOutError, samples: fit.fitted.samples)
+        text: "the shipped profile '\(match.name)' (\(match.closeness)), a roofline fitted to "
+          + "\(fit.fitted.samples) measured layers, off by \(there) where it was measured (median, leave-one-out), \(here)",
+        leaveOneOutError: fit.fitted.leaveOneOutError, samples: fit.fitted.samples, errorElsewhere: elsewhere)
       power = measured ?? match.device.power ?? guessed
     } else if let own {
       coefficients = own.fitted.model

@@ -18,4 +18,7 @@ package struct EstimateBasis: Sendable, Hashable, Encodable {
   package var leaveOneOutError: Double?
   /// Nodes fitted to.
   package var samples: Int
+  /// Of a shipped profile: the median of `|estimate − measured| / measured` over the nodes of every other machine of the
+  /// class that Kelvin has measurements of; nil where there is none, and nobody knows how far estimates are off here.
+  package var errorElsewhere: Double?
 }

@@ -1,6 +1,7 @@
 import CKelvinProfiles
 package import KelvinDevices
 package import KelvinMeasurements
+import KelvinPlanning
 import Synchronization
 
 /// The profiles under `Profiles/devices/`, embedded: measured ones stand in for devices of their class that nobody has
@@ -73,6 +74,27 @@ package struct ShippedProfiles: Sendable {
     return fit
   }
 
+  /// How far estimates from one machine are off on the others of its class: the median over all their nodes.
+  ///
+  /// - Returns: nil where no other machine of the class was measured.
+  func errorElsewhere(of match: Match, threads: Int) -> Double? {
+    guard let fit = fit(of: match, threads: threads) else { return nil }
+    var errors: [Double] = []
+    for name in names where name != match.name {
+      guard let profile = try? profile(name), profile.label == .measured,
+        profile.machine.processor != match.profile.machine.processor
+      else { continue }
+      for device in profile.devices where device.kind == match.device.kind && device.isSameClass(as: match.device) {
+        for (key, costs) in profile.nodes {
+          guard let measured = costs[device.id]?.seconds, measured > 0, let work = profile.work[key] else { continue }
+          let seconds = fit.fitted.model.estimate(operator: work.op, operations: work.operations, bytes: work.bytes)
+          errors.append(abs(seconds - measured) / measured)
+        }
+      }
+    }
+    return errors.isEmpty ? nil : errors.sorted()[(errors.count - 1) / 2]
+  }
+
   private static func closeness(_ device: DeviceInfo, _ measured: DeviceIdentity) -> (Int, String)? {
     func first(_ text: String) -> Substring { text.prefix { $0 != " " } }
     let isSameDriver = first(device.driver) == first(measured.driver)
@@ -100,4 +122,15 @@ package struct ShippedProfiles: Sendable {
     }
     return documents
   }()
+}
+
+extension DeviceIdentity {
+  /// Whether estimates are taken from one for the other: cards by their name, all else by its driver.
+  fileprivate func isSameClass(as other: DeviceIdentity) -> Bool {
+    switch kind {
+    case DeviceInfo.Kind.cpu.rawValue, DeviceInfo.Kind.software.rawValue:
+      driver.prefix { $0 != " " } == other.driver.prefix { $0 != " " }
+    default: name == other.name
+    }
+  }
 }
