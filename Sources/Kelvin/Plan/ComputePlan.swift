@@ -60,6 +60,12 @@ public struct ComputePlan: Sendable {
     }
   }
 
+  /// Seconds of one warm prediction, where the plan was tried on this machine; nil where it was not.
+  public var measured: Double? {
+    let parts = document.parts.map { $0.measured($0.explanation.solution) }
+    return parts.contains { $0 == nil } ? nil : parts.compactMap { $0 }.reduce(0, +)
+  }
+
   /// The plan as its file has it.
   package var plan: Plan { document.plan }
   private var solutions: [PlanSolution] { document.parts.map(\.explanation.solution) }
