@@ -66,7 +66,7 @@ package struct OneShot: Policy {
       let inner = LatencySearch(
         search.restricted(to: set, inferences: inferences), budget: searchMoves / sets.count, frontier: search.frontier)
       do {
-        guard let marginals = try inner.marginals() else {
+        guard let marginals = try inner.marginals(around: plan.placement) else {
           isExact = false
           continue
         }

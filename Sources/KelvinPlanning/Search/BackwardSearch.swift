@@ -47,10 +47,7 @@ struct BackwardSearch {
       width.spend(node: node, states: layers.frontCosts.count, comparisons: work)
       if kept.isEmpty {
         if layers.isTruncated { return nil }
-        throw .infeasible(
-          node: index.nodeNames[node],
-          "no transfers lead from any device that can run it to where its values are needed",
-          remedy: "give the missing transfers, or let it run elsewhere")
+        throw LatencySearch.unreachable(index, node)
       }
       layers.isTruncated = layers.isTruncated || truncated
       if mustBeExact, truncated { return nil }
