@@ -59,14 +59,14 @@ struct BalanceSearch {
     var failure: PlanningError?
     var states = 0
     var work = 0
+    var last: LatencySearch.Found?
     for round in 0..<Self.rounds {
       let search = LatencySearch(loads.weighted(by: weights), budget: budget / Self.share, frontier: frontier)
-      let found = try search.placement(seconds: search.index.seconds)
+      let found = try search.placement(seconds: search.index.seconds, after: last, isPolished: false)
+      last = found
       states += found.states
-      work +=
-        found.method == .approximate
-        ? 2 * search.budget
-        : found.states * index.deviceCount * 8 + SearchBudget.least(index, words: frontier.words)
+      let each = found.handed.isEmpty ? index.deviceCount * 8 : 2
+      work += found.states * each + SearchBudget.least(index, words: frontier.words)
       bound = max(bound, found.lowerBound)
       guides.append((weights, found.lowerBound))
       if round == 0 { plans += singles(search) }
@@ -88,7 +88,7 @@ struct BalanceSearch {
       throw failure ?? PlanningError(.infeasible, "problem", "no plan was found within the search limits")
     }
     var isExact = best.peak - bound <= Self.tolerance * best.peak
-    if !isExact {
+    if !isExact, frontier.slotCount <= LatencySearch.mostLive {
       let labels = LabelSearch(loads, frontier, guides: guides.prefix(3).map(\.weights), budget: budget / 4)
       let answer = labels.run(below: best.peak)
       states += answer.states
@@ -102,6 +102,15 @@ struct BalanceSearch {
       }
       best = descend([best], weights: guides[0].weights) ?? best
       isExact = isExact || best.peak - bound <= Self.tolerance * best.peak
+    }
+    if !isExact {
+      let start = best
+      for (number, heat) in Self.heats.enumerated() where steps >= Self.leastSteps(heat) * index.nodeCount {
+        let from = heat < 1 ? best : start
+        states += steps
+        guard let found = annealed(from, weights: guides[0].weights, heat: heat, seed: UInt64(number)) else { continue }
+        if found.peak < best.peak { best = found }
+      }
     }
     return Found(
       plan: best, lowerBound: isExact ? best.peak : bound, isExact: isExact, weights: guides[0].weights,
@@ -130,9 +139,25 @@ struct BalanceSearch {
     }
   }
 
+  /// First temperatures of annealing, of a node's mean seconds: 1 forgets where it starts, and takes steps to find back.
+  private static let heats = [1, 0.3, 1, 0.3, 1, 0.3, 0.1]
+  private static func leastSteps(_ heat: Double) -> Int { Int(1_000 * heat) }
+  /// Moves of one annealing.
+  private var steps: Int { min(budget / Self.movesPerStep, Self.stepsPerNode * index.nodeCount) }
+  private static let stepsPerNode = 5_000
+  private static let movesPerStep = 60
+
+  private func annealed(_ plan: BalancedPlan, weights: [Double], heat: Double, seed: UInt64) -> BalancedPlan? {
+    guard
+      let found = BalanceDescent(loads, weights: weights).anneal(plan.placement, heat: heat, steps: steps, seed: seed),
+      MemoryLimits(index, frontier).firstExcess(found.placement, found.evaluation) == nil
+    else { return nil }
+    return found
+  }
+
   /// The best of the best of `plans` and of what they descend to within the memory limits.
   private func descend(_ plans: [BalancedPlan], weights: [Double]) -> BalancedPlan? {
-    var descent = BalanceDescent(loads, weights: weights)
+    let descent = BalanceDescent(loads, weights: weights)
     let memory = MemoryLimits(index, frontier)
     var best: BalancedPlan?
     func consider(_ plan: BalancedPlan) {

@@ -6,6 +6,8 @@ struct LatencySearch {
     var method: PlanSolution.Method
     var lowerBound: Double
     var states = 0
+    /// Of a wide graph: where the bound's search ended, for another with other costs to begin with.
+    var handed: [Double] = []
   }
 
   let index: ProblemIndex
@@ -32,10 +34,13 @@ struct LatencySearch {
   }
 
   /// The best placement when nodes cost `seconds`, transfers as ever; memory limits are not looked at.
-  func placement(seconds: [Double]) throws(PlanningError) -> Found {
+  /// - Parameters:
+  ///   - last: of a search with costs that differ little: this one goes on from there.
+  ///   - isPolished: whether the plan of a wide graph is improved by cuts.
+  func placement(seconds: [Double], after last: Found? = nil, isPolished: Bool = true) throws(PlanningError) -> Found {
     if let pair = DevicePair(index, seconds: seconds) { return try chosen(between: pair, seconds) }
     if frontier.slotCount <= Self.fewLive, let found = try enumerated(seconds) { return found }
-    var found = try approximated(seconds)
+    var found = try approximated(seconds, after: last, isPolished)
     if found.method == .approximate, frontier.slotCount > Self.fewLive, frontier.slotCount <= Self.mostLive,
       let exact = try enumerated(seconds)
     {
@@ -79,11 +84,13 @@ struct LatencySearch {
       states: layers.parents.count)
   }
 
-  private func approximated(_ seconds: [Double]) throws(PlanningError) -> Found {
+  private func approximated(_ seconds: [Double], after last: Found?, _ isPolished: Bool) throws(PlanningError) -> Found
+  {
     var best = WidePlan(index, deliveries, seconds: seconds)
-    for device in 0..<index.deviceCount { best.consider(onlyOn(device, seconds)) }
+    if let last { best.consider(last.placement) }
+    for device in 0..<index.deviceCount where last == nil { best.consider(onlyOn(device, seconds)) }
     if best.total == .infinity { best.consider(try beam(seconds)) }
-    best.improve(budget: budget)
+    best.improve(budget: budget, from: last?.handed, isPolished: isPolished)
     guard best.total.isFinite, let evaluation = Evaluation(index, best.placement) else {
       throw .infeasible(
         node: index.nodeNames[index.order[0]],
@@ -92,7 +99,7 @@ struct LatencySearch {
     }
     return Found(
       placement: best.placement, evaluation: evaluation, method: best.isExact ? .exact : .approximate,
-      lowerBound: best.lowerBound, states: best.states)
+      lowerBound: best.lowerBound, states: best.states, handed: best.handed)
   }
 
   /// A placement of the search cut short, for graphs whose links leave few.

@@ -102,7 +102,11 @@ struct MessagePassing {
     let list = (1..<max(2, sets)).sorted { ($0.nonzeroBitCount, $0) < ($1.nonzeroBitCount, $1) }
     setList = list
     setCount = (0...devices).map { most in list.count { $0.nonzeroBitCount <= most } }
-    self.handed = handed ?? Array(repeating: 0, count: valueOfSeat.count * devices)
+    if let handed, handed.count == valueOfSeat.count * devices {
+      self.handed = handed
+    } else {
+      self.handed = Array(repeating: 0, count: valueOfSeat.count * devices)
+    }
     making = Array(repeating: 0, count: index.valueCount * sets)
     reading = making
     least = Array(repeating: 0, count: sets)

@@ -15,6 +15,7 @@ struct WidePlan {
   private(set) var total = Double.infinity
   private(set) var lowerBound = 0.0
   private(set) var states = 0
+  private(set) var handed: [Double] = []
 
   private static let mostPasses = 400
   private static let passesBetweenRoundings = 8
@@ -44,10 +45,13 @@ struct WidePlan {
     total = found
   }
 
-  mutating func improve(budget: Int) {
+  /// - Parameters:
+  ///   - handed: where the bound's search begins.
+  ///   - isPolished: whether cuts improve the plan at the end.
+  mutating func improve(budget: Int, from handed: [Double]?, isPolished: Bool) {
     guard total.isFinite else { return }
-    var messages = MessagePassing(index, deliveries, seconds: seconds, known: total)
-    let passes = min(Self.mostPasses, budget / 8 / max(1, messages.moves))
+    var messages = MessagePassing(index, deliveries, seconds: seconds, known: total, handed: handed)
+    let passes = min(Self.mostPasses, budget / 4 / max(1, messages.moves))
     var before = messages.bound
     for pass in 0..<max(1, passes) {
       messages.pass()
@@ -59,7 +63,8 @@ struct WidePlan {
     }
     lowerBound = messages.bound
     states += messages.work
-    if !isExact { swap() }
+    self.handed = messages.handed
+    if !isExact, isPolished { swap() }
   }
 
   /// Cuts between each two devices until none helps.
