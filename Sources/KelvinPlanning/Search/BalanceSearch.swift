@@ -35,6 +35,8 @@ struct BalanceSearch {
 
   static let tolerance = 1e-9
   private static let rounds = 48
+  /// How many plans descend.
+  private static let descended = 3
   /// Part of the budget that one weighted search may take.
   private static let share = 8
 
@@ -65,7 +67,7 @@ struct BalanceSearch {
       let found = try search.placement(seconds: search.index.seconds, after: last, isPolished: false)
       last = found
       states += found.states
-      let each = found.handed.isEmpty ? index.deviceCount * 8 : 2
+      let each = found.handed.isEmpty ? index.deviceCount * 8 : 4
       work += found.states * each + SearchBudget.least(index, words: frontier.words)
       bound = max(bound, found.lowerBound)
       guides.append((weights, found.lowerBound))
@@ -141,11 +143,12 @@ struct BalanceSearch {
 
   /// First temperatures of annealing, of a node's mean seconds: 1 forgets where it starts, and takes steps to find back.
   private static let heats = [1, 0.3, 1, 0.3, 1, 0.3, 0.1]
-  private static func leastSteps(_ heat: Double) -> Int { Int(1_000 * heat) }
+  private static func leastSteps(_ heat: Double) -> Int { Int(200 * heat) }
   /// Moves of one annealing.
-  private var steps: Int { min(budget / Self.movesPerStep, Self.stepsPerNode * index.nodeCount) }
+  private var steps: Int { min(budget / movesPerStep, Self.stepsPerNode * index.nodeCount) }
   private static let stepsPerNode = 5_000
-  private static let movesPerStep = 60
+  /// A step in a large graph waits for memory.
+  private var movesPerStep: Int { 60 + index.nodeCount / 50 }
 
   private func annealed(_ plan: BalancedPlan, weights: [Double], heat: Double, seed: UInt64) -> BalancedPlan? {
     guard
@@ -164,7 +167,7 @@ struct BalanceSearch {
       if let best, (best.peak, best.evaluation.total) <= (plan.peak, plan.evaluation.total) { return }
       if memory.firstExcess(plan.placement, plan.evaluation) == nil { best = plan }
     }
-    for plan in plans.sorted(by: { $0.peak < $1.peak }).prefix(4) {
+    for plan in plans.sorted(by: { $0.peak < $1.peak }).prefix(Self.descended) {
       consider(plan)
       if let better = descent.improve(plan.placement) { consider(better) }
     }

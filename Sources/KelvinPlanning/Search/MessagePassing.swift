@@ -32,7 +32,7 @@ struct MessagePassing {
   private(set) var handed: [Double]
   /// Per node and device, what it kept; infinite where it may not run.
   private var kept: [Double]
-  /// Non-empty device sets, small ones first, and how many have at most so many devices.
+  /// Non-empty device sets, small ones first, and how many of them each value looks at.
   private let setList: [Int]
   private let setCount: [Int]
   /// Per value and set, the maker's part and the readers' part of the value's cost.
@@ -101,7 +101,8 @@ struct MessagePassing {
     self.seatsOf = seatsOf
     let list = (1..<max(2, sets)).sorted { ($0.nonzeroBitCount, $0) < ($1.nonzeroBitCount, $1) }
     setList = list
-    setCount = (0...devices).map { most in list.count { $0.nonzeroBitCount <= most } }
+    let most = (0...index.deviceCount).map { most in list.count { $0.nonzeroBitCount <= most } }
+    setCount = (0..<index.valueCount).map { most[min(index.deviceCount, index.readers(of: $0).count)] }
     if let handed, handed.count == valueOfSeat.count * devices {
       self.handed = handed
     } else {
@@ -122,14 +123,12 @@ struct MessagePassing {
         }
       }
     }
-    for value in values { moves += 2 * (seatStart[value + 1] - seatStart[value]) * setCount(of: value) * devices }
+    for value in values { moves += 2 * (seatStart[value + 1] - seatStart[value]) * setCount[value] * devices }
     refresh()
   }
 
   /// Elementary moves of one pass.
   private(set) var moves = 0
-
-  private func setCount(of value: Int) -> Int { setCount[min(devices, index.readers(of: value).count)] }
 
   private func delivery(_ value: Int, _ root: Int, _ set: Int) -> Double {
     let all = index.isOutput[value] ? set | 1 << index.host : set
@@ -150,7 +149,7 @@ struct MessagePassing {
         if isMaker[seat] { sumMaking(seat) } else { addReading(seat, 1) }
       }
       var least = Double.infinity
-      for entry in 0..<setCount(of: value) {
+      for entry in 0..<setCount[value] {
         least = min(least, making[base + setList[entry]] + reading[base + setList[entry]])
       }
       sum += least
@@ -164,7 +163,7 @@ struct MessagePassing {
 
   private mutating func sumMaking(_ seat: Int) {
     let value = valueOfSeat[seat]
-    for entry in 0..<setCount(of: value) {
+    for entry in 0..<setCount[value] {
       let set = setList[entry]
       var least = Double.infinity
       for device in 0..<devices { least = min(least, handed[seat * devices + device] + delivery(value, device, set)) }
@@ -175,7 +174,7 @@ struct MessagePassing {
   /// Leaves in `least`, for each set, the reader's least seconds on any of its devices.
   private mutating func findLeast(_ seat: Int) {
     least[0] = .infinity
-    for entry in 0..<setCount(of: valueOfSeat[seat]) {
+    for entry in 0..<setCount[valueOfSeat[seat]] {
       let set = setList[entry]
       least[set] = min(least[set & (set - 1)], handed[seat * devices + set.trailingZeroBitCount])
     }
@@ -184,7 +183,7 @@ struct MessagePassing {
   private mutating func addReading(_ seat: Int, _ sign: Double) {
     findLeast(seat)
     let value = valueOfSeat[seat]
-    for entry in 0..<setCount(of: value) {
+    for entry in 0..<setCount[value] {
       let set = setList[entry]
       reading[value * sets + set] += sign * least[set]
     }
@@ -194,7 +193,7 @@ struct MessagePassing {
   private mutating func take(_ seat: Int, for node: Int) {
     let value = valueOfSeat[seat]
     let base = value * sets
-    let count = setCount(of: value)
+    let count = setCount[value]
     if isMaker[seat] {
       for device in 0..<devices where kept[node * devices + device].isFinite {
         var rest = Double.infinity
@@ -265,12 +264,12 @@ struct MessagePassing {
         for device in 0..<devices where costs[device].isFinite {
           var cheapest = Double.infinity
           if isMaker[seat] {
-            for entry in 0..<setCount(of: value) {
+            for entry in 0..<setCount[value] {
               cheapest = min(cheapest, delivery(value, device, setList[entry]) + rest.reading[base + setList[entry]])
             }
           } else {
             let needed = held[value] | 1 << device
-            for entry in 0..<setCount(of: value) where setList[entry] & needed == needed {
+            for entry in 0..<setCount[value] where setList[entry] & needed == needed {
               cheapest = min(cheapest, delivery(value, root, setList[entry]) + rest.reading[base + setList[entry]])
             }
           }

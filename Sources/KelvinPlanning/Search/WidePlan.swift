@@ -20,7 +20,7 @@ struct WidePlan {
   private static let mostPasses = 400
   private static let passesBetweenRoundings = 8
   /// Part of the bound that so many passes must add for more to follow.
-  private static let leastProgress = 1e-5
+  private static let leastProgress = 1e-4
   private static let tolerance = 1e-12
 
   init(_ index: ProblemIndex, _ deliveries: DeliveryCosts, seconds: [Double]) {
