@@ -63,6 +63,26 @@ import Testing
     for single in try problem.explain().singleDevices { #expect(solution.predicted <= single.predicted) }
   }
 
+  /// The gap is stated, not measured: what it takes is bounded by the elementary moves.
+  @Test(arguments: [20, 40]) func layeredGraphsOfThreeDevicesStateSmallGaps(width: Int) throws {
+    for seed in UInt64(81_000)..<81_010 {
+      let solution = try TwoDeviceTests.layered(width, 20, devices: 3, seed: seed).solve()
+      #expect(solution.gap <= 0.01, "seed \(seed)")
+      #expect(solution.searchStates < 40_000_000, "seed \(seed)")
+    }
+  }
+
+  @Test(arguments: [2, 3]) func throughputOfWideGraphsComesCloseToItsBound(devices: Int) throws {
+    for seed in UInt64(82_000)..<82_002 {
+      let problem = try TwoDeviceTests.layered(12, 20, devices: devices, goal: .throughput, seed: seed)
+      let solution = try problem.solve()
+      #expect(solution.gap < 0.08, "seed \(seed): \(solution.gap)")
+      let flaw = ExhaustiveSearch(problem).flaw(in: solution)
+      #expect(flaw == nil, "seed \(seed): \(flaw ?? "")")
+      #expect(try problem.solve() == solution)
+    }
+  }
+
   @Test func manyInputsOfOneNodeDoNotMultiply() throws {
     let names = (0..<400).map { "x\($0)" }
     let problem = try PlanningProblem(

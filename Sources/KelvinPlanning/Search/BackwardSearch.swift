@@ -62,7 +62,7 @@ struct BackwardSearch {
     let hostSet = 1 << index.host
     let words = frontier.words
     var inputs: [Input] = []
-    for value in index.inputs(of: node) where !frontier.relaxed[value] {
+    for value in index.inputs(of: node) {
       let isLast = frontier.last[value] == position
       inputs.append(
         Input(
@@ -71,7 +71,7 @@ struct BackwardSearch {
           settles: index.producer[value] < 0 && frontier.first[value] == position))
     }
     var outputs: [Output] = []
-    for value in index.outputs(of: node) where !frontier.relaxed[value] {
+    for value in index.outputs(of: node) {
       let slot = frontier.slot[value]
       if slot < 0, !index.isOutput[value] { continue }
       outputs.append(Output(slot: slot, table: costs.table(of: value), initial: hostSet))

@@ -20,7 +20,8 @@ struct BalancedPlan {
 ///    largest load of every placement from below. A matrix game over the plans found so far gives the next weights, until
 ///    no weights bound better.
 /// 2. The best plans so far descend, one node at a time.
-/// 3. Where a gap remains and the problem is small enough, `LabelSearch` closes it.
+/// 3. Where a gap remains and few values live at once, `LabelSearch` closes it.
+/// 4. Where one remains all the same, annealing looks for better plans.
 ///
 /// Exact where the plan and the bound agree to 1 part in 10⁹.
 struct BalanceSearch {
@@ -106,13 +107,9 @@ struct BalanceSearch {
       isExact = isExact || best.peak - bound <= Self.tolerance * best.peak
     }
     if !isExact {
-      let start = best
-      for (number, heat) in Self.heats.enumerated() where steps >= Self.leastSteps(heat) * index.nodeCount {
-        let from = heat < 1 ? best : start
-        states += steps
-        guard let found = annealed(from, weights: guides[0].weights, heat: heat, seed: UInt64(number)) else { continue }
-        if found.peak < best.peak { best = found }
-      }
+      let annealed = annealed(best, weights: guides[0].weights)
+      best = annealed.plan
+      states += annealed.steps
     }
     return Found(
       plan: best, lowerBound: isExact ? best.peak : bound, isExact: isExact, weights: guides[0].weights,
@@ -143,6 +140,7 @@ struct BalanceSearch {
 
   /// First temperatures of annealing, of a node's mean seconds: 1 forgets where it starts, and takes steps to find back.
   private static let heats = [1, 0.3, 1, 0.3, 1, 0.3, 0.1]
+  /// Of each node, without which annealing leaves the plan worse than it was.
   private static func leastSteps(_ heat: Double) -> Int { Int(200 * heat) }
   /// Moves of one annealing.
   private var steps: Int { min(budget / movesPerStep, Self.stepsPerNode * index.nodeCount) }
@@ -150,12 +148,21 @@ struct BalanceSearch {
   /// A step in a large graph waits for memory.
   private var movesPerStep: Int { 60 + index.nodeCount / 50 }
 
-  private func annealed(_ plan: BalancedPlan, weights: [Double], heat: Double, seed: UInt64) -> BalancedPlan? {
-    guard
-      let found = BalanceDescent(loads, weights: weights).anneal(plan.placement, heat: heat, steps: steps, seed: seed),
-      MemoryLimits(index, frontier).firstExcess(found.placement, found.evaluation) == nil
-    else { return nil }
-    return found
+  /// The best that annealing finds within the memory limits, `plan` included.
+  private func annealed(_ plan: BalancedPlan, weights: [Double]) -> (plan: BalancedPlan, steps: Int) {
+    let descent = BalanceDescent(loads, weights: weights)
+    let memory = MemoryLimits(index, frontier)
+    var best = plan
+    var made = 0
+    for (number, heat) in Self.heats.enumerated() where steps >= Self.leastSteps(heat) * index.nodeCount {
+      made += steps
+      let start = heat < 1 ? best.placement : plan.placement
+      guard let found = descent.anneal(start, heat: heat, steps: steps, seed: UInt64(number)), found.peak < best.peak,
+        memory.firstExcess(found.placement, found.evaluation) == nil
+      else { continue }
+      best = found
+    }
+    return (best, made)
   }
 
   /// The best of the best of `plans` and of what they descend to within the memory limits.
