@@ -1,7 +1,9 @@
 package import FoundationEssentials
 
 extension PlanningProblem.Node: Codable {
-  enum CodingKeys: String, CodingKey { case id, inputs, outputs, seconds, joules, startSeconds, source, unsupported }
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case id, inputs, outputs, seconds, joules, startSeconds, source, unsupported
+  }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -31,7 +33,7 @@ extension PlanningProblem.Node: Codable {
 
 /// `copies` may be absent, which means 1; `"never"` where a value is not copied. `signalSeconds` stands in signals alone.
 extension PlanningProblem.Value: Codable {
-  enum CodingKeys: String, CodingKey { case value, bytes, copies, signalSeconds }
+  enum CodingKeys: String, CodingKey, CaseIterable { case value, bytes, copies, signalSeconds }
 
   private static let never = "never"
 
@@ -61,15 +63,23 @@ extension PlanningProblem.Value: Codable {
 /// The document of `kelvin plan --problem`. `joules` may stand in each node or, as `{node: {device: joules}}`, at the
 /// top.
 extension PlanningProblem: Codable {
-  enum CodingKeys: String, CodingKey {
+  enum CodingKeys: String, CodingKey, CaseIterable {
     case devices, host, transfers, inputs, outputs, nodes, goal, pins, exclude, memory, joules, boundarySeconds,
       resource, start, power
   }
 
-  /// - Throws: `malformed` when `json` is not the documented shape, else what `init` throws.
+  /// - Throws: `malformed` when `json` is not the documented shape, `unknown` where a key is nearly a known one, else what
+  ///   `init` throws.
   package init(json: Data) throws(PlanningError) {
+    self = try Self.read(json).problem
+  }
+
+  /// The problem with remarks on the keys that are not read.
+  package static func read(_ json: Data) throws(PlanningError) -> (problem: PlanningProblem, remarks: [String]) {
+    let keys = try? JSONDecoder().decode(ProblemKeys.self, from: json)
+    let remarks = try keys?.remarks() ?? []
     do {
-      self = try JSONDecoder().decode(PlanningProblem.self, from: json)
+      return (try JSONDecoder().decode(PlanningProblem.self, from: json), remarks)
     } catch let error as PlanningError {
       throw error
     } catch {
@@ -137,7 +147,7 @@ extension PlanningProblem: Codable {
 
 /// `load`, `runs` and `devices` may each be absent.
 extension PlanningProblem.Start {
-  enum CodingKeys: String, CodingKey { case load, runs, devices }
+  enum CodingKeys: String, CodingKey, CaseIterable { case load, runs, devices }
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -171,8 +181,13 @@ extension PlanningError {
       self.init(.malformed, document, "\(error)")
       return
     }
-    let path = context.codingPath.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+    let path = Self.text(of: context.codingPath)
     if reason.isEmpty { reason = "not the documented shape" }
     self.init(.malformed, document + path, reason)
+  }
+
+  /// `.nodes[3].seconds`
+  static func text(of path: [any CodingKey]) -> String {
+    path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
   }
 }

@@ -27,6 +27,8 @@ package struct PlanningProblem: Hashable, Sendable {
     /// Power above idle while copying; `nil` counts as none.
     package var watts: Double?
 
+    enum CodingKeys: String, CodingKey, CaseIterable { case from, to, latency, bytesPerSecond, watts }
+
     package init(from: String, to: String, latency: Double, bytesPerSecond: Double?, watts: Double? = nil) {
       self.from = from
       self.to = to
@@ -107,6 +109,8 @@ package struct PlanningProblem: Hashable, Sendable {
     package var idleWatts: Double
     /// Power that can be held for ever; above `idleWatts`.
     package var sustainableWatts: Double
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case idleWatts, sustainableWatts }
 
     package init(idleWatts: Double, sustainableWatts: Double) {
       self.idleWatts = idleWatts

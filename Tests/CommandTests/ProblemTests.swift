@@ -63,6 +63,19 @@ import Testing
     #expect(excluded["placement"]?["n"]?.text == "b")
   }
 
+  @Test func aMistypedKeyIsAnErrorAndAStrangeOneANote() throws {
+    let problem = """
+      {"devices": ["a"], "host": "a", "transfers": [], "inputs": [], "outputs": ["y"],
+       "nodes": [{"id": "n", "inputs": [], "outputs": [{"value": "y", "bytes": 4}], "seconds": {"a": 1}}]
+      """
+    let strange = run(problem + ", \"colour\": \"red\"}")
+    #expect(strange.status == 0 && strange.errors.contains("'colour'"), "\(strange)")
+    #expect(try JSONValue(strange.output)["predicted"]?.number == 1)
+    let mistyped = run(problem + ", \"resoruce\": {\"a\": \"chip\"}}")
+    #expect(mistyped.status == 65 && mistyped.errors.contains("'resource'"), "\(mistyped)")
+    #expect(mistyped.output.isEmpty)
+  }
+
   private func run(_ text: String) -> ToolResult {
     let folder = TemporaryFolder()
     return Kelvin.run("plan", "--problem", folder.write(text, "problem.json"))

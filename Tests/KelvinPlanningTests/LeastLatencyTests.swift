@@ -80,7 +80,7 @@ import Testing
         }
       }
     }
-    #expect(approximate > 300)
+    #expect(approximate > 100)
     #expect(excess / Double(approximate) < 0.05)
   }
 

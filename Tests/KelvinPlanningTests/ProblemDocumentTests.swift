@@ -117,6 +117,43 @@ import Testing
     #expect(error?.code == code, "\(error?.description ?? "no error")")
   }
 
+  @Test(
+    arguments: [
+      ("\"pins\"", "\"resoruce\"", "planning problem", "resource"),
+      ("\"pins\"", "\"gaol\"", "planning problem", "goal"),
+      ("\"latency\": 1}]", "\"latncy\": 1}]", "planning problem.transfers[1]", "latency"),
+      (
+        "\"bytes\": 8}], \"outputs\": [\"out\"]", "\"byte\": 8}], \"outputs\": [\"out\"]", "planning problem.inputs[0]",
+        "bytes"
+      ),
+      ("\"inputs\": [\"y\"]", "\"input\": [\"y\"]", "planning problem.nodes[2]", "inputs"),
+      ("{\"value\": \"z\"", "{\"valu\": \"z\"", "planning problem.nodes[2].outputs[0]", "value"),
+      ("\"pins\": {}", "\"start\": {\"run\": 1}", "planning problem.start", "runs"),
+      ("\"pins\": {}", "\"power\": {\"idleWatt\": 1}", "planning problem.power", "idleWatts"),
+    ])
+  func aKeyThatIsNearlyAKnownOneIsAnErrorThatNamesIt(part: String, replacement: String, place: String, known: String) {
+    let text = Golden.chain.replacing(part, with: replacement)
+    #expect(text != Golden.chain)
+    let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text) }
+    #expect(error?.code == .unknown)
+    #expect(error?.subject == place)
+    #expect(error?.remedy == "'\(known)' is one")
+  }
+
+  @Test func otherUnknownKeysAreRemarksThatNameKeyAndPlace() throws {
+    let text = Golden.chain.replacing("\"pins\": {}", with: "\"author\": \"me\"")
+      .replacing("\"id\": \"a\"", with: "\"op\": \"conv\", \"id\": \"a\"")
+      .replacing("\"id\": \"c\"", with: "\"op\": \"conv\", \"id\": \"c\"")
+    let (problem, remarks) = try PlanningProblem.read(Data(text.utf8))
+    #expect(problem == (try PlanningProblem(text: Golden.chain)))
+    #expect(
+      remarks == [
+        "planning problem: no key is called 'author', it is not read",
+        "planning problem.nodes[0] and one other place: no key is called 'op', it is not read",
+      ])
+    #expect(try PlanningProblem.read(Data(Golden.chain.utf8)).remarks.isEmpty)
+  }
+
   @Test func refusesEveryTruncation() {
     let bytes = Array(Golden.relay.utf8)
     for length in 0..<bytes.count {

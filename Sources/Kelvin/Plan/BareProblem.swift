@@ -6,7 +6,7 @@ import KelvinPlanning
 
 /// A planning problem without a model: nodes, devices and costs as JSON.
 package enum BareProblem {
-  /// The best placement as JSON.
+  /// The best placement as JSON, with remarks on what the problem says in keys that are not read.
   ///
   /// - Parameters:
   ///   - goal: in place of the problem's own.
@@ -15,12 +15,12 @@ package enum BareProblem {
   /// - Throws: `ModelError` for a problem that is malformed or has no solution.
   package static func solve(
     _ json: Data, goal: ComputePlan.Goal?, runs: Int?, envelope: String?
-  ) throws(ModelError) -> Data {
+  ) throws(ModelError) -> (solution: Data, remarks: [String]) {
     var configuration = ModelConfiguration()
     configuration.thermalEnvelope = envelope
     let power = try configuration.powerBudget()?.power
     return try ModelError.wrapping {
-      var problem = try PlanningProblem(json: json)
+      var (problem, remarks) = try PlanningProblem.read(json)
       var start = problem.start
       if let runs {
         start = start ?? .init()
@@ -29,7 +29,7 @@ package enum BareProblem {
       if goal != nil || start != problem.start || power != nil {
         problem = try problem.with(goal: goal?.planned, start: start, power: power)
       }
-      return Data(try JSONText.encode(try problem.solve(), unspeakable: .text))
+      return (Data(try JSONText.encode(try problem.solve(), unspeakable: .text)), remarks)
     }
   }
 

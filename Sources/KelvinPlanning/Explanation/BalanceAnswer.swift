@@ -80,7 +80,7 @@ struct BalanceAnswer {
   private func descended(_ found: BalanceSearch.Found) -> Elsewhere {
     let count = index.deviceCount
     var elsewhere = Elsewhere(totals: index.seconds.map { _ in .infinity }, isExact: false)
-    var descent = BalanceDescent(loads, weights: found.weights)
+    let descent = BalanceDescent(loads, weights: found.weights)
     let memory = MemoryLimits(index, Frontier(index))
     let rounds = index.seconds.count <= Self.mostDescended ? 2 : 0
     for node in 0..<index.nodeCount {

@@ -1,25 +1,32 @@
 extension LatencySearch {
-  /// What the regrets of a serial goal need: both searches joined at every node, as far as a share of the budget goes.
-  func marginals() throws(PlanningError) -> Marginals? {
+  /// What the regrets of a serial goal need: for two devices from the cut, else from both searches joined at every node, as
+  /// far as a share of the budget goes, or, in a wide graph, from moving nodes of `placement` alone.
+  func marginals(around placement: [Int]) throws(PlanningError) -> (any Marginals)? {
     let share = budget / 4
-    guard SearchBudget.least(index, words: frontier.words) <= share else { return nil }
+    if let pair = DevicePair(index, seconds: index.seconds) {
+      return CutMarginals(index, deliveries, pair, try cut(between: pair, index.seconds), moves: share)
+    }
+    guard frontier.slotCount <= Self.mostLive, SearchBudget.least(index, words: frontier.words) <= share else {
+      return SingleMoves(index, deliveries, placement)
+    }
+    let costs = CopyCosts(index)
     let backward = try BackwardSearch(index: index, costs: costs, frontier: frontier, seconds: index.seconds)
       .run(budget: share, keepsStates: true)
     let forward = ForwardSearch(index: index, costs: costs, frontier: frontier, seconds: index.seconds)
       .run(budget: share)
     guard let backward, let forward else { return nil }
-    return Marginals(
+    return JoinedMarginals(
       index, costs, frontier, seconds: index.seconds, forward: forward, backward: backward, budget: budget)
   }
 
   /// `found`, or what the joined searches know to be better, where `found` is approximate.
-  func improving(_ found: Found, by marginals: Marginals?) -> Found {
+  func improving(_ found: Found, by marginals: (any Marginals)?) -> Found {
     guard found.method == .approximate, let marginals,
       let least = marginals.totals.indices.min(by: { marginals.totals[$0] < marginals.totals[$1] })
     else { return found }
     let node = least / index.deviceCount
-    let better = marginals.placement(with: node, on: least % index.deviceCount, at: frontier.position[node])
-    guard let evaluation = Evaluation(index, better), evaluation.total < found.evaluation.total,
+    guard let better = marginals.placement(with: node, on: least % index.deviceCount),
+      let evaluation = Evaluation(index, better), evaluation.total < found.evaluation.total,
       MemoryLimits(search: self).firstExcess(better, evaluation) == nil
     else { return found }
     var improved = found
@@ -47,7 +54,7 @@ extension LatencySearch {
 
   /// The plans that differ least from the best in cost, by the node that is elsewhere in them.
   func near(
-    _ placement: [Int], _ marginals: Marginals?, limit: Int,
+    _ placement: [Int], _ marginals: (any Marginals)?, limit: Int,
     _ solution: (_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution
   ) -> [RankedPlan] {
     guard let marginals, limit > 1 else { return [] }
@@ -60,8 +67,8 @@ extension LatencySearch {
     for entry in entries.prefix(4 * limit) where found.count < limit {
       let node = entry / index.deviceCount
       let device = entry % index.deviceCount
-      let other = marginals.placement(with: node, on: device, at: frontier.position[node])
-      guard let evaluation = Evaluation(index, other), memory.firstExcess(other, evaluation) == nil,
+      guard let other = marginals.placement(with: node, on: device), let evaluation = Evaluation(index, other),
+        memory.firstExcess(other, evaluation) == nil,
         seen.insert(other).inserted
       else { continue }
       found.append(

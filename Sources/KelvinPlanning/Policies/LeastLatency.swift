@@ -1,7 +1,8 @@
 /// Minimises one warm inference: the serial sum of node and transfer seconds.
 ///
-/// Exact dynamic programming over the frontier of live values, copies and relays included; see `BackwardSearch`. Where
-/// the frontier is too wide, or memory limits bind, the plan is approximate and carries its gap.
+/// Copies and relays are included. Exact where nodes choose between two devices, by a minimum cut (`PairCut`), and where
+/// few values live at once, by dynamic programming (`BackwardSearch`). Where neither holds, or memory limits bind, the
+/// plan may be approximate and carries its gap; see `WidePlan`.
 package struct LeastLatency: Policy {
   package let goal = Goal.latency
 
@@ -20,7 +21,7 @@ package struct LeastLatency: Policy {
     let index = problem.index
     let search = LatencySearch(index, budget: searchMoves)
     var found = try search.best()
-    let marginals = try search.marginals()
+    let marginals = try search.marginals(around: found.placement)
     found = search.improving(found, by: marginals)
     func other(_ placement: [Int], _ evaluation: Evaluation) -> PlanSolution {
       evaluation.solution(index, placement, method: .approximate, lowerBound: found.lowerBound)

@@ -21,12 +21,13 @@ package struct OneShot: Policy {
   ) throws(PlanningError) -> (solution: PlanSolution, plan: StartSearch.Plan) {
     let index = problem.index
     let inferences = 1 + Double(index.runs)
-    let found = try search.best(inferences: inferences)
+    var known: [Int: LatencySearch.Found] = [:]
+    let found = try search.best(inferences: inferences, after: &known)
     var solution = Self.solution(index, found.plan, inferences, found.isExact ? .exact : .approximate, found.lowerBound)
     solution.searchStates = found.states
     let searches = Self.flipSearches >> max(0, search.optional.count - 4)
     let limit = max(4, min(searches, searchMoves / max(1, 1_000 * index.nodeCount)))
-    let (flips, isComplete) = try FlipSearch(search: search, limit: limit).run()
+    let (flips, isComplete) = try FlipSearch(search: search, limit: limit).run(after: &known)
     solution.flips = flips
     if problem.start == nil, !index.startSeconds.contains(where: { $0 > 0 }) {
       solution.remark = "no start costs are given: the plan is that of goal 'latency'"
@@ -66,7 +67,7 @@ package struct OneShot: Policy {
       let inner = LatencySearch(
         search.restricted(to: set, inferences: inferences), budget: searchMoves / sets.count, frontier: search.frontier)
       do {
-        guard let marginals = try inner.marginals() else {
+        guard let marginals = try inner.marginals(around: plan.placement) else {
           isExact = false
           continue
         }

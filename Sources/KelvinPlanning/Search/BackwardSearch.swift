@@ -47,10 +47,7 @@ struct BackwardSearch {
       width.spend(node: node, states: layers.frontCosts.count, comparisons: work)
       if kept.isEmpty {
         if layers.isTruncated { return nil }
-        throw .infeasible(
-          node: index.nodeNames[node],
-          "no transfers lead from any device that can run it to where its values are needed",
-          remedy: "give the missing transfers, or let it run elsewhere")
+        throw LatencySearch.unreachable(index, node)
       }
       layers.isTruncated = layers.isTruncated || truncated
       if mustBeExact, truncated { return nil }
@@ -65,7 +62,7 @@ struct BackwardSearch {
     let hostSet = 1 << index.host
     let words = frontier.words
     var inputs: [Input] = []
-    for value in index.inputs(of: node) where !frontier.relaxed[value] {
+    for value in index.inputs(of: node) {
       let isLast = frontier.last[value] == position
       inputs.append(
         Input(
@@ -74,7 +71,7 @@ struct BackwardSearch {
           settles: index.producer[value] < 0 && frontier.first[value] == position))
     }
     var outputs: [Output] = []
-    for value in index.outputs(of: node) where !frontier.relaxed[value] {
+    for value in index.outputs(of: node) {
       let slot = frontier.slot[value]
       if slot < 0, !index.isOutput[value] { continue }
       outputs.append(Output(slot: slot, table: costs.table(of: value), initial: hostSet))

@@ -20,7 +20,8 @@ struct BalancedPlan {
 ///    largest load of every placement from below. A matrix game over the plans found so far gives the next weights, until
 ///    no weights bound better.
 /// 2. The best plans so far descend, one node at a time.
-/// 3. Where a gap remains and the problem is small enough, `LabelSearch` closes it.
+/// 3. Where a gap remains and few values live at once, `LabelSearch` closes it.
+/// 4. Where one remains all the same, annealing looks for better plans.
 ///
 /// Exact where the plan and the bound agree to 1 part in 10⁹.
 struct BalanceSearch {
@@ -35,6 +36,8 @@ struct BalanceSearch {
 
   static let tolerance = 1e-9
   private static let rounds = 48
+  /// How many plans descend.
+  private static let descended = 3
   /// Part of the budget that one weighted search may take.
   private static let share = 8
 
@@ -59,14 +62,14 @@ struct BalanceSearch {
     var failure: PlanningError?
     var states = 0
     var work = 0
+    var last: LatencySearch.Found?
     for round in 0..<Self.rounds {
       let search = LatencySearch(loads.weighted(by: weights), budget: budget / Self.share, frontier: frontier)
-      let found = try search.placement(seconds: search.index.seconds)
+      let found = try search.placement(seconds: search.index.seconds, after: last, isPolished: false)
+      last = found
       states += found.states
-      work +=
-        found.method == .approximate
-        ? 2 * search.budget
-        : found.states * index.deviceCount * 8 + SearchBudget.least(index, words: frontier.words)
+      let each = found.handed.isEmpty ? index.deviceCount * 8 : 4
+      work += found.states * each + SearchBudget.least(index, words: frontier.words)
       bound = max(bound, found.lowerBound)
       guides.append((weights, found.lowerBound))
       if round == 0 { plans += singles(search) }
@@ -88,7 +91,7 @@ struct BalanceSearch {
       throw failure ?? PlanningError(.infeasible, "problem", "no plan was found within the search limits")
     }
     var isExact = best.peak - bound <= Self.tolerance * best.peak
-    if !isExact {
+    if !isExact, frontier.slotCount <= LatencySearch.mostLive {
       let labels = LabelSearch(loads, frontier, guides: guides.prefix(3).map(\.weights), budget: budget / 4)
       let answer = labels.run(below: best.peak)
       states += answer.states
@@ -102,6 +105,11 @@ struct BalanceSearch {
       }
       best = descend([best], weights: guides[0].weights) ?? best
       isExact = isExact || best.peak - bound <= Self.tolerance * best.peak
+    }
+    if !isExact {
+      let annealed = annealed(best, weights: guides[0].weights)
+      best = annealed.plan
+      states += annealed.steps
     }
     return Found(
       plan: best, lowerBound: isExact ? best.peak : bound, isExact: isExact, weights: guides[0].weights,
@@ -130,16 +138,43 @@ struct BalanceSearch {
     }
   }
 
+  /// First temperatures of annealing, of a node's mean seconds: 1 forgets where it starts, and takes steps to find back.
+  private static let heats = [1, 0.3, 1, 0.3, 1, 0.3, 0.1]
+  /// Of each node, without which annealing leaves the plan worse than it was.
+  private static func leastSteps(_ heat: Double) -> Int { Int(200 * heat) }
+  /// Moves of one annealing.
+  private var steps: Int { min(budget / movesPerStep, Self.stepsPerNode * index.nodeCount) }
+  private static let stepsPerNode = 5_000
+  /// A step in a large graph waits for memory.
+  private var movesPerStep: Int { 60 + index.nodeCount / 50 }
+
+  /// The best that annealing finds within the memory limits, `plan` included.
+  private func annealed(_ plan: BalancedPlan, weights: [Double]) -> (plan: BalancedPlan, steps: Int) {
+    let descent = BalanceDescent(loads, weights: weights)
+    let memory = MemoryLimits(index, frontier)
+    var best = plan
+    var made = 0
+    for (number, heat) in Self.heats.enumerated() where steps >= Self.leastSteps(heat) * index.nodeCount {
+      made += steps
+      let start = heat < 1 ? best.placement : plan.placement
+      guard let found = descent.anneal(start, heat: heat, steps: steps, seed: UInt64(number)), found.peak < best.peak,
+        memory.firstExcess(found.placement, found.evaluation) == nil
+      else { continue }
+      best = found
+    }
+    return (best, made)
+  }
+
   /// The best of the best of `plans` and of what they descend to within the memory limits.
   private func descend(_ plans: [BalancedPlan], weights: [Double]) -> BalancedPlan? {
-    var descent = BalanceDescent(loads, weights: weights)
+    let descent = BalanceDescent(loads, weights: weights)
     let memory = MemoryLimits(index, frontier)
     var best: BalancedPlan?
     func consider(_ plan: BalancedPlan) {
       if let best, (best.peak, best.evaluation.total) <= (plan.peak, plan.evaluation.total) { return }
       if memory.firstExcess(plan.placement, plan.evaluation) == nil { best = plan }
     }
-    for plan in plans.sorted(by: { $0.peak < $1.peak }).prefix(4) {
+    for plan in plans.sorted(by: { $0.peak < $1.peak }).prefix(Self.descended) {
       consider(plan)
       if let better = descent.improve(plan.placement) { consider(better) }
     }

@@ -1,5 +1,5 @@
-/// Ways to bring a value from one device to a set of others, each with the loads it adds: found once for each size, first
-/// device and set.
+/// Ways to bring a value from one device to a set of others, each with the loads it adds, that no other beats in every
+/// load: found once for each size, first device and set.
 struct CopyRoutes {
   struct Route {
     /// For each device the one it is copied from; -1 where there is no copy.
@@ -10,23 +10,12 @@ struct CopyRoutes {
   private let loads: Loads
   private let sizeClass: [Int]
   private var known: [Int: [Route]] = [:]
-  /// Weights under which one route is wanted; all that no other beats in every load where `nil`.
-  private let weighted: ProblemIndex?
   /// True when some routes were left out because there were too many.
   private(set) var isIncomplete = false
   private static let mostRoutes = 64
 
-  /// The cheapest route under `weights`.
-  init(_ loads: Loads, under weights: [Double]) {
-    self.init(loads, weighted: loads.weighted(by: weights))
-  }
-
-  /// Every route that no other beats in every load.
-  init(efficientUnder loads: Loads) { self.init(loads, weighted: nil) }
-
-  private init(_ loads: Loads, weighted: ProblemIndex?) {
+  init(_ loads: Loads) {
     self.loads = loads
-    self.weighted = weighted
     var classes: [Cargo: Int] = [:]
     sizeClass = loads.index.bytes.indices.map { value in
       let (cargo, next) = (loads.index.cargo(value), classes.count)
@@ -44,16 +33,9 @@ struct CopyRoutes {
     let key = (sizeClass[value] * devices + root) << devices | (set | 1 << root)
     if let found = known[key] { return found }
     let cargo = loads.index.cargo(value)
-    let found = weighted.map { one(cargo, root, set, $0) } ?? efficient(cargo, root, set)
+    let found = efficient(cargo, root, set)
     known[key] = found
     return found
-  }
-
-  private func one(_ cargo: Cargo, _ root: Int, _ set: Int, _ weighted: ProblemIndex) -> [Route] {
-    guard let tree = Evaluation.arborescence(weighted, cargo, root: root, reaching: set) else { return [] }
-    var sum = Array(repeating: 0.0, count: loads.count)
-    for (to, from) in tree.enumerated() where from >= 0 { loads.addCopy(of: cargo, from: from, to: to, to: &sum) }
-    return [Route(tree: tree, loads: sum)]
   }
 
   private mutating func efficient(_ cargo: Cargo, _ root: Int, _ set: Int) -> [Route] {

@@ -11,11 +11,14 @@ struct FlipSearch {
   static let mostInferences = 1e9
   private static let tolerance = 1e-9
 
+  /// - Parameter known: as `StartSearch.best` has it.
   /// - Returns: the flips by rising count, and whether the limit left none out.
-  func run() throws(PlanningError) -> (flips: [PlanFlip], isComplete: Bool) {
+  func run(
+    after known: inout [Int: LatencySearch.Found]
+  ) throws(PlanningError) -> (flips: [PlanFlip], isComplete: Bool) {
     var searches = 2
-    let first = try search.best(inferences: 1).plan
-    let last = try search.best(inferences: Self.mostInferences).plan
+    let first = try search.best(inferences: 1, after: &known).plan
+    let last = try search.best(inferences: Self.mostInferences, after: &known).plan
     var envelope: [StartSearch.Plan] = [first]
     var isComplete = true
     var pending: [(low: StartSearch.Plan, high: StartSearch.Plan)] = [(first, last)]
@@ -25,7 +28,7 @@ struct FlipSearch {
       }
       if searches < limit {
         searches += 1
-        let between = try search.best(inferences: count).plan
+        let between = try search.best(inferences: count, after: &known).plan
         if between.total(count) < low.total(count) * (1 - Self.tolerance), between.seconds < low.seconds,
           between.start < high.start
         {

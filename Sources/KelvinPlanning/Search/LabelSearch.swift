@@ -80,7 +80,7 @@ struct LabelSearch {
   func run(below peak: Double) -> Answer {
     guard !guides.isEmpty else { return Answer(isComplete: false, states: 0) }
     let limit = peak * (1 - BalanceSearch.tolerance)
-    var routes = CopyRoutes(efficientUnder: loads)
+    var routes = CopyRoutes(loads)
     let width = loads.count
     var steps: [Labels] = []
     var labels = Labels(loads: Array(repeating: 0, count: width), parent: [-1], device: [0], taken: [[]])

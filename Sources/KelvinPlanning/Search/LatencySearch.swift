@@ -6,19 +6,25 @@ struct LatencySearch {
     var method: PlanSolution.Method
     var lowerBound: Double
     var states = 0
+    /// Of a wide graph: where the bound's search ended, for another with other costs to begin with.
+    var handed: [Double] = []
   }
 
   let index: ProblemIndex
-  let costs: CopyCosts
+  let deliveries: DeliveryCosts
   let frontier: Frontier
   /// Elementary moves one search may make.
   let budget: Int
+
+  /// Live values up to which dynamic programming comes before the approximations, and beyond which it does not try.
+  private static let fewLive = 6
+  static let mostLive = 16
 
   /// - Parameter frontier: that of another index of the same graph.
   init(_ index: ProblemIndex, budget: Int, frontier: Frontier? = nil) {
     self.index = index
     self.budget = budget
-    costs = CopyCosts(index)
+    deliveries = DeliveryCosts(index)
     self.frontier = frontier ?? Frontier(index)
   }
 
@@ -28,47 +34,81 @@ struct LatencySearch {
   }
 
   /// The best placement when nodes cost `seconds`, transfers as ever; memory limits are not looked at.
-  func placement(seconds: [Double]) throws(PlanningError) -> Found {
+  /// - Parameters:
+  ///   - last: of a search with costs that differ little: this one goes on from there.
+  ///   - isPolished: whether the plan of a wide graph is improved by cuts.
+  func placement(seconds: [Double], after last: Found? = nil, isPolished: Bool = true) throws(PlanningError) -> Found {
+    if let pair = DevicePair(index, seconds: seconds) { return try chosen(between: pair, seconds) }
+    if frontier.slotCount <= Self.fewLive, let found = try enumerated(seconds) { return found }
+    var found = try approximated(seconds, after: last, isPolished)
+    if found.method == .approximate, frontier.slotCount > Self.fewLive, frontier.slotCount <= Self.mostLive,
+      let exact = try enumerated(seconds)
+    {
+      found = exact
+    }
+    return found
+  }
+
+  private func chosen(between pair: DevicePair, _ seconds: [Double]) throws(PlanningError) -> Found {
+    let (cut, placement) = try self.cut(between: pair, seconds)
+    guard let evaluation = Evaluation(index, placement) else { throw Self.unreachable(index, cut.culprit) }
+    return Found(
+      placement: placement, evaluation: evaluation, method: .exact, lowerBound: cut.lowerBound, states: cut.work)
+  }
+
+  /// The cut, where no node has more than the two devices of `pair` to choose from.
+  func cut(between pair: DevicePair, _ seconds: [Double]) throws(PlanningError) -> (cut: PairCut, placement: [Int]) {
+    let cut = PairCut(
+      index, deliveries, seconds: seconds, between: pair.first, and: pair.second, placement: pair.placement)
+    guard let placement = cut.placement else { throw Self.unreachable(index, cut.culprit) }
+    return (cut, placement)
+  }
+
+  static func unreachable(_ index: ProblemIndex, _ node: Int) -> PlanningError {
+    .infeasible(
+      node: index.nodeNames[node],
+      "no transfers lead from any device that can run it to where its values are needed",
+      remedy: "give the missing transfers, or let it run elsewhere")
+  }
+
+  /// The exact plan where the frontier fits the budget.
+  private func enumerated(_ seconds: [Double]) throws(PlanningError) -> Found? {
+    let costs = CopyCosts(index)
+    guard !costs.isRounded, SearchBudget.least(index, words: frontier.words) <= budget else { return nil }
     let search = BackwardSearch(index: index, costs: costs, frontier: frontier, seconds: seconds)
-    var candidates: [[Int]] = []
-    var states = 0
-    if SearchBudget.least(index, words: frontier.words) <= budget {
-      if let layers = try search.run(budget: budget, keepsStates: false) {
-        let placement = search.placement(layers)
-        states += layers.parents.count
-        if !layers.isTruncated, let evaluation = Evaluation(index, placement) {
-          let bound = layers.frontCosts[0]
-          let isExact = !costs.isRounded || evaluation.total <= bound
-          return Found(
-            placement: placement, evaluation: evaluation, method: isExact ? .exact : .approximate, lowerBound: bound,
-            states: states)
-        }
-        candidates.append(placement)
-      }
-    }
-    let relaxation = try Relaxation(index, costs, seconds: seconds, budget: budget)
-    states += relaxation.states
-    candidates.append(relaxation.placement)
-    for device in 0..<index.deviceCount { candidates.append(onlyOn(device, seconds)) }
-    let descent = Descent(index, costs, seconds: seconds)
-    var best: Found?
-    for start in candidates {
-      let placement = descent.improve(start)
-      guard let evaluation = Evaluation(index, placement) else { continue }
-      if best.map({ evaluation.total < $0.evaluation.total }) ?? true {
-        best = Found(
-          placement: placement, evaluation: evaluation, method: .approximate, lowerBound: relaxation.bound,
-          states: states)
-      }
-    }
-    guard var best else {
+    guard let layers = try search.run(budget: budget, keepsStates: false, mustBeExact: true) else { return nil }
+    let placement = search.placement(layers)
+    guard let evaluation = Evaluation(index, placement) else { return nil }
+    return Found(
+      placement: placement, evaluation: evaluation, method: .exact, lowerBound: layers.frontCosts[0],
+      states: layers.parents.count)
+  }
+
+  private func approximated(_ seconds: [Double], after last: Found?, _ isPolished: Bool) throws(PlanningError) -> Found
+  {
+    var best = WidePlan(index, deliveries, seconds: seconds)
+    if let last { best.consider(last.placement) }
+    for device in 0..<index.deviceCount where last == nil { best.consider(onlyOn(device, seconds)) }
+    if best.total == .infinity { best.consider(try beam(seconds)) }
+    best.improve(budget: budget, from: last?.handed, isPolished: isPolished)
+    guard best.total.isFinite, let evaluation = Evaluation(index, best.placement) else {
       throw .infeasible(
         node: index.nodeNames[index.order[0]],
         "no placement within the search limits lets every value reach its consumers",
         remedy: "give more direct transfers")
     }
-    if best.evaluation.total <= best.lowerBound { best.method = .exact }
-    return best
+    return Found(
+      placement: best.placement, evaluation: evaluation, method: best.isExact ? .exact : .approximate,
+      lowerBound: best.lowerBound, states: best.states, handed: best.handed)
+  }
+
+  /// A placement of the search cut short, for graphs whose links leave few.
+  private func beam(_ seconds: [Double]) throws(PlanningError) -> [Int] {
+    let search = BackwardSearch(index: index, costs: CopyCosts(index), frontier: frontier, seconds: seconds)
+    guard let layers = try search.run(budget: budget / 4, keepsStates: false) else {
+      return Array(repeating: index.host, count: index.nodeCount)
+    }
+    return search.placement(layers)
   }
 
   /// Every node on `device` that can run there; the rest on the host, or where it is cheapest.
@@ -89,27 +129,5 @@ struct LatencySearch {
       for other in 0..<count where only != nil && other != only { seconds[node * count + other] = .infinity }
     }
     return seconds
-  }
-}
-
-/// A lower bound, and a plan to start from: the exact search with the longest-lived values moved for nothing until the
-/// rest fits.
-struct Relaxation {
-  let bound: Double
-  let placement: [Int]
-  let states: Int
-
-  init(_ index: ProblemIndex, _ costs: CopyCosts, seconds: [Double], budget: Int) throws(PlanningError) {
-    var best: (bound: Double, placement: [Int], states: Int)?
-    for width in stride(from: 7, through: 0, by: -1) {
-      let frontier = Frontier(index, width: width)
-      let search = BackwardSearch(index: index, costs: costs, frontier: frontier, seconds: seconds)
-      guard let layers = try search.run(budget: budget / 8, keepsStates: false, mustBeExact: true) else { continue }
-      best = (layers.frontCosts[0], search.placement(layers), layers.parents.count)
-      break
-    }
-    bound = best?.bound ?? 0
-    states = best?.states ?? 0
-    placement = best?.placement ?? Array(repeating: index.host, count: index.nodeCount)
   }
 }

@@ -1,10 +1,19 @@
 /// For every node and device, the least total with the node there and everything else chosen best.
+protocol Marginals {
+  /// `node * devices + device`; infinite where the node may not run.
+  var totals: [Double] { get }
+  /// False where some of `totals` are upper bounds.
+  var isExact: Bool { get }
+  /// A placement with `node` on `device` that attains what `totals` says.
+  func placement(with node: Int, on device: Int) -> [Int]?
+}
+
+/// Marginals of a graph with few live values: dynamic programming from both ends, joined at every node.
 ///
 /// With `F` the forward cost of the copies before a node and `H` the backward cost of the copies needed after it,
 /// `total(n, d) = min over states s, C of F(s) + seconds(n, d) + reach(s → d and C) + H(C)`. Both searches may discard
 /// dominated states: a state that another can turn into at no greater total never decides a minimum.
-struct Marginals {
-  /// `node * devices + device`; infinite where the node may not run.
+struct JoinedMarginals: Marginals {
   private(set) var totals: [Double]
   /// False when states were discarded for width, or pairs left out for time: totals are then upper bounds.
   private(set) var isExact = true
@@ -12,6 +21,7 @@ struct Marginals {
   let index: ProblemIndex
   private let forward: Layers
   private let backward: Layers
+  private let position: [Int]
 
   private struct Crossing {
     var table: Int
@@ -33,6 +43,7 @@ struct Marginals {
     self.index = index
     self.forward = forward
     self.backward = backward
+    position = frontier.position
     let devices = index.deviceCount
     totals = Array(repeating: .infinity, count: index.nodeCount * devices)
     best = Array(repeating: (0, 0), count: index.nodeCount * devices)
@@ -142,8 +153,8 @@ struct Marginals {
     }
   }
 
-  /// A placement that attains `totals` for `node` on `device`.
-  func placement(with node: Int, on device: Int, at position: Int) -> [Int] {
+  func placement(with node: Int, on device: Int) -> [Int]? {
+    let position = position[node]
     var devices = Array(repeating: 0, count: index.nodeCount)
     let (before, after) = best[node * index.deviceCount + device]
     forward.trace(position, Int(before)) { layer, device in devices[index.order[layer - 1]] = device }

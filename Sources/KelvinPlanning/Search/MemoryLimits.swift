@@ -4,6 +4,8 @@ struct MemoryLimits {
   private let frontier: Frontier
   private let budget: Int
   private static let rounds = 40
+  /// Of the moves that save, how many are looked at in turn.
+  private static let mostTried = 64
   private static let mostPlacements = 20_000
 
   init(search: LatencySearch) {
@@ -113,10 +115,37 @@ struct MemoryLimits {
       if consider(try search.placement(seconds: seconds)) { break }
     }
     guard var best else { throw crowded(excess) }
+    improve(&best, search.deliveries)
     best.method = best.evaluation.total <= found.lowerBound ? .exact : .approximate
     best.lowerBound = found.lowerBound
     return best
   }
+
+  /// Moves one node at a time, the one that saves most of those that still fit.
+  private func improve(_ best: inout LatencySearch.Found, _ deliveries: DeliveryCosts) {
+    let count = index.deviceCount
+    let descent = Descent(index, deliveries, seconds: index.seconds)
+    for _ in 0..<Self.rounds {
+      let total = best.evaluation.total
+      let totals = descent.totals(around: best.placement, total)
+      let better = totals.indices.filter { totals[$0] < total * (1 - 1e-12) }
+        .sorted { (totals[$0], $0) < (totals[$1], $1) }
+      var isImproved = false
+      for entry in better.prefix(Self.mostTried) {
+        var placement = best.placement
+        placement[entry / count] = entry % count
+        guard let evaluation = Evaluation(index, placement), evaluation.total < total,
+          firstExcess(placement, evaluation) == nil
+        else { continue }
+        best.placement = placement
+        best.evaluation = evaluation
+        isImproved = true
+        break
+      }
+      if !isImproved { return }
+    }
+  }
+
   private func crowded(_ excess: (node: Int, device: Int)) -> PlanningError {
     .infeasible(
       node: index.nodeNames[excess.node],

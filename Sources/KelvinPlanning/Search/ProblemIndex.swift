@@ -46,6 +46,9 @@ struct ProblemIndex: Sendable {
   /// -1 for graph inputs.
   var producer: [Int] = []
   var isOutput: [Bool] = []
+  /// Nodes that read value `v`, in declaration order: `readers[readerStart[v]..<readerStart[v + 1]]`.
+  var readers: [Int] = []
+  var readerStart: [Int] = [0]
 
   /// Nodes in the order in which the plan is searched: topological, few values live at once.
   var order: [Int] = []
@@ -55,6 +58,7 @@ struct ProblemIndex: Sendable {
 
   func inputs(of node: Int) -> ArraySlice<Int> { inputs[inputStart[node]..<inputStart[node + 1]] }
   func outputs(of node: Int) -> ArraySlice<Int> { outputs[outputStart[node]..<outputStart[node + 1]] }
+  func readers(of value: Int) -> ArraySlice<Int> { readers[readerStart[value]..<readerStart[value + 1]] }
   func seconds(_ node: Int, on device: Int) -> Double { seconds[node * deviceCount + device] }
 
   func cargo(_ value: Int) -> Cargo {

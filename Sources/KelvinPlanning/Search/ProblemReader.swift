@@ -59,6 +59,7 @@ struct ProblemReader {
     try applyPins()
     applyMemory()
     try requireDevices()
+    countReaders()
     index.order = try TopologicalOrder(index).narrowest()
     return index
   }
@@ -283,6 +284,20 @@ struct ProblemReader {
         let device = try device(name, in: "node '\(node.id)' startSeconds")
         try checkSeconds(seconds, "node '\(node.id)' startSeconds on '\(name)'")
         index.startSeconds[number * count + device] = seconds
+      }
+    }
+  }
+
+  private mutating func countReaders() {
+    var start = Array(repeating: 0, count: index.valueCount + 1)
+    for value in index.inputs { start[value + 1] += 1 }
+    for value in 0..<index.valueCount { start[value + 1] += start[value] }
+    index.readerStart = start
+    index.readers = Array(repeating: 0, count: index.inputs.count)
+    for node in 0..<index.nodeCount {
+      for value in index.inputs(of: node) {
+        index.readers[start[value]] = node
+        start[value] += 1
       }
     }
   }

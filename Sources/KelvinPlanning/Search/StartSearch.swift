@@ -80,7 +80,10 @@ struct StartSearch {
     (0..<(1 << optional.count)).sorted { ($1.nonzeroBitCount, $0) < ($0.nonzeroBitCount, $1) }
   }
 
-  func best(inferences: Double) throws(PlanningError) -> Found {
+  /// - Parameter known: of each set, where its last search ended; this one's begin there.
+  func best(
+    inferences: Double, after known: inout [Int: LatencySearch.Found]
+  ) throws(PlanningError) -> Found {
     var best: Plan?
     var bound = Double.infinity
     var states = 0
@@ -101,7 +104,8 @@ struct StartSearch {
       let search = LatencySearch(
         restricted(to: set, inferences: inferences), budget: budget, frontier: frontier)
       do {
-        let found = try search.placement(seconds: search.index.seconds)
+        let found = try search.placement(seconds: search.index.seconds, after: known[set])
+        known[set] = found
         states += found.states
         solved.append((set, found.lowerBound, found.method == .exact ? used(found.placement, found.evaluation) : -1))
         bound = min(bound, index.load + startSeconds(of: set) + inferences * found.lowerBound)

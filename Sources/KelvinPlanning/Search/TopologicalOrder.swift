@@ -2,26 +2,8 @@
 /// work of finding it does: it grows with the number of values live at once.
 struct TopologicalOrder {
   let index: ProblemIndex
-  /// Consumers of value `v`: `consumers[start[v]..<start[v + 1]]`.
-  private var consumers: [Int]
-  private var start: [Int]
 
-  init(_ index: ProblemIndex) {
-    self.index = index
-    var start = Array(repeating: 0, count: index.valueCount + 1)
-    for value in index.inputs { start[value + 1] += 1 }
-    for value in 0..<index.valueCount { start[value + 1] += start[value] }
-    var next = start
-    var consumers = Array(repeating: 0, count: index.inputs.count)
-    for node in 0..<index.nodeCount {
-      for value in index.inputs(of: node) {
-        consumers[next[value]] = node
-        next[value] += 1
-      }
-    }
-    self.start = start
-    self.consumers = consumers
-  }
+  init(_ index: ProblemIndex) { self.index = index }
 
   /// The narrowest of three orders: the file's own when it is one, depth first, and greedy by live values.
   func narrowest() throws(PlanningError) -> [Int] {
@@ -51,7 +33,7 @@ struct TopologicalOrder {
 
   /// Sum over cuts of `4 ^ live values`, capped.
   private func score(_ order: [Int]) -> Double {
-    var remaining = (0..<index.valueCount).map { start[$0 + 1] - start[$0] }
+    var remaining = (0..<index.valueCount).map { index.readers(of: $0).count }
     var touched = index.producer.map { $0 >= 0 }
     var live = 0
     var sum = 0.0
@@ -77,7 +59,7 @@ struct TopologicalOrder {
     for node in 0..<index.nodeCount {
       waiting[node] = index.inputs(of: node).reduce(0) { $0 + (index.producer[$1] >= 0 ? 1 : 0) }
     }
-    var remaining = (0..<index.valueCount).map { start[$0 + 1] - start[$0] }
+    var remaining = (0..<index.valueCount).map { index.readers(of: $0).count }
     var ready = (0..<index.nodeCount).reversed().filter { waiting[$0] == 0 }
     var order: [Int] = []
     order.reserveCapacity(index.nodeCount)
@@ -97,7 +79,7 @@ struct TopologicalOrder {
       order.append(node)
       for value in index.inputs(of: node) { remaining[value] -= 1 }
       for value in index.outputs(of: node) {
-        for consumer in consumers[start[value]..<start[value + 1]].reversed() {
+        for consumer in index.readers(of: value).reversed() {
           waiting[consumer] -= 1
           if waiting[consumer] == 0 { ready.append(consumer) }
         }

@@ -57,8 +57,9 @@ struct PlanCommand: ParsableCommand {
 
   func run() throws {
     if let problem {
-      let solution = try BareProblem.solve(
+      let (solution, remarks) = try BareProblem.solve(
         try LocalFile.read(problem), goal: goals.goal, runs: goals.runs, envelope: goals.envelope)
+      remarks.forEach(Console.note)
       // As JSON, whatever `--json` says: another program asked.
       return Console.print(String(decoding: solution, as: UTF8.self))
     }

@@ -1,0 +1,63 @@
+/// The least cost of bringing a value from the device where it is made to a set of others, for every cargo in a problem.
+///
+/// A least-cost Steiner arborescence, relays through third devices included: what `CopyCosts` says of sets with one
+/// device, in a table of `devices · 2 ^ devices` entries.
+struct DeliveryCosts {
+  /// Number of device sets, `2 ^ devices`.
+  let sets: Int
+  let devices: Int
+  /// Where the entries of each value begin; entry `root * sets + set` follows.
+  let table: [Int]
+  private(set) var seconds: [Double]
+
+  init(_ index: ProblemIndex) {
+    devices = index.deviceCount
+    sets = 1 << devices
+    var first: [Cargo: Int] = [:]
+    var cargos: [Cargo] = []
+    let size = devices * sets
+    table = (0..<index.valueCount).map { value in
+      let cargo = index.cargo(value)
+      if let known = first[cargo] { return known }
+      first[cargo] = cargos.count * size
+      cargos.append(cargo)
+      return (cargos.count - 1) * size
+    }
+    seconds = Array(repeating: .infinity, count: cargos.count * size)
+    var nearest = Array(repeating: Double.infinity, count: size)
+    for (number, cargo) in cargos.enumerated() { fill(index, cargo, at: number * size, &nearest) }
+  }
+
+  func seconds(_ value: Int, from root: Int, to set: Int) -> Double { seconds[table[value] + root * sets + set] }
+
+  private mutating func fill(_ index: ProblemIndex, _ cargo: Cargo, at base: Int, _ nearest: inout [Double]) {
+    for to in 0..<devices {
+      nearest[to] = .infinity
+      for set in 1..<sets {
+        let from = set.trailingZeroBitCount
+        let direct = from == to ? .infinity : index.copySeconds(cargo, from: from, to: to)
+        nearest[set * devices + to] = min(nearest[(set & (set - 1)) * devices + to], direct)
+      }
+    }
+    for root in 0..<devices {
+      let row = base + root * sets
+      seconds[row + 1 << root] = 0
+      for set in 1..<sets where set & (1 << root) != 0 && set != 1 << root {
+        var least = Double.infinity
+        var others = set & ~(1 << root)
+        while others != 0 {
+          let last = others.trailingZeroBitCount
+          others &= others - 1
+          let before = set & ~(1 << last)
+          least = min(least, seconds[row + before] + nearest[before * devices + last])
+        }
+        seconds[row + set] = least
+      }
+      for device in 0..<devices {
+        for set in 0..<sets where set & (1 << device) == 0 {
+          seconds[row + set] = min(seconds[row + set], seconds[row + set | 1 << device])
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,257 @@
+/// The best choice between two devices for many nodes at once, all others staying where they are: a minimum cut.
+///
+/// Nodes on the source's side run on the first device, those on the sink's side on the second. Of a value made by a node
+/// that may choose, one vertex for each direction stands for its copy, between the maker and all readers, so that the copy
+/// is paid once: Stone, "Multiprocessor scheduling with the aid of network flow algorithms", IEEE TSE 3(1), 1977, with the
+/// vertex of a net as in Ihler, Wagner and Wagner, IPL 45(4), 1993. Of a value made elsewhere, with readers on the first
+/// device alone for `a`, the second alone for `b` and both for `ab`, those seconds are
+/// `(a + b − ab) + (ab − b) [any on the first] + (ab − a) [any on the second]`, and `ab` is at least `a` and `b`. Both
+/// hold for relays and for whatever other devices need, so that the cut is the optimum.
+///
+/// Of equal plans it finds the one with fewest nodes on the second device.
+struct PairCut {
+  let first: Int
+  let second: Int
+  /// `nil` where the nodes cannot be placed.
+  private(set) var placement: [Int]?
+  /// No choice costs less, nodes and copies that do not depend on it included.
+  private(set) var lowerBound = 0.0
+  private(set) var work = 0
+  /// Where the nodes cannot be placed, one to blame.
+  private(set) var culprit = 0
+
+  private let index: ProblemIndex
+  private let deliveries: DeliveryCosts
+  private let around: [Int]
+  /// The vertex of each node; -1 where it has no choice.
+  private var vertex: [Int]
+  /// Seconds of each vertex on either side by itself.
+  private var onFirst: [Double] = []
+  private var onSecond: [Double] = []
+  private var arcs: [Arc] = []
+  /// Solved, with its capacities for a second.
+  private var cut = MinimumCut(vertices: 0)
+  private var scale = 1.0
+  /// Whether capacities beyond the optimum were cut down to it: other choices may then cost more than the flow says.
+  private var isClipped = false
+
+  /// Seconds where `from` is on the first device's side and `to` on the second's, and `back` the other way round.
+  private struct Arc {
+    var from: Int
+    var to: Int
+    var seconds: Double
+    var back: Double
+  }
+
+  /// Capacities are integers: no choice that can be is more than `largest`, what cannot be is `never`, and still more
+  /// than `ceiling` when all that can be flowed through it.
+  private static let largest = 0x1p58
+  private static let ceiling = 1 << 59
+  private static let never = 1 << 60
+  /// Part of the optimum that rounding may cost before capacities are drawn finer.
+  private static let tolerance = 1e-11
+
+  /// - Parameters:
+  ///   - placement: where the nodes are that may not run on both devices, and those that `mayMove` leaves out.
+  ///   - limit: seconds that some choice is known not to exceed.
+  init(
+    _ index: ProblemIndex, _ deliveries: DeliveryCosts, seconds: [Double], between first: Int, and second: Int,
+    placement: [Int], limit: Double = .infinity, mayMove: (Int) -> Bool = { _ in true }
+  ) {
+    self.index = index
+    self.deliveries = deliveries
+    self.first = first
+    self.second = second
+    around = placement
+    vertex = Array(repeating: -1, count: index.nodeCount)
+    let count = index.deviceCount
+    var constant = 0.0
+    for node in 0..<index.nodeCount {
+      let (one, two) = (seconds[node * count + first], seconds[node * count + second])
+      if one.isFinite, two.isFinite, mayMove(node) {
+        vertex[node] = newVertex(onFirst: one, onSecond: two)
+      } else {
+        constant += seconds[node * count + placement[node]]
+      }
+    }
+    for value in 0..<index.valueCount {
+      constant += add(value)
+      guard constant.isFinite else {
+        culprit = index.readers(of: value).first ?? max(0, index.producer[value])
+        return
+      }
+    }
+    for vertex in onFirst.indices {
+      let least = min(onFirst[vertex], onSecond[vertex])
+      constant += least
+      guard constant.isFinite else {
+        culprit = self.vertex.firstIndex(of: vertex) ?? 0
+        return
+      }
+      onFirst[vertex] -= least
+      onSecond[vertex] -= least
+    }
+    solve(constant, limit: limit - constant)
+  }
+
+  private mutating func newVertex(onFirst: Double = 0, onSecond: Double = 0) -> Int {
+    self.onFirst.append(onFirst)
+    self.onSecond.append(onSecond)
+    return self.onFirst.count - 1
+  }
+
+  /// - Returns: seconds that do not depend on the choice.
+  private mutating func add(_ value: Int) -> Double {
+    var set = index.isOutput[value] ? 1 << index.host : 0
+    var readers: [Int] = []
+    for node in index.readers(of: value) {
+      if vertex[node] >= 0 { readers.append(vertex[node]) } else { set |= 1 << around[node] }
+    }
+    let producer = index.producer[value]
+    let (one, two) = (set | 1 << first, set | 1 << second)
+    func cost(_ root: Int, _ set: Int) -> Double { deliveries.seconds(value, from: root, to: set) }
+    guard producer >= 0, vertex[producer] >= 0 else {
+      let root = producer < 0 ? index.host : around[producer]
+      if readers.isEmpty { return cost(root, set) }
+      let (a, b, both) = (cost(root, one), cost(root, two), cost(root, one | two))
+      if a.isFinite, b.isFinite {
+        any(readers, onFirst: both - b, onSecond: both - a)
+        return a + b - both
+      }
+      any(readers, onFirst: a.isFinite ? 0 : .infinity, onSecond: b.isFinite ? 0 : .infinity)
+      return min(a, b)
+    }
+    let maker = vertex[producer]
+    let (stays, goes) = (cost(first, set), cost(second, set))
+    onFirst[maker] += stays
+    onSecond[maker] += goes
+    copy(
+      from: maker, to: readers, seconds: stays.isFinite ? cost(first, two) - stays : 0,
+      back: goes.isFinite ? cost(second, one) - goes : 0)
+    return 0
+  }
+
+  /// Seconds paid once where any of `readers` is on a device.
+  private mutating func any(_ readers: [Int], onFirst: Double, onSecond: Double) {
+    if readers.count == 1 {
+      self.onFirst[readers[0]] += onFirst
+      self.onSecond[readers[0]] += onSecond
+      return
+    }
+    if onFirst > 0 {
+      let one = newVertex(onFirst: onFirst)
+      for reader in readers { arcs.append(Arc(from: reader, to: one, seconds: .infinity, back: 0)) }
+    }
+    if onSecond > 0 {
+      let two = newVertex(onSecond: onSecond)
+      for reader in readers { arcs.append(Arc(from: two, to: reader, seconds: .infinity, back: 0)) }
+    }
+  }
+
+  /// Seconds paid once where `maker` is on the first device and any of `readers` on the second, and `back` the other way
+  /// round.
+  private mutating func copy(from maker: Int, to readers: [Int], seconds: Double, back: Double) {
+    if readers.count == 1 {
+      arcs.append(Arc(from: maker, to: readers[0], seconds: seconds, back: back))
+      return
+    }
+    if seconds > 0, !readers.isEmpty {
+      let copied = newVertex()
+      arcs.append(Arc(from: maker, to: copied, seconds: seconds, back: 0))
+      for reader in readers { arcs.append(Arc(from: copied, to: reader, seconds: .infinity, back: 0)) }
+    }
+    if back > 0, !readers.isEmpty {
+      let copied = newVertex()
+      arcs.append(Arc(from: copied, to: maker, seconds: back, back: 0))
+      for reader in readers { arcs.append(Arc(from: reader, to: copied, seconds: .infinity, back: 0)) }
+    }
+  }
+
+  private mutating func solve(_ constant: Double, limit: Double) {
+    let most = most()
+    var limit = max(0, min(limit, most))
+    for _ in 0..<3 {
+      let scale = limit > 0 ? Self.largest / limit : 1
+      func capacity(_ seconds: Double) -> Int {
+        seconds == .infinity ? Self.never : Int(min(max(0, seconds), limit) * scale)
+      }
+      var cut = MinimumCut(vertices: onFirst.count)
+      cut.reserve(arcs: arcs.count)
+      for vertex in onFirst.indices { cut.tie(vertex, capacity(onSecond[vertex]) - capacity(onFirst[vertex])) }
+      for arc in arcs { cut.add(arc.from, arc.to, capacity(arc.seconds), back: capacity(arc.back)) }
+      cut.run(ceiling: Self.ceiling)
+      work += cut.work
+      self.cut = cut
+      self.scale = scale
+      isClipped = limit < most
+      if cut.flow >= Self.ceiling {
+        culprit = firstForcedBothWays()
+        return
+      }
+      lowerBound = constant + Double(cut.flow) / scale
+      let found = seconds(across: cut)
+      if constant + found - lowerBound <= Self.tolerance * lowerBound || found >= limit {
+        placement = (0..<index.nodeCount).map { node in
+          vertex[node] < 0 ? around[node] : cut.isOnSinkSide(vertex[node]) ? second : first
+        }
+        return
+      }
+      limit = found
+    }
+  }
+
+  /// Seconds by which the least total with a node on its other device exceeds the least of all.
+  /// - Returns: infinite where it cannot be there, `nil` where it takes more than `moves` to find out or costs differ so
+  ///   much that the flow is too coarse.
+  mutating func excess(moving node: Int, moves: Int) -> Double? {
+    guard vertex[node] >= 0 else { return .infinity }
+    if isClipped { return nil }
+    let before = cut.work
+    defer { work += cut.work - before }
+    return cut.excess(movingAway: vertex[node], limit: moves, ceiling: Self.ceiling).map {
+      $0 >= Self.ceiling ? .infinity : Double($0) / scale
+    }
+  }
+
+  /// A node that others hold on the first device and its own place, or theirs, on the second.
+  private func firstForcedBothWays() -> Int {
+    var next: [[Int]] = Array(repeating: [], count: onFirst.count)
+    for arc in arcs {
+      if arc.seconds == .infinity { next[arc.from].append(arc.to) }
+      if arc.back == .infinity { next[arc.to].append(arc.from) }
+    }
+    var nodeOf = Array(repeating: -1, count: onFirst.count)
+    for (node, vertex) in vertex.enumerated() where vertex >= 0 { nodeOf[vertex] = node }
+    var blamed = onSecond.map { $0 == .infinity ? 0 : -1 }
+    var pending = onSecond.indices.filter { onSecond[$0] == .infinity }
+    for vertex in pending { blamed[vertex] = max(0, nodeOf[vertex]) }
+    while let vertex = pending.popLast() {
+      if onFirst[vertex] == .infinity { return blamed[vertex] }
+      for other in next[vertex] where blamed[other] < 0 {
+        blamed[other] = nodeOf[other] >= 0 ? nodeOf[other] : blamed[vertex]
+        pending.append(other)
+      }
+    }
+    return 0
+  }
+
+  /// What no choice exceeds that can be.
+  private func most() -> Double {
+    var sum = 0.0
+    for seconds in onFirst where seconds.isFinite { sum += seconds }
+    for seconds in onSecond where seconds.isFinite { sum += seconds }
+    for arc in arcs { sum += (arc.seconds.isFinite ? arc.seconds : 0) + (arc.back.isFinite ? arc.back : 0) }
+    return sum
+  }
+
+  private func seconds(across cut: MinimumCut) -> Double {
+    var sum = 0.0
+    for vertex in onFirst.indices { sum += cut.isOnSinkSide(vertex) ? onSecond[vertex] : onFirst[vertex] }
+    for arc in arcs {
+      let (from, to) = (cut.isOnSinkSide(arc.from), cut.isOnSinkSide(arc.to))
+      if !from, to { sum += arc.seconds }
+      if from, !to { sum += arc.back }
+    }
+    return sum
+  }
+}

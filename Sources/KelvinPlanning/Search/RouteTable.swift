@@ -1,0 +1,60 @@
+/// The cheapest copies under given weights from a device to a set of others, with the loads that they add: found when
+/// first asked for, once for each cargo, device and set.
+struct RouteTable {
+  private let loads: Loads
+  private let weighted: ProblemIndex
+  private let devices: Int
+  private let sizeClass: [Int]
+  private let cargos: [Cargo]
+  /// Entry `(class * devices + root) << devices | set`: the number of the route, or a `Route`.
+  private var number: [Int32]
+  private(set) var trees: [[Int]] = []
+  /// Of each route the loads, then the seconds.
+  private(set) var sums: [Double] = []
+
+  private enum Route {
+    static let unknown: Int32 = -1
+    static let none: Int32 = -2
+  }
+
+  init(_ loads: Loads, under weights: [Double]) {
+    self.loads = loads
+    weighted = loads.weighted(by: weights)
+    devices = loads.index.deviceCount
+    var classes: [Cargo: Int] = [:]
+    var cargos: [Cargo] = []
+    sizeClass = loads.index.bytes.indices.map { value in
+      let cargo = loads.index.cargo(value)
+      if let known = classes[cargo] { return known }
+      classes[cargo] = cargos.count
+      cargos.append(cargo)
+      return cargos.count - 1
+    }
+    self.cargos = cargos
+    number = Array(repeating: Route.unknown, count: cargos.count * devices << devices)
+  }
+
+  /// Numbers to a route: loads and seconds.
+  var stride: Int { loads.count + 1 }
+
+  /// - Returns: the route's number; `nil` where some device cannot be reached.
+  @inline(__always)
+  mutating func route(_ value: Int, from root: Int, to set: Int) -> Int? {
+    let entry = (sizeClass[value] * devices + root) << devices | set
+    if number[entry] == Route.unknown { number[entry] = find(cargos[sizeClass[value]], root, set) }
+    return number[entry] == Route.none ? nil : Int(number[entry])
+  }
+
+  private mutating func find(_ cargo: Cargo, _ root: Int, _ set: Int) -> Int32 {
+    guard let tree = Evaluation.arborescence(weighted, cargo, root: root, reaching: set) else { return Route.none }
+    var sum = Array(repeating: 0.0, count: loads.count)
+    var seconds = 0.0
+    for (to, from) in tree.enumerated() where from >= 0 {
+      loads.addCopy(of: cargo, from: from, to: to, to: &sum)
+      seconds += loads.index.copySeconds(cargo, from: from, to: to)
+    }
+    trees.append(tree)
+    sums += sum + [seconds]
+    return Int32(trees.count - 1)
+  }
+}
