@@ -126,6 +126,16 @@ import Testing
     #expect(Set(try problem.solve().placement.values) == ["d1"])
   }
 
+  @Test func oneDeviceRunsEverythingWhateverTheGoal() throws {
+    for goal in [Goal.latency, .oneShot, .throughput] {
+      let problem = try Self.layered(8, 3, devices: 1, goal: goal, seed: 146_000)
+      let plan = try problem.explain()
+      #expect(plan.solution.method == .exact, "\(goal)")
+      let sum = problem.nodes.reduce(0) { $0 + ($1.seconds["d0"] ?? 0) }
+      #expect(abs(plan.solution.predicted - sum) < 1e-12, "\(goal)")
+    }
+  }
+
   /// A cost that is never chosen, 10¹⁸ times the rest, must not blur what is.
   @Test func hugeCostsElsewhereDoNotBlurTheChoice() throws {
     let problem = try Self.layered(8, 6, devices: 2, seed: 145_000)

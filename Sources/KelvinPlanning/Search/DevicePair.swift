@@ -17,10 +17,10 @@ struct DevicePair {
       if able.nonzeroBitCount > 1 { chosen |= able } else if able != 0 { placement[node] = able.trailingZeroBitCount }
     }
     guard chosen.nonzeroBitCount <= 2 else { return nil }
-    // Where none has a choice any two will do.
-    for device in [index.host] + (0..<count) where chosen.nonzeroBitCount < 2 && count > 1 { chosen |= 1 << device }
+    // Where none has a choice any two will do, and of one device that one twice.
+    for device in [index.host] + (0..<count) where chosen.nonzeroBitCount < 2 { chosen |= 1 << device }
     let low = chosen.trailingZeroBitCount
-    let high = chosen == 0 ? low : Int.bitWidth - 1 - chosen.leadingZeroBitCount
+    let high = Int.bitWidth - 1 - chosen.leadingZeroBitCount
     first = high == index.host ? high : low
     second = high == index.host ? low : high
     for node in 0..<index.nodeCount
