@@ -43,7 +43,7 @@ struct BenchmarkFaultTests {
     ).run(observe)
   }
 
-  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, warmSeconds: 0)
+  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, rounds: 12, warmSeconds: 0)
   private let stream = Workload(
     name: "test", kind: .stream, iterations: 12, warmSeconds: 0, framesPerSecond: 20, duration: 6)
 

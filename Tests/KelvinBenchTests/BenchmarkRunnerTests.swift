@@ -33,7 +33,7 @@ struct BenchmarkRunnerTests {
     ).run()
   }
 
-  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, warmSeconds: 0)
+  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, rounds: 12, warmSeconds: 0)
 
   @Test func oneShotNamesTheFasterDeviceAndSavesItsPlan() throws {
     let result = try bench(try context(cpu: 1e-3, gpu: 4e-3), oneShot, units: ["cpu", "gpu:0"])

@@ -80,6 +80,20 @@ struct RoundLogTests {
     #expect(log.kept.count == 18)
   }
 
+  @Test func roundsThatDecideNothingAreDoubledOnce() {
+    let machine = Neighbourhood()
+    var log = RoundLog(planned: 4, files: machine.files, at: 0)
+    func go() { while log.wantsAnother { log.endRound() } }
+    go()
+    #expect(log.isDisturbed.count == 4)
+    let first = log.extend()
+    go()
+    #expect(first && log.isDisturbed.count == 8)
+    let second = log.extend()
+    #expect(!second)
+    #expect(!log.wantsAnother)
+  }
+
   @Test func whatIsTooShortToTellIsJudgedByTheNextLook() {
     let machine = Neighbourhood()
     var log = RoundLog(planned: 4, files: machine.files, at: 0)

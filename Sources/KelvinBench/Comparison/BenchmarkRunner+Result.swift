@@ -18,7 +18,7 @@ extension BenchmarkRunner {
     let rivals = able.map { contestants[$0] }
     let plans = try planNumbers(rivals)
     let start = finding(.start, rivals.map { $0.starts.map(\.total) }, plans)
-    let warm = finding(.warm, rivals.map { $0.warm.map { (try? LatencyStatistics($0).median) ?? 0 } }, plans)
+    let warm = finding(.warm, rivals.map(\.warmMedians), plans)
     let load = sustainedFinding(rivals, plans)
     var verdict = Verdict(
       labels: rivals.map(\.configuration.label), start: start, warm: warm, load: load, situation: workload.situation,
@@ -65,11 +65,26 @@ extension BenchmarkRunner {
   }
 
   private func finding(_ phase: BenchmarkSample.Phase, _ rounds: [[Double]], _ plans: [Int]) -> Finding? {
-    Finding(rounds, plans: plans, isDisturbed: logs[phase]?.isDisturbed ?? [])
+    Finding(
+      rounds, plans: plans, isDisturbed: logs[phase]?.isDisturbed ?? [], level: level(of: phase),
+      isComplete: completed.contains(phase))
+  }
+
+  /// The share of runs in which a phase may name a false winner: all questions of a benchmark together, at each of the
+  /// looks at their rounds, have `Finding.level` (Bonferroni).
+  func level(of phase: BenchmarkSample.Phase) -> Double {
+    // The first answer and warm latency; of a stream the frames answered and their latency, else the rate.
+    let questions =
+      switch workload.kind {
+      case .oneShot: 2
+      case .throughput: 3
+      case .stream: 4
+      }
+    return Finding.level / Double(questions * (phase == .sustained ? 1 : RoundLog.looks))
   }
 
   /// For each configuration the first one that computes the same in the same places with as many threads.
-  private func planNumbers(_ contestants: [Contestant]) throws -> [Int] {
+  func planNumbers(_ contestants: [Contestant]) throws -> [Int] {
     try contestants.indices.map { index in
       let (solution, request) = (contestants[index].explanation.solution, contestants[index].configuration.request)
       return try contestants.indices.first { other in
@@ -102,7 +117,9 @@ extension BenchmarkRunner {
   private static func comparisons(_ finding: Finding, _ labels: [String]) -> [String] {
     finding.comparisons.indices.map { index in
       if index == finding.best { return "" }
-      guard let comparison = finding.comparisons[index] else { return "too few rounds to compare" }
+      guard let comparison = finding.comparisons[index] else {
+        return "not compared" + (finding.refusal.map { ": \($0)" } ?? "")
+      }
       guard comparison.verdict == .slower, !finding.tied.contains(index) else {
         return "no difference measured to \(labels[finding.best])"
       }

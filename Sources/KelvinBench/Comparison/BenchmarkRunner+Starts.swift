@@ -21,7 +21,9 @@ extension BenchmarkRunner {
         _ = try contestant.answer(subject.inputs[0])
       }
     }
-    try runRounds(.start, planned: workload.starts, contestants) { contestant, round in
+    try runRounds(
+      .start, planned: workload.starts, contestants, comparing: { $0.starts.map(\.total) }
+    ) { contestant, round in
       live.advance(Double(round) / Double(workload.starts), contestant.configuration.label)
       contestant.starts.append(try start(contestant, isCold: false))
     }

@@ -14,7 +14,10 @@ extension BenchmarkRunner {
     if !paced { try findInFlight(contestants) }
     if workload.isGoverned { try prepareGovernors(contestants) }
     let frames = paced ? max(1, Int(min(1e6, workload.duration * workload.framesPerSecond))) : Int.max
-    let slices = min(max(6, Int(min(workload.duration / 5, 1000))), 20, frames)
+    // Slices of a few inferences each, as many as a comparison profits from.
+    let slowest = contestants.compactMap { try? LatencyStatistics($0.warm.joined().map { $0 }).median }.max() ?? 0
+    let slices = min(
+      20, max(PairedComparison.fewestPairs, Int(min(workload.duration / max(4 * slowest, 1e-6), 20))), frames)
     let seconds = workload.duration / Double(slices)
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
     var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)

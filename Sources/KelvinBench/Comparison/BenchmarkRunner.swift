@@ -26,6 +26,8 @@ package final class BenchmarkRunner {
   var notes: [String] = []
   /// How each phase's rounds went.
   var logs: [BenchmarkSample.Phase: RoundLog] = [:]
+  /// Phases whose rounds were made to the end.
+  var completed: Set<BenchmarkSample.Phase> = []
   var live: LiveProgress
 
   /// - Parameters:
@@ -57,6 +59,7 @@ package final class BenchmarkRunner {
   package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> BenchmarkResult {
     notes = []
     logs = [:]
+    completed = []
     live = LiveProgress(clock: clock, observe: observe)
     situation = try Situation(workload, subject.context.inventory)
     let load = try SyntheticLoad(
@@ -144,16 +147,30 @@ package final class BenchmarkRunner {
   }
 
   /// Runs rounds, in each of which every configuration has its turn, until enough of them were undisturbed or the
-  /// budget of extra rounds is spent.
+  /// budget of extra rounds is spent; as many again where they decided nothing.
+  ///
+  /// - Parameter seconds: what is compared, of a configuration; nil where the number of rounds is settled.
   func runRounds(
     _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [Contestant],
+    comparing seconds: ((Contestant) -> [Double])? = nil,
     _ turn: (_ contestant: Contestant, _ round: Int) throws -> Void
   ) throws {
-    guard planned > 0 else { return }
+    guard planned > 0 else {
+      completed.insert(phase)
+      return
+    }
     var log = RoundLog(planned: planned, files: files, at: clock.now())
     defer { logs[phase] = log }
     var round = 0
-    while log.wantsAnother {
+    func isDecided() throws -> Bool {
+      let rivals = contestants.filter { $0.failure == nil }
+      guard let seconds, rivals.count > 1 else { return true }
+      return Finding(
+        rivals.map(seconds), plans: try planNumbers(rivals), isDisturbed: log.isDisturbed, level: level(of: phase)
+      )?.isDecided ?? true
+    }
+    defer { if !log.wantsAnother { completed.insert(phase) } }
+    while try log.wantsAnother || (!isDecided() && log.extend()) {
       let order = turns(contestants, round)
       guard !order.isEmpty else { return }
       for contestant in order {
@@ -172,10 +189,10 @@ package final class BenchmarkRunner {
     for contestant in contestants {
       try attempt(contestant) { for _ in 0..<workload.warmUps { try contestant.infer() } }
     }
-    let rounds = min(12, workload.iterations)
+    let rounds = min(workload.rounds, workload.iterations)
     let queries = (workload.iterations + rounds - 1) / rounds
     let minimum = workload.warmSeconds / Double(rounds)
-    try runRounds(.warm, planned: rounds, contestants) { contestant, round in
+    try runRounds(.warm, planned: rounds, contestants, comparing: \.warmMedians) { contestant, round in
       // The run after a change of configuration finds cold caches and parked workers.
       if contestants.count > 1 { try contestant.infer() }
       var burst: [Double] = []

@@ -23,6 +23,8 @@ final class Contestant {
   var starts: [ConfigurationResult.Start] = []
   /// Warm seconds, round by round.
   var warm: [[Double]] = []
+  /// The median of each round.
+  var warmMedians: [Double] { warm.map { (try? LatencyStatistics($0).median) ?? 0 } }
   var slices: [FrameSlice] = []
   var heat: [ReportSeries.Heat] = []
   var thermalSource = ""

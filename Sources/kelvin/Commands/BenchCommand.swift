@@ -29,6 +29,12 @@ struct BenchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The fewest warm inferences of each configuration.", valueName: "n"))
   var iterations: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "Rounds of warm inferences that are compared, twice as many where they decide nothing. (default: 20)",
+      valueName: "n"))
+  var rounds: Int?
+
   @Option(help: ArgumentHelp("The fewest seconds of warm inferences of each configuration.", valueName: "s"))
   var warmSeconds: Double?
 
@@ -161,6 +167,10 @@ struct BenchCommand: ParsableCommand {
       chosen.duration = duration
     }
     if let iterations { chosen.iterations = iterations }
+    if let rounds {
+      chosen.rounds = rounds
+      chosen.iterations = max(chosen.iterations, rounds)
+    }
     if let warmSeconds { chosen.warmSeconds = warmSeconds }
     if let inFlight {
       guard chosen.kind == .throughput else {
@@ -176,7 +186,7 @@ struct BenchCommand: ParsableCommand {
     chosen.otherLoad.merge(try Self.shares(coload, "--coload")) { _, given in given }
     // A number from the command line is the user's slip, a number from a file is the file's.
     let isAsked =
-      fps != nil || duration != nil || iterations != nil || warmSeconds != nil || inFlight != nil
+      fps != nil || duration != nil || iterations != nil || rounds != nil || warmSeconds != nil || inFlight != nil
       || !reserve.isEmpty || !coload.isEmpty
     try chosen.check(isAsked: isAsked)
     return chosen
