@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The bench as the user meets it: processes that it starts, and Ctrl-C.
@@ -28,6 +29,32 @@ import Testing
     #expect(TemporaryFolder.entries(folder.path) == ["samples.csv"])
     let lines = String(decoding: TemporaryFolder.read(table), as: UTF8.self).split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("cpu,warm,") } >= 12)
+  }
+
+  /// dev/check-journal.py works every number out again from the raw seconds.
+  @Test func everyNumberOfAReportFollowsFromItsJournal() throws {
+    let folder = TemporaryFolder()
+    let (journal, page) = ("\(folder.path)/run.jsonl", "\(folder.path)/page.html")
+    for workload in [["one-shot"], ["stream", "--fps", "200", "--duration", "1"], ["throughput", "--duration", "1"]] {
+      let result = Kelvin.run(
+        [
+          "bench", Kelvin.digits, "--units", "cpu", "--units", "reference", "--no-cache", "--no-agreement",
+          "--iterations", "12", "--warm-seconds", "0", "--journal", journal, "--json", "--workload",
+        ] + workload)
+      #expect(result.status == 0, "\(result)")
+      let report = folder.write(result.output, "report.json")
+      if PageTool.hasPython {
+        let checked = Kelvin.run(
+          [journal, report], script: "python3 \(SharedFiles.projectRoot)/dev/check-journal.py \"$@\"")
+        #expect(checked.status == 0 && checked.output.contains("0 differ"), "\(checked)")
+      }
+      let later = Kelvin.run(["report", journal, "--json", "--report", page])
+      #expect(later.status == 0 && later.output == result.output, "\(later)")
+      #expect(String(decoding: TemporaryFolder.read(page), as: UTF8.self).contains("</html>"))
+    }
+    folder.write("no journal", "other.jsonl")
+    let refused = Kelvin.run(["report", "\(folder.path)/other.jsonl"])
+    #expect(refused.status == 65 && refused.errors.contains("line 1"), "\(refused)")
   }
 
   @Test func theVerdictsPlanIsTakenBack() throws {

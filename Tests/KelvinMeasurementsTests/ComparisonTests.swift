@@ -139,6 +139,21 @@ struct ComparisonTests {
     #expect(found <= 4, "seeds 1...40, found \(found)")
   }
 
+  @Test("no fit goes below zero, and a slow beginning of a few frames is no decay")
+  func boundedDecay() throws {
+    // A straight line down: without bounds the best curve ends far below zero.
+    let times = (0..<60).map { Double($0) }
+    let falling = try DecayFit(times: times, latencies: times.map { 0.00343 - 0.00005 * $0 })
+    #expect(falling.settled > 0 && falling.initial > 0)
+    #expect(falling.stability.isFinite && falling.stabilityInterval.upper.isFinite)
+    #expect(falling.settledInterval.lower > 0)
+    for (seed, slow) in [(UInt64(1), 1), (2, 2), (3, 1)] {
+      var random = SeededGenerator(seed: seed)
+      let latencies = times.map { $0 < Double(slow) ? 0.02 : 0.003 * (1 + 0.01 * random.unit()) }
+      #expect(try DecayFit(times: times, latencies: latencies).finding == .noDecay, "seed \(seed)")
+    }
+  }
+
   @Test("a constant run has no decay; a short one is refused")
   func degenerate() throws {
     let times = (0..<100).map { Double($0) }

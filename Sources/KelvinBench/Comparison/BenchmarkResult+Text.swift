@@ -36,10 +36,8 @@ extension BenchmarkResult {
       (configuration.sustained?.actions ?? []).map { "\(configuration.label) at \(text($0.at)): \($0.text)" }
     }
     if !actions.isEmpty { lines += ["", "Governor"] + actions.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
-    let energies = configurations.compactMap { configuration in
-      configuration.sustained?.joulesPerInference.map {
-        "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ"
-      }
+    let energies = configurations.indices.compactMap { index in
+      energy(of: index).map { "\(configurations[index].label) \($0)" }
     }
     if !energies.isEmpty {
       lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(hangingIndent: 2)
@@ -52,7 +50,7 @@ extension BenchmarkResult {
 
   /// Times to the first answer: with nothing cached, and with what was cached, its parts beside it.
   private var startTable: [String] {
-    var table = TextTable(numbers: ["Starts", "cold", "cached", "launch", "load", "compile", "first"])
+    var table = TextTable(numbers: ["Starts", "cold", "cached", "launch", "load", "compile", "inference"])
     for configuration in configurations {
       table.add([
         mark(configuration), text(configuration.coldTotal), text(configuration.total),
@@ -121,6 +119,16 @@ extension BenchmarkResult {
   private func mark(_ configuration: ConfigurationResult) -> String {
     guard let winner = verdict.winner, configurations.count > 1 else { return configuration.label }
     return (configurations[winner].label == configuration.label ? "* " : "  ") + configuration.label
+  }
+
+  /// `2.3 × that of cpu`, after millijoules where they were measured; nil where nothing is known.
+  func energy(of index: Int) -> String? {
+    let joules = configurations[index].sustained?.measuredJoules.map { "\(HumanReadable.significant($0 * 1e3)) mJ" }
+    let ratio = relativeEnergy(of: index).map {
+      "\(HumanReadable.significant($0.ratio)) × that of \($0.reference)" + (joules == nil ? " (estimated)" : "")
+    }
+    let parts = [joules, ratio].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
   private func text(_ seconds: Double?) -> String { seconds.map { HumanReadable.seconds($0) } ?? "—" }

@@ -2,7 +2,7 @@ package import KelvinMeasurements
 
 /// Which of several configurations, measured in turns, takes least, as far as the measurements can tell.
 package struct Finding: Sendable, Hashable {
-  /// Seconds, one for each configuration: the median over the rounds.
+  /// Seconds, one for each configuration, as they are shown: those given, else the median over the rounds.
   package let medians: [Double]
   /// The configuration of the least median.
   package let best: Int
@@ -43,6 +43,7 @@ package struct Finding: Sendable, Hashable {
 
   /// - Parameters:
   ///   - rounds: for each configuration, seconds in each round; all of the same length, at least one.
+  ///   - shown: for each configuration, the seconds that everybody calls its median, so that there is one number of it.
   ///   - plans: for each configuration, a number that those with the same plan share; their differences are noise.
   ///     Empty where all differ.
   ///   - isDisturbed: for each round. Disturbed rounds are left out while six others remain.
@@ -51,14 +52,16 @@ package struct Finding: Sendable, Hashable {
   ///   - isComplete: whether the rounds are all that were wanted; nothing is compared where they are not.
   /// - Returns: nil where nothing usable was measured.
   package init?(
-    _ rounds: [[Double]], plans: [Int] = [], isDisturbed: [Bool] = [], level: Double = Finding.level,
+    _ rounds: [[Double]], shown: [Double] = [], plans: [Int] = [], isDisturbed: [Bool] = [],
+    level: Double = Finding.level,
     isComplete: Bool = true
   ) {
     guard let count = rounds.map(\.count).min(), count > 0 else { return nil }
     let quiet = (0..<count).filter { $0 >= isDisturbed.count || !isDisturbed[$0] }
     let kept = quiet.count >= PairedComparison.fewestPairs ? quiet : Array(0..<count)
     let series = rounds.map { round in kept.map { round[$0] } }
-    let medians = series.map { (try? LatencyStatistics($0).median) ?? .infinity }
+    let medians =
+      shown.count == series.count ? shown : series.map { (try? LatencyStatistics($0).median) ?? .infinity }
     guard let best = medians.indices.min(by: { medians[$0] < medians[$1] }), medians[best].isFinite else { return nil }
     self.medians = medians
     self.best = best

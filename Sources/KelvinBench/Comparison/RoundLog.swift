@@ -17,13 +17,13 @@ package struct RoundLog: Sendable {
   private var isExtended = false
   /// For each round that has ended.
   package private(set) var isDisturbed: [Bool] = []
-  /// What others took in each stretch of time that was long enough to tell.
-  package private(set) var windows: [Contention] = []
   private var watch: ContentionWatch
   private var isCurrentDisturbed = false
   /// Rounds at the end of which nothing is known yet.
   private var pending = 0
   private var isKnown = false
+  /// Rounds of which all is known.
+  private var settled = 0
 
   package init(planned: Int, files: SystemFiles, at now: Double) {
     self.planned = planned
@@ -51,11 +51,6 @@ package struct RoundLog: Sendable {
   /// Rounds that nobody disturbed.
   package var quiet: [Int] { isDisturbed.indices.filter { !isDisturbed[$0] } }
 
-  /// The rounds that count: the quiet ones, or all where too few are.
-  package var kept: [Int] {
-    quiet.count >= min(planned, PairedComparison.fewestPairs) ? quiet : Array(isDisturbed.indices)
-  }
-
   /// A configuration's turn has ended.
   ///
   /// - Returns: what others took since the last look; nil where too little time has passed to tell.
@@ -66,7 +61,6 @@ package struct RoundLog: Sendable {
       return nil
     }
     isKnown = true
-    windows.append(contention)
     if contention.isDisturbed {
       isCurrentDisturbed = true
       for round in isDisturbed.indices.suffix(pending) { isDisturbed[round] = true }
@@ -75,10 +69,14 @@ package struct RoundLog: Sendable {
     return contention
   }
 
-  package mutating func endRound() {
+  /// - Returns: the first round of which something is known that was not before.
+  @discardableResult
+  package mutating func endRound() -> Int {
     isDisturbed.append(isCurrentDisturbed)
+    let from = settled
     isCurrentDisturbed = false
-    if !isKnown { pending += 1 }
+    if isKnown { settled = isDisturbed.count } else { pending += 1 }
+    return from
   }
 }
 

@@ -51,7 +51,7 @@ package struct Verdict: Sendable, Hashable {
 
   private static func first(_ labels: [String], _ start: Finding) -> String {
     let seconds = HumanReadable.seconds
-    let what = "after the start (load, compile, first inference)"
+    let what = "after the start (launch, load, compile, first inference)"
     guard labels.count > 1 else { return "\(labels[0]) answers \(seconds(start.medians[0])) \(what)" }
     guard let winner = start.winner else {
       return undecided(labels, start, "to the first answer") + behind(labels, start, verb: "sooner")

@@ -5,7 +5,7 @@ package import KelvinMeasurements
 package import KelvinThermal
 
 /// Joules above idle of a stretch of work, and where they come from.
-package struct EnergyUse: Sendable, Hashable {
+package struct EnergyUse: Sendable, Hashable, Codable {
   /// Nil where the energy of a device that worked cannot be known.
   package var joules: Double?
   /// In words: which counters, with how much idle power taken off, or what the estimate rests on.

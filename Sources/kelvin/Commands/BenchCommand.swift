@@ -90,6 +90,11 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Where measurements are kept as they come, for 'kelvin report'. (default: in the cache)", valueName: "file"))
+  var journal: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Where the plan that the verdict recommends is written, for --plan. (default: in the cache)", valueName: "file"))
   var savePlan: String?
 
@@ -123,6 +128,7 @@ struct BenchCommand: ParsableCommand {
     var benchmark = Benchmark(workload: workload, configurations: try configurations())
     benchmark.checksAgreement = !noAgreement
     benchmark.thermalEnvelope = envelope
+    benchmark.journal = journal
     benchmark.seed = options.seed ?? 0
     var result = try measuring("bench") { [benchmark] listener in
       try await benchmark.run(inputs.url, input: inputs.values, starts: SelfLauncher(), listener: listener)
