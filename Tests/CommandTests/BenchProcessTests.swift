@@ -57,6 +57,38 @@ import Testing
     #expect(refused.status == 65 && refused.errors.contains("line 1"), "\(refused)")
   }
 
+  @Test func aRegressionAgainstAnEarlierRunIsStatusOne() throws {
+    let folder = TemporaryFolder()
+    func run(_ more: String...) -> ToolResult {
+      Kelvin.run(bench("--iterations", "24", "--duration", "0.1", "--json") + more)
+    }
+    let first = run()
+    #expect(first.status == 0, "\(first)")
+    let figures = try #require(try JSONValue(first.output)["configurations"]?[0]?["figures"]?.array)
+    #expect(figures.count == 2)
+    func old(_ factor: Double) -> String {
+      let entries = figures.map { figure in
+        let seconds = (figure["seconds"]?.number ?? 0) * factor
+        return """
+          {"name": "\(figure["name"]?.text ?? "")", "seconds": \(seconds), "rounds": 20,
+           "interval": {"lower": \(seconds * 0.99), "upper": \(seconds * 1.01), "confidence": 0.95}}
+          """
+      }
+      return folder.write(
+        "{\"configurations\": [{\"units\": \"cpu\", \"figures\": [\(entries.joined(separator: ","))]}]}", "old.json")
+    }
+    // A hundredth and a hundred times of what it takes are beyond any noise.
+    let worse = run("--compare", old(0.01))
+    #expect(worse.status == 1, "\(worse)")
+    #expect(try JSONValue(worse.output)["earlier"]?["entries"]?[0]?["isRegression"] == .bool(true))
+    #expect(run("--compare", old(0.01), "--threshold", "1e6").status == 0)
+    let better = run("--compare", old(100))
+    #expect(better.status == 0, "\(better)")
+    #expect(try JSONValue(better.output)["earlier"]?["entries"]?[0]?["verdict"] == .text("better"))
+    let refused = run("--compare", folder.write("{}", "none.json"))
+    #expect(refused.status == 65 && refused.errors.contains("none.json"), "\(refused)")
+  }
+
   @Test func theVerdictsPlanIsTakenBack() throws {
     let folder = TemporaryFolder()
     let (plan, report) = ("\(folder.path)/plan.json", "\(folder.path)/report.json")

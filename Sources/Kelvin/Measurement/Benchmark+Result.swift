@@ -95,6 +95,25 @@ extension Benchmark {
       }
     }
 
+    /// Holds every figure against an earlier run.
+    ///
+    /// - Parameters:
+    ///   - run: what the earlier run's `json()` gave.
+    ///   - name: what results call it.
+    ///   - threshold: the share by which a figure may be worse: 0.05.
+    /// - Throws: `ModelError` with code `parameters` where the two have no figure in common.
+    public mutating func compare(with run: Baseline, named name: String, threshold: Double) throws(ModelError) {
+      let copy = result
+      result = try ModelError.measuring {
+        var compared = copy
+        try compared.compare(with: run.run, named: name, threshold: threshold)
+        return compared
+      }
+    }
+
+    /// Whether a figure is worse than in the run that it was compared with, beyond what was allowed.
+    public var hasRegressed: Bool { result.earlier?.hasRegressed ?? false }
+
     /// As text, for a terminal.
     package var lines: [String] { result.lines }
 
@@ -110,6 +129,22 @@ extension Benchmark {
 
     /// A self-contained HTML page: the comparison, every plan as a graph with its costs, timelines, latency and heat.
     public func htmlReport() -> String { HTMLReport.render(result.report()) }
+  }
+
+  /// An earlier run, as its `Result.json()` gave it.
+  public struct Baseline: Hashable, Sendable {
+    let run: EarlierRun
+
+    /// - Throws: `ModelError` with code `io` where the file cannot be read, `parameters` where it is no such document.
+    public init(contentsOf url: URL) throws(ModelError) {
+      let document = try LocalFile.read(url.relativePath)
+      do { run = try JSONDecoder().decode(EarlierRun.self, from: document) } catch {
+        throw ModelError(
+          .parameters,
+          "'\(url.relativePath)' is not what 'kelvin bench --json' prints (every configuration with its figures): \(error)",
+          fault: .data)
+      }
+    }
   }
 
   /// What was measured of one configuration. Seconds.

@@ -126,6 +126,7 @@ private struct BenchmarkDocument: Encodable {
     var trial: Tried?
     var weights: WeightReport?
     var comparison: String
+    var figures: [Figure]
     /// Why it was not measured to the end.
     var failure: String?
   }
@@ -154,6 +155,8 @@ private struct BenchmarkDocument: Encodable {
   /// `null` where no difference was measured.
   var winner: String?
   var notes: [String]
+  /// Against an earlier run; absent where none was named.
+  var earlier: RunComparison?
   var simulation: SimulationDocument?
   /// Where the user gave up; absent where everything was measured.
   var interruption: String?
@@ -162,7 +165,8 @@ private struct BenchmarkDocument: Encodable {
   var plan: Plan
 
   enum CodingKeys: String, CodingKey {
-    case machine, kelvinVersion, model, workload, configurations, comparisons, verdict, sentences, winner, notes,
+    case earlier, machine, kelvinVersion, model, workload, configurations, comparisons, verdict, sentences, winner,
+      notes,
       interruption, plan,
       simulation
     case isPartial = "partial"
@@ -180,6 +184,7 @@ private struct BenchmarkDocument: Encodable {
     try fields.encode(sentences, forKey: .sentences)
     try fields.encode(winner, forKey: .winner)
     try fields.encode(notes, forKey: .notes)
+    try fields.encodeIfPresent(earlier, forKey: .earlier)
     try fields.encodeIfPresent(simulation, forKey: .simulation)
     try fields.encodeIfPresent(interruption, forKey: .interruption)
     try fields.encode(isPartial, forKey: .isPartial)
@@ -200,6 +205,7 @@ private struct BenchmarkDocument: Encodable {
     sentences = result.verdict.sentences
     winner = result.verdict.winner.map { result.configurations[$0].label }
     notes = result.notes
+    earlier = result.earlier
     simulation = result.simulation.map { SimulationDocument($0) }
     interruption = result.interruption
     isPartial = result.interruption != nil
@@ -271,6 +277,6 @@ private struct BenchmarkDocument: Encodable {
           plans: trial.entries.map {
             .init(plan: $0.label, predicted: $0.predicted, p50: $0.latency.p50, samples: $0.latency.count)
           })
-      }, weights: result.weights, comparison: comparison, failure: result.failure)
+      }, weights: result.weights, comparison: comparison, figures: result.figures, failure: result.failure)
   }
 }

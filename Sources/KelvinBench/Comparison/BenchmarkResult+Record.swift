@@ -95,17 +95,29 @@ extension ConfigurationResult {
     }
     let warm = kept(.warm, configuration.warm).flatMap { $0 }
     let setup = configuration.setup
+    let starts = kept(.start, configuration.starts)
+    let slices = kept(.sustained, configuration.slices)
+    let statistics = try? LatencyStatistics(warm)
+    let sustained = configuration.sustained(isPaced: record.benchmark.workload.kind == .stream)
+    let figures = [
+      Figure(.start, (try? LatencyStatistics(starts.map(\.total)))?.median, rounds: starts.map(\.total)),
+      Figure(.warm, statistics?.p50, rounds: kept(.warm, configuration.warmMedians)),
+      Figure(.served, sustained.map { 1 / max($0.throughput, 1e-9) }, rounds: slices.map(\.secondsPerFrame)),
+      Figure(
+        .latency, sustained?.latency.p50,
+        rounds: slices.compactMap { try? LatencyStatistics($0.frames.map(\.latency)).median }),
+    ]
     self.init(
       label: setup.label, solution: setup.solution, plan: setup.plan, trial: setup.tried, devices: setup.devices,
       threads: setup.threads, coldStarts: kept(.coldStart, configuration.coldStarts),
-      starts: kept(.start, configuration.starts), warm: try? LatencyStatistics(warm),
+      starts: starts, warm: statistics,
       earlyStopping: warm.isEmpty ? nil : EarlyStopping(warm),
       warmDrift: ThroughputDrift.backToBack(latencies: warm), weights: configuration.weights,
-      sustained: configuration.sustained(isPaced: record.benchmark.workload.kind == .stream),
+      sustained: sustained,
       thermal: configuration.heat.map(\.state).max(), thermalSource: configuration.thermalSource,
       contention: configuration.contention, agreement: configuration.agreement,
       agreementRemark: record.agreementRemark, trace: configuration.trace, samples: configuration.samples,
-      failure: configuration.failure)
+      figures: figures.compactMap { $0 }, failure: configuration.failure)
   }
 }
 

@@ -44,8 +44,21 @@ extension BenchmarkResult {
     }
     lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
     lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
+    if let earlier { lines += [""] + Self.table(earlier) }
     if let simulation { lines += [""] + simulation.lines }
     return lines
+  }
+
+  private static func table(_ earlier: RunComparison) -> [String] {
+    var table = TextTable(numbers: ["Against \(earlier.name)", "earlier", "now", "ratio", "verdict"])
+    for entry in earlier.entries {
+      table.add([
+        "\(entry.configuration), \(entry.figure.rawValue)", HumanReadable.seconds(entry.earlier),
+        HumanReadable.seconds(entry.now), HumanReadable.fixed(entry.ratio, decimals: 2),
+        entry.verdict.rawValue + (entry.isRegression ? ", a regression" : ""),
+      ])
+    }
+    return table.lines(width: 80, leavingOut: [])
   }
 
   /// Times to the first answer: with nothing cached, and with what was cached, its parts beside it.

@@ -2,13 +2,14 @@ import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
+import KelvinProfiler
 import KelvinReport
 import KelvinRuntime
 import KelvinThermal
 
 extension BenchmarkRunner {
   /// The load that goes on, in slices of a few seconds, the configurations taking turns.
-  func runSustained(_ contestants: [Contestant]) throws {
+  func runSustained(_ contestants: [Contestant], beside load: SyntheticLoad) throws {
     let paced = workload.kind == .stream
     live.begin(workload.kind.rawValue, from: 0.4, to: 0.95)
     if !paced { try findInFlight(contestants) }
@@ -20,7 +21,9 @@ extension BenchmarkRunner {
       20, max(PairedComparison.fewestPairs, Int(min(workload.duration / max(4 * slowest, 1e-6), 20))), frames)
     let seconds = workload.duration / Double(slices)
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
-    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
+    var meter = EnergyMeter(
+      files: files, envelope: envelope, cores: machine.logicalCores, clock: clock,
+      othersSeconds: { load.processorSeconds })
     let inputs = subject.inputs[0]
     try runRounds(.sustained, planned: slices, contestants) { contestant, round in
       if contestants.count > 1 { try contestant.infer() }

@@ -69,7 +69,7 @@ package final class BenchmarkRunner {
     do {
       try runStarts(contestants)
       try runWarm(contestants)
-      if workload.kind != .oneShot { try runSustained(contestants) }
+      if workload.kind != .oneShot { try runSustained(contestants, beside: load) }
       load.stop()
       journal.add(.agreementRemark(try checkAgreement(contestants)))
     } catch RuntimeError.cancelled where options.cancellation?.isCancelled == true {

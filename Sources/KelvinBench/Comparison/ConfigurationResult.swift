@@ -105,6 +105,8 @@ package struct ConfigurationResult: Sendable {
   package var trace: [TraceEvent]
   /// Everything that was timed, in order.
   package var samples: [BenchmarkSample]
+  /// What can be held against another run.
+  package var figures: [Figure]
   /// Why it was not measured to the end; nil where it was.
   package var failure: String?
 
@@ -169,6 +171,8 @@ package struct BenchmarkResult: Sendable {
   package var interruption: String?
   /// For each phase, the rounds that were disturbed by others.
   package var disturbedRounds: [BenchmarkSample.Phase: Set<Int>]
+  /// Against an earlier run; nil where none was named.
+  package var earlier: RunComparison?
   /// The same stream on a machine of another class; nil where none was asked for.
   package var simulation: StreamComparison?
 
@@ -179,6 +183,14 @@ package struct BenchmarkResult: Sendable {
       let best = configurations[verdict.best].sustained?.joulesPerInference, best > 0
     else { return nil }
     return (own / best, configurations[verdict.best].label)
+  }
+
+  /// Holds it against an earlier run.
+  package mutating func compare(
+    with run: EarlierRun, named name: String, threshold: Double
+  ) throws(BenchmarkError) {
+    earlier = try RunComparison(
+      configurations.map { ($0.label, $0.figures) }, against: run, named: name, threshold: threshold)
   }
 
   /// The plan worth keeping.

@@ -34,7 +34,8 @@ package struct RoundLog: Sendable {
   /// Whether rounds are missing, or so many were disturbed that one more helps and may be had.
   package var wantsAnother: Bool {
     let count = isDisturbed.count
-    return count < planned || (count < most && quiet.count < planned)
+    // Where most rounds are disturbed the next ones will be too: the time is worth more than the interval.
+    return count < planned || (count < most && quiet.count < planned && 2 * quiet.count >= count)
   }
 
   /// Wants as many rounds again, where that has not been done yet.

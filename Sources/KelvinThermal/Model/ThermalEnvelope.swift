@@ -118,7 +118,8 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
     try require(
       fullLoadWatts > idleWatts && fullLoadWatts <= 1e6, "fullLoadWatts",
       "watts above idleWatts (\(idleWatts)), at most 1e6", fullLoadWatts)
-    for coefficient in Self.coefficients where sources[coefficient]?.isEmpty ?? true {
+    for coefficient in Self.coefficients + (processors == nil ? [] : ["processors"])
+    where sources[coefficient]?.isEmpty ?? true {
       throw .invalidValue(
         document: document, at: "sources.\(coefficient)", expected: "where the coefficient comes from", got: "nothing")
     }

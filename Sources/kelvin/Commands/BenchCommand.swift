@@ -9,7 +9,8 @@ struct BenchCommand: ParsableCommand {
     discussion: """
       Every --units is one configuration; they take turns and are compared in pairs, so that whatever else the machine \
       does falls on all of them. Without --units: the CPU, each hardware device, and all together. Ctrl-C ends it with \
-      what has been measured and exit status 130; a second Ctrl-C stops at once.
+      what has been measured and exit status 130; a second Ctrl-C stops at once. With --compare the exit status is 1 \
+      where a figure is worse beyond --threshold.
       """)
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
@@ -22,7 +23,9 @@ struct BenchCommand: ParsableCommand {
   var fps: Double?
 
   @Option(
-    help: ArgumentHelp("Seconds of streaming, or of going as fast as possible, for each configuration.", valueName: "s")
+    help: ArgumentHelp(
+      "Seconds for each configuration: of warm inferences, of streaming, or of going as fast as possible.",
+      valueName: "s")
   )
   var duration: Double?
 
@@ -90,6 +93,16 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Say of each figure whether it is better or worse than in what --json printed earlier.", valueName: "old.json"))
+  var compare: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --compare, the share by which a figure may be worse before the exit status is 1.", valueName: "share"))
+  var threshold: Double = 0.05
+
+  @Option(
+    help: ArgumentHelp(
       "Where measurements are kept as they come, for 'kelvin report'. (default: in the cache)", valueName: "file"))
   var journal: String?
 
@@ -110,6 +123,9 @@ struct BenchCommand: ParsableCommand {
     guard Set(units.unitsList).count == units.unitsList.count else {
       throw ValidationError("the same --units is given twice; comparing it with itself says nothing")
     }
+    guard threshold >= 0, threshold.isFinite else {
+      throw ValidationError("--threshold \(threshold): expected a share, zero or more, such as 0.05")
+    }
   }
 
   func run() throws {
@@ -125,6 +141,8 @@ struct BenchCommand: ParsableCommand {
       workload.starts = min(workload.starts, 1)
     }
     let inputs = try MeasurementInputs(model, inputs, pictures, functionName: options.function)
+    // A file that cannot be read is said before anything is measured.
+    let earlier = try compare.map { (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0))) }
     var benchmark = Benchmark(workload: workload, configurations: try configurations())
     benchmark.checksAgreement = !noAgreement
     benchmark.thermalEnvelope = envelope
@@ -136,6 +154,7 @@ struct BenchCommand: ParsableCommand {
     if let simulate, result.interruption == nil {
       try result.simulate(on: simulate, seconds: duration, otherLoad: coload, seed: options.seed ?? 0)
     }
+    if let earlier { try result.compare(with: earlier.document, named: earlier.name, threshold: threshold) }
     let planFile = try keepPlan(of: result)
     if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
     if let trace { try LocalFile.write(result.trace(), to: trace) }
@@ -149,6 +168,7 @@ struct BenchCommand: ParsableCommand {
     }
     if let planFile { Console.note("the plan of \(result.best) is in '\(planFile)'; give it back with --plan") }
     if result.interruption != nil { throw SilentFailure(status: .interrupted) }
+    if result.hasRegressed { throw SilentFailure(status: .regression) }
   }
 
   /// Writes the verdict's plan where the user wants it, or in the cache.
@@ -167,10 +187,7 @@ struct BenchCommand: ParsableCommand {
       chosen.framesPerSecond = fps
     }
     if let duration {
-      guard chosen.kind != .oneShot else {
-        throw UsageError("--duration is for stream and throughput; one-shot takes --iterations")
-      }
-      chosen.duration = duration
+      if chosen.kind == .oneShot { chosen.warmSeconds = duration } else { chosen.duration = duration }
     }
     if let iterations { chosen.iterations = iterations }
     if let rounds {
