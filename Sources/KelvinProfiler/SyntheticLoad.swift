@@ -31,6 +31,9 @@ package final class SyntheticLoad {
 
   /// Periods worked so far, over all threads.
   package var count: Int { state.rounds.load(ordering: .relaxed) }
+  /// Processor time that its threads used so far, in seconds, so that it is not booked to what is measured. What a
+  /// driver's own threads take for it is not in it.
+  package var processorSeconds: Double { Double(state.nanoseconds.load(ordering: .relaxed)) * 1e-9 }
   /// Why a device's load ended early; nil while all is well.
   package var failure: String? { state.failure.withLock { $0 } }
 
@@ -106,6 +109,7 @@ package final class SyntheticLoad {
   private final class State: Sendable {
     let isStopped = Atomic(true)
     let rounds = Atomic(0)
+    let nanoseconds = Atomic(0)
     let failure = Mutex<String?>(nil)
 
     var goesOn: Bool { !isStopped.load(ordering: .acquiring) }
@@ -114,11 +118,14 @@ package final class SyntheticLoad {
       let clock = SystemClock()
       var due = clock.now()
       var value = 1.0
+      var booked = Self.threadSeconds()
       while goesOn {
-        let end = Self.threadSeconds() + share * period
+        let end = booked + share * period
+        // Long enough between two looks at the clock that the looks are not the load.
         while Self.threadSeconds() < end {
-          for _ in 0..<2000 { value = value * 0.999999 + 1e-6 }
+          for _ in 0..<100_000 { value = value * 0.999999 + 1e-6 }
         }
+        book(&booked)
         // The number goes somewhere, so that the work cannot be left out.
         rounds.add(value.isNaN ? 2 : 1, ordering: .relaxed)
         due = max(due + period, clock.now() - period)
@@ -129,7 +136,9 @@ package final class SyntheticLoad {
     func submit(_ id: String, _ session: Session, _ repeats: Int, _ period: Double) {
       let clock = SystemClock()
       var due = clock.now()
+      var booked = Self.threadSeconds()
       while goesOn {
+        defer { book(&booked) }
         do throws(RuntimeError) {
           for _ in 0..<repeats where goesOn { try session.run() }
         } catch {
@@ -140,6 +149,13 @@ package final class SyntheticLoad {
         due = max(due + period, clock.now() - period)
         clock.sleep(until: due)
       }
+    }
+
+    /// Adds what the calling thread has used since `booked`.
+    private func book(_ booked: inout Double) {
+      let now = Self.threadSeconds()
+      nanoseconds.add(Int((now - booked) * 1e9), ordering: .relaxed)
+      booked = now
     }
 
     private static func threadSeconds() -> Double {

@@ -47,11 +47,15 @@ enum ConfigurationTable {
 
   private static let columns: [Column] = [
     Column("First answer") { configuration in
-      let parts = [("load", configuration.load), ("compile", configuration.compile), ("run", configuration.first)]
+      let parts = [
+        ("launch", configuration.launch), ("load", configuration.load), ("compile", configuration.compile),
+        ("run", configuration.first),
+      ]
       let known = parts.compactMap { name, seconds in seconds.map { (name, $0) } }
       guard !known.isEmpty else { return nil }
       let lines: [Markup] = known.map { "<br><small>\($0.0) \(HumanReadable.seconds($0.1))</small>" }
-      return "\(HumanReadable.seconds(known.reduce(0) { $0 + $1.1 }))\(known.count > 1 ? lines : [])"
+      let total = configuration.total ?? known.reduce(0) { $0 + $1.1 }
+      return "\(HumanReadable.seconds(total))\(known.count > 1 ? lines : [])"
     },
     Column("Median") { configuration in
       guard let p50 = seconds(configuration.p50) else { return nil }

@@ -5,8 +5,13 @@ package import KelvinThermal
 package struct ReportConfiguration: Sendable, Hashable, Codable {
   package var units: String
   package var isRecommended: Bool
+  /// From the start of the process to the first answer; at least the sum of its parts.
+  package var total: Double?
+  /// From the start of a process until its devices are open; nil for starts within a process.
+  package var launch: Double?
   package var load: Double?
   package var compile: Double?
+  /// The first inference.
   package var first: Double?
   package var p50: Double?
   package var p90: Double?
@@ -34,7 +39,8 @@ package struct ReportConfiguration: Sendable, Hashable, Codable {
   package var facts: [ReportFact]
 
   package init(
-    units: String, isRecommended: Bool = false, load: Double? = nil, compile: Double? = nil, first: Double? = nil,
+    units: String, isRecommended: Bool = false, total: Double? = nil, launch: Double? = nil, load: Double? = nil,
+    compile: Double? = nil, first: Double? = nil,
     p50: Double? = nil, p90: Double? = nil, p99: Double? = nil, p50Interval: ConfidenceInterval? = nil,
     samples: Int = 0, throughput: Double? = nil, drift: Double? = nil, dropped: Int = 0,
     thermal: ThermalState? = nil, thermalSource: String = "",
@@ -43,6 +49,8 @@ package struct ReportConfiguration: Sendable, Hashable, Codable {
   ) {
     self.units = units
     self.isRecommended = isRecommended
+    self.total = total
+    self.launch = launch
     self.load = load
     self.compile = compile
     self.first = first

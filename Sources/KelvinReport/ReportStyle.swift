@@ -94,7 +94,7 @@ enum ReportStyle {
     .tail90,.tail99,.tick{stroke:var(--soft);stroke-width:1.5}.tail99{stroke-opacity:.45}.tail90{stroke-width:3}
     .interval{stroke:var(--ink);stroke-width:9;stroke-opacity:.35}.median{fill:var(--ink)}
     .best .median{fill:var(--accent)}.best .interval{stroke:var(--accent)}
-    .part{fill:var(--accent);stroke:var(--panel);stroke-width:1}.part1{fill-opacity:.55}.part2{fill-opacity:.25}
+    .part{fill:var(--accent);stroke:var(--panel);stroke-width:1}.part1{fill-opacity:.55}.part2{fill-opacity:.3}.part3{fill-opacity:.15}
     .part3{fill:url(#wait);stroke:var(--soft)}
     .band{fill:var(--accent);fill-opacity:.2}.curve{fill:none;stroke:var(--accent);stroke-width:2}
     .fit{fill:none;stroke:var(--ink);stroke-width:1.6;stroke-dasharray:6 5}

@@ -3,9 +3,9 @@ package import KelvinDevices
 package import KelvinGraph
 
 /// How much memory the weights of a graph take in each of their forms.
-package struct WeightReport: Hashable, Sendable, Encodable {
+package struct WeightReport: Hashable, Sendable, Codable {
   /// The weights that share an encoding.
-  package struct Form: Hashable, Sendable, Encodable {
+  package struct Form: Hashable, Sendable, Codable {
     /// `palettized 6-bit`, `affine int8`, `dense`.
     package var encoding: String
     package var count: Int
@@ -14,7 +14,7 @@ package struct WeightReport: Hashable, Sendable, Encodable {
   }
 
   /// The form in which a device keeps weights.
-  package struct Packed: Hashable, Sendable, Encodable {
+  package struct Packed: Hashable, Sendable, Codable {
     package var device: String
     package var bytes: Int
     /// Bytes of these that were expanded from compressed weights when the model was loaded; no file holds them.

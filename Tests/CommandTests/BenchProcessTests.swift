@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The bench as the user meets it: processes that it starts, and Ctrl-C.
@@ -28,6 +29,64 @@ import Testing
     #expect(TemporaryFolder.entries(folder.path) == ["samples.csv"])
     let lines = String(decoding: TemporaryFolder.read(table), as: UTF8.self).split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("cpu,warm,") } >= 12)
+  }
+
+  /// dev/check-journal.py works every number out again from the raw seconds.
+  @Test func everyNumberOfAReportFollowsFromItsJournal() throws {
+    let folder = TemporaryFolder()
+    let (journal, page) = ("\(folder.path)/run.jsonl", "\(folder.path)/page.html")
+    for workload in [["one-shot"], ["stream", "--fps", "200", "--duration", "1"], ["throughput", "--duration", "1"]] {
+      let result = Kelvin.run(
+        [
+          "bench", Kelvin.digits, "--units", "cpu", "--units", "reference", "--no-cache", "--no-agreement",
+          "--iterations", "12", "--warm-seconds", "0", "--journal", journal, "--json", "--workload",
+        ] + workload)
+      #expect(result.status == 0, "\(result)")
+      let report = folder.write(result.output, "report.json")
+      if PageTool.hasPython {
+        let checked = Kelvin.run(
+          [journal, report], script: "python3 \(SharedFiles.projectRoot)/dev/check-journal.py \"$@\"")
+        #expect(checked.status == 0 && checked.output.contains("0 differ"), "\(checked)")
+      }
+      let later = Kelvin.run(["report", journal, "--json", "--report", page])
+      #expect(later.status == 0 && later.output == result.output, "\(later)")
+      #expect(String(decoding: TemporaryFolder.read(page), as: UTF8.self).contains("</html>"))
+    }
+    folder.write("no journal", "other.jsonl")
+    let refused = Kelvin.run(["report", "\(folder.path)/other.jsonl"])
+    #expect(refused.status == 65 && refused.errors.contains("line 1"), "\(refused)")
+  }
+
+  @Test func aRegressionAgainstAnEarlierRunIsStatusOne() throws {
+    let folder = TemporaryFolder()
+    func run(_ more: String...) -> ToolResult {
+      Kelvin.run(bench("--iterations", "24", "--duration", "0.1", "--json") + more)
+    }
+    let first = run()
+    #expect(first.status == 0, "\(first)")
+    let figures = try #require(try JSONValue(first.output)["configurations"]?[0]?["figures"]?.array)
+    #expect(figures.count == 2)
+    func old(_ factor: Double) -> String {
+      let entries = figures.map { figure in
+        let seconds = (figure["seconds"]?.number ?? 0) * factor
+        return """
+          {"name": "\(figure["name"]?.text ?? "")", "seconds": \(seconds), "rounds": 20,
+           "interval": {"lower": \(seconds * 0.99), "upper": \(seconds * 1.01), "confidence": 0.95}}
+          """
+      }
+      return folder.write(
+        "{\"configurations\": [{\"units\": \"cpu\", \"figures\": [\(entries.joined(separator: ","))]}]}", "old.json")
+    }
+    // A hundredth and a hundred times of what it takes are beyond any noise.
+    let worse = run("--compare", old(0.01))
+    #expect(worse.status == 1, "\(worse)")
+    #expect(try JSONValue(worse.output)["earlier"]?["entries"]?[0]?["isRegression"] == .bool(true))
+    #expect(run("--compare", old(0.01), "--threshold", "1e6").status == 0)
+    let better = run("--compare", old(100))
+    #expect(better.status == 0, "\(better)")
+    #expect(try JSONValue(better.output)["earlier"]?["entries"]?[0]?["verdict"] == .text("better"))
+    let refused = run("--compare", folder.write("{}", "none.json"))
+    #expect(refused.status == 65 && refused.errors.contains("none.json"), "\(refused)")
   }
 
   @Test func theVerdictsPlanIsTakenBack() throws {

@@ -43,7 +43,7 @@ struct BenchmarkFaultTests {
     ).run(observe)
   }
 
-  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, warmSeconds: 0)
+  private let oneShot = Workload(name: "test", kind: .oneShot, iterations: 24, rounds: 12, warmSeconds: 0)
   private let stream = Workload(
     name: "test", kind: .stream, iterations: 12, warmSeconds: 0, framesPerSecond: 20, duration: 6)
 
@@ -112,7 +112,7 @@ struct BenchmarkFaultTests {
     #expect(Set(result.bestPlan.placement.values) == ["cpu"])
     // What it did before stands.
     #expect((gpu.sustained != nil) == (after > 5))
-    _ = HTMLReport.render(result.report(generated: "now"))
+    _ = HTMLReport.render(result.report())
     #expect(result.csv().contains("cpu,sustained,119,"))
   }
 
@@ -141,7 +141,7 @@ struct BenchmarkFaultTests {
       var interruption: String
     }
     #expect(try JSONDecoder().decode(Document.self, from: try result.json()).partial)
-    #expect(HTMLReport.render(result.report(generated: "now")).contains("interrupted during the \(phase)"))
+    #expect(HTMLReport.render(result.report()).contains("interrupted during the \(phase)"))
   }
 
   @Test func givingUpBeforeAnythingWasMeasuredIsSaid() throws {

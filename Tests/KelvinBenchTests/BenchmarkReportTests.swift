@@ -78,7 +78,7 @@ struct BenchmarkReportTests {
       try JSONDecoder().decode(GovernorAction.self, from: Data(action.utf8))
     ]
     result.disturbedRounds[.sustained] = [1]
-    let input = result.report(generated: "now")
+    let input = result.report()
     let nodes = input.placements[0].nodes
     #expect(nodes.count == 3)
     #expect(nodes[0].inputs.allSatisfy { name in !nodes.contains { $0.name == name } } && nodes[0].inputs.count == 1)

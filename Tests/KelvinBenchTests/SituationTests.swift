@@ -109,6 +109,8 @@ struct SituationTests {
     load.stop()
     #expect(load.count == count)
     #expect(load.failure == nil)
+    // What it used is told, so that nobody else is booked for it.
+    #expect(load.processorSeconds > 0)
     #expect(throws: RuntimeError.self) { try SyntheticLoad(["gpu:9": 0.5], inventory, processors: 1) }
   }
 }

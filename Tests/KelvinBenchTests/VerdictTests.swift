@@ -117,33 +117,40 @@ struct VerdictTests {
     #expect(!verdict.text.contains("pick"))
   }
 
-  /// Two configurations that are equal, each with noise of its own whose neighbours correlate, and with a common drift
-  /// of the machine: how often one is called the winner.
-  @Test(arguments: [(0.0, 0.05), (0.5, 0.05), (0.8, 0.05), (0.5, 0.2)])
-  func equalConfigurationsAreSeldomCalledDifferent(correlation: Double, noise: Double) throws {
-    var random = SeededGenerator(seed: 7)
-    func normal() -> Double {
-      // Twelve uniform numbers make a good enough bell.
-      (0..<12).reduce(-6.0) { sum, _ in sum + random.unit() }
-    }
-    func series(_ count: Int) -> [Double] {
-      var state = normal()
-      return (0..<count).map { _ in
-        defer { state = correlation * state + (1 - correlation * correlation).squareRoot() * normal() }
-        return state
-      }
-    }
-    let runs = 400
-    var wrong = 0
-    for _ in 0..<runs {
-      let machine = series(12)
-      let rounds = (0..<2).map { _ in
-        zip(series(12), machine).map { 0.01 * max(0.1, 1 + noise * $0 + 2 * noise * $1) }
-      }
-      if try #require(Finding(rounds)).winner != nil { wrong += 1 }
-    }
-    // Five of a hundred are promised for independent noise; twelve rounds cannot tell how much neighbours correlate.
-    let limit = correlation > 0.6 ? 0.28 : correlation > 0 ? 0.14 : 0.05
-    #expect(Double(wrong) <= limit * Double(runs), "\(wrong) of \(runs)")
+  @Test func anInterruptedQuestionIsNotCompared() throws {
+    let rounds = [series(0.010, seed: 1), series(0.030, seed: 2)]
+    let finding = try #require(Finding(rounds, isComplete: false))
+    #expect(finding.winner == nil)
+    let verdict = Verdict(labels: ["a", "b"], start: nil, warm: finding, load: nil, interruption: "interrupted")
+    #expect(verdict.text.contains("once warm, not compared (interrupted): a ("))
+    #expect(!verdict.text.contains("no difference"))
+  }
+
+  @Test func tooFewRoundsAreNotCalledNoDifference() throws {
+    let finding = try #require(Finding([series(0.010, seed: 1, count: 5), series(0.030, seed: 2, count: 5)]))
+    let verdict = Verdict(labels: ["a", "b"], start: finding, warm: nil, load: nil)
+    #expect(verdict.text.contains("not compared (5 rounds, a comparison needs 6) to the first answer"))
+  }
+
+  @Test func noDifferenceSaysWhatWouldHaveBeenSeen() throws {
+    let finding = try #require(Finding([series(0.010, noise: 0.1, seed: 1), series(0.010, noise: 0.1, seed: 2)]))
+    #expect(finding.winner == nil)
+    let difference = try #require(finding.detectable)
+    #expect(difference > 0.02 && difference < 0.5)
+    let text = Verdict(labels: ["a", "b"], start: nil, warm: finding, load: nil).text
+    #expect(text.contains(" % would have been seen in 8 of 10 runs"))
+    let clear = try #require(Finding([series(0.010, seed: 1), series(0.030, seed: 2)]))
+    #expect(clear.detectable == nil)
+  }
+
+  @Test func aVerdictFromDisturbedRoundsSaysSo() throws {
+    let rounds = [series(0.010, seed: 1), series(0.030, seed: 2)]
+    let busy = try #require(Finding(rounds, isDisturbed: (0..<12).map { $0 < 9 }))
+    #expect(busy.winner == 0 && busy.disturbedCounted == 9)
+    let text = Verdict(labels: ["a", "b"], start: nil, warm: busy, load: nil).sentences.last
+    #expect(text?.contains("Others took processor time in 9 of the 12 rounds behind the warm latencies") == true)
+    let quiet = try #require(Finding(rounds, isDisturbed: (0..<12).map { $0 < 3 }))
+    #expect(quiet.disturbedCounted == 0)
+    #expect(!Verdict(labels: ["a", "b"], start: nil, warm: quiet, load: nil).text.contains("Others"))
   }
 }

@@ -34,21 +34,47 @@ struct ComparisonTests {
     var winners = 0
     for seed in UInt64(1)...200 {
       let (candidate, baseline) = rounds(40, ratio: 1, noise: 0.2, seed: seed)
-      let comparison = try PairedComparison(candidate: candidate, baseline: baseline, resamples: 400)
+      let comparison = try PairedComparison(candidate: candidate, baseline: baseline)
       if comparison.verdict != .noDifferenceMeasured { winners += 1 }
     }
     #expect(winners <= 12, "seeds 1...200, winners \(winners)")
   }
 
-  @Test("the same seed gives the same interval; too few pairs never give a verdict")
-  func deterministicAndCautious() throws {
-    let (candidate, baseline) = rounds(30, ratio: 0.9, noise: 0.1, seed: 5)
-    let first = try PairedComparison(candidate: candidate, baseline: baseline, seed: 7)
-    #expect(try PairedComparison(candidate: candidate, baseline: baseline, seed: 7) == first)
+  @Test("fewer than six pairs are not compared, and say so")
+  func tooFew() throws {
     let five = try PairedComparison(candidate: [1, 1, 1, 1, 1], baseline: [2, 2, 2, 2, 2])
     #expect(five.ratio == 0.5)
-    #expect(five.verdict == .noDifferenceMeasured)
+    #expect(five.verdict == .notCompared)
+    #expect(five.detectable() == .infinity)
     #expect(try PairedComparison(candidate: [1, 1, 1, 1, 1, 1], baseline: [2, 2, 2, 2, 2, 2]).verdict == .faster)
+  }
+
+  @Test("neighbours that correlate widen the interval, and a stricter level does")
+  func correlationWidens() throws {
+    var random = SeededGenerator(seed: 3)
+    var state = 0.0
+    let wandering = (0..<60).map { _ in
+      state = 0.8 * state + random.unit() - 0.5
+      return state
+    }
+    let mixed = wandering.shuffled(using: &random)
+    func comparison(_ noise: [Double], level: Double = 0.05) throws -> PairedComparison {
+      try PairedComparison(candidate: noise.map { exp(0.1 * $0) }, baseline: noise.map { _ in 1 }, level: level)
+    }
+    func width(_ comparison: PairedComparison) -> Double { comparison.interval.upper - comparison.interval.lower }
+    // The same numbers; only their order differs.
+    #expect(width(try comparison(wandering)) > 1.5 * width(try comparison(mixed)), "seed 3")
+    #expect(try comparison(wandering).detectable() > 1.5 * comparison(mixed).detectable(), "seed 3")
+    #expect(width(try comparison(mixed, level: 0.01)) > 1.2 * width(try comparison(mixed)))
+    #expect(try comparison(mixed, level: 0.01).interval.confidence == 0.99)
+  }
+
+  @Test("Student's t is that of the tables")
+  func studentT() throws {
+    // Forty pairs whose neighbours are opposite refute every correlation above 0; t(0.975; 39) = 2.0227.
+    let noise = (0..<40).map { $0.isMultiple(of: 2) ? 0.01 : -0.01 }
+    let comparison = try PairedComparison(candidate: noise.map { exp($0) }, baseline: noise.map { _ in 1 })
+    #expect(abs(log(comparison.interval.upper) / 0.01 * 39.0.squareRoot() - 2.0227) < 1e-3)
   }
 
   @Test("series that cannot be paired are refused")
@@ -111,6 +137,21 @@ struct ComparisonTests {
       if try DecayFit(times: times, latencies: latencies, resamples: 100).finding != .noDecay { found += 1 }
     }
     #expect(found <= 4, "seeds 1...40, found \(found)")
+  }
+
+  @Test("no fit goes below zero, and a slow beginning of a few frames is no decay")
+  func boundedDecay() throws {
+    // A straight line down: without bounds the best curve ends far below zero.
+    let times = (0..<60).map { Double($0) }
+    let falling = try DecayFit(times: times, latencies: times.map { 0.00343 - 0.00005 * $0 })
+    #expect(falling.settled > 0 && falling.initial > 0)
+    #expect(falling.stability.isFinite && falling.stabilityInterval.upper.isFinite)
+    #expect(falling.settledInterval.lower > 0)
+    for (seed, slow) in [(UInt64(1), 1), (2, 2), (3, 1)] {
+      var random = SeededGenerator(seed: seed)
+      let latencies = times.map { $0 < Double(slow) ? 0.02 : 0.003 * (1 + 0.01 * random.unit()) }
+      #expect(try DecayFit(times: times, latencies: latencies).finding == .noDecay, "seed \(seed)")
+    }
   }
 
   @Test("a constant run has no decay; a short one is refused")

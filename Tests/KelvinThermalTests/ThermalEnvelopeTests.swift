@@ -24,7 +24,9 @@ struct ThermalEnvelopeTests {
     let envelopes = try names.map { try Self.load($0) }
     #expect(envelopes.map(\.name) == names)
     #expect(envelopes.map(\.sustainableWatts) == envelopes.map(\.sustainableWatts).sorted())
-    for envelope in envelopes { #expect(Set(envelope.sources.keys) == Set(ThermalEnvelope.coefficients)) }
+    for envelope in envelopes {
+      #expect(Set(envelope.sources.keys).subtracting(["processors"]) == Set(ThermalEnvelope.coefficients))
+    }
   }
 
   @Test("an envelope survives writing and reading")
@@ -85,5 +87,22 @@ struct ThermalEnvelopeTests {
         continue
       }
     }
+  }
+
+  @Test("a guest counts its share of the server's watts and heats up as it would; a machine had whole counts all")
+  func share() throws {
+    let guest = MachineDescription(
+      processor: "a server's", architecture: "x86_64", logicalCores: 2, memoryBytes: 1 << 30, kernel: "6",
+      isVirtualised: true)
+    let (whole, own) = (ThermalEnvelope.server, ThermalEnvelope.server.share(of: guest))
+    let processors = Double(try #require(whole.processors))
+    #expect(abs(own.fullLoadWatts - whole.fullLoadWatts * 2 / processors) < 1e-9)
+    #expect(abs(own.idleWatts - whole.idleWatts * 2 / processors) < 1e-9)
+    #expect(own.name == "2/112 of server")
+    #expect(abs(own.load(watts: own.watts(utilisation: 0.7)) - whole.load(watts: whole.watts(utilisation: 0.7))) < 1e-9)
+    var host = guest
+    host.isVirtualised = false
+    #expect(whole.share(of: host) == whole)
+    #expect(ThermalEnvelope.desktop.share(of: guest) == .desktop)
   }
 }

@@ -11,13 +11,28 @@ extension Benchmark {
   /// What a comparison found.
   public struct Result: Sendable {
     private var result: BenchmarkResult
-    private let context: ModelContext
-    private let envelope: ThermalEnvelope
+    /// Nil where it was made from a journal.
+    private let context: ModelContext?
+    private let envelope: ThermalEnvelope?
+    /// The journal that was kept; nil where none was.
+    package let journal: String?
 
-    init(_ result: BenchmarkResult, of context: ModelContext, _ envelope: ThermalEnvelope) {
+    init(_ result: BenchmarkResult, of context: ModelContext, _ envelope: ThermalEnvelope, journal: String?) {
       self.result = result
       self.context = context
       self.envelope = envelope
+      self.journal = journal
+    }
+
+    /// What a benchmark found, from the journal that it kept, though it was ended before it could say so.
+    ///
+    /// - Throws: `ModelError` with code `io` where the file cannot be read, `parameters` where it is no journal.
+    public init(contentsOfJournal url: URL) throws(ModelError) {
+      let document = try LocalFile.read(url.relativePath)
+      result = BenchmarkResult(try ModelError.measuring { try BenchmarkJournal.read(document) })
+      context = nil
+      envelope = nil
+      journal = url.relativePath
     }
 
     /// What to pick, in sentences; "no difference measured" where none was beyond noise.
@@ -52,7 +67,7 @@ extension Benchmark {
     /// - Returns: the file; nil where nothing is kept.
     /// - Throws: `ModelError` where the plan cannot be written out.
     package func keepPlan() throws(ModelError) -> String? {
-      guard let directory = context.cache?.directory else { return nil }
+      guard let context, let directory = context.cache?.directory else { return nil }
       let base = context.name.split(separator: "/").last.map(String.init) ?? context.name
       let model = LocalFile.sanitized("\(base)-\(result.workload.name)")
       let name = "plans/\(model)-\(context.graphKey.description.prefix(8)).json"
@@ -70,12 +85,34 @@ extension Benchmark {
     package mutating func simulate(
       on machine: String, seconds: Double?, otherLoad: Double, seed: UInt64
     ) throws(ModelError) {
+      guard let envelope else {
+        throw ModelError(.parameters, "a journal is not simulated; run 'bench' with --simulate")
+      }
       result.simulation = try ModelError.measuring {
         try result.simulated(
           on: try ThermalEnvelope(named: machine), from: envelope,
           seconds: seconds ?? BenchmarkResult.simulatedSeconds, coLoad: otherLoad, seed: seed)
       }
     }
+
+    /// Holds every figure against an earlier run.
+    ///
+    /// - Parameters:
+    ///   - run: what the earlier run's `json()` gave.
+    ///   - name: what results call it.
+    ///   - threshold: the share by which a figure may be worse: 0.05.
+    /// - Throws: `ModelError` with code `parameters` where the two have no figure in common.
+    public mutating func compare(with run: Baseline, named name: String, threshold: Double) throws(ModelError) {
+      let copy = result
+      result = try ModelError.measuring {
+        var compared = copy
+        try compared.compare(with: run.run, named: name, threshold: threshold)
+        return compared
+      }
+    }
+
+    /// Whether a figure is worse than in the run that it was compared with, beyond what was allowed.
+    public var hasRegressed: Bool { result.earlier?.hasRegressed ?? false }
 
     /// As text, for a terminal.
     package var lines: [String] { result.lines }
@@ -91,7 +128,23 @@ extension Benchmark {
     public func trace() -> Data { Data(TraceExport.chromeJSON(result.simulation?.trace ?? result.trace)) }
 
     /// A self-contained HTML page: the comparison, every plan as a graph with its costs, timelines, latency and heat.
-    public func htmlReport() -> String { HTMLReport.render(result.report(generated: ReportDate.now())) }
+    public func htmlReport() -> String { HTMLReport.render(result.report()) }
+  }
+
+  /// An earlier run, as its `Result.json()` gave it.
+  public struct Baseline: Hashable, Sendable {
+    let run: EarlierRun
+
+    /// - Throws: `ModelError` with code `io` where the file cannot be read, `parameters` where it is no such document.
+    public init(contentsOf url: URL) throws(ModelError) {
+      let document = try LocalFile.read(url.relativePath)
+      do { run = try JSONDecoder().decode(EarlierRun.self, from: document) } catch {
+        throw ModelError(
+          .parameters,
+          "'\(url.relativePath)' is not what 'kelvin bench --json' prints (every configuration with its figures): \(error)",
+          fault: .data)
+      }
+    }
   }
 
   /// What was measured of one configuration. Seconds.
@@ -119,7 +172,7 @@ extension Benchmark {
     public let stability: Double?
     /// The hottest state seen; nil where heat was not watched.
     public let thermalState: ThermalState?
-    /// Joules of one inference; nil where nothing measures or estimates them.
+    /// Joules of one inference; nil where nothing measures them.
     public let joules: Double?
     /// Who says so, in words.
     public let energySource: String
@@ -161,13 +214,13 @@ extension Benchmark.Measurement {
     dropped = result.sustained?.dropped ?? 0
     stability = result.sustained?.fit?.stability
     thermalState = result.thermal.map { ThermalState($0) }
-    joules = result.sustained?.joulesPerInference
+    joules = result.sustained?.measuredJoules
     energySource = result.sustained?.energySource ?? ""
     agreement = result.agreement.map {
       Benchmark.Agreement(
         top1: $0.top1, largestDifference: $0.largestDifference, meanDifference: $0.meanDifference, inputs: $0.inputs)
     }
-    predicted = result.explanation.solution.predicted
+    predicted = result.solution.predicted
     self.comparison = comparison
     failure = result.failure
     disturbedWindows = (result.disturbedWindows, result.windows)

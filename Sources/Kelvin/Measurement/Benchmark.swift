@@ -52,6 +52,9 @@ public struct Benchmark: Hashable, Sendable {
   /// The class of this machine for the model of heat, one of `ThermalMonitor.envelopes` or the path of such a file; an
   /// assumed one where nil.
   public var thermalEnvelope: String?
+  /// The path of the file in which what is measured is kept as it comes, for `Result(contentsOfJournal:)`; in the cache
+  /// where nil.
+  public var journal: String?
   /// Of made-up inputs.
   package var seed: UInt64 = 0
 
@@ -121,6 +124,9 @@ public struct Benchmark: Hashable, Sendable {
       options.checksAgreement = checksAgreement
       options.triesPlans = triesPlans
       options.cancellation = cancellation
+      options.date = ReportDate.now()
+      let journalFile = try JournalFile(journal, loaded.context, workload.name, note: listener.note)
+      options.keep = { journalFile?.append($0) }
       let path = url.relativePath
       let starter = try launcher.map {
         try FreshStarts(path, readOptions, inputs: inputs, launcher: $0, cancellation: cancellation)
@@ -135,10 +141,10 @@ public struct Benchmark: Hashable, Sendable {
       let result = try runner.run { listener.step(MeasurementStep($0)) }
       // What is found beside other work says nothing of the machine when it is idle.
       if workload.value.reserve.isEmpty, workload.value.coload.isEmpty {
-        try loaded.keep(result.configurations.compactMap(\.trial?.record)).forEach(listener.note)
+        try loaded.keep(result.configurations.compactMap(\.trial)).forEach(listener.note)
       }
       loaded.cacheRemarks.forEach(listener.note)
-      return Result(result, of: loaded.context, envelope)
+      return Result(result, of: loaded.context, envelope, journal: journalFile?.path)
     }
   }
 
@@ -174,8 +180,9 @@ public struct Benchmark: Hashable, Sendable {
 }
 
 extension ThermalEnvelope {
-  /// The envelope of a name or a file; this machine's where nil.
+  /// The envelope of a name or a file, else that of this machine's class; a guest has its share of it.
   init(choosing name: String?) throws {
-    self = try name.map { try ThermalEnvelope(named: $0) } ?? .assumed(for: MachineDescription(SystemFiles()))
+    let machine = MachineDescription(SystemFiles())
+    self = try (name.map { try ThermalEnvelope(named: $0) } ?? .assumed(for: machine)).share(of: machine)
   }
 }

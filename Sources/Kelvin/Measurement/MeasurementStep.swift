@@ -9,8 +9,6 @@ package struct MeasurementStep: Sendable {
   package let headline: String
   /// A table of what is known of each configuration so far.
   package let rows: [String]
-  /// The row whose turn it is in one line; empty where there is none.
-  package let plain: String
   /// What is going on: `warm inferences`.
   let phase: String
 
@@ -18,7 +16,6 @@ package struct MeasurementStep: Sendable {
     fraction = progress.fraction
     headline = progress.headline
     rows = progress.liveLines
-    plain = progress.rows.first { $0.isRunning }.map { $0.fields.joined(separator: "  ") } ?? ""
     phase = progress.phase
   }
 }

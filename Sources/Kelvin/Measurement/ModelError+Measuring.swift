@@ -20,7 +20,7 @@ extension BenchmarkError {
   /// A number from a workload's file is the file's, another the user's slip.
   fileprivate var fault: ModelError.Fault {
     switch self {
-    case .invalidWorkload: .data
+    case .invalidWorkload, .invalidJournal: .data
     case .invalidRequest: .request
     case .startFailed: .own
     }

@@ -91,6 +91,11 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
     get { value.iterations }
     set { value.iterations = newValue }
   }
+  /// Rounds into which the warm inferences are cut, and which are compared with each other.
+  public var rounds: Int {
+    get { value.rounds }
+    set { value.rounds = newValue }
+  }
   /// The fewest seconds of warm inferences of each configuration.
   public var warmSeconds: Double {
     get { value.warmSeconds }

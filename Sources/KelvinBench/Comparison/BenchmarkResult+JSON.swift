@@ -8,7 +8,7 @@ import KelvinThermal
 
 extension BenchmarkResult {
   /// What `kelvin bench --json` prints. Seconds, bytes, joules.
-  package func json() throws -> Data { try JSONText.encode(BenchmarkDocument(self)) }
+  package func json() throws -> Data { try JSONText.encode(BenchmarkDocument(self), unspeakable: .null) }
 }
 
 private struct BenchmarkDocument: Encodable {
@@ -55,7 +55,12 @@ private struct BenchmarkDocument: Encodable {
   }
 
   struct Energy: Encodable {
+    /// Only where something measured power.
     var joulesPerInference: Double?
+    /// Over that of the configuration that is named.
+    var ratio: Double?
+    var relativeTo: String?
+    var isMeasured: Bool
     var source: String
   }
 
@@ -86,7 +91,10 @@ private struct BenchmarkDocument: Encodable {
     var load: Double?
     var compile: Double?
     var compileUncached: Double?
+    /// From the start of the process to the first answer.
     var first: Double?
+    /// Of these the first inference.
+    var firstInference: Double?
     var total: Double?
     var coldTotal: Double?
     var coldStarts: [ConfigurationResult.Start]
@@ -118,8 +126,22 @@ private struct BenchmarkDocument: Encodable {
     var trial: Tried?
     var weights: WeightReport?
     var comparison: String
+    var figures: [Figure]
     /// Why it was not measured to the end.
     var failure: String?
+  }
+
+  /// One configuration against the best in one question. `ratio` is its seconds over the best's.
+  struct Comparison: Encodable {
+    var question: Question.Subject
+    var candidate: String
+    var baseline: String
+    var ratio: Double
+    var interval: ConfidenceInterval
+    var pairs: Int
+    var verdict: PairedComparison.Verdict
+    /// The difference that would have been called one in 8 of 10 runs.
+    var detectable: Double
   }
 
   var machine: MachineDescription
@@ -127,11 +149,14 @@ private struct BenchmarkDocument: Encodable {
   var model: ReportModel
   var workload: Workload
   var configurations: [Configuration]
+  var comparisons: [Comparison]
   var verdict: String
   var sentences: [String]
   /// `null` where no difference was measured.
   var winner: String?
   var notes: [String]
+  /// Against an earlier run; absent where none was named.
+  var earlier: RunComparison?
   var simulation: SimulationDocument?
   /// Where the user gave up; absent where everything was measured.
   var interruption: String?
@@ -140,7 +165,9 @@ private struct BenchmarkDocument: Encodable {
   var plan: Plan
 
   enum CodingKeys: String, CodingKey {
-    case machine, kelvinVersion, model, workload, configurations, verdict, sentences, winner, notes, interruption, plan,
+    case earlier, machine, kelvinVersion, model, workload, configurations, comparisons, verdict, sentences, winner,
+      notes,
+      interruption, plan,
       simulation
     case isPartial = "partial"
   }
@@ -152,10 +179,12 @@ private struct BenchmarkDocument: Encodable {
     try fields.encode(model, forKey: .model)
     try fields.encode(workload, forKey: .workload)
     try fields.encode(configurations, forKey: .configurations)
+    try fields.encode(comparisons, forKey: .comparisons)
     try fields.encode(verdict, forKey: .verdict)
     try fields.encode(sentences, forKey: .sentences)
     try fields.encode(winner, forKey: .winner)
     try fields.encode(notes, forKey: .notes)
+    try fields.encodeIfPresent(earlier, forKey: .earlier)
     try fields.encodeIfPresent(simulation, forKey: .simulation)
     try fields.encodeIfPresent(interruption, forKey: .interruption)
     try fields.encode(isPartial, forKey: .isPartial)
@@ -167,24 +196,47 @@ private struct BenchmarkDocument: Encodable {
     kelvinVersion = result.kelvinVersion
     model = result.model
     workload = result.workload
-    configurations = zip(result.configurations, result.comparisons).map { Self.configuration($0, $1) }
+    configurations = result.configurations.indices.map {
+      Self.configuration(
+        result.configurations[$0], result.comparisons[$0], energy: result.relativeEnergy(of: $0))
+    }
+    comparisons = result.questions.flatMap(Self.comparisons)
     verdict = result.verdict.text
     sentences = result.verdict.sentences
     winner = result.verdict.winner.map { result.configurations[$0].label }
     notes = result.notes
+    earlier = result.earlier
     simulation = result.simulation.map { SimulationDocument($0) }
     interruption = result.interruption
     isPartial = result.interruption != nil
     plan = result.bestPlan
   }
 
-  private static func configuration(_ result: ConfigurationResult, _ comparison: String) -> Configuration {
+  private static func comparisons(_ question: Question) -> [Comparison] {
+    let finding = question.finding
+    return finding.comparisons.indices.compactMap { index in
+      finding.comparisons[index].map { comparison in
+        // As the verdict has it: a difference that is too small is none.
+        let isTied = finding.tied.contains(index)
+        return Comparison(
+          question: question.subject, candidate: question.labels[index], baseline: question.labels[finding.best],
+          ratio: comparison.ratio, interval: comparison.interval, pairs: comparison.pairs,
+          verdict: isTied ? .noDifferenceMeasured : comparison.verdict,
+          detectable: comparison.detectable(smallest: Finding.smallestDifference))
+      }
+    }
+  }
+
+  private static func configuration(
+    _ result: ConfigurationResult, _ comparison: String, energy: (ratio: Double, reference: String)?
+  ) -> Configuration {
     let latency = result.latency
     let warm = result.warm
     let sustained = result.sustained
     return Configuration(
       units: result.label, devices: result.devices, threads: result.threads, launch: result.launch, load: result.load,
-      compile: result.compile, compileUncached: result.compileUncached, first: result.first, total: result.total,
+      compile: result.compile, compileUncached: result.compileUncached, first: result.total,
+      firstInference: result.first, total: result.total,
       coldTotal: result.coldTotal, coldStarts: result.coldStarts, starts: result.starts, p50: latency?.p50,
       p90: latency?.p90, p99: latency?.p99, samples: latency?.count ?? 0,
       warm: warm.map { warm in
@@ -204,7 +256,11 @@ private struct BenchmarkDocument: Encodable {
       thermal: Thermal(
         state: result.thermal?.name, source: result.thermalSource,
         samples: (sustained?.heat ?? []).map { .init(at: $0.at, state: $0.state.name, headroom: $0.headroom.finite) }),
-      energy: sustained.map { Energy(joulesPerInference: $0.joulesPerInference?.finite, source: $0.energySource) },
+      energy: sustained.map {
+        Energy(
+          joulesPerInference: $0.measuredJoules, ratio: energy?.ratio, relativeTo: energy?.reference,
+          isMeasured: $0.isEnergyMeasured, source: $0.energySource)
+      },
       contention: result.contention, windows: result.windows, disturbedWindows: result.disturbedWindows,
       agreement: result.agreement.map {
         Agreement(
@@ -212,15 +268,15 @@ private struct BenchmarkDocument: Encodable {
           inputs: $0.inputs)
       },
       agreementRemark: result.agreementRemark.isEmpty ? nil : result.agreementRemark,
-      predicted: result.explanation.solution.predicted,
+      predicted: result.solution.predicted,
       placement: Dictionary(
         result.plan.nodes.filter { $0.turns == nil }.map { ($0.device, 1) }, uniquingKeysWith: +),
       trial: result.trial.map { trial in
         Tried(
           chosen: trial.entries[trial.chosen].label, reason: trial.reason,
           plans: trial.entries.map {
-            .init(plan: $0.label, predicted: $0.predicted, p50: $0.latency.p50, samples: $0.latency.count)
+            .init(plan: $0.label, predicted: $0.predicted, p50: $0.seconds, samples: $0.samples)
           })
-      }, weights: result.weights, comparison: comparison, failure: result.failure)
+      }, weights: result.weights, comparison: comparison, figures: result.figures, failure: result.failure)
   }
 }

@@ -7,18 +7,19 @@ package import KelvinRuntime
 
 extension BenchmarkResult {
   /// The page for people: `HTMLReport.render` draws it.
-  ///
-  /// - Parameter generated: when it was measured, in words.
-  package func report(generated: String) -> ReportInput {
+  package func report() -> ReportInput {
     ReportInput(
       title: model.name.split(separator: "/").last.map(String.init) ?? model.name,
       verdict: verdict.sentences.last ?? "",
       findings: Array(verdict.sentences.dropLast()) + (simulation?.sentences ?? []), kelvinVersion: kelvinVersion,
-      generated: generated,
+      generated: date,
       machine: machine, model: model, workload: workload.description, devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
-        ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.explanation.solution, measured: $0.warm?.p50)
+        var placement = ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.solution, measured: $0.warm?.p50)
+        // What was measured is in the table; the plan's own estimate would be a second number for the same thing.
+        placement.facts.removeAll { $0.name == "energy" }
+        return placement
       },
       timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
       series: configurations.compactMap(series) + (simulation?.series ?? []),
@@ -51,17 +52,21 @@ extension BenchmarkResult {
     let latency = result.latency
     let sustained = result.sustained
     return ReportConfiguration(
-      units: result.label, isRecommended: index == verdict.winner, load: result.load, compile: result.compile,
+      units: result.label, isRecommended: index == verdict.winner, total: result.total,
+      launch: result.launch.flatMap { $0 > 0 ? $0 : nil }, load: result.load, compile: result.compile,
       first: result.first, p50: latency?.p50, p90: latency?.p90, p99: latency?.p99,
       p50Interval: latency?.medianInterval, samples: latency?.count ?? 0, throughput: result.throughput,
       drift: sustained?.drift, dropped: sustained?.dropped ?? 0, thermal: result.thermal,
       thermalSource: result.thermalSource, agreement: result.agreement, comparison: comparisons[index],
-      disturbedWindows: result.disturbedWindows, joules: sustained?.joulesPerInference,
-      energySource: sustained?.energySource ?? "", facts: facts(result))
+      disturbedWindows: result.disturbedWindows, joules: sustained?.measuredJoules,
+      energySource: sustained?.energySource ?? "", facts: facts(result, at: index))
   }
 
-  private func facts(_ result: ConfigurationResult) -> [ReportFact] {
+  private func facts(_ result: ConfigurationResult, at index: Int) -> [ReportFact] {
     var facts: [ReportFact] = []
+    if result.sustained?.isEnergyMeasured == false, let energy = energy(of: index) {
+      facts.append(ReportFact("energy", energy))
+    }
     if let failure = result.failure { facts.append(ReportFact("not measured to the end", failure)) }
     if let cold = result.coldTotal { facts.append(ReportFact("cold start", HumanReadable.seconds(cold))) }
     if let pipeline = result.sustained?.pipeline { facts.append(ReportFact("in flight", "\(pipeline.inFlight)")) }

@@ -36,23 +36,34 @@ extension BenchmarkResult {
       (configuration.sustained?.actions ?? []).map { "\(configuration.label) at \(text($0.at)): \($0.text)" }
     }
     if !actions.isEmpty { lines += ["", "Governor"] + actions.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
-    let energies = configurations.compactMap { configuration in
-      configuration.sustained?.joulesPerInference.map {
-        "\(configuration.label) \(HumanReadable.significant($0 * 1e3)) mJ"
-      }
+    let energies = configurations.indices.compactMap { index in
+      energy(of: index).map { "\(configurations[index].label) \($0)" }
     }
     if !energies.isEmpty {
       lines += [""] + ("Energy per inference: " + energies.joined(separator: ", ")).wrapped(hangingIndent: 2)
     }
     lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
     lines += [""] + verdict.sentences.flatMap { $0.wrapped() }
+    if let earlier { lines += [""] + Self.table(earlier) }
     if let simulation { lines += [""] + simulation.lines }
     return lines
   }
 
+  private static func table(_ earlier: RunComparison) -> [String] {
+    var table = TextTable(numbers: ["Against \(earlier.name)", "earlier", "now", "ratio", "verdict"])
+    for entry in earlier.entries {
+      table.add([
+        "\(entry.configuration), \(entry.figure.rawValue)", HumanReadable.seconds(entry.earlier),
+        HumanReadable.seconds(entry.now), HumanReadable.fixed(entry.ratio, decimals: 2),
+        entry.verdict.rawValue + (entry.isRegression ? ", a regression" : ""),
+      ])
+    }
+    return table.lines(width: 80, leavingOut: [])
+  }
+
   /// Times to the first answer: with nothing cached, and with what was cached, its parts beside it.
   private var startTable: [String] {
-    var table = TextTable(numbers: ["Starts", "cold", "cached", "launch", "load", "compile", "first"])
+    var table = TextTable(numbers: ["Starts", "cold", "cached", "launch", "load", "compile", "inference"])
     for configuration in configurations {
       table.add([
         mark(configuration), text(configuration.coldTotal), text(configuration.total),
@@ -105,7 +116,7 @@ extension BenchmarkResult {
     for (index, entry) in trial.entries.enumerated() {
       table.add([
         (index == trial.chosen ? "* " : "  ") + entry.label, HumanReadable.seconds(entry.predicted),
-        HumanReadable.seconds(entry.latency.p50), "\(entry.latency.count)",
+        HumanReadable.seconds(entry.seconds), "\(entry.samples)",
       ])
     }
     return table.lines(width: 80, leavingOut: ["n"])
@@ -121,6 +132,16 @@ extension BenchmarkResult {
   private func mark(_ configuration: ConfigurationResult) -> String {
     guard let winner = verdict.winner, configurations.count > 1 else { return configuration.label }
     return (configurations[winner].label == configuration.label ? "* " : "  ") + configuration.label
+  }
+
+  /// `2.3 × that of cpu`, after millijoules where they were measured; nil where nothing is known.
+  func energy(of index: Int) -> String? {
+    let joules = configurations[index].sustained?.measuredJoules.map { "\(HumanReadable.significant($0 * 1e3)) mJ" }
+    let ratio = relativeEnergy(of: index).map {
+      "\(HumanReadable.significant($0.ratio)) × that of \($0.reference)" + (joules == nil ? " (estimated)" : "")
+    }
+    let parts = [joules, ratio].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
   private func text(_ seconds: Double?) -> String { seconds.map { HumanReadable.seconds($0) } ?? "—" }

@@ -24,7 +24,7 @@ extension BenchmarkRunner {
     }
     live.begin("comparison with the reference device", from: 0.95, to: 1)
     try options.cancellation?.check()
-    guard let first = contestants.first(where: { $0.failure == nil }) else { return "no configuration was left" }
+    guard let first = contestants.first(where: \.isAble) else { return "no configuration was left" }
     var request = first.configuration.request
     request.goal = .latency
     request.units = .devices([id])
@@ -41,11 +41,13 @@ extension BenchmarkRunner {
     for contestant in contestants {
       try attempt(contestant) {
         let outputs = try inputs.map { try contestant.answer($0) }
-        contestant.agreement = Agreement.compare(outputs, to: expected, classes: subject.classes)
+        let agreement = Agreement.compare(outputs, to: expected, classes: subject.classes)
+        journal.add(.agreement(configuration: contestant.index, agreement: agreement))
       }
     }
     if affordable < subject.inputs.count {
-      notes.append("agreement is from \(affordable) of \(subject.inputs.count) inputs: the reference device is slow")
+      journal.add(
+        .note("agreement is from \(affordable) of \(subject.inputs.count) inputs: the reference device is slow"))
     }
     return ""
   }

@@ -9,7 +9,9 @@ extension BenchmarkRunner {
     live.begin("cold starts", from: 0.05, to: 0.15)
     try runRounds(.coldStart, planned: workload.coldStarts, contestants) { contestant, round in
       live.advance(Double(round) / Double(workload.coldStarts), contestant.configuration.label)
-      contestant.coldStarts.append(try start(contestant, isCold: true))
+      journal.add(
+        .start(
+          configuration: contestant.index, isCold: true, seconds: try start(contestant, isCold: true)))
     }
     live.begin("starts", from: 0.15, to: 0.25)
     for contestant in contestants {
@@ -21,9 +23,12 @@ extension BenchmarkRunner {
         _ = try contestant.answer(subject.inputs[0])
       }
     }
-    try runRounds(.start, planned: workload.starts, contestants) { contestant, round in
+    let totals = { (record: BenchmarkRecord.Configuration) in record.starts.map(\.total) }
+    try runRounds(.start, planned: workload.starts, contestants, comparing: totals) { contestant, round in
       live.advance(Double(round) / Double(workload.starts), contestant.configuration.label)
-      contestant.starts.append(try start(contestant, isCold: false))
+      journal.add(
+        .start(
+          configuration: contestant.index, isCold: false, seconds: try start(contestant, isCold: false)))
     }
   }
 

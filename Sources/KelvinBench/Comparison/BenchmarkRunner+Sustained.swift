@@ -2,29 +2,35 @@ import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
+import KelvinProfiler
 import KelvinReport
 import KelvinRuntime
 import KelvinThermal
 
 extension BenchmarkRunner {
   /// The load that goes on, in slices of a few seconds, the configurations taking turns.
-  func runSustained(_ contestants: [Contestant]) throws {
+  func runSustained(_ contestants: [Contestant], beside load: SyntheticLoad) throws {
     let paced = workload.kind == .stream
     live.begin(workload.kind.rawValue, from: 0.4, to: 0.95)
     if !paced { try findInFlight(contestants) }
     if workload.isGoverned { try prepareGovernors(contestants) }
     let frames = paced ? max(1, Int(min(1e6, workload.duration * workload.framesPerSecond))) : Int.max
-    let slices = min(max(6, Int(min(workload.duration / 5, 1000))), 20, frames)
+    // Slices of a few inferences each, as many as a comparison profits from.
+    let slowest = contestants.compactMap { try? LatencyStatistics(Array($0.record.warm.joined())).median }.max() ?? 0
+    let slices = min(
+      20, max(PairedComparison.fewestPairs, Int(min(workload.duration / max(4 * slowest, 1e-6), 20))), frames)
     let seconds = workload.duration / Double(slices)
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
-    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
+    var meter = EnergyMeter(
+      files: files, envelope: envelope, cores: machine.logicalCores, clock: clock,
+      othersSeconds: { load.processorSeconds })
     let inputs = subject.inputs[0]
     try runRounds(.sustained, planned: slices, contestants) { contestant, round in
       if contestants.count > 1 { try contestant.infer() }
-      let active = contestants.count { $0.failure == nil }
+      let active = contestants.count(where: \.isAble)
       let whole = seconds * Double(slices * active)
-      let done = contestants.reduce(0) { $0 + $1.sustainedSeconds }
-      let offset = contestant.sustainedSeconds
+      let done = contestants.reduce(0) { $0 + $1.record.sustainedSeconds }
+      let offset = contestant.record.sustainedSeconds
       let began = clock.now()
       let look = { [live] (now: Double, recent: FrameSlice) in
         guard let report = heat.sample(at: now) else { return }
@@ -41,12 +47,12 @@ extension BenchmarkRunner {
       meter.start()
       defer {
         let energy = meter.stop(devices: contestant.devices)
-        contestant.joules = energy.joules.flatMap { joules in contestant.joules.map { $0 + joules } }
-        contestant.energySource = energy.source
-        if !slice.frames.isEmpty || slice.dropped > 0 { contestant.slices.append(slice) }
+        if !slice.frames.isEmpty || slice.dropped > 0 {
+          journal.add(.slice(configuration: contestant.index, slice: slice, energy: energy))
+        }
       }
       if paced {
-        let first = contestant.slices.reduce(0) { $0 + $1.frames.count + $1.dropped + $1.skipped }
+        let first = contestant.record.slices.reduce(0) { $0 + $1.frames.count + $1.dropped + $1.skipped }
         try slice.runPaced(
           seconds: seconds, rate: workload.framesPerSecond, first: first,
           setting: { contestant.setting ?? GovernorSetting(queue: workload.queue) }, clock: clock,
@@ -72,7 +78,7 @@ extension BenchmarkRunner {
         if workload.inFlight == 0 {
           let resources = Set(contestant.devices.map(\.resource)).count
           let counts = Array(1...min(max(2, resources + 1), 4))
-          let latency = contestant.warm.last.flatMap { try? LatencyStatistics($0).median } ?? 0.01
+          let latency = contestant.record.warm.last.flatMap { try? LatencyStatistics($0).median } ?? 0.01
           let seconds = min(max(0.25, 8 * latency), max(0.25, workload.duration / 8))
           var rates = counts.map { _ in [Double]() }
           for round in 0..<3 {
@@ -92,7 +98,7 @@ extension BenchmarkRunner {
         }
         pipeline.bottleneck = contestant.bottleneck
         contestant.pipelined = try PipelinedSessions(model, inFlight: pipeline.inFlight)
-        contestant.pipeline = pipeline
+        journal.add(.pipeline(configuration: contestant.index, pipeline: pipeline))
       }
     }
   }
@@ -103,8 +109,9 @@ extension BenchmarkRunner {
       try attempt(contestant) {
         try contestant.prepareGovernor(queue: workload.queue)
         if contestant.ladder.count < 2 {
-          notes.append(
-            "\(contestant.configuration.label): no leaner plan is known to the governor; it lowers the rate alone")
+          journal.add(
+            .note(
+              "\(contestant.configuration.label): no leaner plan is known to the governor; it lowers the rate alone"))
         }
       }
     }
@@ -154,18 +161,20 @@ final class PipelinedRun {
 }
 
 extension Contestant {
-  /// Seconds of the load that goes on so far.
-  var sustainedSeconds: Double { slices.reduce(0) { $0 + $1.elapsed } }
-
   func record(_ report: ThermalReport, at time: Double) {
-    heat.append(
-      .init(
-        at: time, state: report.state, headroom: report.headroom, clockRatio: report.clockRatio, watts: report.watts))
-    thermalSource = report.sourceDescription
-    thermalRemarks.formUnion(report.remarks)
+    let heat = ReportSeries.Heat(
+      at: time, state: report.state, headroom: report.headroom, clockRatio: report.clockRatio, watts: report.watts)
+    journal.add(
+      .heat(configuration: index, heat: heat, source: report.sourceDescription, remarks: report.remarks.sorted()))
     var report = report
     report.at = time
-    if let action = governor?.update(report) { actions.append(action) }
+    if let action = governor?.update(report) { journal.add(.action(configuration: index, action: action)) }
+  }
+
+  /// One more inference, measured inside, of a configuration that ran.
+  func keepTrace(_ inputs: [Tensor]) {
+    guard isAble, session != nil, !record.warm.isEmpty, let events = try? trace(inputs) else { return }
+    journal.add(.trace(configuration: index, events: events))
   }
 
   /// The plan's own, or what follows from its placement: by resource, the seconds of its nodes and of the copies that

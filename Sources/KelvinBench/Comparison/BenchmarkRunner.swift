@@ -23,9 +23,7 @@ package final class BenchmarkRunner {
   private let configurations: [BenchmarkConfiguration]
   private let kelvinVersion: String
   var situation = Situation.idle
-  var notes: [String] = []
-  /// How each phase's rounds went.
-  var logs: [BenchmarkSample.Phase: RoundLog] = [:]
+  var journal: BenchmarkJournal
   var live: LiveProgress
 
   /// - Parameters:
@@ -49,44 +47,47 @@ package final class BenchmarkRunner {
     self.files = files
     machine = MachineDescription(files)
     self.envelope = envelope ?? .assumed(for: machine)
+    journal = BenchmarkJournal(
+      Self.beginning(subject, workload, machine: machine, kelvinVersion, date: options.date))
     live = LiveProgress(clock: clock)
   }
 
   /// - Throws: `RuntimeError`, `PlanningError` or `BenchmarkError`: where no configuration can be measured, or the user
   ///   gave up before anything was (`RuntimeError.cancelled`).
   package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> BenchmarkResult {
-    notes = []
-    logs = [:]
+    journal = BenchmarkJournal(
+      Self.beginning(subject, workload, machine: machine, kelvinVersion, date: options.date),
+      keep: options.keep)
     live = LiveProgress(clock: clock, observe: observe)
     situation = try Situation(workload, subject.context.inventory)
     let load = try SyntheticLoad(
       workload.coload, subject.context.inventory, processors: max(1, machine.logicalCores))
     load.start()
     defer { load.stop() }
-    let contestants = try configurations.map(prepare)
-    var interruption: String?
-    var agreementRemark = "interrupted"
+    var contestants: [Contestant] = []
+    for configuration in configurations { contestants.append(try prepare(configuration, after: contestants)) }
     do {
       try runStarts(contestants)
       try runWarm(contestants)
-      if workload.kind != .oneShot { try runSustained(contestants) }
+      if workload.kind != .oneShot { try runSustained(contestants, beside: load) }
       load.stop()
-      agreementRemark = try checkAgreement(contestants)
+      journal.add(.agreementRemark(try checkAgreement(contestants)))
     } catch RuntimeError.cancelled where options.cancellation?.isCancelled == true {
-      interruption = "interrupted during the \(live.phase)"
+      journal.add(.interruption("interrupted during the \(live.phase)"))
     }
     load.stop()
-    if let failure = load.failure { notes.append(failure) }
-    if contestants.allSatisfy({ $0.failure != nil }), let error = firstError { throw error }
-    guard contestants.contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || !$0.warm.isEmpty }) else {
-      throw RuntimeError.cancelled
-    }
+    if let failure = load.failure { journal.add(.note(failure)) }
+    if contestants.allSatisfy({ !$0.isAble }), let error = firstError { throw error }
+    guard
+      contestants.map(\.record).contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || !$0.warm.isEmpty })
+    else { throw RuntimeError.cancelled }
+    for contestant in contestants { contestant.keepTrace(subject.inputs[0]) }
     live.report("done", 1)
-    return try result(
-      contestants, agreementRemark: agreementRemark, kelvinVersion: kelvinVersion, interruption: interruption)
+    if let fault = journal.fault { journal.add(.note("the journal is not complete: \(fault)")) }
+    return BenchmarkResult(journal.record)
   }
 
-  private func prepare(_ configuration: BenchmarkConfiguration) throws -> Contestant {
+  private func prepare(_ configuration: BenchmarkConfiguration, after others: [Contestant]) throws -> Contestant {
     try options.cancellation?.check()
     let context = subject.context
     var request = configuration.request
@@ -113,7 +114,8 @@ package final class BenchmarkRunner {
     }
     let contestant = Contestant(
       configuration, explanation, trial: trial, context, threads: threads, isDeterministic: options.isDeterministic,
-      cancellation: options.cancellation)
+      cancellation: options.cancellation, journal: journal, index: others.count)
+    journal.add(.configuration(try description(of: contestant, after: others)))
     contestant.rest = situation.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
     return contestant
   }
@@ -124,45 +126,60 @@ package final class BenchmarkRunner {
   ///
   /// - Throws: `RuntimeError.cancelled` where the user gave up.
   func attempt(_ contestant: Contestant, _ body: () throws -> Void) throws {
-    guard contestant.failure == nil else { return }
+    guard contestant.isAble else { return }
     try options.cancellation?.check()
     do { try body() } catch {
       if let cancellation = options.cancellation, cancellation.isCancelled { throw RuntimeError.cancelled }
       firstError = firstError ?? error
-      contestant.failure = "\(live.phase): \(error)"
-      notes.append("\(contestant.configuration.label) failed during the \(live.phase): \(error)")
+      journal.add(.failure(configuration: contestant.index, reason: "\(live.phase): \(error)"))
+      journal.add(.note("\(contestant.configuration.label) failed during the \(live.phase): \(error)"))
     }
   }
 
   /// Two take turns: A B, B A, A B, …; more come in another random order each round, so that nobody always runs
   /// after the same neighbour. Those that have failed are left out.
   func turns(_ contestants: [Contestant], _ round: Int) -> [Contestant] {
-    let contestants = contestants.filter { $0.failure == nil }
+    let contestants = contestants.filter(\.isAble)
     guard contestants.count > 2 else { return round.isMultiple(of: 2) ? contestants : contestants.reversed() }
     var random = SeededGenerator(seed: UInt64(round))
     return contestants.shuffled(using: &random)
   }
 
   /// Runs rounds, in each of which every configuration has its turn, until enough of them were undisturbed or the
-  /// budget of extra rounds is spent.
+  /// budget of extra rounds is spent; as many again where they decided nothing.
+  ///
+  /// - Parameter seconds: what is compared, of a configuration; nil where the number of rounds is settled.
   func runRounds(
     _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [Contestant],
+    comparing seconds: ((BenchmarkRecord.Configuration) -> [Double])? = nil,
     _ turn: (_ contestant: Contestant, _ round: Int) throws -> Void
   ) throws {
-    guard planned > 0 else { return }
+    guard planned > 0 else { return journal.add(.completed(phase: phase)) }
     var log = RoundLog(planned: planned, files: files, at: clock.now())
-    defer { logs[phase] = log }
     var round = 0
-    while log.wantsAnother {
+    func isDecided() -> Bool {
+      let rivals = contestants.filter(\.isAble).map(\.record)
+      guard let seconds, rivals.count > 1 else { return true }
+      return Finding(
+        rivals.map(seconds), plans: rivals.map(\.setup.samePlanAs), isDisturbed: log.isDisturbed,
+        level: workload.level(of: phase)
+      )?.isDecided ?? true
+    }
+    while log.wantsAnother || (!isDecided() && log.extend()) {
       let order = turns(contestants, round)
       guard !order.isEmpty else { return }
       for contestant in order {
         try attempt(contestant) { try turn(contestant, round) }
-        if let contention = log.endTurn(at: clock.now()) { contestant.contention.add(contention) }
+        if let contention = log.endTurn(at: clock.now()) {
+          journal.add(.contention(configuration: contestant.index, contention: contention))
+        }
       }
-      log.endRound()
+      let from = log.endRound()
+      journal.add(
+        .rounds(phase: phase, planned: log.planned, from: from, disturbed: Array(log.isDisturbed[from...])))
       round += 1
     }
+    journal.add(.completed(phase: phase))
   }
 
   /// Warm inferences as MLPerf's SingleStream issues them, the next as soon as the last is done: a few of each
@@ -172,15 +189,15 @@ package final class BenchmarkRunner {
     for contestant in contestants {
       try attempt(contestant) { for _ in 0..<workload.warmUps { try contestant.infer() } }
     }
-    let rounds = min(12, workload.iterations)
+    let rounds = min(workload.rounds, workload.iterations)
     let queries = (workload.iterations + rounds - 1) / rounds
     let minimum = workload.warmSeconds / Double(rounds)
-    try runRounds(.warm, planned: rounds, contestants) { contestant, round in
+    try runRounds(.warm, planned: rounds, contestants, comparing: \.warmMedians) { contestant, round in
       // The run after a change of configuration finds cold caches and parked workers.
       if contestants.count > 1 { try contestant.infer() }
       var burst: [Double] = []
       let begin = clock.now()
-      defer { if !burst.isEmpty { contestant.warm.append(burst) } }
+      defer { if !burst.isEmpty { journal.add(.warm(configuration: contestant.index, seconds: burst)) } }
       while burst.count < queries || clock.now() - begin < minimum {
         contestant.writeInputs(subject.inputs[0])
         let seconds = try clock.time { try contestant.infer() }
@@ -189,9 +206,13 @@ package final class BenchmarkRunner {
         // A clock that stands still must not keep a round alive.
         if burst.count >= queries + 1_000_000 { break }
       }
-      live.note(contestant.configuration.label, latencies: contestant.warm.joined().suffix(512) + burst)
+      live.note(contestant.configuration.label, latencies: contestant.record.warm.joined().suffix(512) + burst)
       live.advance(
         Double(round + 1) / Double(rounds), contestant.configuration.label, isRepeating: round >= rounds)
+    }
+    for contestant in contestants {
+      guard let weights = contestant.weights else { continue }
+      journal.add(.weights(configuration: contestant.index, weights: weights))
     }
   }
 }

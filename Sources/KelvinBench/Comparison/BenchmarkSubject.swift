@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import KelvinGraph
 package import KelvinPlanning
 package import KelvinRuntime
@@ -55,7 +56,7 @@ package struct BenchmarkConfiguration: Sendable {
   }
 }
 
-package struct BenchmarkOptions: Sendable {
+package struct BenchmarkOptions {
   /// Whether the best plans are run before one is adopted, where there is a choice.
   package var triesPlans = true
   package var isDeterministic = false
@@ -63,6 +64,10 @@ package struct BenchmarkOptions: Sendable {
   package var checksAgreement = true
   /// Seconds that the reference device may take, by estimate; nothing is compared above.
   package var referenceBudget = 60.0
+  /// When it is, in words, for the page.
+  package var date = ""
+  /// Takes each line of the journal as it is written.
+  package var keep: (Data) -> Void = { _ in }
   /// Ends the benchmark with what has been measured by then.
   package var cancellation: Cancellation?
 

@@ -63,6 +63,10 @@ package struct ConfigurationResult: Sendable {
     package var heat: [ReportSeries.Heat]
     package var joulesPerInference: Double?
     package var energySource: String
+    /// Every part of it was read from a counter.
+    package var isEnergyMeasured: Bool
+    /// Joules of one inference where something measured them: an estimate tells configurations apart, and no more.
+    package var measuredJoules: Double? { isEnergyMeasured ? joulesPerInference : nil }
     package var pipeline: Pipeline?
     /// What the governor did, in the configuration's own time.
     package var actions: [GovernorAction]
@@ -71,9 +75,10 @@ package struct ConfigurationResult: Sendable {
   }
 
   package var label: String
-  package var explanation: PlanExplanation
+  /// What the plan was made from.
+  package var solution: PlanSolution
   package var plan: Plan
-  package var trial: PlanTrial?
+  package var trial: TriedPlans?
   package var devices: [String]
   /// Of the CPU device.
   package var threads: Int
@@ -100,6 +105,8 @@ package struct ConfigurationResult: Sendable {
   package var trace: [TraceEvent]
   /// Everything that was timed, in order.
   package var samples: [BenchmarkSample]
+  /// What can be held against another run.
+  package var figures: [Figure]
   /// Why it was not measured to the end; nil where it was.
   package var failure: String?
 
@@ -125,9 +132,29 @@ package struct ConfigurationResult: Sendable {
   private static func median(_ values: [Double]) -> Double? { (try? LatencyStatistics(values))?.median }
 }
 
+/// What configurations were compared in.
+package struct Question: Sendable {
+  package enum Subject: String, Sendable, Codable {
+    /// Seconds from the start to the first answer.
+    case start
+    /// Seconds of one more inference.
+    case warm
+    /// Seconds for each frame that was answered.
+    case served
+    /// Seconds from a frame's arrival to its answer.
+    case latency
+  }
+  package var subject: Subject
+  package var finding: Finding
+  /// The labels of those that were compared, in the finding's order.
+  package var labels: [String]
+}
+
 /// A whole comparison.
 package struct BenchmarkResult: Sendable {
   package var kelvinVersion: String
+  /// When it was measured, in words.
+  package var date: String
   package var machine: MachineDescription
   package var model: ReportModel
   package var workload: Workload
@@ -136,14 +163,35 @@ package struct BenchmarkResult: Sendable {
   package var verdict: Verdict
   /// Against the verdict's best, in words, for each configuration.
   package var comparisons: [String]
+  /// What was compared, for each question that the workload asks.
+  package var questions: [Question]
   /// How it was measured, disturbances, what is missing.
   package var notes: [String]
   /// Where it was interrupted; nil where everything was measured.
   package var interruption: String?
   /// For each phase, the rounds that were disturbed by others.
   package var disturbedRounds: [BenchmarkSample.Phase: Set<Int>]
+  /// Against an earlier run; nil where none was named.
+  package var earlier: RunComparison?
   /// The same stream on a machine of another class; nil where none was asked for.
   package var simulation: StreamComparison?
+
+  /// What an inference of a configuration takes over one of the best, which is worth keeping; nil for the best itself
+  /// and where either is not known.
+  package func relativeEnergy(of index: Int) -> (ratio: Double, reference: String)? {
+    guard index != verdict.best, let own = configurations[index].sustained?.joulesPerInference,
+      let best = configurations[verdict.best].sustained?.joulesPerInference, best > 0
+    else { return nil }
+    return (own / best, configurations[verdict.best].label)
+  }
+
+  /// Holds it against an earlier run.
+  package mutating func compare(
+    with run: EarlierRun, named name: String, threshold: Double
+  ) throws(BenchmarkError) {
+    earlier = try RunComparison(
+      configurations.map { ($0.label, $0.figures) }, against: run, named: name, threshold: threshold)
+  }
 
   /// The plan worth keeping.
   package var bestPlan: Plan { configurations[verdict.best].plan }

@@ -17,33 +17,23 @@ final class Contestant {
   private let cancellation: Cancellation?
   private(set) var session: Session?
 
-  /// Why it takes no further part; nil while it does.
-  var failure: String?
-  var coldStarts: [ConfigurationResult.Start] = []
-  var starts: [ConfigurationResult.Start] = []
-  /// Warm seconds, round by round.
-  var warm: [[Double]] = []
-  var slices: [FrameSlice] = []
-  var heat: [ReportSeries.Heat] = []
-  var thermalSource = ""
-  var contention = ContentionSummary()
-  var joules: Double? = 0
-  var energySource = ""
-  /// What limits trust in what was said of heat.
-  var thermalRemarks: Set<String> = []
-  var agreement: ReportAgreement?
-  var pipeline: ConfigurationResult.Pipeline?
+  /// Where what is measured of it is kept, and its place there.
+  let journal: BenchmarkJournal
+  let index: Int
+  /// What is known of it so far.
+  var record: BenchmarkRecord.Configuration { journal.record.configurations[index] }
+  /// Whether it still takes part.
+  var isAble: Bool { record.failure == nil }
   var pipelined: PipelinedSessions?
   /// Seconds to idle after each second of inferences.
   var rest = 0.0
   var governor: Governor?
-  var actions: [GovernorAction] = []
   /// Leaner ways to answer a stream, for a governor; the preferred one, this configuration's own, is first.
   var ladder: [(label: String, session: Session)] = []
 
   init(
     _ configuration: BenchmarkConfiguration, _ explanation: PlanExplanation, trial: PlanTrial?, _ context: ModelContext,
-    threads: Int, isDeterministic: Bool, cancellation: Cancellation?
+    threads: Int, isDeterministic: Bool, cancellation: Cancellation?, journal: BenchmarkJournal, index: Int
   ) {
     self.configuration = configuration
     self.explanation = explanation
@@ -52,6 +42,8 @@ final class Contestant {
     self.threads = threads
     self.isDeterministic = isDeterministic
     self.cancellation = cancellation
+    self.journal = journal
+    self.index = index
   }
 
   /// The devices that run nodes, in the machine's order.

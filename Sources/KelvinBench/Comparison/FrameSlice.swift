@@ -1,8 +1,8 @@
 package import KelvinMeasurements
 
 /// One stretch of a load that goes on: frames that arrive by the clock, or as many as will go.
-package struct FrameSlice: Sendable, Hashable {
-  package struct Frame: Sendable, Hashable {
+package struct FrameSlice: Sendable, Hashable, Codable {
+  package struct Frame: Sendable, Hashable, Codable {
     /// Seconds from the beginning of the slice.
     package var arrival: Double
     package var start: Double

@@ -4,40 +4,53 @@ package import KelvinThermal
 /// The rounds of one phase, in each of which every configuration has its turn: which were disturbed by others, and
 /// whether another one is worth its time.
 ///
-/// A disturbed round is repeated, within a bounded budget of extra rounds.
+/// A disturbed round is repeated, and where the planned rounds decide nothing as many again may be had: in all at most
+/// twice as many as were planned, whatever for.
 package struct RoundLog: Sendable {
-  package let planned: Int
-  /// The most rounds beyond the planned ones.
-  package let extra: Int
+  /// Looks at the rounds: after the planned ones, and after as many again.
+  package static let looks = 2
+
+  /// Rounds that are wanted: as planned, or twice as many.
+  package private(set) var planned: Int
+  /// The most rounds, disturbed ones included.
+  private var most: Int
+  private var isExtended = false
   /// For each round that has ended.
   package private(set) var isDisturbed: [Bool] = []
-  /// What others took in each stretch of time that was long enough to tell.
-  package private(set) var windows: [Contention] = []
   private var watch: ContentionWatch
   private var isCurrentDisturbed = false
   /// Rounds at the end of which nothing is known yet.
   private var pending = 0
   private var isKnown = false
+  /// Rounds of which all is known.
+  private var settled = 0
 
   package init(planned: Int, files: SystemFiles, at now: Double) {
     self.planned = planned
-    extra = (planned + 1) / 2
+    most = planned + (planned + 1) / 2
     watch = ContentionWatch(files: files, at: now)
   }
 
   /// Whether rounds are missing, or so many were disturbed that one more helps and may be had.
   package var wantsAnother: Bool {
     let count = isDisturbed.count
-    return count < planned || (count < planned + extra && quiet.count < planned)
+    // Where most rounds are disturbed the next ones will be too: the time is worth more than the interval.
+    return count < planned || (count < most && quiet.count < planned && 2 * quiet.count >= count)
+  }
+
+  /// Wants as many rounds again, where that has not been done yet.
+  ///
+  /// - Returns: whether it has not.
+  package mutating func extend() -> Bool {
+    guard !isExtended else { return false }
+    isExtended = true
+    planned *= 2
+    most = max(most, planned)
+    return true
   }
 
   /// Rounds that nobody disturbed.
   package var quiet: [Int] { isDisturbed.indices.filter { !isDisturbed[$0] } }
-
-  /// The rounds that count: the quiet ones, or all where too few are.
-  package var kept: [Int] {
-    quiet.count >= min(planned, PairedComparison.fewestPairs) ? quiet : Array(isDisturbed.indices)
-  }
 
   /// A configuration's turn has ended.
   ///
@@ -49,7 +62,6 @@ package struct RoundLog: Sendable {
       return nil
     }
     isKnown = true
-    windows.append(contention)
     if contention.isDisturbed {
       isCurrentDisturbed = true
       for round in isDisturbed.indices.suffix(pending) { isDisturbed[round] = true }
@@ -58,10 +70,14 @@ package struct RoundLog: Sendable {
     return contention
   }
 
-  package mutating func endRound() {
+  /// - Returns: the first round of which something is known that was not before.
+  @discardableResult
+  package mutating func endRound() -> Int {
     isDisturbed.append(isCurrentDisturbed)
+    let from = settled
     isCurrentDisturbed = false
-    if !isKnown { pending += 1 }
+    if isKnown { settled = isDisturbed.count } else { pending += 1 }
+    return from
   }
 }
 

@@ -23,11 +23,16 @@ package struct Verdict: Sendable, Hashable {
     interruption: String? = nil
   ) {
     let condition = situation.isEmpty ? "" : ", with \(situation)"
-    sentences = Self.photo(labels, start: start, warm: warm, condition).map { [$0] } ?? []
+    let photo = [
+      Self.photo(labels, start: start, warm: warm, condition), Self.disturbance(start, "the starts"),
+      Self.disturbance(warm, "the warm latencies"),
+    ].compactMap { $0 }
+    sentences = photo.isEmpty ? [] : [photo.joined(separator: " ")]
     winner = (start ?? warm)?.winner
     best = (start ?? warm).map { $0.winner ?? $0.best } ?? 0
     if let load {
-      sentences.append(Self.sustained(labels, load, condition))
+      let parts = [Self.sustained(labels, load, condition), Self.disturbance(load.deciding, "it")]
+      sentences.append(parts.compactMap { $0 }.joined(separator: " "))
       winner = load.deciding.winner
       best = load.deciding.winner ?? load.deciding.best
     }
@@ -46,11 +51,11 @@ package struct Verdict: Sendable, Hashable {
 
   private static func first(_ labels: [String], _ start: Finding) -> String {
     let seconds = HumanReadable.seconds
-    let what = "after the start (load, compile, first inference)"
+    let what = "after the start (launch, load, compile, first inference)"
     guard labels.count > 1 else { return "\(labels[0]) answers \(seconds(start.medians[0])) \(what)" }
     guard let winner = start.winner else {
-      return "no difference measured to the first answer between \(names(labels, start))"
-        + behind(labels, start, verb: "sooner")
+      return undecided(labels, start, "to the first answer") + behind(labels, start, verb: "sooner")
+        + power(start)
     }
     return "pick \(labels[winner]), which answers \(seconds(start.medians[winner])) \(what)"
       + behind(labels, start, verb: "sooner")
@@ -60,7 +65,7 @@ package struct Verdict: Sendable, Hashable {
     let seconds = HumanReadable.seconds
     guard labels.count > 1 else { return "every further photo takes \(seconds(warm.medians[0]))" }
     guard let winner = warm.winner else {
-      return "once warm, no difference measured between \(names(labels, warm))" + behind(labels, warm, verb: "faster")
+      return "once warm, " + undecided(labels, warm) + behind(labels, warm, verb: "faster") + power(warm)
     }
     return "once warm, \(labels[winner]) takes \(seconds(warm.medians[winner])) a photo"
       + behind(labels, warm, verb: "faster")
@@ -81,8 +86,8 @@ package struct Verdict: Sendable, Hashable {
     }
     let decider = load.deciding
     guard let winner = decider.winner else {
-      return "\(question): no difference measured between \(names(labels, decider)) a frame"
-        + behind(labels, decider, verb: "faster")
+      return "\(question): \(undecided(labels, decider)) a frame"
+        + behind(labels, decider, verb: "faster") + power(decider)
         + "; \(labels[decider.best]) \(load.framesPerSecond == nil ? "does " : "")\(facts(decider.best))."
     }
     let how = decider == load.served ? "more frames" : "faster"
@@ -94,6 +99,27 @@ package struct Verdict: Sendable, Hashable {
     guard let next = finding.runnerUp else { return "" }
     let all = finding.winner == nil ? (finding.tied.count == 2 ? "both " : "all ") : ""
     return ", \(all)\(HumanReadable.significant(next.ratio)) × \(verb) than the next, \(labels[next.index])"
+  }
+
+  /// `no difference measured between cpu-only (12.3 ms) and all (12.4 ms)`, or that nothing was compared.
+  private static func undecided(_ labels: [String], _ finding: Finding, _ what: String = "") -> String {
+    let what = what.isEmpty ? "" : " \(what)"
+    if let refusal = finding.refusal { return "not compared (\(refusal))\(what): \(names(labels, finding))" }
+    return "no difference measured\(what) between \(names(labels, finding))"
+  }
+
+  /// `, where one of 12 % would have been seen in 8 of 10 runs`; empty where there is nothing to say.
+  private static func power(_ finding: Finding) -> String {
+    guard let difference = finding.detectable else { return "" }
+    let size = difference < 1 ? HumanReadable.percent(difference) : "\(HumanReadable.significant(1 + difference)) ×"
+    return ", where one of \(size) would have been seen in 8 of 10 runs"
+  }
+
+  /// `Others took processor time in 14 of the 20 rounds behind the warm latencies.`; nil where nobody did.
+  private static func disturbance(_ finding: Finding?, _ what: String) -> String? {
+    guard let finding, finding.disturbedCounted > 0 else { return nil }
+    return "Others took processor time in \(finding.disturbedCounted) of the \(finding.rounds) rounds behind \(what):"
+      + " they count for want of quiet ones."
   }
 
   /// `cpu-only (12.3 ms) and all (12.4 ms)`.

@@ -5,7 +5,7 @@ package import KelvinMeasurements
 package import KelvinThermal
 
 /// Joules above idle of a stretch of work, and where they come from.
-package struct EnergyUse: Sendable, Hashable {
+package struct EnergyUse: Sendable, Hashable, Codable {
   /// Nil where the energy of a device that worked cannot be known.
   package var joules: Double?
   /// In words: which counters, with how much idle power taken off, or what the estimate rests on.
@@ -34,6 +34,7 @@ package struct EnergyMeter {
   private let envelope: ThermalEnvelope
   private let cores: Int
   private let clock: any MeasurementClock
+  private let othersSeconds: () -> Double
   private var readings: [EnergyReading] = []
   private var startedAt = 0.0
   private var cpuSeconds = 0.0
@@ -41,10 +42,14 @@ package struct EnergyMeter {
   private var idleWatts: [String: Double] = [:]
 
   /// Waits for `quiet` seconds where there are counters.
+  ///
+  /// - Parameter othersSeconds: processor time that this process has used for what is not measured.
   package init(
     files: SystemFiles, envelope: ThermalEnvelope, cores: Int, clock: any MeasurementClock = SystemClock(),
-    readers: [any SensorReader] = [EnergyCounterReader(), NVMLReader(), HardwareMonitorReader()]
+    readers: [any SensorReader] = [EnergyCounterReader(), NVMLReader(), HardwareMonitorReader()],
+    othersSeconds: @escaping () -> Double = { 0 }
   ) {
+    self.othersSeconds = othersSeconds
     self.files = files
     self.readers = readers
     self.envelope = envelope
@@ -64,7 +69,7 @@ package struct EnergyMeter {
   package mutating func start() {
     readings = energies()
     startedAt = clock.now()
-    cpuSeconds = Self.processSeconds()
+    cpuSeconds = Self.processSeconds() - othersSeconds()
   }
 
   /// What was used since `start` by these devices and the host, which works for every device.
@@ -114,7 +119,8 @@ package struct EnergyMeter {
 
   /// CPU time of this process as a share of the machine's, times what the machine draws above idle at full load.
   private var estimate: Double {
-    max(0, Self.processSeconds() - cpuSeconds) / Double(cores) * (envelope.fullLoadWatts - envelope.idleWatts)
+    max(0, Self.processSeconds() - othersSeconds() - cpuSeconds) / Double(cores)
+      * (envelope.fullLoadWatts - envelope.idleWatts)
   }
 
   private var estimateSource: String {

@@ -100,5 +100,5 @@ package struct SimulationDocument: Encodable {
 }
 
 extension StreamComparison {
-  package func json() throws -> Data { try JSONText.encode(SimulationDocument(self)) }
+  package func json() throws -> Data { try JSONText.encode(SimulationDocument(self), unspeakable: .null) }
 }

@@ -6,7 +6,8 @@ extension Workload: Codable {
   static let largestDocument = 1 << 16
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case format, version, name, summary, kind, coldStarts, starts, iterations, warmSeconds, warmUps, fps, duration
+    case format, version, name, summary, kind, coldStarts, starts, iterations, rounds, warmSeconds, warmUps, fps,
+      duration
     case queue, inFlight, governor, reserve, coload
   }
 
@@ -75,7 +76,7 @@ extension Workload: Codable {
       name: try fields.decode(String.self, forKey: .name),
       summary: try fields.decodeIfPresent(String.self, forKey: .summary) ?? "", kind: kind,
       coldStarts: try integer(.coldStarts, standard.coldStarts), starts: try integer(.starts, standard.starts),
-      iterations: try integer(.iterations, standard.iterations),
+      iterations: try integer(.iterations, standard.iterations), rounds: try integer(.rounds, standard.rounds),
       warmSeconds: try number(.warmSeconds, standard.warmSeconds), warmUps: try integer(.warmUps, standard.warmUps),
       framesPerSecond: try number(.fps, standard.framesPerSecond),
       duration: try number(.duration, standard.duration), queue: try integer(.queue, standard.queue),
@@ -95,6 +96,7 @@ extension Workload: Codable {
     try fields.encode(coldStarts, forKey: .coldStarts)
     try fields.encode(starts, forKey: .starts)
     try fields.encode(iterations, forKey: .iterations)
+    try fields.encode(rounds, forKey: .rounds)
     try fields.encode(warmSeconds, forKey: .warmSeconds)
     try fields.encode(warmUps, forKey: .warmUps)
     if kind == .stream { try fields.encode(framesPerSecond, forKey: .fps) }

@@ -22,6 +22,9 @@ package struct Workload: Hashable, Sendable {
   package var starts: Int
   /// The fewest warm inferences of each configuration, one after the other.
   package var iterations: Int
+  /// Rounds into which the warm inferences are cut, and which are compared; fewer where there are fewer inferences,
+  /// twice as many where they decide nothing.
+  package var rounds: Int
   /// The fewest seconds of warm inferences of each configuration.
   package var warmSeconds: Double
   /// Inferences before the warm ones that are not counted.
@@ -43,8 +46,9 @@ package struct Workload: Hashable, Sendable {
 
   package init(
     name: String, summary: String = "", kind: Kind, coldStarts: Int = 2, starts: Int = 8, iterations: Int = 64,
-    warmSeconds: Double = 3, warmUps: Int = 3, framesPerSecond: Double = 30, duration: Double = 20, queue: Int = 1,
-    inFlight: Int = 0, isGoverned: Bool = false, reserve: [String: Double] = [:], coload: [String: Double] = [:]
+    rounds: Int = 20, warmSeconds: Double = 3, warmUps: Int = 3, framesPerSecond: Double = 30, duration: Double = 20,
+    queue: Int = 1, inFlight: Int = 0, isGoverned: Bool = false, reserve: [String: Double] = [:],
+    coload: [String: Double] = [:]
   ) {
     self.name = name
     self.summary = summary
@@ -52,6 +56,7 @@ package struct Workload: Hashable, Sendable {
     self.coldStarts = coldStarts
     self.starts = starts
     self.iterations = iterations
+    self.rounds = rounds
     self.warmSeconds = warmSeconds
     self.warmUps = warmUps
     self.framesPerSecond = framesPerSecond
@@ -105,6 +110,7 @@ package struct Workload: Hashable, Sendable {
     try require((0...1000).contains(coldStarts), "coldStarts: expected 0 to 1000, got \(coldStarts)")
     try require((1...1000).contains(starts), "starts: expected 1 to 1000, got \(starts)")
     try require((1...10_000_000).contains(iterations), "iterations: expected 1 to 10000000, got \(iterations)")
+    try require((1...100_000).contains(rounds), "rounds: expected 1 to 100000, got \(rounds)")
     try require(
       warmSeconds >= 0 && warmSeconds <= 86_400, "warmSeconds: expected 0 seconds to a day, got \(warmSeconds)")
     try require((0...1_000_000).contains(warmUps), "warmUps: expected 0 to 1000000, got \(warmUps)")

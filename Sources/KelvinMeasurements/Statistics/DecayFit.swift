@@ -7,7 +7,8 @@ import KelvinBasics
 /// linear in L∞ and L₀, so τ is searched on a logarithmic grid from 1/100 of the span to the whole of it. Intervals
 /// come from a block bootstrap of the residuals. A decay is claimed only when the interval of S = L₀/L∞ leaves out 1
 /// and a constant series with the same noise, resampled in blocks, fits that well in at most one case of twenty:
-/// a free τ finds some curve in any noise, and the second condition pays for that.
+/// a free τ finds some curve in any noise, and the second condition pays for that. Nor is one claimed whose τ is
+/// shorter than three windows or frames: that is a slow beginning, and no decay has been seen.
 package struct DecayFit: Sendable, Hashable, Codable {
   package enum Finding: String, Sendable, Hashable, Codable {
     case slowsDown = "slows down"
@@ -30,6 +31,8 @@ package struct DecayFit: Sendable, Hashable, Codable {
   package let hasSettled: Bool
 
   static let fewestWindows = 12
+  /// Windows, none of which is shorter than the time between frames, within the shortest τ that is claimed.
+  private static let fewestSteps = 3.0
 
   /// - Parameters:
   ///   - times: seconds, ascending, when each inference began.
@@ -79,7 +82,8 @@ package struct DecayFit: Sendable, Hashable, Codable {
     stabilityInterval = BlockBootstrap.interval(stabilities)
     settledInterval = BlockBootstrap.interval(settledValues)
     hasSettled = span >= 3 * best.tau
-    let beyondChance = explained > 0 && Double(asGoodByChance) <= 0.05 * Double(rounds)
+    let isSeen = best.tau >= Self.fewestSteps * span / Double(windows.count - 1)
+    let beyondChance = isSeen && explained > 0 && Double(asGoodByChance) <= 0.05 * Double(rounds)
     if !beyondChance || stabilityInterval.contains(1) {
       finding = .noDecay
     } else {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Least squares of y = L∞ − (L∞ − L₀) e^(−t/τ) at fixed times, over a grid of τ prepared once.
+/// Least squares of y = L∞ − (L∞ − L₀) e^(−t/τ) at fixed times, L₀ and L∞ above zero, over a grid of τ prepared once.
 struct ExponentialSolver {
   struct Solution {
     var initial: Double
@@ -45,6 +45,8 @@ struct ExponentialSolver {
       guard determinant > 1e-12 * n * basis.sumOfSquares else { continue }
       let slope = (n * product - basis.sum * sum) / determinant
       let settled = (sum - slope * basis.sum) / n
+      // No latency is below zero, neither at the beginning nor in the end.
+      guard settled > 0, settled + slope > 0 else { continue }
       var error = 0.0
       for index in values.indices {
         let residual = values[index] - settled - slope * basis.decay[index]

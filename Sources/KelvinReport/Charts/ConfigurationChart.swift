@@ -37,20 +37,27 @@ enum ConfigurationChart {
   }
 
   private static func start(_ configurations: [ReportConfiguration]) -> Markup {
-    let shown = configurations.filter { $0.first?.isFinite == true }
-    func parts(_ configuration: ReportConfiguration) -> [(name: String, seconds: Double)] {
-      [("load", configuration.load), ("compile", configuration.compile), ("first inference", configuration.first)]
-        .compactMap { name, seconds in seconds.map { (name, $0.isFinite ? max($0, 0) : 0) } }
+    let shown = configurations.filter { ($0.total ?? $0.first)?.isFinite == true }
+    func parts(_ configuration: ReportConfiguration) -> [(number: Int, name: String, seconds: Double)] {
+      [
+        ("launch", configuration.launch), ("load", configuration.load), ("compile", configuration.compile),
+        ("first inference", configuration.first),
+      ].enumerated().compactMap { number, part in
+        part.1.map { (number, part.0, $0.isFinite ? max($0, 0) : 0) }
+      }
     }
-    func total(_ configuration: ReportConfiguration) -> Double { parts(configuration).reduce(0) { $0 + $1.seconds } }
+    // Medians of parts need not add up to the median of the whole.
+    func total(_ configuration: ReportConfiguration) -> Double {
+      configuration.total ?? parts(configuration).reduce(0) { $0 + $1.seconds }
+    }
     let axis = ChartAxis(upTo: shown.map(total).max() ?? 0, about: 4)
     guard shown.contains(where: { total($0) > 0 }) else { return "" }
     let rows: [Markup] = shown.map { configuration in
       var x = 0.0
-      let bars: [Markup] = parts(configuration).enumerated().map { number, part in
+      let bars: [Markup] = parts(configuration).map { part in
         defer { x += part.seconds }
         return """
-          <rect class="part part\(number)" x="\(share: axis.share(x))" y="7" \
+          <rect class="part part\(part.number)" x="\(share: axis.share(x))" y="7" \
           width="\(share: axis.share(part.seconds))" height="16"><title>\(part.name): \(HumanReadable.seconds(part.seconds))</title></rect>
           """
       }
@@ -58,7 +65,7 @@ enum ConfigurationChart {
         configuration, "<svg width=\"100%\" height=\"30\">\(grid(axis, height: 30))\(bars)</svg>",
         HumanReadable.seconds(total(configuration)))
     }
-    let key: [Markup] = ["load", "compile", "first inference"].enumerated().map { number, name in
+    let key: [Markup] = ["launch", "load", "compile", "first inference"].enumerated().map { number, name in
       """
       <span><svg width="12" height="12" aria-hidden="true"><rect class="part part\(number)" width="12" height="12"/>\
       </svg>\(name)</span>

@@ -23,6 +23,8 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
   package var sustainableWatts: Double
   /// Power with every unit busy at full clock, in watts; may exceed what can be sustained.
   package var fullLoadWatts: Double
+  /// Logical processors that share these watts; nil where a machine of this class is always had whole.
+  package var processors: Int?
   /// Coefficient name → where its value comes from. Every coefficient has an entry.
   package var sources: [String: String]
 
@@ -55,6 +57,20 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
   }
 
   package func json() throws(MeasurementError) -> [UInt8] { try JSONDocument.encode(self, document: name) }
+
+  /// What a guest may count as its own: idle and range by its share of the logical processors, and a name that says so.
+  /// How hot it gets stays as it is, since load and limit shrink alike. Machines that are had whole get all of it.
+  package func share(of machine: MachineDescription) -> ThermalEnvelope {
+    guard machine.isVirtualised, let processors, machine.logicalCores < processors else { return self }
+    let share = Double(machine.logicalCores) / Double(processors)
+    var scaled = self
+    scaled.name = "\(machine.logicalCores)/\(processors) of \(name)"
+    scaled.idleWatts *= share
+    scaled.sustainableWatts *= share
+    scaled.fullLoadWatts *= share
+    scaled.processors = machine.logicalCores
+    return scaled
+  }
 
   /// A model at rest: settled at idle power.
   package func model() -> ThermalModel {
@@ -93,6 +109,8 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
     let whole = fast.weight + slow.weight
     try require(abs(whole - 1) <= 1e-6, "fast.weight + slow.weight", "1", whole)
     try require(fast.tau < slow.tau, "fast.tau", "less than slow.tau (\(slow.tau))", fast.tau)
+    try require(
+      (processors ?? 1) >= 1, "processors", "logical processors, 1 or more", Double(processors ?? 1))
     try require(idleWatts >= 0, "idleWatts", "watts, zero or more", idleWatts)
     try require(
       sustainableWatts > idleWatts && sustainableWatts <= 1e6, "sustainableWatts",
@@ -100,7 +118,8 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
     try require(
       fullLoadWatts > idleWatts && fullLoadWatts <= 1e6, "fullLoadWatts",
       "watts above idleWatts (\(idleWatts)), at most 1e6", fullLoadWatts)
-    for coefficient in Self.coefficients where sources[coefficient]?.isEmpty ?? true {
+    for coefficient in Self.coefficients + (processors == nil ? [] : ["processors"])
+    where sources[coefficient]?.isEmpty ?? true {
       throw .invalidValue(
         document: document, at: "sources.\(coefficient)", expected: "where the coefficient comes from", got: "nothing")
     }

@@ -9,7 +9,8 @@ struct BenchCommand: ParsableCommand {
     discussion: """
       Every --units is one configuration; they take turns and are compared in pairs, so that whatever else the machine \
       does falls on all of them. Without --units: the CPU, each hardware device, and all together. Ctrl-C ends it with \
-      what has been measured and exit status 130; a second Ctrl-C stops at once.
+      what has been measured and exit status 130; a second Ctrl-C stops at once. With --compare the exit status is 1 \
+      where a figure is worse beyond --threshold.
       """)
 
   @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
@@ -22,12 +23,20 @@ struct BenchCommand: ParsableCommand {
   var fps: Double?
 
   @Option(
-    help: ArgumentHelp("Seconds of streaming, or of going as fast as possible, for each configuration.", valueName: "s")
+    help: ArgumentHelp(
+      "Seconds for each configuration: of warm inferences, of streaming, or of going as fast as possible.",
+      valueName: "s")
   )
   var duration: Double?
 
   @Option(help: ArgumentHelp("The fewest warm inferences of each configuration.", valueName: "n"))
   var iterations: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Rounds of warm inferences that are compared, twice as many where they decide nothing. (default: 20)",
+      valueName: "n"))
+  var rounds: Int?
 
   @Option(help: ArgumentHelp("The fewest seconds of warm inferences of each configuration.", valueName: "s"))
   var warmSeconds: Double?
@@ -84,6 +93,21 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Say of each figure whether it is better or worse than in what --json printed earlier.", valueName: "old.json"))
+  var compare: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --compare, the share by which a figure may be worse before the exit status is 1.", valueName: "share"))
+  var threshold: Double = 0.05
+
+  @Option(
+    help: ArgumentHelp(
+      "Where measurements are kept as they come, for 'kelvin report'. (default: in the cache)", valueName: "file"))
+  var journal: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Where the plan that the verdict recommends is written, for --plan. (default: in the cache)", valueName: "file"))
   var savePlan: String?
 
@@ -98,6 +122,9 @@ struct BenchCommand: ParsableCommand {
   func validate() throws {
     guard Set(units.unitsList).count == units.unitsList.count else {
       throw ValidationError("the same --units is given twice; comparing it with itself says nothing")
+    }
+    guard threshold >= 0, threshold.isFinite else {
+      throw ValidationError("--threshold \(threshold): expected a share, zero or more, such as 0.05")
     }
   }
 
@@ -114,9 +141,12 @@ struct BenchCommand: ParsableCommand {
       workload.starts = min(workload.starts, 1)
     }
     let inputs = try MeasurementInputs(model, inputs, pictures, functionName: options.function)
+    // A file that cannot be read is said before anything is measured.
+    let earlier = try compare.map { (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0))) }
     var benchmark = Benchmark(workload: workload, configurations: try configurations())
     benchmark.checksAgreement = !noAgreement
     benchmark.thermalEnvelope = envelope
+    benchmark.journal = journal
     benchmark.seed = options.seed ?? 0
     var result = try measuring("bench") { [benchmark] listener in
       try await benchmark.run(inputs.url, input: inputs.values, starts: SelfLauncher(), listener: listener)
@@ -124,6 +154,7 @@ struct BenchCommand: ParsableCommand {
     if let simulate, result.interruption == nil {
       try result.simulate(on: simulate, seconds: duration, otherLoad: coload, seed: options.seed ?? 0)
     }
+    if let earlier { try result.compare(with: earlier.document, named: earlier.name, threshold: threshold) }
     let planFile = try keepPlan(of: result)
     if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
     if let trace { try LocalFile.write(result.trace(), to: trace) }
@@ -137,6 +168,7 @@ struct BenchCommand: ParsableCommand {
     }
     if let planFile { Console.note("the plan of \(result.best) is in '\(planFile)'; give it back with --plan") }
     if result.interruption != nil { throw SilentFailure(status: .interrupted) }
+    if result.hasRegressed { throw SilentFailure(status: .regression) }
   }
 
   /// Writes the verdict's plan where the user wants it, or in the cache.
@@ -155,12 +187,13 @@ struct BenchCommand: ParsableCommand {
       chosen.framesPerSecond = fps
     }
     if let duration {
-      guard chosen.kind != .oneShot else {
-        throw UsageError("--duration is for stream and throughput; one-shot takes --iterations")
-      }
-      chosen.duration = duration
+      if chosen.kind == .oneShot { chosen.warmSeconds = duration } else { chosen.duration = duration }
     }
     if let iterations { chosen.iterations = iterations }
+    if let rounds {
+      chosen.rounds = rounds
+      chosen.iterations = max(chosen.iterations, rounds)
+    }
     if let warmSeconds { chosen.warmSeconds = warmSeconds }
     if let inFlight {
       guard chosen.kind == .throughput else {
@@ -176,7 +209,7 @@ struct BenchCommand: ParsableCommand {
     chosen.otherLoad.merge(try Self.shares(coload, "--coload")) { _, given in given }
     // A number from the command line is the user's slip, a number from a file is the file's.
     let isAsked =
-      fps != nil || duration != nil || iterations != nil || warmSeconds != nil || inFlight != nil
+      fps != nil || duration != nil || iterations != nil || rounds != nil || warmSeconds != nil || inFlight != nil
       || !reserve.isEmpty || !coload.isEmpty
     try chosen.check(isAsked: isAsked)
     return chosen

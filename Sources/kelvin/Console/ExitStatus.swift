@@ -5,6 +5,8 @@ import Kelvin
 /// What a process of ours ends with; the numbers are part of the command line's contract.
 enum ExitCode: Int32 {
   case success = 0
+  /// A figure is worse than it was, beyond what the user allows. Everything was done and said.
+  case regression = 1
   /// The command line itself: an unknown option, a value that is not of its kind.
   case usage = 64
   /// What the command line names: a model, an image, a tensor, a plan that is unreadable or does not fit.

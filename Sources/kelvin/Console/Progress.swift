@@ -6,8 +6,7 @@ import Synchronization
 /// Lines on stderr that tell how far something has come, redrawn in place.
 ///
 /// On a terminal they appear once the work has taken longer than a second, whether or not the work reports anything;
-/// `finish` takes them away again. Elsewhere nothing appears, or, for work that may be long, one plain line every ten
-/// seconds.
+/// `finish` takes them away again. Elsewhere nothing appears.
 final class Progress: Sendable {
   private struct State {
     /// Lines on the screen now.
@@ -15,38 +14,30 @@ final class Progress: Sendable {
     var isFinished = false
     var headline: String
     var rows: [String] = []
-    /// Where no terminal is: one line that says all.
-    var plain = ""
   }
 
   private let began = ContinuousClock.now
   private let label: String
-  private let speaksPlainly: Bool
   private let state: Mutex<State>
   private static let patience = 1.0
   private static let interval = 0.25
-  private static let plainInterval = 10.0
   private static let current = Mutex<Progress?>(nil)
 
-  /// - Parameter speaksPlainly: whether there are lines where stderr is not a terminal.
-  init(_ label: String, speaksPlainly: Bool = false) {
+  init(_ label: String) {
     self.label = label
-    self.speaksPlainly = speaksPlainly
     state = Mutex(State(headline: label))
-    if Console.isErrorTerminal { showLater(Self.patience) } else if speaksPlainly { showLater(Self.plainInterval) }
+    if Console.isErrorTerminal { showLater(Self.patience) }
   }
 
   /// - Parameters:
   ///   - fraction: 0…1; nil where it is not known.
   ///   - detail: what is being done now.
   ///   - rows: what is known so far, one line for each thing.
-  ///   - plain: the rows in one line, where there is no terminal.
-  func update(_ fraction: Double?, _ detail: String = "", rows: [String] = [], plain: String = "") {
+  func update(_ fraction: Double?, _ detail: String = "", rows: [String] = []) {
     let share = fraction.map { " \(Int((min(max($0, 0), 1) * 100).rounded())) %" } ?? ""
     state.withLock { state in
       state.headline = "\(label)\(share)\(detail.isEmpty ? "" : "  \(detail)")"
       state.rows = rows
-      state.plain = plain
     }
   }
 
@@ -76,26 +67,21 @@ final class Progress: Sendable {
   }
 
   private func show() {
-    if Console.isErrorTerminal { Self.current.withLock { $0 = self } }
+    Self.current.withLock { $0 = self }
     let elapsed = (ContinuousClock.now - began).components.seconds
     let isFinished = state.withLock { state in
       guard !state.isFinished else { return true }
       let headline = "\(state.headline)  \(elapsed) s"
-      if Console.isErrorTerminal {
-        let width = min(Console.errorWidth, 80) - 1
-        let rows = Array(state.rows.prefix(max(0, Console.errorHeight - 2)))
-        let lines = ([headline] + rows).map { $0.truncatedInMiddle(to: width) }
-        // One write, so that the screen never shows half of it.
-        let up = state.shown > 1 ? "\u{1B}[\(state.shown - 1)A" : ""
-        let back = state.shown > 0 ? "\r\(up)" : "\r"
-        Console.write(back + "\u{1B}[J" + lines.joined(separator: "\n"), to: STDERR_FILENO)
-        state.shown = lines.count
-      } else {
-        let text = state.plain.isEmpty ? headline : "\(headline)  \(state.plain)"
-        Console.write("kelvin: \(text)\n", to: STDERR_FILENO)
-      }
+      let width = min(Console.errorWidth, 80) - 1
+      let rows = Array(state.rows.prefix(max(0, Console.errorHeight - 2)))
+      let lines = ([headline] + rows).map { $0.truncatedInMiddle(to: width) }
+      // One write, so that the screen never shows half of it.
+      let up = state.shown > 1 ? "\u{1B}[\(state.shown - 1)A" : ""
+      let back = state.shown > 0 ? "\r\(up)" : "\r"
+      Console.write(back + "\u{1B}[J" + lines.joined(separator: "\n"), to: STDERR_FILENO)
+      state.shown = lines.count
       return false
     }
-    if !isFinished { showLater(Console.isErrorTerminal ? Self.interval : Self.plainInterval) }
+    if !isFinished { showLater(Self.interval) }
   }
 }

@@ -21,10 +21,10 @@ struct MeasurementInputs {
 func measuring<Result: Sendable>(
   _ label: String, _ body: @escaping @Sendable (MeasurementListener) async throws -> Result
 ) throws -> Result {
-  let progress = Progress(label, speaksPlainly: true)
+  let progress = Progress(label)
   defer { progress.finish() }
   let listener = MeasurementListener(
     note: Console.note,
-    step: { progress.update($0.fraction, $0.headline, rows: $0.rows, plain: $0.plain) })
+    step: { progress.update($0.fraction, $0.headline, rows: $0.rows) })
   return try Interrupts.cancelling { try await body(listener) }
 }

@@ -1,7 +1,7 @@
 import KelvinMeasurements
 import KelvinReport
 
-extension Contestant {
+extension BenchmarkRecord.Configuration {
   /// Everything that was timed.
   var samples: [BenchmarkSample] {
     var samples = coldStarts.enumerated().map { BenchmarkSample(phase: .coldStart, round: $0, seconds: $1.total) }
@@ -59,7 +59,8 @@ extension Contestant {
       skipped: slices.reduce(0) { $0 + $1.skipped },
       fit: try? DecayFit(times: order.map { starts[$0] }, latencies: order.map { services[$0] }),
       points: points.sorted { $0.at < $1.at }, heat: heat,
-      joulesPerInference: joules.map { $0 / Double(points.count) }, energySource: energySource, pipeline: pipeline,
+      joulesPerInference: joules.map { $0 / Double(points.count) }, energySource: energy.last?.source ?? "",
+      isEnergyMeasured: energy.allSatisfy(\.isMeasured), pipeline: pipeline,
       actions: actions, duration: offset)
   }
 }

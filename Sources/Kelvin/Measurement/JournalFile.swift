@@ -1,0 +1,47 @@
+import FoundationEssentials
+import Glibc
+import KelvinRuntime
+
+/// The file in which a benchmark's journal grows, line by line.
+final class JournalFile {
+  let path: String
+  private let descriptor: Int32
+
+  /// - Parameters:
+  ///   - file: where the user wants it; nil for the cache, where each model and workload has one.
+  ///   - note: told why there is none.
+  /// - Returns: nil where there is no cache, or it cannot be written.
+  /// - Throws: `ModelError` with code `io` where the user's file cannot be written.
+  init?(_ file: String?, _ context: ModelContext, _ workload: String, note: (String) -> Void) throws(ModelError) {
+    if let file {
+      path = file
+    } else {
+      guard let directory = context.cache?.directory else { return nil }
+      let model = context.name.split(separator: "/").last.map(String.init) ?? context.name
+      do throws(ModelError) { try LocalFile.makeFolder("\(directory.path)/journals") } catch {
+        note("no journal is kept: \(error)")
+        return nil
+      }
+      path = "\(directory.path)/journals/\(LocalFile.sanitized("\(model)-\(workload)")).jsonl"
+    }
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor < 0 else { return }
+    let reason = "cannot write '\(path)': \(String(cString: strerror(errno)))"
+    guard file == nil else { throw ModelError(.io, reason) }
+    note("no journal is kept: \(reason)")
+    return nil
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// A full disk costs the journal, not the benchmark.
+  func append(_ line: Data) {
+    line.withUnsafeBytes { bytes in
+      var offset = 0
+      while offset < bytes.count {
+        let count = write(descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)
+        if count > 0 { offset += count } else if count == 0 || errno != EINTR { break }
+      }
+    }
+  }
+}

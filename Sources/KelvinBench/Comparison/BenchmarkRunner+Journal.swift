@@ -1,0 +1,64 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinProfiler
+import KelvinReport
+import KelvinRuntime
+
+extension BenchmarkRunner {
+  /// What a journal begins with.
+  static func beginning(
+    _ subject: BenchmarkSubject, _ workload: Workload, machine: MachineDescription, _ kelvinVersion: String,
+    date: String
+  ) -> JournalEntry.Benchmark {
+    var notes = [
+      subject.starter != nil
+        ? "each start was a process of its own; for cold ones Kelvin's and the drivers' caches were empty, and the"
+          + " model's files were forgotten by the page cache"
+        : "starts were made within this process, with the devices open; cold ones found no compiled weights"
+          + (subject.reload == nil ? ", and reading the model was timed once" : "")
+    ]
+    if subject.hasMadeUpInputs { notes.append("inputs were made up; give real ones with --input") }
+    return .init(
+      kelvinVersion: kelvinVersion, date: date, machine: machine,
+      model: ReportModel([subject.context], format: subject.format),
+      workload: workload, devices: subject.context.inventory.devices.map { ReportDevice($0.info) }, notes: notes)
+  }
+
+  /// What a journal says of a configuration before anything is measured of it.
+  func description(of contestant: Contestant, after others: [Contestant]) throws -> JournalEntry.Configuration {
+    let (explanation, request) = (contestant.explanation, contestant.configuration.request)
+    let solution = explanation.solution
+    let byDevice = subject.context.nodesByDevice(solution.placement)
+    var notes = try subject.context.remarks(on: explanation, request)
+    if let trial = contestant.trial { notes.append(trial.reason) }
+    if case .devices(let asked) = request.units, !Set(contestant.devices.map(\.id)).isSubset(of: asked) {
+      let help = byDevice.filter { !asked.contains($0.key) }.values.reduce(0, +)
+      notes.append("\(help) nodes run elsewhere because it cannot run them")
+    }
+    if contestant.threads < request.threads {
+      notes.append("\(contestant.threads) of \(request.threads) CPU threads")
+    }
+    let candidates = explanation.nodes.flatMap { $0.candidates.filter { $0.seconds != nil }.map(\.device) }
+    return .init(
+      label: contestant.configuration.label, solution: solution,
+      plan: try subject.context.plan(explanation, request), tried: contestant.trial?.record,
+      devices: contestant.devices.map(\.id),
+      considered: Set(candidates).union(contestant.devices.map(\.id) + [subject.context.inventory.host.info.id])
+        .sorted(),
+      threads: contestant.threads,
+      samePlanAs: try others.first { try contestant.runsAs($0) }?.index ?? contestant.index,
+      notes: notes)
+  }
+}
+
+extension Contestant {
+  /// Whether it computes the same as another in the same places with as many threads.
+  fileprivate func runsAs(_ other: Contestant) throws -> Bool {
+    let (placement, request) = (explanation.solution.placement, configuration.request)
+    let asked = other.configuration.request
+    guard other.explanation.solution.placement == placement, asked.threads == request.threads else { return false }
+    return try context.node(tellingApart: asked.precision, request.precision, placement: placement) == nil
+  }
+}

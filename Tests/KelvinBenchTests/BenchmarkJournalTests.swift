@@ -1,0 +1,101 @@
+import FoundationEssentials
+import KelvinBasics
+import KelvinBench
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinReport
+import KelvinRuntime
+import KelvinThermal
+import TestSupport
+import Testing
+
+struct BenchmarkJournalTests {
+  private let clock = VirtualClock()
+
+  /// A stream of two devices, and the lines of its journal.
+  private func stream(cancellation: Cancellation? = nil) throws -> (result: BenchmarkResult, journal: Data) {
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 5e-3 },
+        TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in 40e-3 },
+      ])
+    let subject = BenchmarkSubject(
+      context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, classes: 0, loadSeconds: 0.002)
+    let workload = Workload(
+      name: "test", kind: .stream, iterations: 12, warmSeconds: 0, framesPerSecond: 20, duration: 6)
+    let configurations = ["cpu", "gpu:0"].map {
+      BenchmarkConfiguration(label: $0, request: PlanRequest(units: UnitsSelection($0) ?? .all))
+    }
+    var journal = Data()
+    var options = BenchmarkOptions()
+    options.date = "a Sunday"
+    options.keep = { journal += $0 }
+    let result = try BenchmarkRunner(
+      subject, workload, configurations, options: options, kelvinVersion: "test", envelope: .server, clock: clock,
+      files: noFiles
+    ).run()
+    return (result, journal)
+  }
+
+  @Test("a journal gives the very page, document and table that the bench gave")
+  func roundTrip() throws {
+    let (result, journal) = try stream()
+    let again = BenchmarkResult(try BenchmarkJournal.read(journal))
+    #expect(try again.json() == result.json())
+    #expect(again.csv() == result.csv())
+    #expect(again.lines == result.lines)
+    #expect(again.report() == result.report())
+    #expect(HTMLReport.render(again.report()).contains("a Sunday"))
+  }
+
+  @Test("whatever was kept before the end is a result, and a last line cut short is no harm")
+  func cutShort() throws {
+    let journal = try stream().journal
+    let whole = try BenchmarkJournal.read(journal)
+    var lines = journal.split(separator: 0x0A).map { Data($0) }
+    let half = lines.count / 2
+    lines = Array(lines.prefix(half)) + [Data(lines[half].prefix(20))]
+    let part = try BenchmarkJournal.read(Data(lines.joined(separator: [0x0A])))
+    #expect(part.configurations.count == 2)
+    #expect(part.configurations[0].starts == whole.configurations[0].starts)
+    let result = BenchmarkResult(part)
+    #expect(result.configurations[0].total == BenchmarkResult(whole).configurations[0].total)
+    #expect(try !result.json().isEmpty && !HTMLReport.render(result.report()).isEmpty)
+  }
+
+  @Test("what is no journal is refused with its place")
+  func refused() throws {
+    let journal = try stream().journal
+    let lines = journal.split(separator: 0x0A).map { Data($0) }
+    func reason(_ lines: [Data]) -> String {
+      do {
+        _ = try BenchmarkJournal.read(Data(lines.joined(separator: [0x0A])))
+        return "taken"
+      } catch { return error.description }
+    }
+    #expect(reason([]).contains("empty"))
+    #expect(reason(Array(lines.dropFirst())).contains("first line"))
+    #expect(reason([lines[0], lines[0]]).contains("line 2: it begins twice"))
+    #expect(reason([lines[0]] + lines.dropFirst(3)).contains("line 2: configuration"))
+    #expect(reason([lines[0], Data("{}".utf8), lines[1]]).contains("line 2 is no entry"))
+    let foreign = Data(String(decoding: lines[0], as: UTF8.self).replacing("kelvin-journal", with: "diary").utf8)
+    #expect(reason([foreign]).contains("'diary'"))
+  }
+
+  @Test("a document is written though a number has no word in JSON")
+  func unspeakable() throws {
+    let result = try stream().result
+    var broken = result
+    broken.configurations[0].sustained?.joulesPerInference = .nan
+    broken.configurations[1].sustained?.throughput = .infinity
+    broken.configurations[1].contention = ContentionSummary()
+    broken.configurations[0].warm = try LatencyStatistics([1, 2])
+    broken.configurations[0].solution.predicted = .infinity
+    let text = String(decoding: try broken.json(), as: UTF8.self)
+    #expect(text.contains("\"predicted\" : null"))
+    #expect(!text.contains("no number"))
+  }
+}
