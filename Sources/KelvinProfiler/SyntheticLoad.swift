@@ -118,7 +118,8 @@ package final class SyntheticLoad {
     func compute(_ share: Double) {
       let clock = SystemClock()
       var due = clock.now()
-      var value = 1.0
+      // Not 1, which the step leaves as it is, so that a compiler leaves out the step.
+      var value = 0.5
       var booked = Self.threadSeconds()
       while goesOn {
         let end = booked + share * period
@@ -127,7 +128,7 @@ package final class SyntheticLoad {
           for _ in 0..<100_000 { value = value * 0.999999 + 1e-6 }
         }
         book(&booked)
-        // All of the number goes somewhere: of less than that the compiler can tell that the work is not needed.
+        // The number goes somewhere, so that the work cannot be left out.
         computed.store(value.bitPattern, ordering: .relaxed)
         rounds.add(1, ordering: .relaxed)
         due = max(due + period, clock.now() - period)
