@@ -1,3 +1,4 @@
+import Glibc
 import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
@@ -107,7 +108,8 @@ extension NodeProfiler {
     (try? LatencyStatistics(seconds)).map { $0.relativeUncertainty <= options.bound } ?? false
   }
 
-  /// The best plan over all measured devices; nil where one device runs all that it can.
+  /// The best plan over all measured devices, of those that are equal within noise the one that planning will settle on;
+  /// nil where it is one device's.
   private func bestPlan(_ measured: Measured) throws -> PlanSolution? {
     let ids = measured.usable.map(\.device.info.id)
     guard ids.count > 1 else { return nil }
@@ -116,9 +118,25 @@ extension NodeProfiler {
     all.units = .devices(ids)
     all.isStrict = false
     all.pins = [:]
-    let solution = try context.with(costs: CostSheet(profile(measured))).planner.problem(context.graph, all).solve()
-    let isSingle = measured.usable.contains { $0.placement == solution.placement }
-    return isSingle || context.nodesByDevice(solution.placement).count < 2 ? nil : solution
+    let (profile, noise) = profileWithNoise(measured)
+    let problem = try context.with(costs: CostSheet(profile)).planner.problem(context.graph, all)
+    let explanation = try problem.explain()
+    func isSingle(_ plan: PlanSolution) -> Bool {
+      measured.usable.contains { $0.placement == plan.placement }
+        || context.nodesByDevice(plan.placement).count < 2
+    }
+    let settled = explanation.settled(problem, noise: noise, kept: nil).solution
+    // A mix that is better by less than the noise is worth a look as well: only running tells.
+    return [settled, explanation.solution].first { !isSingle($0) }
+  }
+
+  /// How fast the machine was over all rounds: the geometric mean of what the devices alone take.
+  private func pace(_ measured: Measured) -> Double {
+    let medians = measured.usable.compactMap { run in
+      let indices = run.counted(atLeast: options.fewestRounds).indices
+      return (try? LatencyStatistics(indices.map { run.pairs[$0].plain }))?.median
+    }
+    return medians.isEmpty ? 1 : exp(medians.reduce(0) { $0 + log($1) } / Double(medians.count))
   }
 
   /// Plans that were run beside each other, their predictions from what is known in the end.
@@ -138,9 +156,11 @@ extension NodeProfiler {
       let tested = indices.filter { !$0.isMultiple(of: 2) }
       add(run.device.info.id, run.placement, (tested.isEmpty ? indices : tested).map { run.pairs[$0].plain }, quiet)
     }
+    // A plan was run in a part of the rounds: at the pace of all of them, as the costs are.
+    let pace = pace(measured)
     for plan in measured.tried {
       let (samples, quiet) = plan.counted(atLeast: options.fewestRounds)
-      add("best plan", plan.solution.placement, samples.map(\.seconds), quiet)
+      add("best plan", plan.solution.placement, samples.map { $0.seconds / $0.pace * pace }, quiet)
     }
     return checks
   }

@@ -41,6 +41,12 @@ extension NodeProfiler {
   /// What planning reads, from what is known so far.
   func profile(_ measured: Measured) -> MeasuredProfile { assemble(measured).profile }
 
+  /// The same, with the share by which predictions of mixes are off so far.
+  func profileWithNoise(_ measured: Measured) -> (profile: MeasuredProfile, noise: Double) {
+    let (profile, _, _, handOver) = assemble(measured)
+    return (profile, PredictionAccuracy(handOver?.mixedErrors ?? [])?.median ?? 0)
+  }
+
   private func assemble(
     _ measured: Measured
   ) -> (

@@ -55,7 +55,7 @@ import Testing
       }
     }
     let planner = Planner(inventory: inventory, costs: CostSheet(profile))
-    let explanation = try planner.explain(graph, PlanRequest(units: .cpuAndGPU))
+    let explanation = try planner.problem(graph, PlanRequest(units: .cpuAndGPU)).explain()
     for record in explanation.nodes {
       let vulkan = record.candidates.first { $0.device == "vulkan:0" }
       #expect(vulkan?.seconds == nil)
@@ -87,7 +87,7 @@ import Testing
       supports: { node, _ in node.op is Convolution ? .supported : .unsupported("only convolutions") })
     let inventory = DeviceInventory([DeviceListing(ReferenceDevice()), DeviceListing(picky)])
     let planner = Planner(inventory: inventory, costs: CostSheet())
-    let explanation = try planner.explain(graph, PlanRequest(units: .devices(["picky"])))
+    let explanation = try planner.problem(graph, PlanRequest(units: .devices(["picky"]))).explain()
     for (node, record) in zip(graph.nodes, explanation.nodes) {
       #expect(record.device == (node.op is Convolution ? "picky" : "reference"))
       if !(node.op is Convolution) {
@@ -95,7 +95,7 @@ import Testing
       }
     }
     let error = #expect(throws: RuntimeError.self) {
-      try planner.explain(graph, PlanRequest(units: .devices(["picky"]), isStrict: true))
+      try planner.problem(graph, PlanRequest(units: .devices(["picky"]), isStrict: true)).explain()
     }
     #expect(error?.description.contains("only convolutions") == true)
     #expect(error?.description.contains("--strict") == true)
@@ -109,14 +109,15 @@ import Testing
     let planner = Planner(inventory: inventory, costs: CostSheet())
     let node = try #require(graph.nodes.first)
     for name in [node.name, node.origins[0].name] {
-      let explanation = try planner.explain(graph, PlanRequest(units: .devices(["reference"]), pins: [name: "gpu"]))
+      let explanation = try planner.problem(graph, PlanRequest(units: .devices(["reference"]), pins: [name: "gpu"]))
+        .explain()
       #expect(explanation.nodes[0].device == "gpu")
     }
     #expect(throws: RuntimeError.self) {
-      try planner.explain(graph, PlanRequest(units: .devices(["reference"]), pins: ["nobody": "gpu"]))
+      try planner.problem(graph, PlanRequest(units: .devices(["reference"]), pins: ["nobody": "gpu"])).explain()
     }
     #expect(throws: RuntimeError.self) {
-      try planner.explain(graph, PlanRequest(units: .devices(["gpu"]), isStrict: true, exclusions: ["gpu"]))
+      try planner.problem(graph, PlanRequest(units: .devices(["gpu"]), isStrict: true, exclusions: ["gpu"])).explain()
     }
   }
 }

@@ -112,6 +112,9 @@ package final class BenchmarkRunner {
         observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
       if let trial { explanation = explanation.adopting(trial.solution, reason: "measured: \(trial.reason)") }
     }
+    if trial == nil, configuration.plan == nil, request.goal == .latency {
+      explanation = explanation.proven(by: context.trial(request), goal: request.goal).explanation
+    }
     let contestant = Contestant(
       configuration, explanation, trial: trial, context, threads: threads, isDeterministic: options.isDeterministic,
       cancellation: options.cancellation, journal: journal, index: others.count)

@@ -13,12 +13,18 @@ extension ModelContext {
       among: Set((units + helpers).map(\.info.id)))
   }
 
-  /// A problem's best plan with its reasons, settled among those that this model's costs do not tell apart.
+  /// A problem's best plan with its reasons, settled among those that this model's costs do not tell apart; where that
+  /// plan was tried here, the one that the trial adopted.
   func settled(_ problem: PlanningProblem, _ request: PlanRequest) throws -> PlanExplanation {
     let tried = trial(request)
-    return try problem.explain().settled(
-      problem, noise: costs.predictionNoise(model: key.description), kept: tried.map { $0.entries[$0.chosen].placement }
-    )
+    let chosen = tried.map { $0.entries[$0.chosen] }
+    let explanation = try problem.explain().settled(
+      problem, noise: costs.predictionNoise(model: key.description), kept: chosen?.placement)
+    guard problem.goal == .latency, let tried, let chosen, tried.entry(explanation.solution.placement) != nil,
+      problem.pins.allSatisfy({ chosen.placement[$0.key] == $0.value }),
+      let solution = try? problem.with(pins: chosen.placement).solve()
+    else { return explanation }
+    return explanation.adopting(solution, reason: "measured: \(tried.reason)")
   }
 }
 

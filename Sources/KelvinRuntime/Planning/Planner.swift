@@ -53,14 +53,6 @@ package struct Planner: Sendable {
     self.model = model
   }
 
-  /// The best plan with its reasons, and what the problem was.
-  ///
-  /// - Throws: `RuntimeError` for devices or pins that do not exist and for nodes without a device;
-  ///   `PlanningError` where the problem itself has no answer.
-  package func explain(_ graph: Graph, _ request: PlanRequest) throws -> PlanExplanation {
-    try problem(graph, request).explain()
-  }
-
   /// The devices a request brings into play: its units first, then the ones that only help out.
   package func devices(for request: PlanRequest) throws(RuntimeError) -> (units: [any Device], helpers: [any Device]) {
     let excluded = Set(request.exclusions)
@@ -83,6 +75,8 @@ package struct Planner: Sendable {
     return estimate
   }
 
+  /// - Throws: `RuntimeError` for devices or pins that do not exist and for nodes without a device;
+  ///   `PlanningError` where the problem itself has no answer.
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
     let (units, others) = try devices(for: request)
     var helpers = Helpers(others, host: inventory.host, request)
