@@ -16,6 +16,8 @@ extension NodeProfiler {
     let wanted = MixedDesign.count(devices: runs.count)
     let budget = checkBudget(runs)
     let start = clock.now()
+    // As many sessions as there are plans would need as many times the memory.
+    let memory = SessionMemory()
     var mixes: [PlanMeasurement] = []
     while mixes.count < wanted, !isCancelled, let solution = design.next() {
       // Where compiling takes long, the plans that there are by then do.
@@ -23,7 +25,7 @@ extension NodeProfiler {
       observe(
         .init(
           phase: "alternating between devices: compiling", fraction: 0.6 + 0.1 * Double(mixes.count) / Double(wanted)))
-      do { mixes.append(try PlanMeasurement(solution, context, request, inputs: inputs)) } catch {
+      do { mixes.append(try PlanMeasurement(solution, context, request, inputs: inputs, memory: memory)) } catch {
         measured.remarks.append("a plan of several devices could not be run: \(error)")
         break
       }
@@ -44,7 +46,9 @@ extension NodeProfiler {
     guard !isCancelled else { return }
     observe(.init(phase: "planning with what was measured", fraction: 0.8))
     if let best = try bestPlan(measured) {
-      do { measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs)] } catch {
+      do {
+        measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs, memory: SessionMemory())]
+      } catch {
         measured.remarks.append("the best plan could not be run: \(error)")
       }
     }

@@ -25,9 +25,13 @@ final class PlanMeasurement: Disturbable {
   /// Why it takes no further part; nil while all is well.
   private(set) var failure: String?
 
-  init(_ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor]) throws {
+  /// - Parameter memory: what it runs in, in turns with the other plans there.
+  init(
+    _ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], memory: SessionMemory
+  ) throws {
     self.solution = solution
-    session = try context.compile(solution, precision: request.precision, threads: request.threads).makeSession()
+    session = try context.compile(solution, precision: request.precision, threads: request.threads)
+      .makeSession(memory: memory)
     _ = try session.run(inputs)
   }
 
