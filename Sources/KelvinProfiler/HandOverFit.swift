@@ -41,6 +41,8 @@ struct HandOverFit {
 
   /// A device alone is what most plans come down to, and was measured most often.
   private static let weightOfSingles = 4.0
+  /// Where no plan moves as many bytes, what each takes cannot be told: larger values would get a price made of noise.
+  private static let enoughBytes = Double(1 << 20)
   /// What plans do not tell apart is put down to control flow before hand-over, and to that before nodes and bytes.
   private static let reluctance = (starts: 1e-2, dispatch: 1e2, bytes: 1e3)
 
@@ -48,7 +50,8 @@ struct HandOverFit {
     devices = Set(observations.flatMap { $0.dispatches.keys }).sorted()
     links = Set(observations.flatMap { $0.copies.keys }).sorted { ($0.from, $0.to) < ($1.from, $1.to) }
     let starts = Set(observations.flatMap { $0.starts.keys }).sorted()
-    let rows = observations.map { row($0, starts) }
+    let large = Set(links.filter { link in observations.contains { $0.copies[link]?.bytes ?? 0 >= Self.enoughBytes } })
+    let rows = observations.map { row($0, starts, tellingBytesOf: large) }
     let reluctance =
       devices.map { _ in Self.reluctance.dispatch } + links.flatMap { _ in [1, Self.reluctance.bytes] }
       + starts.map { _ in Self.reluctance.starts }
@@ -73,9 +76,12 @@ struct HandOverFit {
     }
   }
 
-  private func row(_ observation: Observation, _ starts: [String]) -> [Double] {
+  private func row(_ observation: Observation, _ starts: [String], tellingBytesOf large: Set<Link>) -> [Double] {
     devices.map { observation.dispatches[$0] ?? 0 }
-      + links.flatMap { [observation.copies[$0]?.count ?? 0, observation.copies[$0]?.bytes ?? 0] }
+      + links.flatMap {
+        let copied = observation.copies[$0] ?? (0, 0)
+        return [copied.count, large.contains($0) ? copied.bytes : 0]
+      }
       + starts.map { observation.starts[$0] ?? 0 }
   }
 }

@@ -30,7 +30,7 @@ extension NodeProfiler {
       return ProfileResult.Transfer(
         cost: TransferCost(
           from: transfer.from, to: transfer.to, latency: fit.latency + extra.0,
-          bytesPerSecond: min(1 / secondsPerByte, TransferFit.unlimited),
+          bytesPerSecond: extra.1 > 0 ? min(1 / secondsPerByte, TransferFit.unlimited) : fit.bytesPerSecond,
           samples: max(1, transfer.outcome.samples, measured.runs.map(\.pairs.count).max() ?? 1),
           isNoisy: transfer.outcome.isNoisy, watts: watts, copyLatency: fit.latency,
           copyBytesPerSecond: fit.bytesPerSecond),
