@@ -45,11 +45,21 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     let devices = machine == nil ? inventory.openDevices : inventory.devices
     return HTMLReport.render(
       ReportInput(
-        plan: plan, parts: parts.map { (plan: $0.plan, solution: $0.explanation.solution) }, format: parts[0].format,
+        plan: plan,
+        parts: parts.map { part in
+          (plan: part.plan, solution: part.explanation.solution, measured: part.measured(part.explanation.solution))
+        }, format: parts[0].format,
         devices: devices.map { ReportDevice($0.info) }, machine: machine ?? MachineDescription(SystemFiles()),
         kelvinVersion: kelvinVersion, generated: ReportDate.now(),
-        findings: machine == nil ? [] : ["What if: a plan for another machine. Nothing here was run."],
-        notes: parts[0].notes))
+        findings: standing,
+        notes: parts[0].notes + parts.compactMap(\.proven)))
+  }
+
+  /// Whether what the page shows was run, in words; empty where it was.
+  private var standing: [String] {
+    if parts[0].machine != nil { return ["What if: a plan for another machine. Nothing here was run."] }
+    let isTried = parts.allSatisfy { !$0.isAboutThisMachine || $0.measured($0.explanation.solution) != nil }
+    return isTried ? [] : ["A prediction: this plan was not tried on this machine."]
   }
 
   private enum CodingKeys: String, CodingKey {

@@ -64,14 +64,16 @@ extension ReportPlacement {
 }
 
 extension ReportInput {
-  /// A page of a function's plan, nothing of which has been run.
+  /// A page of a function's plan.
   ///
   /// - Parameters:
-  ///   - parts: the plan of each graph, with what it was made from; one at least.
+  ///   - parts: the plan of each graph, with what it was made from, and seconds of one inference where it was tried on this
+  ///     machine; one at least.
   ///   - machine: that the plan is for.
   ///   - notes: where its costs come from.
   package init(
-    plan: Plan, parts: [(plan: Plan, solution: PlanSolution)], format: String, devices: [ReportDevice],
+    plan: Plan, parts: [(plan: Plan, solution: PlanSolution, measured: Double?)], format: String,
+    devices: [ReportDevice],
     machine: MachineDescription, kelvinVersion: String, generated: String, findings: [String] = [], notes: [String] = []
   ) {
     let model = plan.subject.model
@@ -81,7 +83,9 @@ extension ReportInput {
       kelvinVersion: kelvinVersion, generated: generated, machine: machine,
       model: ReportModel(name: model, format: format, layers: plan.nodes.count { $0.turns == nil }, weightBytes: 0),
       workload: "goal: \(plan.goal.rawValue)", devices: devices,
-      placements: parts.map { ReportPlacement(units: plan.subject.units, plan: $0.plan, solution: $0.solution) },
+      placements: parts.map {
+        ReportPlacement(units: plan.subject.units, plan: $0.plan, solution: $0.solution, measured: $0.measured)
+      },
       notes: notes)
   }
 
