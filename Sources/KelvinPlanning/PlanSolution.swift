@@ -103,7 +103,20 @@ package struct PlanSolution: Hashable, Sendable, Codable {
     self.transfers = transfers
     self.method = method
     self.lowerBound = method == .exact ? self.objective : min(lowerBound, self.objective)
-    let excess = self.objective - self.lowerBound
-    gap = excess <= 0 ? 0 : self.lowerBound > 0 ? min(excess / self.lowerBound, .greatestFiniteMagnitude) : 1
+    gap = Self.gap(self.objective, over: self.lowerBound)
+  }
+
+  /// The same plan where nobody claims that it is the best: no placement has a lower objective than `lowerBound`.
+  func bounded(by lowerBound: Double) -> PlanSolution {
+    var bounded = self
+    bounded.method = .approximate
+    bounded.lowerBound = min(lowerBound, objective)
+    bounded.gap = Self.gap(objective, over: bounded.lowerBound)
+    return bounded
+  }
+
+  private static func gap(_ objective: Double, over lowerBound: Double) -> Double {
+    let excess = objective - lowerBound
+    return excess <= 0 ? 0 : lowerBound > 0 ? min(excess / lowerBound, .greatestFiniteMagnitude) : 1
   }
 }

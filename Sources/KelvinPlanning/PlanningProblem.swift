@@ -185,6 +185,16 @@ package struct PlanningProblem: Hashable, Sendable {
       power: power ?? self.power)
   }
 
+  /// A given placement with its best copies, as a plan of this problem that need not be the best.
+  ///
+  /// - Parameter lowerBound: no placement has a lower objective.
+  /// - Returns: nil where the placement is none of this problem: other nodes or devices, a pin that it does not keep, a
+  ///   limit of memory that it exceeds.
+  package func solution(placing placement: [String: String], lowerBound: Double) -> PlanSolution? {
+    guard placement.count == nodes.count, pins.allSatisfy({ placement[$0.key] == $0.value }) else { return nil }
+    return (try? with(pins: placement).solve())?.bounded(by: lowerBound)
+  }
+
   package static func == (a: PlanningProblem, b: PlanningProblem) -> Bool {
     a.devices == b.devices && a.host == b.host && a.transfers == b.transfers && a.inputs == b.inputs
       && a.outputs == b.outputs && a.nodes == b.nodes && a.goal == b.goal && a.pins == b.pins

@@ -53,6 +53,11 @@ struct SettledPlanTests {
     #expect(best.solution.placement != kept)
     #expect(best.settled(problem, noise: 0.02, kept: kept).solution.placement == kept)
     #expect(best.settled(problem, noise: 0.02, kept: ["n0": "cpu"]).solution.placement != kept)
+    // Nobody claims that it is the best there is.
+    let placed = try #require(problem.solution(placing: kept, lowerBound: best.solution.lowerBound))
+    #expect(placed.method == .approximate && placed.gap > 0 && placed.lowerBound == best.solution.predicted)
+    #expect(problem.solution(placing: ["n0": "cpu"], lowerBound: 0) == nil)
+    #expect(try problem.with(pins: ["n1": "cpu"]).solution(placing: kept, lowerBound: 0) == nil)
     let poor = ["n0": "gpu:0", "n1": "cpu", "n2": "gpu:0", "n3": "cpu"]
     #expect(best.settled(problem, noise: 0.02, kept: poor).solution.placement != poor)
   }

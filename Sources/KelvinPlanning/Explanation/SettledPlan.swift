@@ -7,7 +7,7 @@ struct SettledPlan {
   /// The most that a plan may take and still count as equal to the best.
   private let limit: Double
   private let best: PlanSolution
-  private let kept: [Int]?
+  private let kept: [String: String]?
 
   /// How often the price of a copy is halved or doubled in search of the fewest.
   private static let steps = 8
@@ -20,21 +20,17 @@ struct SettledPlan {
     self.problem = problem
     self.best = best
     limit = best.predicted * (1 + noise)
-    let index = problem.index
-    let devices = Dictionary(uniqueKeysWithValues: index.deviceNames.enumerated().map { ($1, $0) })
-    let placement = kept.map { kept in index.nodeNames.compactMap { kept[$0].flatMap { devices[$0] } } }
-    self.kept = placement?.count == index.nodeCount ? placement : nil
+    self.kept = kept
   }
 
   /// - Parameter singles: the plans of one device each.
   func solution(singles: [PlanSolution]) -> PlanSolution {
     if let single = least(singles) { return single }
     let mix = fewestCopies(fewestDevices())
-    guard let kept, let evaluation = Evaluation(problem.index, kept), evaluation.total <= limit,
-      Set(kept).count <= devices(mix),
-      MemoryLimits(search: LatencySearch(problem.index, budget: 0)).firstExcess(kept, evaluation) == nil
+    guard let kept = kept.flatMap({ problem.solution(placing: $0, lowerBound: best.lowerBound) }),
+      kept.predicted <= limit, devices(kept) <= devices(mix)
     else { return mix }
-    return evaluation.solution(problem.index, kept, method: .approximate, lowerBound: best.lowerBound)
+    return kept
   }
 
   private func devices(_ solution: PlanSolution) -> Int { Set(solution.placement.values).count }
@@ -53,7 +49,7 @@ struct SettledPlan {
     for count in 2..<used.count {
       let plans = Self.subsets(of: used, count).compactMap { subset in
         let others = problem.devices.filter { !subset.contains($0) }
-        return try? problem.with(exclude: Array(Set(problem.exclude + others))).solve()
+        return (try? problem.with(exclude: problem.exclude + others).solve())?.bounded(by: best.lowerBound)
       }
       if let plan = least(plans) { return plan }
     }
@@ -91,14 +87,8 @@ struct SettledPlan {
   private func solution(pricing price: Double, without others: [String]) -> PlanSolution? {
     let boundaries = Dictionary(
       uniqueKeysWithValues: problem.devices.map { ($0, (problem.boundarySeconds[$0] ?? 0) + price) })
-    guard
-      let priced = try? problem.with(exclude: Array(Set(problem.exclude + others)), boundarySeconds: boundaries).solve()
-    else { return nil }
-    let index = problem.index
-    let devices = Dictionary(uniqueKeysWithValues: index.deviceNames.enumerated().map { ($1, $0) })
-    let placement = index.nodeNames.compactMap { priced.placement[$0].flatMap { devices[$0] } }
-    return Evaluation(index, placement)?.solution(
-      index, placement, method: .approximate, lowerBound: best.lowerBound)
+    let priced = try? problem.with(exclude: problem.exclude + others, boundarySeconds: boundaries).solve()
+    return priced.flatMap { problem.solution(placing: $0.placement, lowerBound: best.lowerBound) }
   }
 }
 

@@ -21,8 +21,7 @@ extension ModelContext {
     let explanation = try problem.explain().settled(
       problem, noise: costs.predictionNoise(model: key.description), kept: chosen?.placement)
     guard problem.goal == .latency, let tried, let chosen, tried.entry(explanation.solution.placement) != nil,
-      problem.pins.allSatisfy({ chosen.placement[$0.key] == $0.value }),
-      let solution = try? problem.with(pins: chosen.placement).solve()
+      let solution = problem.solution(placing: chosen.placement, lowerBound: explanation.solution.lowerBound)
     else { return explanation }
     return explanation.adopting(solution, reason: "measured: \(tried.reason)")
   }

@@ -75,8 +75,10 @@ package struct Planner: Sendable {
     return estimate
   }
 
-  /// - Throws: `RuntimeError` for devices or pins that do not exist and for nodes without a device;
-  ///   `PlanningError` where the problem itself has no answer.
+  /// A graph's costs on the devices that a request brings into play, as planning sees them.
+  ///
+  /// - Throws: `RuntimeError` for devices or pins that do not exist and for nodes without a device; `PlanningError` where
+  ///   the costs make no problem.
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
     let (units, others) = try devices(for: request)
     var helpers = Helpers(others, host: inventory.host, request)
