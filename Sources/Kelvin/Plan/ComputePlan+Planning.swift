@@ -38,7 +38,7 @@ extension ComputePlan {
         var explanation = try graph.explain()
         let tried = try Self.run(trial, loaded, graph, explanation)
         if let tried, graph.options.request.goal == .latency {
-          explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.reason)")
+          explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.record.reason)")
         }
         explanations.append(explanation)
         trials.append(tried)

@@ -20,13 +20,14 @@ struct TrialReport: Encodable {
   private let disturbed: Bool
 
   init(_ trial: PlanTrial) {
-    plans = trial.entries.map { entry in
+    let record = trial.record
+    plans = record.entries.map { entry in
       Entry(
-        label: entry.label, predicted: entry.predicted, measured: entry.latency.median,
-        error: entry.predicted > 0 ? entry.latency.median / entry.predicted - 1 : 0, rounds: entry.latency.count)
+        label: entry.label, predicted: entry.predicted, measured: entry.seconds,
+        error: entry.predicted > 0 ? entry.seconds / entry.predicted - 1 : 0, rounds: entry.samples)
     }
-    chosen = trial.entries[trial.chosen].label
-    reason = trial.reason
+    chosen = record.entries[record.chosen].label
+    reason = record.reason
     disturbed = trial.hasDisturbedRounds
   }
 

@@ -32,7 +32,7 @@ extension BenchmarkRunner {
     let solution = explanation.solution
     let byDevice = subject.context.nodesByDevice(solution.placement)
     var notes = try subject.context.remarks(on: explanation, request)
-    if let trial = contestant.trial { notes.append(trial.reason) }
+    if let trial = contestant.trial { notes.append(trial.record.reason) }
     if case .devices(let asked) = request.units, !Set(contestant.devices.map(\.id)).isSubset(of: asked) {
       let help = byDevice.filter { !asked.contains($0.key) }.values.reduce(0, +)
       notes.append("\(help) nodes run elsewhere because it cannot run them")

@@ -110,7 +110,7 @@ package final class BenchmarkRunner {
       trial = try PlanTrial.run(
         context, explanation, reduced, inputs: subject.inputs[0], clock: clock,
         observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
-      if let trial { explanation = explanation.adopting(trial.solution, reason: "measured: \(trial.reason)") }
+      if let trial { explanation = explanation.adopting(trial.solution, reason: "measured: \(trial.record.reason)") }
     }
     if trial == nil, configuration.plan == nil, request.goal == .latency {
       explanation = explanation.proven(by: context.trial(request), goal: request.goal).explanation

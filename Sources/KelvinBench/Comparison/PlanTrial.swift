@@ -11,38 +11,18 @@ import KelvinThermal
 /// A prediction is a sum of parts; only running tells. A plan that mixes devices is adopted only when it is measured
 /// faster than the best single device, so that mixing never costs.
 package struct PlanTrial: Sendable {
-  package struct Entry: Sendable {
-    /// `best`, `only vulkan:0`, or `conv_3 on cpu`.
-    package var label: String
-    package var solution: PlanSolution
-    package var predicted: Double
-    package var latency: LatencyStatistics
-    /// Whether one device runs everything it can.
-    package var isSingleDevice: Bool
-
-    package init(
-      label: String, solution: PlanSolution, predicted: Double, latency: LatencyStatistics, isSingleDevice: Bool
-    ) {
-      self.label = label
-      self.solution = solution
-      self.predicted = predicted
-      self.latency = latency
-      self.isSingleDevice = isSingleDevice
-    }
-  }
-
-  package var entries: [Entry]
-  /// The same for the user's store, and which of them is used.
+  /// What was found, for people and for the user's store.
   package var record: TriedPlans
+  /// For each entry of the record, the plan itself.
+  private let solutions: [PlanSolution]
 
   /// Whether too few rounds were left to itself, so that disturbed ones count as well.
-  package var hasDisturbedRounds = false
+  package var hasDisturbedRounds: Bool
 
   private static let leastRounds = 7
 
-  package var chosen: Int { record.chosen }
-  package var reason: String { record.reason }
-  package var solution: PlanSolution { entries[chosen].solution }
+  /// The plan to adopt.
+  package var solution: PlanSolution { solutions[record.chosen] }
 
   /// - Parameters:
   ///   - limit: ranked plans to run, besides the single devices.
@@ -104,17 +84,16 @@ package struct PlanTrial: Sendable {
     if seconds[0].count < leastRounds {
       for index in seconds.indices { seconds[index] += disturbed[index] }
     }
-    let entries = try candidates.indices.map { index in
-      Entry(
-        label: candidates[index].label, solution: candidates[index].solution,
-        predicted: candidates[index].solution.predicted, latency: try LatencyStatistics(seconds[index]),
-        isSingleDevice: singles.contains { $0.placement == candidates[index].solution.placement })
-    }
     let record = try TriedPlans(
       graph: context.graphKey.description, precision: request.precision.rawValue, threads: request.threads,
-      entries: entries.map { ($0.label, $0.solution.placement, $0.predicted, $0.isSingleDevice) }, seconds: seconds)
+      entries: candidates.map { label, solution in
+        (
+          label, solution.placement, solution.predicted,
+          isSingleDevice: singles.contains { $0.placement == solution.placement }
+        )
+      }, seconds: seconds)
     return PlanTrial(
-      entries: entries, record: record,
+      record: record, solutions: candidates.map(\.solution),
       hasDisturbedRounds: undisturbed < leastRounds && !disturbed[0].isEmpty)
   }
 }
