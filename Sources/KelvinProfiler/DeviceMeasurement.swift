@@ -180,6 +180,9 @@ final class DeviceMeasurement: Disturbable {
     return true
   }
 
+  /// Median seconds without node timers; nil for no pairs.
+  func plainMedian(in indices: [Int]) -> Double? { try? LatencyStatistics(indices.map { pairs[$0].plain }).median }
+
   /// The timed inference whose end-to-end time is the median of those that count.
   func medianRun(in indices: [Int]) -> (seconds: Double, trace: [TraceEvent])? {
     let order = indices.sorted { pairs[$0].timed < pairs[$1].timed }

@@ -1,4 +1,3 @@
-import Glibc
 import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
@@ -13,22 +12,23 @@ extension NodeProfiler {
     let runs = measured.runs.filter { !$0.pairs.isEmpty }
     guard !runs.isEmpty else { return nil }
     // Every second pair tells, so that the others can test it.
-    let alone = runs.map { run in
-      let indices = run.counted(atLeast: options.fewestRounds).indices
-      let telling = indices.filter { $0.isMultiple(of: 2) }
-      return (try? LatencyStatistics((telling.isEmpty ? indices : telling).map { run.pairs[$0].plain }))?.median
-    }
-    let known = alone.compactMap { $0 }
-    let pace = exp(known.reduce(0) { $0 + log($1) } / Double(max(known.count, 1)))
+    let alone = Dictionary(
+      runs.compactMap { run in
+        let indices = run.counted(atLeast: options.fewestRounds).indices
+        let telling = indices.filter { $0.isMultiple(of: 2) }
+        return run.plainMedian(in: telling.isEmpty ? indices : telling).map { (run.device.info.id, $0) }
+      }
+    ) { first, _ in first }
     let counts = FlatCounts(flat, rows, host: context.inventory.host.info.id)
     var observations: [HandOverFit.Observation] = []
-    for (run, seconds) in zip(runs, alone) {
-      guard let seconds else { continue }
+    for run in runs {
+      guard let seconds = alone[run.device.info.id] else { continue }
       observations.append(counts.observation(run.solution, seconds, bare: measured.bareCopies, isMixed: false))
     }
     for mix in measured.mixes {
-      guard let seconds = mix.seconds(atLeast: options.fewestRounds, pace: pace) else { continue }
-      observations.append(counts.observation(mix.solution, seconds, bare: measured.bareCopies, isMixed: true))
+      let (seconds, _) = mix.seconds(atLeast: options.fewestRounds, usual: alone)
+      guard let median = try? LatencyStatistics(seconds).median else { continue }
+      observations.append(counts.observation(mix.solution, median, bare: measured.bareCopies, isMixed: true))
     }
     return HandOverFit(observations)
   }

@@ -1,4 +1,3 @@
-import Glibc
 import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
@@ -134,15 +133,6 @@ extension NodeProfiler {
     return [settled, explanation.solution].first { !isSingle($0) }
   }
 
-  /// How fast the machine was over all rounds: the geometric mean of what the devices alone take.
-  private func pace(_ measured: Measured) -> Double {
-    let medians = measured.usable.compactMap { run in
-      let indices = run.counted(atLeast: options.fewestRounds).indices
-      return (try? LatencyStatistics(indices.map { run.pairs[$0].plain }))?.median
-    }
-    return medians.isEmpty ? 1 : exp(medians.reduce(0) { $0 + log($1) } / Double(medians.count))
-  }
-
   /// Plans that were run beside each other, their predictions from what is known in the end.
   func checks(_ measured: Measured, _ costs: CostSheet) -> [ProfileResult.Check] {
     var checks: [ProfileResult.Check] = []
@@ -161,10 +151,14 @@ extension NodeProfiler {
       add(run.device.info.id, run.placement, (tested.isEmpty ? indices : tested).map { run.pairs[$0].plain }, quiet)
     }
     // A plan was run in a part of the rounds: at the pace of all of them, as the costs are.
-    let pace = pace(measured)
+    let alone = Dictionary(
+      measured.usable.compactMap { run in
+        run.plainMedian(in: run.counted(atLeast: options.fewestRounds).indices).map { (run.device.info.id, $0) }
+      }
+    ) { first, _ in first }
     for plan in measured.tried {
-      let (samples, quiet) = plan.counted(atLeast: options.fewestRounds)
-      add("best plan", plan.solution.placement, samples.map { $0.seconds / $0.pace * pace }, quiet)
+      let (seconds, quiet) = plan.seconds(atLeast: options.fewestRounds, usual: alone)
+      add("best plan", plan.solution.placement, seconds, quiet)
     }
     return checks
   }

@@ -1,4 +1,3 @@
-import Glibc
 import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
@@ -12,11 +11,6 @@ final class PlanMeasurement: Disturbable {
     /// What each device alone took in the same round.
     var beside: [String: Double]
     var isUndisturbed = true
-
-    /// The geometric mean of `beside`: how fast the machine was in this round.
-    var pace: Double {
-      beside.isEmpty ? 1 : exp(beside.values.reduce(0) { $0 + log($1) } / Double(beside.count))
-    }
   }
 
   let solution: PlanSolution
@@ -67,11 +61,16 @@ final class PlanMeasurement: Disturbable {
     return quiet.count >= enough || quiet.count == samples.count ? (quiet, true) : (samples, false)
   }
 
-  /// Median seconds at the pace that the machine has on average: what changes between rounds is left out.
+  /// The seconds that count, at the pace that the machine usually has: what changes between rounds is left out.
   ///
-  /// - Parameter pace: the geometric mean of what the devices alone take.
-  func seconds(atLeast enough: Int, pace: Double) -> Double? {
-    let ratios = counted(atLeast: enough).samples.map { $0.seconds / $0.pace }
-    return (try? LatencyStatistics(ratios)).map { $0.median * pace }
+  /// - Parameter usual: what each device alone takes.
+  func seconds(
+    atLeast enough: Int, usual: [String: Double]
+  ) -> (seconds: [Double], areUndisturbed: Bool) {
+    let (samples, areUndisturbed) = counted(atLeast: enough)
+    let seconds = samples.map { sample in
+      sample.seconds * sample.beside.compactMap { id, seconds in usual[id].map { $0 / seconds } }.geometricMean
+    }
+    return (seconds, areUndisturbed)
   }
 }
