@@ -16,27 +16,11 @@ struct BenchmarkJournalTests {
 
   /// A stream of two devices, and the lines of its journal.
   private func stream(cancellation: Cancellation? = nil) throws -> (result: BenchmarkResult, journal: Data) {
-    let context = try chain(
-      clock,
-      devices: [
-        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 5e-3 },
-        TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in 40e-3 },
-      ])
-    let subject = BenchmarkSubject(
-      context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, classes: 0, loadSeconds: 0.002)
-    let workload = Workload(
-      name: "test", kind: .stream, iterations: 12, warmSeconds: 0, framesPerSecond: 20, duration: 6)
-    let configurations = ["cpu", "gpu:0"].map {
-      BenchmarkConfiguration(label: $0, request: PlanRequest(units: UnitsSelection($0) ?? .all))
-    }
     var journal = Data()
     var options = BenchmarkOptions()
     options.date = "a Sunday"
     options.keep = { journal += $0 }
-    let result = try BenchmarkRunner(
-      subject, workload, configurations, options: options, kelvinVersion: "test", envelope: .server, clock: clock,
-      files: noFiles
-    ).run()
+    let result = try twoDeviceStream(clock, options: options).run()
     return (result, journal)
   }
 

@@ -9,15 +9,7 @@ import Testing
   {
     var random = SeededGenerator(seed: seed)
     let names = (0..<devices).map { "d\($0)" }
-    var transfers: [PlanningProblem.Transfer] = []
-    for from in names {
-      for to in names where from != to {
-        transfers.append(
-          .init(
-            from: from, to: to, latency: Double.random(in: latency, using: &random),
-            bytesPerSecond: Double.random(in: 5e9...2e10, using: &random)))
-      }
-    }
+    let transfers = [PlanningProblem.Transfer].random(between: names, latency: latency, &random)
     var nodes: [PlanningProblem.Node] = []
     var values = ["in"]
     for i in 0..<count {

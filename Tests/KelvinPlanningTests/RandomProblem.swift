@@ -128,3 +128,18 @@ struct RandomProblem {
 extension PlanningProblem {
   init(text: String) throws(PlanningError) { try self.init(json: Data(text.utf8)) }
 }
+
+extension [PlanningProblem.Transfer] {
+  /// Between every two of the devices, with 5 to 20 GB/s.
+  static func random(
+    between names: [String], latency: ClosedRange<Double>, _ random: inout SeededGenerator
+  ) -> [PlanningProblem.Transfer] {
+    names.flatMap { from in
+      names.filter { $0 != from }.map { to in
+        .init(
+          from: from, to: to, latency: Double.random(in: latency, using: &random),
+          bytesPerSecond: Double.random(in: 5e9...2e10, using: &random))
+      }
+    }
+  }
+}

@@ -10,15 +10,7 @@ import Testing
   {
     var random = SeededGenerator(seed: seed)
     let names = (0..<devices).map { "d\($0)" }
-    var transfers: [PlanningProblem.Transfer] = []
-    for from in names {
-      for to in names where from != to {
-        transfers.append(
-          .init(
-            from: from, to: to, latency: Double.random(in: 1e-6...1e-5, using: &random),
-            bytesPerSecond: Double.random(in: 5e9...2e10, using: &random)))
-      }
-    }
+    let transfers = [PlanningProblem.Transfer].random(between: names, latency: 1e-6...1e-5, &random)
     var nodes: [PlanningProblem.Node] = []
     for layer in 0..<depth {
       for place in 0..<width {
