@@ -6,7 +6,6 @@ package enum HTMLReport {
   /// - Returns: a complete HTML document in UTF-8. Sections without data are left out.
   package static func render(_ input: ReportInput) -> String {
     let palette = ReportPalette(input.devices)
-    let findings: [Markup] = input.findings.map { "<li>\($0)</li>" }
     let sections: [(id: Markup, name: Markup, body: Markup)] = [
       ("configurations", "Configurations", ConfigurationTable.section(input)),
       ("placement", "Placement", PlacementSection.section(input, palette)),
@@ -31,10 +30,7 @@ package enum HTMLReport {
       \(ReportPalette.definitions)
       <main>
       \(header(input))
-      <section class="verdict"><h2>Verdict</h2>
-      <p>\(input.verdict)</p>
-      \(findings.isEmpty ? "" : "<ul>\(findings)</ul>" as Markup)
-      </section>
+      \(input.advice == nil ? verdict(input) : AdviceSection.section(input.advice))
       \(legend(input.devices, palette))
       <nav aria-label="Sections">\(links.count > 1 ? links : [])</nav>
       \(sections.map(\.body))
@@ -56,6 +52,16 @@ package enum HTMLReport {
       <header><h1>\(input.title)</h1>
       <p class="soft">\(name)\(model.format), \(counted(model.layers, "layer"))\(size) · \(input.workload)<br>\
       \(input.machine.summary)</p></header>
+      """
+  }
+
+  private static func verdict(_ input: ReportInput) -> Markup {
+    let findings: [Markup] = input.findings.map { "<li>\($0)</li>" }
+    return """
+      <section class="verdict"><h2>Verdict</h2>
+      <p>\(input.verdict)</p>
+      \(findings.isEmpty ? "" : "<ul>\(findings)</ul>" as Markup)
+      </section>
       """
   }
 

@@ -13,6 +13,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
   package var generated: String
   package var machine: MachineDescription
   package var model: ReportModel
+  /// What to pick for each question; nil for a page about one of them.
+  package var advice: ReportAdvice?
   /// In words: `one-shot and stream at 30 frames/s for 60 s`.
   package var workload: String
   /// Their order decides colours and patterns.

@@ -25,6 +25,8 @@ enum ReportStyle {
     .verdict p{font-size:24px;line-height:1.35;letter-spacing:-.01em;margin:0;max-width:40em;text-wrap:pretty}
     .verdict ul{margin:12px 0 0;padding:0;list-style:none;max-width:75ch}
     .verdict li{margin:4px 0;color:var(--soft)}
+    .picks{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:14px 28px;margin:4px 0 10px}
+    .pick h3{margin:0 0 4px}.verdict .pick p{font-size:15px;line-height:1.45;letter-spacing:0}
     nav{display:flex;flex-wrap:wrap;gap:4px 20px;font-size:14px}a{color:var(--accent)}nav a{text-decoration:none}
     nav a:hover{text-decoration:underline}
     .panel{background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:18px 20px;margin:14px 0}

@@ -193,6 +193,18 @@ package struct ModelContext: Sendable {
     return nil
   }
 
+  /// Whether some device computes some node in one precision where `first` is asked for and in another where `second`
+  /// is, wherever the nodes are placed.
+  package func tellsApart(_ first: Precision, _ second: Precision, devices: [any Device]) -> Bool {
+    guard first != second else { return false }
+    let graph = FlatGraph(graph).graph
+    return devices.contains { device in
+      graph.nodes.contains {
+        device.effectivePrecision(first, of: $0, in: graph) != device.effectivePrecision(second, of: $0, in: graph)
+      }
+    }
+  }
+
   /// What has changed on the devices of a plan since it was made that may make it slower than it was.
   package func remarks(on plan: Plan) -> [String] {
     let used = plan.usedDevices

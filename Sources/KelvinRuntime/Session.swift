@@ -139,6 +139,11 @@ package final class Session {
     return UnsafeMutableRawBufferPointer(start: pointer, count: slice.byteCount)
   }
 
+  /// By device, the bytes of its memory and of the model's packed weights. What a driver keeps besides is not known.
+  package var byteCounts: [String: Int] {
+    memory.byteCounts.merging(model.weightReport.packed.map { ($0.device, $0.bytes) }, uniquingKeysWith: +)
+  }
+
   /// One inference on the inputs written before. Returns when the outputs can be read. Inputs are written anew before
   /// every run: their memory is reused once they have been read.
   ///

@@ -67,12 +67,8 @@ extension Benchmark {
     /// - Returns: the file; nil where nothing is kept.
     /// - Throws: `ModelError` where the plan cannot be written out.
     package func keepPlan() throws(ModelError) -> String? {
-      guard let context, let directory = context.cache?.directory else { return nil }
-      let base = context.name.split(separator: "/").last.map(String.init) ?? context.name
-      let model = LocalFile.sanitized("\(base)-\(result.workload.name)")
-      let name = "plans/\(model)-\(context.graphKey.description.prefix(8)).json"
-      let file = try planFile()
-      return file.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
+      guard let context else { return nil }
+      return context.keep(try planFile(), for: result.workload.name)
     }
 
     /// Runs the stream on a machine of another class as well, in virtual time.

@@ -107,17 +107,10 @@ public struct Benchmark: Hashable, Sendable {
     _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> Result {
     let envelope = try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }
-    let given = try compared()
+    let given = try configurations.compared()
     let subject = try MeasuredSubject(
-      url, try shared(given), input, seed: seed, note: listener.note)
+      url, try configurations.shared(given), input, seed: seed, note: listener.note)
     let (loaded, readOptions) = (subject.loaded, subject.options)
-    let inputs = try subject.inputs()
-    // A plan of several graphs has one for the graph that is measured.
-    let fitted = given.map { configuration in
-      var configuration = configuration
-      configuration.plan = configuration.plan.map { $0.part(named: loaded.shown.part.name) ?? $0 }
-      return configuration
-    }
     return try ModelError.measuring {
       var options = BenchmarkOptions()
       options.isDeterministic = readOptions.isDeterministic
@@ -127,17 +120,9 @@ public struct Benchmark: Hashable, Sendable {
       options.date = ReportDate.now()
       let journalFile = try JournalFile(journal, loaded.context, workload.name, note: listener.note)
       options.keep = { journalFile?.append($0) }
-      let path = url.relativePath
-      let starter = try launcher.map {
-        try FreshStarts(path, readOptions, inputs: inputs, launcher: $0, cancellation: cancellation)
-      }
       let runner = try BenchmarkRunner(
-        BenchmarkSubject(
-          context: loaded.context, format: loaded.program.source.format.rawValue, inputs: [inputs],
-          hasMadeUpInputs: subject.hasMadeUpInputs, classes: loaded.scoresOutput,
-          files: loaded.program.source.files, loadSeconds: subject.loadSeconds,
-          reload: starter == nil ? { _ = try LoadedModel(path: path, options: readOptions) } : nil, starter: starter),
-        workload.value, fitted, options: options, kelvinVersion: kelvinVersion, envelope: envelope)
+        try subject.benchmarked(url, launcher, cancellation),
+        workload.value, loaded.fitted(given), options: options, kelvinVersion: kelvinVersion, envelope: envelope)
       let result = try runner.run { listener.step(MeasurementStep($0)) }
       // What is found beside other work says nothing of the machine when it is idle.
       if workload.value.reserve.isEmpty, workload.value.coload.isEmpty {
@@ -146,36 +131,6 @@ public struct Benchmark: Hashable, Sendable {
       loaded.cacheRemarks.forEach(listener.note)
       return Result(result, of: loaded.context, envelope, journal: journalFile?.path)
     }
-  }
-
-  /// Each configuration as the runner takes it.
-  private func compared() throws(ModelError) -> [BenchmarkConfiguration] {
-    guard let first = configurations.first?.configuration else {
-      throw ModelError(.parameters, "a benchmark needs at least one configuration")
-    }
-    return try configurations.map { candidate throws(ModelError) in
-      let configuration = candidate.configuration
-      guard configuration.functionName == first.functionName, configuration.inputShapes == first.inputShapes else {
-        throw ModelError(
-          .parameters,
-          "'\(candidate.label)' is for another function or other input sizes than '\(configurations[0].label)'")
-      }
-      let options = try configuration.options()
-      return BenchmarkConfiguration(label: candidate.label, request: options.request, plan: options.plan)
-    }
-  }
-
-  /// How the model is loaded for all of them: the first one's choices, everybody's devices. Those of a plan count too
-  /// when stale measurements are set aside.
-  private func shared(_ compared: [BenchmarkConfiguration]) throws(ModelError) -> ModelConfiguration {
-    guard var shared = configurations.first?.configuration else { return ModelConfiguration() }
-    shared.plan = nil
-    shared.pins = [:]
-    let every = compared.map { $0.plan.map { .devices($0.usedDevices.sorted()) } ?? $0.request.units }
-    if case .devices(let ids) = try ModelError.wrapping({ try UnitsSelection.union(every, in: deviceInventory) }) {
-      shared.computeUnits = .devices(ids)
-    }
-    return shared
   }
 }
 

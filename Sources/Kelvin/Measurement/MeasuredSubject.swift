@@ -1,5 +1,6 @@
 import FoundationEssentials
 import KelvinBasics
+import KelvinBench
 import KelvinEngine
 import KelvinFeatures
 import KelvinGraph
@@ -39,6 +40,25 @@ struct MeasuredSubject {
     hasMadeUpInputs = input == nil
     self.input = input
     self.seed = seed
+  }
+
+  /// As a benchmark takes it.
+  ///
+  /// - Parameter launcher: makes starts in processes of their own; nil to make them within this one.
+  /// - Throws: where no temporary folder can be written.
+  func benchmarked(
+    _ url: URL, _ launcher: (any StartLauncher)?, _ cancellation: Cancellation
+  ) throws -> BenchmarkSubject {
+    let (path, options) = (url.relativePath, options)
+    let inputs = try inputs()
+    let starter = try launcher.map {
+      try FreshStarts(path, options, inputs: inputs, launcher: $0, cancellation: cancellation)
+    }
+    return BenchmarkSubject(
+      context: loaded.context, format: loaded.program.source.format.rawValue, inputs: [inputs],
+      hasMadeUpInputs: hasMadeUpInputs, classes: loaded.scoresOutput, files: loaded.program.source.files,
+      loadSeconds: loadSeconds, reload: starter == nil ? { _ = try LoadedModel(path: path, options: options) } : nil,
+      starter: starter)
   }
 
   /// One tensor for each input of a graph.

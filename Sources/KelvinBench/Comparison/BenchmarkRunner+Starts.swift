@@ -17,7 +17,7 @@ extension BenchmarkRunner {
     for contestant in contestants {
       try attempt(contestant) {
         // Without a cold start nothing has filled the cache.
-        if workload.coldStarts == 0 { _ = try start(contestant, isCold: false) }
+        if workload.coldStarts == 0, workload.starts > 0 { _ = try start(contestant, isCold: false) }
         live.advance(0, contestant.configuration.label)
         try contestant.compile()
         _ = try contestant.answer(subject.inputs[0])

@@ -97,26 +97,15 @@ package final class BenchmarkRunner {
       request.goal = .throughput
     }
     live.report("planning", 0, configuration.label)
-    let threads = situation.threads(of: request.threads)
-    var explanation = try context.explain(request, adopting: configuration.plan, in: situation)
     var configuration = configuration
     configuration.request = request
-    var trial: PlanTrial?
-    if configuration.plan == nil, options.triesPlans, request.goal == .latency,
-      try context.planner.devices(for: request).units.count > 1
-    {
-      var reduced = request
-      reduced.threads = threads
-      trial = try PlanTrial.run(
-        context, explanation, reduced, inputs: subject.inputs[0], clock: clock,
-        observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
-      if let trial { explanation = explanation.adopting(trial.solution, reason: "measured: \(trial.record.reason)") }
-    }
-    if trial == nil, configuration.plan == nil, request.goal == .latency {
-      explanation = explanation.proven(by: context.trial(request), goal: request.goal).explanation
-    }
+    let threads = situation.threads(of: request.threads)
+    let choice = try PlanChoice(
+      configuration, context, situation, inputs: options.triesPlans ? subject.inputs[0] : nil, clock: clock,
+      observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
     let contestant = Contestant(
-      configuration, explanation, trial: trial, context, threads: threads, isDeterministic: options.isDeterministic,
+      configuration, choice.explanation, trial: choice.trial, context, threads: threads,
+      isDeterministic: options.isDeterministic,
       cancellation: options.cancellation, journal: journal, index: others.count)
     journal.add(.configuration(try description(of: contestant, after: others)))
     contestant.rest = situation.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
@@ -168,7 +157,7 @@ package final class BenchmarkRunner {
         level: workload.level(of: phase)
       )?.isDecided ?? true
     }
-    while log.wantsAnother || (!isDecided() && log.extend()) {
+    while !isOverdue(after: round), log.wantsAnother || (!isDecided() && log.extend()) {
       let order = turns(contestants, round)
       guard !order.isEmpty else { return }
       for contestant in order {
@@ -183,6 +172,12 @@ package final class BenchmarkRunner {
       round += 1
     }
     journal.add(.completed(phase: phase))
+  }
+
+  /// Whether the time is up and a comparison has as many rounds as it needs.
+  private func isOverdue(after rounds: Int) -> Bool {
+    guard let endsBy = options.endsBy else { return false }
+    return rounds >= PairedComparison.fewestPairs && clock.now() >= endsBy
   }
 
   /// Warm inferences as MLPerf's SingleStream issues them, the next as soon as the last is done: a few of each

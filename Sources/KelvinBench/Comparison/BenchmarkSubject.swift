@@ -64,6 +64,9 @@ package struct BenchmarkOptions {
   package var checksAgreement = true
   /// Seconds that the reference device may take, by estimate; nothing is compared above.
   package var referenceBudget = 60.0
+  /// The moment on the benchmark's clock from which no round is added to those that a comparison needs at least; nil
+  /// for as many as the workload asks for.
+  package var endsBy: Double?
   /// When it is, in words, for the page.
   package var date = ""
   /// Takes each line of the journal as it is written.

@@ -17,8 +17,13 @@ package struct ConfigurationResult: Sendable {
     package var first: Double
     /// From the beginning to the first answer; at least the sum of the others.
     package var total: Double
+    /// Of the process, when it had answered; nil for starts within this process.
+    package var memory: MemoryUse?
 
-    package init(launch: Double = 0, load: Double, compile: Double, first: Double, total: Double? = nil) {
+    package init(
+      launch: Double = 0, load: Double, compile: Double, first: Double, total: Double? = nil, memory: MemoryUse? = nil
+    ) {
+      self.memory = memory
       self.launch = launch
       self.load = load
       self.compile = compile
@@ -116,6 +121,10 @@ package struct ConfigurationResult: Sendable {
   package var compile: Double? { Self.median(starts.map(\.compile)) }
   package var first: Double? { Self.median(starts.map(\.first)) }
   package var total: Double? { Self.median(starts.map(\.total)) }
+  /// The most memory that a start with caches took; nil where none was a process of its own.
+  package var memory: MemoryUse? {
+    starts.compactMap(\.memory).reduce(nil) { most, next in most.map { $0.union(next) } ?? next }
+  }
   /// Of the cold starts.
   package var compileUncached: Double? { Self.median(coldStarts.map(\.compile)) }
   package var coldTotal: Double? { Self.median(coldStarts.map(\.total)) }

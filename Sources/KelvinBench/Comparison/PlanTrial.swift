@@ -20,6 +20,7 @@ package struct PlanTrial: Sendable {
   package var hasDisturbedRounds: Bool
 
   private static let leastRounds = 7
+  package static let usualBudget = 3.0
 
   /// The plan to adopt.
   package var solution: PlanSolution { solutions[record.chosen] }
@@ -31,7 +32,7 @@ package struct PlanTrial: Sendable {
   /// - Returns: nil where only one placement is possible.
   package static func run(
     _ context: ModelContext, _ explanation: PlanExplanation, _ request: PlanRequest, inputs: [Tensor], limit: Int = 3,
-    budget: Double = 3, clock: any MeasurementClock = SystemClock(),
+    budget: Double = usualBudget, clock: any MeasurementClock = SystemClock(),
     files: SystemFiles = SystemFiles(), observe: MeasurementObserver = { _ in }
   ) throws -> PlanTrial? {
     var candidates: [(label: String, solution: PlanSolution)] = []

@@ -150,6 +150,10 @@ package struct SustainedFinding: Sendable, Hashable {
 
   /// Who answers more frames is better; among those that answer as many, who answers sooner.
   package var deciding: Finding {
-    framesPerSecond == nil || served.winner != nil || !served.tied.contains(latency.best) ? served : latency
+    framesPerSecond == nil ? served : Self.deciding(served: served, latency: latency)
+  }
+
+  static func deciding(served: Finding, latency: Finding) -> Finding {
+    served.winner != nil || !served.tied.contains(latency.best) ? served : latency
   }
 }

@@ -108,7 +108,7 @@ package struct Workload: Hashable, Sendable {
       guard holds else { throw .invalidWorkload(document: document, reason: reason) }
     }
     try require((0...1000).contains(coldStarts), "coldStarts: expected 0 to 1000, got \(coldStarts)")
-    try require((1...1000).contains(starts), "starts: expected 1 to 1000, got \(starts)")
+    try require((0...1000).contains(starts), "starts: expected 0 to 1000, got \(starts)")
     try require((1...10_000_000).contains(iterations), "iterations: expected 1 to 10000000, got \(iterations)")
     try require((1...100_000).contains(rounds), "rounds: expected 1 to 100000, got \(rounds)")
     try require(

@@ -54,6 +54,13 @@ package struct SystemFiles: Sendable, Hashable {
     return String(validating: bytes, as: UTF8.self).map { Self.trimmed($0) }
   }
 
+  /// The most bytes that this process has had resident (`VmHWM`; `ru_maxrss` would begin with what its parent held);
+  /// nil where the kernel does not say.
+  package var peakResidentBytes: Int? {
+    let line = text("proc/self/status")?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
+  }
+
   package func integer(_ path: String) -> Int? { text(path, limit: 4096).flatMap { Int($0) } }
 
   /// Names in the folder `path`, in order with numbers by value (`temp2` before `temp10`). Empty when there is none.

@@ -29,6 +29,11 @@ package final class SessionMemory: @unchecked Sendable {
 
   package var byteCount: Int { buffers.values.reduce(0) { $0 + $1.byteCount } }
 
+  /// Bytes by device.
+  var byteCounts: [String: Int] {
+    Dictionary(buffers.map { ($0.key.device, $0.value.byteCount) }, uniquingKeysWith: +)
+  }
+
   /// At least so many bytes on a device.
   ///
   /// - Throws: `.outOfMemory`.

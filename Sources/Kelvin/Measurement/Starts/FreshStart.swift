@@ -55,7 +55,8 @@ package enum FreshStart {
     try write(request.inputs, to: session, model.context.graph)
     try session.run()
     return StartAnswer(
-      began: began, devicesOpen: devicesOpen, loaded: loaded, compiled: compiled, answered: clock())
+      began: began, devicesOpen: devicesOpen, loaded: loaded, compiled: compiled, answered: clock(),
+      peakResident: SystemFiles().peakResidentBytes ?? 0, deviceBytes: session.byteCounts)
   }
 
   private static func write(_ file: String, to session: Session, _ graph: Graph) throws {

@@ -78,7 +78,8 @@ final class FreshStarts: BenchmarkStarter {
     return .init(
       launch: answer.devicesOpen - began, load: answer.loaded - answer.devicesOpen,
       compile: answer.compiled - answer.loaded, first: answer.answered - answer.compiled,
-      total: answer.answered - began)
+      total: answer.answered - began,
+      memory: MemoryUse(peakResident: answer.peakResident, devices: answer.deviceBytes))
   }
 
   /// Exactly one answer, its moments in order.
@@ -88,7 +89,8 @@ final class FreshStarts: BenchmarkStarter {
     }
     let moments = [answer.began, answer.devicesOpen, answer.loaded, answer.compiled, answer.answered]
     guard answer.version == StartRequest.currentVersion, moments.allSatisfy(\.isFinite),
-      zip(moments, moments.dropFirst()).allSatisfy({ $0 <= $1 })
+      zip(moments, moments.dropFirst()).allSatisfy({ $0 <= $1 }), answer.peakResident >= 0,
+      answer.deviceBytes.values.allSatisfy({ $0 >= 0 })
     else { throw BenchmarkError.startFailed("its answer makes no sense") }
     return answer
   }

@@ -5,7 +5,7 @@ import KelvinPlanning
 ///
 /// It lies in a file that the process reads; the answer is one `StartAnswer` as JSON on the pipe.
 struct StartRequest: Codable {
-  static let currentVersion = 1
+  static let currentVersion = 2
 
   var version = StartRequest.currentVersion
   var model: String
@@ -24,7 +24,7 @@ struct StartRequest: Codable {
   var inputs: String
 }
 
-/// Moments on CLOCK_MONOTONIC, in seconds, which all processes share.
+/// Moments on CLOCK_MONOTONIC, in seconds, which all processes share, and bytes of memory.
 struct StartAnswer: Codable {
   var version = StartRequest.currentVersion
   /// The program's first own instruction.
@@ -33,4 +33,8 @@ struct StartAnswer: Codable {
   var loaded: Double
   var compiled: Double
   var answered: Double
+  /// The most bytes that the process had resident.
+  var peakResident: Int
+  /// By device: packed weights, and the session's memory.
+  var deviceBytes: [String: Int]
 }

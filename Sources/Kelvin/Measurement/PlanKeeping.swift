@@ -1,0 +1,15 @@
+import FoundationEssentials
+import KelvinRuntime
+
+extension ModelContext {
+  /// Keeps a plan's file in the user's cache.
+  ///
+  /// - Parameter purpose: what it is best for: `stream`.
+  /// - Returns: where it is; nil where nothing is kept.
+  func keep(_ plan: Data, for purpose: String) -> String? {
+    guard let directory = cache?.directory else { return nil }
+    let base = self.name.split(separator: "/").last.map(String.init) ?? self.name
+    let name = "plans/\(LocalFile.sanitized("\(base)-\(purpose)"))-\(graphKey.description.prefix(8)).json"
+    return plan.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
+  }
+}

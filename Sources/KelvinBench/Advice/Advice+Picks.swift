@@ -1,0 +1,117 @@
+import KelvinBasics
+import KelvinMeasurements
+
+extension Advice {
+  /// Nil where nothing was measured that answers it.
+  func pick(for question: Question) -> Pick? {
+    switch question {
+    case .photo: pick(question, evidence.results[.photo]?.deciding(.start) ?? evidence.results[.photo]?.deciding(.warm))
+    case .stream: pick(question, evidence.results[.stream]?.deciding(.served))
+    case .throughput: pick(question, evidence.results[.throughput]?.deciding(.served))
+    case .sustained: lastingPick
+    }
+  }
+
+  private func pick(_ question: Question, _ decided: KelvinBench.Question?) -> Pick? {
+    guard let decided else { return nil }
+    let places = decided.labels.map { label in rows.firstIndex { $0.label == label } }
+    let finding = decided.finding
+    let tied = finding.tied.compactMap { places[$0] }
+    guard let row = finding.winner.flatMap({ places[$0] }) ?? preferred(among: tied) else { return nil }
+    var next = finding.runnerUp.flatMap { next in places[next.index].map { (row: $0, ratio: next.ratio) } }
+    let equals = tied.filter { $0 != row }
+    if let equal = equals.first { next = (equal, 1) }
+    return Pick(question, row: row, isClear: finding.winner != nil, equals: equals, next: next)
+  }
+
+  /// Among those that nothing tells apart, the one that takes least energy, then fewest threads.
+  private func preferred(among rows: [Int]) -> Int? {
+    rows.min { first, second in
+      func rank(_ index: Int) -> (Double, Int, Int) {
+        (self.rows[index].joules ?? .infinity, self.rows[index].candidate.threads, index)
+      }
+      return rank(first) < rank(second)
+    }
+  }
+
+  /// Who answers most frames at the end, and among those that answer as many who takes least energy for one: what is
+  /// left over in latency matters less than what is left over in heat.
+  private var lastingPick: Pick? {
+    guard let lasting else { return nil }
+    let known = lasting.runs.indices.compactMap { index in
+      rows.firstIndex { $0.label == lasting.runs[index].label }.map { (row: $0, run: lasting.runs[index]) }
+    }
+    guard let most = known.map(\.run.settledRate).max() else { return nil }
+    let (keeping, losing) = (
+      known.filter { $0.run.settledRate >= (1 - Self.sameRate) * most },
+      known.filter { $0.run.settledRate < (1 - Self.sameRate) * most }
+    )
+    func joules(_ row: Int) -> Double { rows[row].stream?.joulesPerInference ?? .infinity }
+    guard let best = keeping.min(by: { joules($0.row) < joules($1.row) })?.row else { return nil }
+    let equals = keeping.map(\.row).filter { $0 != best && !(joules($0) > (1 + Self.sameEnergy) * joules(best)) }
+    let leaner = keeping.map(\.row).filter { $0 != best && !equals.contains($0) }.min { joules($0) < joules($1) }
+    let slower = losing.max { $0.run.settledRate < $1.run.settledRate }
+    let next: (row: Int, ratio: Double)? =
+      equals.first.map { ($0, 1) } ?? leaner.map { ($0, joules($0) / joules(best)) }
+      ?? slower.map { ($0.row, most / max($0.run.settledRate, 1e-9)) }
+    return Pick(.sustained, row: best, isClear: equals.isEmpty && known.count > 1, equals: equals, next: next)
+  }
+
+  /// Shares below which rates in virtual time, and energies, are called the same.
+  static let sameRate = 0.01
+  private static let sameEnergy = 0.05
+
+  /// From how many predictions on another configuration is quicker than the one for a single photo, starting included.
+  var predictionsToBreakEven: [Crossover] {
+    guard let pick = picks.first(where: { $0.question == .photo }), let result = evidence.results[.photo],
+      let warm = result.deciding(.warm), let start = rows[pick.row].firstAnswer, let own = rows[pick.row].warm
+    else { return [] }
+    let quicker = warm.labels.indices.filter { index in
+      let finding = warm.finding
+      // Beyond noise: the best, where the pick is not among its equals.
+      return index == finding.best && !finding.tied.contains { warm.labels[$0] == rows[pick.row].label }
+    }
+    return quicker.compactMap { index -> Crossover? in
+      guard let row = rows.firstIndex(where: { $0.label == warm.labels[index] }), let later = rows[row].firstAnswer,
+        let seconds = rows[row].warm, seconds < own, later > start
+      else { return nil }
+      let count = ((later - start) / (own - seconds)).rounded(.up) + 1
+      let text = HumanReadable.seconds
+      return Crossover(
+        overtaken: pick.row, overtaking: row, measure: .predictions, at: count, headroom: nil,
+        sentence: "From \(Workload.number(count)) photos on \(rows[row].label) is done sooner than"
+          + " \(rows[pick.row].label): it answers \(text(later - start)) later at first, then takes \(text(own - seconds))"
+          + " less for each.")
+    }
+  }
+
+  /// Where heat turns the order of two configurations, of which one is picked for the stream or for lasting.
+  var heatCrossovers: [Crossover] {
+    guard let lasting else { return [] }
+    let places = lasting.runs.map { run in rows.firstIndex { $0.label == run.label } }
+    let picked = Set(picks.filter { [.stream, .sustained].contains($0.question) }.map(\.row))
+    return lasting.crossovers.compactMap { crossing -> Crossover? in
+      guard let from = places[crossing.overtaken], let to = places[crossing.overtaking],
+        picked.contains(from) || picked.contains(to)
+      else { return nil }
+      let window = lasting.runs[crossing.overtaken].windows.last { $0.start <= crossing.at }
+      let heat =
+        window.map { ", when its headroom is \(HumanReadable.fixed($0.headroom, decimals: 2)) of the limit" } ?? ""
+      return Crossover(
+        overtaken: from, overtaking: to, measure: .seconds, at: crossing.at, headroom: window?.headroom,
+        sentence: "After \(HumanReadable.seconds(crossing.at)) of the stream \(rows[to].label) overtakes"
+          + " \(rows[from].label)\(heat).")
+    }
+  }
+}
+
+extension BenchmarkResult {
+  /// What was found about a subject; for frames that were answered, what decides among those that answer as many.
+  func deciding(_ subject: Question.Subject) -> Question? {
+    guard var question = questions.first(where: { $0.subject == subject }) else { return nil }
+    if subject == .served, let latency = questions.first(where: { $0.subject == .latency }) {
+      question.finding = SustainedFinding.deciding(served: question.finding, latency: latency.finding)
+    }
+    return question
+  }
+}

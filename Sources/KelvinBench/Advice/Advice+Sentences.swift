@@ -1,0 +1,137 @@
+import KelvinBasics
+import KelvinMeasurements
+import KelvinThermal
+
+extension Advice {
+  /// What to pick, what it takes, and what the second best would cost.
+  func answer(_ pick: Pick) -> String {
+    let label = rows[pick.row].label
+    let choice =
+      if rows.count == 1 {
+        label
+      } else if pick.isClear {
+        "pick \(label)"
+      } else if pick.equals.isEmpty {
+        "\(label), not compared"
+      } else {
+        "\(label), though no difference was measured to \(Self.list(pick.equals.map { rows[$0].label }))"
+      }
+    let second = pick.isClear ? pick.next.map { "; the second best, \(cost(of: $0, after: pick))" } ?? "" : ""
+    return "\(choice): \(facts(pick.row, for: pick.question))\(second)."
+  }
+
+  /// `Stream of 30 frames/s`.
+  func title(_ question: Question) -> String {
+    let rate = "\(Workload.number(request.framesPerSecond)) frames/s"
+    return switch question {
+    case .photo: "One photo"
+    case .stream: "Stream of \(rate)"
+    case .throughput: "Throughput"
+    case .sustained: "\(rate) for \(HumanReadable.seconds(request.horizon)) on \"\(request.envelope.name)\""
+    }
+  }
+
+  private func facts(_ index: Int, for question: Question) -> String {
+    let row = rows[index]
+    let seconds = HumanReadable.seconds
+    switch question {
+    case .photo:
+      let later = row.warm.map { ", every further photo in \(seconds($0))" } ?? ""
+      return (row.firstAnswer.map { "the first answer \(seconds($0)) after the start" } ?? "") + later
+    case .stream:
+      guard let stream = row.stream else { return "" }
+      let lost = Self.lostShare(stream)
+      let kept = lost == 0 ? "every frame is answered" : "\(HumanReadable.percent(lost)) of the frames are lost"
+      let p99 = stream.latency.p99
+      return "\(kept), 99 of 100 within \(seconds(p99)), "
+        + (p99 <= deadline ? "before the next arrives" : "the next arrives after \(seconds(deadline))")
+    case .throughput:
+      guard let load = row.throughput else { return "" }
+      return HumanReadable.perSecond(load.throughput) + (load.pipeline.map { " with \($0.inFlight) in flight" } ?? "")
+    case .sustained:
+      guard let run = row.lasting else { return "" }
+      let heat = run.throttledAt.map { "heat slows it down after \(seconds($0))" } ?? "heat never slows it down"
+      return "\(HumanReadable.perSecond(run.settledRate)) at the end, \(heat)"
+    }
+  }
+
+  /// `opencl:0, takes 1.7 × as long (105 ms)`.
+  private func cost(of next: (row: Int, ratio: Double), after pick: Pick) -> String {
+    let label = rows[next.row].label
+    let times = "\(HumanReadable.significant(next.ratio)) ×"
+    switch pick.question {
+    case .photo:
+      return "\(label), takes \(times) as long"
+        + (rows[next.row].firstAnswer.map { " (\(HumanReadable.seconds($0)))" } ?? "")
+    case .stream: return "\(label), takes \(times) as long for a frame"
+    case .throughput:
+      return "\(label), does \(rows[next.row].throughput.map { HumanReadable.perSecond($0.throughput) } ?? "less")"
+    case .sustained:
+      guard let run = rows[next.row].lasting, let own = rows[pick.row].lasting else { return label }
+      return run.settledRate < (1 - Self.sameRate) * own.settledRate
+        ? "\(label), ends at \(HumanReadable.perSecond(run.settledRate))" : "\(label), takes \(times) the energy"
+    }
+  }
+
+  /// Seconds from one frame to the next.
+  var deadline: Double { 1 / request.framesPerSecond }
+
+  static func lostShare(_ stream: ConfigurationResult.Sustained) -> Double {
+    let lost = Double(stream.dropped + stream.skipped)
+    return lost / max(lost + Double(stream.served), 1)
+  }
+
+  static func list(_ names: [String]) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    return names.dropLast().joined(separator: ", ") + " and " + last
+  }
+
+  /// What limits trust in it, was left out, or comes to the same.
+  package var notes: [String] {
+    var notes: [String] = []
+    notes += sameNotes
+    for (label, omissions) in Dictionary(grouping: evidence.omissions, by: \.label).sorted(by: { $0.key < $1.key }) {
+      let parts = omissions.compactMap(\.part?.rawValue)
+      notes.append(
+        "not tried: \(label)\(parts.isEmpty ? "" : " for \(Self.list(parts))"): \(omissions.first?.reason ?? "")")
+    }
+    for row in rows { row.failure.map { notes.append("\(row.label): \($0)") } }
+    let energies = Set(rows.compactMap { $0.stream?.energySource ?? $0.throughput?.energySource }).subtracting([""])
+    notes += energies.sorted().map { "energy of one inference: \($0)" }
+    if let lasting {
+      notes.append(
+        "how long it lasts is told by the model of heat of \"\(request.envelope.name)\" in virtual time, with the times"
+          + " and energies measured here; no temperature is measured"
+          + (lasting.runs.allSatisfy { $0.throttledAt == nil } ? ", and none of them reaches the limit" : ""))
+    }
+    if let disturbed = disturbance { notes.append(disturbed) }
+    return notes
+  }
+
+  /// Which configurations come to which, precision levels apart: these are named once for all rows that they are alike in.
+  private var sameNotes: [String] {
+    var rowsByLevels: [[String]: [String]] = [:]
+    var notes: [String] = []
+    for row in rows {
+      let prefix = "\(row.label), "
+      let levels = row.candidate.also.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+      if !levels.isEmpty { rowsByLevels[levels, default: []].append(row.label) }
+      let others = row.candidate.also.filter { !$0.hasPrefix(prefix) }
+      let heads = others.filter { label in !others.contains { label != $0 && label.hasPrefix("\($0), ") } }
+      if !heads.isEmpty { notes.append("\(Self.list(heads)) \(heads.count == 1 ? "comes" : "come") to \(row.label)") }
+    }
+    return rowsByLevels.sorted { $0.key.joined() < $1.key.joined() }.map { levels, labels in
+      "one row for the precision levels automatic, \(Self.list(levels)): nothing tells them apart on"
+        + " \(Self.list(labels))"
+    } + notes
+  }
+
+  private var disturbance: String? {
+    let parts = AdvicePart.allCases.compactMap { part -> String? in
+      guard let result = evidence.results[part] else { return nil }
+      let count = result.disturbedRounds.values.reduce(0) { $0 + $1.count }
+      return count > 0 ? "\(count) of the \(part.rawValue)" : nil
+    }
+    return parts.isEmpty ? nil : "others took processor time in rounds: \(Self.list(parts)); see the journals"
+  }
+}

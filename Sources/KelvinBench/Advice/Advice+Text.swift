@@ -1,0 +1,38 @@
+import KelvinBasics
+import KelvinMeasurements
+package import KelvinReport
+
+extension Advice {
+  /// What `kelvin advise` prints for people, line by line.
+  package var lines: [String] {
+    guard let result = anyResult else { return notes }
+    var lines = "\(result.model.name): what to pick".wrapped(hangingIndent: 2)
+    lines += result.machine.summary.wrapped(hangingIndent: 2) + [""]
+    lines += AdviceTable(advice: self).lines(width: 80) + [""]
+    if let interruption = evidence.interruption { lines += "Partial: \(interruption).".wrapped() }
+    lines += (picks.map(sentence) + crossovers.map(\.sentence)).flatMap { "- \($0)".wrapped(hangingIndent: 2) }
+    if !notes.isEmpty { lines += ["", "Notes"] + notes.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
+    return lines
+  }
+
+  /// The page: the advice, then what the part that says most about time measured.
+  package func report() -> ReportInput? {
+    guard let result = [AdvicePart.stream, .throughput, .photo].lazy.compactMap({ evidence.results[$0] }).first,
+      var page = anyResult?.report()
+    else { return nil }
+    page.advice = AdviceTable(advice: self).report
+    page.verdict = picks.first.map(sentence) ?? "Nothing was measured long enough to recommend anything."
+    page.findings = []
+    page.workload = request.questions.sorted { $0.order < $1.order }.map(title).joined(separator: ", ")
+    page.series = result.report().series + (lasting?.series ?? [])
+    for part in AdvicePart.allCases {
+      page.notes += evidence.results[part]?.notes.filter { !page.notes.contains($0) } ?? []
+    }
+    page.notes = notes + page.notes
+    return page
+  }
+}
+
+extension AdviceRequest.Question {
+  fileprivate var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}

@@ -1,0 +1,60 @@
+package import KelvinThermal
+
+/// What somebody wants of a model, and how long finding out may take. Seconds.
+package struct AdviceRequest: Sendable, Hashable {
+  /// One of the things a model is wanted for, each with an answer of its own.
+  package enum Question: String, Sendable, Hashable, Codable, CaseIterable {
+    /// A single picture, from the start of a process to its answer.
+    case photo
+    /// Frames that arrive by the clock.
+    case stream
+    /// As many pictures as will go.
+    case throughput
+    /// The stream, for so long that heat tells.
+    case sustained
+  }
+
+  /// Arrivals a second where a stream is not asked for by its own.
+  package static let usualRate = 30.0
+  package static let usualBudget = 180.0
+
+  package var questions: Set<Question>
+  /// Arrivals a second, of the stream and of what has to last.
+  package var framesPerSecond: Double
+  /// How long the stream has to last.
+  package var horizon: Double
+  /// Of the machine on which it has to last.
+  package var envelope: ThermalEnvelope
+  /// For everything that is measured.
+  package var budget: Double
+
+  package init(
+    questions: Set<Question> = Set(Question.allCases), framesPerSecond: Double = usualRate, horizon: Double = 3600,
+    envelope: ThermalEnvelope, budget: Double = usualBudget
+  ) {
+    self.questions = questions
+    self.framesPerSecond = framesPerSecond
+    self.horizon = horizon
+    self.envelope = envelope
+    self.budget = budget
+  }
+
+  /// - Throws: `invalidRequest` for numbers that mean nothing.
+  package func validate() throws(BenchmarkError) {
+    guard !questions.isEmpty else {
+      throw .invalidRequest("advice on what? ask for a photo, a stream, throughput, or how long it has to last")
+    }
+    guard budget >= Self.leastBudget, budget <= 86_400 else {
+      throw .invalidRequest("budget: expected \(Self.leastBudget) seconds to a day, got \(budget)")
+    }
+    guard framesPerSecond > 0, framesPerSecond <= 10_000 else {
+      throw .invalidRequest("frames a second: expected above 0, at most 10000, got \(framesPerSecond)")
+    }
+    guard horizon >= 1, horizon <= 604_800 else {
+      throw .invalidRequest("how long it has to last: expected 1 second to a week, got \(horizon) s")
+    }
+  }
+
+  /// Less than what any comparison takes says nothing.
+  package static let leastBudget = 5.0
+}

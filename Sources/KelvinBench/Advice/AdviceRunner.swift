@@ -1,0 +1,159 @@
+package import FoundationEssentials
+import KelvinDevices
+import KelvinGraph
+package import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+package import KelvinThermal
+
+/// Measures what an advice rests on: a first look at every configuration, then a benchmark for each question, of those
+/// configurations that there is time for.
+package final class AdviceRunner {
+  private let subject: BenchmarkSubject
+  private let request: AdviceRequest
+  private let candidates: [BenchmarkConfiguration]
+  private let options: BenchmarkOptions
+  private let kelvinVersion: String
+  private let machine: ThermalEnvelope
+  private let clock: any MeasurementClock
+  private let files: SystemFiles
+  private let journal: (Workload) throws -> (Data) -> Void
+  private var firstError: (any Error)?
+
+  /// - Parameters:
+  ///   - candidates: each with a label of its own; several may come to the same.
+  ///   - machine: the envelope of this machine, by which energies are estimated.
+  ///   - journal: takes the lines of the journal of each benchmark that is made.
+  /// - Throws: `BenchmarkError` where there is nothing to advise on.
+  package init(
+    _ subject: BenchmarkSubject, _ request: AdviceRequest, _ candidates: [BenchmarkConfiguration],
+    options: BenchmarkOptions = .init(), kelvinVersion: String, machine: ThermalEnvelope,
+    clock: any MeasurementClock = SystemClock(), files: SystemFiles = SystemFiles(),
+    journal: @escaping (Workload) throws -> (Data) -> Void = { _ in { _ in } }
+  ) throws(BenchmarkError) {
+    try request.validate()
+    guard !candidates.isEmpty else { throw .invalidRequest("no configuration to choose from; name one with --units") }
+    self.subject = subject
+    self.request = request
+    self.candidates = candidates
+    self.options = options
+    self.kelvinVersion = kelvinVersion
+    self.machine = machine
+    self.clock = clock
+    self.files = files
+    self.journal = journal
+  }
+
+  /// - Throws: as `BenchmarkRunner.run`, where nothing could be measured.
+  package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> Advice {
+    let end = clock.now() + request.budget
+    var evidence = AdviceEvidence(machine: machine)
+    let looks = try look(into: &evidence, observe)
+    guard !looks.isEmpty else { throw firstError ?? RuntimeError.cancelled }
+    var parts = AdvicePart.allCases.filter { $0.serves(request.questions) }
+    var progress = Self.lookingShare
+    while !parts.isEmpty, evidence.interruption == nil {
+      let part = parts.removeFirst()
+      let share = part.weight / (part.weight + parts.reduce(0) { $0 + $1.weight })
+      let seconds = max(0, (end - clock.now()) * share)
+      let schedule = AdviceSchedule(
+        part, looks.map(\.estimate), framesPerSecond: request.framesPerSecond, seconds: seconds,
+        isFirst: evidence.results.isEmpty)
+      let (from, to) = (progress, progress + (1 - progress) * share)
+      do {
+        let result = try measure(schedule, looks, until: clock.now() + seconds, isFirst: evidence.results.isEmpty) {
+          progress in
+          var progress = progress
+          progress.fraction = from + (to - from) * progress.fraction
+          progress.phase = "\(part.rawValue): \(progress.phase)"
+          progress.secondsLeft = max(1, end - self.clock.now())
+          observe(progress)
+        }
+        evidence.add(result, of: part, leftOut: schedule.leftOut.map { looks[$0] })
+      } catch RuntimeError.cancelled where !evidence.results.isEmpty {
+        evidence.interruption = "interrupted before the \(part.rawValue) was measured"
+      }
+      progress = to
+    }
+    observe(.init(phase: "done", fraction: 1))
+    return try Advice(request, evidence)
+  }
+
+  /// Of the budget, for the first look.
+  private static let lookingShare = 0.12
+
+  /// Plans every candidate, tries mixes, drops those that come to the same as another, and runs each a few times. What
+  /// fails, and what there is no time for, is left out and kept with the reason.
+  private func look(into evidence: inout AdviceEvidence, _ observe: MeasurementObserver) throws -> [AdviceLook] {
+    let end = clock.now() + Self.lookingShare * request.budget
+    var looks: [AdviceLook] = []
+    // Every candidate that was planned, with the place of the look that stands for it.
+    var planned: [(candidate: BenchmarkConfiguration, look: Int)] = []
+    for (index, candidate) in candidates.enumerated() {
+      try options.cancellation?.check()
+      observe(
+        .init(
+          phase: "a first look", fraction: Self.lookingShare * Double(index) / Double(candidates.count),
+          detail: candidate.label, secondsLeft: request.budget))
+      guard looks.isEmpty || clock.now() < end else {
+        evidence.leave(out: candidate.label, "no time was left within the budget for a first look at it")
+        continue
+      }
+      do {
+        if let known = try planned.first(where: { try subject.context.settles(candidate, by: $0.candidate) }) {
+          looks[known.look].also.append(candidate.label)
+          continue
+        }
+        var look = try AdviceLook(
+          candidate, subject.context, inputs: options.triesPlans ? subject.inputs[0] : nil,
+          budget: max(0, end - clock.now()), clock: clock)
+        if let known = try looks.firstIndex(where: { try look.comesToTheSame(as: $0, subject.context) }) {
+          planned.append((candidate, known))
+          looks[known].also.append(candidate.label)
+          continue
+        }
+        try look.run(
+          subject.context, subject.inputs[0], isDeterministic: options.isDeterministic, clock: clock,
+          options.cancellation)
+        planned.append((candidate, looks.count))
+        looks.append(look)
+      } catch {
+        if options.cancellation?.isCancelled == true { throw RuntimeError.cancelled }
+        firstError = firstError ?? error
+        evidence.leave(out: candidate.label, "\(error)")
+      }
+    }
+    evidence.candidates = try looks.map { try $0.candidate(subject.context) }
+    return looks
+  }
+
+  private func measure(
+    _ schedule: AdviceSchedule, _ looks: [AdviceLook], until end: Double, isFirst: Bool,
+    _ observe: @escaping MeasurementObserver
+  ) throws -> BenchmarkResult {
+    var options = options
+    options.keep = try journal(schedule.workload)
+    options.endsBy = end
+    // The plans were tried before; outputs are compared once.
+    options.triesPlans = false
+    options.checksAgreement = options.checksAgreement && isFirst
+    options.referenceBudget = min(options.referenceBudget, Self.referenceShare * request.budget)
+    let configurations = schedule.rows.map { row in
+      var configuration = looks[row].configuration
+      // Several inferences in flight have a best plan of their own.
+      if schedule.workload.kind == .throughput,
+        candidates.first(where: { $0.label == configuration.label })?.plan == nil
+      {
+        configuration.plan = nil
+      }
+      return configuration
+    }
+    return try BenchmarkRunner(
+      subject, schedule.workload, configurations, options: options, kelvinVersion: kelvinVersion, envelope: machine,
+      clock: clock, files: files
+    ).run(observe)
+  }
+
+  /// Of the budget, for the reference device.
+  private static let referenceShare = 0.1
+}

@@ -1,0 +1,123 @@
+import KelvinBasics
+import KelvinMeasurements
+
+/// A benchmark that an advice rests on. What has to last is told from the stream's.
+package enum AdvicePart: String, Sendable, Hashable, Codable, CaseIterable {
+  case photo, stream, throughput
+
+  func serves(_ questions: Set<AdviceRequest.Question>) -> Bool {
+    switch self {
+    case .photo: questions.contains(.photo)
+    case .stream: !questions.isDisjoint(with: [.stream, .sustained])
+    case .throughput: questions.contains(.throughput)
+    }
+  }
+
+  /// Of the time, against the other parts.
+  var weight: Double {
+    switch self {
+    case .photo: 4
+    case .stream: 4
+    case .throughput: 3
+    }
+  }
+}
+
+/// What one part measures within its time: the configurations for which there is time, the quickest first, and the
+/// workload of them all. A comparison needs a number of rounds at least, so what does not fit is left out rather than
+/// looked at too briefly.
+package struct AdviceSchedule: Sendable, Hashable {
+  /// What is roughly known of a configuration, in seconds.
+  package struct Estimate: Sendable, Hashable {
+    /// Compiling and the first inference with nothing cached.
+    package var coldStart: Double
+    /// With what that left.
+    package var start: Double
+    /// One more inference.
+    package var inference: Double
+
+    package init(coldStart: Double, start: Double, inference: Double) {
+      self.coldStart = coldStart
+      self.start = start
+      self.inference = inference
+    }
+  }
+
+  package var workload: Workload
+  /// Places among the estimates, in their order.
+  package var rows: [Int]
+  /// The others.
+  package var leftOut: [Int]
+
+  /// - Parameters:
+  ///   - estimates: one for each configuration that can be measured, at least one.
+  ///   - seconds: for the whole part; the two quickest configurations are measured however little it is.
+  ///   - isFirst: whether nothing else tells of the memory that a process takes.
+  package init(
+    _ part: AdvicePart, _ estimates: [Estimate], framesPerSecond: Double, seconds: Double, isFirst: Bool = false
+  ) {
+    let least = estimates.map { Self.leastSeconds(part, $0) }
+    let quickest = estimates.indices.sorted { (least[$0], $0) < (least[$1], $1) }
+    var sum = 0.0
+    var taken: [Int] = []
+    for index in quickest where taken.count < 2 || sum + least[index] <= seconds {
+      taken.append(index)
+      sum += least[index]
+    }
+    rows = taken.sorted()
+    leftOut = estimates.indices.filter { !taken.contains($0) }
+    let spare = max(0, seconds - sum) / Double(max(taken.count, 1))
+    workload = Self.workload(part, rows.map { estimates[$0] }, framesPerSecond: framesPerSecond, spare: spare)
+    if isFirst { workload.starts = max(workload.starts, 1) }
+  }
+
+  /// Of everything that is compared: with fewer only huge differences are told from noise
+  /// (`bench/results/verdicts.md`).
+  static let rounds = 2 * PairedComparison.fewestPairs
+  /// Seconds until a process of its own has opened its devices, where nothing better is known.
+  private static let launch = 0.3
+  /// Warm inferences of a round.
+  private static let queries = 2.0
+
+  /// Seconds of a load that goes on: slices of some frames each.
+  private static func load(_ inference: Double) -> Double { Double(rounds) * max(0.3, 4 * inference) }
+
+  /// Seconds that a configuration takes at least.
+  private static func leastSeconds(_ part: AdvicePart, _ estimate: Estimate) -> Double {
+    let start = launch + estimate.start
+    let (inference, load) = (estimate.inference, load(estimate.inference))
+    switch part {
+    // Every round begins with an inference that does not count.
+    case .photo: return launch + estimate.coldStart + Double(rounds) * (start + (queries + 1) * inference)
+    case .stream: return start + load + 3 * Double(rounds) * inference
+    // Up to four numbers in flight are tried three times, for as long as an eighth of the load that then goes on.
+    case .throughput: return start + load + 12 * max(0.25, load / 8, inference)
+    }
+  }
+
+  /// - Parameter spare: seconds for each configuration, beyond the least.
+  private static func workload(
+    _ part: AdvicePart, _ estimates: [Estimate], framesPerSecond: Double, spare: Double
+  ) -> Workload {
+    let starts = estimates.map { launch + $0.start }
+    let slowest = estimates.map(\.inference).max() ?? 0
+    let load = load(slowest)
+    switch part {
+    case .photo:
+      let further = Int(min(1e3, 0.6 * spare / max(starts.max() ?? launch, launch)))
+      return Workload(
+        name: "advise-photo", kind: .oneShot, coldStarts: 1, starts: min(20, rounds + further),
+        iterations: rounds * Int(queries), rounds: rounds, warmSeconds: min(3, 0.3 * spare), warmUps: 2)
+    case .stream:
+      return Workload(
+        name: "advise-stream", kind: .stream, coldStarts: 0, starts: 0, iterations: PairedComparison.fewestPairs,
+        rounds: PairedComparison.fewestPairs,
+        warmSeconds: 0, warmUps: 1, framesPerSecond: framesPerSecond, duration: min(20, load + 0.8 * spare))
+    case .throughput:
+      return Workload(
+        name: "advise-throughput", kind: .throughput, coldStarts: 0, starts: 0,
+        iterations: PairedComparison.fewestPairs, rounds: PairedComparison.fewestPairs,
+        warmSeconds: 0, warmUps: 1, duration: min(10, load + 0.3 * spare))
+    }
+  }
+}

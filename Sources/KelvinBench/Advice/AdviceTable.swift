@@ -1,0 +1,126 @@
+import Glibc
+import KelvinBasics
+import KelvinMeasurements
+import KelvinReport
+
+/// The one table of an advice: a row for each configuration, columns in a group for each question. The terminal and
+/// the page show the same texts.
+struct AdviceTable {
+  struct Column {
+    /// The question that it is about; empty for what holds whatever is asked.
+    var group: String
+    var title: String
+    /// Marked where the row is this question's pick.
+    var decides: Advice.Question?
+    /// Which columns a narrow terminal does without first; nil for never.
+    var dispensable: Int?
+    var isForPageAlone = false
+    var cell: (Advice.Row) -> String?
+  }
+
+  let advice: Advice
+
+  /// Those that say anything.
+  var columns: [Column] {
+    let seconds = HumanReadable.seconds
+    let rate = Workload.number(advice.request.framesPerSecond)
+    let all: [Column] = [
+      Column(group: "one photo", title: "first", decides: .photo) { $0.firstAnswer.map(seconds) },
+      Column(group: "one photo", title: "cold", dispensable: 0) { $0.coldAnswer.map(seconds) },
+      Column(group: "one photo", title: "warm") { $0.warm.map(seconds) },
+      Column(group: "\(rate) frames/s", title: "p99", decides: .stream) { row in
+        row.stream.map { stream in
+          let lost = Advice.lostShare(stream)
+          return lost > 0
+            ? "\(HumanReadable.percent(lost, decimals: lost < 0.1 ? 1 : 0)) lost" : seconds(stream.latency.p99)
+        }
+      },
+      Column(group: "throughput", title: "most/s", decides: .throughput) { row in
+        row.throughput.map { HumanReadable.significant($0.throughput) }
+      },
+      Column(group: "for \(seconds(advice.request.horizon))", title: "lasts", decides: .sustained) { row in
+        row.lasting.map { HumanReadable.significant($0.settledRate) }
+      },
+      Column(group: "memory", title: "MiB", dispensable: 2) { row in
+        row.memory.map { Self.mebibytes($0.peakResident) }
+      },
+      Column(group: "memory", title: "of it on devices", isForPageAlone: true) { row in
+        row.memory.map { memory in
+          memory.devices.sorted { $0.key < $1.key }.map { "\(Self.mebibytes($0.value)) \($0.key)" }
+            .joined(separator: ", ")
+        }
+      },
+      Column(group: "", title: "energy") { row in
+        if row.isEnergyMeasured, let joules = row.joules { return "\(HumanReadable.significant(joules * 1e3)) mJ" }
+        return row.energyRatio.map { HumanReadable.significant($0) }
+      },
+      Column(group: "", title: "off", dispensable: 1) { row in
+        row.agreement.map { Self.difference($0.largestDifference) }
+      },
+    ]
+    return all.filter { column in advice.rows.contains { column.cell($0) != nil } }
+  }
+
+  func isPick(_ column: Column, _ row: Int) -> Bool {
+    guard let question = column.decides else { return false }
+    return advice.picks.contains { $0.question == question && $0.row == row }
+  }
+
+  /// For a terminal; picks bear a star.
+  func lines(width: Int) -> [String] {
+    let columns = columns.filter { !$0.isForPageAlone }
+    var table = TextTable(
+      [TextTable.Column("Configuration", shrinksTo: 12, cut: .end)] + columns.map { TextTable.Column($0.title, .right) }
+    )
+    for index in advice.rows.indices {
+      table.add(
+        [advice.rows[index].label]
+          + columns.map { column in
+            let text = column.cell(advice.rows[index]) ?? "—"
+            return column.decides == nil ? text : text + (isPick(column, index) ? "*" : " ")
+          })
+    }
+    let dispensable = columns.filter { $0.dispensable != nil }.sorted { ($0.dispensable ?? 0) < ($1.dispensable ?? 0) }
+    let lines = table.lines(width: width, leavingOut: dispensable.map(\.title))
+    let shown = lines.first?.split(separator: " ").map(String.init) ?? []
+    return lines + ("* the pick. " + legend(of: columns.map(\.title).filter { shown.contains($0) })).wrapped(to: width)
+  }
+
+  private static func mebibytes(_ bytes: Int) -> String { "\((bytes + (1 << 19)) >> 20)" }
+
+  /// `0` or a power of ten: its size is what matters.
+  private static func difference(_ value: Double) -> String {
+    guard value > 0, value.isFinite else { return value == 0 ? "0" : "—" }
+    return "1e\(Int(log10(value).rounded()))"
+  }
+
+  private func legend(of titles: [String]) -> String {
+    let rate = Workload.number(advice.request.framesPerSecond)
+    let words = [
+      "first": "first: from the start of a process to its first answer, caches filled",
+      "cold": "cold: with empty caches",
+      "warm": "warm: one further inference",
+      "p99": "p99: of \(rate) frames/s, or the share of them that was lost to newer ones",
+      "most/s": "most/s: as many as will go",
+      "lasts": "lasts: answers a second after \(HumanReadable.seconds(advice.request.horizon))",
+      "MiB": "MiB: the most memory of a process",
+      "of it on devices": "of it on devices: weights and one session",
+      "energy": "energy: of one inference, over the least",
+      "off": "off: largest difference to the reference device",
+    ]
+    return titles.compactMap { words[$0] }.joined(separator: "; ") + "."
+  }
+
+  var report: ReportAdvice {
+    let columns = columns
+    return ReportAdvice(
+      picks: advice.picks.map { .init(question: advice.title($0.question), answer: $0.answer) },
+      columns: columns.map { .init(group: $0.group, title: $0.title) },
+      rows: advice.rows.indices.map { index in
+        .init(
+          label: advice.rows[index].label,
+          cells: columns.map { .init(text: $0.cell(advice.rows[index]), isPick: isPick($0, index)) })
+      },
+      crossovers: advice.crossovers.map(\.sentence), legend: legend(of: columns.map(\.title)))
+  }
+}

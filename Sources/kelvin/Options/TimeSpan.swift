@@ -1,0 +1,32 @@
+import ArgumentParser
+
+/// A length of time as people write it: `90`, `45s`, `30m`, `1h30m`. Seconds.
+enum TimeSpan {
+  private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+
+  /// - Throws: `ValidationError` where the text is no length of time above 0.
+  static func seconds(_ text: String) throws -> Double {
+    var sum = 0.0
+    var number = ""
+    for character in text {
+      guard let unit = units[character] else {
+        number.append(character)
+        continue
+      }
+      guard let count = Double(number), count >= 0 else { throw refusal(text) }
+      sum += count * unit
+      number = ""
+    }
+    // A number alone is seconds; behind a unit it means nothing.
+    if !number.isEmpty {
+      guard let count = Double(number), number.count == text.count else { throw refusal(text) }
+      sum = count
+    }
+    guard sum > 0, sum.isFinite else { throw refusal(text) }
+    return sum
+  }
+
+  private static func refusal(_ text: String) -> ValidationError {
+    ValidationError("'\(text)' is not a length of time above 0; use 90, 45s, 30m or 1h30m")
+  }
+}
