@@ -1,0 +1,49 @@
+import TestSupport
+import Testing
+
+/// `kelvin advise` as the user meets it.
+@Suite struct AdviseTests {
+  @Test("one document, a page and a plan for each question, which predict takes back")
+  func documentPageAndPlans() throws {
+    let folder = TemporaryFolder()
+    let (page, plans) = ("\(folder.path)/page.html", "\(folder.path)/plans")
+    let result = Kelvin.run(
+      [
+        "advise", Kelvin.digits, "--units", "cpu", "--units", "reference", "--no-agreement", "--threads", "1",
+        "--budget",
+        "10", "--stream", "60", "--photo", "--for", "10m", "--envelope", "phone", "--json", "--report", page,
+        "--save-plans", plans,
+      ])
+    #expect(result.status == 0, "\(result)")
+    let report = try JSONValue(result.output)
+    let rows = try #require(report["rows"]?.array)
+    #expect(rows.compactMap { $0["configuration"]?.text } == ["cpu, 1 thread", "reference"])
+    for row in rows {
+      #expect((row["first"]?.number ?? 0) > (row["warm"]?.number ?? .infinity), "\(row)")
+      #expect((row["memory"]?["peakResident"]?.number ?? 0) > 1e6, "\(row)")
+      #expect(row["stream"]?["p99"]?.number != nil && row["throughput"] == nil, "\(row)")
+      #expect(row["sustained"]?["rate"]?.number != nil)
+    }
+    let picks = try #require(report["picks"]?.array)
+    #expect(picks.compactMap { $0["question"]?.text } == ["photo", "stream", "sustained"])
+    for pick in picks {
+      let file = try #require(pick["plan"]?.text)
+      let adopted = Kelvin.run(["plan", Kelvin.digits, "--plan", file])
+      #expect(adopted.status == 0, "\(adopted)")
+    }
+    #expect(report["horizon"]?.number == 600 && report["envelope"]?.text == "phone")
+    #expect(String(decoding: TemporaryFolder.read(page), as: UTF8.self).contains("What to pick"))
+  }
+
+  @Test(
+    "bad requests are refused before anything is measured",
+    arguments: [
+      "--budget 0", "--budget 1", "--for 1x", "--for h", "--for 5m3", "--stream -5", "--stream 1e9",
+      "--units cpu --units cpu", "--envelope toaster", "--units vulkan:99",
+    ])
+  func refusals(options: String) {
+    let result = Kelvin.run(["advise", Kelvin.digits] + options.split(separator: " ").map(String.init))
+    #expect(result.status == (options == "--units vulkan:99" ? 69 : 64) && result.output.isEmpty, "\(result)")
+    #expect(result.errorLines.count == 1, "\(result)")
+  }
+}

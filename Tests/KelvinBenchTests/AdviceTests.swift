@@ -1,0 +1,197 @@
+import FoundationEssentials
+import KelvinBench
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinReport
+import KelvinRuntime
+import KelvinThermal
+import Synchronization
+import TestSupport
+import Testing
+
+/// What to pick, from measurements on a virtual clock.
+struct AdviceTests {
+  private let clock = VirtualClock()
+
+  /// - Parameter loss: called before each submission to the card; whether it is lost.
+  private func advise(
+    cpu: Double = 1e-3, gpu: Double = 4e-3, hasLowPrecision: Bool = false,
+    questions: Set<AdviceRequest.Question> = Set(AdviceRequest.Question.allCases), budget: Double = 180,
+    envelope: ThermalEnvelope = .phone, cancellation: Cancellation? = nil,
+    loss: @escaping @Sendable () -> Bool = { false }
+  ) throws -> Advice {
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in cpu },
+        TimedDevice("gpu:0", kind: .discreteGPU, clock: clock, hasLowPrecision: hasLowPrecision, fails: loss) { _ in
+          gpu
+        },
+      ])
+    let subject = BenchmarkSubject(
+      context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, classes: 0, loadSeconds: 0.002)
+    let candidates = ["cpu", "gpu:0"].flatMap { units in
+      [Precision.automatic, .low].map { precision in
+        BenchmarkConfiguration(
+          label: precision == .low ? "\(units), low" : units,
+          request: PlanRequest(units: UnitsSelection(units) ?? .all, precision: precision))
+      }
+    }
+    var options = BenchmarkOptions()
+    options.cancellation = cancellation
+    return try AdviceRunner(
+      subject, AdviceRequest(questions: questions, framesPerSecond: 20, envelope: envelope, budget: budget), candidates,
+      options: options, kelvinVersion: "test", machine: .server, clock: clock, files: noFiles
+    ).run()
+  }
+
+  @Test("the faster device is picked for every question that it is better at, and the slower one has a price")
+  func picks() throws {
+    let advice = try advise()
+    #expect(advice.rows.map(\.label) == ["cpu", "gpu:0"])
+    #expect(advice.picks.map(\.question) == AdviceRequest.Question.allCases)
+    for pick in advice.picks where pick.question != .sustained {
+      #expect(advice.rows[pick.row].label == "cpu", "\(pick)")
+      #expect(pick.isClear && pick.next?.row == 1, "\(pick)")
+      #expect(advice.sentence(pick).contains("pick cpu"))
+    }
+    let photo = try #require(advice.picks.first)
+    #expect(abs((advice.rows[0].warm ?? 0) - 3e-3) < 1e-9)
+    #expect(try #require(photo.next).ratio > 1.5)
+    #expect(advice.rows[1].stream?.latency.p99 ?? 0 > 0.0119)
+    #expect(abs((advice.rows[0].throughput?.throughput ?? 0) - 1000.0 / 3) < 4)
+    #expect(advice.plan(of: photo).usedDevices == ["cpu"])
+    #expect(advice.crossovers.isEmpty)
+  }
+
+  @Test("precision levels that a device does not tell apart are one row, and those that it does are two")
+  func precisionLevels() throws {
+    let same = try advise(questions: [.photo])
+    #expect(same.rows.map(\.candidate.also) == [["cpu, low"], ["gpu:0, low"]])
+    #expect(same.notes.contains { $0.contains("automatic, low") && $0.contains("cpu and gpu:0") }, "\(same.notes)")
+    let apart = try advise(hasLowPrecision: true, questions: [.photo])
+    #expect(apart.rows.map(\.label) == ["cpu", "gpu:0", "gpu:0, low"])
+  }
+
+  @Test("what starts later but runs faster overtakes after as many photos as that takes")
+  func predictionsToBreakEven() throws {
+    // The card's first submission of a session takes half a second: its driver compiles.
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 10e-3 },
+        LateDevice(inner: TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in 1e-3 }, seconds: 0.5),
+      ])
+    let subject = BenchmarkSubject(
+      context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, loadSeconds: 0.002)
+    let candidates = ["cpu", "gpu:0"].map {
+      BenchmarkConfiguration(label: $0, request: PlanRequest(units: UnitsSelection($0) ?? .all))
+    }
+    let advice = try AdviceRunner(
+      subject, AdviceRequest(questions: [.photo], envelope: .server), candidates, kelvinVersion: "test",
+      machine: .server, clock: clock, files: noFiles
+    ).run()
+    let crossover = try #require(advice.crossovers.first)
+    #expect(crossover.measure == .predictions && crossover.overtaken == 0 && crossover.overtaking == 1)
+    let (cpu, gpu) = (advice.rows[0], advice.rows[1])
+    let behind = try #require(gpu.firstAnswer) - (try #require(cpu.firstAnswer))
+    let gain = try #require(cpu.warm) - (try #require(gpu.warm))
+    // At that many the card is done sooner, one photo before it is not.
+    let further = crossover.at - 1
+    #expect(behind <= further * gain + 1e-9 && behind > (further - 1) * gain - 1e-9, "\(crossover)")
+    #expect(crossover.sentence.contains("gpu:0"))
+  }
+
+  @Test("what there was no time for is named, and the budget is kept as far as the least rounds allow")
+  func budget() throws {
+    let began = clock.now()
+    let advice = try advise(cpu: 1e-3, gpu: 0.5, budget: 60)
+    #expect(clock.now() - began < 90, "\(clock.now() - began) s")
+    #expect(advice.picks.count == 4)
+    let brief = try advise(gpu: 5, questions: [.photo], budget: 5)
+    #expect(brief.rows.map(\.label) == ["cpu"])
+    #expect(brief.notes.contains { $0.hasPrefix("not tried: gpu:0") && $0.contains("budget") } || brief.rows.count == 2)
+  }
+
+  @Test("a device that is lost costs its own row")
+  func aLostDevice() throws {
+    let count = Atomic(0)
+    let advice = try advise(questions: [.stream]) { count.add(1, ordering: .relaxed).newValue > 60 }
+    #expect(advice.rows[1].failure?.contains("the card is gone") == true)
+    #expect(advice.picks.allSatisfy { advice.rows[$0.row].label == "cpu" })
+    #expect(advice.notes.contains { $0.hasPrefix("gpu:0: ") && $0.contains("the card is gone") })
+  }
+
+  @Test("a stream that has to last is told on the machine that was asked about, and its heat decides")
+  func lasting() throws {
+    let advice = try advise(cpu: 12e-3, gpu: 12e-3, questions: [.sustained])
+    #expect(advice.picks.map(\.question) == [.sustained])
+    let run = try #require(advice.rows[0].lasting)
+    #expect(abs(run.duration - 3600) < 1)
+    #expect(advice.picks[0].answer.contains("heat"))
+    #expect(advice.notes.contains { $0.contains("\"phone\"") && $0.contains("no temperature is measured") })
+  }
+
+  @Test("the page begins with the picks side by side and the table, of which no cell is missing")
+  func page() throws {
+    let page = try #require(try advise().report())
+    let told = try #require(page.advice)
+    #expect(told.picks.count == 4)
+    #expect(told.rows.allSatisfy { $0.cells.count == told.columns.count })
+    #expect(told.rows.map { $0.cells.count(where: \.isPick) }.reduce(0, +) == 4)
+    let html = HTMLReport.render(page)
+    let (picks, configurations) = (
+      try #require(html.firstRange(of: "What to pick")), try #require(html.firstRange(of: "Latency of one inference"))
+    )
+    #expect(picks.lowerBound < configurations.lowerBound)
+    #expect(!html.contains("<h2>Verdict</h2>"))
+  }
+
+  @Test("the table fits a terminal of 80 columns")
+  func width() throws {
+    let lines = try advise(gpu: 90e-3).lines
+    #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")
+    #expect(lines.contains { $0.hasPrefix("Configuration") && $0.contains("p99") && $0.contains("most/s") })
+    #expect(lines.contains { $0.hasPrefix("gpu:0") && $0.contains("lost") })
+  }
+
+  @Test("requests that mean nothing are refused with what is expected")
+  func refusals() {
+    for (request, word) in [
+      (AdviceRequest(questions: [], envelope: .server), "a stream"),
+      (AdviceRequest(framesPerSecond: 0, envelope: .server), "above 0"),
+      (AdviceRequest(horizon: .infinity, envelope: .server), "a week"),
+      (AdviceRequest(envelope: .server, budget: 1), "a day"),
+    ] {
+      do throws(BenchmarkError) {
+        try request.validate()
+        Issue.record("\(request) was taken")
+      } catch { #expect(error.description.contains(word), "\(error)") }
+    }
+  }
+}
+
+/// A device whose every session takes longer once: for what its driver compiles.
+private final class LateDevice: Device {
+  let inner: TimedDevice
+  let seconds: Double
+  var info: DeviceInfo { inner.info }
+
+  init(inner: TimedDevice, seconds: Double) {
+    self.inner = inner
+    self.seconds = seconds
+  }
+
+  func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
+    inner.support(for: node, in: graph, precision: precision)
+  }
+
+  func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    inner.clock.advance(by: seconds)
+    return try inner.compile(segment)
+  }
+
+  func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer { try inner.makeBuffer(byteCount: byteCount) }
+}
