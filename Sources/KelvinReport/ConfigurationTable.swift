@@ -29,10 +29,10 @@ enum ConfigurationTable {
         """
     }
     return """
-      <section id="configurations"><h2>Configurations</h2>\(ConfigurationChart.draw(configurations))
+      <section id="configurations"><h2>Configurations</h2>\(ConfigurationChart.draw(configurations, latencyOf: input.latencyOf))
       <div class="panel"><div class="scroll" tabindex="0" role="group" aria-label="Configurations"><table class="cards">
       <thead><tr><th scope="col">Units</th>\(head)</tr></thead><tbody>\(rows)</tbody></table></div>
-      \(footnotes(configurations))</div></section>
+      \(footnotes(configurations, latencyOf: input.latencyOf))</div></section>
       """
   }
 
@@ -88,8 +88,8 @@ enum ConfigurationTable {
     Column("Agreement") { $0.agreement.map { agreement($0) } },
   ]
 
-  private static func footnotes(_ configurations: [ReportConfiguration]) -> Markup {
-    var notes = ["Latency of one inference; percentiles by nearest rank, the median with its 95 % interval."]
+  private static func footnotes(_ configurations: [ReportConfiguration], latencyOf: String) -> Markup {
+    var notes = ["Latency of \(latencyOf); percentiles by nearest rank, the median with its 95 % interval."]
     if configurations.contains(where: { $0.drift != nil }) {
       notes.append("Drift: throughput of the last third over that of the first.")
     }

@@ -15,6 +15,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
   package var model: ReportModel
   /// In words: `one-shot and stream at 30 frames/s for 60 s`.
   package var workload: String
+  /// What the configurations' latencies are of: `one inference`, `a frame of the stream, from its arrival to its answer`.
+  package var latencyOf: String
   /// Their order decides colours and patterns.
   package var devices: [ReportDevice]
   package var configurations: [ReportConfiguration]
@@ -30,7 +32,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
 
   package init(
     title: String, verdict: String, findings: [String] = [], kelvinVersion: String, generated: String,
-    machine: MachineDescription, model: ReportModel, workload: String, devices: [ReportDevice],
+    machine: MachineDescription, model: ReportModel, workload: String, latencyOf: String = "one inference",
+    devices: [ReportDevice],
     configurations: [ReportConfiguration] = [], placements: [ReportPlacement] = [], timelines: [ReportTimeline] = [],
     series: [ReportSeries] = [], accounts: [ReportAccount] = [], checks: [ReportCheck] = [],
     notes: [String] = []
@@ -43,6 +46,7 @@ package struct ReportInput: Sendable, Hashable, Codable {
     self.machine = machine
     self.model = model
     self.workload = workload
+    self.latencyOf = latencyOf
     self.devices = devices
     self.configurations = configurations
     self.placements = placements
