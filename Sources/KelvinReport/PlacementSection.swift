@@ -29,7 +29,11 @@ enum PlacementSection {
   ) -> Markup {
     let shown = min(placement.nodes.count, mostLayers)
     let used = Set(placement.nodes.map(\.device) + placement.nodes.flatMap { $0.candidates.map(\.device) })
-    let columns = devices.map(\.id).filter(used.contains)
+    let refusals = refusals(placement)
+    let columns = devices.map(\.id).filter { used.contains($0) && refusals[$0] == nil }
+    let left: [Markup] = devices.compactMap { device in
+      refusals[device.id].map { "<span>\(palette.chip(device.id)) none: \($0)</span>" }
+    }
     let rest = placement.nodes.count - shown
     let omitted: Markup = rest > 0 ? "<p>The first \(shown) layers; \(rest) more are in the JSON plan.</p>" : ""
     let layers = placement.nodes.filter { !$0.isControl }
@@ -41,7 +45,7 @@ enum PlacementSection {
       <details class="panel placement"\(isOpen ? " open" : "" as Markup)>\
       <summary>\(placement.units) <small>goal: \(placement.goal)</small></summary>
       \(facts(placement))
-      <div class="legend">\(counts)</div>
+      <div class="legend">\(counts)\(left)</div>
       <div class="tools zoom" hidden><button type="button" data-zoom="0.8" aria-label="Smaller">−</button>\
       <button type="button" data-zoom="1.25" aria-label="Larger">+</button> \
       <span class="soft">arrow keys walk from layer to layer</span></div>
@@ -52,6 +56,16 @@ enum PlacementSection {
       <label><input type="checkbox" class="moves"> only layers that cause transfers</label> <output class="soft"></output></div>
       \(LayerTable.draw(placement, upTo: shown, number: number, columns: columns, palette))\(omitted)</details>
       """
+  }
+
+  /// Why devices run nothing, of those that no layer can run on for one and the same reason.
+  private static func refusals(_ placement: ReportPlacement) -> [String: String] {
+    var reasons: [String: Set<String?>] = [:]
+    for candidate in placement.nodes.flatMap(\.candidates) {
+      reasons[candidate.device, default: []].insert(candidate.seconds == nil ? candidate.unsupported ?? "" : nil)
+    }
+    for node in placement.nodes { reasons[node.device] = nil }
+    return reasons.compactMapValues { $0.count == 1 ? $0.first ?? nil : nil }
   }
 
   private static func facts(_ placement: ReportPlacement) -> Markup {

@@ -29,10 +29,14 @@ extension PlanText {
         }
       }
     }
-    guard let common else { return table.text(width: width) }
-    let isOnly = plan.nodes.allSatisfy { $0.reason == common }
-    return table.text(width: width) + "\n\n"
-      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".paragraph(width: width)
+    var remarks: [String] = []
+    if let common {
+      let isOnly = plan.nodes.allSatisfy { $0.reason == common }
+      remarks.append("Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).")
+    }
+    if isJoined || !blocks.isEmpty { remarks.append("--all-layers lists every node.") }
+    return table.text(width: width)
+      + (remarks.isEmpty ? "" : "\n\n" + remarks.joined(separator: " ").paragraph(width: width))
   }
 
   /// A heading where a node lies in another region than the one before.
