@@ -5,7 +5,7 @@ Usage:
   page.py check PAGE.html            fails, saying why, where the page logs an error, fetches anything, or draws a chart
                                      that is empty, at desktop and phone width, light and dark, with and without JavaScript;
                                      or where it does not fit paper: a column falls off A4, a word or a number with its
-                                     unit is broken, the PDF is larger than a megabyte
+                                     unit is broken, the PDF is larger than a megabyte, or 6 KiB a layer
   page.py paper PAGE.html OUT.pdf    prints it, A4 upright
   page.py picture PAGE.html OUT.png  [--width 1120] [--height 800] [--dark] [--select CSS [--to CSS]] [--full]
 
@@ -93,7 +93,8 @@ PAPER = """(() => {
 })()"""
 # A4 between the margins of the style sheet, in CSS pixels.
 PAPER_WIDTH, PAPER_HEIGHT = 703, 1024
-MOST_BYTES = 1 << 20
+# Of a PDF: a megabyte, and of a page of more than 170 layers so much for each.
+MOST_BYTES, LAYER_BYTES = 1 << 20, 6 << 10
 
 # Selecting by keyboard shows the layer's costs; a filter hides rows.
 INTERACTION = """(() => {
@@ -104,7 +105,7 @@ INTERACTION = """(() => {
   nodes[0].dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
   if (nodes.length > 1) {
     if (document.activeElement !== [...nodes].find(node => node.dataset.n === '1')) faults.push('arrow keys do not walk');
-    if (panel.hidden || !panel.textContent.includes(box.querySelectorAll('tbody th')[1].childNodes[0].textContent))
+    if (panel.hidden || !panel.textContent.includes(box.querySelectorAll('.layers tr[data-moves] th')[1].childNodes[0].textContent))
       faults.push('a selected layer is not described');
   }
   if ([...nodes].filter(node => node.tabIndex === 0).length !== 1) faults.push('the graph is not one stop of the tab key');
@@ -240,8 +241,9 @@ def check(path):
     faults += ["on paper: " + fault for fault in chromium.value(PAPER)]
     chromium.open(path, 1280, 900, False)
     counts["pdf"] = len(chromium.pdf())
-    if counts["pdf"] > MOST_BYTES:
-        faults.append(f"the PDF has {counts['pdf']} bytes, more than {MOST_BYTES}")
+    most = max(MOST_BYTES, LAYER_BYTES * counts["nodes"])
+    if counts["pdf"] > most:
+        faults.append(f"the PDF has {counts['pdf']} bytes, more than {most}")
     chromium.open(path, 1280, 900, False, scripts=False)
     nodes = chromium.call("DOM.getDocument", depth=1)["root"]["nodeId"]
     for selector in ("a.node", ".layers tr[data-moves]"):

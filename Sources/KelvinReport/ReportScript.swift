@@ -31,7 +31,8 @@ enum ReportScript {
     node.addEventListener('click',e=>{e.preventDefault();select(n,false)});
     node.addEventListener('keydown',e=>{
     const step={ArrowRight:1,ArrowDown:1,ArrowLeft:-1,ArrowUp:-1}[e.key];
-    if(step){e.preventDefault();select(Math.min(Math.max(n+step,0),nodes.length-1),true)}
+    if(step){e.preventDefault();let m=n+step;while(nodes[m]&&!nodes[m].getClientRects().length)m+=step;
+    if(nodes[m])select(m,true)}
     else if(e.key==='Home'||e.key==='End'){e.preventDefault();select(e.key==='Home'?0:nodes.length-1,true)}
     else if(e.key===' '){e.preventDefault();select(n,false)}
     else if(e.key==='Escape'){panel.hidden=true}})});

@@ -15,7 +15,7 @@ extension ReportStyle {
     .placement,.panel:has(table){break-inside:auto}thead{display:table-header-group}
     .facts{gap:6px 24px}.facts dd{font-size:11pt}
     table{font-size:8.5pt}th,td{padding:4px 5px;white-space:normal}thead th{font-size:8pt}td small,th small{font-size:7.5pt}
-    .cards td{white-space:nowrap}.cards tbody th{width:30%}
+    .cards tbody th{width:26%}
     .layers th,.layers td{padding:2px 5px}.layers tbody th br{display:none}.layers tbody th small{margin-left:6px}\
     .layers .chip svg{width:12px;height:12px}.layers .no{font-size:7.5pt}.layers .bar{margin-top:1px;height:3px}
     .layers tbody th,.layers thead th,.tall thead th{position:static;max-width:none}.layers tbody th{width:34%}

@@ -11,7 +11,7 @@ struct ReportTests {
     var counts: [String: Int] = [:]
     var problem: String?
 
-    static let void: Set<String> = ["meta", "br", "input", "!DOCTYPE"]
+    static let void: Set<String> = ["meta", "br", "wbr", "input", "!DOCTYPE"]
     /// Elements of the drawings that close themselves.
     static let drawing: Set<String> = ["rect", "line", "path", "polyline", "polygon", "circle"]
 
