@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Checks a trace against the rules of the Trace Event Format, as chrome://tracing and Perfetto read it: known phases with
-their fields, slices of a thread that nest, flows that begin and end inside a slice and go forward in time, counters of
-numbers, every process and thread with a name.
+their fields, times that are finite and not negative, slices of a thread that nest, flows that begin and end inside a slice
+and go forward in time, counters of numbers, every process and thread with a name, and a document that is strict JSON.
+
+It reads the format's description, not Perfetto: the trace processor is on neither PyPI nor Debian (PyPI's `perfetto` fetches
+it when it first runs), so its own importer has not been tried on what Kelvin writes.
 
 Usage: check-trace.py TRACE.json      prints what the trace holds; exit status 1, with the faults, where it breaks a rule
 """
 
 import collections
 import json
+import math
 import sys
 
 FIELDS = {
@@ -20,6 +24,14 @@ FIELDS = {
 }
 METADATA = {"process_name": "name", "thread_name": "name", "process_sort_index": "sort_index",
             "thread_sort_index": "sort_index"}
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def no_number(name):
+    raise ValueError(f"{name} is not JSON")
 
 
 def nanoseconds(microseconds):
@@ -42,9 +54,16 @@ def check(document):
         if missing:
             faults.append(f"event {number} ({phase}) lacks {', '.join(sorted(missing))}")
             continue
+        known = len(faults)
         for field in ("ts", "dur"):
-            if field in event and not (isinstance(event[field], (int, float)) and event[field] >= 0):
+            if field in event and not (is_number(event[field]) and event[field] >= 0):
                 faults.append(f"event {number}: {field} is {event[field]}")
+        if not all(isinstance(event[field], int) for field in ("pid", "tid") if field in event):
+            faults.append(f"event {number}: a pid or tid is no whole number")
+        if not isinstance(event.get("name", ""), str) or not event.get("name", "-"):
+            faults.append(f"event {number} has no name")
+        if len(faults) > known:
+            continue
         if phase == "M":
             argument = METADATA.get(event["name"])
             if argument is None or argument not in event["args"]:
@@ -57,7 +76,7 @@ def check(document):
             start = nanoseconds(event["ts"])
             slices[event["pid"], event["tid"]].append((start, start + nanoseconds(event["dur"]), event["name"]))
         elif phase == "C":
-            if not event["args"] or not all(isinstance(value, (int, float)) for value in event["args"].values()):
+            if not event["args"] or not all(map(is_number, event["args"].values())):
                 faults.append(f"event {number}: the counter {event['name']} has other things than numbers")
         elif phase == "i" and event["s"] not in ("g", "p", "t"):
             faults.append(f"event {number}: an instant of scope {event['s']}")
@@ -95,7 +114,11 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as file:
-        faults, summary = check(json.load(file))
+        try:
+            document = json.load(file, parse_constant=no_number)
+        except ValueError as error:
+            sys.exit(f"check-trace: {error}")
+    faults, summary = check(document)
     for fault in faults[:20]:
         print(f"check-trace: {fault}", file=sys.stderr)
     print(json.dumps(summary, ensure_ascii=False))

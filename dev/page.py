@@ -3,7 +3,10 @@
 
 Usage:
   page.py check PAGE.html            fails, saying why, where the page logs an error, fetches anything, or draws a chart
-                                     that is empty, at desktop and phone width, light and dark, with and without JavaScript
+                                     that is empty, at desktop and phone width, light and dark, with and without JavaScript;
+                                     or where it does not fit paper: a column falls off A4, a word or a number with its
+                                     unit is broken, the PDF is larger than a megabyte, or 6 KiB a layer
+  page.py paper PAGE.html OUT.pdf    prints it, A4 upright
   page.py picture PAGE.html OUT.png  [--width 1120] [--height 800] [--dark] [--select CSS [--to CSS]] [--full]
 
 Needs chromium. Exit status 77: there is none.
@@ -64,6 +67,35 @@ SURVEY = """(() => {
   return {faults, counts, dark: light(paper) < .2};
 })()"""
 
+# What printing can lose: columns beside the paper, and words cut in two. Names of layers have places where they may break.
+PAPER = """(() => {
+  dispatchEvent(new Event('beforeprint'));
+  const faults = [], edge = document.documentElement.clientWidth;
+  const seen = node => { const box = node.getBoundingClientRect(); return box.width > 0 && box.height > 0 };
+  for (const node of document.querySelectorAll('th, td, svg, .panel, p, li, dd'))
+    if (seen(node) && node.getBoundingClientRect().right > edge + 1) {
+      faults.push('a ' + node.nodeName.toLowerCase() + ' ends ' + Math.round(node.getBoundingClientRect().right - edge) +
+        ' px beside the paper: ' + node.textContent.slice(0, 40)); break }
+  for (const table of document.querySelectorAll('table')) {
+    const heads = [...table.querySelectorAll('thead th')];
+    if (seen(table) && !heads.every(seen)) faults.push('a table lost a column: ' + heads.find(head => !seen(head)).textContent);
+  }
+  const words = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), range = document.createRange();
+  for (let text; text = words.nextNode();) {
+    if (text.parentNode.closest('svg') || text.parentNode.querySelector('wbr')) continue;
+    for (const word of text.data.matchAll(/[^ \\n\\t\\/-]+/g)) {
+      range.setStart(text, word.index); range.setEnd(text, word.index + word[0].length);
+      const tops = [...range.getClientRects()].map(box => box.top);
+      if (Math.max(...tops) - Math.min(...tops) > 4) { faults.push('a word is broken: ' + word[0]); break }
+    }
+  }
+  return [...new Set(faults)].slice(0, 8);
+})()"""
+# A4 between the margins of the style sheet, in CSS pixels.
+PAPER_WIDTH, PAPER_HEIGHT = 703, 1024
+# Of a PDF: a megabyte, and of a page of more than 170 layers so much for each.
+MOST_BYTES, LAYER_BYTES = 1 << 20, 6 << 10
+
 # Selecting by keyboard shows the layer's costs; a filter hides rows.
 INTERACTION = """(() => {
   const faults = [], box = document.querySelector('.placement');
@@ -73,7 +105,7 @@ INTERACTION = """(() => {
   nodes[0].dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
   if (nodes.length > 1) {
     if (document.activeElement !== [...nodes].find(node => node.dataset.n === '1')) faults.push('arrow keys do not walk');
-    if (panel.hidden || !panel.textContent.includes(box.querySelectorAll('tbody th')[1].childNodes[0].textContent))
+    if (panel.hidden || !panel.textContent.includes(box.querySelectorAll('.layers tr[data-moves] th')[1].childNodes[0].textContent))
       faults.push('a selected layer is not described');
   }
   if ([...nodes].filter(node => node.tabIndex === 0).length !== 1) faults.push('the graph is not one stop of the tab key');
@@ -148,7 +180,7 @@ class Browser:
 
     def open(self, path, width, height, dark, scripts=True):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.call("Emulation.setEmulatedMedia",
+        self.call("Emulation.setEmulatedMedia", media="",
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.events = []
@@ -159,6 +191,10 @@ class Browser:
             event = self.receive()
             if "method" in event:
                 self.events.append(event)
+
+    def pdf(self):
+        data = self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
+        return base64.b64decode(data)
 
     def value(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -200,6 +236,14 @@ def check(path):
             if survey["dark"] != dark:
                 found.append("the colour scheme is not followed")
             faults += [f"{width} px, {'dark' if dark else 'light'}: {fault}" for fault in found]
+    chromium.open(path, PAPER_WIDTH, PAPER_HEIGHT, False)
+    chromium.call("Emulation.setEmulatedMedia", media="print")
+    faults += ["on paper: " + fault for fault in chromium.value(PAPER)]
+    chromium.open(path, 1280, 900, False)
+    counts["pdf"] = len(chromium.pdf())
+    most = max(MOST_BYTES, LAYER_BYTES * counts["nodes"])
+    if counts["pdf"] > most:
+        faults.append(f"the PDF has {counts['pdf']} bytes, more than {most}")
     chromium.open(path, 1280, 900, False, scripts=False)
     nodes = chromium.call("DOM.getDocument", depth=1)["root"]["nodeId"]
     for selector in ("a.node", ".layers tr[data-moves]"):
@@ -243,10 +287,21 @@ def picture(arguments):
     return 0
 
 
+def paper(arguments):
+    chromium = Browser()
+    chromium.open(arguments.page, 1280, 900, False)
+    pathlib.Path(arguments.out).write_bytes(chromium.pdf())
+    chromium.close()
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("check").add_argument("page")
+    command = commands.add_parser("paper")
+    command.add_argument("page")
+    command.add_argument("out")
     command = commands.add_parser("picture")
     command.add_argument("page")
     command.add_argument("out")
@@ -259,7 +314,9 @@ def main():
     command.add_argument("--click", metavar="CSS", help="click this element before")
     command.add_argument("--most", type=int, help="pixels of height at most")
     arguments = parser.parse_args()
-    return check(arguments.page) if arguments.command == "check" else picture(arguments)
+    if arguments.command == "check":
+        return check(arguments.page)
+    return paper(arguments) if arguments.command == "paper" else picture(arguments)
 
 
 if __name__ == "__main__":

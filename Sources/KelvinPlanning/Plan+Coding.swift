@@ -30,7 +30,8 @@ extension PlanCandidate: Codable {
 
 extension Plan.Node: Codable {
   enum CodingKeys: String, CodingKey {
-    case name, op, origins, inputs, device, reason, regret, candidates, transfers, region, trips, turns, part
+    case name, op, computation, origins, inputs, device, reason, regret, candidates, transfers, region, trips, turns,
+      part
   }
 
   package init(from decoder: any Decoder) throws {
@@ -45,6 +46,7 @@ extension Plan.Node: Codable {
       regret: try fields.decodeIfPresent(Double.self, forKey: .regret),
       candidates: try fields.decodeIfPresent([PlanCandidate].self, forKey: .candidates) ?? [],
       transfers: try fields.decodeIfPresent([PlannedTransfer].self, forKey: .transfers) ?? [])
+    computation = try fields.decodeIfPresent(String.self, forKey: .computation)
     region = try fields.decodeIfPresent(String.self, forKey: .region) ?? ""
     trips = try fields.decodeIfPresent(Double.self, forKey: .trips) ?? 1
     part = try fields.decodeIfPresent(String.self, forKey: .part) ?? ""
@@ -57,6 +59,7 @@ extension Plan.Node: Codable {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(name, forKey: .name)
     try fields.encode(op, forKey: .op)
+    try fields.encodeIfPresent(computation, forKey: .computation)
     try fields.encode(origins, forKey: .origins)
     try fields.encode(inputs, forKey: .inputs)
     try fields.encode(device, forKey: .device)

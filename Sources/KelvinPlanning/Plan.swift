@@ -73,6 +73,9 @@ package struct Plan: Hashable, Sendable {
   package struct Node: Hashable, Sendable {
     package var name: String
     package var op: String
+    /// The operator with its attributes and the types of its operands, names left out: equal in nodes that do the same
+    /// work. Nil where the plan's file does not say.
+    package var computation: String?
     package var origins: [Origin]
     /// The nodes whose values this one reads, and the graph's inputs by their own names; constants are left out.
     package var inputs: [String]

@@ -29,10 +29,10 @@ enum ConfigurationTable {
         """
     }
     return """
-      <section id="configurations"><h2>Configurations</h2>\(ConfigurationChart.draw(configurations))
+      <section id="configurations"><h2>Configurations</h2>\(ConfigurationChart.draw(configurations, latencyOf: input.latencyOf))
       <div class="panel"><div class="scroll" tabindex="0" role="group" aria-label="Configurations"><table class="cards">
       <thead><tr><th scope="col">Units</th>\(head)</tr></thead><tbody>\(rows)</tbody></table></div>
-      \(footnotes(configurations))</div></section>
+      \(footnotes(configurations, latencyOf: input.latencyOf))</div></section>
       """
   }
 
@@ -49,7 +49,7 @@ enum ConfigurationTable {
     Column("First answer") { configuration in
       let parts = [
         ("launch", configuration.launch), ("load", configuration.load), ("compile", configuration.compile),
-        ("run", configuration.first),
+        ("inference", configuration.first),
       ]
       let known = parts.compactMap { name, seconds in seconds.map { (name, $0) } }
       guard !known.isEmpty else { return nil }
@@ -76,7 +76,7 @@ enum ConfigurationTable {
       var remarks: [Markup] = []
       if configuration.dropped > 0 { remarks.append("<br><small>\(configuration.dropped) dropped</small>") }
       if configuration.disturbedWindows > 0 {
-        remarks.append("<br><small>\(configuration.disturbedWindows) windows disturbed</small>")
+        remarks.append("<br><small>\(counted(configuration.disturbedWindows, "window")) disturbed</small>")
       }
       return "\(HumanReadable.perSecond(throughput))\(remarks)"
     },
@@ -88,8 +88,11 @@ enum ConfigurationTable {
     Column("Agreement") { $0.agreement.map { agreement($0) } },
   ]
 
-  private static func footnotes(_ configurations: [ReportConfiguration]) -> Markup {
-    var notes = ["Latency of one inference; percentiles by nearest rank, the median with its 95 % interval."]
+  private static func footnotes(_ configurations: [ReportConfiguration], latencyOf: String) -> Markup {
+    var notes = ["Latency of \(latencyOf); percentiles by nearest rank, the median with its 95 % interval."]
+    if configurations.contains(where: { $0.total != nil }) {
+      notes.append("First answer: from the start of a process; its parts are medians of their own.")
+    }
     if configurations.contains(where: { $0.drift != nil }) {
       notes.append("Drift: throughput of the last third over that of the first.")
     }
@@ -113,6 +116,6 @@ enum ConfigurationTable {
     let best = agreement.top1.map { "top-1 \(HumanReadable.percent($0, decimals: $0 == 1 ? 0 : 1))" } ?? "outputs"
     let largest = HumanReadable.significant(agreement.largestDifference)
     let mean = HumanReadable.significant(agreement.meanDifference)
-    return "\(best) of \(agreement.inputs)<br><small>max Δ \(largest)<br>mean Δ \(mean)</small>"
+    return "\(best) of \(counted(agreement.inputs, "input"))<br><small>max Δ \(largest)<br>mean Δ \(mean)</small>"
   }
 }

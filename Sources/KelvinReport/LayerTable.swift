@@ -1,24 +1,53 @@
 import KelvinBasics
 
-/// A row for each layer: what it costs on every device, with bars, its transfers, its regret and the reason.
+/// A row for each layer: what it costs on every device, with bars, its transfers, its regret and the reason. Of layers
+/// that repeat the first time is shown, and the others where they are asked for.
 enum LayerTable {
-  static func draw(_ nodes: [ReportNode], number: Int, columns: [String], _ palette: ReportPalette) -> Markup {
-    let moves = nodes.contains { !$0.transfers.isEmpty }
+  /// - Parameter count: of the placement's layers, from the first on.
+  static func draw(
+    _ placement: ReportPlacement, upTo count: Int, number: Int, columns: [String], _ palette: ReportPalette
+  ) -> Markup {
+    let nodes = placement.nodes
+    let moves = nodes.prefix(count).contains { !$0.transfers.isEmpty }
     let head: [Markup] = columns.map { "<th scope=\"col\">\(palette.chip($0))</th>" }
     let width = columns.count + 4 + (moves ? 1 : 0)
-    let groups = RegionRun.runs(nodes).map { run -> Markup in
-      let rows = run.nodes.map { row(nodes[$0], id: "r\(number)-\($0)", columns: columns, moves: moves, palette) }
-      let heading: Markup =
-        run.region.isEmpty
-        ? "" : "<tr class=\"region\"><th scope=\"rowgroup\" colspan=\"\(width)\">\(run.heading)</th></tr>"
-      return "<tbody\(run.region.isEmpty ? "" : " class=\"inside\"" as Markup)>\(heading)\(rows)</tbody>"
+    func heading(_ text: Markup) -> Markup {
+      "<tr class=\"region\"><th scope=\"rowgroup\" colspan=\"\(width)\">\(text)</th></tr>"
     }
+    func groups(_ range: Range<Int>, under title: Markup? = nil, kind: Markup = "") -> [Markup] {
+      RegionRun.runs(nodes, in: range).map { run in
+        let rows = run.nodes.map { row(nodes[$0], id: "r\(number)-\($0)", columns: columns, moves: moves, palette) }
+        let region: Markup = run.region.isEmpty ? "" : heading("\(run.heading)")
+        let block: Markup = run.nodes.lowerBound == range.lowerBound ? title.map(heading) ?? "" : ""
+        let inside: Markup = title == nil && run.region.isEmpty ? "" : "inside"
+        return "<tbody class=\"\(inside)\(kind)\">\(block)\(region)\(rows)</tbody>"
+      }
+    }
+    let stretches = RepeatedBlock.stretches(placement.blocks, of: count)
+    let rows = stretches.flatMap { stretch -> [Markup] in
+      switch stretch {
+      case .plain(let range): return groups(range)
+      case .repeated(let block):
+        return block.times.enumerated().flatMap { time, range in
+          time == 0
+            ? groups(range, under: "\(BlockHeading(block, nodes).text); the first time:", kind: " block")
+            : groups(range, under: "time \(time + 1) of \(block.count)", kind: " more")
+        }
+      }
+    }
+    let all: Markup =
+      placement.blocks.isEmpty
+      ? ""
+      : """
+      <input type="checkbox" class="all" id="all\(number)"> \
+      <label for="all\(number)">every layer of the blocks that repeat</label>
+      """
     return """
-      <div class="scroll tall" tabindex="0" role="group" aria-label="Layers"><table class="layers">
+      \(all)<div class="scroll tall" tabindex="0" role="group" aria-label="Layers"><table class="layers">
       <thead><tr><th scope="col">Layer</th><th scope="col" class="left">Runs on</th>\(head)\
       \(moves ? "<th scope=\"col\" class=\"left\">Transfers</th>" : "" as Markup)\
       <th scope="col">Regret</th><th scope="col" class="left">Reason</th></tr>\
-      </thead>\(groups)</table></div>
+      </thead>\(rows)</table></div>
       """
   }
 
@@ -37,7 +66,7 @@ enum LayerTable {
     }
     return """
       <tr id="\(id)" data-moves="\(node.transfers.isEmpty ? 0 : 1)"><th scope="row" title="\(node.name)">\
-      \(node.name)<br><small>\(node.op)</small></th>\
+      \(breaking: node.name)<br><small>\(node.op)</small></th>\
       <td class="left">\(palette.chip(node.device))</td>\(costs)\
       \(moves ? "<td class=\"left wrap\">\(transfers)</td>" : "" as Markup)\
       <td>\(node.regret.map(HumanReadable.seconds) ?? "—")</td><td class="left wrap">\(node.reason)</td></tr>

@@ -15,7 +15,18 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     init(literalCapacity: Int, interpolationCount: Int) { html.reserveCapacity(literalCapacity * 2) }
 
     mutating func appendLiteral(_ literal: String) { html += literal }
-    mutating func appendInterpolation(_ text: String) { html += Markup.escape(text) }
+    mutating func appendInterpolation(_ text: String) { html += Markup.escape(Markup.keepingUnits(text)) }
+    /// A name without spaces, which may be broken behind what separates its parts.
+    mutating func appendInterpolation(breaking name: String) {
+      var part = ""
+      for character in name {
+        part.append(character)
+        guard "_/.:".contains(character) else { continue }
+        html += Markup.escape(part) + "<wbr>"
+        part = ""
+      }
+      html += Markup.escape(part)
+    }
     mutating func appendInterpolation(_ markup: Markup) { html += markup.html }
     mutating func appendInterpolation(_ parts: [Markup]) { for part in parts { html += part.html } }
     mutating func appendInterpolation(_ number: Int) { html += String(number) }
@@ -27,6 +38,26 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     mutating func appendInterpolation(_ coordinate: Double) {
       html += HumanReadable.fixed(coordinate.isFinite ? min(max(coordinate, 0), 1e6) : 0, decimals: 1)
     }
+  }
+
+  private static let units: Set<Substring> = [
+    "ns", "µs", "ms", "s", "min", "h", "%", "×", "B", "KiB", "MiB", "GiB", "TiB", "J", "mJ", "W", "/s", "frames/s",
+  ]
+
+  /// The text with spaces that do not break between numbers and their units, and behind `≈`.
+  static func keepingUnits(_ text: String) -> String {
+    guard text.contains(" ") else { return text }
+    var result = ""
+    result.reserveCapacity(text.utf8.count)
+    var before: Substring = ""
+    for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
+      let unit = word.prefix { !".,;:)".contains($0) }
+      let belongs = before.last == "≈" || before.last?.isNumber == true && units.contains(unit)
+      if index > 0 { result += belongs ? "\u{A0}" : " " }
+      result += word
+      before = word
+    }
+    return result
   }
 
   /// Safe in element content and in quoted attributes. Characters that HTML forbids become U+FFFD.

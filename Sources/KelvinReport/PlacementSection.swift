@@ -27,11 +27,15 @@ enum PlacementSection {
   private static func plan(
     _ placement: ReportPlacement, _ number: Int, devices: [ReportDevice], _ palette: ReportPalette, isOpen: Bool
   ) -> Markup {
-    let shown = Array(placement.nodes.prefix(mostLayers))
+    let shown = min(placement.nodes.count, mostLayers)
     let used = Set(placement.nodes.map(\.device) + placement.nodes.flatMap { $0.candidates.map(\.device) })
-    let columns = devices.map(\.id).filter(used.contains)
-    let rest = placement.nodes.count - shown.count
-    let omitted: Markup = rest > 0 ? "<p>The first \(shown.count) layers; \(rest) more are in the JSON plan.</p>" : ""
+    let refusals = refusals(placement)
+    let columns = devices.map(\.id).filter { used.contains($0) && refusals[$0] == nil }
+    let left: [Markup] = devices.compactMap { device in
+      refusals[device.id].map { "<span>\(palette.chip(device.id)) none: \($0)</span>" }
+    }
+    let rest = placement.nodes.count - shown
+    let omitted: Markup = rest > 0 ? "<p>The first \(shown) layers; \(rest) more are in the JSON plan.</p>" : ""
     let layers = placement.nodes.filter { !$0.isControl }
     let counts: [Markup] = columns.compactMap { device in
       let count = layers.count { $0.device == device }
@@ -41,26 +45,39 @@ enum PlacementSection {
       <details class="panel placement"\(isOpen ? " open" : "" as Markup)>\
       <summary>\(placement.units) <small>goal: \(placement.goal)</small></summary>
       \(facts(placement))
-      <div class="legend">\(counts)</div>
+      <div class="legend">\(counts)\(left)</div>
       <div class="tools zoom" hidden><button type="button" data-zoom="0.8" aria-label="Smaller">−</button>\
       <button type="button" data-zoom="1.25" aria-label="Larger">+</button> \
       <span class="soft">arrow keys walk from layer to layer</span></div>
-      <div class="canvas">\(GraphDrawing(placement, number: number, palette).markup)</div>
+      <div class="canvas">\(GraphSection.draw(placement, upTo: shown, number: number, palette))</div>
       <div class="inspector" aria-live="polite" hidden></div>
-      \(CostChart(placement, number: number, devices: columns, palette).markup)
+      \(CostChart(placement, upTo: shown, number: number, devices: columns, palette).markup)
       <div class="tools" hidden><input type="search" placeholder="layer, operator, reason" aria-label="Filter layers"> \
-      <label><input type="checkbox"> only layers that cause transfers</label> <output class="soft"></output></div>
-      \(LayerTable.draw(shown, number: number, columns: columns, palette))\(omitted)</details>
+      <label><input type="checkbox" class="moves"> only layers that cause transfers</label> <output class="soft"></output></div>
+      \(LayerTable.draw(placement, upTo: shown, number: number, columns: columns, palette))\(omitted)</details>
       """
+  }
+
+  /// Why devices run nothing, of those that no layer can run on for one and the same reason.
+  private static func refusals(_ placement: ReportPlacement) -> [String: String] {
+    var reasons: [String: Set<String?>] = [:]
+    for candidate in placement.nodes.flatMap(\.candidates) {
+      reasons[candidate.device, default: []].insert(candidate.seconds == nil ? candidate.unsupported ?? "" : nil)
+    }
+    for node in placement.nodes { reasons[node.device] = nil }
+    return reasons.compactMapValues { $0.count == 1 ? $0.first ?? nil : nil }
   }
 
   private static func facts(_ placement: ReportPlacement) -> Markup {
     let moves = placement.nodes.flatMap(\.transfers).filter { !$0.isSignal }
     let moved = moves.reduce(0.0) { $0 + Double(max($1.bytes, 0)) }
-    var facts = [ReportFact("predicted", HumanReadable.seconds(placement.predicted))]
+    var facts = [ReportFact("predicted, one warm inference", HumanReadable.seconds(placement.predicted))]
     if let measured = placement.measured {
       let error = HumanReadable.percent(placement.predicted / measured - 1)
-      facts.append(ReportFact("measured", "\(HumanReadable.seconds(measured)) (prediction off by \(error))"))
+      facts.append(
+        ReportFact(
+          "measured, one warm inference after another",
+          "\(HumanReadable.seconds(measured)) (prediction off by \(error))"))
     }
     if let single = placement.bestSingleSeconds {
       facts.append(

@@ -8,9 +8,11 @@ struct RegionRun {
   let times: Double
   private(set) var nodes: Range<Int>
 
-  static func runs(_ nodes: [ReportNode]) -> [RegionRun] {
+  /// - Parameter range: of the nodes that are looked at; all of them unless given.
+  static func runs(_ nodes: [ReportNode], in range: Range<Int>? = nil) -> [RegionRun] {
     var runs: [RegionRun] = []
-    for (index, node) in nodes.enumerated() {
+    for index in range ?? nodes.indices {
+      let node = nodes[index]
       if let last = runs.last, last.region == node.region {
         runs[runs.count - 1].nodes = last.nodes.lowerBound..<index + 1
       } else {

@@ -17,6 +17,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
   package var advice: ReportAdvice?
   /// In words: `one-shot and stream at 30 frames/s for 60 s`.
   package var workload: String
+  /// What the configurations' latencies are of: `one inference`, `a frame of the stream, from its arrival to its answer`.
+  package var latencyOf: String
   /// Their order decides colours and patterns.
   package var devices: [ReportDevice]
   package var configurations: [ReportConfiguration]
@@ -32,7 +34,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
 
   package init(
     title: String, verdict: String, findings: [String] = [], kelvinVersion: String, generated: String,
-    machine: MachineDescription, model: ReportModel, workload: String, devices: [ReportDevice],
+    machine: MachineDescription, model: ReportModel, workload: String, latencyOf: String = "one inference",
+    devices: [ReportDevice],
     configurations: [ReportConfiguration] = [], placements: [ReportPlacement] = [], timelines: [ReportTimeline] = [],
     series: [ReportSeries] = [], accounts: [ReportAccount] = [], checks: [ReportCheck] = [],
     notes: [String] = []
@@ -45,6 +48,7 @@ package struct ReportInput: Sendable, Hashable, Codable {
     self.machine = machine
     self.model = model
     self.workload = workload
+    self.latencyOf = latencyOf
     self.devices = devices
     self.configurations = configurations
     self.placements = placements

@@ -22,10 +22,11 @@ struct ReportPalette {
   /// A letter, with the number of a device that has siblings: `C`, `V0`.
   func letter(_ device: String) -> String { letters[device] ?? "?" }
 
-  /// CSS paint for the device; grey for one that is not listed.
+  /// CSS paint for the device; grey for one that is not listed. On paper it is the colour alone: a pattern is drawn anew
+  /// for every mark, and made a page of sixty layers 40 MB.
   func fill(_ device: String) -> Markup {
     guard let number = index[device] else { return "fill:var(--soft)" }
-    return "fill:url(#p\(number))"
+    return "fill:var(--p\(number))"
   }
 
   func colour(_ device: String) -> Markup {

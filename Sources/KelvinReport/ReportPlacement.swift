@@ -1,3 +1,5 @@
+package import KelvinBasics
+
 /// One plan: where every layer runs and why.
 package struct ReportPlacement: Sendable, Hashable, Codable {
   package var units: String
@@ -10,11 +12,14 @@ package struct ReportPlacement: Sendable, Hashable, Codable {
   package var facts: [ReportFact]
   /// In topological order.
   package var nodes: [ReportNode]
+  /// Of the nodes that repeat: shown once, and the other times on request.
+  package var blocks: [RepeatedBlock]
 
   package init(
     units: String, goal: String, predicted: Double, measured: Double? = nil, bestSingleDevice: String = "",
-    bestSingleSeconds: Double? = nil, facts: [ReportFact] = [], nodes: [ReportNode]
+    bestSingleSeconds: Double? = nil, facts: [ReportFact] = [], nodes: [ReportNode], blocks: [RepeatedBlock] = []
   ) {
+    self.blocks = blocks
     self.units = units
     self.goal = goal
     self.predicted = predicted

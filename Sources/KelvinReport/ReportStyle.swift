@@ -1,11 +1,12 @@
 /// The report's style sheet. No input goes into it.
 enum ReportStyle {
-  static let css: Markup = "\(colours)\(text)\(tables)\(charts)\(graph)\(media)"
+  static let css: Markup = "\(colours)\(text)\(tables)\(charts)\(graph)\(media)\(paper)"
 
   private static let colours: Markup = """
     :root{color-scheme:light dark;--z:1;--bg:#fbfaf8;--panel:#fff;--ink:#16191d;--soft:#5b6470;--line:#e2e1dd;\
     --link:#9aa1aa;--accent:#0b5fa5;--hatch:#ffffff9a;--tint:#eef4fa;--d0:#0072b2;--d1:#e08a00;--d2:#4b1d5c;\
-    --d3:#58b98f;--d4:#cc3d55;--d5:#8b93a1;--t0:#dcebe1;--t1:#f3df9f;--t2:#eeb183;--t3:#b33a3a;--t3ink:#fff}
+    --d3:#58b98f;--d4:#cc3d55;--d5:#8b93a1;--t0:#dcebe1;--t1:#f3df9f;--t2:#eeb183;--t3:#b33a3a;--t3ink:#fff;--p0:url(#p0);--p1:url(#p1);--p2:url(#p2);\
+    --p3:url(#p3);--p4:url(#p4);--p5:url(#p5);--wait:url(#wait)}
     @media(prefers-color-scheme:dark){:root{--bg:#101317;--panel:#171b21;--ink:#e9ecef;--soft:#9aa5b1;--line:#2a3038;\
     --link:#66707c;--accent:#6db5f0;--hatch:#10131780;--tint:#1a2733;--d0:#3f9be0;--d1:#f2b33d;--d2:#efe0ff;\
     --d3:#2e9468;--d4:#e8596f;--d5:#838d9b;--t0:#1f3a2c;--t1:#5f5019;--t2:#84491c;--t3:#c94b4b;--t3ink:#fff}}
@@ -73,6 +74,8 @@ enum ReportStyle {
     .layers .region th{position:static;max-width:none;background:var(--tint);font-weight:600;overflow:visible;\
     white-space:normal}
     .layers .inside tr[data-moves] th{padding-left:20px}
+    .layers .more{display:none}.all:checked~.scroll .more,.filtered .more,.layers .more:has(:target)\
+    {display:table-row-group}
     .layers tr:target>*,.layers tr.on>*{background:var(--tint)}
     """
 
@@ -97,7 +100,7 @@ enum ReportStyle {
     .interval{stroke:var(--ink);stroke-width:9;stroke-opacity:.35}.median{fill:var(--ink)}
     .best .median{fill:var(--accent)}.best .interval{stroke:var(--accent)}
     .part{fill:var(--accent);stroke:var(--panel);stroke-width:1}.part1{fill-opacity:.55}.part2{fill-opacity:.3}.part3{fill-opacity:.15}
-    .part3{fill:url(#wait);stroke:var(--soft)}
+    .part3{fill:var(--wait);stroke:var(--soft)}
     .band{fill:var(--accent);fill-opacity:.2}.curve{fill:none;stroke:var(--accent);stroke-width:2}
     .fit{fill:none;stroke:var(--ink);stroke-width:1.6;stroke-dasharray:6 5}
     .headroom{fill:none;stroke:var(--ink);stroke-width:1.8}.limit{stroke:var(--ink);stroke-dasharray:2 3}
@@ -124,6 +127,9 @@ enum ReportStyle {
     .node:hover .body,.node:focus .body,.node.on .body{stroke:var(--ink);stroke-width:3}
     .compact .node:hover rect:first-child,.compact .node:focus rect:first-child,.compact .node.on rect:first-child\
     {stroke:var(--ink);stroke-width:2.5}
+    wbr{display:none}
+    .block{border:1px dashed var(--soft);border-radius:8px;padding:6px 12px;margin:6px 0}.block>p{font-size:14px}
+    .rest>summary{font-size:14px;font-weight:400}
     .inspector{border:1px solid var(--line);border-left:4px solid var(--accent);border-radius:8px;padding:14px 18px;\
     margin:14px 0;background:var(--tint)}.inspector[hidden]{display:none}
     .inspector dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 20px;margin:0;font-size:14.5px}
@@ -144,9 +150,6 @@ enum ReportStyle {
     .grid2{grid-template-columns:76px 1fr}.cards .none{display:none}.odd,.inbar{display:none}.canvas{max-height:520px}
     .inspector dl{grid-template-columns:1fr}.inspector dd{margin-bottom:6px}
     .plot .axis{width:92px}}
-    @media print{:root{color-scheme:light}.tall,.canvas{max-height:none;overflow:visible}.tools,nav,.inspector\
-    {display:none}.panel,.piece,tr{break-inside:avoid}.placement{break-inside:auto}main{max-width:none;padding:0}\
-    *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
     @media(prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
     """
 }

@@ -99,6 +99,7 @@ package struct ModelContext: Sendable {
         plan.nodes[index].region = place.region
         plan.nodes[index].trips = place.trips
       }
+      plan.nodes[index].computation = nodes[name]?.fingerprint(in: graph)
     }
     plan.nodes = flat.inOrder(plan.nodes, name: \.name)
     return plan

@@ -103,9 +103,20 @@ struct TraceExportTests {
     #expect(found.output.contains("\"s\": 16") && found.output.contains("\"f\": 16"), "\(found.output)")
 
     // The checker sees what it is there for.
-    let broken = String(decoding: TraceExport.chromeJSON(trace), as: UTF8.self)
+    let sound = String(decoding: TraceExport.chromeJSON(trace), as: UTF8.self)
+    let broken =
+      sound
       .replacing("\"bp\":\"e\",", with: "").replacing("\"tid\":1,", with: "\"tid\":0,")
     let faults = try PageTool.run("dev/check-trace.py", on: Array(broken.utf8), suffix: ".json")
     #expect(faults.status == 1 && faults.output.contains("lacks bp") && faults.output.contains("overlaps"))
+    for (what, with, complaint) in [
+      ("\"ts\":", "\"ts\":-", "ts is -"), ("\"ts\":", "\"ts\":NaN,\"was\":", "NaN is not JSON"),
+      ("\"headroom\":0", "\"headroom\":true,\"was\":0", "other things than numbers"),
+      ("\"pid\":1", "\"pid\":\"1\"", "no whole number"),
+    ] {
+      let found = try PageTool.run(
+        "dev/check-trace.py", on: Array(sound.replacing(what, with: with).utf8), suffix: ".json")
+      #expect(found.status == 1 && found.output.contains(complaint), "\(complaint): \(found.output)")
+    }
   }
 }

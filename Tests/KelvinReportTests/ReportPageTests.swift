@@ -59,13 +59,24 @@ struct ReportPageTests {
     #expect(found.output.contains("\"nodes\": 8, \"rows\": 8"), "\(found.output)")
   }
 
-  @Test("the check sees a chart that is empty, a script that fails and a page that is too wide")
+  @Test("of layers that repeat the first time is in sight, and every one is reached")
+  func blocks() throws {
+    var input = try ReportFixture.input()
+    input.placements = [ReportFixture.repeating]
+    let found = try check(HTMLReport.render(input))
+    #expect(found.status == 0, "\(found.output)")
+    #expect(found.output.contains("\"nodes\": 50, \"rows\": 50"), "\(found.output)")
+  }
+
+  @Test("the check sees a chart that is empty, a script that fails, a page that is too wide, and what paper would lose")
   func sensitivity() throws {
     let html = HTMLReport.render(try ReportFixture.input())
     for (what, with, complaint) in [
       ("class=\"chart lanes\" width=\"100%\"", "class=\"chart lanes\" width=\"0\"", "a chart has no size"),
       ("'use strict';", "'use strict';missing();", "exception"),
       ("<main>", "<main style=\"min-width:3000px\">", "px wide"),
+      ("<table class=\"cards\">", "<table class=\"cards\" style=\"width:1400px\">", "beside the paper"),
+      ("<main>", "<main style=\"word-break:break-all\">", "a word is broken"),
     ] {
       let found = try check(html.replacing(what, with: with))
       #expect(found.status == 1 && found.output.contains(complaint), "\(complaint): \(found.output)")

@@ -11,7 +11,7 @@ struct ReportTests {
     var counts: [String: Int] = [:]
     var problem: String?
 
-    static let void: Set<String> = ["meta", "br", "input", "!DOCTYPE"]
+    static let void: Set<String> = ["meta", "br", "wbr", "input", "!DOCTYPE"]
     /// Elements of the drawings that close themselves.
     static let drawing: Set<String> = ["rect", "line", "path", "polyline", "polygon", "circle"]
 
@@ -56,10 +56,13 @@ struct ReportTests {
     }
   }
 
+  /// The page with its unbreakable spaces as plain ones.
+  private func plain(_ input: ReportInput) -> String { HTMLReport.render(input).replacing("\u{A0}", with: " ") }
+
   @Test("the page is well formed, the verdict stands before every table, every chart is drawn")
   func complete() throws {
     let input = try ReportFixture.input()
-    let html = HTMLReport.render(input)
+    let html = plain(input)
     let elements = Elements(html)
     #expect(elements.problem == nil)
     #expect(elements.counts["table"] == 4)
@@ -152,7 +155,7 @@ struct ReportTests {
   func regions() throws {
     var input = try ReportFixture.input()
     input.placements = [ReportFixture.regions]
-    let html = HTMLReport.render(input)
+    let html = plain(input)
     #expect(Elements(html).problem == nil)
     for text in [
       "loop/body: 50 × in each inference, costs of all together",
@@ -165,6 +168,33 @@ struct ReportTests {
     #expect(html.ranges(of: "<a class=\"node inside\"").count == 5)
     input.placements = [ReportFixture.single]
     #expect(!HTMLReport.render(input).contains("A dashed box"))
+  }
+
+  @Test("layers that repeat are shown once under what they cost in all, and all of them are on the page")
+  func blocks() throws {
+    var input = try ReportFixture.input()
+    input.placements = [ReportFixture.repeating]
+    let html = plain(input)
+    #expect(Elements(html).problem == nil)
+    let heading = "12 × these 4 layers: 54.0 ms in all, 4.00 ms to 5.00 ms each time"
+    #expect(html.ranges(of: "<p>\(heading)</p>").count == 1)
+    #expect(html.ranges(of: "\(heading); the first time:").count == 1)
+    #expect(html.ranges(of: "<details class=\"rest\"><summary>the other 11 times</summary>").count == 1)
+    // Every layer has its box and its row; the chart has a column for each that is in sight.
+    #expect(html.ranges(of: "class=\"node\"").count == 50 && html.ranges(of: "<tr id=\"r0-").count == 50)
+    #expect(html.ranges(of: "<tbody class=\"inside more\">").count == 11)
+    #expect(html.ranges(of: "class=\"hit\"").count == 6)
+    input.placements[0].blocks = []
+    let unfolded = plain(input)
+    #expect(!unfolded.contains("each time") && unfolded.ranges(of: "class=\"hit\"").count == 50)
+  }
+
+  @Test("a number stays on one line with its unit, and nothing else is glued")
+  func units() throws {
+    var input = try ReportFixture.input()
+    input.verdict = "12.3 ms, then 4 layers at ≈ 5 µs; 97.2 % of 36 (3.00 s) at 30.0 /s"
+    let glued = "12.3\u{A0}ms, then 4 layers at ≈\u{A0}5\u{A0}µs; 97.2\u{A0}% of 36 (3.00\u{A0}s) at 30.0\u{A0}/s"
+    #expect(HTMLReport.render(input).contains("<p>\(glued)</p>"))
   }
 
   @Test("numbers that are none, and sections without data, leave a well-formed page")

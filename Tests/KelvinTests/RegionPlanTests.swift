@@ -49,6 +49,6 @@ import Testing
     #expect(loop.operatorName == "loop" && loop.runs == 10 && loop.region == nil)
     let inside = plan.layers.filter { $0.region == "halve/body" }
     #expect(!inside.isEmpty && inside.allSatisfy { $0.runs == 10 })
-    #expect(plan.htmlReport().contains("halve/body: 10 × in each inference"))
+    #expect(plan.htmlReport().contains("halve/body: 10\u{A0}× in each inference"))
   }
 }

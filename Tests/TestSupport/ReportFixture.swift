@@ -128,6 +128,26 @@ package enum ReportFixture {
       ])
   }()
 
+  /// A layer before and one after twelve times the same four, of which the sixth time and those after it are slower.
+  package static let repeating: ReportPlacement = {
+    func node(_ name: String, reads input: String, seconds: Double) -> ReportNode {
+      ReportNode(
+        name: name, op: "linear", inputs: [input], device: "cpu", reason: "cheapest here",
+        candidates: [ReportCandidate(device: "cpu", seconds: seconds, isMeasured: true)])
+    }
+    var nodes = [node("stem", reads: "x", seconds: 2e-3)]
+    for time in 0..<12 {
+      for layer in 0..<4 {
+        let seconds = time < 6 || layer > 0 ? 1e-3 : 2e-3
+        nodes.append(node("layer.\(time).\(layer)", reads: nodes[nodes.count - 1].name, seconds: seconds))
+      }
+    }
+    nodes.append(node("head", reads: nodes[nodes.count - 1].name, seconds: 2e-3))
+    return ReportPlacement(
+      units: "cpu", goal: "latency", predicted: 58e-3, nodes: nodes,
+      blocks: [RepeatedBlock(start: 1, period: 4, count: 12)])
+  }()
+
   package static let single = ReportPlacement(
     units: "cpu-only", goal: "latency", predicted: 0.0097,
     nodes: [

@@ -162,9 +162,11 @@ public struct Profile: Sendable {
       let placements = try parts.map { part in
         let graph = part.graph.with(costs: CostSheet(merged))
         let explanation = try graph.context.explain(graph.options.request)
+        let tried = graph.context.trial(graph.options.request)
+        let measured = { (solution: PlanSolution) in tried?.entry(solution.placement)?.seconds }
         return ReportPlacement(
           units: graph.options.request.units.description, plan: try graph.plan(explanation, of: function),
-          solution: explanation.solution)
+          solution: explanation.solution, measured: measured(explanation.solution), alone: explanation.alone(measured))
       }
       var result = result
       if parts.count > 1, let part = result.part {

@@ -27,9 +27,13 @@ package struct FunctionPlanDocument: Encodable, Sendable {
 
   /// As text, for a terminal.
   ///
-  /// - Parameter width: columns that there are.
-  package func text(width: Int, isVerbose: Bool) -> String {
-    let texts = parts.map { PlanText($0, width: width, isVerbose: isVerbose).text() }
+  /// - Parameters:
+  ///   - width: columns that there are.
+  ///   - showsAllLayers: tells every node of a long plan, without folding what repeats; `isVerbose` does too.
+  package func text(width: Int, showsAllLayers: Bool = false, isVerbose: Bool) -> String {
+    let texts = parts.map { part in
+      PlanText(part, width: width, showsAllLayers: showsAllLayers, isVerbose: isVerbose).text()
+    }
     guard parts.count > 1 else { return texts[0] }
     let total = HumanReadable.seconds(plan.predicted)
     let head = "\(plan.subject.model): \(parts.count) graphs in a row, \(total) for one warm prediction"
@@ -47,7 +51,10 @@ package struct FunctionPlanDocument: Encodable, Sendable {
       ReportInput(
         plan: plan,
         parts: parts.map { part in
-          (plan: part.plan, solution: part.explanation.solution, measured: part.measured(part.explanation.solution))
+          (
+            plan: part.plan, solution: part.explanation.solution, measured: part.measured(part.explanation.solution),
+            alone: part.alone
+          )
         }, format: parts[0].format,
         devices: devices.map { ReportDevice($0.info) }, machine: machine ?? MachineDescription(SystemFiles()),
         kelvinVersion: kelvinVersion, generated: ReportDate.now(),

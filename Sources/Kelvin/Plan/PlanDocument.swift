@@ -119,6 +119,12 @@ struct PlanDocument: Encodable, Sendable {
   /// Seconds that a plan took where it was tried here.
   func measured(_ solution: PlanSolution) -> Double? { tried?.entry(solution.placement)?.seconds }
 
+  /// What each device alone takes, and whether it was tried here; the fastest first.
+  var alone: [String] {
+    guard isAboutThisMachine else { return explanation.alone(nil) }
+    return explanation.alone { measured($0) }
+  }
+
   /// What running the model does in place of this plan, in words; nil where it follows it, or it is about another
   /// machine.
   var proven: String? {

@@ -11,17 +11,20 @@ import KelvinRuntime
 struct PlanText {
   /// Columns that there are.
   let width: Int
-  /// Whether every node, its candidates and origins are told, and what was folded away.
+  /// Whether every node is told, though the plan be long.
+  let showsAllLayers: Bool
+  /// Whether candidates, origins and what was folded away are told as well.
   let isVerbose: Bool
   private let document: PlanDocument
 
-  init(_ document: PlanDocument, width: Int, isVerbose: Bool) {
+  init(_ document: PlanDocument, width: Int, showsAllLayers: Bool, isVerbose: Bool) {
     self.document = document
     self.width = width
+    self.showsAllLayers = showsAllLayers || isVerbose
     self.isVerbose = isVerbose
   }
 
-  private var plan: Plan { document.plan }
+  var plan: Plan { document.plan }
   private var request: PlanRequest { document.request }
   private var explanation: PlanExplanation { document.explanation }
 
@@ -35,77 +38,6 @@ struct PlanText {
     if let trial = document.trial { lines += ["", TrialReport(trial).text(goal: plan.goal, width: width)] }
     if isVerbose, !document.foldedAway.isEmpty { lines += ["", "Folded away before planning:", foldedTable] }
     return lines.joined(separator: "\n")
-  }
-
-  /// The reason that most nodes have; the others' are told one by one.
-  private var commonReason: String? {
-    let counts = Dictionary(grouping: plan.nodes, by: \.reason).mapValues(\.count)
-    return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }.flatMap { $0.value > 1 ? $0.key : nil }
-  }
-
-  private var nodeTable: String {
-    let common = commonReason
-    var table = TextTable(
-      .init("NODE", shrinksTo: 14, cut: .beginning), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
-      .init("REGRET", .right))
-    var region = ""
-    for run in NodeRun.fold(plan.nodes, isVerbose: isVerbose) {
-      let node = run.first
-      if node.region != region {
-        region = node.region
-        if !region.isEmpty { table.add(heading: "  " + HumanReadable.region(region, times: node.trips)) }
-      }
-      let indent = region.isEmpty ? "" : "    "
-      let chosen = node.candidates.first { $0.device == node.device }
-      var remarks: [String] = node.reason == common ? [] : [node.reason]
-      if isVerbose, node.candidates.count > 1 { remarks.append(candidates(node)) }
-      if isVerbose, node.origins.count > 1 { remarks.append(origins(node)) }
-      remarks += node.transfers.map(told)
-      if run.nodes.count > 1 {
-        table.add(
-          [
-            "\(indent)\(node.name) … \(run.last.name)", counted(run.nodes.count, "node"), node.device,
-            (run.isMeasured ? "*" : "~") + HumanReadable.seconds(run.seconds),
-            run.regret.map { "≥ " + HumanReadable.seconds($0) } ?? "—",
-          ], remarks: remarks)
-        continue
-      }
-      table.add(
-        [
-          indent + node.name, node.op, node.device, chosen.map { Self.cost($0) } ?? "—",
-          node.regret.map(HumanReadable.seconds) ?? "—",
-        ], remarks: remarks)
-    }
-    guard let common else { return table.text(width: width) }
-    let isOnly = plan.nodes.allSatisfy { $0.reason == common }
-    return table.text(width: width) + "\n\n"
-      + "Why, for \(isOnly ? "every node" : "every node without a reason below it"): \(common).".paragraph(width: width)
-  }
-
-  /// A copy, or a signal of control flow to a device.
-  private func told(_ transfer: PlannedTransfer) -> String {
-    let seconds = HumanReadable.seconds(transfer.seconds)
-    return transfer.isSignal == true
-      ? "starts \(transfer.to) for \(transfer.value): \(seconds)"
-      : "copies \(transfer.value) (\(HumanReadable.bytes(transfer.bytes))) \(transfer.from) → \(transfer.to): \(seconds)"
-  }
-
-  private func candidates(_ node: Plan.Node) -> String {
-    node.candidates.map { candidate in
-      candidate.seconds == nil
-        ? "\(candidate.device) cannot: \(candidate.unsupported ?? "unsupported")"
-        : "\(candidate.device) \(Self.cost(candidate))"
-    }.joined(separator: ", ")
-  }
-
-  private func origins(_ node: Plan.Node) -> String {
-    "made of "
-      + node.origins.map { "\($0.name) \(HumanReadable.percent($0.share, decimals: 0))" }.joined(separator: ", ")
-  }
-
-  /// A cost with its mark: `*` measured here, `~` estimated.
-  private static func cost(_ candidate: PlanCandidate) -> String {
-    (candidate.source == .measured ? "*" : "~") + HumanReadable.seconds(candidate.seconds ?? .nan)
   }
 
   private var summary: String {
@@ -159,22 +91,13 @@ struct PlanText {
           + (elsewhere.isEmpty ? "" : " (\(counted(elsewhere.count, "node")) must run elsewhere)"))
     }
     if explanation.singleDevices.count > 1 {
-      let all = explanation.singleDevices.sorted { $0.solution.objective < $1.solution.objective }
-      let told = all.map { single in
-        let told = "\(single.device) \(HumanReadable.seconds(single.solution.objective))"
-        guard document.isAboutThisMachine else { return told }
-        return told
-          + (document.measured(single.solution).map { " (tried here: \(HumanReadable.seconds($0)))" } ?? " (not tried)")
-      }
-      for (index, line) in told.joined(separator: ", ").wrapped(to: width - 20).enumerated() {
+      for (index, line) in document.alone.joined(separator: ", ").wrapped(to: width - 20).enumerated() {
         table.add(index == 0 ? "each device alone" : "", line)
       }
     }
     for device in plan.nodes.map(\.device).uniqued {
       let nodes = plan.nodes.filter { $0.device == device && $0.turns == nil }
-      let seconds = nodes.reduce(0) { sum, node in
-        sum + (node.candidates.first { $0.device == device }?.seconds ?? 0)
-      }
+      let seconds = nodes.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) }
       table.add("on \(device)", "\(counted(nodes.count, "node")), \(HumanReadable.seconds(seconds))")
     }
     for loop in document.loops {
@@ -231,9 +154,7 @@ struct PlanText {
   private var controlText: String? {
     let controls = plan.nodes.filter { $0.turns != nil }
     guard !controls.isEmpty else { return nil }
-    let host = controls.reduce(0) { sum, node in
-      sum + (node.candidates.first { $0.device == node.device }?.seconds ?? 0)
-    }
+    let host = controls.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) }
     var parts = ["\(HumanReadable.seconds(host)) on \(controls[0].device)"]
     for (device, signals) in Dictionary(
       grouping: explanation.solution.transfers.filter { $0.isSignal == true }, by: \.to
@@ -254,7 +175,7 @@ struct PlanText {
   }
 
   private var legend: String {
-    let sources = plan.nodes.compactMap { node in node.candidates.first { $0.device == node.device }?.source }
+    let sources = plan.nodes.compactMap(\.chosen?.source)
     let estimated = sources.count { $0 == .estimated }
     let place = document.whatIf == nil ? "measured on this machine" : "as the profile says"
     let costs =

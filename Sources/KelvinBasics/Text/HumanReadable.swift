@@ -20,6 +20,12 @@ package enum HumanReadable {
     return size == 0 ? "0 s" : significant(value * 1e9) + " ns"
   }
 
+  /// `1.20 ms to 1.50 ms`; one of them where they read the same.
+  package static func range(_ least: Double, _ most: Double) -> String {
+    let (least, most) = (seconds(least), seconds(most))
+    return least == most ? least : "\(least) to \(most)"
+  }
+
   /// Binary units: `1.50 MiB`.
   package static func bytes(_ count: Int) -> String {
     var value = Double(count)

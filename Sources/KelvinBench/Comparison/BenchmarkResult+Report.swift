@@ -13,7 +13,8 @@ extension BenchmarkResult {
       verdict: verdict.sentences.last ?? "",
       findings: Array(verdict.sentences.dropLast()) + (simulation?.sentences ?? []), kelvinVersion: kelvinVersion,
       generated: date,
-      machine: machine, model: model, workload: workload.description, devices: devices,
+      machine: machine, model: model, workload: workload.description, latencyOf: latencyOf,
+      devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
         var placement = ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.solution, measured: $0.warm?.p50)
@@ -24,6 +25,15 @@ extension BenchmarkResult {
       timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
       series: configurations.compactMap(series) + (simulation?.series ?? []),
       notes: notes + (interruption.map { [$0] } ?? []))
+  }
+
+  /// What the latency of a row is of: that of the load that goes on where there was one.
+  private var latencyOf: String {
+    switch configurations.contains(where: { $0.sustained != nil }) ? workload.kind : .oneShot {
+    case .oneShot: "one warm inference after another"
+    case .stream: "a frame of the stream, from its arrival to its answer"
+    case .throughput: "one inference with others in flight"
+    }
   }
 
   private func series(_ configuration: ConfigurationResult) -> ReportSeries? {
@@ -69,12 +79,15 @@ extension BenchmarkResult {
     }
     if let failure = result.failure { facts.append(ReportFact("not measured to the end", failure)) }
     if let cold = result.coldTotal { facts.append(ReportFact("cold start", HumanReadable.seconds(cold))) }
+    if result.sustained != nil, let warm = result.warm {
+      facts.append(ReportFact("warm, one after another", "\(HumanReadable.seconds(warm.p50)) median"))
+    }
     if let pipeline = result.sustained?.pipeline { facts.append(ReportFact("in flight", "\(pipeline.inFlight)")) }
     if let skipped = result.sustained?.skipped, skipped > 0 {
       facts.append(ReportFact("skipped by the governor", "\(skipped)"))
     }
     if let claim = result.earlyStopping?.estimate {
-      facts.append(ReportFact("p90 as MLPerf claims it", HumanReadable.seconds(claim)))
+      facts.append(ReportFact("warm p90 as MLPerf claims it", HumanReadable.seconds(claim)))
     }
     return facts
   }

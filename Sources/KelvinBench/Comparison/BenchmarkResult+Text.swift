@@ -105,8 +105,10 @@ extension BenchmarkResult {
         sustained.drift.map { HumanReadable.fixed($0, decimals: 2) } ?? "—", configuration.thermal?.name ?? "—",
       ])
     }
+    let hasEnds = configurations.contains { $0.sustained?.first != nil }
+    let ends = hasEnds ? ["first, last: medians of the first and of the last round alone"] : []
     let sources = Set(configurations.map(\.thermalSource)).subtracting([""]).sorted()
-    return table.lines(width: 80, leavingOut: ["p99", "drift"])
+    return table.lines(width: 80, leavingOut: ["p99", "drift"]) + ends
       + sources.flatMap { "heat from: \($0)".wrapped(hangingIndent: 2) }
   }
 

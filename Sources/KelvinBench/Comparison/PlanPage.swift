@@ -9,7 +9,8 @@ extension ReportPlacement {
   /// - Parameters:
   ///   - solution: what the plan was made from.
   ///   - measured: seconds of one warm inference, where it ran.
-  package init(units: String, plan: Plan, solution: PlanSolution, measured: Double? = nil) {
+  ///   - alone: what each device alone takes, in words.
+  package init(units: String, plan: Plan, solution: PlanSolution, measured: Double? = nil, alone: [String] = []) {
     let sizes = plan.parts.first?.sampledSizes.map { sizes in
       let listed = sizes.sorted { $0.key < $1.key }.map { name, sizes in
         "\(name) \(sizes.map(String.init).joined(separator: "x"))"
@@ -20,7 +21,7 @@ extension ReportPlacement {
       units: units + (plan.parts.first.map { ", graph '\($0.name)'" } ?? "") + (sizes ?? ""), goal: plan.goal.rawValue,
       predicted: plan.predicted, measured: measured,
       bestSingleDevice: plan.bestSingleDevice?.device ?? "", bestSingleSeconds: plan.bestSingleDevice?.predicted,
-      facts: Self.facts(solution),
+      facts: Self.facts(solution, alone: alone),
       nodes: plan.nodes.map { node in
         ReportNode(
           name: node.name, op: node.op, inputs: node.inputs, device: node.device, reason: node.reason,
@@ -37,15 +38,15 @@ extension ReportPlacement {
               value: $0.value, from: $0.from, to: $0.to, bytes: $0.bytes, seconds: $0.seconds,
               isSignal: $0.isSignal == true)
           }, region: node.region, runs: node.trips, isControl: node.turns != nil)
-      })
+      }, blocks: plan.repeatedBlocks)
   }
 
-  private static func facts(_ solution: PlanSolution) -> [ReportFact] {
+  private static func facts(_ solution: PlanSolution, alone: [String]) -> [ReportFact] {
     var facts: [ReportFact] = []
     if solution.method == .approximate {
       facts.append(ReportFact("at most off the optimum", HumanReadable.percent(solution.gap)))
     }
-    if let bottleneck = solution.bottleneck {
+    if let bottleneck = solution.bottleneck, solution.framesPerSecond != nil {
       facts.append(ReportFact("bottleneck", "\(bottleneck.resource), \(HumanReadable.seconds(bottleneck.seconds))"))
     }
     if let rate = solution.framesPerSecond {
@@ -59,6 +60,7 @@ extension ReportPlacement {
     for flip in solution.flips ?? [] {
       facts.append(ReportFact("from \(flip.runs) runs on", "\(flip.to) instead of \(flip.from)"))
     }
+    if alone.count > 1 { facts.append(ReportFact("each device alone", alone.joined(separator: ", "))) }
     return facts
   }
 }
@@ -67,12 +69,12 @@ extension ReportInput {
   /// A page of a function's plan.
   ///
   /// - Parameters:
-  ///   - parts: the plan of each graph, with what it was made from, and seconds of one inference where it was tried on this
-  ///     machine; one at least.
+  ///   - parts: the plan of each graph, with what it was made from, seconds of one inference where it was tried on this
+  ///     machine, and what each device alone takes, in words; one at least.
   ///   - machine: that the plan is for.
   ///   - notes: where its costs come from.
   package init(
-    plan: Plan, parts: [(plan: Plan, solution: PlanSolution, measured: Double?)], format: String,
+    plan: Plan, parts: [(plan: Plan, solution: PlanSolution, measured: Double?, alone: [String])], format: String,
     devices: [ReportDevice],
     machine: MachineDescription, kelvinVersion: String, generated: String, findings: [String] = [], notes: [String] = []
   ) {
@@ -84,7 +86,8 @@ extension ReportInput {
       model: ReportModel(name: model, format: format, layers: plan.nodes.count { $0.turns == nil }, weightBytes: 0),
       workload: "goal: \(plan.goal.rawValue)", devices: devices,
       placements: parts.map {
-        ReportPlacement(units: plan.subject.units, plan: $0.plan, solution: $0.solution, measured: $0.measured)
+        ReportPlacement(
+          units: plan.subject.units, plan: $0.plan, solution: $0.solution, measured: $0.measured, alone: $0.alone)
       },
       notes: notes)
   }

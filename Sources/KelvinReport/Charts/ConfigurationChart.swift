@@ -3,11 +3,12 @@ import KelvinMeasurements
 
 /// Configurations side by side: latency with its interval and percentiles, and the way to the first answer.
 enum ConfigurationChart {
-  static func draw(_ configurations: [ReportConfiguration]) -> Markup {
-    [latency(configurations), start(configurations)].reduce(into: "" as Markup) { $0 += $1 }
+  /// - Parameter latencyOf: what the latencies are of, in words.
+  static func draw(_ configurations: [ReportConfiguration], latencyOf: String) -> Markup {
+    [latency(configurations, of: latencyOf), start(configurations)].reduce(into: "" as Markup) { $0 += $1 }
   }
 
-  private static func latency(_ configurations: [ReportConfiguration]) -> Markup {
+  private static func latency(_ configurations: [ReportConfiguration], of what: String) -> Markup {
     let shown = configurations.filter { $0.p50?.isFinite == true }
     let most = shown.flatMap { [$0.p50, $0.p90, $0.p99].compactMap { $0 } }.filter(\.isFinite).max() ?? 0
     guard most > 0 else { return "" }
@@ -30,7 +31,7 @@ enum ConfigurationChart {
       return row(configuration, "<svg width=\"100%\" height=\"30\">\(marks)</svg>", HumanReadable.seconds(p50))
     }
     return """
-      <div class="panel rows" role="group" aria-label="Latency of one inference"><h3>Latency of one inference</h3>\(rows)\
+      <div class="panel rows" role="group" aria-label="Latency of \(what)"><h3>Latency of \(what)</h3>\(rows)\
       \(scale(axis))<p class="key"><span>dot: median</span><span>thick: its interval</span>\
       <span>tick: 90th percentile</span><span>thin: 99th</span></p></div>
       """

@@ -1,7 +1,8 @@
 import KelvinBasics
 
 /// Layer by layer: bars of what the plan spends, transfers on top; below, what each layer costs on every device, on a
-/// logarithmic scale; below that, where it runs and which devices cannot run it. All share the layers' axis.
+/// logarithmic scale; below that, where it runs and which devices cannot run it. All share the layers' axis. Of layers
+/// that repeat the first time is drawn.
 struct CostChart {
   private static let barHeight = 84.0
   private static let dotHeight = 130.0
@@ -9,23 +10,52 @@ struct CostChart {
   private static let top = 22.0
 
   private let nodes: [ReportNode]
+  /// Of each layer shown, in the placement.
+  private let places: [Int]
   private let devices: [String]
   private let number: Int
   private let palette: ReportPalette
   private let column: Double
 
-  init(_ placement: ReportPlacement, number: Int, devices: [String], _ palette: ReportPalette) {
-    nodes = Array(placement.nodes.prefix(PlacementSection.mostLayers))
+  init(
+    _ placement: ReportPlacement, upTo count: Int, number: Int, devices: [String], _ palette: ReportPalette
+  ) {
+    var (places, repeats): ([Int], [Bracket]) = ([], [])
+    for stretch in RepeatedBlock.stretches(placement.blocks, of: count) {
+      switch stretch {
+      case .plain(let range): places += range
+      case .repeated(let block):
+        repeats.append(
+          Bracket(
+            columns: places.count..<places.count + block.period, name: "× \(block.count)",
+            tip: BlockHeading(block, placement.nodes).text))
+        places += block.times[0]
+      }
+    }
+    let shown = places.map { placement.nodes[$0] }
+    let regions = RegionRun.runs(shown).filter { !$0.region.isEmpty }.map { run in
+      Bracket(columns: run.nodes, name: run.region, tip: run.heading)
+    }
+    self.places = places
+    nodes = shown
+    brackets = [("inside", regions), ("repeats", repeats)].filter { !$0.1.isEmpty }
     self.devices = devices
     self.number = number
     self.palette = palette
-    regions = RegionRun.runs(nodes).filter { !$0.region.isEmpty }
     column = min(max(920 / Double(max(nodes.count, 1)), 9), 28)
   }
 
   private var dotTop: Double { Self.top + Self.barHeight + 40 }
   private var laneTop: Double { dotTop + Self.dotHeight + 14 }
-  private let regions: [RegionRun]
+  /// Layers that belong together, in rows with a title each.
+  private let brackets: [(title: String, rows: [Bracket])]
+
+  private struct Bracket {
+    var columns: Range<Int>
+    var name: String
+    var tip: String
+  }
+
   private var impossible: [String] {
     devices.filter { device in
       nodes.contains { node in node.candidates.contains { $0.device == device && $0.seconds == nil } }
@@ -38,8 +68,8 @@ struct CostChart {
     let logarithmic = LogarithmicAxis(nodes.flatMap { $0.candidates.compactMap(\.seconds) })
     let width = column * Double(nodes.count) + 8
     let lanes = impossible
-    let regionTop = laneTop + Self.laneHeight * Double(lanes.count + 1)
-    let height = regionTop + (regions.isEmpty ? 0 : Self.laneHeight) + 6
+    let bracketTop = laneTop + Self.laneHeight * Double(lanes.count + 1)
+    let height = bracketTop + Self.laneHeight * Double(brackets.count) + 6
 
     var axis: [Markup] = [
       "<text class=\"strong\" x=\"0\" y=\"12\">in this plan</text>",
@@ -61,7 +91,11 @@ struct CostChart {
       let y = laneTop + Self.laneHeight * Double(row + 1)
       axis.append("<text x=\"0\" y=\"\(y + 13)\">not on \(palette.letter(device))</text>")
     }
-    if !regions.isEmpty { axis.append("<text x=\"0\" y=\"\(regionTop + 13)\">inside</text>") }
+    let belonging: [Markup] = brackets.enumerated().flatMap { row, line in
+      let y = bracketTop + Self.laneHeight * Double(row)
+      axis.append("<text x=\"0\" y=\"\(y + 13)\">\(line.title)</text>")
+      return line.rows.map { bracket($0, y: y) }
+    }
     let bars: [Markup] = nodes.enumerated().map { bar($1, at: $0, linear) }
     let marks: [Markup] = devices.enumerated().map { dots($1, shape: $0 % Self.shapes.count, logarithmic) }
     let crosses: [Markup] = lanes.enumerated().map { row, device in
@@ -71,9 +105,9 @@ struct CostChart {
     return """
       <div class="scroll plot" tabindex="0" role="group" aria-label="Cost of each layer on every device">\
       <svg class="axis" width="92" height="\(height)" aria-hidden="true">\(axis)</svg>\
-      <svg class="chart costs" width="\(width)" height="\(height)">\(grid)\(bars)\(marks)\(runs())\(crosses)\
-      \(regions.map { bracket($0, y: regionTop) })\
-      \(hits)</svg>\
+      <svg class="chart costs" width="\(width)" height="\(height)" viewBox="0 0 \(width) \(height)" \
+      preserveAspectRatio="none">\(grid)\(bars)\(marks)\(runs())\(crosses)\
+      \(belonging)\(hits)</svg>\
       </div><p class="key">\(key())</p>
       """
   }
@@ -160,15 +194,16 @@ struct CostChart {
     return marks
   }
 
-  /// Around the layers of one part of a branch or loop, with as much of its name as there is room for.
-  private func bracket(_ run: RegionRun, y: Double) -> Markup {
-    let x = column * Double(run.nodes.lowerBound) + 1
-    let width = column * Double(run.nodes.count) - 2
+  /// Around layers that belong together, with as much of its name as there is room for.
+  private func bracket(_ bracket: Bracket, y: Double) -> Markup {
+    let x = column * Double(bracket.columns.lowerBound) + 1
+    let width = column * Double(bracket.columns.count) - 2
     let room = Int(width / 7.5)
-    let name = room < 5 ? "" : run.region.count <= room ? run.region : "…" + run.region.suffix(room - 1)
+    let name =
+      bracket.name.count <= room ? bracket.name : room < 5 ? "" : "…" + bracket.name.suffix(room - 1)
     return """
       <g><rect class="inside" x="\(x)" y="\(y)" width="\(width)" height="16" rx="3"/>\
-      <text x="\(x + 4)" y="\(y + 12)">\(name)</text><title>\(run.heading)</title></g>
+      <text x="\(x + 4)" y="\(y + 12)">\(name)</text><title>\(bracket.tip)</title></g>
       """
   }
 
@@ -191,7 +226,7 @@ struct CostChart {
       return "\(candidate.device): \(candidate.isMeasured ? "" : "≈ ")\(HumanReadable.seconds(seconds))"
     }
     return """
-      <rect class="hit" data-n="\(index)" x="\(column * Double(index))" y="0" width="\(column)" height="\(height)">\
+      <rect class="hit" data-n="\(places[index])" x="\(column * Double(index))" y="0" width="\(column)" height="\(height)">\
       <title>\((["\(node.name) (\(node.op)) on \(node.device)"] + costs).joined(separator: "\n"))</title></rect>
       """
   }

@@ -21,7 +21,7 @@ enum LatencyChart {
     return """
       <section id="heat"><h2>Latency over time, and heat</h2><p class="key"><span>line: median</span>\
       <span>band: up to p90</span><span>dashed: fitted decay</span><span><svg width="16" height="12" \
-      aria-hidden="true"><rect width="16" height="12" style="fill:url(#wait)"/></svg>disturbed by others</span>\
+      aria-hidden="true"><rect width="16" height="12" style="fill:var(--wait)"/></svg>disturbed by others</span>\
       <span>numbered: what the governor did</span></p>\(groups.flatMap { $0 })</section>
       """
   }
@@ -107,7 +107,7 @@ enum LatencyChart {
       let (from, to) = (time.share(stretch.from), time.share(stretch.to))
       return """
         <rect class="disturbed" x="\(share: from)" y="0" width="\(share: max(to - from, 0.001))" height="\(height)" \
-        style="fill:url(#wait)"><title>others took processor time</title></rect>
+        style="fill:var(--wait)"><title>others took processor time</title></rect>
         """
     }
   }

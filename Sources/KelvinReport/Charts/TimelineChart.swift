@@ -17,7 +17,7 @@ enum TimelineChart {
     return """
       <section id="timeline"><h2>One inference, device by device</h2>\(charts)\
       <p class="key"><span><svg width="16" height="12" aria-hidden="true"><rect width="16" height="12" \
-      style="fill:url(#wait)"/></svg>waiting for a device</span><span><svg width="16" height="12" aria-hidden="true">\
+      style="fill:var(--wait)"/></svg>waiting for a device</span><span><svg width="16" height="12" aria-hidden="true">\
       <rect class="moving" width="16" height="12"/></svg>copying a value</span></p></section>
       """
   }
@@ -89,7 +89,7 @@ enum TimelineChart {
   ) -> Markup {
     let paint: Markup =
       switch event.kind {
-      case .wait: "style=\"fill:url(#wait)\""
+      case .wait: "style=\"fill:var(--wait)\""
       case .transfer: "class=\"moving\""
       default: "style=\"\(palette.fill(event.device))\""
       }

@@ -1,13 +1,14 @@
 import KelvinBasics
 
-/// The placement as a graph: a box for each layer in its device's colour, pattern and letter, links between them, the
+/// Layers in a row of a placement as a graph: a box for each layer in its device's colour, pattern and letter, links between them, the
 /// transfers heavy. It is drawn in pieces that flow and wrap as words do, every piece on the line of the graph's
 /// longest way, so that the links of neighbours meet; hence it fits any width and prints.
 struct GraphDrawing {
-  /// More layers than this are drawn as squares.
-  static let mostBoxes = 160
-
   private let nodes: [ReportNode]
+  /// Of the first layer drawn, in the placement.
+  private let start: Int
+  /// Where the values of the placement's other layers lie.
+  private let devices: [String: String]
   /// Of the placement on the page: rows of its table are `r<number>-<node>`.
   private let number: Int
   private let palette: ReportPalette
@@ -16,12 +17,19 @@ struct GraphDrawing {
   private var graph: LayeredGraph { layout.graph }
   private var metrics: GraphLayout.Metrics { layout.metrics }
 
-  init(_ placement: ReportPlacement, number: Int, _ palette: ReportPalette) {
-    nodes = Array(placement.nodes.prefix(PlacementSection.mostLayers))
+  /// - Parameters:
+  ///   - range: of the placement's layers that are drawn; what they read of others is a port.
+  ///   - isCompact: draws squares in place of boxes.
+  init(
+    _ placement: ReportPlacement, _ range: Range<Int>, number: Int, isCompact: Bool, _ palette: ReportPalette
+  ) {
+    nodes = Array(placement.nodes[range])
+    start = range.lowerBound
+    devices = Dictionary(placement.nodes.map { ($0.name, $0.device) }) { first, _ in first }
     self.number = number
     self.palette = palette
-    layout = GraphLayout(LayeredGraph(nodes), nodes.count > Self.mostBoxes ? .compact : .full)
-    costliest = nodes.compactMap(\.seconds).filter(\.isFinite).max() ?? 0
+    layout = GraphLayout(LayeredGraph(nodes), isCompact ? .compact : .full)
+    costliest = placement.nodes.compactMap(\.seconds).filter(\.isFinite).max() ?? 0
   }
 
   var markup: Markup {
@@ -93,13 +101,13 @@ struct GraphDrawing {
     }
   }
 
-  /// The device on which the value that an item makes or carries lies; nil for the graph's inputs.
+  /// The device on which the value that an item makes or carries lies; nil for the model's inputs.
   private func device(of item: Int) -> String? {
     var item = item
     while true {
       switch graph.items[item].kind {
       case .node(let node): return nodes[node].device
-      case .input: return nil
+      case .input(let name): return devices[name]
       case .bend:
         guard let before = graph.items[item].left.first else { return nil }
         item = before
@@ -108,11 +116,12 @@ struct GraphDrawing {
   }
 
   private func port(_ name: String, x: Double, y: Double) -> Markup {
-    "<g class=\"port\"><circle cx=\"\(x)\" cy=\"\(y)\" r=\"4\"/><title>input: \(name)</title></g>"
+    "<g class=\"port\"><circle cx=\"\(x)\" cy=\"\(y)\" r=\"4\"/><title>\(devices[name] == nil ? "input" : "from"): \(name)</title></g>"
   }
 
   private func box(_ index: Int, x: Double, y: Double) -> Markup {
     let node = nodes[index]
+    let place = start + index
     let cost = cost(node)
     let (width, height) = (metrics.nodeWidth, metrics.nodeHeight)
     let top = y - height / 2
@@ -126,7 +135,7 @@ struct GraphDrawing {
         <rect class="share" x="\(x)" y="\(top + height - 4)" width="\(width * share)" height="3"/>
         """
     } else {
-      let room = 9
+      let room = 10
       let brief = Self.brief(node.op)
       let op = brief.count <= room ? brief : brief.prefix(room - 1) + "…"
       inside = """
@@ -144,7 +153,8 @@ struct GraphDrawing {
     let region = node.region.isEmpty ? "" : ", in \(HumanReadable.region(node.region, times: node.runs))"
     let tip = "\(node.name) (\(node.op))\(region) runs on \(node.device): \(cost); \(node.reason)"
     return """
-      <a class="node\(node.region.isEmpty ? "" : " inside" as Markup)" href="#r\(number)-\(index)" data-n="\(index)" aria-label="\(tip)">\(inside)\
+      <a class="node\(node.region.isEmpty ? "" : " inside" as Markup)" href="#r\(number)-\(place)" \
+      data-n="\(place)" aria-label="\(tip)">\(inside)\
       <title>\(tip)</title></a>
       """
   }

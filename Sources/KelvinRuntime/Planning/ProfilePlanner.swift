@@ -162,6 +162,7 @@ package struct ProfilePlanner {
     for index in plan.nodes.indices {
       guard let node = nodes[plan.nodes[index].name] else { continue }
       plan.nodes[index].region = node.region ?? ""
+      plan.nodes[index].computation = node.role == nil ? node.key : nil
       if node.role == .branch || node.role == .loop {
         let turns = node.runs ?? 1
         let each = node.role == .loop ? model.trips?[node.name] ?? 1 : 1

@@ -31,6 +31,9 @@ struct PlanCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Write a page to look at: the placement as a graph.", valueName: "file.html"))
   var report: String?
 
+  @Flag(help: "List every node of a long plan, without folding the blocks that repeat.")
+  var allLayers = false
+
   @Option(
     name: .customLong("input"),
     help: ArgumentHelp(
@@ -99,7 +102,7 @@ struct PlanCommand: ParsableCommand {
     if output.json {
       try printJSON(plan)
     } else {
-      Console.print(plan.text(width: Console.width, isVerbose: output.verbose))
+      Console.print(plan.text(width: Console.width, showsAllLayers: allLayers, isVerbose: output.verbose))
     }
     if let save { Console.note("the plan is in '\(save)'; \(taker)") }
     if let report { Console.note("the page is '\(report)'") }

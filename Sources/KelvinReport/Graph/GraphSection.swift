@@ -1,0 +1,33 @@
+import KelvinBasics
+
+/// The graph of a placement from its first layer to its last. What repeats is drawn once, under what it costs in all; the
+/// other times are there to be opened.
+enum GraphSection {
+  /// With more layers in sight than this they are drawn as squares.
+  private static let mostBoxes = 160
+
+  static func draw(_ placement: ReportPlacement, upTo count: Int, number: Int, _ palette: ReportPalette) -> Markup {
+    let stretches = RepeatedBlock.stretches(placement.blocks, of: count)
+    let seen = stretches.reduce(0) { sum, stretch in
+      switch stretch {
+      case .plain(let range): sum + range.count
+      case .repeated(let block): sum + block.period
+      }
+    }
+    func graph(_ range: Range<Int>) -> Markup {
+      GraphDrawing(placement, range, number: number, isCompact: seen > mostBoxes, palette).markup
+    }
+    let parts = stretches.map { stretch -> Markup in
+      switch stretch {
+      case .plain(let range): return graph(range)
+      case .repeated(let block):
+        let others = block.times.dropFirst()
+        return """
+          <div class="block"><p>\(BlockHeading(block, placement.nodes).text)</p>\(graph(block.times[0]))\
+          <details class="rest"><summary>the other \(others.count) times</summary>\(others.map(graph))</details></div>
+          """
+      }
+    }
+    return "\(parts)"
+  }
+}
