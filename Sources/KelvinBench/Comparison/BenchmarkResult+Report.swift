@@ -4,6 +4,7 @@ import KelvinMeasurements
 import KelvinPlanning
 package import KelvinReport
 package import KelvinRuntime
+import KelvinStreams
 
 extension BenchmarkResult {
   /// The page for people: `HTMLReport.render` draws it.
@@ -13,7 +14,8 @@ extension BenchmarkResult {
       verdict: verdict.sentences.last ?? "",
       findings: Array(verdict.sentences.dropLast()) + (simulation?.sentences ?? []), kelvinVersion: kelvinVersion,
       generated: date,
-      machine: machine, model: model, workload: workload.description, devices: devices,
+      machine: machine, model: model,
+      workload: workload.description + (simulatedHeat.map { "; heat is \($0.text)" } ?? ""), devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
         var placement = ReportPlacement(units: $0.label, plan: $0.plan, solution: $0.solution, measured: $0.warm?.p50)
@@ -70,6 +72,10 @@ extension BenchmarkResult {
     if let failure = result.failure { facts.append(ReportFact("not measured to the end", failure)) }
     if let cold = result.coldTotal { facts.append(ReportFact("cold start", HumanReadable.seconds(cold))) }
     if let pipeline = result.sustained?.pipeline { facts.append(ReportFact("in flight", "\(pipeline.inFlight)")) }
+    if let answers = result.sustained?.answers, answers.count > 1 {
+      let counts = answers.map { "\($0.label) \($0.frames)" }
+      facts.append(ReportFact("frames by plan", counts.joined(separator: ", ")))
+    }
     if let skipped = result.sustained?.skipped, skipped > 0 {
       facts.append(ReportFact("skipped by the governor", "\(skipped)"))
     }

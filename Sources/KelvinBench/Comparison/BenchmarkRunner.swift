@@ -5,6 +5,7 @@ package import KelvinMeasurements
 import KelvinPlanning
 import KelvinProfiler
 import KelvinRuntime
+import KelvinStreams
 package import KelvinThermal
 
 /// Compares configurations of one model under one workload, in turns, so that whatever else the machine does falls on
@@ -38,6 +39,14 @@ package final class BenchmarkRunner {
     try workload.validate(document: "'\(workload.name)'")
     guard !configurations.isEmpty else { throw .invalidRequest("no configuration to measure; name one with --units") }
     guard !subject.inputs.isEmpty else { throw .invalidRequest("no input to measure with") }
+    if let heat = options.simulatedHeat {
+      guard workload.kind == .stream else {
+        throw .invalidRequest("heat is simulated for a stream, not for \(workload.name)")
+      }
+      do { _ = try SimulatedHeat(envelope: heat.envelope, speed: heat.speed) } catch {
+        throw .invalidRequest(error.description)
+      }
+    }
     self.subject = subject
     self.workload = workload
     self.configurations = configurations
@@ -48,7 +57,7 @@ package final class BenchmarkRunner {
     machine = MachineDescription(files)
     self.envelope = envelope ?? .assumed(for: machine)
     journal = BenchmarkJournal(
-      Self.beginning(subject, workload, machine: machine, kelvinVersion, date: options.date))
+      Self.beginning(subject, workload, machine: machine, kelvinVersion, options))
     live = LiveProgress(clock: clock)
   }
 
@@ -56,7 +65,7 @@ package final class BenchmarkRunner {
   ///   gave up before anything was (`RuntimeError.cancelled`).
   package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> BenchmarkResult {
     journal = BenchmarkJournal(
-      Self.beginning(subject, workload, machine: machine, kelvinVersion, date: options.date),
+      Self.beginning(subject, workload, machine: machine, kelvinVersion, options),
       keep: options.keep)
     live = LiveProgress(clock: clock, observe: observe)
     situation = try Situation(workload, subject.context.inventory)
@@ -115,10 +124,22 @@ package final class BenchmarkRunner {
     if trial == nil, configuration.plan == nil, request.goal == .latency {
       explanation = explanation.proven(by: context.trial(request), goal: request.goal).explanation
     }
+    var heatReason: String?
+    if workload.kind == .stream, configuration.plan == nil, request.goal == .latency,
+      try context.planner.devices(for: request).units.count > 1
+    {
+      var reduced = request
+      reduced.threads = threads
+      if let choice = try planForHeat(explanation, reduced, threads: threads) {
+        (explanation, heatReason) = (choice.explanation, choice.reason)
+        (configuration.request.goal, configuration.request.power) = (choice.request.goal, choice.request.power)
+      }
+    }
     let contestant = Contestant(
       configuration, explanation, trial: trial, context, threads: threads, isDeterministic: options.isDeterministic,
       cancellation: options.cancellation, journal: journal, index: others.count)
     journal.add(.configuration(try description(of: contestant, after: others)))
+    if let heatReason { journal.add(.note("\(configuration.label): \(heatReason)")) }
     contestant.rest = situation.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
     return contestant
   }

@@ -2,6 +2,7 @@ package import FoundationEssentials
 package import KelvinGraph
 package import KelvinPlanning
 package import KelvinRuntime
+package import KelvinThermal
 
 /// What is benchmarked: a model with inputs.
 package struct BenchmarkSubject {
@@ -64,6 +65,8 @@ package struct BenchmarkOptions {
   package var checksAgreement = true
   /// Seconds that the reference device may take, by estimate; nothing is compared above.
   package var referenceBudget = 60.0
+  /// A machine of another class whose heat a stream has in place of this one's; nil for the real one.
+  package var simulatedHeat: (envelope: ThermalEnvelope, speed: Double)?
   /// When it is, in words, for the page.
   package var date = ""
   /// Takes each line of the journal as it is written.
