@@ -44,7 +44,8 @@ extension BenchmarkRunner {
     (way.label, way.change, way.solution) = ("made to last", .plan, lasting.solution)
     way.shares = lasting.deviceShares(lasting.solution)
     let trial = try StreamTrial(
-      [quick, way], in: context, inputs: subject.inputs[0], cores: cores, on: heatEnvelope, clock: clock,
+      [quick, way], in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond, cores: cores,
+      on: heatEnvelope, clock: clock,
       cancellation: options.cancellation,
       compile: { try context.compile($0.solution, precision: $0.precision, threads: $0.threads) })
     guard trial.entries.count == 2 else { return nil }

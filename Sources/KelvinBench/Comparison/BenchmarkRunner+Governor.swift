@@ -24,7 +24,8 @@ extension BenchmarkRunner {
     if !workload.isGoverned { ways = [ways[0]] }
     var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
     let trial = try StreamTrial(
-      ways, in: context, inputs: subject.inputs[0], cores: machine.logicalCores, on: envelope, clock: clock,
+      ways, in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond,
+      cores: machine.logicalCores, on: envelope, clock: clock,
       cancellation: options.cancellation,
       meter: { devices, work in
         meter.start()

@@ -35,23 +35,29 @@ package struct StreamTrial {
   package private(set) var remarks: [String] = []
 
   private static let rounds = 5
-  /// Seconds of work that a round's meter sees of each way.
-  private static let burst = 0.04
+  /// Frames of each way in a round.
+  private static let frames = 4
+  /// The longest wait between two frames: longer ones change no more, and cost time.
+  private static let longestPeriod = 0.1
 
   /// - Parameters:
   ///   - ways: the preferred one first.
+  ///   - framesPerSecond: arrivals, between which a frame is waited for as the stream will: threads that have gone to
+  ///     sleep take longer than those that are kept busy. Nil for one frame after the other.
   ///   - inputs: of the graph, as all ways are timed with.
   ///   - envelope: by which joules are estimated where `meter` does not measure them.
   ///   - compile: how a way is compiled.
   /// - Throws: `RuntimeError` where the preferred way cannot run, or the user gave up.
   package init(
-    _ ways: [StreamWay], in context: ModelContext, inputs: [Tensor], cores: Int, on envelope: ThermalEnvelope,
+    _ ways: [StreamWay], in context: ModelContext, inputs: [Tensor], framesPerSecond: Double? = nil, cores: Int,
+    on envelope: ThermalEnvelope,
     clock: any MeasurementClock, cancellation: Cancellation? = nil,
     meter: Metering = { _, work in
       try work()
       return nil
     }, compile: (StreamWay) throws -> CompiledModel
   ) throws {
+    let period = framesPerSecond.map { min(1 / $0, Self.longestPeriod) } ?? 0
     let host = context.inventory.host.info.id
     var runs: [Run] = []
     for way in ways {
@@ -68,7 +74,7 @@ package struct StreamTrial {
       for run in round.isMultiple(of: 2) ? runs : runs.reversed() {
         try run.warmUp(cancellation)
         let devices = context.inventory.devices(named: run.way.shares.keys.sorted()).map(\.info)
-        let energy = try meter(devices) { try run.work(for: Self.burst, clock, cancellation) }
+        let energy = try meter(devices) { try run.work(Self.frames, period, clock, cancellation) }
         run.add(energy)
       }
     }
@@ -114,17 +120,20 @@ private final class Run {
   /// The run after a change of way finds cold caches and parked workers.
   func warmUp(_ cancellation: Cancellation?) throws { try session.run(cancellation) }
 
-  func work(for duration: Double, _ clock: any MeasurementClock, _ cancellation: Cancellation?) throws {
-    let begin = clock.now()
-    burst = 0
-    repeat {
+  func work(
+    _ frames: Int, _ period: Double, _ clock: any MeasurementClock, _ cancellation: Cancellation?
+  ) throws {
+    burst = frames
+    var due = clock.now()
+    for _ in 0..<frames {
+      due += period
+      clock.sleep(until: due)
       seconds.append(
         try clock.time {
           try session.write(inputs)
           try session.run(cancellation)
         })
-      burst += 1
-    } while clock.now() - begin < duration && burst < 1000
+    }
   }
 
   func add(_ energy: StreamTrial.Metered?) {
