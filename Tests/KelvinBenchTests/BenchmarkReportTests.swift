@@ -6,6 +6,7 @@ import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
+import KelvinStreams
 import KelvinRuntime
 import KelvinThermal
 import TestSupport
