@@ -61,7 +61,16 @@ struct SimulatedHeatTests {
   func actions() throws {
     var scene = try Scene(speed: 60, isGoverned: true)
     scene.run(until: 10)
-    #expect(scene.told == [])
+    #expect(
+      scene.told == [
+        "36 plan '1 CPU thread' instead of 'as planned': fair, headroom 0.73, at the limit in 83.0 s",
+        "64 75 % of the frames: fair, headroom 0.71, at the limit in 3 min",
+        "76 50 % of the frames: fair, headroom 0.67, at the limit in 2 min 52 s",
+        "148 75 % of the frames: nominal for 61.0 s",
+        "180 50 % of the frames: fair, headroom 0.71, at the limit in 2 min 23 s",
+        "318 75 % of the frames: nominal for 2 min",
+        "332 50 % of the frames: fair, headroom 0.73, at the limit in 2 min 12 s",
+      ])
   }
 
   @Test("minutes pass in seconds, in steps that a governor can follow, and the heat is the model's")

@@ -10,16 +10,17 @@ extension BenchmarkRunner {
   /// The plan for a stream: where heat would reach the limit within the stream, or before the envelope has settled, the
   /// plan of goal `sustained` is tried against the given one.
   ///
+  /// - Parameter measured: seconds of a frame where a trial of the given plan has told.
   /// - Returns: the plan to run and why, in words; nil where the limit stays out of reach or nothing else can be done.
   func planForHeat(
-    _ explanation: PlanExplanation, _ request: PlanRequest, threads: Int
+    _ explanation: PlanExplanation, _ request: PlanRequest, threads: Int, measured: Double?
   ) throws -> (explanation: PlanExplanation, request: PlanRequest, reason: String)? {
     let (heatEnvelope, outlook) = heatOutlook()
     let context = subject.context
     let cores = machine.logicalCores
     guard let quick = try context.streamWays(explanation, precision: request.precision, threads: threads).first
     else { return nil }
-    let seconds = explanation.solution.predicted
+    let seconds = measured ?? explanation.solution.predicted
     guard seconds > 0 else { return nil }
     let host = context.inventory.host.info.id
     let expected = StreamPlan(

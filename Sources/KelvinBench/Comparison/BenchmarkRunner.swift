@@ -130,7 +130,9 @@ package final class BenchmarkRunner {
     {
       var reduced = request
       reduced.threads = threads
-      if let choice = try planForHeat(explanation, reduced, threads: threads) {
+      if let choice = try planForHeat(
+        explanation, reduced, threads: threads, measured: trial.map { $0.record.entries[$0.record.chosen].seconds })
+      {
         (explanation, heatReason) = (choice.explanation, choice.reason)
         (configuration.request.goal, configuration.request.power) = (choice.request.goal, choice.request.power)
       }

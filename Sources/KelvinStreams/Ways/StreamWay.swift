@@ -53,7 +53,7 @@ extension ModelContext {
       label: "as planned", change: .none, solution: explanation.solution, threads: threads, precision: precision,
       shares: explanation.deviceShares(explanation.solution))
     var ways = [base]
-    for (label, solution) in explanation.leanerSolutions(atMost: 2) {
+    for (label, solution) in explanation.alternatives {
       var way = base
       (way.label, way.change, way.solution) = (label, .plan, solution)
       way.shares = explanation.deviceShares(solution)
@@ -81,19 +81,17 @@ extension ModelContext {
 }
 
 extension PlanExplanation {
-  /// Other plans, each device alone among them, by what is known of their energy: the least last. Those without are
-  /// behind the single devices.
-  func leanerSolutions(atMost limit: Int) -> [(label: String, solution: PlanSolution)] {
-    var found: [(label: String, solution: PlanSolution)] = []
-    func add(_ label: String, _ other: PlanSolution) {
-      guard other.placement != solution.placement, !found.contains(where: { $0.solution.placement == other.placement })
-      else { return }
-      found.append((label, other))
+  /// Each device alone, and of the other plans the one that is expected to take least energy.
+  fileprivate var alternatives: [(label: String, solution: PlanSolution)] {
+    func isNew(_ other: PlanSolution) -> Bool { other.placement != solution.placement }
+    let singles = singleDevices.filter { isNew($0.solution) }.map {
+      (label: "only \($0.device)", solution: $0.solution)
     }
-    for single in singleDevices { add("only \(single.device)", single.solution) }
-    for plan in ranked { add(plan.label, plan.solution) }
-    return Array(
-      found.sorted { ($0.solution.joules ?? .infinity) < ($1.solution.joules ?? .infinity) }.prefix(limit).reversed())
+    let mixes = ranked.filter { plan in
+      isNew(plan.solution) && !singles.contains { $0.solution.placement == plan.solution.placement }
+    }
+    let leanest = mixes.min { ($0.solution.joules ?? .infinity) < ($1.solution.joules ?? .infinity) }
+    return singles + (leanest.map { [($0.label, $0.solution)] } ?? [])
   }
 
   /// By device, the share of the nodes' seconds under a placement.
