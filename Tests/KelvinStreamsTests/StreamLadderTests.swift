@@ -53,6 +53,8 @@ struct StreamLadderTests {
         let (hot, lean) = (try #require(above.watts), try #require(below.watts))
         #expect(lean < 0.95 * hot, "seed \(seed)")
         let used = try #require(plans.first { $0.label == ladder.labels[below.setting.plan] })
+        let before = try #require(plans.first { $0.label == ladder.labels[above.setting.plan] })
+        #expect(used == before || used.joulesPerFrame < 0.95 * before.joulesPerFrame, "seed \(seed)")
         #expect(
           used.secondsPerFrame * rate * below.setting.rate <= 1 || used.secondsPerFrame <= plans[0].secondsPerFrame,
           "seed \(seed)")

@@ -71,8 +71,8 @@ package struct StreamLadder: Sendable, Hashable, Codable {
     for plan in usable { builder.add(plan, rate: 1) }
     if options.dropsBacklog, queue > 1 { builder.dropBacklog() }
     for rate in options.rates {
-      guard let plan = usable.last(where: { builder.keepsUp($0, rate: rate) }) else { continue }
-      builder.add(plan, rate: rate)
+      let leanest = usable.last { builder.keepsUp($0, rate: rate) && builder.isLeaner($0) }
+      builder.add(leanest ?? builder.current, rate: rate)
     }
     labels = builder.plans.map(\.label)
     rungs = builder.rungs
@@ -118,6 +118,14 @@ private struct LadderBuilder {
   func keepsUp(_ plan: StreamPlan, rate: Double) -> Bool {
     guard let framesPerSecond else { return true }
     return plan.secondsPerFrame <= max(1 / (framesPerSecond * rate), plans[0].secondsPerFrame)
+  }
+
+  /// The plan of the lowest rung so far.
+  var current: StreamPlan { plans[rungs[rungs.count - 1].setting.plan] }
+
+  /// Whether a frame takes clearly less with a plan than on the lowest rung so far.
+  func isLeaner(_ plan: StreamPlan) -> Bool {
+    plan.joulesPerFrame < (1 - StreamLadder.leastSaving) * current.joulesPerFrame
   }
 
   mutating func add(_ plan: StreamPlan, rate: Double) {

@@ -53,7 +53,7 @@ extension ModelContext {
       label: "as planned", change: .none, solution: explanation.solution, threads: threads, precision: precision,
       shares: explanation.deviceShares(explanation.solution))
     var ways = [base]
-    for (label, solution) in explanation.alternatives {
+    for (label, solution) in explanation.alternatives(without: inventory.reference?.info.id) {
       var way = base
       (way.label, way.change, way.solution) = (label, .plan, solution)
       way.shares = explanation.deviceShares(solution)
@@ -82,9 +82,11 @@ extension ModelContext {
 
 extension PlanExplanation {
   /// Each device alone, and of the other plans the one that is expected to take least energy.
-  fileprivate var alternatives: [(label: String, solution: PlanSolution)] {
+  ///
+  /// - Parameter reference: the device that defines results and is too slow for any stream.
+  fileprivate func alternatives(without reference: String?) -> [(label: String, solution: PlanSolution)] {
     func isNew(_ other: PlanSolution) -> Bool { other.placement != solution.placement }
-    let singles = singleDevices.filter { isNew($0.solution) }.map {
+    let singles = singleDevices.filter { isNew($0.solution) && $0.device != reference }.map {
       (label: "only \($0.device)", solution: $0.solution)
     }
     let mixes = ranked.filter { plan in
