@@ -6,8 +6,8 @@ import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
-import KelvinStreams
 import KelvinRuntime
+import KelvinStreams
 import KelvinThermal
 import TestSupport
 import Testing

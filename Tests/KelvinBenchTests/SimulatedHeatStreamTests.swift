@@ -14,6 +14,7 @@ struct SimulatedHeatStreamTests {
   /// A stream on one device or two, whose heat is a phone's.
   private func bench(
     units: String, isGoverned: Bool, fps: Double = 30, hasLowPrecision: Bool = false, speed: Double = 60,
+    files: SystemFiles = noFiles,
     keep: @escaping (Data) -> Void = { _ in }
   ) throws -> BenchmarkResult {
     let clock = VirtualClock()
@@ -34,7 +35,7 @@ struct SimulatedHeatStreamTests {
     return try BenchmarkRunner(
       subject, workload,
       [BenchmarkConfiguration(label: units, request: PlanRequest(units: UnitsSelection(units) ?? .all, threads: 4))],
-      options: options, kelvinVersion: "test", envelope: .desktop, clock: clock, files: noFiles
+      options: options, kelvinVersion: "test", envelope: .desktop, clock: clock, files: files
     ).run()
   }
 
@@ -53,6 +54,20 @@ struct SimulatedHeatStreamTests {
     #expect(!sustained.actions.isEmpty)
     #expect(sustained.answers.reduce(0) { $0 + $1.frames } == sustained.served)
     for action in sustained.actions { #expect(action.at >= 0 && action.at <= sustained.duration) }
+  }
+
+  @Test("a single device has a rung of fewer threads, which really answers, and no frame is left out for it")
+  func fewerThreads() throws {
+    let processors = FixtureTree(["proc/cpuinfo": (0..<4).map { "processor\t: \($0)\n\n" }.joined()])
+    let result = try bench(units: "cpu", isGoverned: true, files: processors.files)
+    let sustained = try #require(result.configurations[0].sustained)
+    #expect(sustained.ladder?.labels == ["as planned", "2 CPU threads", "1 CPU thread"])
+    #expect(sustained.actions.first?.what == "plan '2 CPU threads' instead of 'as planned'")
+    #expect(sustained.skipped == 0 && hottest(result) < 1)
+    #expect(sustained.answers.contains { $0.label == "2 CPU threads" && $0.frames > 100 })
+    let text = result.lines.joined(separator: "\n")
+    #expect(text.contains("- 2 CPU threads, 100 % of the frames: saves 50 % of the energy"))
+    #expect(text.contains("answered by as planned"))
   }
 
   @Test("a lower precision is a rung where the devices tell it apart, and says how far its answers are off")

@@ -21,7 +21,8 @@ extension BenchmarkRunner {
     let context = subject.context
     var ways = try context.streamWays(
       contestant.explanation, precision: contestant.configuration.request.precision, threads: contestant.threads)
-    if !workload.isGoverned { ways = [ways[0]] }
+    // Other plans and threads may round otherwise.
+    if !workload.isGoverned || options.isDeterministic { ways = [ways[0]] }
     var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
     let trial = try StreamTrial(
       ways, in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond,
