@@ -65,8 +65,11 @@ let package = Package(
       "KelvinProfiler", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
       "KelvinThermal", "KelvinReport", "KelvinRuntime"),
     swift(
+      "KelvinStreams", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
+      "KelvinThermal", "KelvinReport", "KelvinRuntime"),
+    swift(
       "KelvinBench", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
-      "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler"),
+      "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinStreams"),
     swift("KelvinFeatures", "KelvinGraph", "KelvinSteps", "KelvinImages"),
     swift(
       "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinPasses", "KelvinFormats",
@@ -76,7 +79,7 @@ let package = Package(
     swift(
       "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinPasses", "KelvinFormats",
       "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
-      "KelvinRuntime", "KelvinProfiler", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
+      "KelvinRuntime", "KelvinProfiler", "KelvinStreams", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
     swift(
       "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
       "KelvinEngine"),
@@ -141,7 +144,10 @@ let package = Package(
       "KelvinReference",
       "KelvinMeasurements", "KelvinRuntime", "TestSupport"),
     test(
-      "KelvinBenchTests", "KelvinBasics", "KelvinBench", "KelvinProfiler", "KelvinGraph", "KelvinDevices",
+      "KelvinStreamsTests", "KelvinBasics", "KelvinStreams", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
+      "KelvinMeasurements", "KelvinThermal", "KelvinRuntime", "TestSupport"),
+    test(
+      "KelvinBenchTests", "KelvinBasics", "KelvinStreams", "KelvinBench", "KelvinProfiler", "KelvinGraph", "KelvinDevices",
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(

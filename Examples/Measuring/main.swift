@@ -57,10 +57,35 @@ func watch() async throws {
   }
 }
 
+func answer(_ picture: PixelBuffer, with model: Model) async throws {
+  let stream = try await FrameStream(model, options: .init(deadline: .milliseconds(100), isGoverned: true))
+  let watching = Task {
+    for await action in stream.actions { print("at \(action.time) s: \(action)") }
+  }
+  let pushing = Task {
+    for _ in 0..<90 {
+      stream.push(picture)
+      try await Task.sleep(for: .milliseconds(33))
+    }
+    stream.finish()
+  }
+  for try await answer in stream.answers {
+    print(answer.number, answer.latency, answer.isLate ? "late" : "in time", try answer.features().featureNames)
+  }
+  print(stream.counts)
+  try await pushing.value
+  await watching.value
+}
+
 let watching = Task { try await watch() }
 try await profile()
 try await plan()
 try await compare()
 let model = try await useThePlan()
 askByOperation(model.computePlan)
+if let camera = model.modelDescription.inputDescriptionsByName.values.compactMap(\.imageConstraint).first {
+  let (width, height) = (camera.pixelsWide, camera.pixelsHigh)
+  let grey = [UInt8](repeating: 128, count: 3 * width * height)
+  try await answer(PixelBuffer(width: width, height: height, format: .rgb8, bytes: grey), with: model)
+}
 watching.cancel()

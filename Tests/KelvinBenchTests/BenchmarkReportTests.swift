@@ -7,6 +7,7 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
+import KelvinStreams
 import KelvinThermal
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import KelvinBench
 import KelvinMeasurements
+import KelvinStreams
 import TestSupport
 import Testing
 

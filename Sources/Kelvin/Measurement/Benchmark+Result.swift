@@ -5,6 +5,7 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
+import KelvinStreams
 import KelvinThermal
 
 extension Benchmark {

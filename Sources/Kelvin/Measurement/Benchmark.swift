@@ -41,6 +41,20 @@ public struct Benchmark: Hashable, Sendable {
     }
   }
 
+  /// The heat of a machine that is not there.
+  public struct SimulatedHeat: Hashable, Sendable {
+    /// The class of machine: one of `ThermalMonitor.envelopes`, or the path of such a file.
+    public var envelope: String
+    /// Seconds of its heat in each second of the stream, 1 to 600.
+    public var speed: Double
+
+    /// The heat of a class of machine.
+    public init(envelope: String, speed: Double = 1) {
+      self.envelope = envelope
+      self.speed = speed
+    }
+  }
+
   /// What the model is asked to do.
   public var workload: Workload
   /// What is compared; at least one.
@@ -52,6 +66,10 @@ public struct Benchmark: Hashable, Sendable {
   /// The class of this machine for the model of heat, one of `ThermalMonitor.envelopes` or the path of such a file; an
   /// assumed one where nil.
   public var thermalEnvelope: String?
+  /// A machine of another class whose heat a stream has in place of this one's, so that its governor has something to do
+  /// on a machine that stays cool or has no sensors: frames, rates and times are real, heat is not, and every result says
+  /// so. Nil for this machine's own.
+  public var simulatedHeat: SimulatedHeat?
   /// The path of the file in which what is measured is kept as it comes, for `Result(contentsOfJournal:)`; in the cache
   /// where nil.
   public var journal: String?
@@ -118,6 +136,7 @@ public struct Benchmark: Hashable, Sendable {
       options.triesPlans = triesPlans
       options.cancellation = cancellation
       options.date = ReportDate.now()
+      options.simulatedHeat = try simulatedHeat.map { (try ThermalEnvelope(named: $0.envelope), $0.speed) }
       let journalFile = try JournalFile(journal, loaded.context, workload.name, note: listener.note)
       options.keep = { journalFile?.append($0) }
       let runner = try BenchmarkRunner(

@@ -2,6 +2,7 @@ import KelvinBench
 import KelvinEngine
 import KelvinFeatures
 import KelvinProfiler
+import KelvinStreams
 
 extension ModelError {
   /// What a measurement gives; what it refuses to measure are parameters that do not fit.
@@ -9,6 +10,8 @@ extension ModelError {
     try wrapping {
       do { return try body() } catch let error as BenchmarkError {
         throw ModelError(.parameters, error.description, fault: error.fault)
+      } catch let error as StreamError {
+        throw ModelError(.parameters, error.description, fault: .request)
       } catch let error as ProfilerError {
         throw ModelError(.parameters, error.description, fault: .request)
       }

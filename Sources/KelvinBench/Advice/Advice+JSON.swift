@@ -2,6 +2,7 @@ package import FoundationEssentials
 import KelvinBasics
 import KelvinMeasurements
 import KelvinReport
+import KelvinStreams
 import KelvinThermal
 
 extension Advice {

@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinMeasurements
+import KelvinStreams
 
 extension Advice {
   /// Nil where nothing was measured that answers it.

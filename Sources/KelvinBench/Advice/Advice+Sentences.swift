@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinMeasurements
+import KelvinStreams
 import KelvinThermal
 
 extension Advice {

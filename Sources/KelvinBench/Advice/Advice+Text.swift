@@ -1,6 +1,7 @@
 import KelvinBasics
 import KelvinMeasurements
 package import KelvinReport
+import KelvinStreams
 
 extension Advice {
   /// What `kelvin advise` prints for people, line by line.

@@ -2,6 +2,7 @@ import KelvinBasics
 import KelvinMeasurements
 package import KelvinPlanning
 package import KelvinReport
+package import KelvinStreams
 import KelvinThermal
 
 /// Which configuration to pick for each of the things that a model is wanted for, what the others would cost, and what
@@ -90,8 +91,8 @@ package struct Advice: Sendable {
   package var lasting: StreamComparison?
   package var evidence: AdviceEvidence
 
-  /// - Throws: `invalidRequest` for a stream that cannot be simulated.
-  package init(_ request: AdviceRequest, _ evidence: AdviceEvidence) throws(BenchmarkError) {
+  /// - Throws: `StreamError` for a stream that cannot be simulated.
+  package init(_ request: AdviceRequest, _ evidence: AdviceEvidence) throws(StreamError) {
     self.request = request
     self.evidence = evidence
     rows = evidence.candidates.map { Row($0, evidence.results) }
@@ -118,7 +119,7 @@ package struct Advice: Sendable {
   }
 
   /// Runs the stream in virtual time, for as long as it has to last, with the plans whose frames were timed here.
-  private mutating func last() throws(BenchmarkError) {
+  private mutating func last() throws(StreamError) {
     let timed = rows.indices.filter { rows[$0].stream != nil && rows[$0].warm != nil }
     let plans = timed.map { index in
       StreamPlan.carriedOver(

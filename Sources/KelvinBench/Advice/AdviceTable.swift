@@ -2,6 +2,7 @@ import Glibc
 import KelvinBasics
 import KelvinMeasurements
 import KelvinReport
+import KelvinStreams
 
 /// The one table of an advice: a row for each configuration, columns in a group for each question. The terminal and
 /// the page show the same texts.

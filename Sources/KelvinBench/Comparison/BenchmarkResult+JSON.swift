@@ -4,6 +4,7 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
+import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkResult {
@@ -111,6 +112,10 @@ private struct BenchmarkDocument: Encodable {
     var skipped: Int?
     var pipeline: ConfigurationResult.Pipeline?
     var actions: [GovernorAction]?
+    /// What the governor could do, from the preferred setting down.
+    var ladder: StreamLadder?
+    /// How many frames each plan of the ladder answered, by label.
+    var answers: [ConfigurationResult.PlanAnswers]?
     var firstWindow: Window?
     var lastWindow: Window?
     var decay: Decay?
@@ -148,6 +153,8 @@ private struct BenchmarkDocument: Encodable {
   var kelvinVersion: String
   var model: ReportModel
   var workload: Workload
+  /// Whose heat the stream had in place of the machine's; absent for its own.
+  var simulatedHeat: SimulatedHeat.Setup?
   var configurations: [Configuration]
   var comparisons: [Comparison]
   var verdict: String
@@ -168,7 +175,7 @@ private struct BenchmarkDocument: Encodable {
     case earlier, machine, kelvinVersion, model, workload, configurations, comparisons, verdict, sentences, winner,
       notes,
       interruption, plan,
-      simulation
+      simulation, simulatedHeat
     case isPartial = "partial"
   }
 
@@ -178,6 +185,7 @@ private struct BenchmarkDocument: Encodable {
     try fields.encode(kelvinVersion, forKey: .kelvinVersion)
     try fields.encode(model, forKey: .model)
     try fields.encode(workload, forKey: .workload)
+    try fields.encodeIfPresent(simulatedHeat, forKey: .simulatedHeat)
     try fields.encode(configurations, forKey: .configurations)
     try fields.encode(comparisons, forKey: .comparisons)
     try fields.encode(verdict, forKey: .verdict)
@@ -196,6 +204,7 @@ private struct BenchmarkDocument: Encodable {
     kelvinVersion = result.kelvinVersion
     model = result.model
     workload = result.workload
+    simulatedHeat = result.simulatedHeat
     configurations = result.configurations.indices.map {
       Self.configuration(
         result.configurations[$0], result.comparisons[$0], energy: result.relativeEnergy(of: $0))
@@ -246,6 +255,7 @@ private struct BenchmarkDocument: Encodable {
       }, throughput: result.throughput?.finite, drift: (sustained?.drift ?? result.warmDrift)?.finite,
       served: sustained?.served, dropped: sustained?.dropped ?? 0, skipped: sustained?.skipped,
       pipeline: sustained?.pipeline, actions: sustained.flatMap { $0.actions.isEmpty ? nil : $0.actions },
+      ladder: sustained?.ladder, answers: sustained.flatMap { $0.answers.isEmpty ? nil : $0.answers },
       firstWindow: sustained?.first.map { Window($0) }, lastWindow: sustained?.last.map { Window($0) },
       decay: sustained?.fit.map { fit in
         Decay(

@@ -60,7 +60,8 @@ extension BenchmarkResult {
     self.init(
       kelvinVersion: record.benchmark.kelvinVersion, date: record.benchmark.date, machine: record.benchmark.machine,
       model: record.benchmark.model,
-      workload: workload, devices: record.benchmark.devices.filter { considered.contains($0.id) },
+      workload: workload, simulatedHeat: record.benchmark.simulatedHeat,
+      devices: record.benchmark.devices.filter { considered.contains($0.id) },
       configurations: results, verdict: verdict, comparisons: comparisons,
       questions: questions,
       notes: Self.notes(record), interruption: record.interruption,

@@ -4,6 +4,7 @@ import KelvinMeasurements
 import KelvinPlanning
 package import KelvinReport
 package import KelvinRuntime
+import KelvinStreams
 
 extension BenchmarkResult {
   /// The page for people: `HTMLReport.render` draws it.
@@ -13,7 +14,8 @@ extension BenchmarkResult {
       verdict: verdict.sentences.last ?? "",
       findings: Array(verdict.sentences.dropLast()) + (simulation?.sentences ?? []), kelvinVersion: kelvinVersion,
       generated: date,
-      machine: machine, model: model, workload: workload.description, latencyOf: latencyOf,
+      machine: machine, model: model,
+      workload: workload.description + (simulatedHeat.map { "; heat is \($0.text)" } ?? ""), latencyOf: latencyOf,
       devices: devices,
       configurations: zip(configurations.indices, configurations).map { row($1, at: $0) },
       placements: configurations.map {
@@ -83,6 +85,10 @@ extension BenchmarkResult {
       facts.append(ReportFact("warm, one after another", "\(HumanReadable.seconds(warm.p50)) median"))
     }
     if let pipeline = result.sustained?.pipeline { facts.append(ReportFact("in flight", "\(pipeline.inFlight)")) }
+    if let answers = result.sustained?.answers, answers.count > 1 {
+      let counts = answers.map { "\($0.label) \($0.frames)" }
+      facts.append(ReportFact("frames by plan", counts.joined(separator: ", ")))
+    }
     if let skipped = result.sustained?.skipped, skipped > 0 {
       facts.append(ReportFact("skipped by the governor", "\(skipped)"))
     }

@@ -2,13 +2,16 @@ import KelvinBasics
 import KelvinMeasurements
 import KelvinReport
 import KelvinRuntime
+import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkResult {
   /// What `kelvin bench` prints for people, line by line: starts, warm latency, the load that goes on, the verdict.
   package var lines: [String] {
     var lines =
-      "\(model.name): \(workload.description)".wrapped(hangingIndent: 2) + machine.summary.wrapped(hangingIndent: 2) + [
+      "\(model.name): \(workload.description)".wrapped(hangingIndent: 2)
+      + (simulatedHeat.map { "heat is \($0.text)".wrapped(hangingIndent: 2) } ?? [])
+      + machine.summary.wrapped(hangingIndent: 2) + [
         ""
       ]
     lines += startTable
@@ -35,7 +38,12 @@ extension BenchmarkResult {
     let actions = configurations.flatMap { configuration in
       (configuration.sustained?.actions ?? []).map { "\(configuration.label) at \(text($0.at)): \($0.text)" }
     }
-    if !actions.isEmpty { lines += ["", "Governor"] + actions.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }
+    if !actions.isEmpty {
+      lines +=
+        ["", simulatedHeat == nil ? "Governor" : "Governor, on simulated heat"]
+        + actions.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
+    }
+    lines += ladderLines
     let energies = configurations.indices.compactMap { index in
       energy(of: index).map { "\(configurations[index].label) \($0)" }
     }

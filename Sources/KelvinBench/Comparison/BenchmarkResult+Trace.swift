@@ -1,5 +1,6 @@
 package import KelvinMeasurements
 import KelvinReport
+import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkResult {
@@ -29,12 +30,14 @@ extension BenchmarkResult {
       for point in sustained.heat {
         trace.counters.append(
           TraceCounter(
-            name: "heat, \(configuration.label)", at: offset + point.at,
+            name: "\(simulatedHeat == nil ? "" : "simulated ")heat, \(configuration.label)", at: offset + point.at,
             values: ["headroom": point.headroom, "state": Double(point.state.rawValue)]))
         for (name, value) in [("clock ratio", point.clockRatio), ("watts", point.watts)] {
           guard let value else { continue }
           trace.counters.append(
-            TraceCounter(name: "\(name), \(configuration.label)", at: offset + point.at, values: [name: value]))
+            TraceCounter(
+              name: "\(simulatedHeat == nil ? "" : "simulated ")\(name), \(configuration.label)", at: offset + point.at,
+              values: [name: value]))
         }
       }
       var actions = Trace()

@@ -5,12 +5,14 @@ import KelvinPlanning
 import KelvinProfiler
 import KelvinReport
 import KelvinRuntime
+import KelvinStreams
+import KelvinThermal
 
 extension BenchmarkRunner {
   /// What a journal begins with.
   static func beginning(
     _ subject: BenchmarkSubject, _ workload: Workload, machine: MachineDescription, _ kelvinVersion: String,
-    date: String
+    _ options: BenchmarkOptions
   ) -> JournalEntry.Benchmark {
     var notes = [
       subject.starter != nil
@@ -19,11 +21,19 @@ extension BenchmarkRunner {
         : "starts were made within this process, with the devices open; cold ones found no compiled weights"
           + (subject.reload == nil ? ", and reading the model was timed once" : "")
     ]
+    if let heat = options.simulatedHeat {
+      let setup = SimulatedHeat.Setup(envelope: heat.envelope.name, speed: heat.speed)
+      notes.append(
+        "heat is \(setup.text): frames, rates and times are real, heat and what the governor did about it are not this"
+          + " machine's; seconds in its causes are the envelope's, and nothing slows frames down at the limit")
+    }
     if subject.hasMadeUpInputs { notes.append("inputs were made up; give real ones with --input") }
     return .init(
-      kelvinVersion: kelvinVersion, date: date, machine: machine,
+      kelvinVersion: kelvinVersion, date: options.date, machine: machine,
       model: ReportModel([subject.context], format: subject.format),
-      workload: workload, devices: subject.context.inventory.devices.map { ReportDevice($0.info) }, notes: notes)
+      workload: workload,
+      simulatedHeat: options.simulatedHeat.map { .init(envelope: $0.envelope.name, speed: $0.speed) },
+      devices: subject.context.inventory.devices.map { ReportDevice($0.info) }, notes: notes)
   }
 
   /// What a journal says of a configuration before anything is measured of it.

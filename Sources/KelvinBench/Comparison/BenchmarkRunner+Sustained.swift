@@ -5,6 +5,7 @@ import KelvinPlanning
 import KelvinProfiler
 import KelvinReport
 import KelvinRuntime
+import KelvinStreams
 import KelvinThermal
 
 extension BenchmarkRunner {
@@ -13,7 +14,7 @@ extension BenchmarkRunner {
     let paced = workload.kind == .stream
     live.begin(workload.kind.rawValue, from: 0.4, to: 0.95)
     if !paced { try findInFlight(contestants) }
-    if workload.isGoverned { try prepareGovernors(contestants) }
+    if paced { try prepareStreams(contestants) }
     let frames = paced ? max(1, Int(min(1e6, workload.duration * workload.framesPerSecond))) : Int.max
     // Slices of a few inferences each, as many as a comparison profits from.
     let slowest = contestants.compactMap { try? LatencyStatistics(Array($0.record.warm.joined())).median }.max() ?? 0
@@ -33,8 +34,9 @@ extension BenchmarkRunner {
       let offset = contestant.record.sustainedSeconds
       let began = clock.now()
       let look = { [live] (now: Double, recent: FrameSlice) in
-        guard let report = heat.sample(at: now) else { return }
-        contestant.record(report, at: offset + now - began)
+        let seen = contestant.heat == nil ? heat.sample(at: now) : nil
+        guard let report = contestant.watchHeat(at: offset + now - began, frame: recent.frames.last, seen)
+        else { return }
         live.note(
           contestant.configuration.label, latencies: recent.frames.suffix(512).map(\.latency),
           rate: recent.frames.last.map { Double(recent.frames.count) / max($0.end, 1e-9) }, dropped: recent.dropped,
@@ -102,20 +104,6 @@ extension BenchmarkRunner {
       }
     }
   }
-
-  /// A governor for each configuration, with the plans that it may change to: those that take less energy for a frame.
-  private func prepareGovernors(_ contestants: [Contestant]) throws {
-    for contestant in contestants {
-      try attempt(contestant) {
-        try contestant.prepareGovernor(queue: workload.queue)
-        if contestant.ladder.count < 2 {
-          journal.add(
-            .note(
-              "\(contestant.configuration.label): no leaner plan is known to the governor; it lowers the rate alone"))
-        }
-      }
-    }
-  }
 }
 
 /// One stretch of going as fast as possible with several inferences in flight.
@@ -161,16 +149,6 @@ final class PipelinedRun {
 }
 
 extension Contestant {
-  func record(_ report: ThermalReport, at time: Double) {
-    let heat = ReportSeries.Heat(
-      at: time, state: report.state, headroom: report.headroom, clockRatio: report.clockRatio, watts: report.watts)
-    journal.add(
-      .heat(configuration: index, heat: heat, source: report.sourceDescription, remarks: report.remarks.sorted()))
-    var report = report
-    report.at = time
-    if let action = governor?.update(report) { journal.add(.action(configuration: index, action: action)) }
-  }
-
   /// One more inference, measured inside, of a configuration that ran.
   func keepTrace(_ inputs: [Tensor]) {
     guard isAble, session != nil, !record.warm.isEmpty, let events = try? trace(inputs) else { return }
@@ -195,20 +173,5 @@ extension Contestant {
     }
     return seconds.max { ($0.value, $1.key) < ($1.value, $0.key) }
       .map { Bottleneck(resource: $0.key, seconds: $0.value) }
-  }
-
-  /// Compiles the ranked plans whose energy for a frame is known to be less, the leanest last.
-  func prepareGovernor(queue: Int) throws {
-    guard let session else { return }
-    ladder = [("as planned", session)]
-    if let own = explanation.solution.joules {
-      let leaner = explanation.ranked.filter { ($0.solution.joules ?? .infinity) < own * 0.95 }
-        .sorted { ($0.solution.joules ?? 0) > ($1.solution.joules ?? 0) }
-      for plan in leaner.suffix(2) {
-        let session = try compiled(plan.solution).makeSession()
-        ladder.append((plan.label, session))
-      }
-    }
-    governor = try Governor(plans: ladder.map(\.label), queue: queue)
   }
 }

@@ -5,6 +5,7 @@ package import KelvinMeasurements
 import KelvinPlanning
 import KelvinProfiler
 import KelvinRuntime
+import KelvinStreams
 package import KelvinThermal
 
 /// Compares configurations of one model under one workload, in turns, so that whatever else the machine does falls on
@@ -38,6 +39,14 @@ package final class BenchmarkRunner {
     try workload.validate(document: "'\(workload.name)'")
     guard !configurations.isEmpty else { throw .invalidRequest("no configuration to measure; name one with --units") }
     guard !subject.inputs.isEmpty else { throw .invalidRequest("no input to measure with") }
+    if let heat = options.simulatedHeat {
+      guard workload.kind == .stream else {
+        throw .invalidRequest("heat is simulated for a stream, not for \(workload.name)")
+      }
+      do { _ = try SimulatedHeat(envelope: heat.envelope, speed: heat.speed) } catch {
+        throw .invalidRequest(error.description)
+      }
+    }
     self.subject = subject
     self.workload = workload
     self.configurations = configurations
@@ -48,7 +57,7 @@ package final class BenchmarkRunner {
     machine = MachineDescription(files)
     self.envelope = envelope ?? .assumed(for: machine)
     journal = BenchmarkJournal(
-      Self.beginning(subject, workload, machine: machine, kelvinVersion, date: options.date))
+      Self.beginning(subject, workload, machine: machine, kelvinVersion, options))
     live = LiveProgress(clock: clock)
   }
 
@@ -56,7 +65,7 @@ package final class BenchmarkRunner {
   ///   gave up before anything was (`RuntimeError.cancelled`).
   package func run(_ observe: @escaping MeasurementObserver = { _ in }) throws -> BenchmarkResult {
     journal = BenchmarkJournal(
-      Self.beginning(subject, workload, machine: machine, kelvinVersion, date: options.date),
+      Self.beginning(subject, workload, machine: machine, kelvinVersion, options),
       keep: options.keep)
     live = LiveProgress(clock: clock, observe: observe)
     situation = try Situation(workload, subject.context.inventory)
@@ -103,11 +112,25 @@ package final class BenchmarkRunner {
     let choice = try PlanChoice(
       configuration, context, situation, inputs: options.triesPlans ? subject.inputs[0] : nil, clock: clock,
       observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
+    var explanation = choice.explanation
+    var heatReason: String?
+    if workload.kind == .stream, configuration.plan == nil, request.goal == .latency,
+      try context.planner.devices(for: request).units.count > 1
+    {
+      var reduced = request
+      reduced.threads = threads
+      let measured = choice.trial.map { $0.record.entries[$0.record.chosen].seconds }
+      if let lasting = try planForHeat(explanation, reduced, threads: threads, measured: measured) {
+        (explanation, heatReason) = (lasting.explanation, lasting.reason)
+        (configuration.request.goal, configuration.request.power) = (lasting.request.goal, lasting.request.power)
+      }
+    }
     let contestant = Contestant(
-      configuration, choice.explanation, trial: choice.trial, context, threads: threads,
-      isDeterministic: options.isDeterministic,
-      cancellation: options.cancellation, journal: journal, index: others.count)
+      configuration, explanation, trial: choice.trial, context, threads: threads,
+      isDeterministic: options.isDeterministic, cancellation: options.cancellation, journal: journal,
+      index: others.count)
     journal.add(.configuration(try description(of: contestant, after: others)))
+    if let heatReason { journal.add(.note("\(configuration.label): \(heatReason)")) }
     contestant.rest = situation.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
     return contestant
   }

@@ -2,6 +2,7 @@ package import FoundationEssentials
 package import KelvinGraph
 package import KelvinPlanning
 package import KelvinRuntime
+package import KelvinThermal
 
 /// What is benchmarked: a model with inputs.
 package struct BenchmarkSubject {
@@ -67,6 +68,8 @@ package struct BenchmarkOptions {
   /// The moment on the benchmark's clock from which no round is added to those that a comparison needs at least; nil
   /// for as many as the workload asks for.
   package var endsBy: Double?
+  /// A machine of another class whose heat a stream has in place of this one's; nil for the real one.
+  package var simulatedHeat: (envelope: ThermalEnvelope, speed: Double)?
   /// When it is, in words, for the page.
   package var date = ""
   /// Takes each line of the journal as it is written.

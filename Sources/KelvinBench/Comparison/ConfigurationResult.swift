@@ -2,6 +2,7 @@ package import KelvinMeasurements
 package import KelvinPlanning
 package import KelvinReport
 package import KelvinRuntime
+package import KelvinStreams
 package import KelvinThermal
 
 /// Everything measured of one configuration. Seconds throughout.
@@ -47,6 +48,14 @@ package struct ConfigurationResult: Sendable {
     package var bottleneck: Bottleneck?
   }
 
+  /// What one plan of a governor's ladder did.
+  package struct PlanAnswers: Sendable, Hashable, Codable {
+    package var label: String
+    package var frames: Int
+    /// The median from a frame's beginning to its answer.
+    package var seconds: Double
+  }
+
   /// A load that goes on.
   package struct Sustained: Sendable {
     /// From arrival to answer.
@@ -75,6 +84,10 @@ package struct ConfigurationResult: Sendable {
     package var pipeline: Pipeline?
     /// What the governor did, in the configuration's own time.
     package var actions: [GovernorAction]
+    /// What the governor could do; nil where none was prepared.
+    package var ladder: StreamLadder?
+    /// By plan of the ladder, in its order.
+    package var answers: [PlanAnswers]
     /// Seconds that were measured.
     package var duration: Double
   }
@@ -167,6 +180,8 @@ package struct BenchmarkResult: Sendable {
   package var machine: MachineDescription
   package var model: ReportModel
   package var workload: Workload
+  /// Whose heat the stream had in place of this machine's; nil for its own.
+  package var simulatedHeat: SimulatedHeat.Setup?
   package var devices: [ReportDevice]
   package var configurations: [ConfigurationResult]
   package var verdict: Verdict

@@ -4,6 +4,7 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
+import KelvinStreams
 
 /// One configuration while it is measured.
 final class Contestant {
@@ -28,8 +29,12 @@ final class Contestant {
   /// Seconds to idle after each second of inferences.
   var rest = 0.0
   var governor: Governor?
-  /// Leaner ways to answer a stream, for a governor; the preferred one, this configuration's own, is first.
-  var ladder: [(label: String, session: Session)] = []
+  /// The plans of the governor's ladder; the preferred one, this configuration's own, is first. Empty without a ladder.
+  var plans: [(label: String, session: Session)] = []
+  /// In place of this machine's; nil where that is watched.
+  var heat: SimulatedHeat?
+  /// By plan, what it would draw above idle on the machine whose heat is simulated, while it works.
+  var simulatedWatts: [String: Double] = [:]
 
   init(
     _ configuration: BenchmarkConfiguration, _ explanation: PlanExplanation, trial: PlanTrial?, _ context: ModelContext,
@@ -81,6 +86,13 @@ final class Contestant {
       observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
   }
 
+  /// Compiles another way to answer a stream.
+  func compiled(_ way: StreamWay) throws(RuntimeError) -> CompiledModel {
+    try context.compile(
+      way.solution, precision: way.precision, threads: way.threads, isDeterministic: isDeterministic,
+      observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
+  }
+
   /// Compiles with nothing cached, without keeping anything.
   func compileAfresh() throws(RuntimeError) -> Session {
     let weights = MemoryPackedWeights()
@@ -102,7 +114,7 @@ final class Contestant {
 
   /// One frame by the plan that the governor wants, or the configuration's own: inputs written, outputs ready.
   func answerFrame(_ inputs: [Tensor]) throws(RuntimeError) {
-    let session = ladder.isEmpty ? ready : ladder[setting?.plan ?? 0].session
+    let session = plans.isEmpty ? ready : plans[setting?.plan ?? 0].session
     Self.write(inputs, to: session)
     try session.run(cancellation)
   }

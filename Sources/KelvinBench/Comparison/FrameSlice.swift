@@ -1,4 +1,5 @@
 package import KelvinMeasurements
+package import KelvinStreams
 
 /// One stretch of a load that goes on: frames that arrive by the clock, or as many as will go.
 package struct FrameSlice: Sendable, Hashable, Codable {
@@ -7,11 +8,14 @@ package struct FrameSlice: Sendable, Hashable, Codable {
     package var arrival: Double
     package var start: Double
     package var end: Double
+    /// The plan of the governor's ladder that answered it; nil for the configuration's own.
+    package var plan: Int?
 
-    package init(arrival: Double, start: Double, end: Double) {
+    package init(arrival: Double, start: Double, end: Double, plan: Int = 0) {
       self.arrival = arrival
       self.start = start
       self.end = end
+      self.plan = plan == 0 ? nil : plan
     }
 
     /// What the one who waits for the answer sees.
@@ -45,45 +49,32 @@ package struct FrameSlice: Sendable, Hashable, Codable {
     infer: () throws(Failure) -> Void, pause: (_ now: Double, FrameSlice) -> Void = { _, _ in }
   ) throws(Failure) {
     let begin = clock.now()
-    let count = max(1, Int((seconds * rate).rounded(.down)))
-    var waiting: [Int] = []
-    var next = 0
+    var arrivals = PacedArrivals(rate: rate, count: max(1, Int((seconds * rate).rounded(.down))))
+    var queue = FrameQueue<Void>(setting: setting(), first: first)
     var isOver = false
     defer { finish(isOver ? max(seconds, frames.last?.end ?? 0) : clock.now() - begin) }
     while true {
+      var slept = 0.0
+      if queue.isEmpty, let due = arrivals.due {
+        clock.sleep(until: begin + due)
+        slept = due
+      }
+      queue.setting = setting()
       // A clock that returns a little early must not lose the frame it slept for.
-      let due = waiting.isEmpty && next < count ? next + 1 : next
-      if due > next { clock.sleep(until: begin + Double(next) / rate) }
-      let now = clock.now() - begin
-      let arrived = min(count, max(due, Int(min((now * rate).rounded(.down), 1e15)) + 1))
-      let setting = setting()
-      if arrived - next > Self.farthest {
-        dropped += arrived - next - Self.farthest
-        next = arrived - Self.farthest
-      }
-      while next < arrived {
-        if setting.takes(arrival: first + next) { waiting.append(next) } else { skipped += 1 }
-        next += 1
-        if waiting.count > setting.queue {
-          waiting.removeFirst()
-          dropped += 1
-        }
-      }
-      guard let frame = waiting.first else {
-        if next < count { continue }
+      arrivals.admit(until: max(slept, clock.now() - begin), to: &queue)
+      (dropped, skipped) = (queue.tally.dropped, queue.tally.skipped)
+      let start = clock.now() - begin
+      guard let frame = queue.take(at: start) else {
+        if arrivals.due != nil { continue }
         isOver = true
         return
       }
-      waiting.removeFirst()
-      let start = clock.now() - begin
+      let plan = queue.setting.plan
       try infer()
-      frames.append(Frame(arrival: Double(frame) / rate, start: start, end: clock.now() - begin))
+      frames.append(Frame(arrival: frame.arrival, start: start, end: clock.now() - begin, plan: plan))
       pause(clock.now(), self)
     }
   }
-
-  /// Arrivals that are looked at one by one after a long silence; those before are dropped at once.
-  private static let farthest = 1 << 20
 
   /// Runs one inference after the other until the time is over; at least one. What has been measured stands when an
   /// error ends it.

@@ -1,5 +1,6 @@
 import KelvinMeasurements
 import KelvinReport
+import KelvinStreams
 
 extension BenchmarkRecord.Configuration {
   /// Everything that was timed.
@@ -21,6 +22,16 @@ extension BenchmarkRecord.Configuration {
       offset += slice.elapsed
     }
     return samples
+  }
+
+  /// Which plans of a ladder answered how many frames, those that answered none left out.
+  private var answers: [ConfigurationResult.PlanAnswers] {
+    guard let ladder else { return [] }
+    let services = Dictionary(grouping: slices.flatMap(\.frames)) { $0.plan ?? 0 }.mapValues { $0.map(\.service) }
+    return ladder.labels.enumerated().compactMap { plan, label in
+      guard let seconds = services[plan], let median = try? LatencyStatistics(seconds).median else { return nil }
+      return .init(label: label, frames: seconds.count, seconds: median)
+    }
   }
 
   /// The slices put end to end; nil where nothing was answered.
@@ -61,6 +72,6 @@ extension BenchmarkRecord.Configuration {
       points: points.sorted { $0.at < $1.at }, heat: heat,
       joulesPerInference: joules.map { $0 / Double(points.count) }, energySource: energy.last?.source ?? "",
       isEnergyMeasured: energy.allSatisfy(\.isMeasured), pipeline: pipeline,
-      actions: actions, duration: offset)
+      actions: actions, ladder: ladder, answers: answers, duration: offset)
   }
 }

@@ -2,6 +2,7 @@ package import KelvinMeasurements
 import KelvinPlanning
 package import KelvinReport
 package import KelvinRuntime
+package import KelvinStreams
 
 /// All that a benchmark has learned so far: its journal's entries, put together. Results are made of nothing else.
 package struct BenchmarkRecord: Sendable {
@@ -19,6 +20,7 @@ package struct BenchmarkRecord: Sendable {
     /// What limits trust in what was said of heat.
     package var thermalRemarks: Set<String> = []
     package var actions: [GovernorAction] = []
+    package var ladder: StreamLadder?
     package var contention = ContentionSummary()
     package var pipeline: ConfigurationResult.Pipeline?
     package var weights: WeightReport?
@@ -92,6 +94,7 @@ package struct BenchmarkRecord: Sendable {
         $0.thermalRemarks.formUnion(remarks)
       }
     case .action(let index, let action): try change(index) { $0.actions.append(action) }
+    case .ladder(let index, let ladder): try change(index) { $0.ladder = ladder }
     case .contention(let index, let contention): try change(index) { $0.contention.add(contention) }
     case .pipeline(let index, let pipeline): try change(index) { $0.pipeline = pipeline }
     case .weights(let index, let weights): try change(index) { $0.weights = weights }

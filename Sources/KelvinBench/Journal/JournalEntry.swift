@@ -2,6 +2,7 @@ package import KelvinMeasurements
 package import KelvinPlanning
 package import KelvinReport
 package import KelvinRuntime
+package import KelvinStreams
 package import KelvinThermal
 
 /// One thing that a benchmark learned, as it is kept: a line of its journal. Seconds, joules, bytes.
@@ -22,6 +23,8 @@ package enum JournalEntry: Sendable, Codable {
   /// A look at the machine's heat, in the configuration's own time.
   case heat(configuration: Int, heat: ReportSeries.Heat, source: String, remarks: [String])
   case action(configuration: Int, action: GovernorAction)
+  /// What its governor may change to, with what that saves and costs; of a stream that has no governor its one plan.
+  case ladder(configuration: Int, ladder: StreamLadder)
   /// What others took while it had its turn.
   case contention(configuration: Int, contention: Contention)
   case pipeline(configuration: Int, pipeline: ConfigurationResult.Pipeline)
@@ -53,6 +56,8 @@ package enum JournalEntry: Sendable, Codable {
     package var machine: MachineDescription
     package var model: ReportModel
     package var workload: Workload
+    /// Whose heat a stream had in place of the machine's; nil for its own.
+    package var simulatedHeat: SimulatedHeat.Setup?
     /// Of the whole machine.
     package var devices: [ReportDevice]
     /// What limits trust in what follows, known beforehand.

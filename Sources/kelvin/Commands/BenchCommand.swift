@@ -77,6 +77,16 @@ struct BenchCommand: ParsableCommand {
       valueName: "envelope"))
   var simulate: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Run the stream really, on the heat of a machine of this class in place of this one's.", valueName: "envelope"))
+  var simulateHeat: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --simulate-heat, seconds of heat in each second of the stream, 1 to 600.", valueName: "times"))
+  var heatSpeed: Double?
+
   @Flag(help: "Do not compare the outputs with the reference device's.")
   var noAgreement = false
 
@@ -123,6 +133,15 @@ struct BenchCommand: ParsableCommand {
     guard Set(units.unitsList).count == units.unitsList.count else {
       throw ValidationError("the same --units is given twice; comparing it with itself says nothing")
     }
+    guard simulateHeat != nil || heatSpeed == nil else {
+      throw ValidationError("--heat-speed is for --simulate-heat")
+    }
+    guard heatSpeed.map({ (1...600).contains($0) }) ?? true else {
+      throw ValidationError("--heat-speed \(heatSpeed ?? 0): expected 1 to 600")
+    }
+    guard simulate == nil || simulateHeat == nil else {
+      throw ValidationError("--simulate runs in virtual time and --simulate-heat really; take one of them")
+    }
     guard threshold >= 0, threshold.isFinite else {
       throw ValidationError("--threshold \(threshold): expected a share, zero or more, such as 0.05")
     }
@@ -140,12 +159,16 @@ struct BenchCommand: ParsableCommand {
       workload.coldStarts = min(workload.coldStarts, 1)
       workload.starts = min(workload.starts, 1)
     }
+    guard simulateHeat == nil || workload.kind == .stream else {
+      throw UsageError("--simulate-heat is for a stream, not for \(workload.name)")
+    }
     let inputs = try MeasurementInputs(model, inputs, pictures, functionName: options.function)
     // A file that cannot be read is said before anything is measured.
     let earlier = try compare.map { (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0))) }
     var benchmark = Benchmark(workload: workload, configurations: try configurations())
     benchmark.checksAgreement = !noAgreement
     benchmark.thermalEnvelope = envelope
+    benchmark.simulatedHeat = simulateHeat.map { .init(envelope: $0, speed: heatSpeed ?? 1) }
     benchmark.journal = journal
     benchmark.seed = options.seed ?? 0
     var result = try measuring("bench") { [benchmark] listener in

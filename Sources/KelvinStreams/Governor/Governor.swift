@@ -3,8 +3,8 @@ package import KelvinThermal
 
 /// Keeps a stream within what the machine can shed as heat: a thermal report in, at most one action out.
 ///
-/// The settings form a ladder, from the preferred one down: each leaner plan, then no backlog (only the newest frame may
-/// wait), then fewer of the arriving frames. A rung is left
+/// The settings form a ladder (`StreamLadder`), from the preferred one down: leaner plans, then no backlog (only the
+/// newest frame may wait), then fewer of the arriving frames. A rung is left
 ///
 /// - downwards at `fair` when the limit is in sight at the present load, at `serious` always, both no sooner than
 ///   `dwell` after the last action; on entering `critical` at once, and then again after every `dwell`;
@@ -41,13 +41,23 @@ package struct Governor: Sendable, Hashable {
       self.longestRecovery = longestRecovery
       self.longestSilence = longestSilence
     }
+
+    /// - Throws: `StreamError` for numbers that mean nothing.
+    func validate() throws(StreamError) {
+      let bounded = rates.allSatisfy { $0 > 0 && $0 < 1 }
+      guard bounded, zip(rates, rates.dropFirst()).allSatisfy({ $0 > $1 }) else {
+        throw StreamError("rates: expected shares between 0 and 1, descending, got \(rates)")
+      }
+      let seconds = [dwell, recovery, longestRecovery, longestSilence]
+      guard seconds.allSatisfy({ $0 > 0 && $0.isFinite }), dwell <= recovery, recovery <= longestRecovery else {
+        throw StreamError(
+          "expected 0 < dwell <= recovery <= longest recovery, got \(dwell), \(recovery), \(longestRecovery)")
+      }
+    }
   }
 
   package let options: Options
-  /// From the preferred setting to the leanest.
-  package let ladder: [GovernorSetting]
-  private let labels: [String]
-  private let watts: [Double]?
+  package let ladder: StreamLadder
   /// Position on the ladder.
   package private(set) var rung = 0
   /// Seconds of `nominal` that the next return waits for.
@@ -59,56 +69,23 @@ package struct Governor: Sendable, Hashable {
   private var coolSince: Double?
   private var wasCritical = false
 
-  /// - Parameters:
-  ///   - plans: their labels, the preferred one first, each next one leaner.
-  ///   - watts: for each plan its mean power above idle when every frame is taken; nil where unknown.
-  ///   - queue: frames that may wait as long as nothing is hot.
-  /// - Throws: `invalidRequest` without plans, or for options that mean nothing.
+  package init(_ ladder: StreamLadder, options: Options = .init()) {
+    self.options = options
+    self.ladder = ladder
+    wait = options.recovery
+  }
+
+  /// On a ladder of every plan in the order given.
+  ///
+  /// - Throws: as `StreamLadder.init(labels:watts:queue:options:)`.
   package init(
     plans: [String], watts: [Double]? = nil, queue: Int = 1, options: Options = .init()
-  ) throws(BenchmarkError) {
-    guard !plans.isEmpty else { throw .invalidRequest("a governor needs a plan to run") }
-    guard watts.map({ $0.count == plans.count && $0.allSatisfy { $0 >= 0 && $0.isFinite } }) ?? true else {
-      throw .invalidRequest("a governor needs the power of each plan, zero watts or more, or of none")
-    }
-    guard queue >= 1 else { throw .invalidRequest("queue: expected at least 1 frame that may wait, got \(queue)") }
-    let bounded = options.rates.allSatisfy { $0 > 0 && $0 < 1 }
-    guard bounded, zip(options.rates, options.rates.dropFirst()).allSatisfy({ $0 > $1 }) else {
-      throw .invalidRequest("rates: expected shares between 0 and 1, descending, got \(options.rates)")
-    }
-    let seconds = [options.dwell, options.recovery, options.longestRecovery, options.longestSilence]
-    guard seconds.allSatisfy({ $0 > 0 && $0.isFinite }), options.dwell <= options.recovery,
-      options.recovery <= options.longestRecovery
-    else {
-      throw .invalidRequest(
-        "expected 0 < dwell <= recovery <= longest recovery, got \(options.dwell), \(options.recovery),"
-          + " \(options.longestRecovery)")
-    }
-    self.options = options
-    labels = plans
-    self.watts = watts
-    wait = options.recovery
-    var setting = GovernorSetting(plan: 0, rate: 1, queue: queue)
-    var ladder = [setting]
-    if options.switchesPlans {
-      for plan in plans.indices.dropFirst() {
-        setting.plan = plan
-        ladder.append(setting)
-      }
-    }
-    if options.dropsBacklog, queue > 1 {
-      setting.queue = 1
-      ladder.append(setting)
-    }
-    for rate in options.rates {
-      setting.rate = rate
-      ladder.append(setting)
-    }
-    self.ladder = ladder
+  ) throws(StreamError) {
+    self.init(try StreamLadder(labels: plans, watts: watts, queue: queue, options: options), options: options)
   }
 
   /// What holds at the moment.
-  package var setting: GovernorSetting { ladder[rung] }
+  package var setting: GovernorSetting { ladder.rungs[rung].setting }
 
   /// - Returns: the change to make, if any.
   package mutating func update(_ report: ThermalReport) -> GovernorAction? {
@@ -120,7 +97,7 @@ package struct Governor: Sendable, Hashable {
     switch report.state {
     case .nominal:
       guard rung > 0, let coolSince, report.at - coolSince >= wait,
-        report.at - (lastAction ?? -.infinity) >= wait, affords(ladder[rung - 1], report)
+        report.at - (lastAction ?? -.infinity) >= wait, affords(ladder.rungs[rung - 1], report)
       else { return nil }
       return step(-1, report, "nominal for \(HumanReadable.seconds(report.at - coolSince))")
     case .fair:
@@ -133,9 +110,9 @@ package struct Governor: Sendable, Hashable {
   }
 
   /// Whether the machine could run like this for as long as the governor waits.
-  private func affords(_ setting: GovernorSetting, _ report: ThermalReport) -> Bool {
-    guard let watts, let outlook = report.outlook else { return true }
-    return outlook.timeToLimit(dynamicWatts: watts[setting.plan] * setting.rate) >= wait
+  private func affords(_ rung: StreamLadder.Rung, _ report: ThermalReport) -> Bool {
+    guard let watts = rung.watts, let outlook = report.outlook else { return true }
+    return outlook.timeToLimit(dynamicWatts: watts) >= wait
   }
 
   /// Keeps the times by which the next step is judged; whatever happened after a clock's new time did not happen.
@@ -156,7 +133,7 @@ package struct Governor: Sendable, Hashable {
   }
 
   private mutating func step(_ direction: Int, _ report: ThermalReport, _ cause: String) -> GovernorAction? {
-    guard ladder.indices.contains(rung + direction) else { return nil }
+    guard ladder.rungs.indices.contains(rung + direction) else { return nil }
     let old = setting
     rung += direction
     if direction > 0 {
@@ -167,22 +144,30 @@ package struct Governor: Sendable, Hashable {
     }
     lastAction = report.at
     coolSince = nil
-    let (measure, what) = Self.difference(old, setting, labels)
+    let (measure, what) = Self.difference(old, setting, ladder.labels)
     return GovernorAction(
       at: report.at, measure: measure, setting: setting, isReturn: direction < 0, what: what, cause: cause)
   }
 
+  /// The change by its most telling part, and all of it in words.
   private static func difference(
     _ old: GovernorSetting, _ new: GovernorSetting, _ labels: [String]
   ) -> (GovernorAction.Measure, String) {
+    var measures: [GovernorAction.Measure] = []
+    var words: [String] = []
     if old.plan != new.plan {
-      return (.plan(new.plan), "plan '\(labels[new.plan])' instead of '\(labels[old.plan])'")
+      measures.append(.plan(new.plan))
+      words.append("plan '\(labels[new.plan])' instead of '\(labels[old.plan])'")
     }
     if old.queue != new.queue {
-      let frames = new.queue == 1 ? "only the newest frame waits" : "\(new.queue) frames may wait"
-      return (.drop(keeping: new.queue), frames)
+      measures.append(.drop(keeping: new.queue))
+      words.append(new.queue == 1 ? "only the newest frame waits" : "\(new.queue) frames may wait")
     }
-    return (.rate(new.rate), "\(HumanReadable.percent(new.rate, decimals: 0)) of the frames")
+    if old.rate != new.rate || measures.isEmpty {
+      measures.append(.rate(new.rate))
+      words.append("\(HumanReadable.percent(new.rate, decimals: 0)) of the frames")
+    }
+    return (measures[0], words.joined(separator: " and "))
   }
 
   private static func text(_ headroom: Double) -> String { HumanReadable.fixed(headroom, decimals: 2) }

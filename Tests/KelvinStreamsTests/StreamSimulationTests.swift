@@ -1,7 +1,7 @@
 import FoundationEssentials
 import KelvinBasics
-import KelvinBench
 import KelvinMeasurements
+import KelvinStreams
 import KelvinThermal
 import Testing
 
@@ -197,7 +197,7 @@ struct StreamSimulationTests {
   func invalid() throws {
     let envelope = try ThermalEnvelope(named: "phone")
     func refused(_ plan: StreamPlan?, _ stream: StreamSimulation.Stream, _ part: String) {
-      let error = #expect(throws: BenchmarkError.self) {
+      let error = #expect(throws: StreamError.self) {
         try StreamSimulation(envelope: envelope, plans: plan.map { [$0] } ?? [], stream: stream)
       }
       #expect(error?.description.contains(part) == true, "\(String(describing: error))")

@@ -15,7 +15,6 @@ struct SimulatedStream {
   }
 
   private let simulation: StreamSimulation
-  private var setting: GovernorSetting
   private var governor: Governor?
   private var model: ThermalModel
   private var filter = ThermalStateFilter()
@@ -27,10 +26,9 @@ struct SimulatedStream {
   private var frame: Frame?
   /// Without arrivals: when the next frame may begin, so that the share of time at work is the governor's rate.
   private var readyAt = 0.0
-  /// The next arrival that was not looked at.
-  private var nextArrival = 0
-  /// Arrivals that wait, oldest first.
-  private var waiting: [Int] = []
+  /// Nil without arrivals: one frame after the other.
+  private var arrivals: PacedArrivals?
+  private var queue: FrameQueue<Void>
 
   private var windows: [StreamRun.Window] = []
   private var latencies: [Double] = []
@@ -51,7 +49,8 @@ struct SimulatedStream {
 
   init(_ simulation: StreamSimulation, setting: GovernorSetting, governor: Governor?) {
     self.simulation = simulation
-    self.setting = setting
+    queue = FrameQueue(setting: setting)
+    arrivals = simulation.stream.framesPerSecond.map { PacedArrivals(rate: $0) }
     self.governor = governor
     model = simulation.envelope.model()
     random = SeededGenerator(seed: simulation.seed)
@@ -130,37 +129,34 @@ struct SimulatedStream {
     window.state = max(window.state, state)
     guard let action = governor?.update(report) else { return }
     actions.append(action)
-    setting = action.setting
+    let before = queue.tally.dropped
+    queue.setting = action.setting
+    window.dropped += queue.tally.dropped - before
   }
+
+  private var setting: GovernorSetting { queue.setting }
 
   /// The frame to begin next, having moved `time` to its beginning; nil where none comes before `end`.
   private mutating func takeFrame(until end: Double) -> Frame? {
-    guard let rate = simulation.stream.framesPerSecond else {
+    guard arrivals != nil else {
       guard readyAt < end else { return nil }
       time = max(time, readyAt)
       return begin(arrival: time)
     }
-    admit(until: time, rate: rate)
-    while waiting.isEmpty {
-      let arrival = Double(nextArrival) / rate
-      guard arrival < end else { return nil }
-      time = max(time, arrival)
-      admit(until: arrival, rate: rate)
+    admit()
+    while queue.isEmpty {
+      guard let due = arrivals?.due, due < end else { return nil }
+      time = max(time, due)
+      admit()
     }
-    return begin(arrival: Double(waiting.removeFirst()) / rate)
+    return queue.take(at: time).map { begin(arrival: $0.arrival) }
   }
 
-  /// Lets arrivals up to `now` in, the newest pushing out the oldest.
-  private mutating func admit(until now: Double, rate: Double) {
-    while Double(nextArrival) / rate <= now {
-      if setting.takes(arrival: nextArrival) { waiting.append(nextArrival) } else { window.skipped += 1 }
-      nextArrival += 1
-    }
-    let excess = waiting.count - setting.queue
-    if excess > 0 {
-      waiting.removeFirst(excess)
-      window.dropped += excess
-    }
+  private mutating func admit() {
+    let before = queue.tally
+    arrivals?.admit(until: time, to: &queue)
+    window.skipped += queue.tally.skipped - before.skipped
+    window.dropped += queue.tally.dropped - before.dropped
   }
 
   private mutating func begin(arrival: Double) -> Frame {

@@ -65,12 +65,12 @@ package struct StreamSimulation: Sendable, Hashable {
   package static let mostFrames = 20_000_000.0
 
   /// - Parameter plans: the preferred one first; for a governor each next one leaner.
-  /// - Throws: `invalidRequest` for values that no stream can have, or a stream of more than `mostFrames`.
+  /// - Throws: `StreamError` for values that no stream can have, or a stream of more than `mostFrames`.
   package init(
     envelope: ThermalEnvelope, plans: [StreamPlan], stream: Stream, seed: UInt64 = 0, physics: Physics = .init()
-  ) throws(BenchmarkError) {
-    func require(_ holds: Bool, _ reason: String) throws(BenchmarkError) {
-      guard holds else { throw .invalidRequest("simulation: \(reason)") }
+  ) throws(StreamError) {
+    func require(_ holds: Bool, _ reason: String) throws(StreamError) {
+      guard holds else { throw StreamError("simulation: \(reason)") }
     }
     try require(!plans.isEmpty, "expected at least one plan")
     for plan in plans { try plan.validate() }
@@ -109,8 +109,8 @@ package struct StreamSimulation: Sendable, Hashable {
 
   /// All plans under a governor, which begins with the first.
   ///
-  /// - Throws: `invalidRequest` for options that mean nothing.
-  package func run(governed options: Governor.Options = .init()) throws(BenchmarkError) -> StreamRun {
+  /// - Throws: `StreamError` for options that mean nothing.
+  package func run(governed options: Governor.Options = .init()) throws(StreamError) -> StreamRun {
     let watts = plans.indices.map { meanWatts(.init(plan: $0), clock: 1) - idleAndCoLoadWatts(clock: 1) }
     let governor = try Governor(plans: plans.map(\.label), watts: watts, queue: stream.queue, options: options)
     var machine = SimulatedStream(self, setting: governor.setting, governor: governor)

@@ -1,4 +1,4 @@
-import KelvinBench
+import KelvinStreams
 import KelvinThermal
 import Testing
 

@@ -33,8 +33,8 @@ package struct StreamComparison: Sendable {
   package var crossovers: [Crossover]
 
   /// - Parameter governor: nil to leave the governed run out.
-  /// - Throws: `invalidRequest` for options that mean nothing.
-  package init(_ simulation: StreamSimulation, governor: Governor.Options? = .init()) throws(BenchmarkError) {
+  /// - Throws: `StreamError` for options that mean nothing.
+  package init(_ simulation: StreamSimulation, governor: Governor.Options? = .init()) throws(StreamError) {
     self.simulation = simulation
     runs = simulation.plans.indices.map { simulation.run(plan: $0) }
     governed = nil

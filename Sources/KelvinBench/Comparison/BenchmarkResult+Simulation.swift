@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinMeasurements
+package import KelvinStreams
 package import KelvinThermal
 
 extension BenchmarkResult {
@@ -33,30 +34,16 @@ extension BenchmarkResult {
     guard !plans.isEmpty else {
       throw .invalidRequest("no configuration was measured, so there is nothing to simulate")
     }
-    return try StreamComparison(
-      StreamSimulation(
-        envelope: envelope, plans: plans.sorted { $0.joulesPerFrame > $1.joulesPerFrame },
-        stream: .init(
-          framesPerSecond: workload.framesPerSecond, queue: workload.queue, duration: seconds,
-          coLoad: coLoad),
-        seed: seed))
-  }
-}
-
-extension StreamPlan {
-  /// A plan measured on one class of machine, for another.
-  package static func carriedOver(
-    label: String, secondsPerFrame: Double, joules: Double?, source: String, from: ThermalEnvelope, to: ThermalEnvelope
-  ) -> StreamPlan {
-    let range = to.fullLoadWatts - to.idleWatts
-    guard let joules else {
-      return StreamPlan(
-        label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: range * secondsPerFrame,
-        energySource: "assumed: all of the envelope's range while it works")
+    do {
+      return try StreamComparison(
+        StreamSimulation(
+          envelope: envelope, plans: plans.sorted { $0.joulesPerFrame > $1.joulesPerFrame },
+          stream: .init(
+            framesPerSecond: workload.framesPerSecond, queue: workload.queue, duration: seconds,
+            coLoad: coLoad),
+          seed: seed))
+    } catch {
+      throw .invalidRequest(error.description)
     }
-    let scale = range / (from.fullLoadWatts - from.idleWatts)
-    return StreamPlan(
-      label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: joules * scale,
-      energySource: "\(source); × \(HumanReadable.significant(scale)) to \"\(to.name)\"")
   }
 }

@@ -1,6 +1,6 @@
 import KelvinBasics
-import KelvinBench
 import KelvinMeasurements
+import KelvinStreams
 import KelvinThermal
 import Testing
 
@@ -22,13 +22,15 @@ struct GovernorTests {
   @Test("the ladder: leaner plans, then no backlog, then fewer frames")
   func ladder() throws {
     #expect(
-      try governor(queue: 3).ladder == [
+      try governor(queue: 3).ladder.rungs.map(\.setting) == [
         .init(plan: 0, rate: 1, queue: 3), .init(plan: 1, rate: 1, queue: 3), .init(plan: 1, rate: 1, queue: 1),
         .init(plan: 1, rate: 0.75, queue: 1), .init(plan: 1, rate: 0.5, queue: 1), .init(plan: 1, rate: 0.25, queue: 1),
       ])
-    #expect(try governor(options: .init(rates: [0.5], switchesPlans: false)).ladder.map(\.rate) == [1, 0.5])
     #expect(
-      try governor(queue: 9, options: .init(rates: [], switchesPlans: false, dropsBacklog: false)).ladder.count == 1)
+      try governor(options: .init(rates: [0.5], switchesPlans: false)).ladder.rungs.map(\.setting.rate) == [1, 0.5])
+    #expect(
+      try governor(queue: 9, options: .init(rates: [], switchesPlans: false, dropsBacklog: false)).ladder.rungs.count
+        == 1)
   }
 
   @Test("a stream that warms up, is relieved, and returns when it is cool: every action has its cause in words")
@@ -123,7 +125,7 @@ struct GovernorTests {
       var random = SeededGenerator(seed: seed)
       let options = Governor.Options(dwell: 1 + 20 * random.unit(), recovery: 30 + 60 * random.unit())
       var governor = try Governor(plans: ["a", "b", "c"], queue: 1 + Int(3 * random.unit()), options: options)
-      let ladder = governor.ladder
+      let ladder = governor.ladder.rungs.map(\.setting)
       var now = 0.0
       var lastAction: Double?
       var lastReturn: Double?
@@ -187,10 +189,10 @@ struct GovernorTests {
       Governor.Options(rates: [1.5]), .init(rates: [0.5, 0.75]), .init(dwell: 0), .init(dwell: .nan),
       .init(dwell: 100, recovery: 60), .init(recovery: 100, longestRecovery: 60),
     ] {
-      #expect(throws: BenchmarkError.self) { try Governor(plans: ["a"], options: options) }
+      #expect(throws: StreamError.self) { try Governor(plans: ["a"], options: options) }
     }
-    #expect(throws: BenchmarkError.self) { try Governor(plans: []) }
-    #expect(throws: BenchmarkError.self) { try Governor(plans: ["a"], queue: 0) }
+    #expect(throws: StreamError.self) { try Governor(plans: []) }
+    #expect(throws: StreamError.self) { try Governor(plans: ["a"], queue: 0) }
   }
 
   @Test(

@@ -1,0 +1,23 @@
+import KelvinBasics
+import KelvinMeasurements
+import KelvinStreams
+
+extension BenchmarkResult {
+  /// Each governor's ladder, from the preferred setting down, and how many frames each of its plans really answered;
+  /// empty without a governor.
+  var ladderLines: [String] {
+    guard workload.isGoverned else { return [] }
+    return configurations.flatMap { configuration -> [String] in
+      guard let sustained = configuration.sustained, let ladder = sustained.ladder else { return [] }
+      let rungs = ladder.rungs.enumerated().map { index, rung in
+        ladder.text(index) + (rung.effect.isEmpty ? "" : ": \(rung.effect)")
+      }
+      let answers = sustained.answers.map {
+        "\($0.label) \($0.frames) frames, median \(HumanReadable.seconds($0.seconds))"
+      }
+      return ["", "What the governor of \(configuration.label) may do, from the preferred setting down"]
+        + rungs.flatMap { "- \($0)".wrapped(hangingIndent: 2) }
+        + "answered by \(answers.joined(separator: "; "))".wrapped(hangingIndent: 2)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import KelvinBasics
+import KelvinGraph
+import KelvinMeasurements
+import KelvinReport
+import KelvinRuntime
+import KelvinStreams
+import KelvinThermal
+
+extension BenchmarkRunner {
+  /// What each configuration's stream may be changed to when it gets hot, and what simulated heat is fed with: the ways
+  /// to answer it, timed in turns, and a governor on the ladder of those that save energy.
+  func prepareStreams(_ contestants: [Contestant]) throws {
+    guard workload.isGoverned || options.simulatedHeat != nil else { return }
+    for contestant in contestants {
+      live.report("timing leaner ways", 0.4, contestant.configuration.label)
+      try attempt(contestant) { try prepareStream(contestant) }
+    }
+  }
+
+  private func prepareStream(_ contestant: Contestant) throws {
+    let context = subject.context
+    var ways = try context.streamWays(
+      contestant.explanation, precision: contestant.configuration.request.precision, threads: contestant.threads)
+    // Other plans and threads may round otherwise.
+    if !workload.isGoverned || options.isDeterministic { ways = [ways[0]] }
+    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
+    let trial = try StreamTrial(
+      ways, in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond,
+      cores: machine.logicalCores, on: envelope, clock: clock,
+      cancellation: options.cancellation,
+      meter: { devices, work in
+        meter.start()
+        try work()
+        let use = meter.stop(devices: devices)
+        return use.isMeasured ? use.joules.map { .init(joules: $0, source: use.source) } : nil
+      },
+      compile: { try contestant.compiled($0) })
+    let ladder = try StreamLadder(
+      choosingAmong: trial.entries.map(\.plan), framesPerSecond: workload.framesPerSecond, queue: workload.queue,
+      options: workload.isGoverned ? .init() : .init(rates: [], switchesPlans: false, dropsBacklog: false))
+    try contestant.take(ladder, of: trial, governed: workload.isGoverned)
+    journal.add(.ladder(configuration: contestant.index, ladder: ladder))
+    for remark in trial.remarks { journal.add(.note("\(contestant.configuration.label): \(remark)")) }
+    if workload.isGoverned, ladder.labels.count == 1 {
+      journal.add(
+        .note(
+          "\(contestant.configuration.label): no way that saves energy is known to the governor; it lowers the rate"))
+    }
+    if let simulated = options.simulatedHeat {
+      contestant.heat = try SimulatedHeat(envelope: simulated.envelope, speed: simulated.speed)
+      contestant.simulatedWatts = trial.entries.reduce(into: [:]) { watts, entry in
+        let plan = entry.plan
+        watts[plan.label] =
+          StreamPlan.carriedOver(
+            label: plan.label, secondsPerFrame: plan.secondsPerFrame, joules: plan.joulesPerFrame,
+            source: plan.energySource, from: envelope, to: simulated.envelope
+          ).watts
+      }
+    }
+  }
+}
+
+extension Contestant {
+  /// Takes over the sessions of a ladder's plans, the preferred one's own kept.
+  func take(_ ladder: StreamLadder, of trial: StreamTrial, governed: Bool) throws {
+    plans = try ladder.labels.enumerated().map { index, label in
+      if index == 0, let session { return (label, session) }
+      guard let entry = trial.entries.first(where: { $0.plan.label == label }) else {
+        preconditionFailure("a ladder is made of the ways that were timed")
+      }
+      return (label, try entry.model.makeSession())
+    }
+    if governed { governor = Governor(ladder) }
+  }
+
+  /// The heat after a frame, simulated where it is: the governor sees every report, the journal the latest.
+  ///
+  /// - Parameters:
+  ///   - time: of the configuration's stream.
+  ///   - report: of this machine, where a look was due.
+  /// - Returns: the latest report; nil where there is none.
+  func watchHeat(at time: Double, frame: FrameSlice.Frame?, _ report: ThermalReport?) -> ThermalReport? {
+    guard heat != nil else {
+      guard let report else { return nil }
+      record(report, at: time, governedAt: time)
+      return report
+    }
+    if let frame { heat?.add(seconds: frame.service, watts: simulatedWatts[plans[frame.plan ?? 0].label] ?? 0) }
+    let reports = heat?.advance(to: time) ?? []
+    for (number, report) in reports.enumerated() {
+      record(report, at: time, governedAt: report.at, isKept: number == reports.count - 1)
+    }
+    return reports.last
+  }
+
+  /// - Parameters:
+  ///   - time: of the configuration's stream, by which reports and actions are kept.
+  ///   - moment: on the clock by which the governor waits.
+  private func record(_ report: ThermalReport, at time: Double, governedAt moment: Double, isKept: Bool = true) {
+    if isKept {
+      let kept = ReportSeries.Heat(
+        at: time, state: report.state, headroom: report.headroom, clockRatio: report.clockRatio, watts: report.watts)
+      journal.add(
+        .heat(configuration: index, heat: kept, source: report.sourceDescription, remarks: report.remarks.sorted()))
+    }
+    var report = report
+    report.at = moment
+    guard var action = governor?.update(report) else { return }
+    action.at = time
+    journal.add(.action(configuration: index, action: action))
+  }
+}

@@ -1,0 +1,94 @@
+import KelvinBasics
+package import KelvinThermal
+
+/// The heat that a machine of another class would have, while frames really run on this one.
+///
+/// The envelope's two-pole model is fed with what the frames' plans would draw there: over a stretch of the envelope's
+/// time, P = P_idle + Σ watts · seconds at work / seconds. Its time runs `speed` times as fast as the stream's, so that
+/// minutes of heat pass in seconds; a report's `at` is in the envelope's time. Nothing slows the frames down: past the
+/// limit the machine that is simulated would, and this one does not.
+package struct SimulatedHeat: Sendable {
+  /// What is simulated, as reports name it.
+  package struct Setup: Sendable, Hashable, Codable {
+    package static let speeds = 1.0...600.0
+
+    /// The envelope's name.
+    package var envelope: String
+    /// Seconds of heat in each second of the stream.
+    package var speed: Double
+
+    package init(envelope: String, speed: Double) {
+      self.envelope = envelope
+      self.speed = speed
+    }
+
+    /// `simulated: the envelope "phone", 60 s of its heat in each second`.
+    package var text: String {
+      "simulated: the envelope \"\(envelope)\""
+        + (speed == 1 ? "" : ", \(HumanReadable.significant(speed)) s of its heat in each second")
+    }
+  }
+
+  /// The longest stretch of the envelope's time between two reports, in seconds.
+  private static let step = 1.0
+
+  package let envelope: ThermalEnvelope
+  package let setup: Setup
+  package private(set) var model: ThermalModel
+  private var filter = ThermalStateFilter()
+  private var time = 0.0
+  /// Above idle, since the latest report, in watts times seconds of the stream.
+  private var work = 0.0
+
+  /// - Throws: `StreamError` for a speed outside `Setup.speeds`.
+  package init(envelope: ThermalEnvelope, speed: Double) throws(StreamError) {
+    guard Setup.speeds.contains(speed) else {
+      throw StreamError(
+        "the speed of simulated heat: expected \(HumanReadable.significant(Setup.speeds.lowerBound)) to "
+          + "\(HumanReadable.significant(Setup.speeds.upperBound)), got \(speed)")
+    }
+    self.envelope = envelope
+    setup = Setup(envelope: envelope.name, speed: speed)
+    model = envelope.model()
+  }
+
+  /// A frame was at work.
+  ///
+  /// - Parameters:
+  ///   - seconds: of the stream's time.
+  ///   - watts: that its plan draws above idle on a machine of the envelope's class.
+  package mutating func add(seconds: Double, watts: Double) {
+    guard seconds > 0, seconds.isFinite, watts >= 0, watts.isFinite else { return }
+    work += seconds * watts
+  }
+
+  /// Brings the heat up to date, in steps as long as one report is good for.
+  ///
+  /// - Parameter now: seconds of the stream; none pass where it goes back.
+  /// - Returns: the reports of the steps, in order; none where no time has passed.
+  package mutating func advance(to now: Double) -> [ThermalReport] {
+    let elapsed = now * setup.speed - time
+    guard elapsed > 0, elapsed.isFinite else { return [] }
+    let watts = envelope.idleWatts + work * setup.speed / elapsed
+    work = 0
+    let load = envelope.load(watts: watts)
+    let steps = max(1, Int(min((elapsed / Self.step).rounded(.up), 1e5)))
+    let (begin, seconds) = (time, elapsed / Double(steps))
+    return (1...steps).map { step in
+      time = begin + seconds * Double(step)
+      model.advance(by: seconds, load: load)
+      return report(watts: watts, load: load)
+    }
+  }
+
+  private mutating func report(watts: Double, load: Double) -> ThermalReport {
+    let state = filter.update(at: time, headroom: model.headroom)
+    let remaining = model.timeToLimit(load: load)
+    return ThermalReport(
+      at: time, state: state, headroom: model.headroom, source: .model,
+      sourceDescription: "\(setup.text), fed with what the running plan would draw there", watts: watts,
+      timeToLimit: remaining.isFinite ? remaining : nil,
+      outlook: ThermalOutlook(
+        model: model, idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts))
+  }
+}

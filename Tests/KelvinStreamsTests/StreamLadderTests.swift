@@ -1,0 +1,82 @@
+import KelvinBasics
+import KelvinStreams
+import KelvinThermal
+import Testing
+
+@Suite("The ladder of a stream")
+struct StreamLadderTests {
+  private func plan(_ label: String, _ milliseconds: Double, _ millijoules: Double, _ remark: String = "") -> StreamPlan
+  {
+    StreamPlan(label: label, secondsPerFrame: milliseconds / 1e3, joulesPerFrame: millijoules / 1e3, remark: remark)
+  }
+
+  @Test("rungs go by energy; what saves nothing, or does not keep up, is left out; each says what it saves and costs")
+  func golden() throws {
+    let plans = [
+      plan("as planned", 10, 100), plan("1 CPU thread", 18, 60), plan("hot", 5, 140), plan("the same", 11, 98),
+      plan("precision low", 8, 80, "outputs differ by up to 0.01"), plan("crawl", 50, 30),
+    ]
+    let ladder = try StreamLadder(choosingAmong: plans, framesPerSecond: 30, queue: 2)
+    #expect(
+      ladder.rungs.indices.map { "\(ladder.text($0)): \(ladder.rungs[$0].effect)" } == [
+        "as planned, 100 % of the frames, 2 may wait: ",
+        "precision low, 100 % of the frames, 2 may wait: saves 20 % of the energy; a frame takes 8.00 ms instead of 10.0 ms; outputs differ by up to 0.01",
+        "1 CPU thread, 100 % of the frames, 2 may wait: saves 40 % of the energy; a frame takes 18.0 ms instead of 10.0 ms",
+        "1 CPU thread, 100 % of the frames: saves 40 % of the energy; a frame takes 18.0 ms instead of 10.0 ms",
+        "1 CPU thread, 75 % of the frames: saves 55 % of the energy; a frame takes 18.0 ms instead of 10.0 ms",
+        "crawl, 50 % of the frames: saves 85 % of the energy; a frame takes 50.0 ms instead of 10.0 ms",
+        "crawl, 25 % of the frames: saves 93 % of the energy; a frame takes 50.0 ms instead of 10.0 ms",
+      ])
+  }
+
+  @Test("a single device without leaner ways lowers the rate; a rate that changes nothing is left out")
+  func rates() throws {
+    let alone = try StreamLadder(choosingAmong: [plan("as planned", 10, 100)], framesPerSecond: 30)
+    #expect(alone.rungs.map(\.setting.rate) == [1, 0.75, 0.5, 0.25])
+    // 40 ms at 50 frames a second answers half of them anyway.
+    let slow = try StreamLadder(choosingAmong: [plan("as planned", 40, 100)], framesPerSecond: 50)
+    #expect(slow.rungs.map(\.setting.rate) == [1, 0.25])
+  }
+
+  @Test("whatever the plans, each rung draws clearly less than the one before, and keeps up as the preferred one does")
+  func properties() throws {
+    for seed in UInt64(1)...300 {
+      var random = SeededGenerator(seed: seed)
+      let plans = (0..<1 + random.index(below: 6)).map {
+        plan("plan \($0)", 1 + 60 * random.unit(), 1 + 200 * random.unit())
+      }
+      let rate = 5 + 60 * random.unit()
+      let ladder = try StreamLadder(choosingAmong: plans, framesPerSecond: rate)
+      #expect(ladder.rungs[0].setting == .init() && ladder.labels[0] == "plan 0", "seed \(seed)")
+      for (above, below) in zip(ladder.rungs, ladder.rungs.dropFirst()) {
+        #expect(below.setting.rate <= above.setting.rate, "seed \(seed)")
+        let (hot, lean) = (try #require(above.watts), try #require(below.watts))
+        #expect(lean < 0.95 * hot, "seed \(seed)")
+        let used = try #require(plans.first { $0.label == ladder.labels[below.setting.plan] })
+        let before = try #require(plans.first { $0.label == ladder.labels[above.setting.plan] })
+        #expect(used == before || used.joulesPerFrame < 0.95 * before.joulesPerFrame, "seed \(seed)")
+        #expect(
+          used.secondsPerFrame * rate * below.setting.rate <= 1 || used.secondsPerFrame <= plans[0].secondsPerFrame,
+          "seed \(seed)")
+      }
+    }
+  }
+
+  @Test("the plan made to last is taken where it answers more frames for ever, and the reason has the numbers")
+  func sustained() throws {
+    let phone = try ThermalEnvelope(named: "phone")
+    // 2.5 W to spare: 100 mJ a frame can be held at 25 frames a second, 50 mJ at all 30.
+    let choice = SustainedChoice(
+      quick: plan("as planned", 10, 100), lasting: plan("made to last", 20, 50), framesPerSecond: 30,
+      secondsToLimit: 90, on: phone)
+    #expect(choice.takesLasting)
+    #expect(
+      choice.reason
+        == "the envelope \"phone\" is at its limit after 90.0 s with the plan of least latency; tried here, it can be held at 25.0 /s at 10.0 ms a frame, the plan made to last at 30.0 /s at 20.0 ms a frame: the plan made to last is taken"
+    )
+    let slow = SustainedChoice(
+      quick: plan("as planned", 10, 100), lasting: plan("made to last", 50, 50), framesPerSecond: 30,
+      secondsToLimit: 90, on: phone)
+    #expect(!slow.takesLasting)
+  }
+}

@@ -1,0 +1,89 @@
+import KelvinDevices
+import KelvinGraph
+import KelvinMeasurements
+import KelvinPlanning
+import KelvinRuntime
+import KelvinStreams
+import KelvinThermal
+import TestSupport
+import Testing
+
+@Suite("The ways to answer a stream")
+struct StreamWayTests {
+  private let clock = VirtualClock()
+
+  private func context(hasLowPrecision: Bool = false) throws -> ModelContext {
+    try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock, hasLowPrecision: hasLowPrecision) { _ in 2e-3 },
+        TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in 1e-3 },
+      ])
+  }
+
+  private func ways(_ context: ModelContext, _ units: String, _ precision: Precision = .automatic) throws -> [StreamWay]
+  {
+    let request = PlanRequest(units: UnitsSelection(units) ?? .all, precision: precision, threads: 4)
+    return try context.streamWays(try context.explain(request), precision: precision, threads: 4)
+  }
+
+  @Test("a single device has fewer threads to offer, and a lower precision where it tells the two apart")
+  func single() throws {
+    #expect(try ways(context(), "cpu").map(\.label) == ["as planned", "2 CPU threads", "1 CPU thread"])
+    let low = try ways(context(hasLowPrecision: true), "cpu")
+    #expect(low.map(\.label) == ["as planned", "2 CPU threads", "1 CPU thread", "precision low"])
+    #expect(low.map(\.threads) == [4, 2, 1, 4])
+    #expect(low.map(\.precision) == [.automatic, .automatic, .automatic, .low])
+    // Who asks for a precision gets it.
+    #expect(try ways(context(hasLowPrecision: true), "cpu", .full).map(\.label).contains("precision low") == false)
+  }
+
+  @Test("a device without CPU threads has none to save; several devices have each other")
+  func several() throws {
+    #expect(try ways(context(), "gpu:0").map(\.change).contains(.threads) == false)
+    let both = try ways(context(), "cpu,gpu:0")
+    #expect(both.first?.change == StreamWay.Change.none)
+    #expect(both.contains { $0.change == .plan && Set($0.solution.placement.values).count == 1 })
+  }
+
+  @Test("a trial times every way on the stream's own pace, and estimates energy by what is at work")
+  func trial() throws {
+    let context = try context(hasLowPrecision: true)
+    let phone = try ThermalEnvelope(named: "phone")
+    let began = clock.now()
+    let trial = try StreamTrial(
+      try ways(context, "cpu"), in: context, inputs: chainInputs, framesPerSecond: 30, cores: 4, on: phone,
+      clock: clock,
+      compile: { try context.compile($0.solution, precision: $0.precision, threads: $0.threads) })
+    #expect(clock.now() - began > 4.0 / 30 * 4)
+    let plans = trial.entries.map(\.plan)
+    #expect(plans.allSatisfy { abs($0.secondsPerFrame - 6e-3) < 1e-9 })
+    // 7.5 W for four threads, by a half and a quarter of them.
+    let expected = [0.045, 0.0225, 0.01125, 0.045]
+    #expect(zip(plans, expected).allSatisfy { abs($0.joulesPerFrame - $1) < 1e-9 }, "\(plans)")
+    #expect(plans[3].remark == "outputs differ by up to 0 from the preferred precision's")
+    #expect(plans.allSatisfy { $0.energySource.hasPrefix("estimated: time at work") })
+    let ladder = try StreamLadder(choosingAmong: plans, framesPerSecond: 30, options: .init(rates: []))
+    #expect(ladder.labels == ["as planned", "2 CPU threads", "1 CPU thread"])
+  }
+
+  @Test("what measures energy is believed, and a way that cannot run is left out with its reason")
+  func metered() throws {
+    let context = try context()
+    let trial = try StreamTrial(
+      try ways(context, "cpu"), in: context, inputs: chainInputs, cores: 4, on: try ThermalEnvelope(named: "phone"),
+      clock: clock,
+      meter: { _, work in
+        try work()
+        return .init(joules: 0.8, source: "measured by a test")
+      },
+      compile: { way in
+        if way.threads == 2 { throw RuntimeError.invalidChoice("two threads are one too many") }
+        return try context.compile(way.solution, precision: way.precision, threads: way.threads)
+      })
+    #expect(trial.entries.map(\.plan.label) == ["as planned", "1 CPU thread"])
+    #expect(trial.entries.allSatisfy { abs($0.plan.joulesPerFrame - 0.2) < 1e-9 })
+    #expect(trial.entries[0].plan.energySource == "measured by a test")
+    #expect(trial.remarks == ["the way '2 CPU threads' was left out: two threads are one too many"])
+  }
+}

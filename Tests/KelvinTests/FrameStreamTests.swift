@@ -1,0 +1,173 @@
+import Dispatch
+import FoundationEssentials
+import Kelvin
+import TestSupport
+import Testing
+
+/// The public stream as a camera's program uses it.
+@Suite("A stream of frames, as a user") struct FrameStreamTests {
+  /// A frame whose features are there only once its gate is open: until then it keeps the worker.
+  private struct GatedFrame: FeatureProvider {
+    let frame: DictionaryFeatureProvider
+    let begun = DispatchSemaphore(value: 0)
+    let gate = DispatchSemaphore(value: 0)
+
+    var featureNames: Set<String> { frame.featureNames }
+
+    func featureValue(for featureName: String) -> FeatureValue? {
+      begun.signal()
+      gate.wait()
+      gate.signal()
+      return frame.featureValue(for: featureName)
+    }
+  }
+
+  private static func model() throws -> Model {
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    return try Model(contentsOf: URL(filePath: ModelFixture.digitsPackage), configuration: configuration)
+  }
+
+  private static func picture(_ model: Model) throws -> PixelBuffer {
+    let size = try #require(model.modelDescription.inputDescriptionsByName.values.first?.imageConstraint)
+    let bytes = (0..<size.pixelsWide * size.pixelsHigh * 3).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+    return try PixelBuffer(width: size.pixelsWide, height: size.pixelsHigh, format: .rgb8, bytes: bytes)
+  }
+
+  private static func frame(_ model: Model) throws -> DictionaryFeatureProvider {
+    let name = try #require(model.modelDescription.inputNames.first)
+    return DictionaryFeatureProvider(dictionary: [name: FeatureValue(pixelBuffer: try picture(model))])
+  }
+
+  private func isSettled(_ counts: FrameStream.Counts) -> Bool {
+    counts.pushed == counts.skipped + counts.dropped + counts.tooLate + counts.answered + counts.abandoned
+      + counts.pending
+  }
+
+  @Test("frames are answered in order, with what a prediction gives, until the stream is finished")
+  func answers() async throws {
+    let model = try Self.model()
+    let expected = try await model.prediction(from: Self.frame(model))
+    let stream = try await FrameStream(model, options: .init(queue: 32, buffer: 32))
+    for index in 0..<12 {
+      #expect(index.isMultiple(of: 2) ? stream.push(try Self.frame(model)) : stream.push(try Self.picture(model)))
+    }
+    stream.finish()
+    #expect(!stream.push(try Self.frame(model)))
+    var numbers: [Int] = []
+    for try await answer in stream.answers {
+      numbers.append(answer.number)
+      #expect(try answer.features() == expected)
+      #expect(answer.arrival <= answer.start && answer.start <= answer.end && !answer.isLate)
+      #expect(answer.setting == "as planned")
+    }
+    #expect(numbers == Array(0..<12))
+    #expect(stream.counts.answered == 12 && isSettled(stream.counts))
+    #expect(stream.settings == ["as planned"])
+  }
+
+  @Test("the newest wins: while a frame is answered only the latest arrival waits")
+  func newest() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(model)
+    let held = GatedFrame(frame: try Self.frame(model))
+    stream.push(held)
+    held.begun.wait()
+    for _ in 0..<5 { stream.push(try Self.frame(model)) }
+    #expect(stream.counts.dropped == 4 && stream.counts.pending == 2 && isSettled(stream.counts))
+    held.gate.signal()
+    stream.finish()
+    var numbers: [Int] = []
+    for try await answer in stream.answers { numbers.append(answer.number) }
+    #expect(numbers == [0, 5])
+  }
+
+  @Test("an error is the answer of its frame alone")
+  func errors() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(model, options: .init(queue: 4))
+    stream.push(DictionaryFeatureProvider(dictionary: [:]))
+    stream.push(try Self.frame(model))
+    stream.finish()
+    var codes: [ModelError.Code?] = []
+    for try await answer in stream.answers {
+      do {
+        _ = try answer.features()
+        codes.append(nil)
+      } catch { codes.append(error.code) }
+    }
+    #expect(codes == [.featureType, nil])
+  }
+
+  @Test("what nobody reads is bounded: the newest answers are kept, and the others counted")
+  func unread() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(model, options: .init(queue: 8, buffer: 2))
+    for _ in 0..<6 { stream.push(try Self.frame(model)) }
+    stream.finish()
+    // The actions end when everything is answered.
+    for await _ in stream.actions {}
+    var numbers: [Int] = []
+    for try await answer in stream.answers { numbers.append(answer.number) }
+    #expect(numbers == [4, 5])
+    #expect(stream.counts.unread == 4)
+  }
+
+  @Test("cancelling the reading task ends the stream, whatever the worker is at")
+  func cancelledReader() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(model)
+    let held = GatedFrame(frame: try Self.frame(model))
+    stream.push(held)
+    held.begun.wait()
+    stream.push(try Self.frame(model))
+    let reader = Task { for try await _ in stream.answers {} }
+    reader.cancel()
+    try await reader.value
+    #expect(!stream.push(try Self.frame(model)))
+    #expect(stream.counts.abandoned == 1 && stream.counts.pending == 1 && isSettled(stream.counts))
+    held.gate.signal()
+  }
+
+  @Test("a stream that is let go ends its answers, and so does one that is cancelled")
+  func letGo() async throws {
+    let model = try Self.model()
+    var stream: FrameStream? = try await FrameStream(model)
+    let held = GatedFrame(frame: try Self.frame(model))
+    stream?.push(held)
+    held.begun.wait()
+    let answers = try #require(stream?.answers)
+    stream = nil
+    for try await _ in answers { Issue.record("nothing is delivered after the end") }
+    held.gate.signal()
+
+    let cancelled = try await FrameStream(model)
+    cancelled.cancel()
+    for try await _ in cancelled.answers {}
+    #expect(!cancelled.push(try Self.frame(model)))
+  }
+
+  @Test("a governed stream says what its governor may do, and begins as planned")
+  func governed() async throws {
+    let model = try Self.model()
+    let stream = try await FrameStream(
+      model, options: .init(isGoverned: true, framesPerSecond: 30, thermalEnvelope: "phone"))
+    #expect(stream.settings.first == "as planned, 100 % of the frames")
+    #expect(stream.settings.contains { $0.contains("25 % of the frames: saves") }, "\(stream.settings)")
+    stream.push(try Self.frame(model))
+    stream.finish()
+    for try await answer in stream.answers { #expect(answer.setting == "as planned") }
+  }
+
+  @Test("options that mean nothing are refused with their reason")
+  func refused() async throws {
+    let model = try Self.model()
+    for (options, part) in [
+      (FrameStream.Options(queue: 0), "queue"), (.init(buffer: 0), "buffer"), (.init(deadline: .zero), "deadline"),
+      (.init(framesPerSecond: -1), "framesPerSecond"), (.init(isGoverned: true, thermalEnvelope: "toaster"), "toaster"),
+    ] {
+      let error = await #expect(throws: ModelError.self) { _ = try await FrameStream(model, options: options) }
+      #expect(error?.description.contains(part) == true, "\(String(describing: error))")
+    }
+  }
+}
