@@ -99,7 +99,8 @@ package struct NodeProfiler {
   /// Compiles the model on every device. A device that fails is left out, unless it is the only one.
   private func prepare(_ measured: inout Measured, _ observe: MeasurementObserver) throws {
     let targets = try devices()
-    let envelope = ThermalEnvelope.assumed(for: MachineDescription(files))
+    let machine = MachineDescription(files)
+    let envelope = ThermalEnvelope.assumed(for: machine).share(of: machine)
     let cores = max(1, MachineDescription(files).logicalCores)
     let idle = PowerMeter.idleWatts(files, clock: clock, for: 0.5)
     var failures: [any Error] = []

@@ -114,15 +114,18 @@ extension ProfileResult {
     for pair in profile.corun {
       table.add([
         "\(pair.a) beside \(pair.b)", HumanReadable.significant(pair.factor) + " ×",
-        sharesSilicon(pair) ? "one silicon, one resource" : pair.overlaps ? "they overlap" : "planned as one resource",
+        planned(pair),
         pair.isNoisy ? "noisy" : "",
       ])
     }
     return [""] + table.lines()
   }
 
-  private func sharesSilicon(_ pair: CorunFactor) -> Bool {
-    profile.device(pair.a)?.resource == profile.device(pair.b)?.resource
+  private func planned(_ pair: CorunFactor) -> String {
+    guard profile.device(pair.a)?.resource == profile.device(pair.b)?.resource else {
+      return pair.overlaps ? "they overlap" : "planned as one resource"
+    }
+    return pair.areIndependent ? "one silicon, cores of their own" : "one silicon, one resource"
   }
 
   private var powerLines: [String] {

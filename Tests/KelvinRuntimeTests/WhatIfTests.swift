@@ -136,6 +136,25 @@ import Testing
     #expect(CostSheet(measured).resources(of: infos)["vulkan:0"] == "card")
   }
 
+  @Test("devices on one silicon are two resources only where both were measured to go on nearly as if alone")
+  func devicesWithCoresOfTheirOwn() {
+    var measured = profile()
+    let infos = ["cpu", "opencl:0", "opencl:1"].map {
+      DeviceInfo(
+        id: $0, name: $0, kind: $0 == "cpu" ? .cpu : .software, driver: "test", version: "1", memory: 0, resource: "cpu")
+    }
+    let cards = Array(infos.dropFirst())
+    #expect(Set(CostSheet(measured).resources(of: cards).values) == ["cpu"])
+    measured.corun = [CorunFactor(a: "opencl:0", b: "opencl:1", factor: 1.87, samples: 5)]
+    #expect(CostSheet(measured).resources(of: cards) == ["opencl:0": "cpu", "opencl:1": "opencl:1"])
+    // The host shares with both, and so holds them together where it takes part.
+    #expect(Set(CostSheet(measured).resources(of: infos).values) == ["cpu"])
+    measured.corun[0].isNoisy = true
+    #expect(Set(CostSheet(measured).resources(of: cards).values) == ["cpu"])
+    measured.corun[0] = CorunFactor(a: "opencl:0", b: "opencl:1", factor: 1.4, samples: 5)
+    #expect(Set(CostSheet(measured).resources(of: cards).values) == ["cpu"])
+  }
+
   @Test func startsAndEnergiesReachTheProblem() throws {
     var measured = profile()
     measured.devices[1].power = DevicePower(idleWatts: 10, busyWatts: 110, source: "test")

@@ -142,7 +142,7 @@ public struct Advisor: Hashable, Sendable {
     var candidates: [Benchmark.Configuration] = []
     for units in units.isEmpty ? ComputeUnits.comparable : units {
       let devices = try ModelError.wrapping { try units.selection.devices(in: deviceInventory) }
-      let isHost = devices.allSatisfy(\.info.isHost)
+      let isHost = devices.allSatisfy { $0.info.kind == .cpu }
       for threads in isHost && base.threadCount == nil ? counts.map({ $0 }) : [base.threadCount] {
         for precision in base.precision == .automatic ? ComputePrecision.allCases : [base.precision] {
           var configuration = base
@@ -150,7 +150,7 @@ public struct Advisor: Hashable, Sendable {
           configuration.threadCount = threads
           configuration.precision = precision
           let parts = [
-            units.description, threads.map { $0 == 1 ? "1 thread" : "\($0) threads" },
+            units.description, (isHost ? threads : nil).map { $0 == 1 ? "1 thread" : "\($0) threads" },
             precision == base.precision ? nil : precision.rawValue,
           ]
           candidates.append(.init(label: parts.compactMap { $0 }.joined(separator: ", "), configuration))

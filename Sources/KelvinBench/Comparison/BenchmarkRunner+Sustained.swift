@@ -78,7 +78,7 @@ extension BenchmarkRunner {
         guard let model = contestant.model else { return }
         var pipeline = ConfigurationResult.Pipeline(inFlight: workload.inFlight, attempts: [])
         if workload.inFlight == 0 {
-          let resources = Set(contestant.devices.map(\.resource)).count
+          let resources = Set(contestant.resources.values).count
           let counts = Array(1...min(max(2, resources + 1), 4))
           let latency = contestant.record.warm.last.flatMap { try? LatencyStatistics($0).median } ?? 0.01
           let seconds = min(max(0.25, 8 * latency), max(0.25, workload.duration / 8))
@@ -159,9 +159,10 @@ extension Contestant {
   /// leave or reach it.
   var bottleneck: Bottleneck? {
     if let known = explanation.solution.bottleneck { return known }
+    let resources = resources
     var seconds: [String: Double] = [:]
     func add(_ device: String, _ cost: Double) {
-      seconds[(try? context.inventory.device(device).info.resource) ?? device, default: 0] += cost
+      seconds[resources[device] ?? device, default: 0] += cost
     }
     let placement = explanation.solution.placement
     for node in explanation.nodes {

@@ -56,6 +56,9 @@ final class Contestant {
     context.inventory.devices(named: context.nodesByDevice(explanation.solution.placement).keys).map(\.info)
   }
 
+  /// What each of the devices keeps busy, as plans see it.
+  var resources: [String: String] { context.costs.resources(of: devices) }
+
   /// By resource, the part of an inference in which the plan may keep it busy: all but the nodes of other resources.
   var busyShares: [String: Double] {
     let total = explanation.solution.predicted

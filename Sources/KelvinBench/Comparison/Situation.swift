@@ -59,9 +59,13 @@ package struct Situation: Sendable, Hashable {
   }
 
   /// A problem whose costs are those of the situation.
-  package func applied(to problem: PlanningProblem) throws(PlanningError) -> PlanningProblem {
+  ///
+  /// - Parameter silicon: of each device, by identifier; where nothing is said, its resource in the problem.
+  package func applied(
+    to problem: PlanningProblem, silicon: [String: String] = [:]
+  ) throws(PlanningError) -> PlanningProblem {
     guard !isIdle else { return problem }
-    func factor(_ device: String) -> Double { slowdown(problem.resource[device] ?? device) }
+    func factor(_ device: String) -> Double { slowdown(silicon[device] ?? problem.resource[device] ?? device) }
     var nodes = problem.nodes
     for index in nodes.indices {
       for (device, seconds) in nodes[index].seconds { nodes[index].seconds[device] = seconds * factor(device) }
@@ -84,6 +88,7 @@ extension ModelContext {
       request.pins = adopted.solution.placement
     }
     guard !situation.isIdle else { return try explain(request) }
-    return try situation.applied(to: try planner.problem(graph, request)).explain()
+    let silicon = Dictionary(inventory.devices.map { ($0.info.id, $0.info.resource) }) { first, _ in first }
+    return try situation.applied(to: try planner.problem(graph, request), silicon: silicon).explain()
   }
 }

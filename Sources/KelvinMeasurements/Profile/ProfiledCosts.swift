@@ -163,6 +163,9 @@ package struct CorunFactor: Sendable, Hashable, Codable {
 
   /// Below this, two devices are planned as one resource.
   package static let overlap = 1.25
+  /// From here on, two devices on one silicon are planned as two resources: each has cores of its own. Below it they
+  /// overlap where one leaves the other's cores idle, which is no second machine.
+  package static let independence = 1.6
 
   package init(a: String, b: String, factor: Double, samples: Int, isNoisy: Bool = false) {
     self.a = a
@@ -173,6 +176,7 @@ package struct CorunFactor: Sendable, Hashable, Codable {
   }
 
   package var overlaps: Bool { factor >= Self.overlap }
+  package var areIndependent: Bool { factor >= Self.independence && !isNoisy }
 }
 
 /// What a model costs on one device before the first warm inference, in seconds.

@@ -20,13 +20,17 @@ extension CostSheet {
       let inNodes = nodes.reduce(0) { $0 + ($1.startSeconds[device.id] ?? 0) + ($1.seconds[device.id] ?? 0) }
       start.devices[device.id] = max(0, cost.compile + cost.firstRun - inNodes)
     }
+    // A host that runs nothing does not tie those together that do.
+    let running = devices.filter { device in nodes.contains { $0.seconds[device.id] != nil } }
+    let resource = Dictionary(devices.map { ($0.id, $0.resource) }) { first, _ in first }
+      .merging(resources(of: running)) { $1 }
     return try PlanningProblem(
       devices: devices.map(\.id), host: host,
       transfers: devices.flatMap { from in
         devices.filter { $0.id != from.id }.map { transfer(from: from, to: $0, threads: request.threads) }
       },
       inputs: inputs, outputs: outputs, nodes: nodes, goal: request.goal, pins: pins,
-      memory: memory(devices, nodes, inputs, host: host, weights: weights), resource: resources(of: devices),
+      memory: memory(devices, nodes, inputs, host: host, weights: weights), resource: resource,
       start: start, power: request.power)
   }
 

@@ -145,15 +145,34 @@ package struct CostSheet: Sendable {
       bytesPerSecond: models.compactMap(\.bytesPerSecond).min())
   }
 
-  /// The resource of each device: its silicon, and one with that of every device it was measured to gain nothing beside.
+  /// The resource of each device: one for those on the same silicon, unless they were measured to have cores of their
+  /// own, and for those that were measured to gain nothing beside each other.
   package func resources(of devices: [DeviceInfo]) -> [String: String] {
-    var resources = Dictionary(devices.map { ($0.id, $0.resource) }) { first, _ in first }
-    for pair in profile?.corun ?? [] where !pair.overlaps {
-      guard let a = resources[pair.a], let b = resources[pair.b], a != b else { continue }
-      let (kept, gone) = a == "cpu" || (b != "cpu" && a < b) ? (a, b) : (b, a)
-      for (id, resource) in resources where resource == gone { resources[id] = kept }
+    var groups = devices.map { [$0] }
+    for (index, device) in devices.enumerated() {
+      for other in devices[..<index] where shareResource(device, other) {
+        guard let one = groups.firstIndex(where: { $0.contains { $0.id == device.id } }),
+          let two = groups.firstIndex(where: { $0.contains { $0.id == other.id } }), one != two
+        else { continue }
+        groups[min(one, two)] += groups[max(one, two)]
+        groups.remove(at: max(one, two))
+      }
+    }
+    var resources: [String: String] = [:]
+    var taken: Set<String> = []
+    // The group of the host goes first, so that its silicon keeps its name.
+    for group in groups.filter({ $0.contains(where: \.isHost) }) + groups.filter({ !$0.contains(where: \.isHost) }) {
+      let silicon = group.map(\.resource).min { ($0 != "cpu" ? 1 : 0, $0) < ($1 != "cpu" ? 1 : 0, $1) } ?? ""
+      let name = taken.contains(silicon) ? group.map(\.id).min() ?? silicon : silicon
+      taken.insert(name)
+      for device in group { resources[device.id] = name }
     }
     return resources
+  }
+
+  private func shareResource(_ a: DeviceInfo, _ b: DeviceInfo) -> Bool {
+    guard let measured = profile?.corun(a.id, b.id) else { return a.resource == b.resource }
+    return a.resource == b.resource ? !measured.areIndependent : !measured.overlaps
   }
 }
 
