@@ -77,6 +77,12 @@ struct BenchCommand: ParsableCommand {
       valueName: "envelope"))
   var simulate: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Instead of comparing, fit an envelope to this machine's sensors, for --envelope: rest, full load for --duration "
+        + "(default: 240), rest, in all twice as long.", valueName: "file.json"))
+  var calibrate: String?
+
   @Flag(help: "Do not compare the outputs with the reference device's.")
   var noAgreement = false
 
@@ -129,6 +135,7 @@ struct BenchCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let calibrate { return try fitEnvelope(to: calibrate) }
     var workload = try adjustedWorkload()
     let coload = workload.otherLoad["cpu"] ?? 0
     if simulate != nil {
@@ -169,6 +176,23 @@ struct BenchCommand: ParsableCommand {
     if let planFile { Console.note("the plan of \(result.best) is in '\(planFile)'; give it back with --plan") }
     if result.interruption != nil { throw SilentFailure(status: .interrupted) }
     if result.hasRegressed { throw SilentFailure(status: .regression) }
+  }
+
+  /// Writes the machine's own envelope, or nothing at all.
+  private func fitEnvelope(to file: String) throws {
+    guard try Workload(named: workload).kind == .stream else {
+      throw UsageError("--calibrate is for a stream, not for \(workload)")
+    }
+    var benchmark = Benchmark(workload: try Workload(named: workload), configurations: try configurations())
+    benchmark.thermalEnvelope = envelope
+    benchmark.seed = options.seed ?? 0
+    let name = URL(filePath: file).deletingPathExtension().lastPathComponent
+    let calibration = try measuring("bench") { [benchmark, model, duration] listener in
+      try await benchmark.calibrate(URL(filePath: model), name: name, seconds: duration, listener: listener)
+    }
+    try calibration.write(to: URL(filePath: file))
+    if !output.json { Console.print(calibration.lines.joined(separator: "\n")) }
+    Console.note("the envelope is '\(file)'; give it to --envelope")
   }
 
   /// Writes the verdict's plan where the user wants it, or in the cache.
