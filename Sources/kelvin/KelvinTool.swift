@@ -11,7 +11,9 @@ struct KelvinTool: ParsableCommand {
     version: kelvinVersion,
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
-      PlanCommand.self, ProfileCommand.self, BenchCommand.self, ReportCommand.self, OperatorsCommand.self, StartCommand.self,
+      PlanCommand.self, ProfileCommand.self, BenchCommand.self, ReportCommand.self, OperatorsCommand.self,
+      StartCommand.self,
+      NeighbourCommand.self,
     ])
 
   /// When the program began.

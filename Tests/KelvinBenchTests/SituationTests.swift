@@ -100,7 +100,7 @@ struct SituationTests {
       DeviceListing(TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-6 }),
       DeviceListing(TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in 1e-6 }),
     ])
-    let load = try SyntheticLoad(["cpu": 0.2, "gpu:0": 0.2], inventory, processors: 1)
+    let load = try SyntheticLoad(CoLoad(shares: ["cpu": 0.2, "gpu:0": 0.2]), inventory, processors: 1)
     #expect(load.count == 0)
     load.start()
     while load.count < 4 {}
@@ -111,6 +111,6 @@ struct SituationTests {
     #expect(load.failure == nil)
     // What it used is told, so that nobody else is booked for it.
     #expect(load.processorSeconds > 0)
-    #expect(throws: RuntimeError.self) { try SyntheticLoad(["gpu:9": 0.5], inventory, processors: 1) }
+    #expect(throws: RuntimeError.self) { try SyntheticLoad(CoLoad(shares: ["gpu:9": 0.5]), inventory, processors: 1) }
   }
 }

@@ -9,7 +9,7 @@ import KelvinThermal
 
 extension BenchmarkRunner {
   /// The load that goes on, in slices of a few seconds, the configurations taking turns.
-  func runSustained(_ contestants: [Contestant], beside load: SyntheticLoad) throws {
+  func runSustained(_ contestants: [Contestant], beside load: any Neighbour) throws {
     let paced = workload.kind == .stream
     live.begin(workload.kind.rawValue, from: 0.4, to: 0.95)
     if !paced { try findInFlight(contestants) }
@@ -23,7 +23,8 @@ extension BenchmarkRunner {
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
     var meter = EnergyMeter(
       files: files, envelope: envelope, cores: machine.logicalCores, clock: clock,
-      othersSeconds: { load.processorSeconds })
+      othersSeconds: { load.ownProcessorSeconds })
+    try compareWork(contestants, beside: load)
     let inputs = subject.inputs[0]
     try runRounds(.sustained, planned: slices, contestants) { contestant, round in
       if contestants.count > 1 { try contestant.infer() }

@@ -23,6 +23,8 @@ package final class BenchmarkRunner {
   private let configurations: [BenchmarkConfiguration]
   private let kelvinVersion: String
   var situation = Situation.idle
+  /// Processes of our own beside the model.
+  var companions: [Int32] = []
   var journal: BenchmarkJournal
   var live: LiveProgress
 
@@ -60,9 +62,11 @@ package final class BenchmarkRunner {
       keep: options.keep)
     live = LiveProgress(clock: clock, observe: observe)
     situation = try Situation(workload, subject.context.inventory)
-    let load = try SyntheticLoad(
-      workload.coload, subject.context.inventory, processors: max(1, machine.logicalCores))
-    load.start()
+    let load =
+      try options.neighbour?(workload.otherLoad)
+      ?? SyntheticLoad(workload.otherLoad, subject.context.inventory, processors: max(1, machine.logicalCores))
+    if !workload.otherLoad.isEmpty { try load.start() }
+    companions = load.processes
     defer { load.stop() }
     var contestants: [Contestant] = []
     for configuration in configurations { contestants.append(try prepare(configuration, after: contestants)) }
@@ -76,7 +80,7 @@ package final class BenchmarkRunner {
       journal.add(.interruption("interrupted during the \(live.phase)"))
     }
     load.stop()
-    if let failure = load.failure { journal.add(.note(failure)) }
+    if let account = load.account { journal.add(.note(account.description)) }
     if contestants.allSatisfy({ !$0.isAble }), let error = firstError { throw error }
     guard
       contestants.map(\.record).contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || !$0.warm.isEmpty })
@@ -109,7 +113,7 @@ package final class BenchmarkRunner {
       reduced.threads = threads
       trial = try PlanTrial.run(
         context, explanation, reduced, inputs: subject.inputs[0], clock: clock,
-        observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
+        companions: companions, observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
       if let trial { explanation = explanation.adopting(trial.solution, reason: "measured: \(trial.record.reason)") }
     }
     if trial == nil, configuration.plan == nil, request.goal == .latency {
@@ -158,7 +162,7 @@ package final class BenchmarkRunner {
     _ turn: (_ contestant: Contestant, _ round: Int) throws -> Void
   ) throws {
     guard planned > 0 else { return journal.add(.completed(phase: phase)) }
-    var log = RoundLog(planned: planned, files: files, at: clock.now())
+    var log = RoundLog(planned: planned, files: files, at: clock.now(), companions: companions)
     var round = 0
     func isDecided() -> Bool {
       let rivals = contestants.filter(\.isAble).map(\.record)

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import KelvinGraph
 package import KelvinPlanning
+package import KelvinProfiler
 package import KelvinRuntime
 
 /// What is benchmarked: a model with inputs.
@@ -64,6 +65,8 @@ package struct BenchmarkOptions {
   package var checksAgreement = true
   /// Seconds that the reference device may take, by estimate; nothing is compared above.
   package var referenceBudget = 60.0
+  /// Makes others that work beside the model; nil for threads of this process.
+  package var neighbour: ((CoLoad) -> any Neighbour)?
   /// When it is, in words, for the page.
   package var date = ""
   /// Takes each line of the journal as it is written.

@@ -25,10 +25,11 @@ package struct RoundLog: Sendable {
   /// Rounds of which all is known.
   private var settled = 0
 
-  package init(planned: Int, files: SystemFiles, at now: Double) {
+  /// - Parameter companions: processes whose time is not a neighbour's.
+  package init(planned: Int, files: SystemFiles, at now: Double, companions: [Int32] = []) {
     self.planned = planned
     most = planned + (planned + 1) / 2
-    watch = ContentionWatch(files: files, at: now)
+    watch = ContentionWatch(files: files, at: now, companions: companions)
   }
 
   /// Whether rounds are missing, or so many were disturbed that one more helps and may be had.

@@ -44,7 +44,9 @@ package struct TwoPoleFit: Sendable, Hashable {
   package init?(times: [Double], watts: [Double], celsius: [Double], limitCelsius: Double, seed: UInt64 = 1) {
     let basis = TwoPoleBasis(times: times, watts: watts)
     let values = basis.windowed(celsius)
-    guard let start = Self.coarse(basis, values), let best = Self.refined(basis, values, from: start) else { return nil }
+    guard let start = Self.coarse(basis, values), let best = Self.refined(basis, values, from: start) else {
+      return nil
+    }
     let (resistances, offset) = ((best.linear[0], best.linear[1]), best.linear[2])
     guard offset < limitCelsius else { return nil }
     fastWeight = resistances.0 / (resistances.0 + resistances.1)

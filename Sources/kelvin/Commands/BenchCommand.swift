@@ -51,8 +51,9 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Have others use a share of a device meanwhile: cpu=0.3. Repeatable.", valueName: "device=share"),
-    transform: { try NamedText($0, option: "coload", form: "DEVICE=SHARE") })
+      "Have another process use a share of a device meanwhile, memory or caches: cpu=0.3, memory=4GB/s, cache=16MB. "
+        + "Repeatable.", valueName: "what=amount"),
+    transform: { try NamedText($0, option: "coload", form: "WHAT=AMOUNT") })
   var coload: [NamedText] = []
 
   @Flag(help: "Let a governor lower a stream's rate or change to a leaner plan when it gets hot.")
@@ -230,7 +231,11 @@ struct BenchCommand: ParsableCommand {
       chosen.isGoverned = true
     }
     chosen.reservedShares.merge(try Self.shares(reserve, "--reserve")) { _, given in given }
-    chosen.otherLoad.merge(try Self.shares(coload, "--coload")) { _, given in given }
+    for item in coload {
+      if let expected = chosen.setOtherLoad(item.name, to: item.text) {
+        throw UsageError("--coload \(item.name)=\(item.text): expected \(expected)")
+      }
+    }
     // A number from the command line is the user's slip, a number from a file is the file's.
     let isAsked =
       fps != nil || duration != nil || iterations != nil || rounds != nil || warmSeconds != nil || inFlight != nil
