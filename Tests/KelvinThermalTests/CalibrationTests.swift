@@ -17,7 +17,8 @@ struct CalibrationTests {
     var generator = SeededGenerator(seed: seed)
     for envelope in ThermalEnvelope.shipped {
       for step in [1, 0.001] {
-        let machine = SimulatedMachine(.init(envelope: envelope, hasFiles: step == 1, step: step), seed: generator.next())
+        let machine = SimulatedMachine(
+          .init(envelope: envelope, hasFiles: step == 1, step: step), seed: generator.next())
         let calibration = try machine.calibrated(load: max(240, envelope.slow.tau))
         let found = calibration.envelope
         let comment: Comment = "\(envelope.name), \(step) °C, seed \(seed)"

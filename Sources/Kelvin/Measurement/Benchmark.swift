@@ -126,6 +126,7 @@ public struct Benchmark: Hashable, Sendable {
       options.triesPlans = triesPlans
       options.cancellation = cancellation
       options.date = ReportDate.now()
+      options.remark = listener.note
       options.neighbour = launcher.map { launcher in { NeighbourProcess($0, launcher) } }
       let journalFile = try JournalFile(journal, loaded.context, workload.name, note: listener.note)
       options.keep = { journalFile?.append($0) }

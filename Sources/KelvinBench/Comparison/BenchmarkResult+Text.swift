@@ -8,7 +8,8 @@ extension BenchmarkResult {
   /// What `kelvin bench` prints for people, line by line: starts, warm latency, the load that goes on, the verdict.
   package var lines: [String] {
     var lines =
-      "\(model.name): \(workload.description)".wrapped(hangingIndent: 2) + machine.reportSummary.wrapped(hangingIndent: 2) + [
+      "\(model.name): \(workload.description)".wrapped(hangingIndent: 2)
+      + machine.reportSummary.wrapped(hangingIndent: 2) + [
         ""
       ]
     lines += startTable

@@ -69,6 +69,8 @@ package struct BenchmarkOptions {
   package var neighbour: ((CoLoad) -> any Neighbour)?
   /// When it is, in words, for the page.
   package var date = ""
+  /// Told at once what the user should know while it runs.
+  package var remark: (String) -> Void = { _ in }
   /// Takes each line of the journal as it is written.
   package var keep: (Data) -> Void = { _ in }
   /// Ends the benchmark with what has been measured by then.
