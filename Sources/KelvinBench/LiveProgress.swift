@@ -29,7 +29,7 @@ final class LiveProgress {
     advance(0)
   }
 
-  /// The phase does this many times what was planned.
+  /// The phase will do this many times what was planned, as far as it can be told.
   func extend(to scale: Double) { estimate.extend(to: scale) }
 
   /// The last thing that is said.

@@ -29,8 +29,8 @@ package struct RunEstimate: Sendable, Hashable {
     (current, began, scale) = (phase, now, 1)
   }
 
-  /// The current phase does this many times what it was planned to.
-  package mutating func extend(to scale: Double) { self.scale = max(scale, self.scale) }
+  /// The current phase will do this many times what was planned, as far as it can be told.
+  package mutating func extend(to scale: Double) { self.scale = max(1, scale) }
 
   /// - Parameters:
   ///   - share: of what was planned of the current phase; more than 1 where it goes on.

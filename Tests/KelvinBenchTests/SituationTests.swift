@@ -127,9 +127,9 @@ struct SituationTests {
       #expect(load.set(name, to: text) != nil, "\(name)=\(text)")
     }
     let inventory = DeviceInventory([DeviceListing(TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-6 })])
-    let work = try SyntheticLoad(CoLoad(memoryBytesPerSecond: 1e8, cacheBytes: 1 << 16), inventory, processors: 1)
+    let work = try SyntheticLoad(CoLoad(memoryBytesPerSecond: 1e8), inventory, processors: 1)
     work.start()
-    while work.count < 8 {}
+    while work.count < 4 {}
     work.stop()
     let account = try #require(work.account)
     #expect(account.memoryBytes > 1e6 && account.userSeconds > 0 && !account.isProcess)

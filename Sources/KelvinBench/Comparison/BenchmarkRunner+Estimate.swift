@@ -48,7 +48,7 @@ extension BenchmarkRunner {
     }
     let start = subject.starter == nil ? Self.guessedStart.within : Self.guessedStart.process
     live.expect(.coldStarts, Double(workload.coldStarts) * count * start)
-    live.expect(.starts, Double(workload.starts) * count * start)
+    live.expect(.starts, Double(workload.starts) * count * start * furtherRounds)
     let predicted =
       contestants.isEmpty ? configurations.map { _ in 0 } : contestants.map(\.explanation.solution.predicted)
     live.expect(.warm, warmSeconds(predicted) * furtherRounds)
@@ -66,7 +66,7 @@ extension BenchmarkRunner {
     let mean = cold.reduce(0, +) / Double(cold.count)
     let able = Double(contestants.count(where: \.isAble))
     live.expect(.coldStarts, mean * Double(workload.coldStarts) * able)
-    live.expect(.starts, mean * Double(workload.starts) * able)
+    live.expect(.starts, mean * Double(workload.starts) * able * furtherRounds)
   }
 
   /// Seconds of the planned warm rounds, at these seconds for an inference of each configuration.

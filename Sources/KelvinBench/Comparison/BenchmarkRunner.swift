@@ -184,7 +184,12 @@ package final class BenchmarkRunner {
       )?.isDecided ?? true
     }
     while log.wantsAnother || (!log.isCutShort && !isDecided() && log.extend()) {
-      live.extend(to: Double(log.planned) / Double(planned))
+      // What is not decided yet will hardly be by the end, and asks for as many rounds again.
+      if log.planned > planned {
+        live.extend(to: 2)
+      } else if round >= max(PairedComparison.fewestPairs, planned / 4), round.isMultiple(of: 4) {
+        live.extend(to: log.mayExtend && !isDecided() ? 2 : 1)
+      }
       let order = turns(contestants, round)
       guard !order.isEmpty else { return }
       for contestant in order {

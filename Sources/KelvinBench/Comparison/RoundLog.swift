@@ -57,11 +57,14 @@ package struct RoundLog: Sendable {
   /// Whether most rounds were disturbed.
   private var isBusy: Bool { 2 * quiet.count < isDisturbed.count }
 
+  /// Whether as many rounds again may be had.
+  package var mayExtend: Bool { !isExtended && !isBusy }
+
   /// Wants as many rounds again, where that has not been done yet and most rounds were quiet.
   ///
   /// - Returns: whether it does.
   package mutating func extend() -> Bool {
-    guard !isExtended, !isBusy else { return false }
+    guard mayExtend else { return false }
     isExtended = true
     planned *= 2
     most = max(most, planned)

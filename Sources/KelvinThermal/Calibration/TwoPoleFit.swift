@@ -55,14 +55,17 @@ package struct TwoPoleFit: Sendable, Hashable {
     residual = (best.error / Double(values.count)).squareRoot()
 
     guard let derivatives = LinearLeastSquares(basis.derivatives(best.taus, best.linear)) else { return nil }
-    // Steps of a sensor and a fan's whims last longer than the cube root of so many windows.
-    let bootstrap = BlockBootstrap(
-      count: values.count, blockLength: Int(Double(values.count).squareRoot().rounded(.up)))
+    // Steps of a sensor and a fan's whims last longer than the cube root of so many windows. The fit has taken a degree
+    // of freedom of the blocks, not of the windows, for each of its parameters.
+    let length = 2 * Double(values.count).squareRoot().rounded(.up)
+    let bootstrap = BlockBootstrap(count: values.count, blockLength: Int(length))
+    let blocks = Double(values.count) / length
+    let widening = (blocks / max(blocks - 7, 2)).squareRoot()
     var generator = SeededGenerator(seed: seed)
     var replicates = (fast: [Double](), slow: [Double](), weight: [Double](), limit: [Double]())
     var resampled = values
     for _ in 0..<400 {
-      bootstrap.resample(using: &generator) { resampled[$0] = best.residuals[$1] }
+      bootstrap.resample(using: &generator) { resampled[$0] = widening * best.residuals[$1] }
       let change = derivatives.solve(resampled)
       let (r1, r2) = (max(0, resistances.0 + change[0]), max(1e-9, resistances.1 + change[1]))
       replicates.fast.append(best.taus.fast * exp(change[5]))

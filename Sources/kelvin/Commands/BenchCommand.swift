@@ -179,23 +179,6 @@ struct BenchCommand: ParsableCommand {
     if result.hasRegressed { throw SilentFailure(status: .regression) }
   }
 
-  /// Writes the machine's own envelope, or nothing at all.
-  private func fitEnvelope(to file: String) throws {
-    guard try Workload(named: workload).kind == .stream else {
-      throw UsageError("--calibrate is for a stream, not for \(workload)")
-    }
-    var benchmark = Benchmark(workload: try Workload(named: workload), configurations: try configurations())
-    benchmark.thermalEnvelope = envelope
-    benchmark.seed = options.seed ?? 0
-    let name = URL(filePath: file).deletingPathExtension().lastPathComponent
-    let calibration = try measuring("bench") { [benchmark, model, duration] listener in
-      try await benchmark.calibrate(URL(filePath: model), name: name, seconds: duration, listener: listener)
-    }
-    try calibration.write(to: URL(filePath: file))
-    if !output.json { Console.print(calibration.lines.joined(separator: "\n")) }
-    Console.note("the envelope is '\(file)'; give it to --envelope")
-  }
-
   /// Writes the verdict's plan where the user wants it, or in the cache.
   ///
   /// - Returns: the file; nil where nothing is kept.
@@ -256,7 +239,7 @@ struct BenchCommand: ParsableCommand {
   }
 
   /// What is compared: as asked for; without that, and without a plan, the CPU, each hardware device, and all together.
-  private func configurations() throws -> [Benchmark.Configuration] {
+  func configurations() throws -> [Benchmark.Configuration] {
     var units = units.unitsList
     if units.isEmpty, options.planFile == nil { units = ComputeUnits.comparable }
     var base = try options.configuration()
