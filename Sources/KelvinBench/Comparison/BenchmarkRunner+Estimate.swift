@@ -59,12 +59,18 @@ extension BenchmarkRunner {
     }
   }
 
-  /// Starts with something cached are taken to last as long as the cold ones did, as soon as there is one.
+  /// Starts with something cached are taken to last as long as the cold ones did, as soon as there is one; a start's
+  /// first inference says more of warm ones than a plan that rests on estimates.
   func expectStarts(_ contestants: [Contestant]) {
     let cold = contestants.flatMap { $0.record.coldStarts.map(\.total) }
     guard !cold.isEmpty else { return }
     let mean = cold.reduce(0, +) / Double(cold.count)
     let able = Double(contestants.count(where: \.isAble))
+    let firsts = contestants.filter(\.isAble).map { contestant in
+      (contestant.record.coldStarts + contestant.record.starts).map(\.first).min()
+        ?? contestant.explanation.solution.predicted
+    }
+    live.expect(.warm, warmSeconds(firsts) * furtherRounds)
     live.expect(.coldStarts, mean * Double(workload.coldStarts) * able)
     live.expect(.starts, mean * Double(workload.starts) * able * furtherRounds)
   }
