@@ -5,48 +5,51 @@ final class LiveProgress {
   private let clock: any MeasurementClock
   private let observe: MeasurementObserver
   private(set) var phase = "preparation"
-  private var from = 0.0
-  private var to = 0.0
-  private var began: Double
+  private var estimate: RunEstimate
+  /// What was said to be over: it never goes back, whatever is learned of the rest.
+  private var fraction = 0.0
   private var rows: [MeasurementProgress.Row] = []
 
   init(clock: any MeasurementClock, observe: @escaping MeasurementObserver = { _ in }) {
     self.clock = clock
     self.observe = observe
-    began = clock.now()
+    estimate = RunEstimate(at: clock.now())
   }
 
-  /// A phase that takes up a part of the whole.
-  func begin(_ phase: String, from: Double, to: Double) {
-    self.phase = phase
-    self.from = from
-    self.to = to
-    began = clock.now()
+  /// What a phase is expected to take as a whole, in seconds.
+  func expect(_ phase: RunEstimate.Phase, _ seconds: Double) { estimate.expect(phase, seconds) }
+
+  /// What a phase is expected to take by now.
+  func expected(_ phase: RunEstimate.Phase) -> Double { estimate.expected(phase) }
+
+  func begin(_ name: String, _ phase: RunEstimate.Phase) {
+    self.phase = name
+    estimate.begin(phase, at: clock.now())
     for index in rows.indices { rows[index].dropped = 0 }
     advance(0)
   }
 
-  /// Something outside of the phases.
-  func report(_ what: String, _ fraction: Double, _ label: String = "") {
-    observe(.init(phase: what, fraction: fraction, detail: label, rows: rows))
-  }
+  /// The phase will do this many times what was planned, as far as it can be told.
+  func extend(to scale: Double) { estimate.extend(to: scale) }
+
+  /// The last thing that is said.
+  func finish() { observe(.init(phase: "done", fraction: 1, rows: rows)) }
 
   /// - Parameters:
-  ///   - share: of the phase, 0…1.
+  ///   - share: of what was planned of the phase; above 1 where it goes on.
   ///   - left: seconds to the end of the phase, where the caller knows better than by proportion.
-  ///   - isRepeating: whether disturbed rounds are being repeated, for which no end is known.
-  func advance(_ share: Double, _ label: String = "", left: Double? = nil, isRepeating: Bool = false) {
-    let share = min(max(share, 0), 1)
-    let elapsed = clock.now() - began
-    let remaining = left ?? (share > 0.05 ? elapsed * (1 - share) / share : nil)
+  ///   - what: is going on, where it is not the phase itself.
+  ///   - isRepeating: whether rounds beyond the planned ones are made.
+  func advance(
+    _ share: Double, _ label: String = "", left: Double? = nil, what: String? = nil, isRepeating: Bool = false
+  ) {
+    let outlook = estimate.outlook(share, left: left, at: clock.now())
+    fraction = max(fraction, min(outlook.fraction, 1))
     for index in rows.indices { rows[index].isRunning = rows[index].label == label }
-    // The phases behind this one are taken to last in proportion to their part of the whole.
-    let scale = to > from ? (1 - from - (to - from) * share) / max((to - from) * (1 - share), 1e-9) : 1
-    let whole = remaining.map { left != nil || share >= 1 ? $0 : $0 * min(max(scale, 1), 100) }
     observe(
       .init(
-        phase: isRepeating ? "\(phase), disturbed rounds again" : phase, fraction: from + (to - from) * share,
-        detail: label, rows: rows, secondsLeft: share < 1 && !isRepeating ? whole : nil))
+        phase: what ?? (isRepeating ? "\(phase), further rounds" : phase), fraction: fraction, detail: label,
+        rows: rows, secondsLeft: outlook.left))
   }
 
   /// What is known of a configuration now. Statistics are of the latencies given.

@@ -223,7 +223,8 @@ package struct NodeProfiler {
   private func measureBusyStarts(_ measured: inout Measured, _ observe: MeasurementObserver) {
     let cores = max(1, MachineDescription(files).logicalCores)
     guard !isCancelled, options.measuresBusyStarts,
-      let load = try? SyntheticLoad([context.inventory.host.info.id: 0.95], context.inventory, processors: cores)
+      let load = try? SyntheticLoad(
+        CoLoad(shares: [context.inventory.host.info.id: 0.95]), context.inventory, processors: cores)
     else { return }
     load.start()
     defer { load.stop() }

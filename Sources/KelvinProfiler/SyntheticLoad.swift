@@ -10,14 +10,17 @@ import Synchronization
 ///
 /// On the CPU one thread for each processor computes for its share of each period, measured by its own processor time,
 /// so that a neighbour does not make it smaller. On another device a matrix product runs as often in each period as
-/// fills the share; where one product takes longer than the share of a period, the period grows instead.
-package final class SyntheticLoad {
+/// fills the share; where one product takes longer than the share of a period, the period grows instead. Traffic to
+/// memory is copied within more than any cache holds; a working set is written line by line once in each period.
+package final class SyntheticLoad: Neighbour {
   /// Seconds from one frame to the next.
   package static let period = 1.0 / 60
 
   private enum Worker: Sendable {
     case processor(share: Double)
     case device(id: String, Owned, repeats: Int, period: Double)
+    case memory(bytesPerSecond: Double)
+    case cache(bytes: Int)
   }
 
   /// Used by one worker's thread alone.
@@ -28,22 +31,28 @@ package final class SyntheticLoad {
   private let workers: [Worker]
   private let state = State()
   private var threads: [WorkerThread] = []
+  private var began = 0.0
+  package private(set) var account: NeighbourAccount?
 
   /// Periods worked so far, over all threads.
   package var count: Int { state.rounds.load(ordering: .relaxed) }
   /// Processor time that its threads used so far, in seconds, so that it is not booked to what is measured. What a
   /// driver's own threads take for it is not in it.
   package var processorSeconds: Double { Double(state.nanoseconds.load(ordering: .relaxed)) * 1e-9 }
+  package var ownProcessorSeconds: Double { processorSeconds }
+  package var processes: [Int32] { [] }
   /// Why a device's load ended early; nil while all is well.
   package var failure: String? { state.failure.withLock { $0 } }
 
   /// - Parameters:
-  ///   - shares: by device id, 0 ..< 1.
+  ///   - load: what to do.
   ///   - processors: that the CPU device's share is of.
   /// - Throws: `RuntimeError` for devices that are not there or cannot multiply matrices.
-  package init(_ shares: [String: Double], _ inventory: DeviceInventory, processors: Int) throws {
+  package init(_ load: CoLoad, _ inventory: DeviceInventory, processors: Int) throws {
     var workers: [Worker] = []
-    for (id, share) in shares.sorted(by: { $0.key < $1.key }) where share > 0 {
+    if load.memoryBytesPerSecond > 0 { workers.append(.memory(bytesPerSecond: load.memoryBytesPerSecond)) }
+    if load.cacheBytes > 0 { workers.append(.cache(bytes: load.cacheBytes)) }
+    for (id, share) in load.shares.sorted(by: { $0.key < $1.key }) where share > 0 {
       if try inventory.device(id).info.isHost {
         workers += Array(repeating: .processor(share: share), count: max(1, processors))
       } else {
@@ -57,6 +66,7 @@ package final class SyntheticLoad {
 
   package func start() {
     guard threads.isEmpty else { return }
+    if account == nil { began = SystemClock().now() }
     state.isStopped.store(false, ordering: .releasing)
     for worker in workers {
       let state = state
@@ -64,14 +74,29 @@ package final class SyntheticLoad {
         switch worker {
         case .processor(let share): state.compute(share)
         case .device(let id, let owned, let repeats, let period): state.submit(id, owned.session, repeats, period)
+        case .memory(let bytesPerSecond): state.copy(bytesPerSecond)
+        case .cache(let bytes): state.touch(bytes)
         }
+        state.bookThread()
       }
       if let thread { threads.append(thread) }
     }
   }
 
-  /// Returns when nothing of it runs any more.
   package func stop() {
+    guard !threads.isEmpty else { return }
+    join()
+    account = NeighbourAccount(
+      isProcess: false, seconds: SystemClock().now() - began,
+      userSeconds: Double(state.userMicroseconds.load(ordering: .relaxed)) * 1e-6,
+      kernelSeconds: Double(state.kernelMicroseconds.load(ordering: .relaxed)) * 1e-6,
+      memoryBytes: Double(state.memoryBytes.load(ordering: .relaxed)), failure: failure)
+  }
+
+  package func pause() { join() }
+  package func resume() { start() }
+
+  private func join() {
     state.isStopped.store(true, ordering: .releasing)
     for thread in threads { thread.join() }
     threads = []
@@ -110,26 +135,71 @@ package final class SyntheticLoad {
     let isStopped = Atomic(true)
     let rounds = Atomic(0)
     let nanoseconds = Atomic(0)
+    let memoryBytes = Atomic(0)
+    let userMicroseconds = Atomic(0)
+    let kernelMicroseconds = Atomic(0)
     let computed = Atomic<UInt64>(0)
     let failure = Mutex<String?>(nil)
 
     var goesOn: Bool { !isStopped.load(ordering: .acquiring) }
 
     func compute(_ share: Double) {
-      let clock = SystemClock()
-      var due = clock.now()
-      // Not 1, which the step leaves as it is, so that a compiler leaves out the step.
-      var value = 0.5
-      var booked = Self.threadSeconds()
-      while goesOn {
+      // Four chains, so that a core's units are busy as vector code keeps them.
+      var chains = (0..<4).map { SIMD8<Float>(repeating: 0.5 + Float($0) / 8) }
+      inPeriods { booked in
         let end = booked + share * period
         // Long enough between two looks at the clock that the looks are not the load.
         while Self.threadSeconds() < end {
-          for _ in 0..<100_000 { value = value * 0.999999 + 1e-6 }
+          for _ in 0..<20_000 {
+            for index in chains.indices { chains[index] = chains[index] * 0.9999 + 1e-4 }
+          }
         }
+        // The numbers go somewhere, so that the work cannot be left out.
+        computed.store(UInt64(chains[0][0].bitPattern), ordering: .relaxed)
+      }
+    }
+
+    /// Reads and writes so many bytes a second, or as many as will go.
+    func copy(_ bytesPerSecond: Double) {
+      let half = 64 << 20
+      let (memory, traffic) = (
+        UnsafeMutableRawPointer.allocate(byteCount: 2 * half, alignment: 64), bytesPerSecond * period
+      )
+      defer { memory.deallocate() }
+      memset(memory, 1, 2 * half)
+      var at = 0
+      inPeriods { _ in
+        // What is copied is read once and written once.
+        var left = Int(min(traffic / 2, Double(1 << 32)))
+        while left > 0, goesOn {
+          let count = min(left, half - at, 1 << 20)
+          memcpy(memory + half + at, memory + at, count)
+          at = (at + count) % half
+          left -= count
+          memoryBytes.add(2 * count, ordering: .relaxed)
+        }
+      }
+    }
+
+    /// Writes to every line of so many bytes in each period.
+    func touch(_ bytes: Int) {
+      let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: max(8, bytes / 8))
+      defer { memory.deallocate() }
+      memory.initialize(repeating: 1, count: max(8, bytes / 8))
+      inPeriods { _ in
+        for index in stride(from: 0, to: max(8, bytes / 8), by: 8) { memory[index] &+= 1 }
+        computed.store(memory[0], ordering: .relaxed)
+      }
+    }
+
+    /// Works once in each period until it is stopped.
+    private func inPeriods(_ work: (_ booked: Double) -> Void) {
+      let clock = SystemClock()
+      var due = clock.now()
+      var booked = Self.threadSeconds()
+      while goesOn {
+        work(booked)
         book(&booked)
-        // The number goes somewhere, so that the work cannot be left out.
-        computed.store(value.bitPattern, ordering: .relaxed)
         rounds.add(1, ordering: .relaxed)
         due = max(due + period, clock.now() - period)
         clock.sleep(until: due)
@@ -160,6 +230,17 @@ package final class SyntheticLoad {
       nanoseconds.add(Int((now - booked) * 1e9), ordering: .relaxed)
       booked = now
     }
+
+    /// Adds all that the calling thread, which ends, has used.
+    func bookThread() {
+      var usage = rusage()
+      getrusage(Self.ofThread, &usage)
+      userMicroseconds.add(usage.ru_utime.tv_sec * 1_000_000 + usage.ru_utime.tv_usec, ordering: .relaxed)
+      kernelMicroseconds.add(usage.ru_stime.tv_sec * 1_000_000 + usage.ru_stime.tv_usec, ordering: .relaxed)
+    }
+
+    /// RUSAGE_THREAD, which is GNU's own.
+    private static let ofThread: __rusage_who_t = 1
 
     private static func threadSeconds() -> Double {
       var time = timespec()

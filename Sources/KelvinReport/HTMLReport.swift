@@ -51,7 +51,7 @@ package enum HTMLReport {
     return """
       <header><h1>\(input.title)</h1>
       <p class="soft">\(name)\(model.format), \(counted(model.layers, "layer"))\(size) · \(input.workload)<br>\
-      \(input.machine.summary)</p></header>
+      \(input.machine.reportSummary)</p></header>
       """
   }
 

@@ -12,7 +12,7 @@ struct KelvinTool: ParsableCommand {
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
       PlanCommand.self, ProfileCommand.self, BenchCommand.self, AdviseCommand.self, ReportCommand.self,
-      OperatorsCommand.self, StartCommand.self,
+      OperatorsCommand.self, StartCommand.self, NeighbourCommand.self,
     ])
 
   /// When the program began.

@@ -99,6 +99,24 @@ struct RoundLogTests {
     #expect(!log.wantsAnother)
   }
 
+  @Test func aDeadlineEndsDisturbedRoundsAndNoOthers() {
+    func rounds(isDisturbed: Bool, deadline: Double) -> (count: Int, isCutShort: Bool, isExtended: Bool) {
+      let machine = Neighbourhood()
+      var log = RoundLog(planned: 20, files: machine.files, at: 0, deadline: deadline)
+      while log.wantsAnother {
+        machine.pass(isDisturbed: isDisturbed)
+        log.endTurn(at: Double(log.isDisturbed.count + 1))
+        log.endRound()
+      }
+      return (log.isDisturbed.count, log.isCutShort, log.extend())
+    }
+    #expect(rounds(isDisturbed: true, deadline: 9) == (9, true, false))
+    // A comparison needs six pairs, however late it is.
+    #expect(rounds(isDisturbed: true, deadline: 2) == (6, true, false))
+    #expect(rounds(isDisturbed: true, deadline: 100) == (20, false, false))
+    #expect(rounds(isDisturbed: false, deadline: 9) == (20, false, true))
+  }
+
   @Test func whatIsTooShortToTellIsJudgedByTheNextLook() {
     let machine = Neighbourhood()
     var log = RoundLog(planned: 4, files: machine.files, at: 0)

@@ -100,7 +100,7 @@ struct SituationTests {
       DeviceListing(TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-6 }),
       DeviceListing(TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in 1e-6 }),
     ])
-    let load = try SyntheticLoad(["cpu": 0.2, "gpu:0": 0.2], inventory, processors: 1)
+    let load = try SyntheticLoad(CoLoad(shares: ["cpu": 0.2, "gpu:0": 0.2]), inventory, processors: 1)
     #expect(load.count == 0)
     load.start()
     while load.count < 4 {}
@@ -111,6 +111,68 @@ struct SituationTests {
     #expect(load.failure == nil)
     // What it used is told, so that nobody else is booked for it.
     #expect(load.processorSeconds > 0)
-    #expect(throws: RuntimeError.self) { try SyntheticLoad(["gpu:9": 0.5], inventory, processors: 1) }
+    #expect(throws: RuntimeError.self) { try SyntheticLoad(CoLoad(shares: ["gpu:9": 0.5]), inventory, processors: 1) }
+  }
+
+  @Test func aLoadIsSpeltAsItIsReadAndItsWorkIsTold() throws {
+    var load = CoLoad()
+    for (name, text) in [("cpu", "0.3"), ("memory", "2GB/s"), ("cache", "16MB")] {
+      #expect(load.set(name, to: text) == nil)
+    }
+    #expect(load == CoLoad(shares: ["cpu": 0.3], memoryBytesPerSecond: 2e9, cacheBytes: 16_000_000))
+    var copy = CoLoad()
+    for item in load.items { #expect(copy.set(item.name, to: item.text) == nil) }
+    #expect(copy == load)
+    for (name, text) in [("cpu", "much"), ("memory", "2GB"), ("memory", "nanGB/s"), ("cache", "16"), ("cache", "2TB")] {
+      #expect(load.set(name, to: text) != nil, "\(name)=\(text)")
+    }
+    let inventory = DeviceInventory([DeviceListing(TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-6 })])
+    let work = try SyntheticLoad(CoLoad(memoryBytesPerSecond: 1e8), inventory, processors: 1)
+    work.start()
+    while work.count < 4 {}
+    work.stop()
+    let account = try #require(work.account)
+    #expect(account.memoryBytes > 1e6 && account.userSeconds + account.kernelSeconds > 0 && !account.isProcess)
+    #expect(account.description.contains("threads of this process") && account.description.contains("GB/s to and from"))
+  }
+
+  /// A neighbour that only keeps book of what is asked of it.
+  private final class Diary: Neighbour {
+    var events: [String] = []
+    func start() { events.append("start") }
+    func stop() {
+      if events.last != "stop" { events.append("stop") }
+      account = .init(
+        isProcess: true, seconds: 10, userSeconds: 3, kernelSeconds: 0.03, memoryBytes: 0, failure: nil)
+    }
+    func pause() { events.append("pause") }
+    func resume() { if events.last != "resume" { events.append("resume") } }
+    let ownProcessorSeconds = 0.0
+    let processes: [Int32] = []
+    private(set) var account: NeighbourAccount?
+  }
+
+  @Test func aProcessBesideIsHeldWhileWorkAloneIsTimedAndTheReportSaysWhatItWas() throws {
+    let context = try context()
+    let subject = BenchmarkSubject(context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true)
+    var stream = workload(coload: ["cpu": 0.3])
+    (stream.kind, stream.duration) = (.stream, 1)
+    let diary = Diary()
+    var options = BenchmarkOptions()
+    options.neighbour = { load in
+      #expect(load == CoLoad(shares: ["cpu": 0.3]))
+      return diary
+    }
+    let result = try BenchmarkRunner(
+      subject, stream, [.init(label: "cpu", request: PlanRequest(units: .devices(["cpu"])))], options: options,
+      kelvinVersion: "test", envelope: .server, clock: clock, files: noFiles
+    ).run()
+    #expect(diary.events.first == "start" && diary.events.last == "stop")
+    #expect(diary.events.count { $0 == "pause" } == diary.events.count { $0 == "resume" })
+    #expect(diary.events.contains("pause"))
+    #expect(
+      result.notes.contains(
+        "the load beside it was a process of its own: 3.03 s of processor time in 10.0 s, 1 % of it in the kernel"))
+    #expect(result.notes.contains { $0.contains("the neighbour's processor time is not booked to the model") })
   }
 }

@@ -30,6 +30,11 @@ struct WorkloadTests {
       warmUps: 6, framesPerSecond: 7, duration: 8, queue: 9, isGoverned: true, reserve: ["cpu": 0.25],
       coload: ["vulkan:0": 0.5])
     #expect(try Workload(json: try JSONEncoder().encode(mine), document: "mine") == mine)
+    var crowded = mine
+    crowded.memoryTraffic = 4e9
+    crowded.cachePressure = 16_000_000
+    #expect(try Workload(json: try JSONEncoder().encode(crowded), document: "crowded") == crowded)
+    #expect(crowded.situation.hasSuffix("4 GB/s of memory traffic by others, 16 MB of the caches used by others"))
     let pile = Workload(name: "pile", kind: .throughput, inFlight: 3)
     #expect(try Workload(json: try JSONEncoder().encode(pile), document: "pile") == pile)
   }
@@ -63,6 +68,11 @@ struct WorkloadTests {
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"cpu":-0.1}}"#, "coload"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"":0.1}}"#, "no name"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":[0.1]}"#, "coload"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"memory":4}}"#, "coload.memory"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"memory":"4GB"}}"#, "4GB/s"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"memory":"9e9TB/s"}}"#, "4GB/s"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"cache":"-1MB"}}"#, "16MB"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"cache":"9GB"}}"#, "1 GiB"),
     (
       #"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","coload":{"cpu":0.5},"reserve":{"cpu":0.5}}"#,
       "too little of cpu"

@@ -113,6 +113,7 @@ public struct Advisor: Hashable, Sendable {
       options.checksAgreement = checksAgreement
       options.cancellation = cancellation
       options.date = ReportDate.now()
+      options.remark = listener.note
       var journals: [JournalFile] = []
       let runner = try AdviceRunner(
         try subject.benchmarked(url, launcher, cancellation), request, loaded.fitted(compared), options: options,

@@ -43,7 +43,7 @@ extension Benchmark {
     /// One for each configuration, in the order given.
     public var configurations: [Measurement] { zip(result.configurations, result.comparisons).map(Measurement.init) }
     /// The machine, in one line.
-    public var machine: String { result.machine.summary }
+    public var machine: String { result.machine.reportSummary }
     /// Where it was interrupted; nil where everything was measured.
     public var interruption: String? { result.interruption }
     /// How it was measured, what was disturbed and what is missing.

@@ -6,6 +6,7 @@ import KelvinFeatures
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
+import KelvinProfiler
 import KelvinRuntime
 import KelvinThermal
 
@@ -137,6 +138,8 @@ public struct Benchmark: Hashable, Sendable {
       options.cancellation = cancellation
       options.date = ReportDate.now()
       options.simulatedHeat = try simulatedHeat.map { (try ThermalEnvelope(named: $0.envelope), $0.speed) }
+      options.remark = listener.note
+      options.neighbour = launcher.map { launcher in { NeighbourProcess($0, launcher) } }
       let journalFile = try JournalFile(journal, loaded.context, workload.name, note: listener.note)
       options.keep = { journalFile?.append($0) }
       let runner = try BenchmarkRunner(
@@ -144,7 +147,7 @@ public struct Benchmark: Hashable, Sendable {
         workload.value, loaded.fitted(given), options: options, kelvinVersion: kelvinVersion, envelope: envelope)
       let result = try runner.run { listener.step(MeasurementStep($0)) }
       // What is found beside other work says nothing of the machine when it is idle.
-      if workload.value.reserve.isEmpty, workload.value.coload.isEmpty {
+      if workload.value.reserve.isEmpty, workload.value.otherLoad.isEmpty {
         try loaded.keep(result.configurations.compactMap(\.trial)).forEach(listener.note)
       }
       loaded.cacheRemarks.forEach(listener.note)

@@ -132,7 +132,7 @@ public struct Profile: Sendable {
   /// What the reader should know: devices left out, contention, noise.
   public var remarks: [String] { parts.flatMap(\.result.remarks) }
   /// The machine, in one line.
-  public var machine: String { result.profile.machine.summary }
+  public var machine: String { result.profile.machine.reportSummary }
 
   /// Writes the measurements for `ModelConfiguration.profile` and the command line's `--profile`.
   ///

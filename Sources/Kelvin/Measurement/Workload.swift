@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import KelvinBench
 public import KelvinFeatures
+import KelvinProfiler
 
 /// What a model is asked to do while it is measured.
 public struct Workload: Hashable, Sendable, CustomStringConvertible {
@@ -121,6 +122,22 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
   public var otherLoad: [String: Double] {
     get { value.coload }
     set { value.coload = newValue }
+  }
+  /// Bytes that a synthetic load reads or writes each second beyond the caches.
+  public var otherMemoryTraffic: Double {
+    get { value.memoryTraffic }
+    set { value.memoryTraffic = newValue }
+  }
+  /// Bytes that a synthetic load keeps in the caches.
+  public var otherCachePressure: Int {
+    get { value.cachePressure }
+    set { value.cachePressure = newValue }
+  }
+  /// Adds what others do, as `--coload` takes it: `cpu` to `0.3`, `memory` to `4GB/s`, `cache` to `16MB`.
+  ///
+  /// - Returns: what was expected instead; nil where it was understood.
+  package mutating func setOtherLoad(_ name: String, to text: String) -> String? {
+    value.otherLoad.set(name, to: text)
   }
   /// In words: `stream: 30 frames/s for 20 s, 1 frame may wait`.
   public var description: String { value.description }

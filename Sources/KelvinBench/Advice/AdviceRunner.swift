@@ -134,6 +134,7 @@ package final class AdviceRunner {
     var options = options
     options.keep = try journal(schedule.workload)
     options.endsBy = end
+    if !isFirst { options.remark = { _ in } }
     // The plans were tried before; outputs are compared once.
     options.triesPlans = false
     options.checksAgreement = options.checksAgreement && isFirst

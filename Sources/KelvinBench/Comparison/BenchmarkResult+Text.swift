@@ -11,7 +11,7 @@ extension BenchmarkResult {
     var lines =
       "\(model.name): \(workload.description)".wrapped(hangingIndent: 2)
       + (simulatedHeat.map { "heat is \($0.text)".wrapped(hangingIndent: 2) } ?? [])
-      + machine.summary.wrapped(hangingIndent: 2) + [
+      + machine.reportSummary.wrapped(hangingIndent: 2) + [
         ""
       ]
     lines += startTable

@@ -5,6 +5,16 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension BenchmarkRunner {
+  /// What the reference device may take for one input, in seconds.
+  func referenceSeconds(_ reference: any Device) -> Double {
+    let graph = subject.context.graph
+    let coefficients = reference.info.planningKind.guess
+    return graph.nodes.reduce(0.0) { sum, node in
+      let work = graph.work(of: node)
+      return sum + coefficients.estimate(operator: node.op.name, operations: work.operations, bytes: work.bytes)
+    }
+  }
+
   /// Compares every configuration's outputs with the reference device's.
   ///
   /// - Returns: why there is no agreement; empty where there is.
@@ -13,16 +23,12 @@ extension BenchmarkRunner {
     guard let reference = subject.context.inventory.reference else { return "this build has no reference device" }
     let graph = subject.context.graph
     let id = reference.info.id
-    let coefficients = reference.info.planningKind.guess
-    let estimate = graph.nodes.reduce(0.0) { sum, node in
-      let work = graph.work(of: node)
-      return sum + coefficients.estimate(operator: node.op.name, operations: work.operations, bytes: work.bytes)
-    }
+    let estimate = referenceSeconds(reference)
     let affordable = min(subject.inputs.count, Int(min(1e6, options.referenceBudget / max(estimate, 1e-9))))
     guard affordable > 0 else {
       return "the reference device would take about \(HumanReadable.seconds(estimate)) for one input"
     }
-    live.begin("comparison with the reference device", from: 0.95, to: 1)
+    live.begin("comparison with the reference device", .agreement)
     try options.cancellation?.check()
     guard let first = contestants.first(where: \.isAble) else { return "no configuration was left" }
     var request = first.configuration.request

@@ -12,7 +12,7 @@ extension BenchmarkRunner {
   func prepareStreams(_ contestants: [Contestant]) throws {
     guard workload.isGoverned || options.simulatedHeat != nil else { return }
     for contestant in contestants {
-      live.report("timing leaner ways", 0.4, contestant.configuration.label)
+      live.advance(0, contestant.configuration.label, what: "timing leaner ways")
       try attempt(contestant) { try prepareStream(contestant) }
     }
   }

@@ -6,14 +6,18 @@ extension BenchmarkRunner {
   /// Complete starts: with nothing cached, then with what the first ones left. Each in a process of its own where the
   /// subject has a way to start one.
   func runStarts(_ contestants: [Contestant]) throws {
-    live.begin("cold starts", from: 0.05, to: 0.15)
-    try runRounds(.coldStart, planned: workload.coldStarts, contestants) { contestant, round in
+    live.begin("cold starts", .coldStarts)
+    try runRounds(
+      .coldStart, planned: workload.coldStarts, contestants, undisturbed: undisturbed(live.expected(.coldStarts))
+    ) { contestant, round in
       live.advance(Double(round) / Double(workload.coldStarts), contestant.configuration.label)
       journal.add(
         .start(
           configuration: contestant.index, isCold: true, seconds: try start(contestant, isCold: true)))
+      expectStarts(contestants)
     }
-    live.begin("starts", from: 0.15, to: 0.25)
+    expectStarts(contestants)
+    live.begin("starts", .starts)
     for contestant in contestants {
       try attempt(contestant) {
         // Without a cold start nothing has filled the cache.
@@ -24,7 +28,9 @@ extension BenchmarkRunner {
       }
     }
     let totals = { (record: BenchmarkRecord.Configuration) in record.starts.map(\.total) }
-    try runRounds(.start, planned: workload.starts, contestants, comparing: totals) { contestant, round in
+    try runRounds(
+      .start, planned: workload.starts, contestants, undisturbed: undisturbed(live.expected(.starts)), comparing: totals
+    ) { contestant, round in
       live.advance(Double(round) / Double(workload.starts), contestant.configuration.label)
       journal.add(
         .start(

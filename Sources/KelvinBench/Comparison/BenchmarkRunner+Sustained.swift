@@ -10,9 +10,9 @@ import KelvinThermal
 
 extension BenchmarkRunner {
   /// The load that goes on, in slices of a few seconds, the configurations taking turns.
-  func runSustained(_ contestants: [Contestant], beside load: SyntheticLoad) throws {
+  func runSustained(_ contestants: [Contestant], beside load: any Neighbour) throws {
     let paced = workload.kind == .stream
-    live.begin(workload.kind.rawValue, from: 0.4, to: 0.95)
+    live.begin(workload.kind.rawValue, .sustained)
     if !paced { try findInFlight(contestants) }
     if paced { try prepareStreams(contestants) }
     let frames = paced ? max(1, Int(min(1e6, workload.duration * workload.framesPerSecond))) : Int.max
@@ -24,9 +24,12 @@ extension BenchmarkRunner {
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
     var meter = EnergyMeter(
       files: files, envelope: envelope, cores: machine.logicalCores, clock: clock,
-      othersSeconds: { load.processorSeconds })
+      othersSeconds: { load.ownProcessorSeconds })
+    try compareWork(contestants, beside: load)
     let inputs = subject.inputs[0]
-    try runRounds(.sustained, planned: slices, contestants) { contestant, round in
+    try runRounds(
+      .sustained, planned: slices, contestants, undisturbed: workload.duration * Double(contestants.count)
+    ) { contestant, round in
       if contestants.count > 1 { try contestant.infer() }
       let active = contestants.count(where: \.isAble)
       let whole = seconds * Double(slices * active)

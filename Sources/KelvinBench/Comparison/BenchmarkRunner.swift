@@ -21,9 +21,13 @@ package final class BenchmarkRunner {
   let files: SystemFiles
   let machine: MachineDescription
   let envelope: ThermalEnvelope
-  private let configurations: [BenchmarkConfiguration]
+  let configurations: [BenchmarkConfiguration]
   private let kelvinVersion: String
   var situation = Situation.idle
+  /// The share of the processors that others used before anything was measured, 0…1.
+  var busyShare = 0.0
+  /// Processes of our own beside the model.
+  var companions: [Int32] = []
   var journal: BenchmarkJournal
   var live: LiveProgress
 
@@ -69,13 +73,18 @@ package final class BenchmarkRunner {
       keep: options.keep)
     live = LiveProgress(clock: clock, observe: observe)
     situation = try Situation(workload, subject.context.inventory)
-    let load = try SyntheticLoad(
-      workload.coload, subject.context.inventory, processors: max(1, machine.logicalCores))
-    load.start()
+    lookAround()
+    expectPhases()
+    let load =
+      try options.neighbour?(workload.otherLoad)
+      ?? SyntheticLoad(workload.otherLoad, subject.context.inventory, processors: max(1, machine.logicalCores))
+    if !workload.otherLoad.isEmpty { try load.start() }
+    companions = load.processes
     defer { load.stop() }
     var contestants: [Contestant] = []
     for configuration in configurations { contestants.append(try prepare(configuration, after: contestants)) }
     do {
+      expectPhases(contestants)
       try runStarts(contestants)
       try runWarm(contestants)
       if workload.kind != .oneShot { try runSustained(contestants, beside: load) }
@@ -85,13 +94,13 @@ package final class BenchmarkRunner {
       journal.add(.interruption("interrupted during the \(live.phase)"))
     }
     load.stop()
-    if let failure = load.failure { journal.add(.note(failure)) }
+    if let account = load.account { journal.add(.note(account.description)) }
     if contestants.allSatisfy({ !$0.isAble }), let error = firstError { throw error }
     guard
       contestants.map(\.record).contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || !$0.warm.isEmpty })
     else { throw RuntimeError.cancelled }
     for contestant in contestants { contestant.keepTrace(subject.inputs[0]) }
-    live.report("done", 1)
+    live.finish()
     if let fault = journal.fault { journal.add(.note("the journal is not complete: \(fault)")) }
     return BenchmarkResult(journal.record)
   }
@@ -105,13 +114,15 @@ package final class BenchmarkRunner {
     {
       request.goal = .throughput
     }
-    live.report("planning", 0, configuration.label)
+    let share = { [count = configurations.count] (part: Double) in (Double(others.count) + part) / Double(count) }
+    live.advance(share(0), configuration.label, what: "planning")
     var configuration = configuration
     configuration.request = request
     let threads = situation.threads(of: request.threads)
     let choice = try PlanChoice(
       configuration, context, situation, inputs: options.triesPlans ? subject.inputs[0] : nil, clock: clock,
-      observe: { [live] in live.report($0.phase, 0.04 * $0.fraction, configuration.label) })
+      companions: companions,
+      observe: { [live] in live.advance(share($0.fraction), configuration.label, what: $0.phase) })
     var explanation = choice.explanation
     var heatReason: String?
     if workload.kind == .stream, configuration.plan == nil, request.goal == .latency,
@@ -163,14 +174,18 @@ package final class BenchmarkRunner {
   /// Runs rounds, in each of which every configuration has its turn, until enough of them were undisturbed or the
   /// budget of extra rounds is spent; as many again where they decided nothing.
   ///
-  /// - Parameter seconds: what is compared, of a configuration; nil where the number of rounds is settled.
+  /// - Parameters:
+  ///   - undisturbed: seconds that the planned rounds take on a quiet machine: a busy one gets twice that.
+  ///   - seconds: what is compared, of a configuration; nil where the number of rounds is settled.
   func runRounds(
-    _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [Contestant],
+    _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [Contestant], undisturbed: Double,
     comparing seconds: ((BenchmarkRecord.Configuration) -> [Double])? = nil,
     _ turn: (_ contestant: Contestant, _ round: Int) throws -> Void
   ) throws {
     guard planned > 0 else { return journal.add(.completed(phase: phase)) }
-    var log = RoundLog(planned: planned, files: files, at: clock.now())
+    let began = clock.now()
+    var log = RoundLog(
+      planned: planned, files: files, at: began, deadline: began + 2 * undisturbed, companions: companions)
     var round = 0
     func isDecided() -> Bool {
       let rivals = contestants.filter(\.isAble).map(\.record)
@@ -180,7 +195,13 @@ package final class BenchmarkRunner {
         level: workload.level(of: phase)
       )?.isDecided ?? true
     }
-    while !isOverdue(after: round), log.wantsAnother || (!isDecided() && log.extend()) {
+    while !isOverdue(after: round), log.wantsAnother || (!log.isCutShort && !isDecided() && log.extend()) {
+      // What is not decided yet will hardly be by the end, and asks for as many rounds again.
+      if log.planned > planned {
+        live.extend(to: 2)
+      } else if round >= max(PairedComparison.fewestPairs, planned / 4), round.isMultiple(of: 4) {
+        live.extend(to: log.mayExtend && !isDecided() ? 2 : 1)
+      }
       let order = turns(contestants, round)
       guard !order.isEmpty else { return }
       for contestant in order {
@@ -194,6 +215,12 @@ package final class BenchmarkRunner {
         .rounds(phase: phase, planned: log.planned, from: from, disturbed: Array(log.isDisturbed[from...])))
       round += 1
     }
+    if log.isCutShort {
+      journal.add(
+        .note(
+          "\(live.phase): \(round) of \(planned) rounds fitted into twice the time that they take on a quiet machine;"
+            + " intervals are wider"))
+    }
     journal.add(.completed(phase: phase))
   }
 
@@ -206,14 +233,22 @@ package final class BenchmarkRunner {
   /// Warm inferences as MLPerf's SingleStream issues them, the next as soon as the last is done: a few of each
   /// configuration in each round, so that rounds can be paired.
   private func runWarm(_ contestants: [Contestant]) throws {
-    live.begin("warm inferences", from: 0.25, to: workload.kind == .oneShot ? 0.95 : 0.4)
+    live.begin("warm inferences", .warm)
+    var quickest: [Double] = []
     for contestant in contestants {
-      try attempt(contestant) { for _ in 0..<workload.warmUps { try contestant.infer() } }
+      try attempt(contestant) {
+        let times = try (0..<workload.warmUps).map { _ in try clock.time { try contestant.infer() } }
+        quickest.append(times.min() ?? contestant.explanation.solution.predicted)
+      }
     }
+    let undisturbed = warmSeconds(quickest.map(undisturbed))
+    live.expect(.warm, warmSeconds(quickest) * furtherRounds)
     let rounds = min(workload.rounds, workload.iterations)
     let queries = (workload.iterations + rounds - 1) / rounds
     let minimum = workload.warmSeconds / Double(rounds)
-    try runRounds(.warm, planned: rounds, contestants, comparing: \.warmMedians) { contestant, round in
+    try runRounds(
+      .warm, planned: rounds, contestants, undisturbed: undisturbed, comparing: \.warmMedians
+    ) { contestant, round in
       // The run after a change of configuration finds cold caches and parked workers.
       if contestants.count > 1 { try contestant.infer() }
       var burst: [Double] = []

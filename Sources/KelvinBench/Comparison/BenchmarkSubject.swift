@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import KelvinGraph
 package import KelvinPlanning
+package import KelvinProfiler
 package import KelvinRuntime
 package import KelvinThermal
 
@@ -70,8 +71,12 @@ package struct BenchmarkOptions {
   package var endsBy: Double?
   /// A machine of another class whose heat a stream has in place of this one's; nil for the real one.
   package var simulatedHeat: (envelope: ThermalEnvelope, speed: Double)?
+  /// Makes others that work beside the model; nil for threads of this process.
+  package var neighbour: ((CoLoad) -> any Neighbour)?
   /// When it is, in words, for the page.
   package var date = ""
+  /// Told at once what the user should know while it runs.
+  package var remark: (String) -> Void = { _ in }
   /// Takes each line of the journal as it is written.
   package var keep: (Data) -> Void = { _ in }
   /// Ends the benchmark with what has been measured by then.

@@ -14,10 +14,12 @@ struct PlanChoice {
   ///   - situation: what else the machine does.
   ///   - inputs: to try plans with, where several devices may take part; nil to try none.
   ///   - budget: seconds for trying them.
+  ///   - companions: processes of ours, whose time is no disturbance.
   /// - Throws: `RuntimeError` or `PlanningError`.
   init(
     _ configuration: BenchmarkConfiguration, _ context: ModelContext, _ situation: Situation, inputs: [Tensor]?,
-    budget: Double = PlanTrial.usualBudget, clock: any MeasurementClock, observe: MeasurementObserver = { _ in }
+    budget: Double = PlanTrial.usualBudget, clock: any MeasurementClock, companions: [Int32] = [],
+    observe: MeasurementObserver = { _ in }
   ) throws {
     let request = configuration.request
     let planned = try context.explain(request, adopting: configuration.plan, in: situation)
@@ -29,7 +31,8 @@ struct PlanChoice {
       var reduced = request
       reduced.threads = situation.threads(of: request.threads)
       if let trial = try PlanTrial.run(
-        context, planned, reduced, inputs: inputs, budget: budget, clock: clock, observe: observe)
+        context, planned, reduced, inputs: inputs, budget: budget, clock: clock, companions: companions,
+        observe: observe)
       {
         explanation = planned.adopting(trial.solution, reason: "measured: \(trial.record.reason)")
         self.trial = trial

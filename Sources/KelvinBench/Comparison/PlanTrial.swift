@@ -29,11 +29,12 @@ package struct PlanTrial: Sendable {
   ///   - limit: ranked plans to run, besides the single devices.
   ///   - budget: seconds for the runs, as much again where neighbours disturb them; each plan is run at least seven
   ///     times, and rounds that neighbours disturbed count only where fewer are left.
+  ///   - companions: processes whose time is not a neighbour's.
   /// - Returns: nil where only one placement is possible.
   package static func run(
     _ context: ModelContext, _ explanation: PlanExplanation, _ request: PlanRequest, inputs: [Tensor], limit: Int = 3,
     budget: Double = usualBudget, clock: any MeasurementClock = SystemClock(),
-    files: SystemFiles = SystemFiles(), observe: MeasurementObserver = { _ in }
+    files: SystemFiles = SystemFiles(), companions: [Int32] = [], observe: MeasurementObserver = { _ in }
   ) throws -> PlanTrial? {
     var candidates: [(label: String, solution: PlanSolution)] = []
     func add(_ label: String, _ solution: PlanSolution) {
@@ -61,7 +62,7 @@ package struct PlanTrial: Sendable {
     var seconds = [[Double]](repeating: [], count: candidates.count)
     var disturbed = seconds
     var fresh = seconds
-    var watch = ContentionWatch(files: files, at: clock.now())
+    var watch = ContentionWatch(files: files, at: clock.now(), companions: companions)
     func settle(_ isDisturbed: Bool) {
       for index in fresh.indices {
         if isDisturbed { disturbed[index] += fresh[index] } else { seconds[index] += fresh[index] }

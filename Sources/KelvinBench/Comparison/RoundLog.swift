@@ -5,7 +5,8 @@ package import KelvinThermal
 /// whether another one is worth its time.
 ///
 /// A disturbed round is repeated, and where the planned rounds decide nothing as many again may be had: in all at most
-/// twice as many as were planned, whatever for.
+/// twice as many as were planned, whatever for. Where most rounds are disturbed nothing is repeated or added, and a
+/// deadline ends them.
 package struct RoundLog: Sendable {
   /// Looks at the rounds: after the planned ones, and after as many again.
   package static let looks = 2
@@ -24,25 +25,46 @@ package struct RoundLog: Sendable {
   private var isKnown = false
   /// Rounds of which all is known.
   private var settled = 0
+  private let deadline: Double
+  private var latest: Double
 
-  package init(planned: Int, files: SystemFiles, at now: Double) {
+  /// - Parameters:
+  ///   - deadline: after which no more rounds are wanted than a comparison needs, where most are disturbed.
+  ///   - companions: processes whose time is not a neighbour's.
+  package init(
+    planned: Int, files: SystemFiles, at now: Double, deadline: Double = .infinity, companions: [Int32] = []
+  ) {
+    self.deadline = deadline
+    latest = now
     self.planned = planned
     most = planned + (planned + 1) / 2
-    watch = ContentionWatch(files: files, at: now)
+    watch = ContentionWatch(files: files, at: now, companions: companions)
   }
 
   /// Whether rounds are missing, or so many were disturbed that one more helps and may be had.
   package var wantsAnother: Bool {
     let count = isDisturbed.count
+    if isCutShort { return false }
     // Where most rounds are disturbed the next ones will be too: the time is worth more than the interval.
     return count < planned || (count < most && quiet.count < planned && 2 * quiet.count >= count)
   }
 
-  /// Wants as many rounds again, where that has not been done yet.
+  /// Whether time was up before all planned rounds were made.
+  package var isCutShort: Bool {
+    latest >= deadline && isDisturbed.count >= PairedComparison.fewestPairs && isBusy && isDisturbed.count < planned
+  }
+
+  /// Whether most rounds were disturbed.
+  private var isBusy: Bool { 2 * quiet.count < isDisturbed.count }
+
+  /// Whether as many rounds again may be had.
+  package var mayExtend: Bool { !isExtended && !isBusy }
+
+  /// Wants as many rounds again, where that has not been done yet and most rounds were quiet.
   ///
-  /// - Returns: whether it has not.
+  /// - Returns: whether it does.
   package mutating func extend() -> Bool {
-    guard !isExtended else { return false }
+    guard mayExtend else { return false }
     isExtended = true
     planned *= 2
     most = max(most, planned)
@@ -57,6 +79,7 @@ package struct RoundLog: Sendable {
   /// - Returns: what others took since the last look; nil where too little time has passed to tell.
   @discardableResult
   package mutating func endTurn(at now: Double) -> Contention? {
+    latest = now
     guard let contention = watch.interval(at: now) else {
       isKnown = false
       return nil

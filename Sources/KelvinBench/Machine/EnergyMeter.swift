@@ -129,7 +129,8 @@ package struct EnergyMeter {
     return "estimated: CPU time × the envelope \"\(envelope.name)\" (\(range) over all processors), above idle"
   }
 
-  private static func processSeconds() -> Double {
+  /// Processor time that this process has used, in seconds; its children are not in it.
+  static func processSeconds() -> Double {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) * 1e-6 }

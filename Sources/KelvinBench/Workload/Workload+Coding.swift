@@ -1,5 +1,6 @@
 package import FoundationEssentials
 import KelvinGraph
+import KelvinProfiler
 
 extension Workload: Codable {
   /// A workload is a few lines.
@@ -16,6 +17,7 @@ extension Workload: Codable {
     var intValue: Int? { nil }
     init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
+    init(_ text: String) { stringValue = text }
   }
 
   /// - Throws: `invalidWorkload`; never trusts the file.
@@ -83,7 +85,18 @@ extension Workload: Codable {
       inFlight: try integer(.inFlight, standard.inFlight),
       isGoverned: try fields.decodeIfPresent(Bool.self, forKey: .governor) ?? standard.isGoverned,
       reserve: try fields.decodeIfPresent([String: Double].self, forKey: .reserve) ?? [:],
-      coload: try fields.decodeIfPresent([String: Double].self, forKey: .coload) ?? [:])
+      coload: [:])
+    if fields.contains(.coload) {
+      let items = try fields.nestedContainer(keyedBy: AnyKey.self, forKey: .coload)
+      for key in items.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
+        let isQuantity = ["memory", "cache"].contains(key.stringValue)
+        let text =
+          isQuantity ? try items.decode(String.self, forKey: key) : "\(try items.decode(Double.self, forKey: key))"
+        if let expected = otherLoad.set(key.stringValue, to: text) {
+          throw refuse("coload.\(key.stringValue): expected \(expected), got \"\(text)\"")
+        }
+      }
+    }
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -107,7 +120,11 @@ extension Workload: Codable {
     }
     if kind == .throughput { try fields.encode(inFlight, forKey: .inFlight) }
     if !reserve.isEmpty { try fields.encode(reserve, forKey: .reserve) }
-    if !coload.isEmpty { try fields.encode(coload, forKey: .coload) }
+    guard !otherLoad.isEmpty || !coload.isEmpty else { return }
+    var items = fields.nestedContainer(keyedBy: AnyKey.self, forKey: .coload)
+    for (device, share) in coload { try items.encode(share, forKey: AnyKey(device)) }
+    if memoryTraffic > 0 { try items.encode(otherLoad.memoryText, forKey: AnyKey("memory")) }
+    if cachePressure > 0 { try items.encode(otherLoad.cacheText, forKey: AnyKey("cache")) }
   }
 
   private static func describe(_ error: DecodingError) -> String {

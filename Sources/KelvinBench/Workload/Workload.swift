@@ -1,3 +1,5 @@
+package import KelvinProfiler
+
 /// What a model is asked to do while it is measured, and what else the machine does meanwhile.
 package struct Workload: Hashable, Sendable {
   package static let format = "kelvin-workload"
@@ -43,6 +45,10 @@ package struct Workload: Hashable, Sendable {
   package var reserve: [String: Double]
   /// The part of a device, 0 ..< 1, that somebody else uses all the time. By device id.
   package var coload: [String: Double]
+  /// Bytes that somebody else reads or writes each second beyond the caches.
+  package var memoryTraffic = 0.0
+  /// Bytes that somebody else keeps in the caches.
+  package var cachePressure = 0
 
   package init(
     name: String, summary: String = "", kind: Kind, coldStarts: Int = 2, starts: Int = 8, iterations: Int = 64,
@@ -91,7 +97,18 @@ package struct Workload: Hashable, Sendable {
       shares.sorted { $0.key < $1.key }.filter { $0.value > 0 }
         .map { "\(Self.number($0.value * 100)) % of \($0.key) \(what)" }
     }
-    return (list(reserve, "kept free") + list(coload, "used by others")).joined(separator: ", ")
+    var parts = list(reserve, "kept free") + list(coload, "used by others")
+    if memoryTraffic > 0 { parts.append("\(Self.number(memoryTraffic / 1e9)) GB/s of memory traffic by others") }
+    if cachePressure > 0 { parts.append("\(Self.number(Double(cachePressure) / 1e6)) MB of the caches used by others") }
+    return parts.joined(separator: ", ")
+  }
+
+  /// All that others do.
+  package var otherLoad: CoLoad {
+    get { CoLoad(shares: coload, memoryBytesPerSecond: memoryTraffic, cacheBytes: cachePressure) }
+    set {
+      (coload, memoryTraffic, cachePressure) = (newValue.shares, newValue.memoryBytesPerSecond, newValue.cacheBytes)
+    }
   }
 
   static func number(_ value: Double) -> String {
@@ -128,6 +145,12 @@ package struct Workload: Hashable, Sendable {
           "\(key): expected a share of \(device) from 0 to \(Self.largestShare), got \(share)")
       }
     }
+    try require(
+      memoryTraffic >= 0 && memoryTraffic <= CoLoad.mostBytesPerSecond,
+      "coload: expected memory traffic from 0 to 1 TB/s, got \(memoryTraffic / 1e9) GB/s")
+    try require(
+      (0...CoLoad.mostCacheBytes).contains(cachePressure),
+      "coload: expected a working set from 0 to 1 GiB, got \(cachePressure) bytes")
     for device in Set(reserve.keys).union(coload.keys).sorted() {
       let sum = (reserve[device] ?? 0) + (coload[device] ?? 0)
       try require(

@@ -14,9 +14,12 @@ package struct MachineDescription: Sendable, Hashable, Codable {
   package var kernel: String
   /// A guest: its sensors and clocks say nothing about the hardware.
   package var isVirtualised: Bool
+  /// When the measurement began; nil in documents that do not say.
+  package var powerSource: PowerSource?
 
   package init(
-    processor: String, architecture: String, logicalCores: Int, memoryBytes: Int, kernel: String, isVirtualised: Bool
+    processor: String, architecture: String, logicalCores: Int, memoryBytes: Int, kernel: String, isVirtualised: Bool,
+    powerSource: PowerSource? = nil
   ) {
     self.processor = processor
     self.architecture = architecture
@@ -24,6 +27,7 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     self.memoryBytes = memoryBytes
     self.kernel = kernel
     self.isVirtualised = isVirtualised
+    self.powerSource = powerSource
   }
 
   /// Reads `/proc` and `/sys` below the root. What cannot be read is "unknown" or zero.
@@ -51,15 +55,27 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     isVirtualised =
       flags.contains("hypervisor") || files.text("sys/hypervisor/type") != nil
       || hypervisors.contains { vendor.contains($0) }
+    powerSource = PowerSource(files)
   }
 
-  /// One line for people: `Intel(R) Xeon(R) …, 2 cores, 7.8 GiB, Linux 6.1.0, virtual machine`.
+  /// One line for people: `Intel(R) Xeon(R) …, 2 cores, 7.8 GiB, Linux 6.1.0, virtual machine`, and `on battery` where
+  /// it is.
   package var summary: String {
     var parts = [processor, logicalCores == 1 ? "1 core" : "\(logicalCores) cores"]
     if memoryBytes > 0 { parts.append(HumanReadable.bytes(memoryBytes)) }
     parts.append("Linux \(kernel)")
     if isVirtualised { parts.append("virtual machine") }
+    if powerSource == .battery { parts.append("on battery") }
     return parts.joined(separator: ", ")
+  }
+
+  /// The summary of a report: with the power source, whatever it is.
+  package var reportSummary: String {
+    switch powerSource {
+    case .mains: "\(summary), on mains"
+    case .unknown: "\(summary), power source unknown"
+    case .battery, nil: summary
+    }
   }
 
   /// Of the machine this was built for.

@@ -1,20 +1,20 @@
 import Glibc
-import KelvinBasics
+package import KelvinBasics
 
 /// Resampling in circular blocks, because neighbouring measurements are correlated.
 /// Source: Politis and Romano, "A circular block-resampling procedure for stationary data", 1992.
-struct BlockBootstrap {
-  let count: Int
-  let blockLength: Int
+package struct BlockBootstrap {
+  package let count: Int
+  package let blockLength: Int
 
   /// Block length ⌈∛n⌉, the usual order of magnitude for means and medians.
-  init(count: Int, blockLength: Int? = nil) {
+  package init(count: Int, blockLength: Int? = nil) {
     self.count = count
     self.blockLength = max(1, min(count, blockLength ?? Int(cbrt(Double(count)).rounded(.up))))
   }
 
   /// Calls `visit` with `count` resampled indices in order.
-  func resample(using generator: inout SeededGenerator, _ visit: (_ position: Int, _ index: Int) -> Void) {
+  package func resample(using generator: inout SeededGenerator, _ visit: (_ position: Int, _ index: Int) -> Void) {
     var position = 0
     while position < count {
       let start = generator.index(below: count)
@@ -26,7 +26,7 @@ struct BlockBootstrap {
   }
 
   /// The middle 95 % of bootstrap replicates by nearest rank.
-  static func interval(_ replicates: [Double]) -> ConfidenceInterval {
+  package static func interval(_ replicates: [Double]) -> ConfidenceInterval {
     let sorted = replicates.sorted()
     return ConfidenceInterval(
       lower: LatencyStatistics.percentile(perMille: 25, ofSorted: sorted),

@@ -65,8 +65,13 @@ package struct Contention: Sendable, Hashable, Codable {
 /// Reads `/proc/stat`, `/proc/self/stat` and `/proc/pressure/cpu`: contention, which is not heat.
 package struct ContentionReader: Sendable {
   package let files: SystemFiles
+  private let companions: [Int32]
 
-  package init(_ files: SystemFiles = SystemFiles()) { self.files = files }
+  /// - Parameter companions: processes whose time counts as this process's own.
+  package init(_ files: SystemFiles = SystemFiles(), companions: [Int32] = []) {
+    self.files = files
+    self.companions = companions
+  }
 
   package func counters() -> ContentionCounters? {
     guard let stat = files.text("proc/stat"),
@@ -78,7 +83,8 @@ package struct ContentionReader: Sendable {
     func tick(_ index: Int) -> UInt64 { index < ticks.count ? ticks[index] ?? 0 : 0 }
     return ContentionCounters(
       busyTicks: tick(0) &+ tick(1) &+ tick(2) &+ tick(5) &+ tick(6), idleTicks: tick(3) &+ tick(4),
-      stolenTicks: tick(7), pressureMicroseconds: pressure(), ownTicks: ownTicks())
+      stolenTicks: tick(7), pressureMicroseconds: pressure(),
+      ownTicks: ownTicks())
   }
 
   /// - Parameter seconds: between the two, on the monotonic clock.
@@ -107,7 +113,11 @@ package struct ContentionReader: Sendable {
   /// The 14th to 17th fields are user and system ticks of the process and of its children that have ended. The second
   /// is a name in parentheses that may hold anything.
   private func ownTicks() -> UInt64? {
-    guard let text = files.text("proc/self/stat"), let name = text.lastIndex(of: ")") else { return nil }
+    ticks(of: "self").map { own in companions.reduce(own) { $0 &+ (ticks(of: "\($1)") ?? 0) } }
+  }
+
+  private func ticks(of process: String) -> UInt64? {
+    guard let text = files.text("proc/\(process)/stat"), let name = text.lastIndex(of: ")") else { return nil }
     let fields = text[text.index(after: name)...].split(separator: " ")
     guard fields.count > 14 else { return nil }
     var sum: UInt64 = 0

@@ -9,8 +9,9 @@ package struct ContentionWatch {
   private var last: ContentionCounters?
   private var since: Double
 
-  package init(files: SystemFiles, at now: Double) {
-    reader = ContentionReader(files)
+  /// - Parameter companions: processes whose time is not a neighbour's.
+  package init(files: SystemFiles, at now: Double, companions: [Int32] = []) {
+    reader = ContentionReader(files, companions: companions)
     last = reader.counters()
     since = now
   }

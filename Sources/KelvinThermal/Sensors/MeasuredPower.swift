@@ -30,6 +30,13 @@ struct MeasuredPower {
   /// The processor's, where it is measured, else the first.
   var sensor: String? { (entries.first { $0.domain == .processor } ?? entries.first)?.sensor }
 
+  /// Of one part, in watts, with what measured it; nil where nothing did.
+  func power(of domain: SensorDomain) -> (watts: Double, sensor: String)? {
+    let parts = entries.filter { $0.domain == domain }
+    guard !parts.isEmpty else { return nil }
+    return (parts.reduce(0) { $0 + $1.watts }, parts.map(\.sensor).joined(separator: " + "))
+  }
+
   /// Normalised power: of the part that is nearest its own limit, or against the envelope where a part states none. A
   /// processor that nothing measures counts with its estimate. Nil where nothing is known.
   func load(envelope: ThermalEnvelope, estimatedWatts: Double?) -> Double? {

@@ -51,8 +51,9 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Have others use a share of a device meanwhile: cpu=0.3. Repeatable.", valueName: "device=share"),
-    transform: { try NamedText($0, option: "coload", form: "DEVICE=SHARE") })
+      "Have another process use a share of a device meanwhile, memory or caches: cpu=0.3, memory=4GB/s, cache=16MB. "
+        + "Repeatable.", valueName: "what=amount"),
+    transform: { try NamedText($0, option: "coload", form: "WHAT=AMOUNT") })
   var coload: [NamedText] = []
 
   @Flag(help: "Let a governor lower a stream's rate or change to a leaner plan when it gets hot.")
@@ -86,6 +87,12 @@ struct BenchCommand: ParsableCommand {
     help: ArgumentHelp(
       "With --simulate-heat, seconds of heat in each second of the stream, 1 to 600.", valueName: "times"))
   var heatSpeed: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Instead of comparing, fit an envelope to this machine's sensors, for --envelope: rest, full load for --duration "
+        + "(default: 240), rest, in all twice as long.", valueName: "file.json"))
+  var calibrate: String?
 
   @Flag(help: "Do not compare the outputs with the reference device's.")
   var noAgreement = false
@@ -148,6 +155,7 @@ struct BenchCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let calibrate { return try fitEnvelope(to: calibrate) }
     var workload = try adjustedWorkload()
     let coload = workload.otherLoad["cpu"] ?? 0
     if simulate != nil {
@@ -229,7 +237,11 @@ struct BenchCommand: ParsableCommand {
       chosen.isGoverned = true
     }
     chosen.reservedShares.merge(try Self.shares(reserve, "--reserve")) { _, given in given }
-    chosen.otherLoad.merge(try Self.shares(coload, "--coload")) { _, given in given }
+    for item in coload {
+      if let expected = chosen.setOtherLoad(item.name, to: item.text) {
+        throw UsageError("--coload \(item.name)=\(item.text): expected \(expected)")
+      }
+    }
     // A number from the command line is the user's slip, a number from a file is the file's.
     let isAsked =
       fps != nil || duration != nil || iterations != nil || rounds != nil || warmSeconds != nil || inFlight != nil
@@ -250,7 +262,7 @@ struct BenchCommand: ParsableCommand {
   }
 
   /// What is compared: as asked for; without that, and without a plan, the CPU, each hardware device, and all together.
-  private func configurations() throws -> [Benchmark.Configuration] {
+  func configurations() throws -> [Benchmark.Configuration] {
     var units = units.unitsList
     if units.isEmpty, options.planFile == nil { units = ComputeUnits.comparable }
     var base = try options.configuration()

@@ -11,7 +11,7 @@ enum ChildProcess {
   /// Where the child writes its answer.
   static let answerDescriptor: Int32 = 3
   /// An answer is a line or two.
-  private static let largestAnswer = 1 << 16
+  static let largestAnswer = 1 << 16
   private static let keptErrors = 4096
 
   /// Starts this program with other arguments and waits for its end.
@@ -26,10 +26,10 @@ enum ChildProcess {
     _ arguments: [String], environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
   ) throws(StartFailure) -> (answer: [UInt8], began: Double) {
     if isCancelled() { throw StartFailure("cancelled") }
-    var answers = try Pipe()
-    var errors = try Pipe()
+    var answers = try ChildPipe()
+    var errors = try ChildPipe()
     // Nothing is ever written to it: its end says that this process has ended.
-    let lifeline = try Pipe()
+    let lifeline = try ChildPipe()
     defer {
       answers.close()
       errors.close()
@@ -93,15 +93,21 @@ enum ChildProcess {
   /// parent holds.
   static func endWithParent() {
     DispatchQueue(label: "kelvin.parent").async {
-      var byte: UInt8 = 0
-      while true {
-        let count = read(STDIN_FILENO, &byte, 1)
-        if count == 0 || (count < 0 && errno != EINTR) { _exit(1) }
-      }
+      waitForParent()
+      _exit(1)
     }
   }
 
-  private static func check(_ status: Int32, _ complaint: [UInt8]) throws(StartFailure) {
+  /// Returns when the parent has ended, or closed the pipe that is this process's standard input.
+  static func waitForParent() {
+    var byte: UInt8 = 0
+    while true {
+      let count = read(STDIN_FILENO, &byte, 1)
+      if count == 0 || (count < 0 && errno != EINTR) { return }
+    }
+  }
+
+  static func check(_ status: Int32, _ complaint: [UInt8]) throws(StartFailure) {
     let signal = status & 0x7F
     guard signal == 0 else {
       throw StartFailure("it crashed: \(String(cString: strsignal(signal)))" + quoted(complaint))
@@ -111,93 +117,15 @@ enum ChildProcess {
   }
 
   /// What it said last, on one line.
-  private static func quoted(_ complaint: [UInt8]) -> String {
+  static func quoted(_ complaint: [UInt8]) -> String {
     let lines = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
     let last = lines.last { $0.hasPrefix("kelvin: error: ") } ?? lines.last
     return last.map { ": \($0)" } ?? ""
   }
 
-  private static func reap(_ process: pid_t) -> Int32 {
+  static func reap(_ process: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     return status
-  }
-
-  private static func spawn(
-    _ arguments: [String], _ environment: [String: String], lifeline: Int32, answers: Int32, errors: Int32
-  ) throws(StartFailure) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, lifeline, STDIN_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, answers, answerDescriptor)
-    // The child is to be interruptible, whatever this process has blocked.
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    var variables: [String: String] = [:]
-    var entry = environ
-    while let text = entry.pointee {
-      let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
-      entry += 1
-    }
-    variables.merge(environment) { _, new in new }
-    let strings = (["kelvin"] + arguments).map { strdup($0) } + [nil]
-    let settings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { (strings + settings).forEach { free($0) } }
-    var process: pid_t = 0
-    let code = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, strings, settings)
-    guard code == 0 else {
-      throw StartFailure("it cannot be started: \(String(cString: strerror(code)))")
-    }
-    return process
-  }
-
-  private struct Pipe {
-    let reading: Int32
-    private(set) var writing: Int32
-    private(set) var isOpen = true
-
-    init() throws(StartFailure) {
-      var ends: [Int32] = [-1, -1]
-      guard pipe(&ends) == 0 else {
-        throw StartFailure("no pipe can be made: \(String(cString: strerror(errno)))")
-      }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      // Neither end may lie where the child's own descriptors go.
-      (reading, writing) = (Self.raised(ends[0]), Self.raised(ends[1]))
-    }
-
-    private static func raised(_ descriptor: Int32) -> Int32 {
-      guard descriptor <= answerDescriptor else { return descriptor }
-      let higher = fcntl(descriptor, F_DUPFD_CLOEXEC, answerDescriptor + 1)
-      guard higher >= 0 else { return descriptor }
-      Glibc.close(descriptor)
-      return higher
-    }
-
-    mutating func closeWriting() {
-      if writing >= 0 { Glibc.close(writing) }
-      writing = -1
-    }
-
-    mutating func read(into bytes: inout [UInt8]) {
-      var buffer = [UInt8](repeating: 0, count: 1 << 14)
-      let count = Glibc.read(reading, &buffer, buffer.count)
-      if count > 0 { bytes += buffer.prefix(count) }
-      if count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN) { isOpen = false }
-    }
-
-    func close() {
-      if writing >= 0 { Glibc.close(writing) }
-      Glibc.close(reading)
-    }
   }
 }

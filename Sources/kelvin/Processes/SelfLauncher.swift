@@ -9,5 +9,9 @@ struct SelfLauncher: StartLauncher {
       [StartCommand.name, request], environment: environment, timeout: timeout, isCancelled: isCancelled)
   }
 
+  func launchNeighbour(_ items: [String]) throws(StartFailure) -> any NeighbourConnection {
+    try NeighbourChild(items)
+  }
+
   func temporaryFolder(_ path: String?) { Interrupts.setFolder(path) }
 }

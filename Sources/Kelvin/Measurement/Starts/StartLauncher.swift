@@ -12,6 +12,10 @@ package protocol StartLauncher: Sendable {
     request: String, environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
   ) throws(StartFailure) -> (answer: [UInt8], began: Double)
 
+  /// Starts the program so that it calls `NeighbourProcess.serve(_:ready:wait:)`, and returns when that is at work. The
+  /// process ends with the object, and with this process, however that ends.
+  func launchNeighbour(_ items: [String]) throws(StartFailure) -> any NeighbourConnection
+
   /// Told the folder of temporary files while there is one, to be removed should the program end at once.
   func temporaryFolder(_ path: String?)
 }
@@ -21,4 +25,14 @@ package struct StartFailure: Error, Sendable, CustomStringConvertible {
   package let description: String
 
   package init(_ description: String) { self.description = description }
+}
+
+/// A process that works until it is told to stop.
+package protocol NeighbourConnection: AnyObject {
+  var process: Int32 { get }
+  /// Tells it to stop and waits for its end.
+  ///
+  /// - Returns: what it answered.
+  /// - Throws: where it had ended before, or does not end.
+  func finish() throws(StartFailure) -> [UInt8]
 }

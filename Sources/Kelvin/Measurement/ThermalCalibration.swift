@@ -1,0 +1,160 @@
+public import FoundationEssentials
+import KelvinBasics
+import KelvinBench
+import KelvinEngine
+public import KelvinFeatures
+import KelvinGraph
+import KelvinMeasurements
+import KelvinReport
+import KelvinRuntime
+import KelvinThermal
+import Synchronization
+
+extension Benchmark {
+  /// A thermal envelope of this machine, fitted to its own sensors.
+  public struct ThermalCalibration: Sendable {
+    let calibration: KelvinThermal.ThermalCalibration
+
+    /// What was found, coefficient by coefficient with its source and how far it may be off.
+    package var lines: [String] {
+      let envelope = calibration.envelope
+      let values = [
+        "fast.tau": HumanReadable.seconds(envelope.fast.tau), "slow.tau": HumanReadable.seconds(envelope.slow.tau),
+        "fast.weight": HumanReadable.fixed(envelope.fast.weight, decimals: 2),
+        "slow.weight": HumanReadable.fixed(envelope.slow.weight, decimals: 2),
+        "idleWatts": "\(HumanReadable.significant(envelope.idleWatts)) W",
+        "sustainableWatts": "\(HumanReadable.significant(envelope.sustainableWatts)) W",
+        "fullLoadWatts": "\(HumanReadable.significant(envelope.fullLoadWatts)) W",
+      ]
+      return [envelope.summary, ""]
+        + ThermalEnvelope.coefficients.flatMap { name in
+          "\(name)  \(values[name] ?? "")  \(envelope.sources[name] ?? "")".wrapped(hangingIndent: 2)
+        } + calibration.remarks.flatMap { "note: \($0)".wrapped(hangingIndent: 2) }
+    }
+
+    /// Writes the envelope, for `Benchmark.thermalEnvelope` and `ThermalMonitor`.
+    ///
+    /// - Throws: `ModelError` with code `io` where the file cannot be written.
+    public func write(to url: URL) throws(ModelError) {
+      let bytes = try ModelError.wrapping { try calibration.envelope.json() }
+      try LocalFile.write(bytes + [0x0A], to: url.relativePath)
+    }
+  }
+
+  /// Fits a thermal envelope to this machine: it rests, runs the first configuration at full load, and rests again,
+  /// while temperature and power are read.
+  ///
+  /// - Parameters:
+  ///   - url: the model that is the load.
+  ///   - name: the envelope's.
+  ///   - seconds: of full load; the whole takes twice as long.
+  ///   - listener: told first what will be done and how long it takes.
+  /// - Throws: `ModelError` with code `device` where no sensor answers or the load does not reach it, `parameters`
+  ///   where the load was too short, `predictionCancelled` where the task was cancelled, and as `Model.load` does.
+  package func calibrate(
+    _ url: URL, name: String, seconds: Double?, listener: MeasurementListener
+  ) async throws(ModelError) -> ThermalCalibration {
+    let benchmark = self
+    return try await BlockingWork.run { (cancellation) throws(ModelError) -> ThermalCalibration in
+      try benchmark.calibrate(
+        url, name, CalibrationSchedule(load: seconds ?? CalibrationSchedule.usualLoad), cancellation, listener)
+    }
+  }
+
+  private func calibrate(
+    _ url: URL, _ name: String, _ schedule: CalibrationSchedule, _ cancellation: Cancellation,
+    _ listener: MeasurementListener
+  ) throws(ModelError) -> ThermalCalibration {
+    guard let configuration = configurations.first?.configuration else {
+      throw ModelError(.parameters, "a calibration needs a configuration to load the machine with")
+    }
+    guard schedule.load >= CalibrationSchedule.shortestLoad, schedule.load <= 86_400 else {
+      throw ModelError(
+        .parameters,
+        "\(HumanReadable.seconds(schedule.load)) of load: expected"
+          + " \(HumanReadable.seconds(CalibrationSchedule.shortestLoad)) to a day", fault: .request)
+    }
+    let assumed = try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }
+    let recorder = CalibrationRecorder()
+    // Before the model is read: a machine without sensors is told at once.
+    let sensors = try Self.calibrating { try recorder.sensors() }
+    let subject = try MeasuredSubject(url, configuration, nil, seed: seed, note: listener.note)
+    return try ModelError.wrapping {
+      let load = try ModelLoad(subject.loaded, try subject.inputs())
+      listener.note(
+        "calibrating by \(sensors): \(HumanReadable.seconds(schedule.rest)) of rest,"
+          + " \(HumanReadable.seconds(schedule.load)) of full load and \(HumanReadable.seconds(schedule.cooling)) of"
+          + " rest, in all \(HumanReadable.seconds(schedule.seconds)); leave the machine alone meanwhile")
+      let recording = try Self.calibrating {
+        try recorder.record(
+          schedule, setLoad: { if $0 { load.start() } else { try load.stop() } },
+          look: { at, phase in
+            try cancellation.check()
+            listener.step(
+              MeasurementStep(
+                MeasurementProgress(
+                  phase: "calibration, \(phase.rawValue)", fraction: at / schedule.seconds,
+                  secondsLeft: schedule.seconds - at)))
+          })
+      }
+      return ThermalCalibration(
+        calibration: try Self.calibrating {
+          try KelvinThermal.ThermalCalibration(
+            recording, name: name, assuming: assumed, machine: MachineDescription(SystemFiles()).summary,
+            date: ReportDate.now())
+        })
+    }
+  }
+
+  private static func calibrating<Value>(_ body: () throws -> Value) throws(ModelError) -> Value {
+    try ModelError.wrapping {
+      do { return try body() } catch let error as CalibrationError {
+        if case .tooShort = error { throw ModelError(.parameters, error.description, fault: .request) }
+        throw ModelError(.device, error.description)
+      }
+    }
+  }
+}
+
+/// A model that runs one inference after the other on a thread of its own.
+private final class ModelLoad {
+  /// Used by one thread at a time: the caller's before `start`, the worker's until `stop`.
+  private final class Work: @unchecked Sendable {
+    let session: Session
+    let isStopped = Atomic(true)
+    let failure = Mutex<RuntimeError?>(nil)
+
+    init(_ session: Session) { self.session = session }
+
+    func run() {
+      do throws(RuntimeError) {
+        while !isStopped.load(ordering: .acquiring) { try session.run() }
+      } catch {
+        failure.withLock { $0 = error }
+      }
+    }
+  }
+
+  private let work: Work
+  private var thread: WorkerThread?
+
+  init(_ model: LoadedModel, _ inputs: [Tensor]) throws {
+    let session = try model.compile(try model.explain()).makeSession()
+    _ = try session.run(inputs)
+    work = Work(session)
+  }
+
+  func start() {
+    guard thread == nil else { return }
+    work.isStopped.store(false, ordering: .releasing)
+    thread = WorkerThread { [work] in work.run() }
+  }
+
+  /// - Throws: what ended the load early.
+  func stop() throws {
+    work.isStopped.store(true, ordering: .releasing)
+    thread?.join()
+    thread = nil
+    if let error = work.failure.withLock(\.self) { throw error }
+  }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import KelvinBasics
+import KelvinMeasurements
+import KelvinProfiler
+
+extension BenchmarkRunner {
+  /// Seconds for each half of the comparison, of a configuration.
+  private static let comparedSeconds = 0.5
+
+  /// How much processor time the same inference takes beside others and alone: what it takes more is the model's own,
+  /// lost to caches and clocks that are shared, and is in its energy.
+  func compareWork(_ contestants: [Contestant], beside load: any Neighbour) throws {
+    guard !workload.otherLoad.isEmpty else { return }
+    for contestant in contestants {
+      try attempt(contestant) {
+        var alone = (seconds: 0.0, count: 0)
+        var beside = alone
+        for _ in 0..<4 {
+          load.pause()
+          defer { load.resume() }
+          try work(contestant, load, &alone)
+          load.resume()
+          try work(contestant, load, &beside)
+        }
+        guard alone.count > 0, beside.count > 0, alone.seconds > 0 else { return }
+        let (first, second) = (alone.seconds / Double(alone.count), beside.seconds / Double(beside.count))
+        journal.add(
+          .note(
+            "energy, \(contestant.configuration.label): the neighbour's processor time is not booked to the model; the"
+              + " same inference took \(HumanReadable.seconds(second)) of processor time beside it and"
+              + " \(HumanReadable.seconds(first)) alone, \(HumanReadable.times(second / first)) as much, which an"
+              + " estimate from processor time counts"))
+      }
+    }
+  }
+
+  private func work(
+    _ contestant: Contestant, _ load: any Neighbour, _ sum: inout (seconds: Double, count: Int)
+  ) throws {
+    try contestant.infer()
+    let (end, before) = (clock.now() + Self.comparedSeconds / 4, EnergyMeter.processSeconds())
+    let others = load.ownProcessorSeconds
+    repeat {
+      try contestant.infer()
+      sum.count += 1
+    } while clock.now() < end && sum.count < 100_000
+    sum.seconds += EnergyMeter.processSeconds() - before - (load.ownProcessorSeconds - others)
+  }
+}

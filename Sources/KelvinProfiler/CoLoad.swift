@@ -1,0 +1,71 @@
+import KelvinBasics
+
+/// What others do on a machine while a model runs: shares of devices, traffic to memory, a working set in the caches.
+///
+/// As text `cpu=0.3`, `vulkan:0=0.5`, `memory=4GB/s`, `cache=16MB`; a program of its own is told it in the same words.
+package struct CoLoad: Sendable, Hashable {
+  /// By device id, the part of its time, 0 ..< 1.
+  package var shares: [String: Double]
+  /// Bytes that are read or written each second beyond the caches.
+  package var memoryBytesPerSecond: Double
+  /// Bytes that are touched in each period, so that they stay in the caches.
+  package var cacheBytes: Int
+
+  /// A terabyte a second and a gibibyte: more is a slip.
+  package static let mostBytesPerSecond = 1e12
+  package static let mostCacheBytes = 1 << 30
+
+  package init(shares: [String: Double] = [:], memoryBytesPerSecond: Double = 0, cacheBytes: Int = 0) {
+    self.shares = shares
+    self.memoryBytesPerSecond = memoryBytesPerSecond
+    self.cacheBytes = cacheBytes
+  }
+
+  package var isEmpty: Bool { shares.allSatisfy { $0.value <= 0 } && memoryBytesPerSecond <= 0 && cacheBytes <= 0 }
+
+  /// Each part as `set(_:to:)` takes it.
+  package var items: [(name: String, text: String)] {
+    var items = shares.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { (name: $0.key, text: "\($0.value)") }
+    if memoryBytesPerSecond > 0 { items.append(("memory", memoryText)) }
+    if cacheBytes > 0 { items.append(("cache", cacheText)) }
+    return items
+  }
+
+  /// `4000MB/s`, exact to the kilobyte.
+  package var memoryText: String { "\(memoryBytesPerSecond / 1e6)MB/s" }
+  package var cacheText: String { "\(cacheBytes)B" }
+
+  /// Adds a part, or replaces it.
+  ///
+  /// - Returns: what was expected instead; nil where it was understood.
+  package mutating func set(_ name: String, to text: String) -> String? {
+    switch name {
+    case "memory":
+      guard text.hasSuffix("/s"), let rate = Self.bytes(text.dropLast(2)), rate <= Self.mostBytesPerSecond else {
+        return "a rate such as 4GB/s"
+      }
+      memoryBytesPerSecond = rate
+    case "cache":
+      guard let bytes = Self.bytes(text[...]), bytes <= Double(Self.mostCacheBytes) else {
+        return "a size of at most 1 GiB such as 16MB"
+      }
+      cacheBytes = Int(bytes)
+    default:
+      guard let share = Double(text) else { return "a share from 0 to 0.95" }
+      shares[name] = share
+    }
+    return nil
+  }
+
+  /// Decimal units as the field writes them (`GB`), and binary ones.
+  private static func bytes(_ text: Substring) -> Double? {
+    let units: [(unit: String, factor: Double)] = [
+      ("TiB", 1_099_511_627_776), ("GiB", 1_073_741_824), ("MiB", 1_048_576), ("KiB", 1024), ("TB", 1e12), ("GB", 1e9),
+      ("MB", 1e6), ("kB", 1e3), ("KB", 1e3), ("B", 1),
+    ]
+    guard let unit = units.first(where: { text.hasSuffix($0.unit) }),
+      let value = Double(text.dropLast(unit.unit.count)), value.isFinite, value >= 0
+    else { return nil }
+    return value * unit.factor
+  }
+}

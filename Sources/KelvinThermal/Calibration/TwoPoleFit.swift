@@ -1,0 +1,145 @@
+import Glibc
+import KelvinBasics
+package import KelvinMeasurements
+
+/// The two-pole model that explains a series of temperatures by the power that was drawn.
+///
+/// T(t) = T₀ + R₁x₁(t) + R₂x₂(t) + c₁e^(−t/τ₁) + c₂e^(−t/τ₂), where xᵢ answers the measured power as a pole of time
+/// constant τᵢ does, stepped exactly from sample to sample, and cᵢ is what a path had stored when the recording began.
+/// For given time constants all but them is linear, so that only two are searched: on a logarithmic grid, then by
+/// Gauss and Newton (variable projection: Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least
+/// squares problems whose variables separate", 1973). Intervals are from residuals resampled in blocks, through the
+/// model's derivatives at its best.
+package struct TwoPoleFit: Sendable, Hashable {
+  /// Seconds and kelvin per watt of one path.
+  package struct Path: Sendable, Hashable {
+    package var tau: Double
+    package var tauInterval: ConfidenceInterval
+    package var resistance: Double
+  }
+
+  package let fast: Path
+  package let slow: Path
+  /// R₁/(R₁ + R₂).
+  package let fastWeight: Double
+  package let fastWeightInterval: ConfidenceInterval
+  /// T₀ in degrees Celsius: what is shown where no power is drawn.
+  package let zeroPowerCelsius: Double
+  /// Watts at which the limit is reached in the end.
+  package let limitWatts: Double
+  package let limitWattsInterval: ConfidenceInterval
+  /// Root of the mean square of what the model leaves, in kelvin.
+  package let residual: Double
+
+  /// Seconds that a fast and a slow path may have.
+  static let fastRange = 0.5...40.0
+  static let slowRange = 15.0...2400.0
+
+  /// - Parameters:
+  ///   - times: seconds, ascending.
+  ///   - watts: mean power up to each time.
+  ///   - celsius: temperature at each time.
+  ///   - limitCelsius: the temperature that `limitWatts` is about.
+  /// - Returns: nil where no two paths of positive resistance explain the series.
+  package init?(times: [Double], watts: [Double], celsius: [Double], limitCelsius: Double, seed: UInt64 = 1) {
+    let basis = TwoPoleBasis(times: times, watts: watts)
+    let values = basis.windowed(celsius)
+    guard let start = Self.coarse(basis, values), let best = Self.refined(basis, values, from: start) else {
+      return nil
+    }
+    let (resistances, offset) = ((best.linear[0], best.linear[1]), best.linear[2])
+    guard offset < limitCelsius else { return nil }
+    fastWeight = resistances.0 / (resistances.0 + resistances.1)
+    zeroPowerCelsius = offset
+    limitWatts = (limitCelsius - offset) / (resistances.0 + resistances.1)
+    residual = (best.error / Double(values.count)).squareRoot()
+
+    guard let derivatives = LinearLeastSquares(basis.derivatives(best.taus, best.linear)) else { return nil }
+    // Steps of a sensor and a fan's whims last longer than the cube root of so many windows. The fit has taken a degree
+    // of freedom of the blocks, not of the windows, for each of its parameters.
+    let length = 2 * Double(values.count).squareRoot().rounded(.up)
+    let bootstrap = BlockBootstrap(count: values.count, blockLength: Int(length))
+    let blocks = Double(values.count) / length
+    let widening = (blocks / max(blocks - 7, 2)).squareRoot()
+    var generator = SeededGenerator(seed: seed)
+    var replicates = (fast: [Double](), slow: [Double](), weight: [Double](), limit: [Double]())
+    var resampled = values
+    for _ in 0..<400 {
+      bootstrap.resample(using: &generator) { resampled[$0] = widening * best.residuals[$1] }
+      let change = derivatives.solve(resampled)
+      let (r1, r2) = (max(0, resistances.0 + change[0]), max(1e-9, resistances.1 + change[1]))
+      replicates.fast.append(best.taus.fast * exp(change[5]))
+      replicates.slow.append(best.taus.slow * exp(change[6]))
+      replicates.weight.append(r1 / (r1 + r2))
+      replicates.limit.append((limitCelsius - offset - change[2]) / (r1 + r2))
+    }
+    fast = Path(
+      tau: best.taus.fast, tauInterval: BlockBootstrap.interval(replicates.fast), resistance: resistances.0)
+    slow = Path(
+      tau: best.taus.slow, tauInterval: BlockBootstrap.interval(replicates.slow), resistance: resistances.1)
+    fastWeightInterval = BlockBootstrap.interval(replicates.weight)
+    limitWattsInterval = BlockBootstrap.interval(replicates.limit)
+  }
+
+  private struct Candidate {
+    var taus: TwoPoleBasis.Taus
+    /// R₁, R₂, T₀, c₁, c₂.
+    var linear: [Double]
+    var residuals: [Double]
+    var error: Double
+
+    /// Nil where the columns are alike or a resistance is not positive.
+    init?(_ basis: TwoPoleBasis, _ values: [Double], _ taus: TwoPoleBasis.Taus, _ columns: [[Double]]? = nil) {
+      guard taus.slow > 1.5 * taus.fast, let system = LinearLeastSquares(columns ?? basis.columns(taus)) else {
+        return nil
+      }
+      self.taus = taus
+      linear = system.solve(values)
+      guard linear[0] > 0, linear[1] > 0 else { return nil }
+      residuals = system.residuals(values, linear)
+      error = residuals.reduce(0) { $0 + $1 * $1 }
+    }
+  }
+
+  private static func coarse(_ basis: TwoPoleBasis, _ values: [Double]) -> Candidate? {
+    func grid(_ range: ClosedRange<Double>, _ steps: Int) -> [(tau: Double, columns: TwoPoleBasis.Pole)] {
+      (0..<steps).map { step in
+        let tau = range.lowerBound * pow(range.upperBound / range.lowerBound, Double(step) / Double(steps - 1))
+        return (tau, basis.pole(tau))
+      }
+    }
+    let (fast, slow) = (grid(fastRange, 14), grid(slowRange, 16))
+    var best: Candidate?
+    for (fastTau, fastPole) in fast {
+      for (slowTau, slowPole) in slow {
+        let columns = basis.columns(fastPole, slowPole)
+        guard let candidate = Candidate(basis, values, .init(fast: fastTau, slow: slowTau), columns) else { continue }
+        if candidate.error < best?.error ?? .infinity { best = candidate }
+      }
+    }
+    return best
+  }
+
+  private static func refined(_ basis: TwoPoleBasis, _ values: [Double], from start: Candidate) -> Candidate? {
+    var best = start
+    for _ in 0..<40 {
+      guard let system = LinearLeastSquares(basis.derivatives(best.taus, best.linear)) else { return best }
+      let change = system.solve(best.residuals)
+      // The grid's steps are a factor of about 1.4.
+      var (fast, slow) = (min(max(change[5], -0.4), 0.4), min(max(change[6], -0.4), 0.4))
+      var next: Candidate?
+      for _ in 0..<12 {
+        let taus = TwoPoleBasis.Taus(fast: best.taus.fast * exp(fast), slow: best.taus.slow * exp(slow))
+        if let candidate = Candidate(basis, values, taus), candidate.error < best.error {
+          next = candidate
+          break
+        }
+        (fast, slow) = (fast / 2, slow / 2)
+      }
+      guard let next else { return best }
+      best = next
+      if max(abs(fast), abs(slow)) < 1e-6 { return best }
+    }
+    return best
+  }
+}

@@ -1,0 +1,21 @@
+import FoundationEssentials
+import Kelvin
+
+extension BenchCommand {
+  /// Writes the machine's own envelope, or nothing at all.
+  func fitEnvelope(to file: String) throws {
+    guard try Workload(named: workload).kind == .stream else {
+      throw UsageError("--calibrate is for a stream, not for \(workload)")
+    }
+    var benchmark = Benchmark(workload: try Workload(named: workload), configurations: try configurations())
+    benchmark.thermalEnvelope = envelope
+    benchmark.seed = options.seed ?? 0
+    let name = URL(filePath: file).deletingPathExtension().lastPathComponent
+    let calibration = try measuring("bench") { [benchmark, model, duration] listener in
+      try await benchmark.calibrate(URL(filePath: model), name: name, seconds: duration, listener: listener)
+    }
+    try calibration.write(to: URL(filePath: file))
+    if !output.json { Console.print(calibration.lines.joined(separator: "\n")) }
+    Console.note("the envelope is '\(file)'; give it to --envelope")
+  }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import Glibc
+import Kelvin
+
+/// Somebody else at work beside a benchmark, in a process of its own. Not for people.
+struct NeighbourCommand: ParsableCommand {
+  static let name = "work-beside"
+  static let configuration = CommandConfiguration(
+    commandName: NeighbourCommand.name, abstract: "Works beside 'bench'.", shouldDisplay: false)
+
+  @Argument(help: "What to do, as --coload takes it.")
+  var items: [String]
+
+  func run() throws {
+    // The interrupt is the benchmark's, which tells when to end.
+    signal(SIGINT, SIG_IGN)
+    let answer = try NeighbourProcess.serve(
+      items, ready: { Console.write("\n", to: ChildProcess.answerDescriptor) },
+      wait: { ChildProcess.waitForParent() })
+    Console.write(String(decoding: answer, as: UTF8.self) + "\n", to: ChildProcess.answerDescriptor)
+  }
+}
