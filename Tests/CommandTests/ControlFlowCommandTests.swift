@@ -75,9 +75,8 @@ import Testing
     }
     let control = document["controlFlow"]?.array ?? []
     #expect(control.compactMap { $0["device"]?.text } == ["cpu", device], "\(control)")
-    // A start there costs more than a step of the host.
     let trips = control.compactMap { $0["loopTrip"]?.number }
-    #expect(trips.count == 2 && trips[0] > 0 && trips[1] > trips[0], "\(control)")
+    #expect(trips.count == 2 && trips.allSatisfy { $0 > 0 }, "\(control)")
     withExtendedLifetime(folder) {}
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// What one part of an advice measures within its time.
 struct AdviceScheduleTests {
   @Test(
-    "the quickest configurations are kept, at least two, and there are rounds enough to tell them apart",
+    "the quickest configurations are kept, at least one, and there are rounds enough to tell them apart",
     arguments: 1...40 as ClosedRange<UInt64>)
   func keepsTheQuickest(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -21,7 +21,7 @@ struct AdviceScheduleTests {
       let schedule = AdviceSchedule(part, estimates, framesPerSecond: 30, seconds: seconds)
       #expect(Set(schedule.rows).isDisjoint(with: schedule.leftOut), "seed \(seed)")
       #expect(schedule.rows.count + schedule.leftOut.count == estimates.count, "seed \(seed)")
-      #expect(schedule.rows.count >= min(2, estimates.count), "seed \(seed)")
+      #expect(!schedule.rows.isEmpty, "seed \(seed)")
       #expect(throws: Never.self, "seed \(seed)") { try schedule.workload.validate(document: "test") }
       // Whoever is left out is slower in some way than everybody who is kept.
       for out in schedule.leftOut {

@@ -111,9 +111,12 @@ struct AdviceTests {
     let advice = try advise(cpu: 1e-3, gpu: 0.5, budget: 60)
     #expect(clock.now() - began < 90, "\(clock.now() - began) s")
     #expect(advice.picks.count == 4)
-    let brief = try advise(gpu: 5, questions: [.photo], budget: 5)
-    #expect(brief.rows.map(\.label) == ["cpu"])
-    #expect(brief.notes.contains { $0.hasPrefix("not tried: gpu:0") && $0.contains("budget") } || brief.rows.count == 2)
+    #expect(advice.rows[1].firstAnswer == nil && advice.rows[1].stream == nil)
+    #expect(
+      advice.notes.contains {
+        $0.hasPrefix("not tried: gpu:0 for photo, stream and throughput") && $0.contains("an inference 1.50 s")
+      }, "\(advice.notes)")
+    #expect(advice.picks.allSatisfy { advice.rows[$0.row].label == "cpu" && !$0.isClear })
   }
 
   @Test("a device that is lost costs its own row")

@@ -51,7 +51,7 @@ package struct AdviceSchedule: Sendable, Hashable {
 
   /// - Parameters:
   ///   - estimates: one for each configuration that can be measured, at least one.
-  ///   - seconds: for the whole part; the two quickest configurations are measured however little it is.
+  ///   - seconds: for the whole part; the quickest configuration is measured however little it is.
   ///   - isFirst: whether nothing else tells of the memory that a process takes.
   package init(
     _ part: AdvicePart, _ estimates: [Estimate], framesPerSecond: Double, seconds: Double, isFirst: Bool = false
@@ -60,7 +60,7 @@ package struct AdviceSchedule: Sendable, Hashable {
     let quickest = estimates.indices.sorted { (least[$0], $0) < (least[$1], $1) }
     var sum = 0.0
     var taken: [Int] = []
-    for index in quickest where taken.count < 2 || sum + least[index] <= seconds {
+    for index in quickest where taken.isEmpty || sum + least[index] <= seconds {
       taken.append(index)
       sum += least[index]
     }
