@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kelvin's main job on its embedded model: classify pictures, show which device runs which layer and why, and compare
-# compute units for one picture and for a stream. Every line after a prompt is a command to try on a model of your own.
+# Kelvin's main job on its embedded model: classify pictures, show which device runs which layer and why, compare compute
+# units under a stream, and say what to pick for what. Every line after a prompt is a command to try on a model of your own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -39,16 +39,17 @@ choices=()
 for unit in "${units[@]}"; do choices+=(--units "$unit"); done
 if [ ${#units[@]} -gt 1 ]; then choices+=(--units "$mixed"); fi
 
-say '5. For one picture: load, compile, first and later predictions'
-run bench "$model" --workload one-shot "${choices[@]}"
+say '5. For a stream of 30 pictures a second: is it sustained, and does it drift?'
+run bench "$model" --workload stream --fps 30 --duration 12 "${choices[@]}"
 
-say '6. For a stream of 30 pictures a second: is it sustained, and does it drift?'
-run bench "$model" --workload stream --fps 30 --duration 12 "${choices[@]}" --report demo-report.html
-
-say '7. And on a machine with a discrete GPU? (a sample profile, not a measurement: its graph is planned from it alone)'
+say '6. And on a machine with a discrete GPU? (a sample profile, not a measurement: its graph is planned from it alone)'
 run plan --profile sample-discrete-gpu
 
 say '   ... and what if its card sat behind PCIe 3.0 with four lanes?'
 run plan --profile sample-discrete-gpu --link cpu:vulkan:0=3.2GB/s,15us
+
+say '7. So what should I pick: for one picture, for that stream, for a pile of pictures, for an hour of it on a phone?'
+run advise "$model" --for 1h --envelope phone --stream 30 --photo --throughput --budget 60 "${choices[@]}" \
+  --report demo-report.html
 
 say 'The whole story with charts is in demo-report.html'

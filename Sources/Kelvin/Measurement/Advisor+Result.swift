@@ -14,6 +14,10 @@ extension Advisor {
       public let question: Question
       /// Units, threads and precision: `cpu, 2 threads`.
       public let configuration: String
+      /// Of the CPU, for `ModelConfiguration.threadCount`: a plan says nothing of them.
+      public let threadCount: Int
+      /// For `ModelConfiguration.precision`.
+      public let precision: ComputePrecision
       /// Whether it is better than every other beyond noise.
       public let isBeyondNoise: Bool
       /// In words, with the numbers that it rests on and what the second best would cost.
@@ -34,9 +38,11 @@ extension Advisor {
     /// One for each question that could be answered.
     public var picks: [Pick] {
       advice.picks.compactMap { pick in
-        Question(rawValue: pick.question.rawValue).map {
+        let candidate = advice.rows[pick.row].candidate
+        return Question(rawValue: pick.question.rawValue).map {
           Pick(
-            question: $0, configuration: advice.rows[pick.row].label, isBeyondNoise: pick.isClear,
+            question: $0, configuration: candidate.label, threadCount: candidate.threads,
+            precision: ComputePrecision(rawValue: candidate.precision) ?? .automatic, isBeyondNoise: pick.isClear,
             sentence: advice.sentence(pick))
         }
       }

@@ -91,11 +91,18 @@ struct AdviseCommand: ParsableCommand {
       Console.print(result.lines.joined(separator: "\n"))
       for pick in result.picks {
         guard let file = plans[pick.question] else { continue }
-        Console.note("the plan for \(pick.question.rawValue) is in '\(file.relativePath)'; give it back with --plan")
+        let options = Self.options(of: pick).joined(separator: " and ")
+        Console.note("the plan for \(pick.question.rawValue) is in '\(file.relativePath)'; give it back with \(options)")
       }
       if let report { Console.note("the page is '\(report)'") }
     }
     if result.interruption != nil { throw SilentFailure(status: .interrupted) }
+  }
+
+  /// What makes other commands run as the pick does.
+  private static func options(of pick: Advisor.Result.Pick) -> [String] {
+    ["--plan", "--threads \(pick.threadCount)"]
+      + (pick.precision == .automatic ? [] : ["--precision \(pick.precision.rawValue)"])
   }
 
   private var advisor: Advisor {
