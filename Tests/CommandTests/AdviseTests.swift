@@ -9,7 +9,7 @@ import Testing
     let (page, plans) = ("\(folder.path)/page.html", "\(folder.path)/plans")
     let result = Kelvin.run(
       [
-        "advise", Kelvin.digits, "--units", "cpu", "--units", "reference", "--no-agreement", "--threads", "1",
+        "advise", Kelvin.digits, "--units", "cpu", "--no-agreement", "--threads", "1",
         "--budget",
         "10", "--stream", "60", "--photo", "--for", "10m", "--envelope", "phone", "--json", "--report", page,
         "--save-plans", plans,
@@ -17,7 +17,7 @@ import Testing
     #expect(result.status == 0, "\(result)")
     let report = try JSONValue(result.output)
     let rows = try #require(report["rows"]?.array)
-    #expect(rows.compactMap { $0["configuration"]?.text } == ["cpu, 1 thread", "reference"])
+    #expect(rows.compactMap { $0["configuration"]?.text } == ["cpu, 1 thread"])
     for row in rows {
       #expect((row["first"]?.number ?? 0) > (row["warm"]?.number ?? .infinity), "\(row)")
       #expect((row["memory"]?["peakResident"]?.number ?? 0) > 1e6, "\(row)")

@@ -128,6 +128,46 @@ struct AdviceTests {
     #expect(advice.notes.contains { $0.hasPrefix("gpu:0: ") && $0.contains("the card is gone") })
   }
 
+  @Test("what was cut short is not compared, and nobody is picked for having fewer threads")
+  func interruption() throws {
+    let count = Atomic(0)
+    let cancellation = Cancellation()
+    let advice = try advise(cpu: 4e-3, gpu: 1e-3, questions: [.photo], cancellation: cancellation) {
+      if count.add(1, ordering: .relaxed).newValue == 12 { cancellation.cancel() }
+      return false
+    }
+    #expect(advice.evidence.interruption?.contains("photo") == true)
+    for pick in advice.picks {
+      #expect(!pick.isClear && pick.equals.isEmpty && advice.rows[pick.row].label == "gpu:0", "\(pick)")
+      #expect(pick.answer.contains("not compared (interrupted)"), "\(pick.answer)")
+    }
+  }
+
+  @Test("units that come to one device for one photo stay a row of their own where several in flight use both")
+  func mixesForThroughput() throws {
+    for (questions, labels) in [
+      (Set([AdviceRequest.Question.photo]), ["cpu", "gpu:0"]), ([.photo, .throughput], ["cpu", "gpu:0", "cpu,gpu:0"]),
+    ] {
+      let context = try chain(
+        clock,
+        devices: [
+          TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 10e-3 },
+          TimedDevice("gpu:0", kind: .discreteGPU, clock: clock) { _ in 8e-3 },
+        ])
+      let subject = BenchmarkSubject(
+        context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, loadSeconds: 0.002)
+      let candidates = ["cpu", "gpu:0", "cpu,gpu:0"].map {
+        BenchmarkConfiguration(label: $0, request: PlanRequest(units: UnitsSelection($0) ?? .all))
+      }
+      let advice = try AdviceRunner(
+        subject, AdviceRequest(questions: questions, envelope: .server), candidates, kelvinVersion: "test",
+        machine: .server, clock: clock, files: noFiles
+      ).run()
+      #expect(advice.rows.map(\.label) == labels)
+      #expect(!advice.evidence.trials.isEmpty)
+    }
+  }
+
   @Test("a stream that has to last is told on the machine that was asked about, and its heat decides")
   func lasting() throws {
     let advice = try advise(cpu: 12e-3, gpu: 12e-3, questions: [.sustained])
@@ -166,7 +206,8 @@ struct AdviceTests {
     for (request, word) in [
       (AdviceRequest(questions: [], envelope: .server), "a stream"),
       (AdviceRequest(framesPerSecond: 0, envelope: .server), "above 0"),
-      (AdviceRequest(horizon: .infinity, envelope: .server), "a week"),
+      (AdviceRequest(horizon: .infinity, envelope: .server), "a day"),
+      (AdviceRequest(framesPerSecond: 10_000, horizon: 86_400, envelope: .server), "frames, expected at most"),
       (AdviceRequest(envelope: .server, budget: 1), "a day"),
     ] {
       do throws(BenchmarkError) {

@@ -18,7 +18,7 @@ extension Advisor {
       public let threadCount: Int
       /// For `ModelConfiguration.precision`.
       public let precision: ComputePrecision
-      /// Whether it is better than every other beyond noise.
+      /// Whether it was measured better than every other beyond noise; never for what a model of heat tells.
       public let isBeyondNoise: Bool
       /// In words, with the numbers that it rests on and what the second best would cost.
       public let sentence: String
@@ -42,7 +42,7 @@ extension Advisor {
         return Question(rawValue: pick.question.rawValue).map {
           Pick(
             question: $0, configuration: candidate.label, threadCount: candidate.threads,
-            precision: ComputePrecision(rawValue: candidate.precision) ?? .automatic, isBeyondNoise: pick.isClear,
+            precision: ComputePrecision(rawValue: candidate.precision) ?? .automatic, isBeyondNoise: pick.isBeyondNoise,
             sentence: advice.sentence(pick))
         }
       }

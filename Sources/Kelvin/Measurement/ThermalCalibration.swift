@@ -32,11 +32,16 @@ extension Benchmark {
         } + calibration.remarks.flatMap { "note: \($0)".wrapped(hangingIndent: 2) }
     }
 
+    /// The envelope as its file holds it.
+    public func json() throws(ModelError) -> Data {
+      Data(try ModelError.wrapping { try calibration.envelope.json() })
+    }
+
     /// Writes the envelope, for `Benchmark.thermalEnvelope` and `ThermalMonitor`.
     ///
     /// - Throws: `ModelError` with code `io` where the file cannot be written.
     public func write(to url: URL) throws(ModelError) {
-      let bytes = try ModelError.wrapping { try calibration.envelope.json() }
+      let bytes = [UInt8](try json())
       try LocalFile.write(bytes + [0x0A], to: url.relativePath)
     }
   }

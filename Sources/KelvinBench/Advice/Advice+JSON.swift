@@ -107,7 +107,7 @@ private struct AdviceDocument: Encodable {
     rows = advice.rows.map { Row($0, deadline: advice.deadline) }
     picks = advice.picks.map { pick in
       Pick(
-        question: pick.question.rawValue, configuration: advice.rows[pick.row].label, isBeyondNoise: pick.isClear,
+        question: pick.question.rawValue, configuration: advice.rows[pick.row].label, isBeyondNoise: pick.isBeyondNoise,
         equals: pick.equals.map { advice.rows[$0].label }, secondBest: pick.next.map { advice.rows[$0.row].label },
         secondBestRatio: pick.next?.ratio, plan: files[pick.question], sentence: advice.sentence(pick))
     }

@@ -17,6 +17,11 @@ extension Advice {
     guard let decided else { return nil }
     let places = decided.labels.map { label in rows.firstIndex { $0.label == label } }
     let finding = decided.finding
+    if let refusal = finding.refusal {
+      return places[finding.best].map {
+        Pick(question, row: $0, isClear: false, equals: [], next: nil, refusal: rows.count > 1 ? refusal : nil)
+      }
+    }
     let tied = finding.tied.compactMap { places[$0] }
     guard let row = finding.winner.flatMap({ places[$0] }) ?? preferred(among: tied) else { return nil }
     var next = finding.runnerUp.flatMap { next in places[next.index].map { (row: $0, ratio: next.ratio) } }
@@ -47,13 +52,17 @@ extension Advice {
       known.filter { $0.run.settledRate >= (1 - Self.sameRate) * most },
       known.filter { $0.run.settledRate < (1 - Self.sameRate) * most }
     )
-    func joules(_ row: Int) -> Double { rows[row].stream?.joulesPerInference ?? .infinity }
-    guard let best = keeping.min(by: { joules($0.row) < joules($1.row) })?.row else { return nil }
-    let equals = keeping.map(\.row).filter { $0 != best && !(joules($0) > (1 + Self.sameEnergy) * joules(best)) }
-    let leaner = keeping.map(\.row).filter { $0 != best && !equals.contains($0) }.min { joules($0) < joules($1) }
+    func joules(_ row: Int) -> Double? { rows[row].stream?.joulesPerInference }
+    let rank = { (row: Int) in joules(row) ?? .infinity }
+    guard let best = keeping.min(by: { rank($0.row) < rank($1.row) })?.row else { return nil }
+    // What takes an unknown energy is not known to take more.
+    let equals = keeping.map(\.row).filter { row in
+      row != best && !(joules(row).map { $0 > (1 + Self.sameEnergy) * rank(best) } ?? false)
+    }
+    let hungrier = keeping.map(\.row).filter { $0 != best && !equals.contains($0) }.min { rank($0) < rank($1) }
     let slower = losing.max { $0.run.settledRate < $1.run.settledRate }
     let next: (row: Int, ratio: Double)? =
-      equals.first.map { ($0, 1) } ?? leaner.map { ($0, joules($0) / joules(best)) }
+      equals.first.map { ($0, 1) } ?? hungrier.map { ($0, rank($0) / rank(best)) }
       ?? slower.map { ($0.row, most / max($0.run.settledRate, 1e-9)) }
     return Pick(.sustained, row: best, isClear: equals.isEmpty && known.count > 1, equals: equals, next: next)
   }

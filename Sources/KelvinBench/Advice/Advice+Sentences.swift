@@ -13,7 +13,7 @@ extension Advice {
       } else if pick.isClear {
         "pick \(label)"
       } else if pick.equals.isEmpty {
-        "\(label), not compared"
+        "\(label), not compared\(pick.refusal.map { " (\($0))" } ?? "")"
       } else {
         "\(label), though no difference was measured to \(Self.list(pick.equals.map { rows[$0].label }))"
       }
@@ -96,6 +96,7 @@ extension Advice {
       notes.append(
         "not tried: \(label)\(parts.isEmpty ? "" : " for \(Self.list(parts))"): \(omissions.first?.reason ?? "")")
     }
+    notes += evidence.failures
     for row in rows { row.failure.map { notes.append("\(row.label): \($0)") } }
     let energies = Set(rows.compactMap { $0.stream?.energySource ?? $0.throughput?.energySource }).subtracting([""])
     notes += energies.sorted().map { "energy of one inference: \($0)" }
@@ -103,7 +104,9 @@ extension Advice {
       notes.append(
         "how long it lasts is told by the model of heat of \"\(request.envelope.name)\" in virtual time, with the times"
           + " and energies measured here; no temperature is measured"
-          + (lasting.runs.allSatisfy { $0.throttledAt == nil } ? ", and none of them reaches the limit" : ""))
+          + (lasting.runs.allSatisfy { $0.throttledAt == nil }
+            ? ", and none of them reaches the limit"
+            : "; every row runs its plan for latency, and 'plan --goal sustained' makes one for the power budget"))
     }
     if let disturbed = disturbance { notes.append(disturbed) }
     return notes

@@ -42,10 +42,12 @@ package struct Advice: Sendable {
   package struct Pick: Sendable, Hashable {
     package var question: Question
     package var row: Int
-    /// Whether it is better than every other beyond noise.
+    /// Whether it is better than every other: beyond noise, or by the model where that answers.
     package var isClear: Bool
     /// Those from which no difference was measured, without `row`.
     package var equals: [Int]
+    /// Why nothing was compared; nil where it was.
+    package var refusal: String?
     /// The best of the others, and how many times as much of what decides it takes; nil where all are equal.
     package var next: (row: Int, ratio: Double)? {
       get { nextRow.map { ($0, nextRatio) } }
@@ -56,7 +58,14 @@ package struct Advice: Sendable {
     /// In words, with the numbers that it rests on: `pick cpu, 1 thread: …`.
     package var answer = ""
 
-    init(_ question: Question, row: Int, isClear: Bool, equals: [Int], next: (row: Int, ratio: Double)?) {
+    /// Whether measurements say so, and not a model.
+    package var isBeyondNoise: Bool { isClear && question != .sustained }
+
+    init(
+      _ question: Question, row: Int, isClear: Bool, equals: [Int], next: (row: Int, ratio: Double)?,
+      refusal: String? = nil
+    ) {
+      self.refusal = refusal
       self.question = question
       self.row = row
       self.isClear = isClear
@@ -120,10 +129,10 @@ package struct Advice: Sendable {
 
   /// Runs the stream in virtual time, for as long as it has to last, with the plans whose frames were timed here.
   private mutating func last() throws(StreamError) {
-    let timed = rows.indices.filter { rows[$0].stream != nil && rows[$0].warm != nil }
+    let timed = rows.indices.filter { rows[$0].stream != nil }
     let plans = timed.map { index in
       StreamPlan.carriedOver(
-        label: rows[index].label, secondsPerFrame: max(rows[index].warm ?? 0, 1e-7),
+        label: rows[index].label, secondsPerFrame: max(rows[index].stream?.secondsPerFrame ?? 0, 1e-7),
         joules: rows[index].stream?.joulesPerInference, source: rows[index].stream?.energySource ?? "",
         from: evidence.machine, to: request.envelope)
     }

@@ -18,12 +18,9 @@ package struct AdviceEvidence: Sendable {
     package var precision: String
     /// For one prediction at a time.
     package var plan: Plan
-    /// What was tried for it; nil where nothing was.
-    package var trial: TriedPlans?
 
     package init(
-      label: String, also: [String] = [], devices: [String], threads: Int, precision: String, plan: Plan,
-      trial: TriedPlans? = nil
+      label: String, also: [String] = [], devices: [String], threads: Int, precision: String, plan: Plan
     ) {
       self.label = label
       self.also = also
@@ -31,7 +28,6 @@ package struct AdviceEvidence: Sendable {
       self.threads = threads
       self.precision = precision
       self.plan = plan
-      self.trial = trial
     }
   }
 
@@ -49,6 +45,10 @@ package struct AdviceEvidence: Sendable {
   package var candidates: [Candidate] = []
   package private(set) var omissions: [Omission] = []
   package private(set) var results: [AdvicePart: BenchmarkResult] = [:]
+  /// What was tried of plans that mix devices, whether or not a candidate came of it.
+  package var trials: [TriedPlans] = []
+  /// Parts that ended in an error, in words.
+  package var failures: [String] = []
   /// Where the user gave up; nil where everything was measured.
   package var interruption: String?
 

@@ -79,7 +79,7 @@ struct AdviceLook {
       label: label, also: also,
       devices: context.inventory.devices(named: context.nodesByDevice(placement).keys).map(\.info.id),
       threads: configuration.request.threads, precision: configuration.request.precision.rawValue,
-      plan: try context.plan(explanation, configuration.request), trial: trial)
+      plan: try context.plan(explanation, configuration.request))
   }
 
   private static let inferences = 5

@@ -1,3 +1,4 @@
+import KelvinStreams
 package import KelvinThermal
 
 /// What somebody wants of a model, and how long finding out may take. Seconds.
@@ -17,6 +18,8 @@ package struct AdviceRequest: Sendable, Hashable {
   /// Arrivals a second where a stream is not asked for by its own.
   package static let usualRate = 30.0
   package static let usualBudget = 180.0
+  /// By which any machine has settled.
+  static let longestHorizon = 86_400.0
 
   package var questions: Set<Question>
   /// Arrivals a second, of the stream and of what has to last.
@@ -50,8 +53,14 @@ package struct AdviceRequest: Sendable, Hashable {
     guard framesPerSecond > 0, framesPerSecond <= 10_000 else {
       throw .invalidRequest("frames a second: expected above 0, at most 10000, got \(framesPerSecond)")
     }
-    guard horizon >= 1, horizon <= 604_800 else {
-      throw .invalidRequest("how long it has to last: expected 1 second to a week, got \(horizon) s")
+    guard horizon >= 1, horizon <= Self.longestHorizon else {
+      throw .invalidRequest("how long it has to last: expected 1 second to a day, got \(horizon) s")
+    }
+    let frames = framesPerSecond * horizon
+    guard !questions.contains(.sustained) || frames <= StreamSimulation.mostFrames else {
+      throw .invalidRequest(
+        "\(Workload.number(framesPerSecond)) frames/s for \(horizon) s are \(Int(frames)) frames, expected at most"
+          + " \(Int(StreamSimulation.mostFrames)); ask for a shorter time")
     }
   }
 

@@ -59,6 +59,7 @@ package final class AdviceRunner {
       let schedule = AdviceSchedule(
         part, looks.map(\.estimate), framesPerSecond: request.framesPerSecond, seconds: seconds,
         isFirst: evidence.results.isEmpty)
+      let later = expectedSeconds(of: parts, looks, within: max(0, end - clock.now() - seconds))
       let (from, to) = (progress, progress + (1 - progress) * share)
       do {
         let result = try measure(schedule, looks, until: clock.now() + seconds, isFirst: evidence.results.isEmpty) {
@@ -66,17 +67,47 @@ package final class AdviceRunner {
           var progress = progress
           progress.fraction = from + (to - from) * progress.fraction
           progress.phase = "\(part.rawValue): \(progress.phase)"
-          progress.secondsLeft = max(1, end - self.clock.now())
+          progress.secondsLeft = progress.secondsLeft.map { $0 + later }
           observe(progress)
         }
         evidence.add(result, of: part, leftOut: schedule.leftOut.map { looks[$0] })
-      } catch RuntimeError.cancelled where !evidence.results.isEmpty {
-        evidence.interruption = "interrupted before the \(part.rawValue) was measured"
+      } catch  where !evidence.results.isEmpty {
+        // What was measured before stands.
+        if options.cancellation?.isCancelled == true {
+          evidence.interruption = "interrupted before the \(part.rawValue) was measured"
+        } else {
+          evidence.failures.append("the \(part.rawValue) could not be measured: \(error)")
+        }
       }
       progress = to
     }
     observe(.init(phase: "done", fraction: 1))
     return try Advice(request, evidence)
+  }
+
+  /// Whether two looks are at one configuration: alone, and where several inferences in flight are asked about, for
+  /// which they are planned anew, there too.
+  private func comeToTheSame(_ look: AdviceLook, _ other: AdviceLook) throws -> Bool {
+    guard try look.comesToTheSame(as: other, subject.context) else { return false }
+    guard request.questions.contains(.throughput) else { return true }
+    let placements = try [look, other].map { look in
+      var asked = look.configuration.request
+      asked.goal = .throughput
+      return try subject.context.explain(asked).solution.placement
+    }
+    return placements[0] == placements[1]
+  }
+
+  /// What parts that come later are expected to take.
+  private func expectedSeconds(of parts: [AdvicePart], _ looks: [AdviceLook], within seconds: Double) -> Double {
+    let weights = parts.reduce(0) { $0 + $1.weight }
+    return parts.reduce(0) { sum, part in
+      sum
+        + AdviceSchedule(
+          part, looks.map(\.estimate), framesPerSecond: request.framesPerSecond,
+          seconds: seconds * part.weight / max(weights, 1)
+        ).expectedSeconds
+    }
   }
 
   /// Of the budget, for the first look.
@@ -89,12 +120,12 @@ package final class AdviceRunner {
     var looks: [AdviceLook] = []
     // Every candidate that was planned, with the place of the look that stands for it.
     var planned: [(candidate: BenchmarkConfiguration, look: Int)] = []
-    for (index, candidate) in candidates.enumerated() {
+    for (index, candidate) in inOrderOfInterest.enumerated() {
       try options.cancellation?.check()
       observe(
         .init(
           phase: "a first look", fraction: Self.lookingShare * Double(index) / Double(candidates.count),
-          detail: candidate.label, secondsLeft: request.budget))
+          detail: candidate.label))
       guard looks.isEmpty || clock.now() < end else {
         evidence.leave(out: candidate.label, "no time was left within the budget for a first look at it")
         continue
@@ -107,7 +138,8 @@ package final class AdviceRunner {
         var look = try AdviceLook(
           candidate, subject.context, inputs: options.triesPlans ? subject.inputs[0] : nil,
           budget: max(0, end - clock.now()), clock: clock)
-        if let known = try looks.firstIndex(where: { try look.comesToTheSame(as: $0, subject.context) }) {
+        evidence.trials += [look.trial].compactMap { $0 }
+        if let known = try looks.firstIndex(where: { try comeToTheSame(look, $0) }) {
           planned.append((candidate, known))
           looks[known].also.append(candidate.label)
           continue
@@ -123,8 +155,20 @@ package final class AdviceRunner {
         evidence.leave(out: candidate.label, "\(error)")
       }
     }
+    let places = Dictionary(candidates.enumerated().map { ($1.label, $0) }) { first, _ in first }
+    looks.sort { (places[$0.label] ?? 0) < (places[$1.label] ?? 0) }
     evidence.candidates = try looks.map { try $0.candidate(subject.context) }
     return looks
+  }
+
+  /// Every choice of units with all its threads first, then with fewer: what there is no time for is then a variant.
+  private var inOrderOfInterest: [BenchmarkConfiguration] {
+    func isVariant(_ candidate: BenchmarkConfiguration) -> Bool {
+      candidates.contains { other in
+        other.request.units == candidate.request.units && other.request.threads > candidate.request.threads
+      }
+    }
+    return candidates.filter { !isVariant($0) } + candidates.filter(isVariant)
   }
 
   private func measure(

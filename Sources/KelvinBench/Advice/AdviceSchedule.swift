@@ -48,6 +48,8 @@ package struct AdviceSchedule: Sendable, Hashable {
   package var rows: [Int]
   /// The others.
   package var leftOut: [Int]
+  /// What all of it takes, roughly.
+  package var expectedSeconds: Double
 
   /// - Parameters:
   ///   - estimates: one for each configuration that can be measured, at least one.
@@ -56,18 +58,19 @@ package struct AdviceSchedule: Sendable, Hashable {
   package init(
     _ part: AdvicePart, _ estimates: [Estimate], framesPerSecond: Double, seconds: Double, isFirst: Bool = false
   ) {
-    let least = estimates.map { Self.leastSeconds(part, $0) }
-    let quickest = estimates.indices.sorted { (least[$0], $0) < (least[$1], $1) }
-    var sum = 0.0
+    let alone = estimates.map { Self.leastSeconds(part, [$0]) }
     var taken: [Int] = []
-    for index in quickest where taken.isEmpty || sum + least[index] <= seconds {
-      taken.append(index)
-      sum += least[index]
+    for index in estimates.indices.sorted(by: { (alone[$0], $0) < (alone[$1], $1) }) {
+      let wider = taken + [index]
+      guard taken.isEmpty || Self.leastSeconds(part, wider.map { estimates[$0] }) <= seconds else { continue }
+      taken = wider
     }
     rows = taken.sorted()
     leftOut = estimates.indices.filter { !taken.contains($0) }
-    let spare = max(0, seconds - sum) / Double(max(taken.count, 1))
-    workload = Self.workload(part, rows.map { estimates[$0] }, framesPerSecond: framesPerSecond, spare: spare)
+    let measured = rows.map { estimates[$0] }
+    let spare = max(0, seconds - Self.leastSeconds(part, measured)) / Double(max(taken.count, 1))
+    workload = Self.workload(part, measured, framesPerSecond: framesPerSecond, spare: spare)
+    expectedSeconds = Self.expectedSeconds(part, measured, workload)
     if isFirst { workload.starts = max(workload.starts, 1) }
   }
 
@@ -82,16 +85,23 @@ package struct AdviceSchedule: Sendable, Hashable {
   /// Seconds of a load that goes on: slices of some frames each.
   private static func load(_ inference: Double) -> Double { Double(rounds) * max(0.3, 4 * inference) }
 
-  /// Seconds that a configuration takes at least.
-  private static func leastSeconds(_ part: AdvicePart, _ estimate: Estimate) -> Double {
-    let start = launch + estimate.start
-    let (inference, load) = (estimate.inference, load(estimate.inference))
-    switch part {
-    // Every round begins with an inference that does not count.
-    case .photo: return launch + estimate.coldStart + Double(rounds) * (start + (queries + 1) * inference)
-    case .stream: return start + load + 3 * Double(rounds) * inference
-    // Up to four numbers in flight are tried three times, for as long as an eighth of the load that then goes on.
-    case .throughput: return start + load + 12 * max(0.25, load / 8, inference)
+  /// Seconds that these take together at least: the load that goes on is as long for all of them.
+  private static func leastSeconds(_ part: AdvicePart, _ estimates: [Estimate]) -> Double {
+    expectedSeconds(part, estimates, workload(part, estimates, framesPerSecond: 1, spare: 0))
+  }
+
+  private static func expectedSeconds(_ part: AdvicePart, _ estimates: [Estimate], _ workload: Workload) -> Double {
+    estimates.reduce(0) { sum, estimate in
+      let (start, inference) = (launch + estimate.start, estimate.inference)
+      switch part {
+      // Every round begins with an inference that does not count.
+      case .photo:
+        return sum + launch + estimate.coldStart + Double(workload.starts) * start + estimate.start
+          + Double(workload.rounds) * inference + max(workload.warmSeconds, Double(workload.iterations) * inference)
+      case .stream: return sum + start + workload.duration + 3 * Double(rounds) * inference
+      // Up to four numbers in flight are tried three times, each for an eighth of the load that then goes on.
+      case .throughput: return sum + start + workload.duration + 12 * max(0.25, workload.duration / 8, inference)
+      }
     }
   }
 

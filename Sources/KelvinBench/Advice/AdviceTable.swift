@@ -106,7 +106,7 @@ struct AdviceTable {
       "lasts": "lasts: answers a second after \(HumanReadable.seconds(advice.request.horizon))",
       "MiB": "MiB: the most memory of a process",
       "of it on devices": "of it on devices: weights and one session",
-      "energy": "energy: of one inference, over the least",
+      "energy": "energy: of one inference, as measured or over the least",
       "off": "off: largest difference to the reference device",
     ]
     return titles.compactMap { words[$0] }.joined(separator: "; ") + "."

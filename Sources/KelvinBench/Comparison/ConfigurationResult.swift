@@ -81,6 +81,9 @@ package struct ConfigurationResult: Sendable {
     package var isEnergyMeasured: Bool
     /// Joules of one inference where something measured them: an estimate tells configurations apart, and no more.
     package var measuredJoules: Double? { isEnergyMeasured ? joulesPerInference : nil }
+    /// What one frame of a stream takes as it is paced: its median latency, or where frames wait for each other what the
+    /// rate leaves it.
+    package var secondsPerFrame: Double { min(latency.p50, 1 / max(throughput, 1e-9)) }
     package var pipeline: Pipeline?
     /// What the governor did, in the configuration's own time.
     package var actions: [GovernorAction]

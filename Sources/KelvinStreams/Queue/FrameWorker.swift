@@ -151,14 +151,14 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     case nothing(isOver: Bool)
   }
 
+  /// One frame a job, so that a stream which never catches up leaves its thread to others now and then.
   private func work() {
-    while true {
-      switch next() {
-      case .frame(let frame, let setting): serve(frame, setting)
-      case .nothing(let isOver):
-        if isOver { parts.end(nil) }
-        return
-      }
+    switch next() {
+    case .frame(let frame, let setting):
+      serve(frame, setting)
+      parts.start { self.work() }
+    case .nothing(let isOver):
+      if isOver { parts.end(nil) }
     }
   }
 

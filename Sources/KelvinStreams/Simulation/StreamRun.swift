@@ -60,7 +60,9 @@ package struct StreamRun: Sendable {
   package var series: ReportSeries {
     ReportSeries(
       units: label, isSimulated: true, points: points,
-      heat: reports.map { .init(at: $0.at, state: $0.state, headroom: $0.headroom) },
+      heat: stride(from: 0, to: reports.count, by: max(1, reports.count / 2000)).map {
+        .init(at: reports[$0].at, state: reports[$0].state, headroom: reports[$0].headroom)
+      },
       heatSource: reports.first?.sourceDescription ?? "", fit: fit,
       actions: actions.map { .init(at: $0.at, name: $0.what, cause: $0.cause) })
   }

@@ -83,8 +83,9 @@ struct AdviseCommand: ParsableCommand {
       try await advisor.advise(
         inputs.url, configuration, input: inputs.values, starts: SelfLauncher(), listener: listener)
     }
-    let plans = try savePlans.map { try result.savePlans(to: URL(filePath: $0)) } ?? result.keepPlans()
-    if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
+    // What was measured is printed, whatever becomes of files.
+    let saved = Swift.Result { try savePlans.map { try result.savePlans(to: URL(filePath: $0)) } ?? result.keepPlans() }
+    let plans = (try? saved.get()) ?? [:]
     if output.json {
       Console.print(String(decoding: try result.json(plans: plans), as: UTF8.self))
     } else {
@@ -92,9 +93,14 @@ struct AdviseCommand: ParsableCommand {
       for pick in result.picks {
         guard let file = plans[pick.question] else { continue }
         let options = Self.options(of: pick).joined(separator: " and ")
-        Console.note("the plan for \(pick.question.rawValue) is in '\(file.relativePath)'; give it back with \(options)")
+        Console.note(
+          "the plan for \(pick.question.rawValue) is in '\(file.relativePath)'; give it back with \(options)")
       }
-      if let report { Console.note("the page is '\(report)'") }
+    }
+    _ = try saved.get()
+    if let report {
+      try LocalFile.write(result.htmlReport().utf8, to: report)
+      if !output.json { Console.note("the page is '\(report)'") }
     }
     if result.interruption != nil { throw SilentFailure(status: .interrupted) }
   }

@@ -14,8 +14,11 @@ extension BenchCommand {
     let calibration = try measuring("bench") { [benchmark, model, duration] listener in
       try await benchmark.calibrate(URL(filePath: model), name: name, seconds: duration, listener: listener)
     }
+    // Minutes of measuring are printed before a file is tried that may not be writable.
+    Console.print(
+      output.json
+        ? String(decoding: try calibration.json(), as: UTF8.self) : calibration.lines.joined(separator: "\n"))
     try calibration.write(to: URL(filePath: file))
-    if !output.json { Console.print(calibration.lines.joined(separator: "\n")) }
     Console.note("the envelope is '\(file)'; give it to --envelope")
   }
 }

@@ -16,7 +16,7 @@ struct NeighbourCommand: ParsableCommand {
     signal(SIGINT, SIG_IGN)
     let answer = try NeighbourProcess.serve(
       items, ready: { Console.write("\n", to: ChildProcess.answerDescriptor) },
-      wait: { ChildProcess.waitForParent() })
+      signal: { ChildProcess.byteFromParent().flatMap(NeighbourSignal.init) })
     Console.write(String(decoding: answer, as: UTF8.self) + "\n", to: ChildProcess.answerDescriptor)
   }
 }

@@ -99,11 +99,15 @@ enum ChildProcess {
   }
 
   /// Returns when the parent has ended, or closed the pipe that is this process's standard input.
-  static func waitForParent() {
+  static func waitForParent() { while byteFromParent() != nil {} }
+
+  /// What the parent writes next; nil when it has ended, or closed the pipe.
+  static func byteFromParent() -> UInt8? {
     var byte: UInt8 = 0
     while true {
       let count = read(STDIN_FILENO, &byte, 1)
-      if count == 0 || (count < 0 && errno != EINTR) { return }
+      if count == 1 { return byte }
+      if count == 0 || errno != EINTR { return nil }
     }
   }
 

@@ -11,6 +11,7 @@ final class NeighbourChild: NeighbourConnection {
   private var lifeline: ChildPipe
   private var answers: ChildPipe
   private var errors: ChildPipe
+  private var complaint: [UInt8] = []
   private var hasEnded = false
 
   init(_ items: [String]) throws(StartFailure) {
@@ -22,12 +23,12 @@ final class NeighbourChild: NeighbourConnection {
       errors: errors.writing)
     answers.closeWriting()
     errors.closeWriting()
+    _ = fcntl(lifeline.writing, F_SETFL, O_NONBLOCK)
     var first: [UInt8] = []
     let deadline = FreshStart.clock() + Self.patience
     while first.isEmpty, answers.isOpen, FreshStart.clock() < deadline { waitAndRead(into: &first) }
     guard !first.isEmpty else {
-      var complaint: [UInt8] = []
-      if !answers.isOpen { while errors.isOpen { errors.read(into: &complaint) } }
+      if !answers.isOpen { while errors.isOpen { readErrors() } }
       throw StartFailure("it did not begin" + ChildProcess.quoted(complaint))
     }
   }
@@ -51,15 +52,32 @@ final class NeighbourChild: NeighbourConnection {
     }
     // One that hangs is ended with the object.
     guard !answers.isOpen else { throw StartFailure("it did not end") }
+    while errors.isOpen { readErrors() }
     hasEnded = true
-    var complaint: [UInt8] = []
-    while errors.isOpen { errors.read(into: &complaint) }
     try ChildProcess.check(ChildProcess.reap(process), complaint)
     return answer
   }
 
+  func send(_ signal: NeighbourSignal) {
+    var byte = signal.rawValue
+    // The pipe's other end is open here too, so that a child which has ended raises no signal.
+    _ = write(lifeline.writing, &byte, 1)
+  }
+
   private func waitAndRead(into bytes: inout [UInt8]) {
-    var polled = pollfd(fd: answers.reading, events: Int16(POLLIN), revents: 0)
-    if poll(&polled, 1, 100) > 0 { answers.read(into: &bytes) }
+    var polled = [
+      pollfd(fd: answers.reading, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: errors.isOpen ? errors.reading : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&polled, 2, 100) > 0 else { return }
+    if polled[0].revents != 0 { answers.read(into: &bytes) }
+    if polled[1].revents != 0 { readErrors() }
+  }
+
+  /// Reads on, so that whoever complains at length is not held up by it, and keeps the beginning.
+  private func readErrors() {
+    var read: [UInt8] = []
+    errors.read(into: &read)
+    if complaint.count < ChildProcess.largestAnswer { complaint += read }
   }
 }

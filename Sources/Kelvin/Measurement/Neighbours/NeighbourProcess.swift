@@ -36,7 +36,6 @@ package final class NeighbourProcess: Neighbour {
   package func stop() {
     guard let connection else { return }
     self.connection = nil
-    resume(connection.process)
     do throws(StartFailure) {
       let answer = try connection.finish()
       account = try? JSONDecoder().decode(NeighbourAccount.self, from: Data(answer))
@@ -47,20 +46,18 @@ package final class NeighbourProcess: Neighbour {
     }
   }
 
-  package func pause() { if let connection { kill(connection.process, SIGSTOP) } }
-  package func resume() { if let connection { resume(connection.process) } }
-
-  private func resume(_ process: Int32) { kill(process, SIGCONT) }
+  package func pause() { connection?.send(.rest) }
+  package func resume() { connection?.send(.work) }
 
   /// What the process itself does: works until it is told to stop.
   ///
   /// - Parameters:
   ///   - items: as `CoLoad` spells them.
   ///   - ready: called when the work goes on.
-  ///   - wait: returns when it is to end.
+  ///   - signal: waits for what it is told next; nil when it is to end.
   /// - Returns: what it did, as `stop` reads it.
   /// - Throws: `ModelError` where an item means nothing, or names a device that is not there.
-  package static func serve(_ items: [String], ready: () -> Void, wait: () -> Void) throws(ModelError) -> Data {
+  package static func serve(_ items: [String], ready: () -> Void, signal: () -> NeighbourSignal?) throws(ModelError) -> Data {
     var load = CoLoad()
     for item in items {
       let parts = item.split(separator: "=", maxSplits: 1).map(String.init)
@@ -73,7 +70,13 @@ package final class NeighbourProcess: Neighbour {
       let work = try SyntheticLoad(load, deviceInventory, processors: cores)
       work.start()
       ready()
-      wait()
+      while let told = signal() {
+        switch told {
+        case .rest: work.pause()
+        case .work: work.resume()
+        }
+      }
+      work.resume()
       work.stop()
       var account = work.account
       account?.isProcess = true

@@ -12,7 +12,7 @@ package protocol StartLauncher: Sendable {
     request: String, environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
   ) throws(StartFailure) -> (answer: [UInt8], began: Double)
 
-  /// Starts the program so that it calls `NeighbourProcess.serve(_:ready:wait:)`, and returns when that is at work. The
+  /// Starts the program so that it calls `NeighbourProcess.serve(_:ready:signal:)`, and returns when that is at work. The
   /// process ends with the object, and with this process, however that ends.
   func launchNeighbour(_ items: [String]) throws(StartFailure) -> any NeighbourConnection
 
@@ -27,9 +27,18 @@ package struct StartFailure: Error, Sendable, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 }
 
+/// What a process that works beside a benchmark is told, a byte each, until the pipe closes. It is never stopped by the
+/// system's signals: a stopped process does not see that its parent has ended.
+package enum NeighbourSignal: UInt8, Sendable {
+  case rest = 0x70
+  case work = 0x72
+}
+
 /// A process that works until it is told to stop.
 package protocol NeighbourConnection: AnyObject {
   var process: Int32 { get }
+  /// Has it rest, or go on. One that has ended is told nothing.
+  func send(_ signal: NeighbourSignal)
   /// Tells it to stop and waits for its end.
   ///
   /// - Returns: what it answered.
