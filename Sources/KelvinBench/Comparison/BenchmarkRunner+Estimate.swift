@@ -11,7 +11,7 @@ extension BenchmarkRunner {
   /// Share of the processors above which others are worth a word.
   private static let busy = 0.1
   /// Seconds of a complete start before one was measured: of a process, and within this one.
-  private static let guessedStart = (process: 1.0, within: 0.1)
+  private static let guessedStart = (process: 0.5, within: 0.1)
   /// Seconds of trying plans: they are run for this long, and compiled before.
   private static let trial = 4.0
 
@@ -59,20 +59,27 @@ extension BenchmarkRunner {
     }
   }
 
-  /// Starts with something cached are taken to last as long as the cold ones did, as soon as there is one; a start's
-  /// first inference says more of warm ones than a plan that rests on estimates.
+  /// Starts with something cached are taken to last as long as the cold ones did, but not for a driver that compiles
+  /// only then: no longer than a start usually does, where it is not known. A start's
+  /// first inference says more of warm ones than a plan that rests on estimates, except that with nothing cached it may
+  /// wait for a driver that compiles.
   func expectStarts(_ contestants: [Contestant]) {
     let cold = contestants.flatMap { $0.record.coldStarts.map(\.total) }
     guard !cold.isEmpty else { return }
     let mean = cold.reduce(0, +) / Double(cold.count)
     let able = Double(contestants.count(where: \.isAble))
     let firsts = contestants.filter(\.isAble).map { contestant in
-      (contestant.record.coldStarts + contestant.record.starts).map(\.first).min()
-        ?? contestant.explanation.solution.predicted
+      contestant.record.starts.map(\.first).min()
+        ?? (contestant.record.coldStarts.map(\.first) + [contestant.explanation.solution.predicted]).min() ?? 0
     }
     live.expect(.warm, warmSeconds(firsts) * furtherRounds)
     live.expect(.coldStarts, mean * Double(workload.coldStarts) * able)
-    live.expect(.starts, mean * Double(workload.starts) * able * furtherRounds)
+    let guess = subject.starter == nil ? Self.guessedStart.within : Self.guessedStart.process
+    let cached = contestants.filter(\.isAble).reduce(0) { sum, contestant in
+      let record = contestant.record
+      return sum + (record.starts.map(\.total).min() ?? min(guess, record.coldStarts.map(\.total).min() ?? guess))
+    }
+    live.expect(.starts, cached * Double(workload.starts) * furtherRounds)
   }
 
   /// Seconds of the planned warm rounds, at these seconds for an inference of each configuration.

@@ -35,6 +35,7 @@ extension BenchmarkRunner {
       journal.add(
         .start(
           configuration: contestant.index, isCold: false, seconds: try start(contestant, isCold: false)))
+      expectStarts(contestants)
     }
   }
 
