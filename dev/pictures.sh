@@ -28,13 +28,13 @@ done
 (
   cd "$folder"
   "$kelvin" profile "$model" --units "$mixed" > /dev/null
-  "$kelvin" bench "$model" --workload stream --fps 15 --duration 20 "${units[@]}" --report "$work/bench.html" > /dev/null
+  "$kelvin" advise "$model" --envelope phone "${units[@]}" --report "$work/advise.html" > /dev/null
 )
 "$kelvin" plan --profile "$sample" --report "$work/plan.html" > /dev/null
 
-dev/page.py check "$work/bench.html" > /dev/null
+dev/page.py check "$work/advise.html" > /dev/null
 dev/page.py check "$work/plan.html" > /dev/null
-dev/page.py picture "$work/bench.html" docs/images/report.png --width 1120 --select .verdict --to .rows
+dev/page.py picture "$work/advise.html" docs/images/report.png --width 1120 --select .verdict --to .verdict
 dev/page.py picture "$work/plan.html" docs/images/plan.png --width 1120 --select .canvas --most 640
 if command -v pngquant > /dev/null; then pngquant --force --ext .png 128 docs/images/*.png; fi
 for picture in docs/images/{report,plan}.png; do

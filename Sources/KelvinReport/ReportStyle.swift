@@ -28,6 +28,7 @@ enum ReportStyle {
     .verdict li{margin:4px 0;color:var(--soft)}
     .picks{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:14px 28px;margin:4px 0 10px}
     .pick h3{margin:0 0 4px}.verdict .pick p{font-size:15px;line-height:1.45;letter-spacing:0}
+    .verdict .panel p{font-size:13px;line-height:1.5;letter-spacing:0;max-width:none}
     nav{display:flex;flex-wrap:wrap;gap:4px 20px;font-size:14px}a{color:var(--accent)}nav a{text-decoration:none}
     nav a:hover{text-decoration:underline}
     .panel{background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:18px 20px;margin:14px 0}

@@ -25,7 +25,9 @@ extension Advice {
     page.verdict = picks.first.map(sentence) ?? "Nothing was measured long enough to recommend anything."
     page.findings = []
     page.workload = request.questions.sorted { $0.order < $1.order }.map(title).joined(separator: ", ")
-    page.series = result.report().series + (lasting?.series ?? [])
+    // Of virtual time those that were picked: a point for every configuration again would bury them.
+    let picked = Set(picks.map { rows[$0.row].label })
+    page.series = result.report().series + (lasting?.series ?? []).filter { picked.contains($0.units) }
     for part in AdvicePart.allCases {
       page.notes += evidence.results[part]?.notes.filter { !page.notes.contains($0) } ?? []
     }
