@@ -9,7 +9,8 @@ extension ProfileResult {
   /// - Parameter limit: at most so many layers, the costliest first choice; nil for all, in the model's order.
   package func lines(layers limit: Int? = nil) -> [String] {
     let threadText = threads == 1 ? "1 thread" : "\(threads) threads"
-    var lines = ["\(model)\(partText): precision \(precision), \(threadText)", profile.machine.reportSummary, ""]
+    var lines = ["\(model)\(partText): precision \(precision), \(threadText)"]
+    lines += profile.machine.reportSummary.wrapped(hangingIndent: 2) + [""]
     lines += accountTable + [""] + checkTable + [""] + startTable + [""] + weightLines + [""] + layerTable(limit)
     lines += noiseLines + controlLines + [""] + transferTable + corunLines + [""] + powerLines + [""] + estimateLines
     if !remarks.isEmpty { lines += ["", "Notes"] + remarks.flatMap { "- \($0)".wrapped(hangingIndent: 2) } }

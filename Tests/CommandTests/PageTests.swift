@@ -39,6 +39,7 @@ import Testing
   @Test(arguments: [
     ["devices"], ["inspect", Kelvin.digits], ["plan", Kelvin.digits, "--units", "cpu,reference"],
     ["plan", Kelvin.digits, "--units", "cpu,reference", "--verbose"], ["operators"], ["operators", "--verbose"],
+    ["profile", Kelvin.digits, "--units", "cpu", "--budget", "0.2"],
     ["classify", Kelvin.digits, Kelvin.image("0_0030.png"), Kelvin.image("9_0199.jpg")],
   ])
   func tablesFitAnOrdinaryTerminal(arguments: [String]) {

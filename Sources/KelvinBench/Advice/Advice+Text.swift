@@ -8,7 +8,7 @@ extension Advice {
   package var lines: [String] {
     guard let result = anyResult else { return notes }
     var lines = "\(result.model.name): what to pick".wrapped(hangingIndent: 2)
-    lines += result.machine.summary.wrapped(hangingIndent: 2) + [""]
+    lines += result.machine.reportSummary.wrapped(hangingIndent: 2) + [""]
     lines += AdviceTable(advice: self).lines(width: 80) + [""]
     if let interruption = evidence.interruption { lines += "Partial: \(interruption).".wrapped() }
     lines += (picks.map(sentence) + crossovers.map(\.sentence)).flatMap { "- \($0)".wrapped(hangingIndent: 2) }
