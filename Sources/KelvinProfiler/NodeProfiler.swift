@@ -100,8 +100,8 @@ package struct NodeProfiler {
   private func prepare(_ measured: inout Measured, _ observe: MeasurementObserver) throws {
     let targets = try devices()
     let machine = MachineDescription(files)
-    let envelope = ThermalEnvelope.assumed(for: machine).share(of: machine)
-    let cores = max(1, MachineDescription(files).logicalCores)
+    let envelope = ThermalEnvelope.assumed(for: machine)
+    let cores = max(1, machine.logicalCores)
     let idle = PowerMeter.idleWatts(files, clock: clock, for: 0.5)
     var failures: [any Error] = []
     for (index, device) in targets.enumerated() where !isCancelled {

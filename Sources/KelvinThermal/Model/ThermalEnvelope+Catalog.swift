@@ -36,9 +36,9 @@ extension ThermalEnvelope {
   }
 
   /// The class of machine to assume where nothing better is known: a guest runs on a server, anything else is taken
-  /// for a desktop.
+  /// for a desktop. A guest has its share of it.
   package static func assumed(for machine: MachineDescription) -> ThermalEnvelope {
-    machine.isVirtualised ? .server : .desktop
+    (machine.isVirtualised ? ThermalEnvelope.server : .desktop).share(of: machine)
   }
 
   package static let phone = carried("phone")
