@@ -27,7 +27,8 @@ import Synchronization
 /// ```
 ///
 /// The answers end when the stream is finished and all that waited is answered; at once when the task that reads them is
-/// cancelled, when ``cancel()`` is called, or when the stream itself is let go; and with the error when a device is lost.
+/// cancelled; after those that were given already when ``cancel()`` is called, or the stream itself is let go; and with the
+/// error when a device is lost.
 /// Another error is the answer of its frame alone.
 public final class FrameStream: Sendable {
   /// How a stream treats its frames.

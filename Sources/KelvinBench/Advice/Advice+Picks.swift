@@ -13,7 +13,7 @@ extension Advice {
     }
   }
 
-  private func pick(_ question: Question, _ decided: KelvinBench.Question?) -> Pick? {
+  private func pick(_ question: Question, _ decided: ComparedQuestion?) -> Pick? {
     guard let decided else { return nil }
     let places = decided.labels.map { label in rows.firstIndex { $0.label == label } }
     let finding = decided.finding
@@ -49,8 +49,8 @@ extension Advice {
     }
     guard let most = known.map(\.run.settledRate).max() else { return nil }
     let (keeping, losing) = (
-      known.filter { $0.run.settledRate >= (1 - Self.sameRate) * most },
-      known.filter { $0.run.settledRate < (1 - Self.sameRate) * most }
+      known.filter { $0.run.settledRate >= (1 - StreamComparison.sameRate) * most },
+      known.filter { $0.run.settledRate < (1 - StreamComparison.sameRate) * most }
     )
     func joules(_ row: Int) -> Double? { rows[row].stream?.joulesPerInference }
     let rank = { (row: Int) in joules(row) ?? .infinity }
@@ -67,8 +67,7 @@ extension Advice {
     return Pick(.sustained, row: best, isClear: equals.isEmpty && known.count > 1, equals: equals, next: next)
   }
 
-  /// Shares below which rates in virtual time, and energies, are called the same.
-  static let sameRate = 0.01
+  /// The share below which energies are called the same.
   private static let sameEnergy = 0.05
 
   /// From how many predictions on another configuration is quicker than the one for a single photo, starting included.
@@ -117,7 +116,7 @@ extension Advice {
 
 extension BenchmarkResult {
   /// What was found about a subject; for frames that were answered, what decides among those that answer as many.
-  func deciding(_ subject: Question.Subject) -> Question? {
+  func deciding(_ subject: ComparedQuestion.Subject) -> ComparedQuestion? {
     guard var question = questions.first(where: { $0.subject == subject }) else { return nil }
     if subject == .served, let latency = questions.first(where: { $0.subject == .latency }) {
       question.finding = SustainedFinding.deciding(served: question.finding, latency: latency.finding)

@@ -15,7 +15,7 @@ extension Advice {
       } else if pick.equals.isEmpty {
         "\(label), not compared\(pick.refusal.map { " (\($0))" } ?? "")"
       } else {
-        "\(label), though no difference was measured to \(Self.list(pick.equals.map { rows[$0].label }))"
+        "\(label), though no difference was measured to \(pick.equals.map { rows[$0].label }.inWords)"
       }
     let second = pick.isClear ? pick.next.map { "; the second best, \(cost(of: $0, after: pick))" } ?? "" : ""
     return "\(choice): \(facts(pick.row, for: pick.question))\(second)."
@@ -69,7 +69,7 @@ extension Advice {
       return "\(label), does \(rows[next.row].throughput.map { HumanReadable.perSecond($0.throughput) } ?? "less")"
     case .sustained:
       guard let run = rows[next.row].lasting, let own = rows[pick.row].lasting else { return label }
-      return run.settledRate < (1 - Self.sameRate) * own.settledRate
+      return run.settledRate < (1 - StreamComparison.sameRate) * own.settledRate
         ? "\(label), ends at \(HumanReadable.perSecond(run.settledRate))" : "\(label), takes \(times) the energy"
     }
   }
@@ -82,11 +82,6 @@ extension Advice {
     return lost / max(lost + Double(stream.served), 1)
   }
 
-  static func list(_ names: [String]) -> String {
-    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
-    return names.dropLast().joined(separator: ", ") + " and " + last
-  }
-
   /// What limits trust in it, was left out, or comes to the same.
   package var notes: [String] {
     var notes: [String] = []
@@ -94,7 +89,7 @@ extension Advice {
     for (label, omissions) in Dictionary(grouping: evidence.omissions, by: \.label).sorted(by: { $0.key < $1.key }) {
       let parts = omissions.compactMap(\.part?.rawValue)
       notes.append(
-        "not tried: \(label)\(parts.isEmpty ? "" : " for \(Self.list(parts))"): \(omissions.first?.reason ?? "")")
+        "not tried: \(label)\(parts.isEmpty ? "" : " for \(parts.inWords)"): \(omissions.first?.reason ?? "")")
     }
     notes += evidence.failures
     for row in rows { row.failure.map { notes.append("\(row.label): \($0)") } }
@@ -122,11 +117,11 @@ extension Advice {
       if !levels.isEmpty { rowsByLevels[levels, default: []].append(row.label) }
       let others = row.candidate.also.filter { !$0.hasPrefix(prefix) }
       let heads = others.filter { label in !others.contains { label != $0 && label.hasPrefix("\($0), ") } }
-      if !heads.isEmpty { notes.append("\(Self.list(heads)) \(heads.count == 1 ? "comes" : "come") to \(row.label)") }
+      if !heads.isEmpty { notes.append("\(heads.inWords) \(heads.count == 1 ? "comes" : "come") to \(row.label)") }
     }
     return rowsByLevels.sorted { $0.key.joined() < $1.key.joined() }.map { levels, labels in
-      "one row for the precision levels automatic, \(Self.list(levels)): nothing tells them apart on"
-        + " \(Self.list(labels))"
+      "one row for the precision levels automatic, \(levels.inWords): nothing tells them apart on"
+        + " \(labels.inWords)"
     } + notes
   }
 
@@ -136,6 +131,6 @@ extension Advice {
       let count = result.disturbedRounds.values.reduce(0) { $0 + $1.count }
       return count > 0 ? "\(count) of the \(part.rawValue)" : nil
     }
-    return parts.isEmpty ? nil : "others took processor time in rounds: \(Self.list(parts)); see the journals"
+    return parts.isEmpty ? nil : "others took processor time in rounds: \(parts.inWords); see the journals"
   }
 }

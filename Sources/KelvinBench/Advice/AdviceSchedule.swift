@@ -1,28 +1,6 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// A benchmark that an advice rests on. What has to last is told from the stream's.
-package enum AdvicePart: String, Sendable, Hashable, Codable, CaseIterable {
-  case photo, stream, throughput
-
-  func serves(_ questions: Set<AdviceRequest.Question>) -> Bool {
-    switch self {
-    case .photo: questions.contains(.photo)
-    case .stream: !questions.isDisjoint(with: [.stream, .sustained])
-    case .throughput: questions.contains(.throughput)
-    }
-  }
-
-  /// Of the time, against the other parts.
-  var weight: Double {
-    switch self {
-    case .photo: 4
-    case .stream: 4
-    case .throughput: 3
-    }
-  }
-}
-
 /// What one part measures within its time: the configurations for which there is time, the quickest first, and the
 /// workload of them all. A comparison needs a number of rounds at least, so what does not fit is left out rather than
 /// looked at too briefly.
@@ -70,8 +48,8 @@ package struct AdviceSchedule: Sendable, Hashable {
     let measured = rows.map { estimates[$0] }
     let spare = max(0, seconds - Self.leastSeconds(part, measured)) / Double(max(taken.count, 1))
     workload = Self.workload(part, measured, framesPerSecond: framesPerSecond, spare: spare)
-    expectedSeconds = Self.expectedSeconds(part, measured, workload)
     if isFirst { workload.starts = max(workload.starts, 1) }
+    expectedSeconds = Self.expectedSeconds(part, measured, workload)
   }
 
   /// Of everything that is compared: with fewer only huge differences are told from noise

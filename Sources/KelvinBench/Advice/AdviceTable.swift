@@ -11,6 +11,8 @@ struct AdviceTable {
     /// The question that it is about; empty for what holds whatever is asked.
     var group: String
     var title: String
+    /// What it shows: `warm: one further inference`.
+    var legend: String
     /// Marked where the row is this question's pick.
     var decides: Advice.Question?
     /// Which columns a narrow terminal does without first; nil for never.
@@ -26,36 +28,51 @@ struct AdviceTable {
     let seconds = HumanReadable.seconds
     let rate = Workload.number(advice.request.framesPerSecond)
     let all: [Column] = [
-      Column(group: "one photo", title: "first", decides: .photo) { $0.firstAnswer.map(seconds) },
-      Column(group: "one photo", title: "cold", dispensable: 0) { $0.coldAnswer.map(seconds) },
-      Column(group: "one photo", title: "warm") { $0.warm.map(seconds) },
-      Column(group: "\(rate) frames/s", title: "p99", decides: .stream) { row in
+      Column(
+        group: "one photo", title: "first",
+        legend: "first: from the start of a process to its first answer, caches filled", decides: .photo
+      ) { $0.firstAnswer.map(seconds) },
+      Column(group: "one photo", title: "cold", legend: "cold: with empty caches", dispensable: 0) {
+        $0.coldAnswer.map(seconds)
+      },
+      Column(group: "one photo", title: "warm", legend: "warm: one further inference") { $0.warm.map(seconds) },
+      Column(
+        group: "\(rate) frames/s", title: "p99",
+        legend: "p99: of \(rate) frames/s, or the share of them that was lost to newer ones", decides: .stream
+      ) { row in
         row.stream.map { stream in
           let lost = Advice.lostShare(stream)
           return lost > 0
             ? "\(HumanReadable.percent(lost, decimals: lost < 0.1 ? 1 : 0)) lost" : seconds(stream.latency.p99)
         }
       },
-      Column(group: "throughput", title: "most/s", decides: .throughput) { row in
+      Column(group: "throughput", title: "most/s", legend: "most/s: as many as will go", decides: .throughput) { row in
         row.throughput.map { HumanReadable.significant($0.throughput) }
       },
-      Column(group: "for \(seconds(advice.request.horizon))", title: "lasts", decides: .sustained) { row in
+      Column(
+        group: "for \(seconds(advice.request.horizon))", title: "lasts",
+        legend: "lasts: answers a second after \(seconds(advice.request.horizon))", decides: .sustained
+      ) { row in
         row.lasting.map { HumanReadable.significant($0.settledRate) }
       },
-      Column(group: "memory", title: "MiB", dispensable: 2) { row in
+      Column(group: "memory", title: "MiB", legend: "MiB: the most memory of a process", dispensable: 2) { row in
         row.memory.map { Self.mebibytes($0.peakResident) }
       },
-      Column(group: "memory", title: "of it on devices", isForPageAlone: true) { row in
+      Column(
+        group: "memory", title: "of it on devices", legend: "of it on devices: weights and one session",
+        isForPageAlone: true
+      ) { row in
         row.memory.map { memory in
           memory.devices.sorted { $0.key < $1.key }.map { "\(Self.mebibytes($0.value)) \($0.key)" }
             .joined(separator: ", ")
         }
       },
-      Column(group: "", title: "energy") { row in
+      Column(group: "", title: "energy", legend: "energy: of one inference, as measured or over the least") { row in
         if row.isEnergyMeasured, let joules = row.joules { return "\(HumanReadable.significant(joules * 1e3)) mJ" }
         return row.energyRatio.map { HumanReadable.significant($0) }
       },
-      Column(group: "", title: "off", dispensable: 1) { row in
+      Column(group: "", title: "off", legend: "off: largest difference to the reference device", dispensable: 1) {
+        row in
         row.agreement.map { Self.difference($0.largestDifference) }
       },
     ]
@@ -84,7 +101,7 @@ struct AdviceTable {
     let dispensable = columns.filter { $0.dispensable != nil }.sorted { ($0.dispensable ?? 0) < ($1.dispensable ?? 0) }
     let lines = table.lines(width: width, leavingOut: dispensable.map(\.title))
     let shown = lines.first?.split(separator: " ").map(String.init) ?? []
-    return lines + ("* the pick. " + legend(of: columns.map(\.title).filter { shown.contains($0) })).wrapped(to: width)
+    return lines + ("* the pick. " + Self.legend(of: columns.filter { shown.contains($0.title) })).wrapped(to: width)
   }
 
   private static func mebibytes(_ bytes: Int) -> String { "\((bytes + (1 << 19)) >> 20)" }
@@ -95,21 +112,8 @@ struct AdviceTable {
     return "1e\(Int(log10(value).rounded()))"
   }
 
-  private func legend(of titles: [String]) -> String {
-    let rate = Workload.number(advice.request.framesPerSecond)
-    let words = [
-      "first": "first: from the start of a process to its first answer, caches filled",
-      "cold": "cold: with empty caches",
-      "warm": "warm: one further inference",
-      "p99": "p99: of \(rate) frames/s, or the share of them that was lost to newer ones",
-      "most/s": "most/s: as many as will go",
-      "lasts": "lasts: answers a second after \(HumanReadable.seconds(advice.request.horizon))",
-      "MiB": "MiB: the most memory of a process",
-      "of it on devices": "of it on devices: weights and one session",
-      "energy": "energy: of one inference, as measured or over the least",
-      "off": "off: largest difference to the reference device",
-    ]
-    return titles.compactMap { words[$0] }.joined(separator: "; ") + "."
+  private static func legend(of columns: [Column]) -> String {
+    columns.map(\.legend).joined(separator: "; ") + "."
   }
 
   var report: ReportAdvice {
@@ -122,6 +126,6 @@ struct AdviceTable {
           label: advice.rows[index].label,
           cells: columns.map { .init(text: $0.cell(advice.rows[index]), isPick: isPick($0, index)) })
       },
-      crossovers: advice.crossovers.map(\.sentence), legend: legend(of: columns.map(\.title)))
+      crossovers: advice.crossovers.map(\.sentence), legend: Self.legend(of: columns))
   }
 }

@@ -138,7 +138,7 @@ private struct BenchmarkDocument: Encodable {
 
   /// One configuration against the best in one question. `ratio` is its seconds over the best's.
   struct Comparison: Encodable {
-    var question: Question.Subject
+    var question: ComparedQuestion.Subject
     var candidate: String
     var baseline: String
     var ratio: Double
@@ -221,7 +221,7 @@ private struct BenchmarkDocument: Encodable {
     plan = result.bestPlan
   }
 
-  private static func comparisons(_ question: Question) -> [Comparison] {
+  private static func comparisons(_ question: ComparedQuestion) -> [Comparison] {
     let finding = question.finding
     return finding.comparisons.indices.compactMap { index in
       finding.comparisons[index].map { comparison in

@@ -51,10 +51,10 @@ extension BenchmarkResult {
     verdict.best = able.indices.contains(verdict.best) ? able[verdict.best] : 0
     let labels = able.map { all[$0].setup.label }
     let questions = [
-      (Question.Subject.start, start), (.warm, warm), (.served, load?.served),
+      (ComparedQuestion.Subject.start, start), (.warm, warm), (.served, load?.served),
       (.latency, workload.kind == .stream ? load?.latency : nil),
     ].compactMap { subject, finding in
-      finding.map { Question(subject: subject, finding: $0, labels: labels) }
+      finding.map { ComparedQuestion(subject: subject, finding: $0, labels: labels) }
     }
     let considered = Set(all.flatMap(\.setup.considered))
     self.init(

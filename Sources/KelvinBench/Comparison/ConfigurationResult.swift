@@ -158,7 +158,7 @@ package struct ConfigurationResult: Sendable {
 }
 
 /// What configurations were compared in.
-package struct Question: Sendable {
+package struct ComparedQuestion: Sendable {
   package enum Subject: String, Sendable, Codable {
     /// Seconds from the start to the first answer.
     case start
@@ -191,7 +191,7 @@ package struct BenchmarkResult: Sendable {
   /// Against the verdict's best, in words, for each configuration.
   package var comparisons: [String]
   /// What was compared, for each question that the workload asks.
-  package var questions: [Question]
+  package var questions: [ComparedQuestion]
   /// How it was measured, disturbances, what is missing.
   package var notes: [String]
   /// Where it was interrupted; nil where everything was measured.

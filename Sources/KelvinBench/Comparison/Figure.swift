@@ -2,7 +2,7 @@ package import KelvinMeasurements
 
 /// One number of a configuration that can be held against the same number of another run: seconds, less is better.
 package struct Figure: Sendable, Hashable, Codable {
-  package var name: Question.Subject
+  package var name: ComparedQuestion.Subject
   /// As it is shown everywhere.
   package var seconds: Double
   /// From the rounds, whatever their correlation; nil where there were too few.
@@ -12,7 +12,7 @@ package struct Figure: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - seconds: as it is shown.
   ///   - rounds: the seconds of each round that counts.
-  init?(_ name: Question.Subject, _ seconds: Double?, rounds: [Double]) {
+  init?(_ name: ComparedQuestion.Subject, _ seconds: Double?, rounds: [Double]) {
     guard let seconds, seconds.isFinite, seconds > 0 else { return nil }
     self.name = name
     self.seconds = seconds
@@ -39,7 +39,7 @@ package struct RunComparison: Sendable, Encodable {
 
   package struct Entry: Sendable, Encodable {
     package var configuration: String
-    package var figure: Question.Subject
+    package var figure: ComparedQuestion.Subject
     package var earlier: Double
     package var now: Double
     /// Now over earlier.

@@ -124,9 +124,7 @@ package struct Verdict: Sendable, Hashable {
 
   /// `cpu-only (12.3 ms) and all (12.4 ms)`.
   private static func names(_ labels: [String], _ finding: Finding) -> String {
-    let names = finding.tied.map { "\(labels[$0]) (\(HumanReadable.seconds(finding.medians[$0])))" }
-    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
-    return names.dropLast().joined(separator: ", ") + " and " + last
+    finding.tied.map { "\(labels[$0]) (\(HumanReadable.seconds(finding.medians[$0])))" }.inWords
   }
 }
 

@@ -26,6 +26,9 @@ package struct StreamComparison: Sendable {
     package var minutes: Double { at / 60 }
   }
 
+  /// The share below which rates are called the same.
+  package static let sameRate = 0.01
+
   package var simulation: StreamSimulation
   /// One for each plan, in the order given.
   package var runs: [StreamRun]
@@ -85,7 +88,7 @@ package struct StreamComparison: Sendable {
   /// How well frames were answered over some windows. Paced streams that keep the same rate are told apart by latency.
   private struct Score {
     /// Differences below are the noise of a window.
-    static let sameRate = 0.01
+    static let sameRate = StreamComparison.sameRate
     static let sameLatency = 0.01
     let isPaced: Bool
     let rate: Double
