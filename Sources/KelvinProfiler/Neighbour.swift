@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinMeasurements
 
 /// Somebody else at work while a model is measured: threads of this process, or a process of its own.
 package protocol Neighbour: AnyObject {
@@ -39,6 +40,14 @@ package struct NeighbourAccount: Sendable, Hashable, Codable {
     self.kernelSeconds = kernelSeconds
     self.memoryBytes = memoryBytes
     self.failure = failure
+  }
+
+  /// The same of a process that did nothing else: with what drivers' threads took for it, and what getting ready took.
+  package var ofWholeProcess: NeighbourAccount {
+    let used = ProcessorTime.ofProcess
+    var whole = self
+    (whole.isProcess, whole.userSeconds, whole.kernelSeconds) = (true, used.user, used.kernel)
+    return whole
   }
 
   /// `the load beside it was a process of its own: 3.02 s of processor time in 10.0 s, 1 % of it in the kernel`.

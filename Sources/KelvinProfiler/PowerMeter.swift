@@ -47,13 +47,13 @@ struct PowerMeter {
 
   mutating func start() {
     began = clock.now()
-    used = Self.processSeconds()
+    used = ProcessorTime.ofProcess.seconds
     if idleWatts != nil { before = Self.readings(files) }
   }
 
   mutating func stop() {
     seconds += clock.now() - began
-    processorSeconds += Self.processSeconds() - used
+    processorSeconds += ProcessorTime.ofProcess.seconds - used
     if idleWatts != nil { joules += Self.joules(Self.readings(files), since: before) }
   }
 
@@ -84,12 +84,5 @@ struct PowerMeter {
     now.compactMap { reading in
       before.first { $0.sensor == reading.sensor }.flatMap { reading.watts(since: $0, seconds: 1) }
     }.reduce(0, +)
-  }
-
-  private static func processSeconds() -> Double {
-    var usage = rusage()
-    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) * 1e-6 }
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
   }
 }

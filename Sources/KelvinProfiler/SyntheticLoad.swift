@@ -86,10 +86,9 @@ package final class SyntheticLoad: Neighbour {
   package func stop() {
     guard !threads.isEmpty else { return }
     join()
+    let used = state.used.withLock(\.self)
     account = NeighbourAccount(
-      isProcess: false, seconds: SystemClock().now() - began,
-      userSeconds: Double(state.userMicroseconds.load(ordering: .relaxed)) * 1e-6,
-      kernelSeconds: Double(state.kernelMicroseconds.load(ordering: .relaxed)) * 1e-6,
+      isProcess: false, seconds: SystemClock().now() - began, userSeconds: used.user, kernelSeconds: used.kernel,
       memoryBytes: Double(state.memoryBytes.load(ordering: .relaxed)), failure: failure)
   }
 
@@ -136,8 +135,7 @@ package final class SyntheticLoad: Neighbour {
     let rounds = Atomic(0)
     let nanoseconds = Atomic(0)
     let memoryBytes = Atomic(0)
-    let userMicroseconds = Atomic(0)
-    let kernelMicroseconds = Atomic(0)
+    let used = Mutex(ProcessorTime())
     let computed = Atomic<UInt64>(0)
     let failure = Mutex<String?>(nil)
 
@@ -232,15 +230,7 @@ package final class SyntheticLoad: Neighbour {
     }
 
     /// Adds all that the calling thread, which ends, has used.
-    func bookThread() {
-      var usage = rusage()
-      getrusage(Self.ofThread, &usage)
-      userMicroseconds.add(usage.ru_utime.tv_sec * 1_000_000 + usage.ru_utime.tv_usec, ordering: .relaxed)
-      kernelMicroseconds.add(usage.ru_stime.tv_sec * 1_000_000 + usage.ru_stime.tv_usec, ordering: .relaxed)
-    }
-
-    /// RUSAGE_THREAD, which is GNU's own.
-    private static let ofThread: __rusage_who_t = 1
+    func bookThread() { used.withLock { $0 = $0 + ProcessorTime.ofThread } }
 
     private static func threadSeconds() -> Double {
       var time = timespec()

@@ -16,7 +16,8 @@ struct FrameSliceTests {
   ) -> FrameSlice {
     var slice = FrameSlice()
     slice.runPaced(
-      seconds: seconds, rate: rate, setting: { GovernorSetting(queue: queue) }, clock: clock, infer: infer)
+      arrivals: Int((seconds * rate).rounded()), rate: rate, setting: { GovernorSetting(queue: queue) }, clock: clock,
+      infer: infer)
     return slice
   }
 
@@ -46,6 +47,13 @@ struct FrameSliceTests {
     #expect(longestWait > Double(queue - 1) * 0.01)
   }
 
+  @Test("a slice lasts as long as the intervals between its arrivals, so that its rate is the stream's")
+  func wholeIntervals() {
+    let run = slice(fps: 15, service: 0.004, seconds: 13.0 / 15)
+    #expect(run.frames.count == 13)
+    #expect(abs(1 / run.secondsPerFrame - 15) < 1e-9)
+  }
+
   @Test func oneStallLosesOnlyWhatTheQueueCannotHold() {
     let clock = VirtualClock()
     var count = 0
@@ -70,19 +78,11 @@ struct FrameSliceTests {
     #expect(run.dropped == 0)
   }
 
-  @Test func backToBackRunsUntilTheTimeIsOver() {
-    let clock = VirtualClock()
-    var run = FrameSlice()
-    run.runBackToBack(seconds: 1, clock: clock, infer: { clock.advance(by: 0.3) })
-    #expect(run.frames.count == 4)
-    #expect(abs(run.secondsPerFrame - 0.3) < 1e-9)
-  }
-
   @Test func aGovernorsShareIsTakenEvenlyAndTheRestIsNotCountedAsDropped() {
     let clock = VirtualClock()
     var run = FrameSlice()
     run.runPaced(
-      seconds: 2, rate: 40, setting: { GovernorSetting(rate: 0.25) }, clock: clock,
+      arrivals: 80, rate: 40, setting: { GovernorSetting(rate: 0.25) }, clock: clock,
       infer: { clock.advance(by: 0.001) })
     #expect(run.frames.count == 20)
     #expect(run.skipped == 60)
@@ -95,7 +95,7 @@ struct FrameSliceTests {
     var run = FrameSlice()
     var count = 0
     run.runPaced(
-      seconds: 1, rate: 100, setting: { GovernorSetting(queue: count < 3 ? 4 : 1) }, clock: clock,
+      arrivals: 100, rate: 100, setting: { GovernorSetting(queue: count < 3 ? 4 : 1) }, clock: clock,
       infer: {
         count += 1
         clock.advance(by: 0.05)
@@ -109,7 +109,7 @@ struct FrameSliceTests {
     var run = FrameSlice()
     var count = 0
     run.runPaced(
-      seconds: 40_000, rate: 1000, setting: { GovernorSetting() }, clock: clock,
+      arrivals: 40_000_000, rate: 1000, setting: { GovernorSetting() }, clock: clock,
       infer: {
         count += 1
         clock.advance(by: count == 2 ? 39_999 : 0.0001)
@@ -124,7 +124,7 @@ struct FrameSliceTests {
     var run = FrameSlice()
     #expect(throws: Lost.self) {
       try run.runPaced(
-        seconds: 10, rate: 10, setting: { GovernorSetting() }, clock: clock,
+        arrivals: 100, rate: 10, setting: { GovernorSetting() }, clock: clock,
         infer: { () throws(Lost) in
           clock.advance(by: 0.01)
           if clock.now() > 3 { throw Lost() }

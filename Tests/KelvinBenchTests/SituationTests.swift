@@ -133,6 +133,8 @@ struct SituationTests {
     work.stop()
     let account = try #require(work.account)
     #expect(account.memoryBytes > 1e6 && account.userSeconds + account.kernelSeconds > 0 && !account.isProcess)
+    let whole = account.ofWholeProcess
+    #expect(whole.isProcess && whole.userSeconds + whole.kernelSeconds >= account.userSeconds + account.kernelSeconds)
     #expect(account.description.contains("threads of this process") && account.description.contains("GB/s to and from"))
   }
 

@@ -150,6 +150,38 @@ struct FrameWorkerTests {
     #expect(worker.tally.queue.abandoned == 2)
   }
 
+  @Test("a payload whose end pushes another frame finds the worker free, wherever it was let go")
+  func payloadsThatCallBack() {
+    final class Payload: Sendable {
+      let end: @Sendable () -> Void
+      init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+      deinit { end() }
+    }
+    let clock = VirtualClock()
+    let jobs = Mutex<[@Sendable () -> Void]>([])
+    let worker = FrameWorker<Payload, Int>(
+      deadline: 1, clock: clock,
+      .init(
+        start: { job in jobs.withLock { $0.append(job) } }, answer: { _, _ in 0 }, deliver: { _ in },
+        adjust: { _ in .init(queue: 1) }, end: { _ in }))
+    let ends = Mutex(0)
+    func push() {
+      worker.push(
+        Payload { [weak worker] in
+          ends.withLock { $0 += 1 }
+          worker?.push(Payload {})
+        })
+    }
+    push()
+    // Dropped by a newer one, too late, and abandoned.
+    push()
+    clock.advance(by: 2)
+    while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { job() }
+    push()
+    worker.end()
+    #expect(ends.withLock { $0 } == 3)
+  }
+
   @Test("with real threads on both sides nothing is lost or answered twice")
   func threads() async throws {
     let delivered = Mutex<[Int]>([])

@@ -84,6 +84,23 @@ struct StreamWayTests {
     #expect(trial.entries.map(\.plan.label) == ["as planned", "1 CPU thread"])
     #expect(trial.entries.allSatisfy { abs($0.plan.joulesPerFrame - 0.2) < 1e-9 })
     #expect(trial.entries[0].plan.energySource == "measured by a test")
+    #expect(trial.isEnergyMeasured)
     #expect(trial.remarks == ["the way '2 CPU threads' was left out: two threads are one too many"])
+  }
+
+  @Test("where a counter fails for one way, all are estimated: a ladder never weighs a measurement against an estimate")
+  func oneUnmeasured() throws {
+    let context = try context()
+    var calls = 0
+    let trial = try StreamTrial(
+      try ways(context, "cpu"), in: context, inputs: chainInputs, cores: 4, on: try ThermalEnvelope(named: "phone"),
+      clock: clock,
+      meter: { _, work in
+        try work()
+        calls += 1
+        return calls == 5 ? nil : .init(joules: 0.8, source: "measured by a test")
+      }, compile: { try context.compile($0.solution, precision: $0.precision, threads: $0.threads) })
+    #expect(!trial.isEnergyMeasured)
+    #expect(trial.entries.allSatisfy { $0.plan.energySource.hasPrefix("estimated: time at work") })
   }
 }

@@ -60,11 +60,17 @@ struct CalibrationTests {
     #expect(held * 10 >= 2 * count * 8, "\(held) of \(2 * count), seed \(seed)")
   }
 
-  @Test("an envelope that was calibrated reads as a file does, each coefficient with its source and its interval")
+  @Test("a calibrated envelope reads as a file does, each coefficient with its source, and knows its machine")
   func readsAsAFile() throws {
-    let found = try SimulatedMachine(.init(envelope: .server), seed: 1).calibrated().envelope
+    let simulated = SimulatedMachine(.init(envelope: .server), seed: 1)
+    let found = try simulated.calibrated().envelope
     let back = try ThermalEnvelope(json: try found.json(), document: "calibrated.json")
     #expect(back == found)
+    var other = simulated.machine
+    other.memoryBytes += 1
+    #expect(back.isCalibrated(on: other))
+    other.logicalCores += 1
+    #expect(!back.isCalibrated(on: other) && !ThermalEnvelope.server.isCalibrated(on: simulated.machine))
     for coefficient in ThermalEnvelope.coefficients where coefficient != "slow.weight" {
       let source = try #require(found.sources[coefficient])
       #expect(source.contains("measured: ") && source.contains(" to "), "\(source)")
@@ -158,6 +164,22 @@ struct CalibrationTests {
         CalibrationSchedule(), setLoad: { loads.append($0) }, look: { at, _ in if at > 100 { throw Stop() } })
     }
     #expect(loads == [true, false])
+  }
+
+  @Test("paths beyond what is searched are found at its end", arguments: [(0.05, 60.0), (3.0, 20_000.0)])
+  func beyondTheRange(fast: Double, slow: Double) throws {
+    let times = (0..<2000).map { Double($0) / 2 }
+    let watts = times.map { $0 < 60 || $0 > 600 ? 10.0 : 100.0 }
+    var (a, b) = (0.0, 0.0)
+    let celsius = zip(times, watts).map { time, power -> Double in
+      let step = time > 0 ? 0.5 : 0
+      a += (1 - exp(-step / fast)) * (0.2 * power - a)
+      b += (1 - exp(-step / slow)) * (0.5 * power - b)
+      return 20 + a + b
+    }
+    let fit = try #require(TwoPoleFit(times: times, watts: watts, celsius: celsius, limitCelsius: 100))
+    #expect(fit.fast.tau >= 0.5 && fit.slow.tau <= 2400)
+    #expect(fit.fast.tau == 0.5 || fit.slow.tau == 2400, "\(fit.fast.tau) s, \(fit.slow.tau) s")
   }
 
   @Test("series that mean nothing give no fit and no crash")

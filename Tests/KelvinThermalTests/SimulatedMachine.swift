@@ -151,10 +151,12 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
 
   var recorder: CalibrationRecorder { CalibrationRecorder(files: tree.files, clock: self, readers: readers) }
 
+  var machine: MachineDescription { MachineDescription(tree.files) }
+
   /// What a calibration of it gives.
   func calibrated(load: Double = CalibrationSchedule.usualLoad) throws -> ThermalCalibration {
     let recording = try recorder.record(CalibrationSchedule(load: load), setLoad: setLoad)
     return try ThermalCalibration(
-      recording, name: "simulated", assuming: .desktop, machine: "a simulated machine", date: "2026-01-01")
+      recording, name: "simulated", assuming: .desktop, machine: machine, date: "2026-01-01")
   }
 }

@@ -105,7 +105,7 @@ extension Benchmark {
       return ThermalCalibration(
         calibration: try Self.calibrating {
           try KelvinThermal.ThermalCalibration(
-            recording, name: name, assuming: assumed, machine: MachineDescription(SystemFiles()).summary,
+            recording, name: name, assuming: assumed, machine: MachineDescription(SystemFiles()),
             date: ReportDate.now())
         })
     }

@@ -129,14 +129,16 @@ package struct Advice: Sendable {
 
   /// Runs the stream in virtual time, for as long as it has to last, with the plans whose frames were timed here.
   private mutating func last() throws(StreamError) {
+    guard let result = evidence.results[.stream] else { return }
     let timed = rows.indices.filter { rows[$0].stream != nil }
+    guard !timed.isEmpty else { return }
     let plans = timed.map { index in
       StreamPlan.carriedOver(
         label: rows[index].label, secondsPerFrame: max(rows[index].stream?.secondsPerFrame ?? 0, 1e-7),
         joules: rows[index].stream?.joulesPerInference, source: rows[index].stream?.energySource ?? "",
-        from: evidence.machine, to: request.envelope)
+        isMeasured: rows[index].stream?.isEnergyMeasured ?? false, on: result.machine, from: evidence.machine,
+        to: request.envelope)
     }
-    guard !plans.isEmpty else { return }
     let comparison = try StreamComparison(
       StreamSimulation(
         envelope: request.envelope, plans: plans,

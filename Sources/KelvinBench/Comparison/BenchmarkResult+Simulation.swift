@@ -9,9 +9,8 @@ extension BenchmarkResult {
 
   /// The stream of this workload on a machine of another class, with the plans that were measured here.
   ///
-  /// Seconds for each frame stay those of this machine. Joules are carried over by the share of the machine's dynamic
-  /// range that a plan draws: E′ = E (P_full − P_idle)′ / (P_full − P_idle). A configuration whose energy is unknown is
-  /// taken to draw the whole range while it works; the plan's source says so.
+  /// Seconds for each frame stay those of this machine, as the stream was paced; joules are carried over
+  /// (`StreamPlan.carriedOver`), and the plan's source says how.
   ///
   /// - Parameters:
   ///   - machine: the envelope by which energies were estimated here.
@@ -26,10 +25,12 @@ extension BenchmarkResult {
       throw .invalidRequest("only a stream can be simulated on an envelope, not \(workload.name)")
     }
     let plans = configurations.compactMap { configuration -> StreamPlan? in
-      guard let seconds = configuration.warm?.p50 else { return nil }
+      let paced = configuration.sustained
+      guard let seconds = paced?.secondsPerFrame ?? configuration.warm?.p50 else { return nil }
       return .carriedOver(
-        label: configuration.label, secondsPerFrame: seconds, joules: configuration.sustained?.joulesPerInference,
-        source: configuration.sustained?.energySource ?? "", from: machine, to: envelope)
+        label: configuration.label, secondsPerFrame: max(seconds, 1e-7), joules: paced?.joulesPerInference,
+        source: paced?.energySource ?? "", isMeasured: paced?.isEnergyMeasured ?? false, on: self.machine,
+        from: machine, to: envelope)
     }
     guard !plans.isEmpty else {
       throw .invalidRequest("no configuration was measured, so there is nothing to simulate")

@@ -53,7 +53,8 @@ extension BenchmarkRunner {
         watts[plan.label] =
           StreamPlan.carriedOver(
             label: plan.label, secondsPerFrame: plan.secondsPerFrame, joules: plan.joulesPerFrame,
-            source: plan.energySource, from: envelope, to: simulated.envelope
+            source: plan.energySource, isMeasured: trial.isEnergyMeasured, on: machine, from: envelope,
+            to: simulated.envelope
           ).watts
       }
     }

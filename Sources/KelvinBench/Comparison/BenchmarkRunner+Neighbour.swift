@@ -38,12 +38,12 @@ extension BenchmarkRunner {
     _ contestant: Contestant, _ load: any Neighbour, _ sum: inout (seconds: Double, count: Int)
   ) throws {
     try contestant.infer()
-    let (end, before) = (clock.now() + Self.comparedSeconds / 4, EnergyMeter.processSeconds())
+    let (end, before) = (clock.now() + Self.comparedSeconds / 4, ProcessorTime.ofProcess.seconds)
     let others = load.ownProcessorSeconds
     repeat {
       try contestant.infer()
       sum.count += 1
     } while clock.now() < end && sum.count < 100_000
-    sum.seconds += EnergyMeter.processSeconds() - before - (load.ownProcessorSeconds - others)
+    sum.seconds += ProcessorTime.ofProcess.seconds - before - (load.ownProcessorSeconds - others)
   }
 }

@@ -20,7 +20,10 @@ extension BenchmarkRunner {
     let slowest = contestants.compactMap { try? LatencyStatistics(Array($0.record.warm.joined())).median }.max() ?? 0
     let slices = min(
       20, max(PairedComparison.fewestPairs, Int(min(workload.duration / max(4 * slowest, 1e-6), 20))), frames)
-    let seconds = workload.duration / Double(slices)
+    var seconds = workload.duration / Double(slices)
+    // Whole intervals between frames, so that a slice's rate is the stream's.
+    let arrivals = max(1, Int((seconds * workload.framesPerSecond).rounded()))
+    if paced { seconds = Double(arrivals) / workload.framesPerSecond }
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
     var meter = EnergyMeter(
       files: files, envelope: envelope, cores: machine.logicalCores, clock: clock,
@@ -59,7 +62,7 @@ extension BenchmarkRunner {
       if paced {
         let first = contestant.record.slices.reduce(0) { $0 + $1.frames.count + $1.dropped + $1.skipped }
         try slice.runPaced(
-          seconds: seconds, rate: workload.framesPerSecond, first: first,
+          arrivals: arrivals, rate: workload.framesPerSecond, first: first,
           setting: { contestant.setting ?? GovernorSetting(queue: workload.queue) }, clock: clock,
           infer: { () throws(RuntimeError) in
             let seconds = try clock.time { () throws(RuntimeError) in try contestant.answerFrame(inputs) }

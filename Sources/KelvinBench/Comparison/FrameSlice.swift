@@ -36,23 +36,25 @@ package struct FrameSlice: Sendable, Hashable, Codable {
 
   package init() {}
 
-  /// Runs a paced slice. What has been measured stands when an error ends it.
+  /// Runs a paced slice, as long as the intervals between its arrivals or its last answer. What has been measured
+  /// stands when an error ends it.
   ///
   /// - Parameters:
+  ///   - count: arrivals.
   ///   - rate: arrivals a second; the first comes at once.
   ///   - setting: asked before each frame: how many may wait, older ones being dropped, and which arrivals are taken.
   ///   - first: the number that the first arrival has for `setting`.
   ///   - infer: one inference; returns when it is done.
   ///   - pause: called between frames, for looking around at the slice so far.
   package mutating func runPaced<Failure: Error>(
-    seconds: Double, rate: Double, first: Int = 0, setting: () -> GovernorSetting, clock: any MeasurementClock,
+    arrivals count: Int, rate: Double, first: Int = 0, setting: () -> GovernorSetting, clock: any MeasurementClock,
     infer: () throws(Failure) -> Void, pause: (_ now: Double, FrameSlice) -> Void = { _, _ in }
   ) throws(Failure) {
     let begin = clock.now()
-    var arrivals = PacedArrivals(rate: rate, count: max(1, Int((seconds * rate).rounded(.down))))
+    var arrivals = PacedArrivals(rate: rate, count: count)
     var queue = FrameQueue<Void>(setting: setting(), first: first)
     var isOver = false
-    defer { finish(isOver ? max(seconds, frames.last?.end ?? 0) : clock.now() - begin) }
+    defer { finish(isOver ? max(Double(count) / rate, frames.last?.end ?? 0) : clock.now() - begin) }
     while true {
       var slept = 0.0
       if queue.isEmpty, let due = arrivals.due {
@@ -74,22 +76,6 @@ package struct FrameSlice: Sendable, Hashable, Codable {
       frames.append(Frame(arrival: frame.arrival, start: start, end: clock.now() - begin, plan: plan))
       pause(clock.now(), self)
     }
-  }
-
-  /// Runs one inference after the other until the time is over; at least one. What has been measured stands when an
-  /// error ends it.
-  package mutating func runBackToBack<Failure: Error>(
-    seconds: Double, clock: any MeasurementClock, infer: () throws(Failure) -> Void,
-    pause: (_ now: Double, FrameSlice) -> Void = { _, _ in }
-  ) throws(Failure) {
-    let begin = clock.now()
-    defer { finish(frames.last?.end ?? clock.now() - begin) }
-    repeat {
-      let start = clock.now() - begin
-      try infer()
-      frames.append(Frame(arrival: start, start: start, end: clock.now() - begin))
-      pause(clock.now(), self)
-    } while clock.now() - begin < seconds
   }
 
   /// Takes over what a pipeline did.

@@ -1,4 +1,3 @@
-import Glibc
 import KelvinBasics
 package import KelvinDevices
 package import KelvinMeasurements
@@ -69,7 +68,7 @@ package struct EnergyMeter {
   package mutating func start() {
     readings = energies()
     startedAt = clock.now()
-    cpuSeconds = Self.processSeconds() - othersSeconds()
+    cpuSeconds = ProcessorTime.ofProcess.seconds - othersSeconds()
   }
 
   /// What was used since `start` by these devices and the host, which works for every device.
@@ -119,7 +118,7 @@ package struct EnergyMeter {
 
   /// CPU time of this process as a share of the machine's, times what the machine draws above idle at full load.
   private var estimate: Double {
-    max(0, Self.processSeconds() - othersSeconds() - cpuSeconds) / Double(cores)
+    max(0, ProcessorTime.ofProcess.seconds - othersSeconds() - cpuSeconds) / Double(cores)
       * (envelope.fullLoadWatts - envelope.idleWatts)
   }
 
@@ -127,13 +126,5 @@ package struct EnergyMeter {
     let range =
       "\(HumanReadable.significant(envelope.idleWatts)) to \(HumanReadable.significant(envelope.fullLoadWatts)) W"
     return "estimated: CPU time × the envelope \"\(envelope.name)\" (\(range) over all processors), above idle"
-  }
-
-  /// Processor time that this process has used, in seconds; its children are not in it.
-  static func processSeconds() -> Double {
-    var usage = rusage()
-    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) * 1e-6 }
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
   }
 }

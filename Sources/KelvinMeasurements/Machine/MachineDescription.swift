@@ -58,10 +58,13 @@ package struct MachineDescription: Sendable, Hashable, Codable {
     powerSource = PowerSource(files)
   }
 
+  /// What stays when memory, kernel or power supply change: `Intel(R) Xeon(R) …, 2 cores`.
+  package var hardware: String { "\(processor), \(logicalCores == 1 ? "1 core" : "\(logicalCores) cores")" }
+
   /// One line for people: `Intel(R) Xeon(R) …, 2 cores, 7.8 GiB, Linux 6.1.0, virtual machine`, and `on battery` where
   /// it is.
   package var summary: String {
-    var parts = [processor, logicalCores == 1 ? "1 core" : "\(logicalCores) cores"]
+    var parts = [hardware]
     if memoryBytes > 0 { parts.append(HumanReadable.bytes(memoryBytes)) }
     parts.append("Linux \(kernel)")
     if isVirtualised { parts.append("virtual machine") }

@@ -1,4 +1,5 @@
 import KelvinBasics
+package import KelvinMeasurements
 package import KelvinThermal
 
 /// One precomputed way of answering the frames of a stream: what a governor chooses among and a simulation runs.
@@ -40,15 +41,30 @@ package struct StreamPlan: Sendable, Hashable, Codable {
 }
 
 extension StreamPlan {
-  /// A plan measured on one class of machine, for another.
+  /// A plan measured on one machine, for a class of machine.
+  ///
+  /// Joules go by the dynamic range, E′ = E (P_full − P_idle)′ / (P_full − P_idle); those that something measured on
+  /// the machine that `to` was calibrated on stay what they are.
+  ///
+  /// - Parameters:
+  ///   - joules: of a frame, above idle; nil where nobody knows: all of the range of `to`.
+  ///   - isMeasured: whether the joules were read from counters.
+  ///   - machine: they are from.
+  ///   - from: the envelope that stands for it.
   package static func carriedOver(
-    label: String, secondsPerFrame: Double, joules: Double?, source: String, from: ThermalEnvelope, to: ThermalEnvelope
+    label: String, secondsPerFrame: Double, joules: Double?, source: String, isMeasured: Bool,
+    on machine: MachineDescription, from: ThermalEnvelope, to: ThermalEnvelope
   ) -> StreamPlan {
     let range = to.fullLoadWatts - to.idleWatts
     guard let joules else {
       return StreamPlan(
         label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: range * secondsPerFrame,
         energySource: "assumed: all of the envelope's range while it works")
+    }
+    guard !isMeasured || !to.isCalibrated(on: machine) else {
+      return StreamPlan(
+        label: label, secondsPerFrame: secondsPerFrame, joulesPerFrame: joules,
+        energySource: "\(source); \"\(to.name)\" is this machine")
     }
     let scale = range / (from.fullLoadWatts - from.idleWatts)
     return StreamPlan(

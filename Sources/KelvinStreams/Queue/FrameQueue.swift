@@ -35,7 +35,15 @@ package struct FrameQueue<Payload> {
 
   package private(set) var tally = Tally()
   /// How many may wait and which are taken; a queue that shrinks drops its oldest at once.
-  package var setting: GovernorSetting { didSet { makeRoom() } }
+  package var setting: GovernorSetting {
+    didSet {
+      letGo = []
+      makeRoom()
+    }
+  }
+  /// What waited and was let go by the latest call. Whoever calls under a lock takes it along and releases it outside:
+  /// the end of a payload is its owner's business, and may call back.
+  private var letGo: [Payload] = []
 
   private let first: Int
   private let deadline: Double?
@@ -59,6 +67,7 @@ package struct FrameQueue<Payload> {
   /// - Returns: whether it waits now.
   @discardableResult
   package mutating func push(_ payload: Payload, at arrival: Double) -> Bool {
+    letGo = []
     let number = first + tally.arrived
     tally.arrived += 1
     guard setting.takes(arrival: number) else {
@@ -79,10 +88,12 @@ package struct FrameQueue<Payload> {
 
   /// The frame to begin now, or nil where none waits that is worth it.
   package mutating func take(at now: Double) -> Frame? {
+    letGo = []
     while let frame = waiting.first {
       waiting.removeFirst()
       if isPast(now - frame.arrival) {
         tally.tooLate += 1
+        letGo.append(frame.payload)
       } else {
         tally.begun += 1
         return frame
@@ -100,7 +111,14 @@ package struct FrameQueue<Payload> {
   /// Lets go of everything that waits.
   package mutating func abandon() {
     tally.abandoned += waiting.count
+    letGo = waiting.map(\.payload)
     waiting.removeAll()
+  }
+
+  /// Hands out what the latest call let go.
+  package mutating func takeLetGo() -> [Payload] {
+    defer { letGo = [] }
+    return letGo
   }
 
   /// Whether a frame of this age would be answered after the deadline, where a younger one would not. A plan that always
@@ -116,6 +134,7 @@ package struct FrameQueue<Payload> {
   private mutating func makeRoom() {
     let excess = waiting.count - max(1, setting.queue)
     guard excess > 0 else { return }
+    letGo += waiting.prefix(excess).map(\.payload)
     waiting.removeFirst(excess)
     tally.dropped += excess
   }

@@ -113,7 +113,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
   /// - Returns: false where the stream is over: it was not let in.
   @discardableResult
   package func push(_ payload: Payload) -> Bool {
-    let (isLetIn, startsJob) = state.withLock { state in
+    let (isLetIn, startsJob) = withState { state in
       guard state.phase == .open else { return (false, false) }
       // Under the lock, so that frames are numbered as they arrived.
       let waits = state.queue.push(payload, at: clock.now())
@@ -137,7 +137,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
 
   /// Ends at once: what waits is let go, and of the frame in service nothing is heard any more.
   package func end(_ error: (any Error)? = nil) {
-    let wasOver = state.withLock { state in
+    let wasOver = withState { state in
       if case .ended = state.phase { return true }
       state.phase = .ended
       state.queue.abandon()
@@ -163,7 +163,7 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
   }
 
   private func next() -> Next {
-    state.withLock { state in
+    withState { state in
       if let frame = state.queue.take(at: clock.now()) {
         state.inService = 1
         return .frame(frame, state.queue.setting)
@@ -197,6 +197,16 @@ package final class FrameWorker<Payload: Sendable, Answer: Sendable>: Sendable {
     parts.deliver(outcome)
     if case .failure(let error) = result, parts.isFatal(error) { return self.end(error) }
     guard let setting = parts.adjust(outcome) else { return }
-    state.withLock { $0.queue.setting = setting }
+    withState { $0.queue.setting = setting }
+  }
+
+  /// Changes the state under the lock, and releases the payloads that the queue let go outside of it.
+  private func withState<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+    let (result, letGo) = state.withLock { state in
+      let result = change(&state)
+      return (result, state.queue.takeLetGo())
+    }
+    withExtendedLifetime(letGo) {}
+    return result
   }
 }

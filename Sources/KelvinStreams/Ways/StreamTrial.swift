@@ -31,6 +31,8 @@ package struct StreamTrial {
 
   /// The preferred one first. A way that this machine cannot run is left out.
   package private(set) var entries: [Entry]
+  /// Whether something measured the joules of every way; else all are estimated, since a ladder compares them.
+  package let isEnergyMeasured: Bool
   /// Why ways were left out, in words.
   package private(set) var remarks: [String] = []
 
@@ -78,10 +80,13 @@ package struct StreamTrial {
         run.add(energy)
       }
     }
+    let isEnergyMeasured = runs.allSatisfy { $0.measuredJoules != nil }
     entries = runs.map { run in
       Entry(
-        way: run.way, model: run.model, plan: run.plan(host: host, cores: cores, on: envelope))
+        way: run.way, model: run.model,
+        plan: run.plan(isEnergyMeasured: isEnergyMeasured, host: host, cores: cores, on: envelope))
     }
+    self.isEnergyMeasured = isEnergyMeasured
   }
 }
 
@@ -145,9 +150,12 @@ private final class Run {
     source = energy.source
   }
 
-  func plan(host: String, cores: Int, on envelope: ThermalEnvelope) -> StreamPlan {
+  /// Of a frame; nil where a round was not measured.
+  var measuredJoules: Double? { joules.flatMap { try? LatencyStatistics($0).median } }
+
+  func plan(isEnergyMeasured: Bool, host: String, cores: Int, on envelope: ThermalEnvelope) -> StreamPlan {
     let median = (try? LatencyStatistics(seconds).median) ?? 0
-    let measured = joules.flatMap { try? LatencyStatistics($0).median }
+    let measured = isEnergyMeasured ? measuredJoules : nil
     return StreamPlan(
       label: way.label, secondsPerFrame: max(median, 1e-7),
       joulesPerFrame: measured

@@ -1,5 +1,5 @@
 import KelvinBasics
-import KelvinMeasurements
+package import KelvinMeasurements
 
 /// What a recording says of a machine's heat: its envelope, and how far each coefficient may be off.
 package struct ThermalCalibration: Sendable, Hashable {
@@ -18,11 +18,12 @@ package struct ThermalCalibration: Sendable, Hashable {
   /// - Parameters:
   ///   - name: the envelope's.
   ///   - envelope: of the machine's class, for watts that nothing measured.
-  ///   - machine: in one line.
+  ///   - machine: that was recorded.
   ///   - date: of the recording.
   /// - Throws: what is wrong with the recording; never a doubtful envelope.
   package init(
-    _ recording: CalibrationRecording, name: String, assuming envelope: ThermalEnvelope, machine: String, date: String
+    _ recording: CalibrationRecording, name: String, assuming envelope: ThermalEnvelope, machine: MachineDescription,
+    date: String
   ) throws(CalibrationError) {
     let fit = try Self.fit(recording, envelope)
     let recorded = Recorded(recording)
@@ -46,14 +47,19 @@ package struct ThermalCalibration: Sendable, Hashable {
     if fit.fastWeightInterval.lower <= 0.01 || fit.fastWeightInterval.upper >= 0.99 {
       remarks.append("one path alone would explain the recording as well: the other's time constant means little")
     }
+    if fit.fast.tau <= TwoPoleFit.fastRange.lowerBound {
+      remarks.append("the fast path takes \(HumanReadable.seconds(fit.fast.tau)) or less: no look is quicker")
+    }
     self.fit = fit
     self.remarks = remarks
-    self.envelope = ThermalEnvelope(
-      name: name, summary: "Calibrated \(date): \(machine).",
+    var calibrated = ThermalEnvelope(
+      name: name, summary: "Calibrated \(date): \(machine.summary).",
       fast: ThermalPole(weight: fit.fastWeight, tau: fit.fast.tau),
       slow: ThermalPole(weight: 1 - fit.fastWeight, tau: fit.slow.tau), idleWatts: idle.median,
       sustainableWatts: fit.limitWatts, fullLoadWatts: full.median,
       sources: Self.sources(recording, fit, recorded, idle, full, envelope))
+    calibrated.calibratedOn = machine.hardware
+    self.envelope = calibrated
   }
 
   private static func fit(
@@ -86,6 +92,11 @@ package struct ThermalCalibration: Sendable, Hashable {
     }
     let slow = fit.slow
     let half = (slow.tauInterval.upper - slow.tauInterval.lower) / 2 / slow.tau
+    guard slow.tau < TwoPoleFit.slowRange.upperBound else {
+      throw .tooShort(
+        seconds: load, needed: max(2 * TwoPoleFit.slowRange.upperBound, 1.5 * load),
+        reason: "the slow path takes \(HumanReadable.seconds(slow.tau)) or more as far as it can be told by then")
+    }
     guard load >= slow.tau / 2, half <= widest else {
       throw .tooShort(
         seconds: load, needed: min(max(1.25 * slow.tau, 1.5 * load), 2 * TwoPoleFit.slowRange.upperBound),

@@ -31,7 +31,7 @@ package struct TwoPoleFit: Sendable, Hashable {
   /// Root of the mean square of what the model leaves, in kelvin.
   package let residual: Double
 
-  /// Seconds that a fast and a slow path may have.
+  /// Seconds that a fast and a slow path may have. A path found at an end may lie beyond it.
   static let fastRange = 0.5...40.0
   static let slowRange = 15.0...2400.0
 
@@ -129,7 +129,9 @@ package struct TwoPoleFit: Sendable, Hashable {
       var (fast, slow) = (min(max(change[5], -0.4), 0.4), min(max(change[6], -0.4), 0.4))
       var next: Candidate?
       for _ in 0..<12 {
-        let taus = TwoPoleBasis.Taus(fast: best.taus.fast * exp(fast), slow: best.taus.slow * exp(slow))
+        let taus = TwoPoleBasis.Taus(
+          fast: clamped(best.taus.fast * exp(fast), to: fastRange),
+          slow: clamped(best.taus.slow * exp(slow), to: slowRange))
         if let candidate = Candidate(basis, values, taus), candidate.error < best.error {
           next = candidate
           break
@@ -141,5 +143,9 @@ package struct TwoPoleFit: Sendable, Hashable {
       if max(abs(fast), abs(slow)) < 1e-6 { return best }
     }
     return best
+  }
+
+  private static func clamped(_ tau: Double, to range: ClosedRange<Double>) -> Double {
+    min(max(tau, range.lowerBound), range.upperBound)
   }
 }

@@ -25,6 +25,8 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
   package var fullLoadWatts: Double
   /// Logical processors that share these watts; nil where a machine of this class is always had whole.
   package var processors: Int?
+  /// What it was calibrated on, as `MachineDescription.hardware` says it; nil for a class of machine.
+  package var calibratedOn: String?
   /// Coefficient name → where its value comes from. Every coefficient has an entry.
   package var sources: [String: String]
 
@@ -57,6 +59,8 @@ package struct ThermalEnvelope: Sendable, Hashable, Codable {
   }
 
   package func json() throws(MeasurementError) -> [UInt8] { try JSONDocument.encode(self, document: name) }
+
+  package func isCalibrated(on machine: MachineDescription) -> Bool { calibratedOn == machine.hardware }
 
   /// What a guest may count as its own: idle and range by its share of the logical processors, and a name that says so.
   /// How hot it gets stays as it is, since load and limit shrink alike. Machines that are had whole get all of it.

@@ -57,7 +57,9 @@ package final class NeighbourProcess: Neighbour {
   ///   - signal: waits for what it is told next; nil when it is to end.
   /// - Returns: what it did, as `stop` reads it.
   /// - Throws: `ModelError` where an item means nothing, or names a device that is not there.
-  package static func serve(_ items: [String], ready: () -> Void, signal: () -> NeighbourSignal?) throws(ModelError) -> Data {
+  package static func serve(_ items: [String], ready: () -> Void, signal: () -> NeighbourSignal?) throws(ModelError)
+    -> Data
+  {
     var load = CoLoad()
     for item in items {
       let parts = item.split(separator: "=", maxSplits: 1).map(String.init)
@@ -78,9 +80,7 @@ package final class NeighbourProcess: Neighbour {
       }
       work.resume()
       work.stop()
-      var account = work.account
-      account?.isProcess = true
-      return try JSONText.encode(account)
+      return try JSONText.encode(work.account?.ofWholeProcess)
     }
   }
 }
