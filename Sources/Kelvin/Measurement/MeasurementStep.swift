@@ -5,8 +5,10 @@ import KelvinMeasurements
 package struct MeasurementStep: Sendable {
   /// Of the whole, 0…1.
   package let fraction: Double
-  /// `stream, 24 s left`.
+  /// `stream`, and whose turn it is where no row says so.
   package let headline: String
+  /// To the end of the whole when this was said, as far as it can be told.
+  package let secondsLeft: Double?
   /// A table of what is known of each configuration so far.
   package let rows: [String]
   /// What is going on: `warm inferences`.
@@ -15,6 +17,7 @@ package struct MeasurementStep: Sendable {
   init(_ progress: MeasurementProgress) {
     fraction = progress.fraction
     headline = progress.headline
+    secondsLeft = progress.secondsLeft
     rows = progress.liveLines
     phase = progress.phase
   }
@@ -36,12 +39,8 @@ package struct MeasurementListener: Sendable {
 }
 
 extension MeasurementProgress {
-  /// `stream, 24 s left`, and whose turn it is where no row says so.
   fileprivate var headline: String {
-    var text = phase
-    if !detail.isEmpty, !rows.contains(where: { $0.isRunning }) { text += "  \(detail)" }
-    if let secondsLeft { text += ", \(HumanReadable.seconds(max(1, secondsLeft.rounded(.up)))) left" }
-    return text
+    !detail.isEmpty && !rows.contains { $0.isRunning } ? "\(phase)  \(detail)" : phase
   }
 
   /// A table of the configurations, the running one marked.

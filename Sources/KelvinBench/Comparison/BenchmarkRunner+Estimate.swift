@@ -12,6 +12,8 @@ extension BenchmarkRunner {
   private static let busy = 0.1
   /// Seconds of a complete start before one was measured: of a process, and within this one.
   private static let guessedStart = (process: 0.5, within: 0.1)
+  /// Seconds of compiling with everything cached, and of a first inference, before they were measured.
+  private static let cachedCompile = 0.05
   /// Seconds of trying plans: they are run for this long, and compiled before.
   private static let trial = 4.0
 
@@ -46,9 +48,8 @@ extension BenchmarkRunner {
       }
       live.expect(.preparation, Double(tried) * Self.trial)
     }
-    let start = subject.starter == nil ? Self.guessedStart.within : Self.guessedStart.process
-    live.expect(.coldStarts, Double(workload.coldStarts) * count * start)
-    live.expect(.starts, Double(workload.starts) * count * start * furtherRounds)
+    live.expect(.coldStarts, guessedStarts(workload.coldStarts))
+    live.expect(.starts, guessedStarts(workload.starts) * furtherRounds)
     let predicted =
       contestants.isEmpty ? configurations.map { _ in 0 } : contestants.map(\.explanation.solution.predicted)
     live.expect(.warm, warmSeconds(predicted) * furtherRounds)
@@ -59,27 +60,41 @@ extension BenchmarkRunner {
     }
   }
 
-  /// Starts with something cached are taken to last as long as the cold ones did, but not for a driver that compiles
-  /// only then: no longer than a start usually does, where it is not known. A start's
-  /// first inference says more of warm ones than a plan that rests on estimates, except that with nothing cached it may
-  /// wait for a driver that compiles.
+  /// After a start: a start's first inference says more of warm ones than a plan that rests on estimates, except that
+  /// with nothing cached it may wait for a driver that compiles.
   func expectStarts(_ contestants: [Contestant]) {
-    let cold = contestants.flatMap { $0.record.coldStarts.map(\.total) }
-    guard !cold.isEmpty else { return }
-    let mean = cold.reduce(0, +) / Double(cold.count)
-    let able = Double(contestants.count(where: \.isAble))
+    guard contestants.contains(where: { !$0.record.coldStarts.isEmpty }) else { return }
     let firsts = contestants.filter(\.isAble).map { contestant in
       contestant.record.starts.map(\.first).min()
         ?? (contestant.record.coldStarts.map(\.first) + [contestant.explanation.solution.predicted]).min() ?? 0
     }
     live.expect(.warm, warmSeconds(firsts) * furtherRounds)
-    live.expect(.coldStarts, mean * Double(workload.coldStarts) * able)
-    let guess = subject.starter == nil ? Self.guessedStart.within : Self.guessedStart.process
-    let cached = contestants.filter(\.isAble).reduce(0) { sum, contestant in
-      let record = contestant.record
-      return sum + (record.starts.map(\.total).min() ?? min(guess, record.coldStarts.map(\.total).min() ?? guess))
+    live.expect(.starts, startsLeft(contestants, isCold: false) * furtherRounds)
+  }
+
+  /// Seconds of the planned starts that are still to be made.
+  func startsLeft(_ contestants: [Contestant], isCold: Bool) -> Double {
+    contestants.filter(\.isAble).map(\.record).reduce(0) { sum, record in
+      let (made, planned) =
+        isCold ? (record.coldStarts.count, workload.coldStarts) : (record.starts.count, workload.starts)
+      return sum + Double(max(0, planned - made)) * expectedStart(record, isCold: isCold)
     }
-    live.expect(.starts, cached * Double(workload.starts) * furtherRounds)
+  }
+
+  /// Seconds of so many starts of every configuration where none was measured.
+  func guessedStarts(_ count: Int) -> Double {
+    let guess = subject.starter == nil ? Self.guessedStart.within : Self.guessedStart.process
+    return Double(count * configurations.count) * guess
+  }
+
+  /// The mean of a configuration's own so far. Before the first one with something cached, what a cold one took without
+  /// the drivers' compiling, which is most of it.
+  private func expectedStart(_ record: BenchmarkRecord.Configuration, isCold: Bool) -> Double {
+    let own = (isCold ? record.coldStarts : record.starts).map(\.total)
+    guard own.isEmpty else { return own.reduce(0, +) / Double(own.count) }
+    let guess = guessedStarts(1) / Double(configurations.count)
+    guard !isCold, let cold = record.coldStarts.min(by: { $0.total < $1.total }) else { return guess }
+    return min(cold.total, cold.launch + cold.load + Self.cachedCompile)
   }
 
   /// Seconds of the planned warm rounds, at these seconds for an inference of each configuration.

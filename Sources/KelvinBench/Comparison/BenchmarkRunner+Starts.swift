@@ -10,7 +10,9 @@ extension BenchmarkRunner {
     try runRounds(
       .coldStart, planned: workload.coldStarts, contestants, undisturbed: undisturbed(live.expected(.coldStarts))
     ) { contestant, round in
-      live.advance(Double(round) / Double(workload.coldStarts), contestant.configuration.label)
+      live.advance(
+        Double(round) / Double(workload.coldStarts), contestant.configuration.label,
+        left: startsLeft(contestants, isCold: true))
       journal.add(
         .start(
           configuration: contestant.index, isCold: true, seconds: try start(contestant, isCold: true)))
@@ -29,9 +31,12 @@ extension BenchmarkRunner {
     }
     let totals = { (record: BenchmarkRecord.Configuration) in record.starts.map(\.total) }
     try runRounds(
-      .start, planned: workload.starts, contestants, undisturbed: undisturbed(live.expected(.starts)), comparing: totals
+      .start, planned: workload.starts, contestants,
+      undisturbed: undisturbed(max(live.expected(.starts), guessedStarts(workload.starts))), comparing: totals
     ) { contestant, round in
-      live.advance(Double(round) / Double(workload.starts), contestant.configuration.label)
+      live.advance(
+        Double(round) / Double(workload.starts), contestant.configuration.label,
+        left: startsLeft(contestants, isCold: false) * (round < workload.starts ? furtherRounds : 1))
       journal.add(
         .start(
           configuration: contestant.index, isCold: false, seconds: try start(contestant, isCold: false)))

@@ -196,11 +196,11 @@ package final class BenchmarkRunner {
       )?.isDecided ?? true
     }
     while !isOverdue(after: round), log.wantsAnother || (!log.isCutShort && !isDecided() && log.extend()) {
-      // What is not decided yet will hardly be by the end, and asks for as many rounds again.
+      // What is not decided yet may be by the end, or ask for as many rounds again: 1.4 is within a third of both.
       if log.planned > planned {
         live.extend(to: 2)
       } else if round >= max(PairedComparison.fewestPairs, planned / 4), round.isMultiple(of: 4) {
-        live.extend(to: log.mayExtend && !isDecided() ? 2 : 1)
+        live.extend(to: log.mayExtend && !isDecided() ? 1.4 : 1)
       }
       let order = turns(contestants, round)
       guard !order.isEmpty else { return }

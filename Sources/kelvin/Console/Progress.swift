@@ -13,6 +13,8 @@ final class Progress: Sendable {
     var shown = 0
     var isFinished = false
     var headline: String
+    /// When it will be over, as far as it can be told.
+    var end: ContinuousClock.Instant?
     var rows: [String] = []
   }
 
@@ -32,11 +34,13 @@ final class Progress: Sendable {
   /// - Parameters:
   ///   - fraction: 0…1; nil where it is not known.
   ///   - detail: what is being done now.
+  ///   - secondsLeft: to the end; it is counted down until the next update.
   ///   - rows: what is known so far, one line for each thing.
-  func update(_ fraction: Double?, _ detail: String = "", rows: [String] = []) {
+  func update(_ fraction: Double?, _ detail: String = "", secondsLeft: Double? = nil, rows: [String] = []) {
     let share = fraction.map { " \(Int((min(max($0, 0), 1) * 100).rounded())) %" } ?? ""
     state.withLock { state in
       state.headline = "\(label)\(share)\(detail.isEmpty ? "" : "  \(detail)")"
+      state.end = secondsLeft.map { .now + .seconds(min($0, 1e9)) }
       state.rows = rows
     }
   }
@@ -71,7 +75,9 @@ final class Progress: Sendable {
     let elapsed = (ContinuousClock.now - began).components.seconds
     let isFinished = state.withLock { state in
       guard !state.isFinished else { return true }
-      let headline = "\(state.headline)  \(elapsed) s"
+      let left = state.end.map { max(1, ContinuousClock.now.duration(to: $0).inSeconds.rounded(.up)) }
+      let outlook = left.map { ", \(HumanReadable.seconds($0)) left" } ?? ""
+      let headline = "\(state.headline)\(outlook)  \(elapsed) s"
       let width = min(Console.errorWidth, 80) - 1
       let rows = Array(state.rows.prefix(max(0, Console.errorHeight - 2)))
       let lines = ([headline] + rows).map { $0.truncatedInMiddle(to: width) }

@@ -25,6 +25,6 @@ func measuring<Result: Sendable>(
   defer { progress.finish() }
   let listener = MeasurementListener(
     note: Console.note,
-    step: { progress.update($0.fraction, $0.headline, rows: $0.rows) })
+    step: { progress.update($0.fraction, $0.headline, secondsLeft: $0.secondsLeft, rows: $0.rows) })
   return try Interrupts.cancelling { try await body(listener) }
 }
