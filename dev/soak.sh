@@ -1,9 +1,17 @@
 #!/usr/bin/env bash
-# Several models on every device in one process, from eight tasks at once: equal results, flat memory.
-# dev/soak.sh [SECONDS], 60 unless said. Real models take part where $KELVIN_SHARED or ../shared has them.
+# Several models on every device in one process, from eight tasks at once, with loads and cancellations among them: equal
+# results; memory, descriptors and threads as many at the end as at half time.
+#
+#   dev/soak.sh [SECONDS | --hours N]      60 seconds unless said
+#
+# Real models take part where $KELVIN_SHARED or ../shared has them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-seconds=${1:-60}
+seconds=60
+case ${1:-} in
+--hours) seconds=$(awk -v hours="${2:?hours}" 'BEGIN { print int(3600 * hours) }') ;;
+?*) seconds=$1 ;;
+esac
 scratch=${KELVIN_SCRATCH:-.build}
 swift build -c release --build-tests --scratch-path "$scratch"
 KELVIN_SOAK="$seconds" swift test -c release --disable-testable-imports --skip-build --scratch-path "$scratch" \

@@ -5,7 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Several models on several devices in one process, from several tasks at once: equal results, flat memory.
+/// Several models on several devices in one process, from several tasks at once, some of them cancelled, and models that
+/// come and go meanwhile: equal results; memory, descriptors and threads as many at the end as at half time.
 ///
 /// `KELVIN_SOAK` says for how many seconds (dev/soak.sh); a short run is part of the suite.
 @Suite(.serialized) struct ConcurrencyTests {
@@ -14,16 +15,20 @@ import Testing
   /// A model on a device, an input and what comes of it.
   private struct Subject: Sendable {
     let label: String
+    let path: String
+    let configuration: ModelConfiguration
     let model: Model
     let input: DictionaryFeatureProvider
     let expected: DictionaryFeatureProvider
 
     init(_ path: String, _ device: String, shape: [Int]? = nil) throws {
+      self.path = path
       label = "\(path) \(shape.map { "\($0)" } ?? "") on \(device)"
       var configuration = ModelConfiguration(computeUnits: .devices([device]))
       configuration.usesCache = false
       configuration.isDeterministic = true
       if let shape { configuration.inputShapes = ["x": shape] }
+      self.configuration = configuration
       model = try Model(contentsOf: URL(filePath: path), configuration: configuration)
       var values: [String: FeatureValue] = [:]
       for (name, feature) in model.modelDescription.inputDescriptionsByName {
@@ -31,6 +36,14 @@ import Testing
       }
       input = DictionaryFeatureProvider(dictionary: values)
       expected = try model.prediction(from: input)
+    }
+
+    /// What the model gives when it is loaded anew, from the cache where it has been before.
+    func reloaded(cache: URL) async throws -> DictionaryFeatureProvider {
+      var configuration = configuration
+      (configuration.usesCache, configuration.cacheDirectory) = (true, cache)
+      let model = try await Model.load(contentsOf: URL(filePath: path), configuration: configuration)
+      return try await model.prediction(from: input)
     }
 
     private static func value(_ feature: FeatureDescription, _ shape: [Int]?) throws -> FeatureValue {
@@ -47,10 +60,20 @@ import Testing
     }
   }
 
+  /// What the process holds.
+  private struct Holding {
+    let bytes: Int
+    let descriptors: Int
+    let threads: Int
+
+    init(_ process: OwnProcess) {
+      (bytes, descriptors, threads) = (process.residentByteCount, process.descriptorCount, process.threadCount)
+    }
+  }
+
   private final class Tally: Sendable {
-    /// Bytes held at half time.
-    let settled = Mutex<Int?>(nil)
-    let counts = Mutex((equal: 0, cancelled: 0))
+    let settled = Mutex<Holding?>(nil)
+    let counts = Mutex((equal: 0, cancelled: 0, loaded: 0))
   }
 
   private static func subjects() throws -> [Subject] {
@@ -78,10 +101,10 @@ import Testing
   private static func soak() async throws {
     let process = OwnProcess()
     let subjects = try subjects()
-    let clock = ContinuousClock()
-    let began = clock.now
+    let cache = FixtureTree([:])
+    let began = ContinuousClock.now
     let duration = seconds ?? 2
-    @Sendable func elapsed() -> Double { (clock.now - began) / .seconds(1) }
+    @Sendable func elapsed() -> Double { (ContinuousClock.now - began) / .seconds(1) }
     let tally = Tally()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
@@ -92,20 +115,8 @@ import Testing
             let subject = subjects[turn % subjects.count]
             turn += turn % 3 + 1
             turns += 1
-            let task = Task { () async throws -> DictionaryFeatureProvider in
-              try await subject.model.prediction(from: subject.input)
-            }
-            // Now and then a prediction is not wanted any more.
-            if turn % 7 == 0 { task.cancel() }
-            switch await task.result {
-            case .success(let outputs):
-              #expect(outputs == subject.expected, "\(subject.label)")
-              tally.counts.withLock { $0.equal += 1 }
-            case .failure(let error):
-              guard (error as? ModelError)?.code == .predictionCancelled else { throw error }
-              tally.counts.withLock { $0.cancelled += 1 }
-            }
-            if elapsed() > duration / 2 { tally.settled.withLock { $0 = $0 ?? process.residentByteCount } }
+            try await visit(subject, turn, cache: URL(filePath: cache.root), tally)
+            if elapsed() > duration / 2 { tally.settled.withLock { $0 = $0 ?? Holding(process) } }
           } while elapsed() < duration || turns < subjects.count
         }
       }
@@ -113,11 +124,35 @@ import Testing
     }
     let total = tally.counts.withLock { $0 }
     let before = try #require(tally.settled.withLock { $0 })
-    let growth = process.residentByteCount - before
+    let after = Holding(process)
+    let growth = after.bytes - before.bytes
     #expect(total.equal >= subjects.count)
     #expect(growth < 64 << 20, "memory grew by \(growth) bytes over the second half")
+    #expect(after.descriptors <= before.descriptors + 16, "\(before.descriptors) → \(after.descriptors) descriptors")
+    #expect(after.threads <= before.threads + 16, "\(before.threads) → \(after.threads) threads")
     print(
       "soak: \(Int(elapsed())) s, \(subjects.count) models on devices, \(total.equal) equal results,",
-      "\(total.cancelled) cancelled, \(before >> 20) MiB at half time, \(growth >> 10) KiB of growth after it")
+      "\(total.cancelled) cancelled, \(total.loaded) loads; \(before.bytes >> 20) MiB at half time and",
+      "\(growth >> 10) KiB more at the end, descriptors \(before.descriptors) → \(after.descriptors),",
+      "threads \(before.threads) → \(after.threads)")
+  }
+
+  /// One prediction, by the model that is there or, now and then, by one that is loaded for it. Some are not wanted any
+  /// more when they have begun.
+  private static func visit(_ subject: Subject, _ turn: Int, cache: URL, _ tally: Tally) async throws {
+    let loads = turn % 41 == 0
+    let task = Task { () async throws -> DictionaryFeatureProvider in
+      loads ? try await subject.reloaded(cache: cache) : try await subject.model.prediction(from: subject.input)
+    }
+    if turn % 7 == 0 { task.cancel() }
+    switch await task.result {
+    case .success(let outputs):
+      #expect(outputs == subject.expected, "\(subject.label)")
+      tally.counts.withLock { $0.equal += 1 }
+    case .failure(let error):
+      guard (error as? ModelError)?.code == .predictionCancelled else { throw error }
+      tally.counts.withLock { $0.cancelled += 1 }
+    }
+    if loads { tally.counts.withLock { $0.loaded += 1 } }
   }
 }

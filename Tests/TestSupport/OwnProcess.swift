@@ -35,6 +35,19 @@ package struct OwnProcess {
     return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
   }
 
+  /// Files, sockets and the like that are open now.
+  package var descriptorCount: Int {
+    guard let folder = opendir("/proc/self/fd") else { return 0 }
+    defer { closedir(folder) }
+    var count = 0
+    while readdir(folder) != nil { count += 1 }
+    // The folder itself, "." and "..".
+    return count - 3
+  }
+
+  /// Threads now, drivers' own included.
+  package var threadCount: Int { status("Threads") / 1024 }
+
   /// A line of `/proc/self/status`, in bytes. (`ru_maxrss` would begin with what the parent holds.)
   private func status(_ key: String) -> Int {
     guard getenv("TSAN_OPTIONS") == nil, let file = fopen("/proc/self/status", "re") else { return 0 }
