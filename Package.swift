@@ -37,7 +37,7 @@ let package = Package(
   ],
   targets: [
     c("CKelvinKernels"),
-    c("CKelvinDrivers"),
+    c("CKelvinDrivers", linking: ":libcrypto.a"),
     c("CKelvinShaders"),
     c("CKelvinProfiles"),
     swift("KelvinBasics"),
@@ -46,7 +46,7 @@ let package = Package(
     swift("KelvinPasses", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph"),
     swift("KelvinFormats", "KelvinGraph", "KelvinSteps"),
-    swift("KelvinDevices", "KelvinGraph"),
+    swift("KelvinDevices", "CKelvinDrivers", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinReference", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinCPU", "CKelvinKernels", "CKelvinDrivers", "KelvinGraph", "KelvinDevices"),
