@@ -78,12 +78,12 @@ import Testing
       var damaged = whole
       switch attempt % 4 {
       case 0: damaged = damaged.prefix(Int.random(in: 0..<whole.count - 4096, using: &random))
-      case 1: damaged[Int.random(in: 0..<250, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case 1: damaged[Int.random(in: 0..<130, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
       case 2: damaged[4096 + Int.random(in: 0..<5000, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
       default: damaged[Int.random(in: damaged.indices, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
       }
       try damaged.write(to: path)
-      let cache = cache()
+      let cache = self.cache()
       let read = weights(cache)
       let (a, b) = (try pack(read, "a", 7), try pack(read, "b", 8))
       let isKnown = !cache.directory.remarks.isEmpty
@@ -126,7 +126,7 @@ import Testing
   @Test func filesAreGoodUnderTheirOwnNamesAndSecretsAlone() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     func keep(_ model: String, _ byte: UInt8) throws -> CompiledCache {
-      let cache = cache()
+      let cache = self.cache()
       let weights = cache.weights(ContentKey([model]), function: "main", device: CacheFixture.device)
       try pack(weights, "a", byte)
       weights.save()
@@ -210,6 +210,31 @@ import Testing
     try Data([1, 2, 4, 5]).write(to: URL(filePath: b))
     #expect(try ContentKey(contentsOf: [b], memo: CacheDirectory(folder)) != key)
     #expect(throws: FileError.self) { try ContentKey(contentsOf: ["\(folder)/absent"], memo: CacheDirectory(folder)) }
+  }
+
+  /// Names are SHA-256, of which nobody can make two alike; a large file's are of its pieces, each in its place.
+  @Test func modelKeysCannotBeForged() throws {
+    #expect(ContentKey(Bytes(Array("abc".utf8))).description == Digest("abc").description)
+    #expect(ContentKey(["abc", "de"]).description == Digest("3:abc2:de").description)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    func key(_ contents: Data) throws -> ContentKey {
+      let file = "\(folder)/large"
+      try contents.write(to: URL(filePath: file))
+      return try ContentKey(contentsOf: [file], memo: nil)
+    }
+    let size = 1 << 22
+    let pieces = [Data(repeating: 1, count: size), Data(repeating: 2, count: size), Data([3])]
+    let whole = pieces[0] + pieces[1] + pieces[2]
+    var changed = whole
+    changed[size + 1] ^= 1
+    let keys = try [
+      whole, pieces[1] + pieces[0] + pieces[2], pieces[0] + pieces[1], pieces[0] + pieces[1] + pieces[2] + pieces[2],
+      changed, Data(),
+    ].map(key)
+    #expect(Set(keys).count == keys.count)
+    let names = pieces.map { ContentKey(Bytes(Array($0))).description }
+    #expect(keys[0] == ContentKey([ContentKey(names).description]))
   }
 
   @Test func modelKeysAreTheSameWithAndWithoutAMemo() throws {

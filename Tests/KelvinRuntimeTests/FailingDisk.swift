@@ -45,7 +45,7 @@ final class FailingDisk: Sendable {
     // Nothing is gained by waiting for a real disk.
     calls.sync = { file in
       self.call(-1) {
-        self.state.withLock { state in state.unsynced.removeValue(forKey: file).map { close($0) } }
+        self.state.withLock { state in _ = state.unsynced.removeValue(forKey: file).map { close($0) } }
         return 0
       }
     }
