@@ -37,6 +37,7 @@ let package = Package(
   ],
   targets: [
     c("CKelvinKernels"),
+    // OpenSSL's SHA-256 as part of the program: loading its library would take longer than all hashing of a warm start.
     c("CKelvinDrivers", linking: ":libcrypto.a"),
     c("CKelvinShaders"),
     c("CKelvinProfiles"),

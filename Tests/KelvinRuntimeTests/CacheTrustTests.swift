@@ -185,9 +185,15 @@ import Testing
     prepare()
     defer { remove() }
     let directory = CacheDirectory(cache)
+    keepBlob(directory)
     #expect(write(directory))
     try FileManager.default.removeItem(atPath: cache)
     #expect(directory.read("blobs/b") == nil && write(directory) && directory.remarks.isEmpty)
+    // What is kept from now on is sealed with the secret that is there now.
+    keepBlob(directory)
+    let later = CacheDirectory(cache)
+    #expect(CompiledCache(later, kelvinVersion: "1").blobs(CacheFixture.device).blob("key")?.count == 0)
+    #expect(later.remarks.isEmpty)
     #expect(mode(cache) == Self.ownFolder)
   }
 }

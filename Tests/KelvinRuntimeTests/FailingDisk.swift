@@ -37,7 +37,8 @@ final class FailingDisk: Sendable {
     calls.makeFolder = { folder, name in self.call(-1) { real.makeFolder(folder, name) } }
     calls.open = { folder, name, flags in self.call(-1) { real.open(folder, name, flags) } }
     calls.write = { file, bytes in
-      self.call(-1, torn: { real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2))) }) {
+      let half = { real.write(file, UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2))) }
+      return self.call(-1, torn: half) {
         self.state.withLock { if $0.unsynced[file] == nil { $0.unsynced[file] = dup(file) } }
         return real.write(file, bytes)
       }

@@ -151,8 +151,9 @@ package final class CacheDirectory: Sendable {
   private func folder(creates: Bool) throws(FileError) -> CacheFolder? {
     try state.withLock { (state) throws(FileError) in
       if let folder = state.folder, !folder.isGone { return folder }
+      // A folder that was removed took its secret along.
+      (state.folder, state.secret) = (nil, nil)
       do throws(FileError) { state.folder = try CacheFolder(path, creates: creates, calls: calls) } catch {
-        state.folder = nil
         if error.code == ENOENT, !creates { return nil }
         throw error
       }
