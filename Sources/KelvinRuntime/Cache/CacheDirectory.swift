@@ -2,9 +2,9 @@ import Glibc
 package import KelvinGraph
 import Synchronization
 
-/// A folder of files named by what they depend on, of one user for that user. A file is written beside its place, synced
-/// and renamed in one step, so a reader finds a whole file or none. Whatever cannot be read, written or believed is a
-/// miss, never a failure: `remarks` tell the first reason of each kind, so that a caller can tell its user once.
+/// A folder of files named by what they depend on, of one user for that user. A file is written beside its place,
+/// synced and renamed in one step, so a reader finds a whole file or none. Whatever cannot be read, written or believed
+/// is a miss, never a failure: `remarks` tell the first reason of each kind, so that a caller can tell its user once.
 package final class CacheDirectory: Sendable {
   private struct State {
     var folder: CacheFolder?

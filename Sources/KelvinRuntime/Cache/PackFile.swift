@@ -39,9 +39,9 @@ struct PackHash: Hashable {
 /// A file of named, page-aligned byte regions, made to be mapped.
 ///
 /// Layout, little-endian: magic (8 bytes), format version and entry count (4 each), the index's length (8) and the
-/// cache's code of all this and the index (32); the index, for each entry its key's length (4), the key, offset and size
-/// (8 each) and the region's hash (16); then the regions, each starting at a multiple of 4096. A file whose code or
-/// places are wrong is as good as absent. A region is checked against its hash by whoever first reads it.
+/// cache's code of all this and the index (32); the index, for each entry its key's length (4), the key, offset and
+/// size (8 each) and the region's hash (16); then the regions, each starting at a multiple of 4096. A file whose code
+/// or places are wrong is as good as absent. A region is checked against its hash by whoever first reads it.
 struct PackFile {
   static let alignment = 4096
   private static let magic: [UInt8] = Array("KELVPACK".utf8)
