@@ -8,7 +8,8 @@ packages=(
   ocl-icd-opencl-dev       # OpenCL loader
   opencl-headers
   libopenblas-dev          # the portable floor of dense linear algebra
-  libxxhash-dev            # content keys
+  libxxhash-dev            # what finds damaged files
+  libssl-dev               # content keys: SHA-256, linked into the program
   libvips42                # pictures
 )
 # Software drivers, where there is no GPU whose driver would serve.

@@ -28,10 +28,7 @@ enum PipelineBlob {
   /// Of every module's bytes.
   private static let shaderDigest: Digest = {
     var count = 0
-    var digest = Digest()
-    for row in UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count) {
-      digest.add(UnsafeBufferPointer(start: row.bytes, count: row.count))
-    }
-    return digest
+    let modules = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)
+    return Digest(of: modules.map { UnsafeRawBufferPointer(start: $0.bytes, count: $0.count) })
   }()
 }

@@ -63,6 +63,60 @@ import Testing
     }
   }
 
+  @Test func flippedBitsInPackedWeightsAreFoundAndSaidOnce() throws {
+    let folder = TemporaryFolder()
+    _ = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    let pack = try #require(TemporaryFolder.files(folder.path).first { $0.hasSuffix(".pack") })
+    var bytes = TemporaryFolder.read(pack)
+    // The last page of weights; what is before it in the file stays good.
+    let place = try #require(bytes.lastIndex { $0 != 0 })
+    bytes[place] ^= 0x40
+    folder.write(bytes, String(pack.dropFirst(folder.path.count + 1)))
+    let found = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    #expect(try found.status == 0 && found.output == expected)
+    #expect(
+      found.errors == "kelvin: note: '\(pack)' holds packed weights that were damaged; they are packed anew\n",
+      "\(found)")
+    let next = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    #expect(try next.errors.isEmpty && next.output == expected, "\(next)")
+  }
+
+  @Test func aFolderThatOthersMayWriteToIsRefusedWithItsOwnerAndMode() throws {
+    let folder = TemporaryFolder()
+    _ = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    let left = TemporaryFolder.files(folder.path)
+    for file in left { unlink(file) }
+    #expect(chmod(folder.path, 0o770) == 0)
+    let result = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    #expect(try result.status == 0 && result.output == expected)
+    #expect(TemporaryFolder.files(folder.path).isEmpty)
+    #expect(
+      result.errors.hasPrefix(
+        "kelvin: note: nothing is kept for the next run: cannot trust '\(folder.path)': others may write to it: "
+          + "it belongs to "), "\(result)")
+    #expect(result.errors.contains("(\(geteuid())) and has mode 0770; 'chmod go-w' it"), "\(result)")
+    #expect(result.errors.split(separator: "\n").count == 1, "\(result)")
+  }
+
+  @Test func aPlantedLinkIsNotFollowed() throws {
+    let folder = TemporaryFolder()
+    _ = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    let lock = try #require(TemporaryFolder.files(folder.path).first { $0.hasSuffix(".pack.lock") })
+    let outside = TemporaryFolder()
+    let victim = outside.write("precious", "victim")
+    for file in [lock, String(lock.dropLast(5))] {
+      unlink(file)
+      #expect(symlink(victim, file) == 0)
+    }
+    let result = Kelvin.run(arguments + ["--cache-dir", folder.path])
+    #expect(try result.status == 0 && result.output == expected)
+    #expect(
+      result.errors
+        == "kelvin: note: nothing is kept for the next run: cannot open '\(lock.dropLast(5))': it is a link, "
+        + "and the cache follows none\n", "\(result)")
+    #expect(TemporaryFolder.read(victim) == Array("precious".utf8))
+  }
+
   @Test func beingKilledAtAnyMomentSpoilsNothing() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)

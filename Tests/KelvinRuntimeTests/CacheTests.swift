@@ -9,15 +9,12 @@ import Testing
 @Suite struct CacheTests {
   private let folder = "\(FileManager.default.temporaryDirectory.path)/kelvin-cache-\(UInt64.random(in: 0 ..< .max))"
 
-  private let info = DeviceInfo(
-    id: "cpu", name: "test", kind: .cpu, driver: "d", version: "1", memory: 1, resource: "cpu")
-
   private func cache(_ version: String = "1") -> CompiledCache {
     CompiledCache(CacheDirectory(folder), kelvinVersion: version)
   }
 
   private func weights(_ cache: CompiledCache) -> CachedWeights {
-    cache.weights(ContentKey(["model"]), function: "main", device: info)
+    cache.weights(ContentKey(["model"]), function: "main", device: CacheFixture.device)
   }
 
   /// The files below a folder of the cache, by their paths in the cache.
@@ -30,9 +27,9 @@ import Testing
     }
   }
 
+  @discardableResult
   private func pack(_ weights: CachedWeights, _ key: String, _ byte: UInt8, count: Int = 5000) throws -> [UInt8] {
-    try weights.packed(key, byteCount: count) { raw in for index in 0..<raw.count { raw[index] = byte } }
-      .withUnsafeBytes { Array($0) }
+    try CacheFixture.pack(weights, key, byte, count: count)
   }
 
   @Test func packedWeightsAreFoundAgain() throws {
@@ -60,37 +57,138 @@ import Testing
     #expect(try pack(weights(cache("2")), "a", 9) == [UInt8](repeating: 9, count: 5000))
   }
 
+  /// The only file of the cache whose name ends so.
+  private func file(_ ending: String) throws -> URL {
+    let names = try files("").filter { $0.hasSuffix(ending) }
+    try #require(names.count == 1, "\(names)")
+    return URL(filePath: "\(folder)/\(names[0])")
+  }
+
   @Test func aDamagedFileIsNeverTrusted() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let first = weights(cache())
-    _ = try pack(first, "a", 1)
+    try pack(first, "a", 1)
+    try pack(first, "b", 2)
     first.save()
-    let name = try #require(try FileManager.default.subpathsOfDirectory(atPath: folder).first { $0.hasSuffix(".pack") })
-    let path = "\(folder)/\(name)"
-    let whole = try Data(contentsOf: URL(filePath: path))
-    var random = SeededGenerator(seed: 11)
-    for attempt in 0..<300 {
+    let path = try file(".pack")
+    let whole = try Data(contentsOf: path)
+    let seed = UInt64.random(in: .min ... .max)
+    var random = SeededGenerator(seed: seed)
+    for attempt in 0..<400 {
       var damaged = whole
-      // The header and the index are what a reader acts on; contents are guarded by the rename.
-      switch attempt % 2 {
-      case 0: damaged = damaged.prefix(Int.random(in: 0..<4096 + 5000, using: &random))
-      default: damaged[Int.random(in: 0..<80, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
+      switch attempt % 4 {
+      case 0: damaged = damaged.prefix(Int.random(in: 0..<whole.count - 4096, using: &random))
+      case 1: damaged[Int.random(in: 0..<130, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case 2: damaged[4096 + Int.random(in: 0..<5000, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      default: damaged[Int.random(in: damaged.indices, using: &random)] ^= UInt8.random(in: 1...255, using: &random)
       }
-      try damaged.write(to: URL(filePath: path))
-      #expect(try pack(weights(cache()), "a", 7).first.map { $0 == 7 || $0 == 1 } == true)
-      if attempt % 2 == 0 {
-        #expect(try pack(weights(cache()), "a", 7) == [UInt8](repeating: 7, count: 5000), "attempt \(attempt), seed 11")
-      }
+      try damaged.write(to: path)
+      let cache = self.cache()
+      let read = weights(cache)
+      let (a, b) = (try pack(read, "a", 7), try pack(read, "b", 8))
+      let isKnown = !cache.directory.remarks.isEmpty
+      let place = "attempt \(attempt), seed \(seed)"
+      #expect(a == [UInt8](repeating: a[0], count: 5000) && [1, 7].contains(a[0]), "\(place)")
+      #expect(b == [UInt8](repeating: b[0], count: 5000) && [2, 8].contains(b[0]), "\(place)")
+      #expect((a[0] == 7 || b[0] == 8) == isKnown, "\(place): \(cache.directory.remarks)")
+      if attempt % 4 < 2 { #expect(a[0] == 7 && b[0] == 8, "\(place)") }
+      if attempt % 4 == 2 { #expect(a[0] == 7 && b[0] == 2, "\(place)") }
     }
   }
 
-  @Test func blobsAreCheckedByTheirHash() throws {
+  @Test func aDamagedRegionIsPackedAnewAndSaidOnce() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let blobs = cache().blobs(info)
+    let first = weights(cache())
+    for (key, byte) in [("a", 1), ("b", 2), ("c", 3)] as [(String, UInt8)] { try pack(first, key, byte) }
+    first.save()
+    let path = try file(".pack")
+    var data = try Data(contentsOf: path)
+    data[4096 + 17] ^= 4
+    data[4096 * 3 + 17] ^= 4
+    try data.write(to: path)
+    let cache = cache()
+    let second = weights(cache)
+    #expect(try pack(second, "a", 1) == [UInt8](repeating: 1, count: 5000) && second.packedCount == 1)
+    second.save()
+    #expect(cache.directory.remarks.count == 1)
+    #expect(
+      cache.directory.remarks.first?.hasSuffix(".pack' holds packed weights that were damaged; they are packed anew")
+        == true, "\(cache.directory.remarks)")
+    // What nobody asked for was copied with its old hash, and is known to be damaged still.
+    let last = self.cache()
+    let third = weights(last)
+    #expect(try pack(third, "a", 9)[0] == 1 && pack(third, "c", 9)[0] == 3 && last.directory.remarks.isEmpty)
+    #expect(try pack(third, "b", 2) == [UInt8](repeating: 2, count: 5000) && third.packedCount == 1)
+    #expect(last.directory.remarks.count == 1)
+  }
+
+  /// A file that is whole and of this cache, but is not the one that the name means, or was made with another secret.
+  @Test func filesAreGoodUnderTheirOwnNamesAndSecretsAlone() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    func keep(_ model: String, _ byte: UInt8) throws -> CompiledCache {
+      let cache = self.cache()
+      let weights = cache.weights(ContentKey([model]), function: "main", device: CacheFixture.device)
+      try pack(weights, "a", byte)
+      weights.save()
+      Array(model.utf8).withUnsafeBytes { cache.blobs(CacheFixture.device).store(model, $0) }
+      return cache
+    }
+    _ = try keep("good", 1)
+    let good = try files("").filter { $0.hasSuffix(".pack") || $0.hasPrefix("blobs/") }
+    _ = try keep("evil", 2)
+    let evil = try files("").filter { ($0.hasSuffix(".pack") || $0.hasPrefix("blobs/")) && !good.contains($0) }
+    #expect(good.count == 2 && evil.count == 2)
+    for (target, source) in zip(good.sorted(), evil.sorted()) {
+      try Data(contentsOf: URL(filePath: "\(folder)/\(source)")).write(to: URL(filePath: "\(folder)/\(target)"))
+    }
+    let cache = cache()
+    #expect(cache.blobs(CacheFixture.device).blob("good") == nil)
+    #expect(try keep("good", 1).directory.remarks.count == 1)
+    // Another secret: all that was kept counts for nothing, and is made anew.
+    for secret in [Data(count: 32), Data(count: 31), Data()] {
+      try secret.write(to: URL(filePath: "\(folder)/secret"))
+      #expect(chmod("\(folder)/secret", 0o600) == 0)
+      #expect(self.cache().blobs(CacheFixture.device).blob("evil") == nil)
+      let weights = self.cache().weights(ContentKey(["good"]), function: "main", device: CacheFixture.device)
+      #expect(try pack(weights, "a", 5)[0] == 5)
+      #expect(try keep("evil", 2).blobs(CacheFixture.device).blob("evil")?.count == 4)
+    }
+    // One that others could read is not used again.
+    let before = try Data(contentsOf: URL(filePath: "\(folder)/secret"))
+    #expect(chmod("\(folder)/secret", 0o640) == 0)
+    #expect(self.cache().blobs(CacheFixture.device).blob("evil") == nil)
+    _ = try keep("evil", 2)
+    #expect(try Data(contentsOf: URL(filePath: "\(folder)/secret")) != before)
+  }
+
+  /// HMAC-SHA-256 against the examples of RFC 4231.
+  @Test(arguments: [
+    (
+      [UInt8](repeating: 0x0B, count: 20), "Hi There",
+      "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+    ),
+    (
+      Array("Jefe".utf8), "what do ya want for nothing?",
+      "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    ),
+  ])
+  func codesAgreeWithTheirStandard(key: [UInt8], text: String, code: String) {
+    for cut in 0...text.utf8.count {
+      let found = Array(text.utf8).withUnsafeBytes { whole in
+        CacheSecret.code(
+          [whole[..<cut], whole[cut...]].map { UnsafeRawBufferPointer(rebasing: $0) }, key: key)
+      }
+      #expect(Digest.text(of: found) == code)
+    }
+  }
+
+  @Test func blobsAreCheckedByTheirCode() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let blobs = cache().blobs(CacheFixture.device)
     let contents: [UInt8] = [1, 2, 3]
     contents.withUnsafeBytes { blobs.store("pipelines", $0) }
-    #expect(cache().blobs(info).blob("pipelines")?.withUnsafeBytes { Array($0) } == contents)
-    #expect(cache().blobs(info).blob("other") == nil)
+    #expect(cache().blobs(CacheFixture.device).blob("pipelines")?.withUnsafeBytes { Array($0) } == contents)
+    #expect(cache().blobs(CacheFixture.device).blob("other") == nil)
     let name = try #require(
       try FileManager.default.subpathsOfDirectory(atPath: folder).first {
         $0.hasPrefix("blobs/") && $0.split(separator: "/").count == 3
@@ -98,7 +196,7 @@ import Testing
     var data = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
     data[data.count - 1] ^= 1
     try data.write(to: URL(filePath: "\(folder)/\(name)"))
-    #expect(cache().blobs(info).blob("pipelines") == nil)
+    #expect(cache().blobs(CacheFixture.device).blob("pipelines") == nil)
   }
 
   @Test func modelKeysFollowContentsNotNames() throws {
@@ -112,6 +210,31 @@ import Testing
     try Data([1, 2, 4, 5]).write(to: URL(filePath: b))
     #expect(try ContentKey(contentsOf: [b], memo: CacheDirectory(folder)) != key)
     #expect(throws: FileError.self) { try ContentKey(contentsOf: ["\(folder)/absent"], memo: CacheDirectory(folder)) }
+  }
+
+  /// Names are SHA-256, of which nobody can make two alike; a large file's are of its pieces, each in its place.
+  @Test func modelKeysCannotBeForged() throws {
+    #expect(ContentKey(Bytes(Array("abc".utf8))).description == Digest("abc").description)
+    #expect(ContentKey(["abc", "de"]).description == Digest("3:abc2:de").description)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    func key(_ contents: Data) throws -> ContentKey {
+      let file = "\(folder)/large"
+      try contents.write(to: URL(filePath: file))
+      return try ContentKey(contentsOf: [file], memo: nil)
+    }
+    let size = 1 << 22
+    let pieces = [Data(repeating: 1, count: size), Data(repeating: 2, count: size), Data([3])]
+    let whole = pieces[0] + pieces[1] + pieces[2]
+    var changed = whole
+    changed[size + 1] ^= 1
+    let keys = try [
+      whole, pieces[1] + pieces[0] + pieces[2], pieces[0] + pieces[1], pieces[0] + pieces[1] + pieces[2] + pieces[2],
+      changed, Data(),
+    ].map(key)
+    #expect(Set(keys).count == keys.count)
+    let names = pieces.map { ContentKey(Bytes(Array($0))).description }
+    #expect(keys[0] == ContentKey([ContentKey(names).description]))
   }
 
   @Test func modelKeysAreTheSameWithAndWithoutAMemo() throws {
@@ -145,10 +268,16 @@ import Testing
     let right = try key()
     let memo = URL(filePath: "\(folder)/\(try #require(try files("sources").first))")
     let whole = try Data(contentsOf: memo)
-    // Another hash with its own check is believed, so the memo is what answers.
+    // The memo is what answers: one that this cache made of other contents, under this name, is believed.
     let other = ContentKey(["other"]).description
-    try Data("\(ContentKey(Bytes(Array(other.utf8))))\(other)".utf8).write(to: memo)
+    let secret = try Data(contentsOf: URL(filePath: "\(folder)/secret"))
+    let name = "sources/\(memo.lastPathComponent)"
+    let forged = Array("\(name)\0\(other)".utf8).withUnsafeBytes { CacheSecret.code([$0], key: Array(secret)) }
+    try Data(forged + Array(other.utf8)).write(to: memo)
     #expect(try key() == ContentKey([other]))
+    // Without the secret nobody can: neither a hash of its own nor the seal of another file is.
+    try Data(Digest(other).bytes + Array(other.utf8)).write(to: memo)
+    #expect(try key() == right)
     for place in whole.indices {
       var damaged = whole
       damaged[place] ^= 1
@@ -171,7 +300,7 @@ import Testing
     let cache = cache()
     let first = weights(cache)
     #expect(weights(cache) === first)
-    #expect(cache.weights(ContentKey(["model"]), function: "other", device: info) !== first)
+    #expect(cache.weights(ContentKey(["model"]), function: "other", device: CacheFixture.device) !== first)
     let registry = WeightRegistry<MemoryPackedWeights>()
     weak let gone = registry.store("a") { MemoryPackedWeights() }
     #expect(gone == nil)

@@ -73,4 +73,26 @@ import Testing
     #expect(seconds(store().load(devices: [device("a:0")]), "a:0") == 1)
     #expect(directory.read("profiles/rejected.json")?.count == junk.count)
   }
+
+  /// A figure that is still JSON, and not the one that was measured.
+  @Test func aChangedFileIsSetAside() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let measured = device("a:0")
+    #expect(try store().save(profile(measured, 3)).isEmpty)
+    let path = folder.appending(path: "profiles/measured.json")
+    let text = String(decoding: try Data(contentsOf: path), as: UTF8.self)
+    #expect(text.hasPrefix("{\n  \"seal\" : \""))
+    // It stays a document that others read.
+    #expect(try MeasuredProfile(json: Array(text.utf8), document: "p").nodes.count == 1)
+    for changed in [text.replacing("\"seconds\" : 3", with: "\"seconds\" : 2"), text + " ", String(text.dropLast(2))] {
+      #expect(changed != text)
+      try Data(changed.utf8).write(to: path)
+      let loaded = store().load(devices: [measured])
+      #expect(loaded.profile == nil && loaded.remarks.count == 1)
+      #expect(loaded.remarks[0].contains("not what was kept there"), "\(loaded.remarks)")
+    }
+    let remarks = try store().save(profile(device("b:0"), 1))
+    #expect(remarks.count == 1 && remarks[0].contains("rejected.json"), "\(remarks)")
+    #expect(seconds(store().load(devices: [device("b:0")]), "b:0") == 1)
+  }
 }

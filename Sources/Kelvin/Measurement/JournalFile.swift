@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import KelvinGraph
 import KelvinRuntime
 
 /// The file in which a benchmark's journal grows, line by line.
@@ -13,23 +14,22 @@ final class JournalFile {
   /// - Returns: nil where there is no cache, or it cannot be written.
   /// - Throws: `ModelError` with code `io` where the user's file cannot be written.
   init?(_ file: String?, _ context: ModelContext, _ workload: String, note: (String) -> Void) throws(ModelError) {
-    if let file {
-      path = file
-    } else {
+    guard let file else {
       guard let directory = context.cache?.directory else { return nil }
       let model = context.name.split(separator: "/").last.map(String.init) ?? context.name
-      do throws(ModelError) { try LocalFile.makeFolder("\(directory.path)/journals") } catch {
+      let name = "journals/\(LocalFile.sanitized("\(model)-\(workload)")).jsonl"
+      do throws(FileError) { descriptor = try directory.grow(name) } catch {
         note("no journal is kept: \(error)")
         return nil
       }
-      path = "\(directory.path)/journals/\(LocalFile.sanitized("\(model)-\(workload)")).jsonl"
+      path = "\(directory.path)/\(name)"
+      return
     }
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor < 0 else { return }
-    let reason = "cannot write '\(path)': \(String(cString: strerror(errno)))"
-    guard file == nil else { throw ModelError(.io, reason) }
-    note("no journal is kept: \(reason)")
-    return nil
+    path = file
+    descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw ModelError(.io, "cannot write '\(file)': \(String(cString: strerror(errno)))")
+    }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

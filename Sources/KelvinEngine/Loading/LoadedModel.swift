@@ -121,10 +121,8 @@ package struct LoadedModel: Sendable {
     return "the function has \(graphs.count) graphs (\(names)); this is about '\(shown.part.name)'"
   }
 
-  /// Why nothing is kept between runs, where something was to be kept.
-  package var cacheRemarks: [String] {
-    (context.cache?.directory.complaint).map { ["nothing is kept for the next run: \($0)"] } ?? []
-  }
+  /// Why nothing is kept between runs, where something was to be kept, and what of it was not to be believed.
+  package var cacheRemarks: [String] { context.cache?.directory.remarks ?? [] }
 
   /// The key of all graphs that are known.
   private var graphKey: ContentKey { ContentKey(graphs.compactMap { $0?.context.graphKey.description }) }

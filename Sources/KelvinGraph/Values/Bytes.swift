@@ -41,6 +41,14 @@ package struct Bytes: Sendable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
     defer { close(descriptor) }
+    try self.init(mapping: descriptor, of: path)
+  }
+
+  /// Maps an open file read-only; the descriptor may be closed afterwards.
+  ///
+  /// - Parameter path: what errors call it.
+  /// - Throws: `FileError` where it is no regular file, or with the system's reason.
+  package init(mapping descriptor: Int32, of path: String) throws(FileError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {

@@ -2,16 +2,31 @@ import Glibc
 package import KelvinGraph
 import Synchronization
 
-/// A folder of files named by what they depend on. A file is written beside its place, synced and renamed in one step,
-/// so a reader finds a whole file or none. Whatever cannot be read or written is a miss, never a failure: the first
-/// reason is kept in `complaint`, so that a caller can tell its user once.
+/// A folder of files named by what they depend on, of one user for that user. A file is written beside its place,
+/// synced and renamed in one step, so a reader finds a whole file or none. Whatever cannot be read, written or believed
+/// is a miss, never a failure: `remarks` tell the first reason of each kind, so that a caller can tell its user once.
 package final class CacheDirectory: Sendable {
-  package let path: String
-  private let firstComplaint = Mutex<String?>(nil)
-  private let isSwept = Mutex(false)
-  private static let temporaryPrefix = ".writing-"
+  private struct State {
+    var folder: CacheFolder?
+    var secret: CacheSecret?
+    var isSwept = false
+    /// A lock was not to be had in time.
+    var isBlocked = false
+    var complaint: String?
+    var damage: String?
+  }
 
-  package init(_ path: String) { self.path = path }
+  package let path: String
+  private let patience: LockPatience
+  private let calls: FileCalls
+  private let state = Mutex(State())
+  private static let secretName = "secret"
+
+  package init(_ path: String, patience: LockPatience = LockPatience(), calls: FileCalls = FileCalls()) {
+    self.path = path
+    self.patience = patience
+    self.calls = calls
+  }
 
   /// `$KELVIN_CACHE_DIR`, or `kelvin` under `$XDG_CACHE_HOME` or `~/.cache`; nil where none of them is known.
   package static var standard: String? {
@@ -23,12 +38,17 @@ package final class CacheDirectory: Sendable {
   }
 
   /// Why the cache could not be used, the first time that happened; nil while all is well.
-  package var complaint: String? { firstComplaint.withLock { $0 } }
+  package var complaint: String? { state.withLock { $0.complaint } }
+
+  /// What the user should know of the cache, once.
+  package var remarks: [String] {
+    state.withLock { [$0.complaint.map { "nothing is kept for the next run: \($0)" }, $0.damage].compactMap { $0 } }
+  }
 
   /// The file under a name, mapped; nil where there is none.
   package func read(_ name: String) -> Bytes? {
-    do throws(FileError) { return try Bytes(mapping: "\(path)/\(name)") } catch {
-      if error.code != ENOENT { complain(error) }
+    do throws(FileError) { return try folder(creates: false)?.read(name) } catch {
+      if error.code != ENOENT { complain(error.description) }
       return nil
     }
   }
@@ -39,117 +59,109 @@ package final class CacheDirectory: Sendable {
   @discardableResult
   package func write(_ name: String, _ parts: [UnsafeRawBufferPointer]) -> Bool {
     do throws(FileError) {
-      let target = "\(path)/\(name)"
-      let folder = Self.folder(of: target)
-      try makeFolder(folder)
-      sweepOnce()
-      try Self.replace(target, in: folder, with: parts)
+      guard let folder = try folder(creates: true) else { return false }
+      try folder.replace(name, parts)
       return true
     } catch {
-      complain(error)
+      complain(error.description)
       return false
     }
   }
 
-  /// Runs `body` while no other process or thread runs one for the same name. Where no lock can be had, `body` runs all
+  /// Opens an empty file that is to grow, which the caller closes.
+  ///
+  /// - Throws: `FileError` with the system's reason.
+  package func grow(_ name: String) throws(FileError) -> Int32 {
+    guard let file = try folder(creates: true)?.open(name) else {
+      throw FileError(path: path, action: "open", code: ENOENT)
+    }
+    guard ftruncate(file, 0) == 0 else {
+      let code = errno
+      close(file)
+      throw FileError(path: "\(path)/\(name)", action: "write", code: code)
+    }
+    return file
+  }
+
+  /// Runs `body` while no other process or thread runs one for the same name. Where locks do not work, `body` runs all
   /// the same: a later write then replaces an earlier one whole.
+  ///
+  /// - Returns: nil, and `body` was not run, where another held the lock for longer than anybody should.
   package func locking<Result, Failure: Error>(
     _ name: String, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    let file = "\(path)/\(name).lock"
+  ) throws(Failure) -> Result? {
     var descriptor: Int32 = -1
-    do throws(FileError) {
-      try makeFolder(Self.folder(of: file))
-      descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-      if descriptor < 0 { throw FileError(path: file, action: "open", code: errno) }
-      while flock(descriptor, LOCK_EX) != 0 {
-        let code = errno
-        if code != EINTR { throw FileError(path: file, action: "lock", code: code) }
-      }
-    } catch { complain(error) }
+    do throws(FileError) { descriptor = try folder(creates: true)?.open("\(name).lock") ?? -1 } catch {
+      complain(error.description)
+    }
     defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor < 0 || acquire(descriptor, "\(name).lock") else { return nil }
     return try body()
   }
 
-  private static func folder(of file: String) -> String { String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)]) }
-
-  private static func replace(
-    _ target: String, in folder: String, with parts: [UnsafeRawBufferPointer]
-  ) throws(FileError) {
-    var template = Array("\(folder)/\(temporaryPrefix)XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    guard descriptor >= 0 else { throw FileError(path: folder, action: "write in", code: errno) }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    let temporary = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-    var failure: Int32?
-    /// Notes the reason of the first call that failed.
-    func check(_ isDone: Bool) {
-      if !isDone, failure == nil { failure = errno }
-    }
-    for part in parts {
-      var offset = 0
-      while failure == nil, offset < part.count {
-        let count = Glibc.write(descriptor, part.baseAddress.map { $0 + offset }, part.count - offset)
-        if count < 0, errno == EINTR { continue }
-        check(count > 0)
-        offset += max(count, 0)
-      }
-    }
-    if failure == nil { check(fsync(descriptor) == 0) }
-    check(close(descriptor) == 0)
-    if failure == nil { check(rename(temporary, target) == 0) }
-    if let failure {
-      unlink(temporary)
-      throw FileError(path: target, action: "write", code: failure)
-    }
-    // The file is in place whether or not the folder can be synced.
-    let entry = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if entry >= 0 {
-      fsync(entry)
-      close(entry)
+  /// - Returns: false where another process holds the lock.
+  private func acquire(_ file: Int32, _ name: String) -> Bool {
+    var patience = patience
+    if state.withLock({ $0.isBlocked }) { patience.limit = .zero }
+    switch patience.lock(file) {
+    case 0: return true
+    case EWOULDBLOCK:
+      state.withLock { $0.isBlocked = true }
+      let holder = LockPatience.holder(file).map { "process \($0)" } ?? "another process"
+      complain("\(holder) holds '\(path)/\(name)' and did not let go of it for \(patience.limit)")
+      return false
+    case let code:
+      complain(FileError(path: "\(path)/\(name)", action: "lock", code: code).description)
+      return true
     }
   }
 
-  private func makeFolder(_ folder: String) throws(FileError) {
-    var prefix = ""
-    for part in folder.split(separator: "/", omittingEmptySubsequences: true) {
-      prefix += prefix.isEmpty && !folder.hasPrefix("/") ? "\(part)" : "/\(part)"
-      if mkdir(prefix, 0o755) != 0 {
-        let code = errno
-        if code != EEXIST { throw FileError(path: prefix, action: "create", code: code) }
-      }
+  /// The secret that this cache's files are authenticated by, made where there is none if `creates`; nil where none can
+  /// be had.
+  func secret(creates: Bool) -> CacheSecret? {
+    if let known = state.withLock({ $0.secret }) { return known }
+    var secret = storedSecret
+    if secret == nil, creates {
+      secret =
+        locking(Self.secretName) {
+          if let theirs = storedSecret { return theirs }
+          return CacheSecret.newBytes().withUnsafeBytes { write(Self.secretName, [$0]) } ? storedSecret : nil
+        } ?? nil
     }
+    state.withLock { $0.secret = secret }
+    return secret
   }
 
-  /// Removes what processes that were ended amid a write left behind, at this directory's first write.
-  private func sweepOnce() {
-    let isFirst = isSwept.withLock { isSwept in
-      defer { isSwept = true }
-      return !isSwept
-    }
-    if isFirst { sweep(path, before: time(nil) - 3600, depth: 3) }
+  /// Nil for one that others could read: whoever knows it can forge.
+  private var storedSecret: CacheSecret? {
+    guard let bytes = read(Self.secretName), let folder = state.withLock({ $0.folder }),
+      let status = folder.status(Self.secretName), status.st_mode & 0o077 == 0
+    else { return nil }
+    return CacheSecret(bytes.withUnsafeBytes { Array($0) })
   }
 
-  private func sweep(_ folder: String, before limit: time_t, depth: Int) {
-    guard let stream = opendir(folder) else { return }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name == "." || name == ".." { continue }
-      let file = "\(folder)/\(name)"
-      var status = stat()
-      guard lstat(file, &status) == 0 else { continue }
-      if status.st_mode & S_IFMT == S_IFDIR {
-        if depth > 1 { sweep(file, before: limit, depth: depth - 1) }
-      } else if name.hasPrefix(Self.temporaryPrefix), status.st_mtim.tv_sec < limit {
-        unlink(file)
-      }
-    }
+  /// Notes that a kept file is not what was kept.
+  func noteDamage(_ name: String, _ what: String) {
+    state.withLock { if $0.damage == nil { $0.damage = "'\(path)/\(name)' \(what)" } }
   }
 
-  private func complain(_ reason: FileError) {
-    firstComplaint.withLock { if $0 == nil { $0 = reason.description } }
+  private func complain(_ reason: String) { state.withLock { if $0.complaint == nil { $0.complaint = reason } } }
+
+  /// - Returns: nil where there is none and none is to be made.
+  private func folder(creates: Bool) throws(FileError) -> CacheFolder? {
+    try state.withLock { (state) throws(FileError) in
+      if let folder = state.folder, !folder.isGone { return folder }
+      // A folder that was removed took its secret along.
+      (state.folder, state.secret) = (nil, nil)
+      do throws(FileError) { state.folder = try CacheFolder(path, creates: creates, calls: calls) } catch {
+        if error.code == ENOENT, !creates { return nil }
+        throw error
+      }
+      if creates, !state.isSwept {
+        state.isSwept = true
+        state.folder?.sweep(before: time(nil) - 3600)
+      }
+      return state.folder
+    }
   }
 }

@@ -9,6 +9,8 @@ import Synchronization
 package final class CachedWeights: PackedWeights {
   private struct State {
     var file: PackFile?
+    /// Regions of the file by how they were found when they were first read.
+    var isIntact: [String: Bool] = [:]
     /// Packed here, and not yet in the file.
     var made: [String: Bytes] = [:]
     /// Packed here from compressed weights.
@@ -25,7 +27,7 @@ package final class CachedWeights: PackedWeights {
   init(_ directory: CacheDirectory, _ name: String) {
     self.directory = directory
     self.name = name
-    state = Mutex(State(file: directory.read(name).flatMap { PackFile($0) }))
+    state = Mutex(State(file: PackFile.read(name, from: directory)))
   }
 
   package func packed(
@@ -33,9 +35,9 @@ package final class CachedWeights: PackedWeights {
   ) throws(DeviceError) -> Bytes {
     let known = state.withLock { state in
       state.sizes[key] = byteCount
-      return state.made[key] ?? state.file?[key] ?? state.expanded[key]?.bytes
+      return state.made[key] ?? state.expanded[key]?.bytes
     }
-    if let known, known.count == byteCount { return known }
+    if let known = known ?? stored(key), known.count == byteCount { return known }
     let bytes = try Bytes(count: byteCount, fill: fill)
     let isCompressed = WeightName.isCompressed(key)
     return state.withLock { state in
@@ -50,6 +52,19 @@ package final class CachedWeights: PackedWeights {
       state.packedCount += 1
       return bytes
     }
+  }
+
+  /// The region of the file, checked against its hash when it is first asked for; nil where there is none or it is not
+  /// what was written.
+  private func stored(_ key: String) -> Bytes? {
+    let (file, found) = state.withLock { ($0.file, $0.isIntact[key]) }
+    guard let file, let region = file.regions[key] else { return nil }
+    let isIntact = found ?? region.isIntact(seed: file.seed)
+    if found == nil {
+      state.withLock { if $0.file?.regions[key]?.hash == region.hash { $0.isIntact[key] = isIntact } }
+      if !isIntact { directory.noteDamage(name, "holds packed weights that were damaged; they are packed anew") }
+    }
+    return isIntact ? region.bytes : nil
   }
 
   package var footprint: PackedFootprint {
@@ -70,15 +85,17 @@ package final class CachedWeights: PackedWeights {
   /// From then on the weights are read from the file, whose pages the system may drop.
   package func save() {
     let new = state.withLock { $0.made }
-    guard !new.isEmpty else { return }
-    let file: PackFile? = directory.locking(name) {
-      let stored = directory.read(name).flatMap { PackFile($0) }?.entries ?? [:]
-      guard PackFile.write(stored.merging(new) { _, new in new }, to: directory, name) else { return nil }
-      return directory.read(name).flatMap { PackFile($0) }
+    guard !new.isEmpty, let seed = directory.secret(creates: true)?.seed else { return }
+    let file: PackFile?? = directory.locking(name) {
+      let stored = PackFile.read(name, from: directory)?.regions ?? [:]
+      let regions = stored.merging(new.mapValues { PackRegion($0, seed: seed) }) { _, new in new }
+      guard PackFile.write(regions, to: directory, name) else { return nil }
+      return PackFile.read(name, from: directory)
     }
-    guard let file else { return }
+    guard case .some(.some(let file)) = file else { return }
     state.withLock { state in
       state.file = file
+      state.isIntact = [:]
       for (key, bytes) in new where state.made[key]?.baseAddress == bytes.baseAddress { state.made[key] = nil }
     }
   }

@@ -1,5 +1,8 @@
+import Dispatch
 package import Glibc
+import KelvinDevices
 package import KelvinGraph
+import Synchronization
 
 extension ContentKey {
   /// The key of a model's contents, whatever its files are called.
@@ -16,17 +19,30 @@ extension ContentKey {
       let identity = try FileIdentity(file)
       let name = "sources/\(identity.key)"
       let memo = identity.isSettled(now) ? memo : nil
-      if let known = memo?.readChecked(name), known.count == 32 {
+      if let known = memo?.readSealed(name), known.count == 2 * Digest.byteCount {
         parts.append(known.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
         continue
       }
-      let hash = ContentKey(try Bytes(mapping: file)).description
+      let hash = ContentKey(piecesOf: try Bytes(mapping: file)).description
       if let memo, try FileIdentity(file).key == identity.key {
-        Array(hash.utf8).withUnsafeBytes { memo.writeChecked(name, $0) }
+        Array(hash.utf8).withUnsafeBytes { memo.writeSealed(name, $0) }
       }
       parts.append(hash)
     }
     self.init(parts)
+  }
+
+  /// Of the keys of pieces, which all processors work out together.
+  private init(piecesOf bytes: Bytes) {
+    let size = 1 << 22
+    let count = (bytes.count + size - 1) / size
+    let keys = Mutex([String](repeating: "", count: count))
+    DispatchQueue.concurrentPerform(iterations: count) { index in
+      guard let piece = bytes.slice(offset: index * size, count: min(size, bytes.count - index * size)) else { return }
+      let key = ContentKey(piece).description
+      keys.withLock { $0[index] = key }
+    }
+    self.init(keys.withLock { $0 })
   }
 }
 

@@ -1,66 +1,129 @@
+import CKelvinDrivers
+import KelvinDevices
 import KelvinGraph
+
+/// A page-aligned part of a pack, with the hash it was written with.
+struct PackRegion {
+  let bytes: Bytes
+  let hash: PackHash
+
+  /// The region of new contents.
+  init(_ bytes: Bytes, seed: UInt64) {
+    self.bytes = bytes
+    hash = PackHash(bytes, seed: seed)
+  }
+
+  init(_ bytes: Bytes, hash: PackHash) {
+    self.bytes = bytes
+    self.hash = hash
+  }
+
+  /// Whether it is still what was written. Reads all of it.
+  func isIntact(seed: UInt64) -> Bool { PackHash(bytes, seed: seed) == hash }
+}
+
+/// XXH3-128 of a region: reads it at the speed of memory.
+struct PackHash: Hashable {
+  static let byteCount = 16
+  let low: UInt64
+  let high: UInt64
+
+  init(_ bytes: Bytes, seed: UInt64) {
+    let hash = kelvin_hash(bytes.baseAddress, bytes.count, seed)
+    (low, high) = (hash.low, hash.high)
+  }
+
+  init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
+}
 
 /// A file of named, page-aligned byte regions, made to be mapped.
 ///
-/// Layout, little-endian: magic (8 bytes), format version and entry count (4 each), the index's length (8) and its
-/// XXH3-128 as text (32); the index, for each entry its key's length (4), the key, offset and size (8 each); then the
-/// regions, each starting at a multiple of 4096. The index is checked against its hash and every region against the
-/// file's length; a file that fails is as good as absent.
+/// Layout, little-endian: magic (8 bytes), format version and entry count (4 each), the index's length (8) and the
+/// cache's code of all this and the index (32); the index, for each entry its key's length (4), the key, offset and
+/// size (8 each) and the region's hash (16); then the regions, each starting at a multiple of 4096. A file whose code
+/// or places are wrong is as good as absent. A region is checked against its hash by whoever first reads it.
 struct PackFile {
   static let alignment = 4096
   private static let magic: [UInt8] = Array("KELVPACK".utf8)
-  private static let version: UInt32 = 1
-  private static let headerSize = 56
+  private static let version: UInt32 = 2
+  private static let sealedSize = 24
+  private static let headerSize = sealedSize + Digest.byteCount
 
   /// The regions by key.
-  let entries: [String: Bytes]
+  let regions: [String: PackRegion]
+  /// Of the regions' hashes.
+  let seed: UInt64
 
-  /// The regions of a well-formed file, or nil.
-  init?(_ file: Bytes) {
-    guard file.count >= Self.headerSize else { return nil }
-    let parsed: [(String, Int, Int)]? = file.withUnsafeBytes { raw in
-      guard Array(raw[..<8]) == Self.magic, raw.loadUnaligned(fromByteOffset: 8, as: UInt32.self) == Self.version else {
-        return nil
-      }
-      let count = Int(raw.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-      let length = raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
-      guard length <= UInt64(raw.count - Self.headerSize) else { return nil }
-      let index = UnsafeRawBufferPointer(rebasing: raw[Self.headerSize..<Self.headerSize + Int(length)])
-      guard Array(raw[24..<56]) == Array(ContentKey(index).description.utf8) else { return nil }
-      var parsed: [(String, Int, Int)] = []
-      var place = 0
-      for _ in 0..<count {
-        guard place + 4 <= index.count else { return nil }
-        let keyLength = Int(index.loadUnaligned(fromByteOffset: place, as: UInt32.self))
-        place += 4
-        guard keyLength <= index.count - place, index.count - place - keyLength >= 16 else { return nil }
-        let key = String(decoding: index[place..<place + keyLength], as: UTF8.self)
-        place += keyLength
-        let offset = index.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-        let size = index.loadUnaligned(fromByteOffset: place + 8, as: UInt64.self)
-        place += 16
-        guard offset <= UInt64(raw.count), size <= UInt64(raw.count) - offset, offset % UInt64(Self.alignment) == 0
-        else {
-          return nil
-        }
-        parsed.append((key, Int(offset), Int(size)))
-      }
-      return parsed
+  /// The file of a name; nil where there is none, or none to be believed.
+  static func read(_ name: String, from directory: CacheDirectory) -> PackFile? {
+    guard let file = directory.read(name) else { return nil }
+    guard let secret = directory.secret(creates: false), let pack = PackFile(file, name, secret) else {
+      directory.noteDamage(name, "in the cache was damaged or changed, and is made anew")
+      return nil
     }
-    guard let parsed else { return nil }
-    var entries: [String: Bytes] = [:]
-    for (key, offset, size) in parsed { entries[key] = file.slice(offset: offset, count: size) }
-    self.entries = entries
+    return pack
   }
 
-  subscript(key: String) -> Bytes? { entries[key] }
+  /// The regions of a file that this cache wrote under this name, or nil.
+  private init?(_ file: Bytes, _ name: String, _ secret: CacheSecret) {
+    guard file.count >= Self.headerSize else { return nil }
+    seed = secret.seed
+    let places: [Place]? = file.withUnsafeBytes { raw in
+      guard raw.starts(with: Self.magic), raw.loadUnaligned(fromByteOffset: 8, as: UInt32.self) == Self.version else {
+        return nil
+      }
+      let length = raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+      guard length <= UInt64(raw.count - Self.headerSize) else { return nil }
+      let head = UnsafeRawBufferPointer(rebasing: raw[..<Self.sealedSize])
+      let index = UnsafeRawBufferPointer(rebasing: raw[Self.headerSize..<Self.headerSize + Int(length)])
+      guard CacheSecret.areEqual(raw[Self.sealedSize..<Self.headerSize], secret.code(name, [head, index])) else {
+        return nil
+      }
+      return Self.places(in: index, count: Int(raw.loadUnaligned(fromByteOffset: 12, as: UInt32.self)))
+    }
+    guard let places else { return nil }
+    var regions: [String: PackRegion] = [:]
+    for place in places {
+      guard let offset = Int(exactly: place.offset), let size = Int(exactly: place.size), offset % Self.alignment == 0,
+        let bytes = file.slice(offset: offset, count: size)
+      else { return nil }
+      regions[place.key] = PackRegion(bytes, hash: place.hash)
+    }
+    self.regions = regions
+  }
 
-  /// Writes a file with these regions.
+  private struct Place {
+    var key: String
+    var offset: UInt64
+    var size: UInt64
+    var hash: PackHash
+  }
+
+  private static func places(in index: UnsafeRawBufferPointer, count: Int) -> [Place]? {
+    var places: [Place] = []
+    var position = 0
+    for _ in 0..<count {
+      guard position + 4 <= index.count else { return nil }
+      let keyLength = Int(index.loadUnaligned(fromByteOffset: position, as: UInt32.self))
+      position += 4
+      guard keyLength <= index.count - position, index.count - position - keyLength >= 32 else { return nil }
+      let key = String(decoding: index[position..<position + keyLength], as: UTF8.self)
+      position += keyLength
+      func word(_ number: Int) -> UInt64 { index.loadUnaligned(fromByteOffset: position + 8 * number, as: UInt64.self) }
+      places.append(
+        Place(key: key, offset: word(0), size: word(1), hash: PackHash(low: word(2), high: word(3))))
+      position += 32
+    }
+    return places
+  }
+
+  /// Writes a file with these regions, their hashes as they are: what was damaged before stays known as damaged.
   ///
   /// - Returns: whether the file is there now.
-  static func write(_ entries: [String: Bytes], to directory: CacheDirectory, _ name: String) -> Bool {
-    let ordered = entries.sorted { $0.key < $1.key }
-    let indexSize = ordered.reduce(0) { $0 + 4 + $1.key.utf8.count + 16 }
+  static func write(_ regions: [String: PackRegion], to directory: CacheDirectory, _ name: String) -> Bool {
+    guard let secret = directory.secret(creates: true) else { return false }
+    let ordered = regions.sorted { $0.key < $1.key }
+    let indexSize = ordered.reduce(0) { $0 + 4 + $1.key.utf8.count + 32 }
     func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
     var index: [UInt8] = []
     var place = aligned(headerSize + indexSize)
@@ -68,12 +131,14 @@ struct PackFile {
     func append(_ value: some FixedWidthInteger, _ bytes: inout [UInt8]) {
       withUnsafeBytes(of: value.littleEndian) { bytes += Array($0) }
     }
-    for (key, bytes) in ordered {
+    for (key, region) in ordered {
       append(UInt32(key.utf8.count), &index)
       index += Array(key.utf8)
       append(UInt64(place), &index)
-      append(UInt64(bytes.count), &index)
-      let end = place + bytes.count
+      append(UInt64(region.bytes.count), &index)
+      append(region.hash.low, &index)
+      append(region.hash.high, &index)
+      let end = place + region.bytes.count
       place = aligned(end)
       gaps.append(place - end)
     }
@@ -81,14 +146,14 @@ struct PackFile {
     append(version, &header)
     append(UInt32(ordered.count), &header)
     append(UInt64(index.count), &header)
-    header += Array(index.withUnsafeBytes { ContentKey($0) }.description.utf8)
+    header += header.withUnsafeBytes { head in index.withUnsafeBytes { secret.code(name, [head, $0]) } }
     let head = Bytes(header + index)
     let zeros = Bytes(count: alignment) { _ in }
-    func region(_ bytes: Bytes, _ count: Int? = nil) -> UnsafeRawBufferPointer {
+    func part(_ bytes: Bytes, _ count: Int? = nil) -> UnsafeRawBufferPointer {
       UnsafeRawBufferPointer(start: bytes.baseAddress, count: count ?? bytes.count)
     }
-    var parts = [region(head), region(zeros, gaps[0])]
-    for (gap, entry) in zip(gaps.dropFirst(), ordered) { parts += [region(entry.value), region(zeros, gap)] }
-    return withExtendedLifetime((head, zeros, entries)) { directory.write(name, parts) }
+    var parts = [part(head), part(zeros, gaps[0])]
+    for (gap, entry) in zip(gaps.dropFirst(), ordered) { parts += [part(entry.value.bytes), part(zeros, gap)] }
+    return withExtendedLifetime((head, zeros, regions)) { directory.write(name, parts) }
   }
 }

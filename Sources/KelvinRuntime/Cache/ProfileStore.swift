@@ -8,6 +8,8 @@ package struct ProfileStore: Sendable {
   private let kelvinVersion: String
   private static let name = "profiles/measured.json"
   private static let rejectedName = "profiles/rejected.json"
+  private static let unsealed = MeasurementError.unreadable(
+    document: name, reason: "it is not what was kept there, but damaged, changed or an earlier Kelvin's")
 
   package init(_ directory: CacheDirectory, kelvinVersion: String) {
     self.directory = directory
@@ -19,9 +21,10 @@ package struct ProfileStore: Sendable {
   ///
   /// - Parameter devices: those that matter; measurements of others are neither looked at nor taken out.
   package func load(devices: [DeviceInfo]) -> (profile: MeasuredProfile?, remarks: [String]) {
-    guard let bytes = directory.read(Self.name) else { return (nil, []) }
+    guard let json = stored else { return (nil, []) }
+    guard directory.isSealed(document: json, Self.name) else { return (nil, [Self.unsealed.description]) }
     do throws(MeasurementError) {
-      let profile = try MeasuredProfile(json: bytes.withUnsafeBytes { Array($0) }, document: Self.name)
+      let profile = try MeasuredProfile(json: json, document: Self.name)
       let stale = profile.staleness(
         kelvinVersion: kelvinVersion, machine: MachineDescription(SystemFiles()), devices: devices.map(\.identity))
       // A device that is merely absent keeps its measurements for when it returns.
@@ -47,14 +50,14 @@ package struct ProfileStore: Sendable {
   /// Lays new measurements over the stored ones, one process at a time.
   ///
   /// - Returns: what the user should know: why stored measurements could not be kept. Those of a file that cannot be
-  ///   read are left beside the new one.
+  ///   read, or is not what was kept, are left beside the new one.
   package func save(_ profile: MeasuredProfile) throws(MeasurementError) -> [String] {
     try directory.locking(Self.name) { () throws(MeasurementError) -> [String] in
       var merged = profile
       var remarks: [String] = []
-      if let stored = directory.read(Self.name) {
+      if let stored {
         do throws(MeasurementError) {
-          merged = try MeasuredProfile(json: stored.withUnsafeBytes { Array($0) }, document: Self.name).merging(profile)
+          merged = try earlier(stored).merging(profile)
         } catch {
           stored.withUnsafeBytes { _ = directory.write(Self.rejectedName, [$0]) }
           remarks = [
@@ -66,9 +69,19 @@ package struct ProfileStore: Sendable {
       merged.isPartial = false
       // Every model that is planned with the store is at hand.
       merged.models = [:]
-      let bytes = try merged.json()
-      bytes.withUnsafeBytes { _ = directory.write(Self.name, [$0]) }
+      if let bytes = directory.sealed(document: try merged.json(), Self.name) {
+        bytes.withUnsafeBytes { _ = directory.write(Self.name, [$0]) }
+      }
       return remarks
+    } ?? []
+  }
+
+  private var stored: [UInt8]? { directory.read(Self.name)?.withUnsafeBytes { Array($0) } }
+
+  private func earlier(_ json: [UInt8]) throws(MeasurementError) -> MeasuredProfile {
+    guard directory.isSealed(document: json, Self.name) else {
+      throw Self.unsealed
     }
+    return try MeasuredProfile(json: json, document: Self.name)
   }
 }

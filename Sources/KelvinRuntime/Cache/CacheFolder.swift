@@ -1,0 +1,197 @@
+import Glibc
+import KelvinGraph
+
+/// The cache's own folder, held open. What lies in it is reached from here alone: links in it are not followed, and a
+/// file or folder that is not the user's own is not opened.
+///
+/// Names are paths below the folder. Every error names the whole path and the system's reason.
+final class CacheFolder: Sendable {
+  let path: String
+  private let descriptor: Int32
+  private let trust = CacheTrust()
+  private let calls: FileCalls
+  /// What begins the name of a file that is being written.
+  static let temporaryPrefix = ".writing-"
+
+  /// Opens the folder, made where it is missing if `creates`.
+  init(_ path: String, creates: Bool, calls: FileCalls) throws(FileError) {
+    self.path = path
+    self.calls = calls
+    try trust.check(wayTo: path)
+    if creates { try Self.make(path, calls) }
+    // A link to the folder was checked with the way.
+    descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
+    do throws(FileError) { try check(descriptor, path) } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// Whether the folder has been removed since it was opened.
+  var isGone: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) != 0 || status.st_nlink == 0
+  }
+
+  /// A file's contents, mapped.
+  func read(_ name: String) throws(FileError) -> Bytes {
+    try inFolder(of: name, creates: false) { (folder, last) throws(FileError) in
+      let file = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+      try check(opened: file, last, in: folder, name)
+      defer { Glibc.close(file) }
+      return try Bytes(mapping: file, of: "\(path)/\(name)")
+    }
+  }
+
+  /// Who may do what with a file, and its size; nil where there is none.
+  func status(_ name: String) -> stat? {
+    var status = stat()
+    return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+  }
+
+  /// Puts a file in place in one step: written beside it, synced and renamed.
+  func replace(_ name: String, _ parts: [UnsafeRawBufferPointer]) throws(FileError) {
+    try inFolder(of: name, creates: true) { (folder, last) throws(FileError) in
+      let temporary = "\(Self.temporaryPrefix)\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+      let file = calls.open(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+      guard file >= 0 else { throw failure("write", name) }
+      var failure: FileError?
+      do throws(FileError) { try write(parts, to: file, name) } catch { failure = error }
+      if calls.close(file) != 0, failure == nil { failure = self.failure("write", name) }
+      if failure == nil, calls.rename(folder, temporary, last) != 0 { failure = self.failure("write", name) }
+      if let failure {
+        _ = calls.remove(folder, temporary)
+        throw failure
+      }
+      // The file is in place whether or not the folder can be synced.
+      _ = calls.sync(folder)
+    }
+  }
+
+  private func write(_ parts: [UnsafeRawBufferPointer], to file: Int32, _ name: String) throws(FileError) {
+    for part in parts {
+      var rest = part[...]
+      while !rest.isEmpty {
+        let count = calls.write(file, UnsafeRawBufferPointer(rebasing: rest))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else {
+          if count == 0 { errno = ENOSPC }
+          throw failure("write", name)
+        }
+        rest = rest.dropFirst(count)
+      }
+    }
+    guard calls.sync(file) == 0 else { throw failure("write", name) }
+  }
+
+  /// Opens a file of the cache for writing, made where it is missing; the caller closes it.
+  func open(_ name: String) throws(FileError) -> Int32 {
+    try inFolder(of: name, creates: true) { (folder, last) throws(FileError) in
+      let file = calls.open(folder, last, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+      try check(opened: file, last, in: folder, name)
+      return file
+    }
+  }
+
+  /// Removes what processes that were ended amid a write left behind.
+  ///
+  /// - Parameter limit: the time of day from which on a write may still be under way.
+  func sweep(before limit: time_t) { sweep(fcntl(descriptor, F_DUPFD_CLOEXEC, 0), before: limit, depth: 3) }
+
+  /// - Parameter folder: closed here.
+  private func sweep(_ folder: Int32, before limit: time_t, depth: Int) {
+    guard folder >= 0 else { return }
+    guard let stream = fdopendir(folder) else {
+      Glibc.close(folder)
+      return
+    }
+    defer { closedir(stream) }
+    rewinddir(stream)
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name == "." || name == ".." { continue }
+      var status = stat()
+      guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        if depth > 1 { sweep(openat(folder, name, Self.folderFlags), before: limit, depth: depth - 1) }
+      } else if name.hasPrefix(Self.temporaryPrefix), status.st_mtim.tv_sec < limit {
+        _ = calls.remove(folder, name)
+      }
+    }
+  }
+
+  private static let folderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+
+  /// Hands over the open folder that a file lies in, and the last part of the file's name.
+  private func inFolder<Result>(
+    of name: String, creates: Bool, _ body: (Int32, String) throws(FileError) -> Result
+  ) throws(FileError) -> Result {
+    var folder = descriptor
+    defer { if folder != descriptor { Glibc.close(folder) } }
+    var parts = name.split(separator: "/").map(String.init)
+    let last = parts.isEmpty ? "" : parts.removeLast()
+    var above = ""
+    for part in parts {
+      above += above.isEmpty ? part : "/\(part)"
+      if creates, calls.makeFolder(folder, part) != 0, errno != EEXIST { throw failure("create", above) }
+      let next = openat(folder, part, Self.folderFlags)
+      try check(opened: next, part, in: folder, above)
+      if folder != descriptor { Glibc.close(folder) }
+      folder = next
+    }
+    return try body(folder, last)
+  }
+
+  /// Throws, and closes, where something was not opened or is not the user's own.
+  private func check(opened file: Int32, _ last: String, in folder: Int32, _ name: String) throws(FileError) {
+    guard file >= 0 else {
+      let code = errno
+      var status = stat()
+      if code == ELOOP || code == ENOTDIR, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW) == 0,
+        status.st_mode & S_IFMT == S_IFLNK
+      {
+        throw FileError(path: "\(path)/\(name)", action: "open", reason: "it is a link, and the cache follows none")
+      }
+      throw FileError(path: "\(path)/\(name)", action: "open", code: code)
+    }
+    do throws(FileError) { try check(file, "\(path)/\(name)") } catch {
+      Glibc.close(file)
+      throw error
+    }
+  }
+
+  private func check(_ file: Int32, _ path: String) throws(FileError) {
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
+    guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+      throw FileError(path: path, action: "use", reason: "it is neither a regular file nor a folder")
+    }
+    if let objection = trust.objection(toOwn: status) {
+      throw FileError(path: path, action: "trust", reason: objection)
+    }
+  }
+
+  private func failure(_ action: String, _ name: String) -> FileError {
+    FileError(path: "\(path)/\(name)", action: action, code: errno)
+  }
+
+  /// Makes a folder and those above it.
+  private static func make(_ path: String, _ calls: FileCalls) throws(FileError) {
+    var prefix = ""
+    for part in path.split(separator: "/") {
+      prefix += prefix.isEmpty && !path.hasPrefix("/") ? "\(part)" : "/\(part)"
+      if calls.makeFolder(AT_FDCWD, prefix) != 0, errno != EEXIST {
+        let code = errno
+        var status = stat()
+        // A read-only place says so before it says that the folder is there.
+        if stat(prefix, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { continue }
+        throw FileError(path: prefix, action: "create", code: code)
+      }
+    }
+  }
+}

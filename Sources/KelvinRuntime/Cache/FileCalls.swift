@@ -1,0 +1,26 @@
+import Glibc
+
+/// The calls by which the cache changes a folder, each with the meaning of the system's call of that name, `errno`
+/// included. A test puts a failing disk in their place.
+package struct FileCalls: Sendable {
+  package var makeFolder: @Sendable (_ folder: Int32, _ name: String) -> Int32 = { folder, name in
+    mkdirat(folder, name, CacheTrust.folderMode)
+  }
+  /// Opens a file that may have to be made.
+  package var open: @Sendable (_ folder: Int32, _ name: String, _ flags: Int32) -> Int32 = { folder, name, flags in
+    openat(folder, name, flags, CacheTrust.fileMode)
+  }
+  package var write: @Sendable (_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int = { file, bytes in
+    Glibc.write(file, bytes.baseAddress, bytes.count)
+  }
+  package var sync: @Sendable (_ file: Int32) -> Int32 = { fsync($0) }
+  package var close: @Sendable (_ file: Int32) -> Int32 = { Glibc.close($0) }
+  package var rename: @Sendable (_ folder: Int32, _ name: String, _ target: String) -> Int32 = { folder, name, target in
+    renameat(folder, name, folder, target)
+  }
+  package var remove: @Sendable (_ folder: Int32, _ name: String) -> Int32 = { folder, name in
+    unlinkat(folder, name, 0)
+  }
+
+  package init() {}
+}
