@@ -2,7 +2,7 @@ package import KelvinDevices
 package import KelvinGraph
 
 extension Device {
-  /// Runs a whole graph as one segment on this device alone.
+  /// Runs a whole graph as one segment on this device alone, on scratch memory and outputs that hold not-a-number.
   ///
   /// - Parameter inputs: one tensor for each of the graph's inputs, of its type.
   /// - Returns: the outputs, and the nodes' times where they were asked for.
@@ -16,6 +16,7 @@ extension Device {
     let inputSlices = try graph.inputs.map { id throws(DeviceError) in try slice(graph[id].type.byteCount) }
     let outputSlices = try graph.outputs.map { id throws(DeviceError) in try slice(graph[id].type.byteCount) }
     let scratch = executable.scratchByteCount > 0 ? try slice(executable.scratchByteCount) : nil
+    for slice in outputSlices + (scratch.map { [$0] } ?? []) { try slice.buffer.fill(with: 0xFF) }
     for (tensor, slice) in zip(inputs, inputSlices) {
       try tensor.bytes.withUnsafeBytes { (raw) throws(DeviceError) in try slice.write(raw) }
     }

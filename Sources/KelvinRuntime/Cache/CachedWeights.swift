@@ -36,7 +36,7 @@ package final class CachedWeights: PackedWeights {
       return state.made[key] ?? state.file?[key] ?? state.expanded[key]?.bytes
     }
     if let known, known.count == byteCount { return known }
-    let bytes = try Bytes(count: byteCount, fill: fill)
+    let bytes = try FreshMemory.bytes(count: byteCount, fill: fill)
     let isCompressed = WeightName.isCompressed(key)
     return state.withLock { state in
       if isCompressed {

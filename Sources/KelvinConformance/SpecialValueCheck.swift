@@ -1,0 +1,141 @@
+package import KelvinDevices
+import KelvinGraph
+
+/// What is asked of results that come from special values. `docs/differences.md` says it in words.
+struct SpecialValueRule {
+  /// Whether the device may take denormals of float32 for zeros, as operands and as results.
+  let flushesDenormals: Bool
+
+  /// Whether results are elements of operands, which are then handed on with the signs of their zeros. Arithmetic may
+  /// give a zero of either sign.
+  let keepsSigns: Bool
+
+  init(_ device: DeviceInfo, _ graph: Graph) {
+    flushesDenormals = device.kind.isGraphics
+    keepsSigns = graph.nodes.allSatisfy(\.op.movesElements)
+  }
+
+  /// How far a result may be off for being, or coming from, a denormal: these have few digits, or none on a device that
+  /// has none.
+  private var floor: Double { flushesDenormals ? Double(Float.leastNormalMagnitude) : 0x1p-143 }
+
+  /// The operands for which a result may be right: as they are, and as a device that flushes sees them.
+  func operands(_ tensors: [Tensor]) -> [[Tensor]] {
+    flushesDenormals ? [tensors, tensors.map { $0.flushingDenormals() }] : [tensors]
+  }
+
+  /// Describes the first element that no expectation allows, or nil.
+  ///
+  /// - Parameters:
+  ///   - expected: the reference's results from each of `operands`.
+  ///   - terms: how large what each result is summed of may be; nil where it is no sum.
+  func difference(
+    of actual: Tensor, from expected: [Tensor], _ tolerance: Tolerance, terms: Tensor? = nil
+  ) -> String? {
+    let terms = terms?.doubles.map { $0.isFinite ? $0 : 0 }
+    let got = actual.doubles
+    let wanted = expected.map(\.doubles)
+    let scales = wanted.map { $0.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0 }
+    let floor = actual.type.scalar.isFloatingPoint ? floor : 0
+    for index in got.indices {
+      let isRight = wanted.indices.contains { way in
+        agrees(
+          got[index], wanted[way][index],
+          within: tolerance.relative * wanted[way][index].magnitude
+            + tolerance.absolute * max(scales[way], terms?[index] ?? 0) + floor)
+      }
+      if !isRight { return "element \(index): expected \(wanted[0][index]), got \(got[index])" }
+    }
+    return nil
+  }
+
+  private func agrees(_ got: Double, _ wanted: Double, within allowed: Double) -> Bool {
+    if wanted.isNaN || got.isNaN { return wanted.isNaN && got.isNaN }
+    if keepsSigns, wanted == 0, got.sign != wanted.sign { return false }
+    return got == wanted || (got - wanted).magnitude <= allowed
+  }
+}
+
+extension DeviceInfo.Kind {
+  /// Whether it is driven through a graphics interface, be it by a processor.
+  fileprivate var isGraphics: Bool { ![.cpu, .reference].contains(self) }
+}
+
+extension Operator {
+  /// Whether it hands on elements as they are.
+  fileprivate var movesElements: Bool {
+    switch self {
+    case is Concat, is Expand, is Gather, is GatherElements, is GatherND, is Pad, is Reshape, is Select, is Slice,
+      is TopK, is Transpose:
+      true
+    case let op as ScatterElements: op.reduction == .replace
+    case let op as ScatterND: op.reduction == .replace
+    default: false
+    }
+  }
+}
+
+/// Runs a case with special values among its inputs, each family in turn, and compares devices with the reference device.
+///
+/// - Returns: an outcome for each of `devices`.
+package func checkSpecialValues(
+  of devices: [any Device], on testCase: ConformanceCase, reference: any Device
+) throws(DeviceError) -> [ConformanceOutcome] {
+  let runs = try SpecialValues.allCases.map { special throws(DeviceError) in
+    try SpecialValueRun(special, testCase, reference)
+  }.compactMap(\.self)
+  var outcomes: [ConformanceOutcome] = []
+  for device in devices {
+    if let reason = device.refusal(of: testCase.graph) {
+      outcomes.append(.unsupported(reason))
+      continue
+    }
+    var differences: [String] = []
+    for run in runs { differences += try run.differences(on: device) }
+    outcomes.append(differences.isEmpty ? .agrees : .differs(differences.joined(separator: "; ")))
+  }
+  return outcomes
+}
+
+/// One family's inputs of a case, and what is expected of them.
+private struct SpecialValueRun {
+  let special: SpecialValues
+  let testCase: ConformanceCase
+  let inputs: [Tensor]
+  let expected: [Tensor]
+  /// Of flushed inputs.
+  let flushed: [Tensor]
+
+  /// - Returns: nil where no input has floating-point elements.
+  init?(_ special: SpecialValues, _ testCase: ConformanceCase, _ reference: any Device) throws(DeviceError) {
+    guard let inputs = testCase.sprinkledInputs(special) else { return nil }
+    self.special = special
+    self.testCase = testCase
+    self.inputs = inputs
+    expected = try reference.run(testCase.graph, inputs).outputs
+    let flushedInputs = inputs.map { $0.flushingDenormals() }
+    flushed = flushedInputs == inputs ? expected : try reference.run(testCase.graph, flushedInputs).outputs
+  }
+
+  func differences(on device: any Device) throws(DeviceError) -> [String] {
+    let (graph, tolerance) = (testCase.graph, testCase.graph.tolerance(.full))
+    let rule = SpecialValueRule(device.info, graph)
+    let actual = try device.run(graph, inputs).outputs
+    return actual.enumerated().compactMap { index, output in
+      let ways = rule.flushesDenormals ? [expected[index], flushed[index]] : [expected[index]]
+      return rule.difference(of: output, from: ways, tolerance).map {
+        "output \(index) of '\(testCase.name)' with \(special.rawValue) on \(device.info.id): \($0)"
+      }
+    }
+  }
+}
+
+extension Device {
+  /// Why it does not run a graph, or nil.
+  fileprivate func refusal(of graph: Graph) -> String? {
+    for node in graph.nodes {
+      if case .unsupported(let reason) = support(for: node, in: graph, precision: .full) { return reason }
+    }
+    return nil
+  }
+}
