@@ -78,10 +78,16 @@ extension Node {
   fileprivate func keepsItsRange(_ operands: [Tensor]) -> Bool {
     let ops = [op] + (body?.nodes.map(\.op) ?? [])
     guard let reach = ops.map(\.reach).max(), reach > .elements else { return true }
-    let largest = operands.filter(\.type.scalar.isFloatingPoint).flatMap(\.doubles).lazy.filter(\.isFinite)
+    let largest =
+      operands.filter(\.type.scalar.isFloatingPoint).flatMap(\.doubles).lazy.filter(\.isFinite)
       .map(\.magnitude).max() ?? 0
     if body != nil || ops.contains(where: { ($0 as? Reduce)?.function == .logSum }) { return largest < 0x1p10 }
-    return largest < (reach == .squares ? 0x1p55 : 0x1p100)
+    switch reach {
+    case .elements, .sums: return largest < 0x1p100
+    case .squares: return largest < 0x1p55
+    // Of no more than 64 elements.
+    case .products: return largest < 4
+    }
   }
 }
 

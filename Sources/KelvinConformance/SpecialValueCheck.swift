@@ -81,53 +81,32 @@ extension Operator {
 package func checkSpecialValues(
   of devices: [any Device], on testCase: ConformanceCase, reference: any Device
 ) throws(DeviceError) -> [ConformanceOutcome] {
-  let runs = try SpecialValues.allCases.map { special throws(DeviceError) in
-    try SpecialValueRun(special, testCase, reference)
-  }.compactMap(\.self)
+  let (graph, tolerance) = (testCase.graph, testCase.graph.tolerance(.full))
+  let families = SpecialValues.allCases.compactMap { special in
+    testCase.sprinkledInputs(special).map { (special, inputs: $0) }
+  }
+  let inputs = families.map(\.inputs)
+  let expected = try reference.runEach(graph, inputs)
+  let flushed = try reference.runEach(graph, inputs.map { $0.map { $0.flushingDenormals() } })
   var outcomes: [ConformanceOutcome] = []
   for device in devices {
-    if let reason = device.refusal(of: testCase.graph) {
+    if let reason = device.refusal(of: graph) {
       outcomes.append(.unsupported(reason))
       continue
     }
     var differences: [String] = []
-    for run in runs { differences += try run.differences(on: device) }
+    let rule = SpecialValueRule(device.info, graph)
+    for (place, outputs) in try device.runEach(graph, inputs).enumerated() {
+      for (index, output) in outputs.enumerated() {
+        let ways = [expected[place][index]] + (rule.flushesDenormals ? [flushed[place][index]] : [])
+        guard let difference = rule.difference(of: output, from: ways, tolerance) else { continue }
+        let family = families[place].0.rawValue
+        differences.append("output \(index) of '\(testCase)' with \(family) on \(device.info.id): \(difference)")
+      }
+    }
     outcomes.append(differences.isEmpty ? .agrees : .differs(differences.joined(separator: "; ")))
   }
   return outcomes
-}
-
-/// One family's inputs of a case, and what is expected of them.
-private struct SpecialValueRun {
-  let special: SpecialValues
-  let testCase: ConformanceCase
-  let inputs: [Tensor]
-  let expected: [Tensor]
-  /// Of flushed inputs.
-  let flushed: [Tensor]
-
-  /// - Returns: nil where no input has floating-point elements.
-  init?(_ special: SpecialValues, _ testCase: ConformanceCase, _ reference: any Device) throws(DeviceError) {
-    guard let inputs = testCase.sprinkledInputs(special) else { return nil }
-    self.special = special
-    self.testCase = testCase
-    self.inputs = inputs
-    expected = try reference.run(testCase.graph, inputs).outputs
-    let flushedInputs = inputs.map { $0.flushingDenormals() }
-    flushed = flushedInputs == inputs ? expected : try reference.run(testCase.graph, flushedInputs).outputs
-  }
-
-  func differences(on device: any Device) throws(DeviceError) -> [String] {
-    let (graph, tolerance) = (testCase.graph, testCase.graph.tolerance(.full))
-    let rule = SpecialValueRule(device.info, graph)
-    let actual = try device.run(graph, inputs).outputs
-    return actual.enumerated().compactMap { index, output in
-      let ways = rule.flushesDenormals ? [expected[index], flushed[index]] : [expected[index]]
-      return rule.difference(of: output, from: ways, tolerance).map {
-        "output \(index) of '\(testCase.name)' with \(special.rawValue) on \(device.info.id): \($0)"
-      }
-    }
-  }
 }
 
 extension Device {

@@ -30,6 +30,7 @@ package enum SpecialValues: String, Sendable, CaseIterable {
       case (.sums, _): return [0x1p115]
       case (.squares, .float16): return [24]
       case (.squares, _): return [0x1p55]
+      case (.products, _): return [16]
       }
     }
   }
@@ -37,7 +38,7 @@ package enum SpecialValues: String, Sendable, CaseIterable {
 
 /// What an operator combines to a result.
 enum Reach: Int, Comparable {
-  case elements, sums, squares
+  case elements, sums, squares, products
 
   static func < (left: Reach, right: Reach) -> Bool { left.rawValue < right.rawValue }
 }
@@ -46,6 +47,8 @@ extension Operator {
   var reach: Reach {
     switch self {
     case is MatMul, is LayerNormalization, is LocalResponseNormalization: .squares
+    case let op as Reduce where op.function == .product: .products
+    case let op as CumulativeReduce where op.function == .product: .products
     case let op as Reduce: [.l2, .sumOfSquares].contains(op.function) ? .squares : .sums
     case is Convolution, is ConvolutionTranspose, is Linear, is Pool, is BatchNormalization, is CumulativeReduce,
       is Resize, is Softmax:

@@ -52,7 +52,8 @@ struct ShaderSourceTests {
       let added = instructions(SpecialValueMode.added(to: words))
       let point = try #require(plain.first { $0[0] & 0xFFFF == 15 })[2]
       let name = Array("SPV_KHR_float_controls".utf8) + [0, 0]
-      let capability: [UInt32] = [2 << 16 | 17, 4466], mode: [UInt32] = [4 << 16 | 16, point, 4461, 32]
+      let capability: [UInt32] = [2 << 16 | 17, 4466]
+      let mode: [UInt32] = [4 << 16 | 16, point, 4461, 32]
       let text = stride(from: 0, to: name.count, by: 4).map { at in
         (0..<4).reduce(UInt32(0)) { $0 | UInt32(name[at + $1]) << UInt32(8 * $1) }
       }
