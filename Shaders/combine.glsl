@@ -46,7 +46,7 @@ float floorQuotient(float x, float y) {
   if (!isFinite(q) || abs(q) > 16777216.0) return q;
   float r = fma(-q, y, x);
   if (y < 0.0 ? r > 0.0 : r < 0.0) q -= 1.0;
-  else if (y < 0.0 ? r <= y : r >= y) q += 1.0;
+  else if (r != 0.0 && (y < 0.0 ? r <= y : r >= y)) q += 1.0;
   return q;
 }
 

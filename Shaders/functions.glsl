@@ -114,8 +114,9 @@ float exponentialMinusOne(float x) {
 
 // ln(1 + x) for x >= 0
 float logarithmOfOnePlus(float x) {
-  float y = 1.0 + x;
-  return y == 1.0 || y == infinity() ? x : logarithm(y) * (x / (y - 1.0));
+  precise float y = 1.0 + x;
+  precise float rounded = y - 1.0;
+  return y == 1.0 || y == infinity() ? x : logarithm(y) * (x / rounded);
 }
 
 // The first bits of 2 / pi, after 32 zeros.
@@ -211,7 +212,12 @@ float arcCosine(float x) {
   return isUnordered(x) || z > 1.0 ? notANumber() : y;
 }
 
-// sinh x and cosh x by e^|x| / 2, which overflows as late as they do.
+// e^z / 2, which overflows as late as sinh z and cosh z do.
+float halfExponential(float z) {
+  float root = exponential(0.5 * z);
+  return 0.5 * root * root;
+}
+
 float hyperbolicSine(float x) {
   float z = abs(x);
   float q = x * x;
@@ -219,13 +225,13 @@ float hyperbolicSine(float x) {
   p = fma(p, q, 1.0 / 120.0);
   p = fma(p, q, 1.0 / 6.0);
   float small = fma(p * q, x, x);
-  float e = exponential(z - 0.693147181);
+  float e = halfExponential(z);
   float large = e - 0.25 / e;
   return z < 1.0 ? small : (x < 0.0 ? -large : (isUnordered(x) ? x : large));
 }
 
 float hyperbolicCosine(float x) {
-  float e = exponential(abs(x) - 0.693147181);
+  float e = halfExponential(abs(x));
   return e + 0.25 / e;
 }
 

@@ -37,14 +37,15 @@ package func checkNodes(
     let expected = try rule.operands(operands).map { (operands) throws(DeviceError) in
       try reference.run(alone, operands).outputs
     }
-    let bounds = node.op.reach == .elements ? nil : try reference.run(alone, operands.map(\.magnitude)).outputs
+    let terms = try alone.terms(of: node, operands, reference)
     let differences = node.outputs.indices.compactMap { index -> String? in
       guard let output = values[node.outputs[index]] else { return nil }
       return rule.difference(
-        of: output, from: expected.map { $0[index] }, alone.tolerance(.full), terms: bounds?[index])
+        of: output, from: expected.map { $0[index] }, alone.tolerance(.full), terms: terms)
     }
     if let first = differences.first {
-      check.differences.append("\(node.name) \(node.op) on \(device.info.id): \(first)")
+      let read = operands.map { "\($0.type)" }.joined(separator: ", ")
+      check.differences.append("\(node.name) \(node.op) of \(read) on \(device.info.id): \(first)")
     } else {
       check.agreed += 1
     }
@@ -72,15 +73,28 @@ extension Graph {
   }
 }
 
+extension Graph {
+  /// How large what a node adds up may be, from the magnitudes of its operands: its rounding errors go by that.
+  fileprivate func terms(
+    of node: Node, _ operands: [Tensor], _ reference: any Device
+  ) throws(DeviceError) -> Double {
+    guard (node.body?.nodes.map(\.op.reach).max() ?? node.op.reach) > .elements else { return 0 }
+    var inside = node.body ?? self
+    inside.outputs = inside.nodes.flatMap(\.outputs)
+    let magnitudes = operands.map(\.magnitude)
+    let largest = (magnitudes + (try reference.run(inside, magnitudes).outputs)).compactMap(\.largest).max() ?? 0
+    // 1 / sqrt(epsilon) magnifies the differences in a row of equal elements, and a logarithm those from 1.
+    return (node.op as? LayerNormalization).map { largest / Double($0.epsilon).squareRoot() } ?? max(largest, 1)
+  }
+}
+
 extension Node {
   /// Whether sums in float32 stay in range whatever their order is, and what is made of them does not magnify what
   /// cancels.
   fileprivate func keepsItsRange(_ operands: [Tensor]) -> Bool {
     let ops = [op] + (body?.nodes.map(\.op) ?? [])
     guard let reach = ops.map(\.reach).max(), reach > .elements else { return true }
-    let largest =
-      operands.filter(\.type.scalar.isFloatingPoint).flatMap(\.doubles).lazy.filter(\.isFinite)
-      .map(\.magnitude).max() ?? 0
+    let largest = operands.compactMap(\.largest).max() ?? 0
     if body != nil || ops.contains(where: { ($0 as? Reduce)?.function == .logSum }) { return largest < 0x1p10 }
     switch reach {
     case .elements, .sums: return largest < 0x1p100
@@ -92,6 +106,11 @@ extension Node {
 }
 
 extension Tensor {
+  /// The largest finite magnitude of floating-point elements, or nil.
+  fileprivate var largest: Double? {
+    type.scalar.isFloatingPoint ? doubles.lazy.filter(\.isFinite).map(\.magnitude).max() : nil
+  }
+
   fileprivate var magnitude: Tensor {
     type.scalar.isFloatingPoint ? Tensor(type, rounding: doubles.map(\.magnitude)) : self
   }

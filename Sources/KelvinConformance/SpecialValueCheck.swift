@@ -28,11 +28,10 @@ struct SpecialValueRule {
   ///
   /// - Parameters:
   ///   - expected: the reference's results from each of `operands`.
-  ///   - terms: how large what each result is summed of may be; nil where it is no sum.
+  ///   - terms: how large what results are summed of may be; 0 where they are no sums.
   func difference(
-    of actual: Tensor, from expected: [Tensor], _ tolerance: Tolerance, terms: Tensor? = nil
+    of actual: Tensor, from expected: [Tensor], _ tolerance: Tolerance, terms: Double = 0
   ) -> String? {
-    let terms = terms?.doubles.map { $0.isFinite ? $0 : 0 }
     let got = actual.doubles
     let wanted = expected.map(\.doubles)
     let scales = wanted.map { $0.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0 }
@@ -42,7 +41,7 @@ struct SpecialValueRule {
         agrees(
           got[index], wanted[way][index],
           within: tolerance.relative * wanted[way][index].magnitude
-            + tolerance.absolute * max(scales[way], terms?[index] ?? 0) + floor)
+            + tolerance.absolute * max(scales[way], terms) + floor)
       }
       if !isRight { return "element \(index): expected \(wanted[0][index]), got \(got[index])" }
     }
