@@ -3,8 +3,9 @@
 # make install   install the binary, PREFIX=/usr/local unless said
 # make check     check file sizes, imports, layers, generated files and documentation (dev/check.sh)
 #
-# Longer checks have scripts of their own: dev/sanitize.sh (sanitizers), dev/fuzz.sh (libFuzzer), dev/soak.sh (many tasks and
-# models at once), dev/compare-pictures.py (decoding against Pillow); dev/docs.sh builds the documentation.
+# Longer checks have scripts of their own: dev/sanitize.sh (sanitizers), dev/fuzz.sh (libFuzzer), dev/fuzz-devices.sh
+# (random graphs with special values), dev/soak.sh (many tasks and models at once), dev/compare-pictures.py (decoding
+# against Pillow); dev/docs.sh builds the documentation.
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
@@ -16,11 +17,12 @@ CHECKED = --explicit-target-dependency-import-check error
 demo: bootstrap build
 	@dev/demo.sh
 
-# One release build serves program and tests: a debug build would compile the kernels without optimisation.
+# One release build serves program and tests: a debug build would compile the kernels without optimisation. Memory holds
+# not-a-number before it is written, so that nothing relies on zeros.
 test:
 	@dev/bootstrap.sh --tests
 	$(SWIFT) build -c release --build-tests $(CHECKED)
-	$(SWIFT) test -c release --disable-testable-imports --skip-build
+	KELVIN_FRESH_MEMORY=255 $(SWIFT) test -c release --disable-testable-imports --skip-build
 
 build: bootstrap
 	$(SWIFT) build -c release --product kelvin $(CHECKED)

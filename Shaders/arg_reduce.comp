@@ -14,8 +14,7 @@ layout(push_constant) uniform Parameters { int lines, length, inner; float inver
 layout(binding = 0) writeonly buffer Output { uint y[]; };
 layout(binding = 1) uniform usamplerBuffer x;
 
-// By its bits: compilers may take floats for numbers.
-bool isUnordered(uvec4 a) { return KIND == FLOAT && (a.x & 0x7FFFFFFFu) > 0x7F800000u; }
+bool isUnordered(uvec4 a) { return KIND == FLOAT && isUnordered(uintBitsToFloat(a.x)); }
 
 // Not-a-number is beyond every number.
 bool isBetter(uvec4 a, uvec4 b) {

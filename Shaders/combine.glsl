@@ -1,31 +1,38 @@
 // The functions of two elements; the list is dev/elementwise/binary.toml. Needs functions.glsl.
 
 float power(float x, float y) {
-  float p = exponential(y * logarithm(abs(x)));
+  float z = abs(x);
+  float p = exponential(y * logarithm(z));
+  if (z == 1.0 && !isUnordered(y)) p = 1.0;
+  if (z == 0.0 && !isUnordered(y)) p = y > 0.0 ? 0.0 : infinity();
+  if (y == 2.0) p = z * z;
+  if (y == 3.0) p = z * z * z;
+  if (y == 0.5) p = sqrt(z);
+  if (y == -1.0) p = 1.0 / z;
+  if (y == 1.0) p = z;
   bool whole = y == floor(y);
   bool odd = whole && abs(y) < 16777216.0 && mod(y, 2.0) == 1.0;
-  float signed = x < 0.0 ? (whole ? (odd ? -p : p) : uintBitsToFloat(0x7FC00000u)) : p;
-  signed = x == 0.0 ? (y > 0.0 ? 0.0 : uintBitsToFloat(0x7F800000u)) : signed;
-  if (y == 2.0) signed = x * x;
-  if (y == 3.0) signed = x * x * x;
-  if (y == 0.5 && x >= 0.0) signed = sqrt(x);
-  if (y == -1.0) signed = 1.0 / x;
-  if (y == 1.0) signed = x;
-  return y == 0.0 || x == 1.0 ? 1.0 : signed;
+  bool negative = int(floatBitsToUint(x)) < 0 && !isUnordered(x);
+  if (negative) p = odd ? -p : (whole || z == 0.0 || z == infinity() ? p : notANumber());
+  return y == 0.0 || x == 1.0 ? 1.0 : p;
 }
 
-// The remainder of x / y with the sign of x. Each step takes away what the quotient's 24 bits can say.
+// The remainder of x / y with the sign of x, by long division of the significands, eight bits a step.
 float remainder(float x, float y) {
-  float d = abs(y);
-  float r = abs(x);
-  if (isinf(r) || d == 0.0 || x != x || y != y) return uintBitsToFloat(0x7FC00000u);
-  if (isinf(d)) return x;
-  for (int step = 0; step < 12 && r >= d; step++) {
-    r = fma(-floor(r / d), d, r);
-    if (r < 0.0) r += d;
+  uint a = floatBitsToUint(x) & 0x7FFFFFFFu, b = floatBitsToUint(y) & 0x7FFFFFFFu;
+  if (a >= 0x7F800000u || b > 0x7F800000u || b == 0u) return notANumber();
+  if (a < b) return x;
+  // Elements are significand * 2^(exponent - 150); denormals have the exponent 1 and no leading bit.
+  int exponent = max(int(b >> 23), 1);
+  uint divisor = exponent == 1 && b < 0x800000u ? b : (b & 0x7FFFFFu) | 0x800000u;
+  uint rest = (a < 0x800000u ? a : (a & 0x7FFFFFu) | 0x800000u) % divisor;
+  for (int places = max(int(a >> 23), 1) - exponent; places > 0; places -= 8) {
+    rest = (rest << uint(min(places, 8))) % divisor;
   }
-  r = r >= d ? r - d : r;
-  return x < 0.0 ? -r : r;
+  int scale = exponent - 23;
+  float r = scale > 0 ? float(rest) * uintBitsToFloat(uint(scale) << 23)
+    : float(rest) * uintBitsToFloat(1u << 23) * uintBitsToFloat(uint(scale + 126) << 23);
+  return int(floatBitsToUint(x)) < 0 ? -r : r;
 }
 
 float modulo(float x, float y) {
@@ -36,10 +43,10 @@ float modulo(float x, float y) {
 // floor(x / y), not misled by a quotient that rounds up to a whole number.
 float floorQuotient(float x, float y) {
   float q = floor(x / y);
-  if (isinf(q) || q != q || abs(q) > 16777216.0) return q;
+  if (!isFinite(q) || abs(q) > 16777216.0) return q;
   float r = fma(-q, y, x);
   if (y < 0.0 ? r > 0.0 : r < 0.0) q -= 1.0;
-  else if (y < 0.0 ? r <= y : r >= y) q += 1.0;
+  else if (r != 0.0 && (y < 0.0 ? r <= y : r >= y)) q += 1.0;
   return q;
 }
 

@@ -29,11 +29,7 @@ void main() {
     if (KIND == FLOAT && PRODUCT) {
       real *= uintBitsToFloat(v.x);
     } else if (KIND == FLOAT) {
-      precise float corrected = uintBitsToFloat(v.x) - lost;
-      precise float total = real + corrected;
-      precise float error = (total - real) - corrected;
-      lost = error;
-      real = total;
+      real = compensatedSum(real, uintBitsToFloat(v.x), lost);
     } else {
       whole = PRODUCT ? product(whole, wide(v, KIND)) : sum(whole, wide(v, KIND));
     }

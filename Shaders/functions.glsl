@@ -3,6 +3,7 @@
 // an argument is `precise`, or a compiler would merge the two parts of a constant again.
 
 #include "Generated/numbers.glsl"
+#include "special.glsl"
 
 // 2^n e^r by the Taylor polynomial of e^r to r^7, |r| <= ln 2 / 2.
 float scaledExponential(float n, float r) {
@@ -25,7 +26,7 @@ float exponential(float x) {
   precise float r = clamped - n * 0.693145752;
   r = r - n * 1.42860677e-6;
   float y = scaledExponential(n, r);
-  return x != x ? x : y;
+  return isUnordered(x) ? x : y;
 }
 
 // 2^x
@@ -33,7 +34,7 @@ float powerOfTwo(float x) {
   float clamped = min(max(x, -150.0), 129.0);
   float n = roundEven(clamped);
   float y = scaledExponential(n, (clamped - n) * 0.693147181);
-  return x != x ? x : y;
+  return isUnordered(x) ? x : y;
 }
 
 // ln x by x = 2^e m, m in [sqrt 1/2, sqrt 2), and the series of ln m in (m - 1) / (m + 1).
@@ -51,10 +52,10 @@ float logarithm(float x) {
   float n = float(tiny ? e - 23 : e);
   precise float low = n * 1.42860677e-6 + fma(p * s2, s, 2.0 * s);
   precise float y = n * 0.693145752 + low;
-  if (x == 0.0) y = intBitsToFloat(0xFF800000);
-  if (x < 0.0) y = intBitsToFloat(0x7FC00000);
-  if (isinf(x) && x > 0.0) y = x;
-  return x != x ? x : y;
+  if (x == 0.0) y = -infinity();
+  if (x < 0.0) y = notANumber();
+  if (x == infinity()) y = x;
+  return isUnordered(x) ? x : y;
 }
 
 // 1 - erf(z) for z >= 0, relative error below 1.2e-7 (a Chebyshev fit in 1 / (1 + z / 2)).
@@ -97,7 +98,7 @@ float hyperbolicTangent(float x) {
   p = fma(p, q, -1.0 / 3.0);
   float small = fma(p * q, x, x);
   float large = 1.0 - 2.0 / (exponential(2.0 * z) + 1.0);
-  return x != x ? x : (z < 0.4 ? small : (x < 0.0 ? -large : large));
+  return isUnordered(x) ? x : (z < 0.4 ? small : (x < 0.0 ? -large : large));
 }
 
 // e^x - 1
@@ -113,8 +114,35 @@ float exponentialMinusOne(float x) {
 
 // ln(1 + x) for x >= 0
 float logarithmOfOnePlus(float x) {
-  float y = 1.0 + x;
-  return y == 1.0 || isinf(y) ? x : logarithm(y) * (x / (y - 1.0));
+  precise float y = 1.0 + x;
+  precise float rounded = y - 1.0;
+  return y == 1.0 || y == infinity() ? x : logarithm(y) * (x / rounded);
+}
+
+// The first bits of 2 / pi, after 32 zeros.
+const uint TWO_OVER_PI[8] = uint[8](
+  0u, 0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u, 0xDB629599u, 0x3C439041u, 0xFE5163ABu);
+
+// |x| in quarter turns for 2^13 <= |x|, the whole ones in `k`: the product of its significand with the bits of 2 / pi
+// that matter (Payne and Hanek, "Radian reduction for trigonometric functions", 1983).
+float quarterTurns(float x, out int k) {
+  uint bits = floatBitsToUint(x);
+  uint significand = (bits & 0x7FFFFFu) | 0x800000u;
+  // Two places before the point stay: the others are full turns.
+  int place = int((bits >> 23) & 255u) - 150 + 30;
+  int word = place >> 5, shift = place & 31;
+  uint part[3];
+  for (int i = 0; i < 3; i++) {
+    uint next = shift == 0 ? 0u : TWO_OVER_PI[word + i + 1] >> uint(32 - shift);
+    part[i] = TWO_OVER_PI[word + i] << uint(shift) | next;
+  }
+  uint high, low, top, rest, carry;
+  umulExtended(significand, part[1], high, low);
+  umulExtended(significand, part[2], top, rest);
+  rest = uaddCarry(low, top, carry);
+  top = significand * part[0] + high + carry;
+  k = int((top + 0x20000000u) >> 30);
+  return float(int(top - (uint(k) << 30))) * 9.31322575e-10 + float(rest) * 2.16840434e-19;
 }
 
 // sin(x + quarter * pi / 2) by reduction to |r| <= pi / 4.
@@ -123,6 +151,15 @@ float sine(float x, int quarter) {
   precise float r = x - n * 1.5703125;
   r = r - n * 4.83751297e-4;
   r = r - n * 7.54978995e-8;
+  int k = int(n);
+  bool far = abs(x) >= 8192.0;
+  if (far) {
+    r = quarterTurns(x, k) * 1.57079633;
+    if (x < 0.0) {
+      r = -r;
+      k = -k;
+    }
+  }
   float q = r * r;
   float s = fma(q, 2.75573192e-6, -1.98412698e-4);
   s = fma(s, q, 8.33333333e-3);
@@ -132,9 +169,9 @@ float sine(float x, int quarter) {
   c = fma(c, q, 4.16666667e-2);
   c = fma(c, q, -0.5);
   c = fma(c, q, 1.0);
-  int k = (int(n) + quarter) & 3;
+  k = (k + quarter) & 3;
   float y = (k & 1) == 0 ? s : c;
-  return (k & 2) == 0 ? y : -y;
+  return isFinite(x) ? ((k & 2) == 0 ? y : -y) : notANumber();
 }
 
 // The arc tangent by reduction to |x| <= tan(pi / 8) and a polynomial fit of atan(x) / x there.
@@ -165,17 +202,22 @@ float smallArcSine(float x) {
 float arcSine(float x) {
   float z = abs(x);
   float y = z <= 0.5 ? smallArcSine(z) : 1.57079633 - 2.0 * smallArcSine(sqrt(0.5 * (1.0 - z)));
-  return x != x || z > 1.0 ? uintBitsToFloat(0x7FC00000u) : (x < 0.0 ? -y : y);
+  return isUnordered(x) || z > 1.0 ? notANumber() : (x < 0.0 ? -y : y);
 }
 
 float arcCosine(float x) {
   float z = abs(x);
   float near = 2.0 * smallArcSine(sqrt(0.5 * (1.0 - min(z, 1.0))));
   float y = z <= 0.5 ? 1.57079633 - smallArcSine(x) : (x < 0.0 ? 3.14159265 - near : near);
-  return x != x || z > 1.0 ? uintBitsToFloat(0x7FC00000u) : y;
+  return isUnordered(x) || z > 1.0 ? notANumber() : y;
 }
 
-// sinh x and cosh x by e^|x| / 2, which overflows as late as they do.
+// e^z / 2, which overflows as late as sinh z and cosh z do.
+float halfExponential(float z) {
+  float root = exponential(0.5 * z);
+  return 0.5 * root * root;
+}
+
 float hyperbolicSine(float x) {
   float z = abs(x);
   float q = x * x;
@@ -183,13 +225,13 @@ float hyperbolicSine(float x) {
   p = fma(p, q, 1.0 / 120.0);
   p = fma(p, q, 1.0 / 6.0);
   float small = fma(p * q, x, x);
-  float e = exponential(z - 0.693147181);
+  float e = halfExponential(z);
   float large = e - 0.25 / e;
-  return z < 1.0 ? small : (x < 0.0 ? -large : (x != x ? x : large));
+  return z < 1.0 ? small : (x < 0.0 ? -large : (isUnordered(x) ? x : large));
 }
 
 float hyperbolicCosine(float x) {
-  float e = exponential(abs(x) - 0.693147181);
+  float e = halfExponential(abs(x));
   return e + 0.25 / e;
 }
 
@@ -202,13 +244,13 @@ float areaSine(float x) {
 float areaCosine(float x) {
   float t = x - 1.0;
   float y = x < 1.0e9 ? logarithmOfOnePlus(t + sqrt(t * (t + 2.0))) : logarithm(x) + 0.693147181;
-  return x < 1.0 ? uintBitsToFloat(0x7FC00000u) : y;
+  return x < 1.0 ? notANumber() : y;
 }
 
 float areaTangent(float x) {
   float z = abs(x);
   float y = 0.5 * logarithmOfOnePlus(2.0 * z / (1.0 - z));
-  return z > 1.0 ? uintBitsToFloat(0x7FC00000u) : (x < 0.0 ? -y : y);
+  return z > 1.0 ? notANumber() : (x < 0.0 ? -y : y);
 }
 
 // The nearest binary16 number, ties to even, as bits.
@@ -237,7 +279,8 @@ float gaussianUnit(float x) {
   float z = x * 0.707106781;
   float tail = 0.5 * x * complementaryError(abs(z));
   float nearby = 0.5 * x * (1.0 + errorFunction(z));
-  return abs(z) < 0.75 ? nearby : (x < 0.0 ? tail : x - tail);
+  float far = x < 0.0 ? tail : (x == infinity() ? x : x - tail);
+  return abs(z) < 0.75 ? nearby : far;
 }
 
 float gaussianUnitByTangent(float x) {

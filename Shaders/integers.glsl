@@ -1,6 +1,8 @@
 // Integers of 8 to 64 bits, computed as low and high word of 64 bits: no driver needs 64-bit arithmetic of its own.
 // The KIND of a value says how it lies in a texel of 32-bit words.
 
+#include "special.glsl"
+
 const int SIGNED = 0, UNSIGNED = 1, SIGNED_PAIR = 2, UNSIGNED_PAIR = 3, FLOAT = 4;
 
 bool isPair(int kind) { return kind == SIGNED_PAIR || kind == UNSIGNED_PAIR; }
@@ -102,7 +104,7 @@ float floatOf(uvec2 x, int kind) {
 uvec2 integerOf(float x, int kind) {
   float size = abs(trunc(x));
   bool negative = x < 0.0;
-  if (x != x || (negative && !isSigned(kind))) return uvec2(0u);
+  if (isUnordered(x) || (negative && !isSigned(kind))) return uvec2(0u);
   if (size >= (isSigned(kind) ? 9223372036854775808.0 : 18446744073709551616.0)) {
     if (!isSigned(kind)) return uvec2(0xFFFFFFFFu);
     return negative ? uvec2(0u, 0x80000000u) : uvec2(0xFFFFFFFFu, 0x7FFFFFFFu);

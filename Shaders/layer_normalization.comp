@@ -2,6 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 // Rows of a dense tensor brought to mean 0 and variance 1, then scaled and shifted element by element: one row a group.
 #include "common.glsl"
+#include "special.glsl"
 
 layout(constant_id = 1) const bool SCALES = false;
 layout(constant_id = 2) const bool SHIFTS = false;
@@ -39,7 +40,9 @@ void main() {
     float v = texelFetch(x, base + i).x - mean;
     part = fma(v, v, part);
   }
-  float factor = 1.0 / sqrt(total(part) / float(length) + epsilon);
+  float variance = total(part) / float(length);
+  // Where the squares left the range, 1 / infinity would make every element 0.
+  float factor = isFinite(variance) ? 1.0 / sqrt(variance + epsilon) : notANumber();
   for (int i = self; i < length; i += step) {
     float v = (texelFetch(x, base + i).x - mean) * factor;
     if (SCALES) v *= texelFetch(scale, i).x;

@@ -2,6 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 // The largest element or the mean of each window of a blocked tensor, four channels an invocation.
 #include "common.glsl"
+#include "special.glsl"
 
 // 0 maximum, 1 average of the elements inside the input, 2 average counting the padding
 layout(constant_id = 1) const int FUNCTION = 0;
@@ -25,7 +26,7 @@ void main() {
   int top = oy * strideY - beforeY;
   int left = (place - oy * outputWidth) * strideX - beforeX;
   int source = plane * height * width;
-  vec4 result = vec4(FUNCTION == 0 ? uintBitsToFloat(0xFF800000u) : 0.0);
+  vec4 result = vec4(FUNCTION == 0 ? -infinity() : 0.0);
   int elements = 0;
   for (int ky = 0; ky < kernelY; ky++) {
     int iy = top + ky * dilationY;
@@ -34,7 +35,7 @@ void main() {
       bool inside = iy >= 0 && iy < height && ix >= 0 && ix < width;
       vec4 v = texelFetch(x, source + (inside ? iy * width + ix : 0));
       if (FUNCTION == 0) {
-        result = inside ? max(result, v) : result;
+        result = inside ? larger(result, v) : result;
       } else {
         result += inside ? v : vec4(0);
         bool counts = FUNCTION == 1 ? inside : iy < height + afterY && ix < width + afterX;

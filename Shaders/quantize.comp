@@ -17,9 +17,9 @@ void main() {
   float q = value / divisor;
   float rest = fma(-q, divisor, value);
   float corrected = q + rest / divisor;
-  if (abs(q) < 16777216.0 && rest == rest) q = corrected;
+  if (abs(q) < 16777216.0 && !isUnordered(rest)) q = corrected;
   uvec2 v = integerOf(roundEven(q), SIGNED_PAIR);
-  if (q == q) v = sum(v, wide(texelFetch(zero, place), KIND));
+  if (!isUnordered(q)) v = sum(v, wide(texelFetch(zero, place), KIND));
   if (abs(q) >= 4294967296.0) v = integerOf(q, SIGNED_PAIR);
   y[index] = fitted(v, KIND, BITS).x;
 }

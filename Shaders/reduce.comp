@@ -19,30 +19,26 @@ void main() {
   int index = flatPosition();
   if (index >= count) return;
   int base = address(index, kept, keptStride);
-  float largest = uintBitsToFloat(0xFF800000u);
+  float largest = -infinity();
   if (FUNCTION == REDUCE_LOG_SUM_EXP) {
     for (int i = 0; i < length; i++) {
-      largest = max(largest, texelFetch(x, base + address(i, reduced, reducedStride)).x);
+      largest = larger(largest, texelFetch(x, base + address(i, reduced, reducedStride)).x);
     }
-    if (isinf(largest)) largest = 0.0;
+    if (!isFinite(largest)) largest = 0.0;
   }
-  float result = FUNCTION == REDUCE_MAXIMUM ? uintBitsToFloat(0xFF800000u)
-    : (FUNCTION == REDUCE_MINIMUM ? uintBitsToFloat(0x7F800000u) : (FUNCTION == REDUCE_PRODUCT ? 1.0 : 0.0));
+  float result = FUNCTION == REDUCE_MAXIMUM ? -infinity()
+    : (FUNCTION == REDUCE_MINIMUM ? infinity() : (FUNCTION == REDUCE_PRODUCT ? 1.0 : 0.0));
   float lost = 0.0;
   for (int i = 0; i < length; i++) {
     float v = texelFetch(x, base + address(i, reduced, reducedStride)).x;
-    if (FUNCTION == REDUCE_MAXIMUM) result = max(result, v);
-    else if (FUNCTION == REDUCE_MINIMUM) result = min(result, v);
+    if (FUNCTION == REDUCE_MAXIMUM) result = larger(result, v);
+    else if (FUNCTION == REDUCE_MINIMUM) result = smaller(result, v);
     else if (FUNCTION == REDUCE_PRODUCT) result *= v;
     else {
       if (FUNCTION == REDUCE_L1) v = abs(v);
       if (FUNCTION == REDUCE_L2 || FUNCTION == REDUCE_SUM_OF_SQUARES) v = v * v;
       if (FUNCTION == REDUCE_LOG_SUM_EXP) v = exponential(v - largest);
-      precise float corrected = v - lost;
-      precise float total = result + corrected;
-      precise float error = (total - result) - corrected;
-      lost = error;
-      result = total;
+      result = compensatedSum(result, v, lost);
     }
   }
   if (FUNCTION == REDUCE_MEAN) result /= float(length);

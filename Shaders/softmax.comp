@@ -14,7 +14,7 @@ void main() {
   int outer = quotient(line, inner, inverseInner);
   int base = outer * length * inner + (line - outer * inner);
   float largest = texelFetch(x, base).x;
-  for (int i = 1; i < length; i++) largest = max(largest, texelFetch(x, base + i * inner).x);
+  for (int i = 1; i < length; i++) largest = larger(largest, texelFetch(x, base + i * inner).x);
   float total = 0.0;
   for (int i = 0; i < length; i++) {
     float e = exponential(texelFetch(x, base + i * inner).x - largest);

@@ -7,8 +7,8 @@ vec4 combine(uint function, vec4 x, vec4 y) {
   case BINARY_SUBTRACT: return x - y;
   case BINARY_MULTIPLY: return x * y;
   case BINARY_DIVIDE: return x / y;
-  case BINARY_MINIMUM: return min(x, y);
-  case BINARY_MAXIMUM: return max(x, y);
+  case BINARY_MINIMUM: return smaller(x, y);
+  case BINARY_MAXIMUM: return larger(x, y);
   case BINARY_POWER: return EACH(power);
   case BINARY_FLOOR_DIVIDE: return EACH(floorQuotient);
   case BINARY_MODULO: return EACH(modulo);

@@ -3,17 +3,17 @@
 
 float apply(uint function, float x, float a, float b) {
   switch (function) {
-  case UNARY_RELU: return max(x, 0.0);
-  case UNARY_CLIP: return min(max(x, a), b);
+  case UNARY_RELU: return atLeast(x, 0.0);
+  case UNARY_CLIP: return atMost(atLeast(x, a), b);
   case UNARY_LEAKY_RELU: return x >= 0.0 ? x : a * x;
-  case UNARY_ELU: return x > 0.0 ? x : a * exponentialMinusOne(min(x, 0.0));
-  case UNARY_SELU: return b * (x > 0.0 ? x : a * exponentialMinusOne(min(x, 0.0)));
+  case UNARY_ELU: return x > 0.0 ? x : a * exponentialMinusOne(atMost(x, 0.0));
+  case UNARY_SELU: return b * (x > 0.0 ? x : a * exponentialMinusOne(atMost(x, 0.0)));
   case UNARY_SIGMOID: return 1.0 / (1.0 + exponential(-x));
-  case UNARY_HARD_SIGMOID: return min(max(fma(a, x, b), 0.0), 1.0);
-  case UNARY_HARD_SWISH: return x * min(max(x / 6.0 + 0.5, 0.0), 1.0);
+  case UNARY_HARD_SIGMOID: return atMost(atLeast(fma(a, x, b), 0.0), 1.0);
+  case UNARY_HARD_SWISH: return x * atMost(atLeast(x / 6.0 + 0.5, 0.0), 1.0);
   case UNARY_SILU: return x / (1.0 + exponential(-x));
   case UNARY_TANH: return hyperbolicTangent(x);
-  case UNARY_SOFTPLUS: return max(x, 0.0) + logarithmOfOnePlus(exponential(-abs(x)));
+  case UNARY_SOFTPLUS: return atLeast(x, 0.0) + logarithmOfOnePlus(exponential(-abs(x)));
   case UNARY_SOFTSIGN: return x / (1.0 + abs(x));
   case UNARY_GELU: return gaussianUnit(x);
   case UNARY_GELU_TANH: return gaussianUnitByTangent(x);
@@ -43,7 +43,7 @@ float apply(uint function, float x, float a, float b) {
   case UNARY_ACOSH: return areaCosine(x);
   case UNARY_ATANH: return areaTangent(x);
   case UNARY_EXP2: return powerOfTwo(x);
-  case UNARY_THRESHOLDED_RELU: return x >= a ? x : 0.0;
+  case UNARY_THRESHOLDED_RELU: return x < a ? 0.0 : x;
   case UNARY_ROUNDS_TO_HALF: return halfValue(halfBits(x));
   default: return x;
   }

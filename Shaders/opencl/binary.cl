@@ -10,7 +10,8 @@ typedef struct {
 static inline vec floor_quotient(vec x, vec y) {
   const vec q = floor(x / y), rest = fma(-q, y, x);
   const vec less = q - 1.0f, more = q + 1.0f;
-  const vec exact = (y < 0.0f ? rest > 0.0f : rest < 0.0f) ? less : (y < 0.0f ? rest <= y : rest >= y) ? more : q;
+  const ivec isMore = rest != 0.0f && (y < 0.0f ? rest <= y : rest >= y);
+  const vec exact = (y < 0.0f ? rest > 0.0f : rest < 0.0f) ? less : isMore ? more : q;
   return fabs(q) <= 16777216.0f ? exact : q;
 }
 

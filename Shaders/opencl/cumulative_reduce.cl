@@ -18,10 +18,10 @@ KERNEL void cumulative_reduce(BUFFER(x), BUFFER(y), cumulative_reduce_shape s) {
       if (s.product) {
         total = before * x[at];
       } else {
-        // Compensated, which changes nothing for integers.
+        // Compensated until the total leaves the range, which changes nothing for integers.
         const WIDE corrected = x[at] - lost;
         total = before + corrected;
-        lost = (total - before) - corrected;
+        lost = total - total == 0 ? (total - before) - corrected : 0;
       }
       y[at] = FIT(s.exclusive ? before : total);
     }

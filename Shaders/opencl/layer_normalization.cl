@@ -45,7 +45,9 @@ KERNEL void layer_normalization(
     sum = MULTIPLY_ADD(v, v, sum);
   }
   TOTAL(sum, parts);
-  const float factor = 1.0f / sqrt(parts[0] / s.length + s.epsilon);
+  // Where the squares left the range, 1 / infinity would make every element 0.
+  const float variance = parts[0] / s.length;
+  const float factor = isinf(variance) ? NAN : 1.0f / sqrt(variance + s.epsilon);
   EACH_PART(i) {
     vec v = (load_part(x + i, s.length - i, mean) - mean) * factor;
     if (s.hasScale) v *= load_part(scale + i, s.length - i, 0.0f);

@@ -41,7 +41,7 @@ KERNEL void pool(BUFFER(x), BUFFER(y), pool_shape s) {
         if (column < 0 || column >= s.inputWidth) continue;
         const vec v = LOAD(x + ((size_t)row * s.inputWidth + column) * LANES);
         if (s.takesMaximum)
-          result = v <= result ? result : v;
+          result = larger(result, v);
         else
           result += v;
       }

@@ -34,9 +34,25 @@ static inline void store_part(vec v, global float *p, int count) {
   for (int i = 0; i < count; i++) p[i] = lanes[i];
 }
 
-// The larger and the lesser of two numbers; x where it is not a number.
+// The nearest number from `a` up, and from `b` down; x where it is not a number. fmax, fmin and clamp would lose it.
 static inline vec at_least(vec x, float a) { return x < a ? (vec)a : x; }
 static inline vec at_most(vec x, float b) { return x > b ? (vec)b : x; }
+
+// Of two elements; not-a-number where either is none.
+static inline vec larger(vec x, vec y) { return x > y || isnan(x) ? x : y; }
+static inline vec smaller(vec x, vec y) { return x < y || isnan(x) ? x : y; }
+
+// Trigonometric functions lane by lane: PoCL's on vectors are wrong for small angles beside a large or infinite one.
+#define BY_LANE(function) \
+  static inline vec by_lane_##function(vec x) { \
+    float lanes[LANES]; \
+    JOIN(vstore, LANES)(x, 0, lanes); \
+    for (int i = 0; i < LANES; i++) lanes[i] = function(lanes[i]); \
+    return JOIN(vload, LANES)(0, lanes); \
+  }
+BY_LANE(sin)
+BY_LANE(cos)
+BY_LANE(tan)
 
 // Loops over a tile, unrolled so that the tile stays in registers.
 #define EACH(i) _Pragma("unroll") for (int i = 0; i < PIXELS; i++)

@@ -10,8 +10,8 @@ static inline float neutral(int code) {
 
 static inline vec accumulate(int code, vec sum, vec v, vec peak) {
   switch (code) {
-    case REDUCE_MAXIMUM: return v <= sum ? sum : v;
-    case REDUCE_MINIMUM: return v >= sum ? sum : v;
+    case REDUCE_MAXIMUM: return larger(sum, v);
+    case REDUCE_MINIMUM: return smaller(sum, v);
     case REDUCE_PRODUCT: return sum * v;
     case REDUCE_L1: return sum + fabs(v);
     case REDUCE_L2:
@@ -33,8 +33,8 @@ static inline float finish(int code, float sum, float peak, int length) {
 
 static inline float fold(int code, float sum, float v) {
   switch (code) {
-    case REDUCE_MAXIMUM: return v <= sum ? sum : v;
-    case REDUCE_MINIMUM: return v >= sum ? sum : v;
+    case REDUCE_MAXIMUM: return sum > v || isnan(sum) ? sum : v;
+    case REDUCE_MINIMUM: return sum < v || isnan(sum) ? sum : v;
     case REDUCE_PRODUCT: return sum * v;
     default: return sum + v;
   }

@@ -26,22 +26,19 @@ static quantize_chunk quantize_chunk_of(const ck_quantize_args *q, size_t item) 
       int32_t z = *zero;                                                                                             \
       float lower = (float)(low - z), upper = (float)(high - z);                                                     \
       for (size_t i = 0; i < c.count; i++) {                                                                         \
-        float v = x[i] / s;                                                                                          \
-        v = v == v ? v : 0;                                                                                          \
-        v = v > lower ? v : lower;                                                                                   \
+        float r = x[i] / s, v = r > lower ? r : lower;                                                               \
         v = v < upper ? v : upper;                                                                                   \
         union { float f; int32_t i; } rounded = {v + 0x1.8p23f};                                                     \
-        y[i] = (type)(rounded.i - 0x4B400000 + z);                                                                   \
+        y[i] = r == r ? (type)(rounded.i - 0x4B400000 + z) : 0;                                                      \
       }                                                                                                              \
       return;                                                                                                        \
     }                                                                                                                \
     for (size_t i = 0; i < c.count; i++) {                                                                           \
-      float v = x[i] / scale[i];                                                                                     \
-      v = v == v ? v : 0;                                                                                            \
-      v = v > (float)(low - zero[i]) ? v : (float)(low - zero[i]);                                                   \
-      v = v < (float)(high - zero[i]) ? v : (float)(high - zero[i]);                                                 \
+      float r = x[i] / scale[i], lower = (float)(low - zero[i]), upper = (float)(high - zero[i]);                    \
+      float v = r > lower ? r : lower;                                                                               \
+      v = v < upper ? v : upper;                                                                                     \
       union { float f; int32_t i; } rounded = {v + 0x1.8p23f};                                                       \
-      y[i] = (type)(rounded.i - 0x4B400000 + zero[i]);                                                               \
+      y[i] = r == r ? (type)(rounded.i - 0x4B400000 + zero[i]) : 0;                                                  \
     }                                                                                                                \
   }
 

@@ -36,6 +36,11 @@ CK_INLINE float layer_variance(const float *x, size_t length, float *mean) {
   return variance > 0 ? variance : variance < 0 ? 0 : variance;
 }
 
+/* Not-a-number where the squares left the range: 1 / infinity would make every element 0. */
+CK_INLINE float layer_factor(float variance, float epsilon) {
+  return isinf(variance) ? NAN : 1 / sqrtf(variance + epsilon);
+}
+
 static void CK_NAME(ck_f32_layer_normalization)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_layer_normalization_args *l = args;
@@ -43,7 +48,7 @@ static void CK_NAME(ck_f32_layer_normalization)(const void *args, size_t begin, 
     const float *x = l->x + row * l->length;
     float *y = l->y + row * l->length;
     float mean = layer_mean(x, l->length), variance = layer_variance(x, l->length, &mean);
-    vf m = vset(mean), inverse = vset(1 / sqrtf(variance + l->epsilon));
+    vf m = vset(mean), inverse = vset(layer_factor(variance, l->epsilon));
     for (size_t i = 0; i < l->length; i += CK_LANES) {
       size_t n = l->length - i < CK_LANES ? l->length - i : CK_LANES;
       bool whole = n == CK_LANES;

@@ -14,8 +14,8 @@ CK_INLINE float reduce_identity(const size_t function) {
 
 CK_INLINE vf reduce_combine(const size_t function, vf sum, vf x) {
   switch (function) {
-  case ck_reduce_maximum: return vselect(x != x, x, vatleast(sum, x));
-  case ck_reduce_minimum: return vselect(x != x, x, vatmost(sum, x));
+  case ck_reduce_maximum: return vlarger(sum, x);
+  case ck_reduce_minimum: return vsmaller(sum, x);
   case ck_reduce_product: return sum * x;
   default: return sum + x;
   }

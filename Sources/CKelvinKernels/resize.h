@@ -3,13 +3,18 @@
 #include "ck_kernels.h"
 #include "simd.h"
 
+/* What has no share in a result cannot make it infinite or not-a-number. */
+CK_INLINE vf resize_mix(vf lower, vf upper, vf share) {
+  return vselect(share == vset(0), lower, vmuladd(lower, 1 - share, upper * share));
+}
+
 CK_INLINE void resize_mix_rows(const float *lower, const float *upper, float fraction, float *y, size_t width) {
-  vf weight = vset(fraction), rest = vset(1 - fraction);
+  vf share = vset(fraction);
   size_t i = 0;
   for (; i + CK_LANES <= width; i += CK_LANES)
-    vstore(y + i, vmuladd(vload(lower + i), rest, vload(upper + i) * weight));
+    vstore(y + i, resize_mix(vload(lower + i), vload(upper + i), share));
   size_t n = width - i;
-  if (n) vstore_part(y + i, vmuladd(vload_part(lower + i, n), rest, vload_part(upper + i, n) * weight), n);
+  if (n) vstore_part(y + i, resize_mix(vload_part(lower + i, n), vload_part(upper + i, n), share), n);
 }
 
 #if CK_LANES > 4
@@ -46,13 +51,12 @@ CK_INLINE void resize_mix_columns(
     }
     vf lower = resize_gather(x, width, first, last, c->lower + i);
     vf upper = resize_gather(x, width, first, last, c->upper + i);
-    vf weight = vload(c->fraction + i);
-    vstore(y + i, vmuladd(lower, 1 - weight, upper * weight));
+    vstore(y + i, resize_mix(lower, upper, vload(c->fraction + i)));
   }
 #endif
   for (; i < out_width; i++) {
-    float weight = c->fraction[i];
-    y[i] = x[c->lower[i]] * (1 - weight) + x[c->upper[i]] * weight;
+    float share = c->fraction[i], lower = x[c->lower[i]];
+    y[i] = share == 0 ? lower : lower * (1 - share) + x[c->upper[i]] * share;
   }
 }
 

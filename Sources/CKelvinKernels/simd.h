@@ -91,6 +91,9 @@ CK_INLINE vf vmuladd(vf a, vf b, vf c) { return a * b + c; }
 CK_INLINE vf vatleast(vf x, vf lower) { return lower > x ? lower : x; }
 CK_INLINE vf vatmost(vf x, vf upper) { return upper < x ? upper : x; }
 CK_INLINE vf vselect(vi mask, vf a, vf b) { return mask ? a : b; }
+/* A NaN in either stays one. */
+CK_INLINE vf vlarger(vf x, vf y) { return vselect(y != y, y, vatleast(x, y)); }
+CK_INLINE vf vsmaller(vf x, vf y) { return vselect(y != y, y, vatmost(x, y)); }
 CK_INLINE vf vfrombits(vi x) { return (vf)x; }
 CK_INLINE vi vbits(vf x) { return (vi)x; }
 CK_INLINE vf vabs(vf x) { return (vf)((vi)x & 0x7FFFFFFF); }

@@ -14,7 +14,7 @@ CK_INLINE void window_pool_row(
         size_t column = kx * w->dilation_x;
         vf value = vload(
           band + ky * w->dilation_y * bands->row + column % w->stride_x * bands->pitch + column / w->stride_x + x);
-        result = function == ck_pool_maximum ? vatleast(value, result) : result + value;
+        result = function == ck_pool_maximum ? vlarger(result, value) : result + value;
       }
     size_t n = w->out_width - x < CK_LANES ? w->out_width - x : CK_LANES;
     if (function == ck_pool_average) result /= vset(p->row_counts[row]) * vload_part(p->column_counts + x, n);

@@ -2,7 +2,7 @@ package import KelvinDevices
 package import KelvinGraph
 
 extension Device {
-  /// Runs a whole graph as one segment on this device alone.
+  /// Runs a whole graph as one segment on this device alone, on scratch memory and outputs that hold not-a-number.
   ///
   /// - Parameter inputs: one tensor for each of the graph's inputs, of its type.
   /// - Returns: the outputs, and the nodes' times where they were asked for.
@@ -13,27 +13,55 @@ extension Device {
     let executable = try compile(
       Segment(
         graph: graph, precision: precision, threads: threads, isDeterministic: true, weights: weights, blobs: blobs))
-    let inputSlices = try graph.inputs.map { id throws(DeviceError) in try slice(graph[id].type.byteCount) }
-    let outputSlices = try graph.outputs.map { id throws(DeviceError) in try slice(graph[id].type.byteCount) }
-    let scratch = executable.scratchByteCount > 0 ? try slice(executable.scratchByteCount) : nil
-    for (tensor, slice) in zip(inputs, inputSlices) {
-      try tensor.bytes.withUnsafeBytes { (raw) throws(DeviceError) in try slice.write(raw) }
-    }
-    let invocation = try executable.bind(
-      Bindings(inputs: inputSlices, outputs: outputSlices, scratch: scratch, measuresNodes: measuresNodes))
-    try invocation.submit(after: [])
-    try invocation.completion.wait()
-    var outputs: [Tensor] = []
-    for (id, slice) in zip(graph.outputs, outputSlices) {
-      let type = graph[id].type
-      outputs.append(
-        Tensor(type, try Bytes(count: type.byteCount) { (raw) throws(DeviceError) in try slice.read(into: raw) }))
-    }
-    return (outputs, invocation.nodeTimings)
+    let run = try BoundRun(executable, graph, on: self, measuresNodes: measuresNodes)
+    return (try run.outputs(of: inputs), run.timings)
   }
 
-  private func slice(_ byteCount: Int) throws(DeviceError) -> BufferSlice {
-    BufferSlice(try makeBuffer(byteCount: max(byteCount, 1)), offset: 0, byteCount: byteCount)
+  /// Runs a graph on one list of inputs after another, compiled once.
+  package func runEach(_ graph: Graph, _ inputs: [[Tensor]]) throws(DeviceError) -> [[Tensor]] {
+    guard !inputs.isEmpty else { return [] }
+    let weights = MemoryPackedWeights()
+    let executable = try compile(
+      Segment(
+        graph: graph, precision: .full, threads: 2, isDeterministic: true, weights: weights, blobs: NoBlobCache()))
+    let run = try BoundRun(executable, graph, on: self, measuresNodes: false)
+    return try inputs.map { (inputs) throws(DeviceError) in try run.outputs(of: inputs) }
+  }
+}
+
+/// An invocation with memory of its own, which holds not-a-number before each run.
+private struct BoundRun {
+  private let types: [TensorType]
+  private let inputs: [BufferSlice]
+  private let outputs: [BufferSlice]
+  private let scratch: BufferSlice?
+  private let invocation: any Invocation
+
+  init(_ executable: any Executable, _ graph: Graph, on device: any Device, measuresNodes: Bool) throws(DeviceError) {
+    func slice(_ byteCount: Int) throws(DeviceError) -> BufferSlice {
+      BufferSlice(try device.makeBuffer(byteCount: max(byteCount, 1)), offset: 0, byteCount: byteCount)
+    }
+    types = graph.types(graph.outputs)
+    inputs = try graph.inputs.map { id throws(DeviceError) in try slice(graph[id].type.byteCount) }
+    outputs = try types.map { type throws(DeviceError) in try slice(type.byteCount) }
+    scratch = executable.scratchByteCount > 0 ? try slice(executable.scratchByteCount) : nil
+    invocation = try executable.bind(
+      Bindings(inputs: inputs, outputs: outputs, scratch: scratch, measuresNodes: measuresNodes))
+  }
+
+  var timings: [NodeTiming] { invocation.nodeTimings }
+
+  func outputs(of tensors: [Tensor]) throws(DeviceError) -> [Tensor] {
+    for slice in outputs + (scratch.map { [$0] } ?? []) { try slice.buffer.fill(with: 0xFF) }
+    for (tensor, slice) in zip(tensors, inputs) {
+      try tensor.bytes.withUnsafeBytes { (raw) throws(DeviceError) in try slice.write(raw) }
+    }
+    try invocation.submit(after: [])
+    try invocation.completion.wait()
+    return try zip(types, outputs).map { (pair) throws(DeviceError) in
+      Tensor(
+        pair.0, try Bytes(count: pair.0.byteCount) { (raw) throws(DeviceError) in try pair.1.read(into: raw) })
+    }
   }
 }
 

@@ -33,12 +33,16 @@ final class VulkanContext: @unchecked Sendable {
       queueInformation.pQueuePriorities = priority
       return withUnsafePointer(to: queueInformation) { queueInformation in
         withUnsafePointer(to: features) { features in
-          var information = VkDeviceCreateInfo()
-          information.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO
-          information.queueCreateInfoCount = 1
-          information.pQueueCreateInfos = queueInformation
-          information.pEnabledFeatures = features
-          return instance.vk.vkCreateDevice!(physical, &information, nil, &device)
+          withCStrings(properties.preservesSpecialValues ? [SpecialValueMode.extensionName] : []) { extensions in
+            var information = VkDeviceCreateInfo()
+            information.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO
+            information.queueCreateInfoCount = 1
+            information.pQueueCreateInfos = queueInformation
+            information.pEnabledFeatures = features
+            information.enabledExtensionCount = UInt32(extensions.count)
+            information.ppEnabledExtensionNames = extensions.baseAddress
+            return instance.vk.vkCreateDevice!(physical, &information, nil, &device)
+          }
         }
       }
     }

@@ -137,11 +137,15 @@ final class VulkanPipelines: @unchecked Sendable {
       throw context.error(.compilation, "shader '\(name)'", "there is none of that name")
     }
     var module: VkShaderModule?
-    let result = row.bytes.withMemoryRebound(to: UInt32.self, capacity: row.count / 4) { words in
+    let plain = row.bytes.withMemoryRebound(to: UInt32.self, capacity: row.count / 4) {
+      Array(UnsafeBufferPointer(start: $0, count: row.count / 4))
+    }
+    let code = context.properties.preservesSpecialValues ? SpecialValueMode.added(to: plain) : plain
+    let result = code.withUnsafeBufferPointer { words in
       var information = VkShaderModuleCreateInfo()
       information.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO
-      information.codeSize = row.count
-      information.pCode = words
+      information.codeSize = 4 * words.count
+      information.pCode = words.baseAddress
       return context.vk.vkCreateShaderModule!(context.device, &information, nil, &module)
     }
     try context.check(result, "shader '\(name)'")

@@ -19,6 +19,8 @@ struct VulkanProperties: Sendable {
   var memory: VkPhysicalDeviceMemoryProperties
   var queueFamily: UInt32
   var timestampBits: UInt32
+  /// Whether shaders may forbid to take floats for finite numbers (`SpecialValueMode`).
+  var preservesSpecialValues: Bool
 
   /// - Throws: `.unavailable` where the device is older than Vulkan 1.1 or has no compute queue.
   init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) throws(DeviceError) {
@@ -75,6 +77,16 @@ struct VulkanProperties: Sendable {
     }
     queueFamily = UInt32(family)
     timestampBits = families[family].timestampValidBits
+    preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
+  }
+
+  /// The names of the extensions that a device offers; none where the driver cannot say.
+  static func extensions(of physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Set<String> {
+    var count: UInt32 = 0
+    guard vk.vkEnumerateDeviceExtensionProperties!(physical, nil, &count, nil) == VK_SUCCESS else { return [] }
+    var extensions = [VkExtensionProperties](repeating: VkExtensionProperties(), count: Int(count))
+    guard vk.vkEnumerateDeviceExtensionProperties!(physical, nil, &count, &extensions) == VK_SUCCESS else { return [] }
+    return Set(extensions.prefix(Int(count)).map { text($0.extensionName) })
   }
 
   var kind: DeviceInfo.Kind {

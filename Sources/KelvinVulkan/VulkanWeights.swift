@@ -73,6 +73,7 @@ final class VulkanWeightStore: Sendable {
       var chunk = state.chunk
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
         chunk = try VulkanBuffer(context, byteCount: max(size, Self.chunkByteCount), isZeroed: false)
+        if let chunk { try FreshMemory.prepare(chunk) }
         state.chunk = chunk
         state.used = 0
       }

@@ -28,4 +28,13 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: ConformanceCase.all)
+  func everyCaseKeepsThemAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
+    let devices = CPUDevice.variantNames.indices.map { CPUDevice(variant: $0) }
+    let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
+    for (variant, outcome) in outcomes.enumerated() {
+      #expect(outcome.fault(of: testCase, on: devices[variant].info) == nil, "\(CPUDevice.variantNames[variant])")
+    }
+  }
 }

@@ -30,4 +30,14 @@ struct OpenCLConformanceTests {
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
     }
   }
+
+  @Test(arguments: ConformanceCase.all)
+  func keepsSpecialValuesAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
+    let names = driven.keys.sorted()
+    let devices = names.compactMap { driven[$0] }
+    let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
+    for (index, outcome) in outcomes.enumerated() {
+      #expect(outcome.fault(of: testCase, on: devices[index].info) == nil, "\(names[index])")
+    }
+  }
 }

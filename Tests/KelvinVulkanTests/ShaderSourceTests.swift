@@ -1,5 +1,6 @@
 import CKelvinShaders
 import FoundationEssentials
+import KelvinVulkan
 import Testing
 
 /// The package's folder, from the place of this file.
@@ -38,6 +39,43 @@ struct ShaderSourceTests {
       let magic = UnsafeRawPointer(module.bytes).load(as: UInt32.self)
       #expect(magic == 0x0723_0203)
     }
+  }
+
+  /// The mode is put in, in its place, and nothing else is touched.
+  @Test func everyModuleCanForbidToTakeFloatsForFiniteNumbers() throws {
+    var count = 0
+    for module in UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count) {
+      let words = (0..<module.count / 4).map { word in
+        UnsafeRawPointer(module.bytes).load(fromByteOffset: 4 * word, as: UInt32.self)
+      }
+      let plain = instructions(words)
+      let added = instructions(SpecialValueMode.added(to: words))
+      let point = try #require(plain.first { $0[0] & 0xFFFF == 15 })[2]
+      let name = Array("SPV_KHR_float_controls".utf8) + [0, 0]
+      let capability: [UInt32] = [2 << 16 | 17, 4466]
+      let mode: [UInt32] = [4 << 16 | 16, point, 4461, 32]
+      let text = stride(from: 0, to: name.count, by: 4).map { at in
+        (0..<4).reduce(UInt32(0)) { $0 | UInt32(name[at + $1]) << UInt32(8 * $1) }
+      }
+      let `extension`: [UInt32] = [UInt32(text.count + 1) << 16 | 10] + text
+      let firstOther = try #require(plain.firstIndex { $0[0] & 0xFFFF != 17 })
+      let entry = try #require(plain.firstIndex { $0[0] & 0xFFFF == 15 })
+      var expected = plain
+      expected.insert(mode, at: entry + 1)
+      expected.insert(contentsOf: [capability, `extension`], at: firstOther)
+      #expect(added == expected, "\(String(cString: module.name))")
+    }
+  }
+
+  private func instructions(_ module: [UInt32]) -> [[UInt32]] {
+    var result: [[UInt32]] = []
+    var at = 5
+    while at < module.count {
+      let length = max(Int(module[at] >> 16), 1)
+      result.append(Array(module[at..<min(at + length, module.count)]))
+      at += length
+    }
+    return result
   }
 
   @Test func hashesAsTheStandardDoes() {

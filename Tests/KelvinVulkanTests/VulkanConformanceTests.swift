@@ -26,6 +26,17 @@ struct VulkanConformanceTests {
     }
   }
 
+  @Test(arguments: ConformanceCase.all)
+  func keepsSpecialValuesAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
+    let hasVariants = testCase.graph.nodes.contains { $0.op is Convolution || $0.op is Linear }
+    let devices = present + (hasVariants ? plain : [])
+    let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
+    for (device, outcome) in zip(devices, outcomes) {
+      #expect(outcome.fault(of: testCase, on: device.info) == nil)
+      #expect(device.validationMessages == [])
+    }
+  }
+
   @Test(.enabled(if: watches, "the package vulkan-validationlayers is not installed"))
   func runsUnderTheValidationLayerInSilence() throws {
     let testCase = try #require(ConformanceCase.all.first)

@@ -80,8 +80,8 @@ static inline vec activate(int code, float a, float b, vec x) {
     case UNARY_CLIP: return at_most(at_least(x, a), b);
     case UNARY_LEAKY_RELU: return x >= 0.0f ? x : a * x;
     case UNARY_SIGMOID: return 1.0f / (1.0f + exp(-x));
-    case UNARY_HARD_SIGMOID: return clamp(a * x + b, (vec)0.0f, (vec)1.0f);
-    case UNARY_HARD_SWISH: return x * clamp(x / 6.0f + 0.5f, (vec)0.0f, (vec)1.0f);
+    case UNARY_HARD_SIGMOID: return at_most(at_least(a * x + b, 0.0f), 1.0f);
+    case UNARY_HARD_SWISH: return x * at_most(at_least(x / 6.0f + 0.5f, 0.0f), 1.0f);
     case UNARY_SILU: return x / (1.0f + exp(-x));
     default: return x;
   }
@@ -92,7 +92,7 @@ static inline vec activate(int code, float a, float b, vec x) {
   case UNARY_ELU: return x > 0.0f ? x : a * expm1(x); \
   case UNARY_SELU: return b * (x > 0.0f ? x : a * expm1(x)); \
   case UNARY_TANH: return tanh(x); \
-  case UNARY_SOFTPLUS: return fmax(x, (vec)0.0f) + log1p(exp(-fabs(x))); \
+  case UNARY_SOFTPLUS: return at_least(x, 0.0f) + log1p(exp(-fabs(x))); \
   case UNARY_SOFTSIGN: return x / (1.0f + fabs(x)); \
   case UNARY_GELU: return 0.5f * x * erfc(-0.70710678f * x); \
   case UNARY_GELU_TANH: return x / (1.0f + exp(-1.5957691f * (x + 0.044715f * x * x * x))); \
@@ -107,12 +107,12 @@ static inline vec activate(int code, float a, float b, vec x) {
   case UNARY_ROUND: return rint(x); \
   case UNARY_SIGN: return x > 0.0f ? (vec)1.0f : (x < 0.0f ? (vec)-1.0f : x); \
   case UNARY_ERF: return erf(x); \
-  case UNARY_SIN: return sin(x); \
-  case UNARY_COS: return cos(x); \
+  case UNARY_SIN: return by_lane_sin(x); \
+  case UNARY_COS: return by_lane_cos(x); \
   case UNARY_SQUARE: return x * x; \
   case UNARY_RSQRT: return 1.0f / sqrt(x + a); \
   case UNARY_AFFINE: return a * x + b; \
-  case UNARY_TAN: return tan(x); \
+  case UNARY_TAN: return by_lane_tan(x); \
   case UNARY_ASIN: return asin(x); \
   case UNARY_ACOS: return acos(x); \
   case UNARY_ATAN: return atan(x); \
@@ -122,7 +122,7 @@ static inline vec activate(int code, float a, float b, vec x) {
   case UNARY_ACOSH: return acosh(x); \
   case UNARY_ATANH: return atanh(x); \
   case UNARY_EXP2: return exp2(x); \
-  case UNARY_THRESHOLDED_RELU: return x >= a ? x : (vec)0.0f; \
+  case UNARY_THRESHOLDED_RELU: return x < a ? (vec)0.0f : x; \
   default: return activate(code, a, b, x);
 
 #define BINARY_CASES \
@@ -130,8 +130,8 @@ static inline vec activate(int code, float a, float b, vec x) {
   case BINARY_SUBTRACT: return x - y; \
   case BINARY_MULTIPLY: return x * y; \
   case BINARY_DIVIDE: return x / y; \
-  case BINARY_MINIMUM: return x < y || isnan(x) ? x : y; \
-  case BINARY_MAXIMUM: return x > y || isnan(x) ? x : y; \
+  case BINARY_MINIMUM: return smaller(x, y); \
+  case BINARY_MAXIMUM: return larger(x, y); \
   case BINARY_POWER: return pow(x, y); \
   case BINARY_FLOOR_DIVIDE: return floor_quotient(x, y); \
   case BINARY_MODULO: return modulo(x, y); \

@@ -75,19 +75,19 @@ enum { ck_unary_functions = 42, ck_binary_functions = 10 };
   SCALAR(acosh, acoshf(x))                                                       \
   SCALAR(atanh, atanhf(x))                                                       \
   SCALAR(exp2, exp2f(x))                                                         \
-  VECTOR(thresholded_relu, vselect(x >= a, x, vset(0)))
+  VECTOR(thresholded_relu, vselect(x < a, vset(0), x))
 
 /* EACH(name, f(x, y)) for functions of vectors. */
-#define CK_BINARY_FUNCTIONS(EACH)                   \
-  EACH(add, x + y)                                  \
-  EACH(subtract, x - y)                             \
-  EACH(multiply, x * y)                             \
-  EACH(divide, x / y)                               \
-  EACH(minimum, vselect(y != y, y, vatmost(x, y)))  \
-  EACH(maximum, vselect(y != y, y, vatleast(x, y))) \
-  EACH(power, vpower(x, y))                         \
-  EACH(floor_divide, vfloor_divide(x, y))           \
-  EACH(modulo, vmodulo(x, y))                       \
+#define CK_BINARY_FUNCTIONS(EACH)         \
+  EACH(add, x + y)                        \
+  EACH(subtract, x - y)                   \
+  EACH(multiply, x * y)                   \
+  EACH(divide, x / y)                     \
+  EACH(minimum, vsmaller(x, y))           \
+  EACH(maximum, vlarger(x, y))            \
+  EACH(power, vpower(x, y))               \
+  EACH(floor_divide, vfloor_divide(x, y)) \
+  EACH(modulo, vmodulo(x, y))             \
   EACH(remainder, vremainder(x, y))
 
 /* EACH(name) */

@@ -31,7 +31,11 @@ package struct ResizeAxis: Hashable, Sendable {
     (0..<size).map { position in
       let coordinate = source(position, length: length)
       let lower = Int(coordinate)
-      return Taps(lower: lower, upper: min(lower + 1, length - 1), fraction: coordinate - Double(lower))
+      let upper = min(lower + 1, length - 1)
+      // As devices hold it: a share of the lower element that they would round away is none.
+      let fraction = Float(coordinate - Double(lower))
+      return fraction == 1
+        ? Taps(lower: upper, upper: upper, fraction: 0) : Taps(lower: lower, upper: upper, fraction: Double(fraction))
     }
   }
 

@@ -47,7 +47,7 @@ extension UnaryFunction {
     case .acosh: return Glibc.acosh(x)
     case .atanh: return Glibc.atanh(x)
     case .exp2: return Glibc.exp2(x)
-    case .thresholdedRelu: return x >= a ? x : 0
+    case .thresholdedRelu: return x < a ? 0 : x
     case .logicalNot: return x == 0 ? 1 : 0
     }
   }

@@ -74,6 +74,7 @@ extension Reduce.Function {
   }
 
   private static func logSumExp(_ values: [Double]) -> Double {
+    if values.contains(where: \.isNaN) { return .nan }
     guard let largest = values.max(), largest.isFinite else { return values.max() ?? -.infinity }
     return largest + log(values.reduce(0) { $0 + exp($1 - largest) })
   }

@@ -50,6 +50,7 @@ package final class SessionMemory: @unchecked Sendable {
     }
     // Touched in one go, for which kernels that meet page after page would take longer.
     if device.info.isHost, let memory = made.hostPointer { memset(memory, 0, byteCount) }
+    try FreshMemory.prepare(made)
     buffers[key] = made
     return made
   }

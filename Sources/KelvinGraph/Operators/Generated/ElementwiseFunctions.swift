@@ -74,7 +74,7 @@ extension UnaryFunction {
     case atanh
     /// `2^x`
     case exp2
-    /// `x` where `x >= a`, else 0
+    /// 0 where `x < a`, else `x`
     case thresholdedRelu = "thresholded_relu"
     /// Of booleans only.
     case logicalNot = "logical_not"

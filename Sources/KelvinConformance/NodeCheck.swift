@@ -1,0 +1,117 @@
+package import KelvinDevices
+package import KelvinGraph
+
+/// What came of a graph's nodes, each looked at on its own.
+package struct NodeCheck: Sendable {
+  /// Nodes whose results agree with the reference.
+  package var agreed = 0
+  /// Nodes whose operands are so large that what they make of them depends on the order of a sum in float32.
+  package var unordered = 0
+  /// What differs, one line a node.
+  package var differences: [String] = []
+
+  package init() {}
+}
+
+/// Runs a graph on a device and has the reference compute every node anew from the very operands that the device had,
+/// so that neither rounding nor an infinity on the way hides what a node does.
+///
+/// - Parameter graph: of float32 and integers; its nodes the device supports.
+package func checkNodes(
+  of device: any Device, on graph: Graph, _ inputs: [Tensor], reference: any Device
+) throws(DeviceError) -> NodeCheck {
+  var watched = graph
+  watched.outputs = graph.nodes.flatMap(\.outputs)
+  let results = try device.run(watched, inputs).outputs
+  var values = Dictionary(uniqueKeysWithValues: zip(graph.inputs, inputs))
+  for (id, result) in zip(watched.outputs, results) { values[id] = result }
+  var check = NodeCheck()
+  for node in graph.nodes {
+    let operands = node.inputs.map { values[$0] ?? graph[$0].weight?.dense() }.compactMap(\.self)
+    guard node.keepsItsRange(operands) else {
+      check.unordered += 1
+      continue
+    }
+    let alone = graph.alone(node)
+    let rule = SpecialValueRule(device.info, alone)
+    let expected = try rule.operands(operands).map { (operands) throws(DeviceError) in
+      try reference.run(alone, operands).outputs
+    }
+    let terms = try alone.terms(of: node, operands, reference)
+    let differences = node.outputs.indices.compactMap { index -> String? in
+      guard let output = values[node.outputs[index]] else { return nil }
+      return rule.difference(
+        of: output, from: expected.map { $0[index] }, alone.tolerance(.full), terms: terms)
+    }
+    if let first = differences.first {
+      let read = operands.map { "\($0.type)" }.joined(separator: ", ")
+      check.differences.append("\(node.name) \(node.op) of \(read) on \(device.info.id): \(first)")
+    } else {
+      check.agreed += 1
+    }
+  }
+  return check
+}
+
+extension Graph {
+  /// The graph of one node, all of whose operands are inputs.
+  fileprivate func alone(_ node: Node) -> Graph {
+    var graph = Graph()
+    let operands = node.inputs.enumerated().map { place, id in
+      graph.addValue(Value(name: "operand\(place)", type: self[id].type))
+    }
+    let results = node.outputs.enumerated().map { place, id in
+      graph.addValue(Value(name: "result\(place)", type: self[id].type))
+    }
+    var alone = node
+    alone.inputs = operands
+    alone.outputs = results
+    graph.nodes = [alone]
+    graph.inputs = operands
+    graph.outputs = results
+    return graph
+  }
+}
+
+extension Graph {
+  /// How large what a node adds up may be, from the magnitudes of its operands: its rounding errors go by that.
+  fileprivate func terms(
+    of node: Node, _ operands: [Tensor], _ reference: any Device
+  ) throws(DeviceError) -> Double {
+    guard (node.body?.nodes.map(\.op.reach).max() ?? node.op.reach) > .elements else { return 0 }
+    var inside = node.body ?? self
+    inside.outputs = inside.nodes.flatMap(\.outputs)
+    let magnitudes = operands.map(\.magnitude)
+    let largest = (magnitudes + (try reference.run(inside, magnitudes).outputs)).compactMap(\.largest).max() ?? 0
+    // 1 / sqrt(epsilon) magnifies the differences in a row of equal elements, and a logarithm those from 1.
+    return (node.op as? LayerNormalization).map { largest / Double($0.epsilon).squareRoot() } ?? max(largest, 1)
+  }
+}
+
+extension Node {
+  /// Whether sums in float32 stay in range whatever their order is, and what is made of them does not magnify what
+  /// cancels.
+  fileprivate func keepsItsRange(_ operands: [Tensor]) -> Bool {
+    let ops = [op] + (body?.nodes.map(\.op) ?? [])
+    guard let reach = ops.map(\.reach).max(), reach > .elements else { return true }
+    let largest = operands.compactMap(\.largest).max() ?? 0
+    if body != nil || ops.contains(where: { ($0 as? Reduce)?.function == .logSum }) { return largest < 0x1p10 }
+    switch reach {
+    case .elements, .sums: return largest < 0x1p100
+    case .squares: return largest < 0x1p55
+    // Of no more than 64 elements.
+    case .products: return largest < 4
+    }
+  }
+}
+
+extension Tensor {
+  /// The largest finite magnitude of floating-point elements, or nil.
+  fileprivate var largest: Double? {
+    type.scalar.isFloatingPoint ? doubles.lazy.filter(\.isFinite).map(\.magnitude).max() : nil
+  }
+
+  fileprivate var magnitude: Tensor {
+    type.scalar.isFloatingPoint ? Tensor(type, rounding: doubles.map(\.magnitude)) : self
+  }
+}

@@ -1,0 +1,119 @@
+package import KelvinDevices
+import KelvinGraph
+
+/// What is asked of results that come from special values. `docs/differences.md` says it in words.
+struct SpecialValueRule {
+  /// Whether the device may take denormals of float32 for zeros, as operands and as results.
+  let flushesDenormals: Bool
+
+  /// Whether results are elements of operands, which are then handed on with the signs of their zeros. Arithmetic may
+  /// give a zero of either sign.
+  let keepsSigns: Bool
+
+  init(_ device: DeviceInfo, _ graph: Graph) {
+    flushesDenormals = device.kind.isGraphics
+    keepsSigns = graph.nodes.allSatisfy(\.op.movesElements)
+  }
+
+  /// How far a result may be off for being, or coming from, a denormal: these have few digits, or none on a device that
+  /// has none.
+  private var floor: Double { flushesDenormals ? Double(Float.leastNormalMagnitude) : 0x1p-143 }
+
+  /// The operands for which a result may be right: as they are, and as a device that flushes sees them.
+  func operands(_ tensors: [Tensor]) -> [[Tensor]] {
+    flushesDenormals ? [tensors, tensors.map { $0.flushingDenormals() }] : [tensors]
+  }
+
+  /// Describes the first element that no expectation allows, or nil.
+  ///
+  /// - Parameters:
+  ///   - expected: the reference's results from each of `operands`.
+  ///   - terms: how large what results are summed of may be; 0 where they are no sums.
+  func difference(
+    of actual: Tensor, from expected: [Tensor], _ tolerance: Tolerance, terms: Double = 0
+  ) -> String? {
+    let got = actual.doubles
+    let wanted = expected.map(\.doubles)
+    let scales = wanted.map { $0.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0 }
+    let floor = actual.type.scalar.isFloatingPoint ? floor : 0
+    for index in got.indices {
+      let isRight = wanted.indices.contains { way in
+        agrees(
+          got[index], wanted[way][index],
+          within: tolerance.relative * wanted[way][index].magnitude
+            + tolerance.absolute * max(scales[way], terms) + floor)
+      }
+      if !isRight { return "element \(index): expected \(wanted[0][index]), got \(got[index])" }
+    }
+    return nil
+  }
+
+  private func agrees(_ got: Double, _ wanted: Double, within allowed: Double) -> Bool {
+    if wanted.isNaN || got.isNaN { return wanted.isNaN && got.isNaN }
+    if keepsSigns, wanted == 0, got.sign != wanted.sign { return false }
+    return got == wanted || (got - wanted).magnitude <= allowed
+  }
+}
+
+extension DeviceInfo.Kind {
+  /// Whether it is driven through a graphics interface, be it by a processor.
+  fileprivate var isGraphics: Bool { ![.cpu, .reference].contains(self) }
+}
+
+extension Operator {
+  /// Whether it hands on elements as they are.
+  fileprivate var movesElements: Bool {
+    switch self {
+    case is Concat, is Expand, is Gather, is GatherElements, is GatherND, is Pad, is Reshape, is Select, is Slice,
+      is TopK, is Transpose:
+      true
+    case let op as ScatterElements: op.reduction == .replace
+    case let op as ScatterND: op.reduction == .replace
+    default: false
+    }
+  }
+}
+
+/// Runs a case with special values among its inputs, each family in turn, and compares devices with the reference device.
+///
+/// - Returns: an outcome for each of `devices`.
+package func checkSpecialValues(
+  of devices: [any Device], on testCase: ConformanceCase, reference: any Device
+) throws(DeviceError) -> [ConformanceOutcome] {
+  let (graph, tolerance) = (testCase.graph, testCase.graph.tolerance(.full))
+  let families = SpecialValues.allCases.compactMap { special in
+    testCase.sprinkledInputs(special).map { (special, inputs: $0) }
+  }
+  let inputs = families.map(\.inputs)
+  let expected = try reference.runEach(graph, inputs)
+  let flushed = try reference.runEach(graph, inputs.map { $0.map { $0.flushingDenormals() } })
+  var outcomes: [ConformanceOutcome] = []
+  for device in devices {
+    if let reason = device.refusal(of: graph) {
+      outcomes.append(.unsupported(reason))
+      continue
+    }
+    var differences: [String] = []
+    let rule = SpecialValueRule(device.info, graph)
+    for (place, outputs) in try device.runEach(graph, inputs).enumerated() {
+      for (index, output) in outputs.enumerated() {
+        let ways = [expected[place][index]] + (rule.flushesDenormals ? [flushed[place][index]] : [])
+        guard let difference = rule.difference(of: output, from: ways, tolerance) else { continue }
+        let family = families[place].0.rawValue
+        differences.append("output \(index) of '\(testCase)' with \(family) on \(device.info.id): \(difference)")
+      }
+    }
+    outcomes.append(differences.isEmpty ? .agrees : .differs(differences.joined(separator: "; ")))
+  }
+  return outcomes
+}
+
+extension Device {
+  /// Why it does not run a graph, or nil.
+  fileprivate func refusal(of graph: Graph) -> String? {
+    for node in graph.nodes {
+      if case .unsupported(let reason) = support(for: node, in: graph, precision: .full) { return reason }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Random graphs with not-a-number, infinities, zeros, denormals and the largest numbers among their inputs, on every device
+# of this machine, every node against the reference, on memory that holds not-a-number before it is written.
+#
+#   dev/fuzz-devices.sh [SECONDS [SEED]]      60 seconds a device from seed 0 on, unless said
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scratch=${KELVIN_SCRATCH:-.build}
+swift build -c release --build-tests --scratch-path "$scratch"
+KELVIN_FUZZ_DEVICES=${1:-60} KELVIN_FUZZ_SEED=${2:-0} KELVIN_FRESH_MEMORY=255 \
+  swift test -c release --disable-testable-imports --skip-build --scratch-path "$scratch" \
+  --filter '^KelvinTests\.DeviceFuzzTests' --no-parallel
