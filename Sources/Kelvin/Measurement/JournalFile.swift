@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import KelvinBasics
 import KelvinRuntime
 
 /// The file in which a benchmark's journal grows, line by line.
@@ -24,7 +25,7 @@ final class JournalFile {
       }
       path = "\(directory.path)/journals/\(LocalFile.sanitized("\(model)-\(workload)")).jsonl"
     }
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    descriptor = open(path.pathBytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor < 0 else { return }
     let reason = "cannot write '\(path)': \(String(cString: strerror(errno)))"
     guard file == nil else { throw ModelError(.io, reason) }

@@ -1,4 +1,5 @@
 package import Glibc
+import KelvinBasics
 package import KelvinGraph
 
 extension ContentKey {
@@ -20,7 +21,9 @@ extension ContentKey {
         parts.append(known.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
         continue
       }
-      let hash = ContentKey(try Bytes(mapping: file)).description
+      let contents = try Bytes(mapping: file)
+      let hash = ContentKey(contents).description
+      try contents.checkUnchanged()
       if let memo, try FileIdentity(file).key == identity.key {
         Array(hash.utf8).withUnsafeBytes { memo.writeChecked(name, $0) }
       }
@@ -37,7 +40,7 @@ private struct FileIdentity {
 
   init(_ file: String) throws(FileError) {
     var status = stat()
-    guard stat(file, &status) == 0 else { throw FileError(path: file, action: "examine", code: errno) }
+    guard stat(file.pathBytes, &status) == 0 else { throw FileError(path: file, action: "examine", code: errno) }
     self.status = status
   }
 
