@@ -27,5 +27,7 @@ package func readModel(at path: String, allowsLinks: Bool = false) throws(Format
       .unsupported, file: path, "it is \(kind == .folder ? "a folder" : "a file") of an unknown kind",
       remedy: "expected an .onnx file, an .mlpackage folder or an .mlmodel file")
   }
-  return try format.read(path, allowsLinks)
+  let program = try format.read(path, allowsLinks)
+  do { try program.source.opened.checkUnchanged() } catch { throw FormatError(error) }
+  return program
 }

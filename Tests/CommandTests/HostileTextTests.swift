@@ -10,8 +10,9 @@ import Testing
   private func expectClean(_ result: ToolResult, _ label: String) {
     for text in [result.output, result.errors] {
       let bad = text.unicodeScalars.filter { scalar in
-        scalar != "\n" && (scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value || 0x200B...0x200F ~= scalar.value
-          || 0x2028...0x202E ~= scalar.value || 0x2066...0x2069 ~= scalar.value)
+        scalar != "\n"
+          && (scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value || 0x200B...0x200F ~= scalar.value
+            || 0x2028...0x202E ~= scalar.value || 0x2066...0x2069 ~= scalar.value)
       }
       #expect(bad.isEmpty, "\(label): \(bad.map { String($0.value, radix: 16) })")
       #expect(!text.split(separator: "\n").contains { $0.hasPrefix("kelvin: error: fake") }, "\(label)")
@@ -72,7 +73,8 @@ import Testing
     #expect(rename(weights, "\(folder.path)/weights") == 0 && symlink("\(folder.path)/weights", weights) == 0)
     let picture = Kelvin.image("0_0030.png")
     let commands = [
-      ["classify", package, picture], ["plan", package], ["predict", package, "--seed", "1", "--output-dir", folder.path],
+      ["classify", package, picture], ["plan", package],
+      ["predict", package, "--seed", "1", "--output-dir", folder.path],
       ["profile", package, "--units", "cpu", "--runs", "1"], ["inspect", package],
     ]
     for command in commands {

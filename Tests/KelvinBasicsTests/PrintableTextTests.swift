@@ -7,8 +7,8 @@ import Testing
   /// Characters that act on a terminal, on the order of what is read, or take no room.
   static let hidden: [Unicode.Scalar] =
     (Array(0x00...0x1F) + Array(0x7F...0x9F) + Array(0x200B...0x200F) + Array(0x2028...0x202E)
-      + Array(0x2060...0x2064) + Array(0x2066...0x206F) + [0xAD, 0x34F, 0x61C, 0x180E, 0x3164, 0xFEFF, 0xFFA0, 0xFFF9]
-      + Array(0xE0020...0xE007F) + Array(0x10F780...0x10F7FF))
+    + Array(0x2060...0x2064) + Array(0x2066...0x206F) + [0xAD, 0x34F, 0x61C, 0x180E, 0x3164, 0xFEFF, 0xFFA0, 0xFFF9]
+    + Array(0xE0020...0xE007F) + Array(0x10F780...0x10F7FF))
     .compactMap { Unicode.Scalar(UInt32($0)) }
 
   @Test func whatActsOnATerminalIsWrittenOut() {
@@ -22,7 +22,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "plain", "größer — µs × ✓ …", "日本語", "עברית", "العربية", "हिन्दी क्षत्रिय", "می‌خواهم", "🙂👩‍👩‍👧🏳️‍🌈1", "e\u{301}", "a\\b", "\u{E000}",
+    "plain", "größer — µs × ✓ …", "日本語", "עברית", "العربية", "हिन्दी क्षत्रिय", "می‌خواهم", "🙂👩‍👩‍👧🏳️‍🌈1", "e\u{301}", "a\\b",
+    "\u{E000}",
   ])
   func whatPeopleWriteStays(text: String) { #expect(text.printable == text) }
 
@@ -42,8 +43,11 @@ import Testing
       var random = SeededGenerator(seed: UInt64(seed))
       var text = ""
       for _ in 0..<20 {
-        let value = [UInt32.random(in: 0...0x2FF, using: &random), .random(in: 0x2000...0x20FF, using: &random),
-          .random(in: 0...0x10FFFF, using: &random)].randomElement(using: &random) ?? 0
+        let value =
+          [
+            UInt32.random(in: 0...0x2FF, using: &random), .random(in: 0x2000...0x20FF, using: &random),
+            .random(in: 0...0x10FFFF, using: &random),
+          ].randomElement(using: &random) ?? 0
         if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
       }
       #expect(text.printable.printable == text.printable, "seed \(seed)")
@@ -112,7 +116,9 @@ import Testing
       let text = String(pathBytes: bytes)
       #expect(text.pathBytes.map { UInt8(bitPattern: $0) } == bytes + [0], "seed \(seed): \(bytes)")
       let url = URL(filePath: "/x/" + text)
-      #expect(url.path.pathBytes.map { UInt8(bitPattern: $0) } == Array("/x/".utf8) + bytes + [0] || text.contains("/"), "seed \(seed)")
+      #expect(
+        url.path.pathBytes.map { UInt8(bitPattern: $0) } == Array("/x/".utf8) + bytes + [0] || text.contains("/"),
+        "seed \(seed)")
       let coded = try JSONDecoder().decode(String.self, from: JSONText.encode(text))
       #expect(coded.pathBytes == text.pathBytes, "seed \(seed)")
     }

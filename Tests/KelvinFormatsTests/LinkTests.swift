@@ -25,7 +25,8 @@ import Testing
 
   @Test func symbolicLinksAreRefusedUnlessAllowed() throws {
     for (link, target) in [
-      ("model/w.bin", "../secret.bin"), ("model/w.bin", "inside.bin"), ("model/data", ".."), ("model/w.bin", "/etc/passwd"),
+      ("model/w.bin", "../secret.bin"), ("model/w.bin", "inside.bin"), ("model/data", ".."),
+      ("model/w.bin", "/etc/passwd"),
       ("model/w.bin", "absent"), ("model/w.bin", "w.bin"),
     ] {
       let folder = try TemporaryFolder()

@@ -18,7 +18,9 @@ struct Essences {
   }
 
   /// Chunks right behind a PNG's header.
-  static func png(_ file: [UInt8], with chunks: [UInt8]) -> [UInt8] { Array(file.prefix(33) + chunks + file.dropFirst(33)) }
+  static func png(_ file: [UInt8], with chunks: [UInt8]) -> [UInt8] {
+    Array(file.prefix(33) + chunks + file.dropFirst(33))
+  }
 
   /// A zlib stream of stored blocks and, behind them, `runs` repetitions of 258 zeros.
   static func bomb(_ runs: Int) -> [UInt8] {
@@ -70,7 +72,8 @@ struct Essences {
         close(descriptor)
         unlink(path)
       }
-      let head = kind == "png" ? Array(plain.prefix(33)) + [0x2F, 0, 0, 0] + Array("juNk".utf8) : Array(plain.prefix(2))
+      let head =
+        kind == "png" ? Array(plain.prefix(33)) + [0x2F, 0, 0, 0] + Array("juNk".utf8) : Array(plain.prefix(2))
       var file = head
       if kind == "jpeg" {
         for _ in 0..<2000 { file += [0xFF, 0xED, 0xFF, 0xFF] + [UInt8](repeating: 9, count: 0xFFFD) }
@@ -87,13 +90,15 @@ struct Essences {
       let before = process.peakByteCount
       #expect(try ImageFile.decode(path: path).pixels == ImageFile.decode(plain, name: "plain").pixels)
       #expect(process.residentByteCount - before < 16 << 20)
-      #expect(process.peakByteCount - before < (kind == "png" ? 16 << 20 : 32 << 20), "\(process.peakByteCount - before)")
+      #expect(
+        process.peakByteCount - before < (kind == "png" ? 16 << 20 : 32 << 20), "\(process.peakByteCount - before)")
     }
   }
 
   @Test func moreThanAPictureOfItsSizeIsRefused() throws {
     let plain = try ImageFile.encode(try noise(4, 4, .rgb8, seed: 3))
-    let many = Essences.png(plain, with: (0..<90).flatMap { _ in Self.chunk("IDAT", [UInt8](repeating: 0, count: 1 << 16)) })
+    let many = Essences.png(
+      plain, with: (0..<90).flatMap { _ in Self.chunk("IDAT", [UInt8](repeating: 0, count: 1 << 16)) })
     let profile = Essences.png(plain, with: Self.chunk("iCCP", [UInt8](repeating: 0, count: 5 << 20)))
     for file in [many, profile] {
       let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: "fat.png") }
@@ -136,6 +141,7 @@ struct Essences {
     for _ in 0..<frames { gif += frame }
     let decoded = try ImageFile.decode(gif + [0x3B], name: "many.gif")
     #expect(decoded.width == 2 && decoded.height == 2)
-    #expect(try decoded.pixels == ImageFile.decode(Array(gif.prefix(19 + frame.count)) + [0x3B], name: "one.gif").pixels)
+    #expect(
+      try decoded.pixels == ImageFile.decode(Array(gif.prefix(19 + frame.count)) + [0x3B], name: "one.gif").pixels)
   }
 }

@@ -46,7 +46,8 @@ import Testing
         else { continue }
         values[name] = FeatureValue(image: picture)
       } else if let shape = description.multiArrayConstraint?.shape {
-        values[name] = FeatureValue(multiArray: MultiArray(Tensor([Float](repeating: 0.5, count: shape.reduce(1, *)), shape)))
+        values[name] = FeatureValue(
+          multiArray: MultiArray(Tensor([Float](repeating: 0.5, count: shape.reduce(1, *)), shape)))
       }
     }
     let result = try model.prediction(from: DictionaryFeatureProvider(dictionary: values))

@@ -104,16 +104,15 @@ package struct FeatureReader {
 
   /// The array in a .npy file; nil for a file of another kind, or none.
   private func array(_ path: String) throws -> Tensor? {
-    let file: OpenFile
-    do throws(FileError) { file = try OpenFile(path) } catch {
-      if path.hasSuffix(".npy") { throw error }
+    guard let file = try? OpenFile(path) else {
+      if path.hasSuffix(".npy") { _ = try OpenFile(path) }
       return nil
     }
     let magic: [UInt8] = [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]
-    var head = [UInt8](repeating: 0, count: min(magic.count, file.byteCount))
-    try head.withUnsafeMutableBytes { (head) throws(FileError) in try file.read(into: head) }
-    guard head == magic || path.hasSuffix(".npy") else { return nil }
-    return try NPY.read(Bytes(reading: file), name: path)
+    let isArray = try file.start(magic.count) == magic
+    guard isArray || path.hasSuffix(".npy") else { return nil }
+    let bytes = try Bytes(reading: file)
+    return try NPY.read(bytes, name: path)
   }
 
   /// The tensor in the feature's element type, where that loses nothing but a float's precision.

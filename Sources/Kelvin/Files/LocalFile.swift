@@ -19,7 +19,8 @@ package enum LocalFile {
       throw ModelError(
         .io, "'\(path)' has \(file.byteCount) bytes, at most \(largestDocument) are read; is it the right file?")
     }
-    return try ModelError.wrapping { try Bytes(reading: file) }.withUnsafeBytes { Data($0) }
+    let bytes = try ModelError.wrapping { try Bytes(reading: file) }
+    return bytes.withUnsafeBytes { Data($0) }
   }
 
   /// Puts a file in place in one step, so that no reader ever finds half of it. What a failure leaves is what was there

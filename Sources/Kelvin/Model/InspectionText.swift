@@ -26,7 +26,8 @@ struct InspectionText {
     for function in inspection.functions {
       if inspection.functions.count > 1 {
         lines += [
-          "", "function \(function.name.printable)" + (function.name == inspection.defaultFunction ? " (the default)" : ""),
+          "",
+          "function \(function.name.printable)" + (function.name == inspection.defaultFunction ? " (the default)" : ""),
         ]
       }
       lines += ["", features("INPUT", function.inputs), "", features("OUTPUT", function.outputs), ""]

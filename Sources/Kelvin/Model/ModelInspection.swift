@@ -120,6 +120,7 @@ package struct ModelInspection: Encodable {
       }
       return row
     }
+    do { try program.source.opened.checkUnchanged() } catch { failure = error }
     self.failure = failure.map { ModelError($0) }
   }
 
@@ -159,6 +160,7 @@ extension ReadModel {
           if !text.hasSuffix("\n") { text += "\n" }
         }
       }
+      try program.source.opened.checkUnchanged()
       return text
     }
   }

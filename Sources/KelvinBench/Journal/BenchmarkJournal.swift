@@ -32,7 +32,7 @@ package final class BenchmarkJournal {
     do { try body() } catch { fault = fault ?? "\(error)" }
   }
 
-  private func write(_ entry: JournalEntry) throws { 
+  private func write(_ entry: JournalEntry) throws {
     keep(try JSONText.encode(entry, unspeakable: .text, layout: .line) + [0x0A])
   }
 

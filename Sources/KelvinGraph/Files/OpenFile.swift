@@ -54,6 +54,17 @@ package final class OpenFile: Sendable {
     }
   }
 
+  /// The file's first bytes: `count`, or as many as it has.
+  package func start(_ count: Int) throws(FileError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: min(count, byteCount))
+    var failure: FileError?
+    bytes.withUnsafeMutableBytes { target in
+      do throws(FileError) { try read(into: target) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
   /// Maps all of a file that is not empty.
   func map() throws(FileError) -> UnsafeMutableRawPointer {
     guard let base = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
@@ -123,7 +134,8 @@ package struct FileState: Sendable, Hashable {
     guard now.byteCount == byteCount else {
       throw FileError(
         path: path, action: "use",
-        reason: "it had \(byteCount) bytes when it was opened and now has \(now.byteCount); load it again when it is whole")
+        reason:
+          "it had \(byteCount) bytes when it was opened and now has \(now.byteCount); load it again when it is whole")
     }
     guard now.modified == modified, now.modifiedNanoseconds == modifiedNanoseconds else {
       throw FileError(

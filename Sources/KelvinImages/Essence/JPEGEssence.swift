@@ -37,7 +37,9 @@ func jpegEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
       if marker == 0xe2, body.starts(with: "ICC_PROFILE\0".utf8) {
         profile += length
         try limits.checkProfile(profile)
-      } else if !(marker == 0xe0 && body.starts(with: "JFIF\0".utf8) || marker == 0xee && body.starts(with: "Adobe".utf8)) {
+      } else if !(marker == 0xe0 && body.starts(with: "JFIF\0".utf8)
+        || marker == 0xee && body.starts(with: "Adobe".utf8))
+      {
         if marker == 0xe1, orientation == nil, body.starts(with: EXIFBlock.signature) {
           let block = try source.bytes(at: start + 4 + EXIFBlock.signature.count, atMost: length - 2 - 6)
           orientation = EXIFBlock(block)?.orientation

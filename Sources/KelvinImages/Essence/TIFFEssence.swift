@@ -87,7 +87,8 @@ private struct TIFFPage {
       }
       if entry.tag == Entry.profile { try limits.checkProfile(entry.place.count) }
       var bytes = try source.bytes(at: place, atMost: entrySize)
-      kept.slots(target..<target + entrySize).copyMemory(from: bytes.withUnsafeMutableBytes { UnsafeRawBufferPointer($0) })
+      kept.slots(target..<target + entrySize).copyMemory(
+        from: bytes.withUnsafeMutableBytes { UnsafeRawBufferPointer($0) })
       entries.append(entry)
       target += entrySize
     }

@@ -98,7 +98,8 @@ private struct EventWriter {
   }
 
   private static func arguments(_ details: [String: String]) -> String {
-    details.sorted { $0.key < $1.key }.map { "\(JSONText.quoted($0.key)):\(JSONText.quoted($0.value))" }.joined(separator: ",")
+    details.sorted { $0.key < $1.key }.map { "\(JSONText.quoted($0.key)):\(JSONText.quoted($0.value))" }.joined(
+      separator: ",")
   }
 
   private static func microseconds(_ nanoseconds: Int) -> String {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Kelvin
+import KelvinBasics
 
 /// Questions about machines that are not there.
 struct WhatIfOptions: ParsableArguments {
