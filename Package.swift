@@ -41,12 +41,13 @@ let package = Package(
     c("CKelvinDrivers", linking: ":libcrypto.a"),
     c("CKelvinShaders"),
     c("CKelvinProfiles"),
+    c("CKelvinFiles"),
     swift("KelvinBasics"),
-    swift("KelvinGraph", "KelvinBasics"),
-    swift("KelvinImages", "CKelvinDrivers"),
+    swift("KelvinGraph", "CKelvinFiles", "KelvinBasics"),
+    swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph"),
-    swift("KelvinFormats", "KelvinGraph", "KelvinSteps"),
+    swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "CKelvinDrivers", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinReference", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
@@ -71,7 +72,7 @@ let package = Package(
     swift(
       "KelvinBench", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
       "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinStreams"),
-    swift("KelvinFeatures", "KelvinGraph", "KelvinSteps", "KelvinImages"),
+    swift("KelvinFeatures", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages"),
     swift(
       "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinPasses", "KelvinFormats",
       "KelvinDevices",
@@ -148,7 +149,8 @@ let package = Package(
       "KelvinStreamsTests", "KelvinBasics", "KelvinStreams", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
       "KelvinMeasurements", "KelvinThermal", "KelvinRuntime", "TestSupport"),
     test(
-      "KelvinBenchTests", "KelvinBasics", "KelvinStreams", "KelvinBench", "KelvinProfiler", "KelvinGraph", "KelvinDevices",
+      "KelvinBenchTests", "KelvinBasics", "KelvinStreams", "KelvinBench", "KelvinProfiler", "KelvinGraph",
+      "KelvinDevices",
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(

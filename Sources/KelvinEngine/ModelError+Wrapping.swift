@@ -38,7 +38,7 @@ extension FormatError {
     switch code {
     case .unsupported, .missing: .unsupported
     case .shapes: .featureType
-    case .unreadable, .malformed: .io
+    case .unreadable, .link, .malformed: .io
     }
   }
 }
@@ -53,6 +53,7 @@ extension RuntimeError {
     case .invalidPlan: (.parameters, .data)
     case .invalidInput: (.featureType, .data)
     case .cancelled: (.predictionCancelled, .cancelled)
+    case .file(let error): (.io, error.fault)
     }
   }
 }

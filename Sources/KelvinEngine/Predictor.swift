@@ -62,7 +62,7 @@ package final class Predictor: Sendable {
   /// One prediction. Blocks the calling thread.
   ///
   /// - Throws: `featureType` naming an input that is missing, unknown or does not fit, or a backing that does not fit
-  ///   its output; `device`; `predictionCancelled`.
+  ///   its output; `device`; `predictionCancelled`; `io` where a file of the model changed since it was loaded.
   package func predict(
     _ input: some FeatureProvider, _ backings: [String: OutputBacking], _ cancellation: Cancellation?
   ) throws(ModelError) -> DictionaryFeatureProvider {
@@ -75,10 +75,25 @@ package final class Predictor: Sendable {
   ) throws(ModelError) -> FunctionWalk.Result {
     try checkStateless()
     let values = try walk.binding.values(input)
-    return try ModelError.wrapping {
+    return try fromUnchangedFiles {
       try walk.run(values, backings: backings, cancellation) { graph, types in
         try pool(graph, types, cancellation)
       }
+    }
+  }
+
+  /// What `body` gives, unless it was computed from files that are no longer what was loaded.
+  ///
+  /// - Throws: `io` where they are not, whatever else went wrong.
+  private func fromUnchangedFiles<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
+    try ModelError.wrapping {
+      let result: Result
+      do { result = try body() } catch {
+        try loaded.program.source.opened.checkUnchanged()
+        throw error
+      }
+      try loaded.program.source.opened.checkUnchanged()
+      return result
     }
   }
 
@@ -102,7 +117,7 @@ package final class Predictor: Sendable {
       throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
     }
     let values = try walk.binding.values(input)
-    return try ModelError.wrapping {
+    return try fromUnchangedFiles {
       try state.borrowing {
         try walk.run(values, cancellation) { graph, types in
           StateSessions(model: try pool(graph, types, cancellation).model, states: state)

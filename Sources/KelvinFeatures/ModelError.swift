@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// A model could not be loaded, planned or run. `description` says what, where, what was expected and what would help.
 public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What kind of failure it is.
@@ -36,7 +38,8 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   public let code: Code
   /// Whose it is to mend.
   package let fault: Fault
-  /// What, where, what was expected and what was found, and what would help.
+  /// What, where, what was expected and what was found, and what would help: names from outside in it are escaped where
+  /// a terminal or a log would act on them.
   public let description: String
 
   /// An error of a kind, in words.
@@ -53,7 +56,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package init(_ code: Code, _ description: String, fault: Fault) {
     self.code = code
-    self.description = description
+    self.description = description.printable(keeping: ["\n"])
     self.fault = fault
   }
 }

@@ -5,6 +5,8 @@ package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
     /// The file, or one it refers to, cannot be opened or mapped.
     case unreadable
+    /// A file that the model names is a link, and links are not followed.
+    case link
     /// The bytes break the format's rules or contradict each other.
     case malformed
     /// The file is well formed, but of a kind, version or type that Kelvin does not run.

@@ -5,7 +5,7 @@ package struct Format: Sendable {
   package let name: String
   /// Whether a path looks like one of them: by its name or its first bytes.
   package let sniff: @Sendable (_ path: String) -> Bool
-  package let read: @Sendable (_ path: String) throws(FormatError) -> ModelProgram
+  package let read: @Sendable (_ path: String, _ allowsLinks: Bool) throws(FormatError) -> ModelProgram
 }
 
 /// Every format there is, in the order in which they are asked.
@@ -13,8 +13,9 @@ package let formats: [Format] = [.onnx, .mlPackage, .mlModel]
 
 /// Reads a model file or package. Its weights stay in the mapped file.
 ///
+/// - Parameter allowsLinks: whether links among the files that the model names are followed; `path` itself may be one.
 /// - Throws: `FormatError`. Operations that Kelvin lacks are reported when a graph is built, not here.
-package func readModel(at path: String) throws(FormatError) -> ModelProgram {
+package func readModel(at path: String, allowsLinks: Bool = false) throws(FormatError) -> ModelProgram {
   var path = path
   while path.count > 1, path.hasSuffix("/") { path.removeLast() }
   let kind = FileKind(path)
@@ -26,5 +27,7 @@ package func readModel(at path: String) throws(FormatError) -> ModelProgram {
       .unsupported, file: path, "it is \(kind == .folder ? "a folder" : "a file") of an unknown kind",
       remedy: "expected an .onnx file, an .mlpackage folder or an .mlmodel file")
   }
-  return try format.read(path)
+  let program = try format.read(path, allowsLinks)
+  do { try program.source.opened.checkUnchanged() } catch { throw FormatError(error) }
+  return program
 }

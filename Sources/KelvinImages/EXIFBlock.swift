@@ -2,7 +2,10 @@
 struct EXIFBlock {
   private let bytes: [UInt8]
   private let isLittleEndian: Bool
-  private static let signature = Array("Exif\0\0".utf8)
+  /// What stands before the block in a JPEG.
+  static let signature = Array("Exif\0\0".utf8)
+  /// Where ImageMagick keeps the block in a PNG: as text.
+  static let pngKeywords = ["Raw profile type exif", "Raw profile type APP1"]
   private static let orientationTag = 0x0112
 
   /// - Parameter hexadecimal: pairs of digits, with or without EXIF's own signature before the TIFF header. Nil where

@@ -1,3 +1,5 @@
+internal import KelvinBasics
+
 /// What went wrong with a picture: what, in which one, and what to do about it.
 public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What kind of failure it is.
@@ -35,6 +37,6 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    "image '\(name)': \(reason)" + (remedy.map { "; \($0)" } ?? "")
+    ("image '\(name)': \(reason)" + (remedy.map { "; \($0)" } ?? "")).printable
   }
 }

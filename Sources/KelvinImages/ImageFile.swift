@@ -30,12 +30,13 @@ package enum ImageFile {
 
   /// Opens libvips, so that the first picture does not wait for it (tens of milliseconds). Again costs nothing.
   ///
-  /// - Throws: ``ImageError`` (`decoderMissing`) with the package to install.
+  /// - Throws: ``ImageError`` (`decoderMissing`) with the loader's own words, and the package to install where it is not
+  ///   there.
   package static func prepare() throws(ImageError) {
     guard let reason = ck_image_prepare() else { return }
     throw ImageError(
       .decoderMissing, "libvips", "no pictures can be decoded: \(String(cString: reason))",
-      remedy: "install the package libvips42")
+      remedy: kelvin_library_is_absent(reason) ? "install the package libvips42" : nil)
   }
 
   /// Decodes an encoded picture.
@@ -51,8 +52,16 @@ package enum ImageFile {
     _ bytes: UnsafeRawBufferPointer, name: String, orientation: ImageOrientation? = nil,
     maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
-    guard let start = bytes.baseAddress, !bytes.isEmpty else { throw ImageError(.corrupt, name, "the file is empty") }
-    guard let format = ImageFormat(sniffing: bytes) else {
+    try decode(PictureSource(name: name, memory: bytes), orientation: orientation, maximumPixels: maximumPixels)
+  }
+
+  /// Decodes an encoded picture, of which no more is read than it takes to see it.
+  static func decode(
+    _ source: PictureSource, orientation: ImageOrientation?, maximumPixels: Int
+  ) throws(ImageError) -> DecodedImage {
+    let name = source.name
+    guard source.count > 0 else { throw ImageError(.corrupt, name, "the file is empty") }
+    guard let format = ImageFormat(sniffing: try source.bytes(at: 0, atMost: 16)) else {
       let known = ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")
       throw ImageError(.unknownFormat, name, "the first bytes are of no known format; expected one of \(known)")
     }
@@ -62,15 +71,18 @@ package enum ImageFile {
         .unknownFormat, name, "the installed libvips cannot read \(format.rawValue)",
         remedy: "convert it to PNG or JPEG")
     }
-    let file = Encoded(bytes: UnsafeRawBufferPointer(start: start, count: bytes.count), format: format, name: name)
-    let decoded: DecodedImage
-    do throws(ImageError) {
-      decoded = try file.decode(file.strictest, maximumPixels, alone: false)
-    } catch {
-      if error.code != .corrupt { throw error }
-      decoded = try file.decodeKnowingWhy(maximumPixels)
+    let essence = try PictureEssence(of: source, format, maximumPixels: maximumPixels)
+    let decoded = try withExtendedLifetime(essence) { () throws(ImageError) -> DecodedImage in
+      let file = Encoded(bytes: essence.bytes.bytes, format: format, name: name)
+      do throws(ImageError) {
+        return try file.decode(file.strictest, maximumPixels, alone: false)
+      } catch {
+        if error.code != .corrupt { throw error }
+        return try file.decodeKnowingWhy(maximumPixels)
+      }
     }
-    return DecodedImage(pixels: decoded.pixels, orientation: orientation ?? decoded.orientation)
+    return DecodedImage(
+      pixels: decoded.pixels, orientation: orientation ?? essence.orientation ?? decoded.orientation)
   }
 
   /// Decodes an encoded picture held in an array. See ``decode(_:name:orientation:maximumPixels:)-swift.method``.
@@ -163,9 +175,7 @@ private struct Encoded {
     let width = Int(header.width)
     let height = Int(header.height)
     guard width > 0, height > 0, width <= maximumPixels / height else {
-      throw ImageError(
-        .tooLarge, name, "\(width) x \(height) pixels, at most \(maximumPixels) are decoded",
-        remedy: "scale the picture down first")
+      throw ImageError.tooLarge(name, width, height, maximumPixels)
     }
     var failed = false
     let count = width * height * PixelFormat.rgb8.channelCount
@@ -187,7 +197,7 @@ private struct Encoded {
 extension Encoded {
   /// ImageMagick keeps a PNG's EXIF block as text, in hexadecimal digits behind three lines of heading.
   fileprivate static func orientation(inCommentsOf image: OpaquePointer) -> ImageOrientation? {
-    for key in ["Raw profile type exif", "Raw profile type APP1"] {
+    for key in EXIFBlock.pngKeywords {
       guard let text = ck_image_comment(image, key) else { continue }
       let lines = String(cString: text).split(whereSeparator: \.isNewline)
       guard lines.count > 2, let block = EXIFBlock(hexadecimal: lines.dropFirst(2).joined()) else { continue }

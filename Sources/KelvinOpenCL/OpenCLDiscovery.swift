@@ -14,7 +14,9 @@ extension OpenCLDevice {
     do {
       library = try OpenCLLibrary(path: libraryPath)
     } catch {
-      return [missing("no OpenCL loader (\(error.reason)); install ocl-icd-libopencl1 and the driver of the device")]
+      let remedy = "install ocl-icd-libopencl1 and the driver of the device"
+      let isAbsent = kelvin_library_is_absent(error.reason)
+      return [missing("no OpenCL loader (\(error.reason))" + (isAbsent ? "; \(remedy)" : ""))]
     }
     let platforms = library.platforms()
     guard !platforms.isEmpty else {

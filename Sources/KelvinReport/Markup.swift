@@ -60,19 +60,18 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     return result
   }
 
-  /// Safe in element content and in quoted attributes. Characters that HTML forbids become U+FFFD.
+  /// Safe in element content and in quoted attributes, and `printable`, so that nothing changes the order of the text
+  /// around it. Line feeds and tabs, which are spaces there, stay.
   static func escape(_ text: String) -> String {
     var result = ""
     result.reserveCapacity(text.utf8.count)
-    for scalar in text.unicodeScalars {
+    for scalar in text.printable(keeping: ["\n", "\t"]).unicodeScalars {
       switch scalar {
       case "&": result += "&amp;"
       case "<": result += "&lt;"
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
       case "'": result += "&#39;"
-      case "\n", "\t": result.unicodeScalars.append(scalar)
-      case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value): result += "\u{FFFD}"
       default: result.unicodeScalars.append(scalar)
       }
     }

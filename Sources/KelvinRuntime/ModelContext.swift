@@ -18,10 +18,13 @@ package struct ModelContext: Sendable {
   package let costs: CostSheet
   /// Packed weights where there is no cache; shared by all copies of the context.
   package let stores: WeightRegistry<MemoryPackedWeights>
+  /// The files that weights are read from.
+  package let sources: SourceFiles
 
   package init(
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
-    costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry()
+    costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry(),
+    sources: SourceFiles = SourceFiles()
   ) {
     self.name = name
     self.key = key
@@ -31,6 +34,7 @@ package struct ModelContext: Sendable {
     self.cache = cache
     self.costs = costs
     self.stores = stores
+    self.sources = sources
   }
 
   /// The key of the graph: its nodes, types and shapes.
@@ -42,13 +46,14 @@ package struct ModelContext: Sendable {
   package func with(costs: CostSheet) -> ModelContext {
     ModelContext(
       name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs,
-      stores: stores)
+      stores: stores, sources: sources)
   }
 
   /// The same model with nothing kept from earlier compilations.
   package func withoutCache() -> ModelContext {
     ModelContext(
-      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs)
+      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs,
+      sources: sources)
   }
 
   /// The best plan, its reasons and alternatives; of plans that costs do not tell apart, the one that is stayed with.
@@ -230,25 +235,42 @@ package struct ModelContext: Sendable {
 
   /// Compiles the graph as it is placed, taking packed weights from the cache and leaving new ones there. What is
   /// compiled while another compiled form of the model is alive shares its packed and uploaded weights.
+  ///
+  /// - Throws: `file`, before anything is kept, where a file of the model changed since it was opened.
   package func compile(
     _ placement: Placement, precision: Precision, threads: Int, isDeterministic: Bool = false,
     observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
     var cached: [String: CachedWeights] = [:]
-    let model = try CompiledModel(
-      graph, placement: placement.devices, transfers: placement.transfers, inventory: inventory, precision: precision,
-      threads: threads, isDeterministic: isDeterministic,
-      storage: { device in
-        let id = device.info.id
-        guard let cache else {
-          let name = ContentKey([key.description, function, id]).description
-          return (stores.store(name) { MemoryPackedWeights() }, NoBlobCache())
-        }
-        let weights = cache.weights(key, function: function, device: device.info)
-        cached[id] = weights
-        return (weights, cache.blobs(device.info))
-      }, observer: observer)
+    let model: CompiledModel
+    do throws(RuntimeError) {
+      model = try CompiledModel(
+        graph, placement: placement.devices, transfers: placement.transfers, inventory: inventory, precision: precision,
+        threads: threads, isDeterministic: isDeterministic,
+        storage: { device in
+          let id = device.info.id
+          guard let cache else {
+            let name = ContentKey([key.description, function, id]).description
+            return (stores.store(name) { MemoryPackedWeights() }, NoBlobCache())
+          }
+          let weights = cache.weights(key, function: function, device: device.info)
+          cached[id] = weights
+          return (weights, cache.blobs(device.info))
+        }, observer: observer)
+    } catch {
+      try checkSources(cached)
+      throw error
+    }
+    try checkSources(cached)
     for weights in cached.values { weights.save() }
     return model
+  }
+
+  /// Refuses, and forgets, what was packed from a file that is no longer what it was.
+  private func checkSources(_ cached: [String: CachedWeights]) throws(RuntimeError) {
+    do { try sources.checkUnchanged() } catch {
+      for weights in cached.values { weights.forget() }
+      throw .file(error)
+    }
   }
 }

@@ -1,4 +1,5 @@
 package import KelvinDevices
+package import KelvinGraph
 
 /// A model could not be planned, prepared or run.
 package enum RuntimeError: Error, Sendable, CustomStringConvertible {
@@ -16,6 +17,8 @@ package enum RuntimeError: Error, Sendable, CustomStringConvertible {
   case invalidInput(name: String, reason: String)
   case cancelled
   case device(DeviceError)
+  /// A file of the model is no longer what it was when it was opened.
+  case file(FileError)
 
   package struct UnplaceableNode: Hashable, Sendable {
     package let name: String
@@ -34,6 +37,7 @@ package enum RuntimeError: Error, Sendable, CustomStringConvertible {
     case .invalidInput(let name, let reason): "input '\(name)': \(reason)"
     case .cancelled: "cancelled"
     case .device(let error): error.description
+    case .file(let error): error.description
     }
   }
 

@@ -13,7 +13,8 @@ final class VulkanInstance: @unchecked Sendable {
   init(options: VulkanOptions) throws(DeviceError) {
     var vk = KelvinVulkan()
     if let reason = kelvin_vulkan_open(&vk) {
-      throw .absent("\(String(cString: reason)); install the Vulkan loader (package libvulkan1)")
+      let remedy = kelvin_library_is_absent(reason) ? "; install the Vulkan loader (package libvulkan1)" : ""
+      throw .absent(String(cString: reason) + remedy)
     }
     let layer = "VK_LAYER_KHRONOS_validation"
     if options.validates {

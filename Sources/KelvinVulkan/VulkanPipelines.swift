@@ -148,7 +148,7 @@ final class VulkanPipelines: @unchecked Sendable {
       information.pCode = words.baseAddress
       return context.vk.vkCreateShaderModule!(context.device, &information, nil, &module)
     }
-    try context.check(result, "shader '\(name)'")
+    try context.check(result, "vkCreateShaderModule, shader '\(name)'")
     guard let module else { throw context.error(.compilation, "shader '\(name)'", "the driver gave no module") }
     state.modules[name] = module
     return module
@@ -180,7 +180,7 @@ final class VulkanPipelines: @unchecked Sendable {
         }
       }
     }
-    try context.check(result, "pipeline '\(key.shader)'")
+    try context.check(result, "vkCreateComputePipelines, pipeline '\(key.shader)'")
     guard let pipeline else { throw context.error(.compilation, "pipeline '\(key.shader)'", "the driver gave none") }
     return pipeline
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinBasics
 
 /// The command line. DESIGN: "Command line contract".
 @main
@@ -18,12 +19,17 @@ struct KelvinTool: ParsableCommand {
   /// When the program began.
   static let began = FreshStart.clock()
 
+  /// What the program was called with, its own name apart: paths among it are bytes, and stay so.
+  private static var arguments: [String] {
+    (1..<max(Int(CommandLine.argc), 1)).compactMap { CommandLine.unsafeArgv[$0].map { String(path: $0) } }
+  }
+
   /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.
   static func main() {
     _ = began
     Console.prepare()
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(Self.arguments)
       try command.run()
     } catch {
       exit(reporting: error)
@@ -38,7 +44,7 @@ struct KelvinTool: ParsableCommand {
     }
     if let silent = error as? SilentFailure { Console.exit(silent.status) }
     let status = ExitStatus(error)
-    Console.error(status.isParsing ? message(for: error) : describe(error))
+    Console.error(describe(status.isParsing ? message(for: error) : "\(error)"))
     if status.isParsing { Console.note("'kelvin help' shows what there is") }
     Console.exit(status.code)
   }

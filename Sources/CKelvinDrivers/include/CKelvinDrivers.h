@@ -1,4 +1,5 @@
 #pragma once
+#include "library_reason.h"
 #include "blas.h"
 #include "image_codecs.h"
 #include "content_hash.h"

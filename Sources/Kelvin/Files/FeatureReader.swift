@@ -104,13 +104,14 @@ package struct FeatureReader {
 
   /// The array in a .npy file; nil for a file of another kind, or none.
   private func array(_ path: String) throws -> Tensor? {
-    guard let bytes = try? Bytes(mapping: path) else {
-      if path.hasSuffix(".npy") { _ = try Bytes(mapping: path) }
+    guard let file = try? OpenFile(path) else {
+      if path.hasSuffix(".npy") { _ = try OpenFile(path) }
       return nil
     }
     let magic: [UInt8] = [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]
-    let isArray = bytes.withUnsafeBytes { $0.count >= magic.count && $0.prefix(magic.count).elementsEqual(magic) }
+    let isArray = try file.start(magic.count) == magic
     guard isArray || path.hasSuffix(".npy") else { return nil }
+    let bytes = try Bytes(reading: file)
     return try NPY.read(bytes, name: path)
   }
 

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 import Glibc
+import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 import KelvinGraph
@@ -13,11 +14,12 @@ package enum LocalFile {
   ///
   /// - Throws: `ModelError` with code `io`, also for a file too large to be a document.
   package static func read(_ path: String) throws(ModelError) -> Data {
-    let bytes = try ModelError.wrapping { try Bytes(mapping: path) }
-    guard bytes.count <= largestDocument else {
+    let file = try ModelError.wrapping { try OpenFile(path) }
+    guard file.byteCount <= largestDocument else {
       throw ModelError(
-        .io, "'\(path)' has \(bytes.count) bytes, at most \(largestDocument) are read; is it the right file?")
+        .io, "'\(path)' has \(file.byteCount) bytes, at most \(largestDocument) are read; is it the right file?")
     }
+    let bytes = try ModelError.wrapping { try Bytes(reading: file) }
     return bytes.withUnsafeBytes { Data($0) }
   }
 
@@ -32,19 +34,19 @@ package enum LocalFile {
   private static func put(_ bytes: some Collection<UInt8>, _ path: String) throws(FileError) {
     if let special = isSpecial(path), special { return try writeInPlace(Array(bytes), to: path) }
     let temporary = "\(path).writing-\(getpid())"
-    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    let descriptor = open(temporary.pathBytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw FileError(path: path, action: "write", code: errno) }
     do throws(FileError) {
       try write(Array(bytes), descriptor, path)
       guard fsync(descriptor) == 0 || errno == EINVAL else { throw FileError(path: path, action: "write", code: errno) }
     } catch {
       close(descriptor)
-      unlink(temporary)
+      unlink(temporary.pathBytes)
       throw error
     }
-    guard close(descriptor) == 0, rename(temporary, path) == 0 else {
+    guard close(descriptor) == 0, rename(temporary.pathBytes, path.pathBytes) == 0 else {
       let code = errno
-      unlink(temporary)
+      unlink(temporary.pathBytes)
       throw FileError(path: path, action: "write", code: code)
     }
   }
@@ -61,11 +63,11 @@ package enum LocalFile {
     for part in path.split(separator: "/") {
       prefix += prefix.isEmpty && !path.hasPrefix("/") ? "\(part)" : "/\(part)"
       var status = stat()
-      if stat(prefix, &status) == 0 {
+      if stat(prefix.pathBytes, &status) == 0 {
         guard status.st_mode & S_IFMT == S_IFDIR else { throw FileError(path: prefix, action: "create", code: ENOTDIR) }
         continue
       }
-      guard mkdir(prefix, 0o755) == 0 || errno == EEXIST else {
+      guard mkdir(prefix.pathBytes, 0o755) == 0 || errno == EEXIST else {
         throw FileError(path: prefix, action: "create", code: errno)
       }
     }
@@ -74,19 +76,19 @@ package enum LocalFile {
   /// Removes a folder and what is in it, without following links; what cannot be removed stays.
   package static func removeFolder(_ path: String) {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path) else {
-      unlink(path)
+    guard lstat(path.pathBytes, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path.pathBytes) else {
+      unlink(path.pathBytes)
       return
     }
     while let entry = readdir(stream) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        String(pathBytes: $0.prefix { $0 != 0 })
       }
       if name != ".", name != ".." { removeFolder("\(path)/\(name)") }
     }
     closedir(stream)
-    rmdir(path)
+    rmdir(path.pathBytes)
   }
 
   /// A name as a file's: characters outside `A–Z a–z 0–9 . _ -` become `_`, and a leading point too, so that no name
@@ -106,12 +108,12 @@ package enum LocalFile {
   /// Whether a path is there and no regular file: a pipe, `/dev/stdout`.
   private static func isSpecial(_ path: String) -> Bool? {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard stat(path.pathBytes, &status) == 0 else { return nil }
     return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
   }
 
   private static func writeInPlace(_ bytes: [UInt8], to path: String) throws(FileError) {
-    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    let descriptor = open(path.pathBytes, O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(path: path, action: "write", code: errno) }
     defer { close(descriptor) }
     try write(bytes, descriptor, path)

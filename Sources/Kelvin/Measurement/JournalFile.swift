@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import KelvinBasics
 import KelvinGraph
 import KelvinRuntime
 
@@ -26,7 +27,7 @@ final class JournalFile {
       return
     }
     path = file
-    descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    descriptor = open(file.pathBytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
       throw ModelError(.io, "cannot write '\(file)': \(String(cString: strerror(errno)))")
     }

@@ -26,7 +26,7 @@ struct MeasuredSubject {
     isSampled: Bool = false, note: (String) -> Void
   ) throws(ModelError) {
     var options = try configuration.options()
-    try options.takeSample(input, seed: seed, of: ReadModel(contentsOf: url))
+    try options.takeSample(input, seed: seed, of: ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks))
     if !isSampled { options.sample = nil }
     let began = ContinuousClock.now
     let settled = options

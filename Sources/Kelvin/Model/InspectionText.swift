@@ -11,21 +11,23 @@ struct InspectionText {
 
   func text() -> String {
     let metadata = inspection.metadata
-    var lines = ["\(inspection.model): \(inspection.format), version \(inspection.formatVersion)"]
+    var lines = ["\(inspection.model.printable): \(inspection.format), version \(inspection.formatVersion)"]
     let entries =
       [
         ("description", metadata.description), ("author", metadata.author), ("license", metadata.license),
         ("version", metadata.version),
       ] + metadata.userDefined.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     for (name, value) in entries where !value.isEmpty {
-      let line = value.split(whereSeparator: \.isNewline).joined(separator: " ")
+      let name = name.printable.truncatedInMiddle(to: 40)
+      let line = value.split(whereSeparator: \.isNewline).joined(separator: " ").printable
       lines.append(
-        "  \(name): \(isVerbose ? line : line.truncatedInMiddle(to: max(20, width - name.count - 4)))")
+        "  \(name): \(isVerbose ? line : line.truncatedInMiddle(to: max(20, width - name.columns - 4)))")
     }
     for function in inspection.functions {
       if inspection.functions.count > 1 {
         lines += [
-          "", "function \(function.name)" + (function.name == inspection.defaultFunction ? " (the default)" : ""),
+          "",
+          "function \(function.name.printable)" + (function.name == inspection.defaultFunction ? " (the default)" : ""),
         ]
       }
       lines += ["", features("INPUT", function.inputs), "", features("OUTPUT", function.outputs), ""]

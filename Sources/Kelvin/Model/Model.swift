@@ -52,7 +52,9 @@ public final class Model: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) throws(ModelError) {
-    try self.init(ReadModel(contentsOf: url), configuration: configuration, progress: progress)
+    try self.init(
+      ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks), configuration: configuration,
+      progress: progress)
   }
 
   /// Compiles a model that has been read for the configuration's units. Blocks the calling thread.
@@ -113,7 +115,7 @@ public final class Model: Sendable {
   ) async throws(ModelError) -> Model {
     try await BlockingWork.run { (cancellation) throws(ModelError) -> Model in
       try Model(
-        ReadModel(contentsOf: url), configuration,
+        ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks), configuration,
         .init(progress: progress, isCancelled: { cancellation.isCancelled }))
     }
   }

@@ -6,9 +6,14 @@ public import KelvinFeatures
 public struct ModelAsset: Hashable, Sendable {
   /// Where the model lies.
   public let url: URL
+  /// Whether links among the files that the model names are followed. See `ModelConfiguration.allowsLinks`.
+  public let allowsLinks: Bool
 
   /// A model file or package. Nothing is read yet.
-  public init(url: URL) { self.url = url }
+  public init(url: URL, allowsLinks: Bool = false) {
+    self.url = url
+    self.allowsLinks = allowsLinks
+  }
 
   /// What the model's default function takes and gives.
   ///
@@ -31,14 +36,14 @@ public struct ModelAsset: Hashable, Sendable {
   public var functionNames: [String] {
     get async throws(ModelError) {
       try await BlockingWork.run { (_) throws(ModelError) -> [String] in
-        try ReadModel(contentsOf: url).functionNames
+        try ReadModel(contentsOf: url, allowsLinks: allowsLinks).functionNames
       }
     }
   }
 
   private func describe(_ name: String?) async throws(ModelError) -> ModelDescription {
     try await BlockingWork.run { (_) throws(ModelError) -> ModelDescription in
-      try ReadModel(contentsOf: url).modelDescription(of: name)
+      try ReadModel(contentsOf: url, allowsLinks: allowsLinks).modelDescription(of: name)
     }
   }
 }
@@ -50,7 +55,7 @@ extension Model {
   public static func load(
     asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> Model {
-    try await load(contentsOf: asset.url, configuration: configuration)
+    try await load(contentsOf: asset.url, configuration: configuration.allowingLinks(of: asset))
   }
 }
 
@@ -61,6 +66,15 @@ extension ComputePlan {
   public static func load(
     asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
-    try await load(contentsOf: asset.url, configuration: configuration)
+    try await load(contentsOf: asset.url, configuration: configuration.allowingLinks(of: asset))
+  }
+}
+
+extension ModelConfiguration {
+  /// The configuration, which follows links where the asset does.
+  fileprivate func allowingLinks(of asset: ModelAsset) -> ModelConfiguration {
+    var configuration = self
+    configuration.allowsLinks = configuration.allowsLinks || asset.allowsLinks
+    return configuration
   }
 }

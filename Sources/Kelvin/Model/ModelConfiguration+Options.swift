@@ -31,6 +31,7 @@ extension ModelConfiguration {
     options.plansEverySize = plansEverySize
     options.lastPass = lastPass
     options.links = links
+    options.allowsLinks = allowsLinks
     options.allowsWhatIf = allowsWhatIf
     if !usesCache {
       options.cacheDirectory = nil
@@ -64,7 +65,7 @@ extension ModelConfiguration {
   /// A profile from a file or, where there is no such file, of those that come with Kelvin.
   static func measuredProfile(_ path: String) throws(ModelError) -> MeasuredProfile {
     try ModelError.wrapping {
-      if access(path, F_OK) != 0, let shipped = try ShippedProfiles.standard.profile(path) { return shipped }
+      if access(path.pathBytes, F_OK) != 0, let shipped = try ShippedProfiles.standard.profile(path) { return shipped }
       return try MeasuredProfile(json: Array(try LocalFile.read(path)), document: path)
     }
   }

@@ -53,6 +53,11 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// Whether choices by timing are forbidden, so that results repeat bit for bit. For now nothing is chosen by timing,
   /// whatever is said here.
   public var isDeterministic = false
+  /// Whether links among the files that a model names are followed: symbolic links, and files that have other names.
+  ///
+  /// They may lead to any file of this machine, so they are refused unless this is set; a path outside the model's
+  /// folder is always. The model's own path may be a link either way.
+  public var allowsLinks = false
   /// The last pass that runs over a graph, by its name; nil for all of them.
   package var lastPass: String?
   /// Links to plan as if they were so, `cpu:vulkan:0=64GB/s,5us`; they make any plan one that cannot be run.

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 import KelvinFormats
@@ -119,6 +120,7 @@ package struct ModelInspection: Encodable {
       }
       return row
     }
+    do { try program.source.opened.checkUnchanged() } catch { failure = error }
     self.failure = failure.map { ModelError($0) }
   }
 
@@ -149,15 +151,16 @@ extension ReadModel {
       var text = ""
       for (name, function) in program.functions.sorted(by: { $0.key < $1.key }) {
         let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }.mapValues { Shape($0) }
-        if program.functions.count > 1 { text += "function \(name)\n" }
+        if program.functions.count > 1 { text += "function \(name.printable)\n" }
         let built = try function.builtGraphs(shapes: own, evaluator: evaluator)
         for graph in built {
-          if built.count > 1 { text += "graph \(graph.part.name)\n" }
+          if built.count > 1 { text += "graph \(graph.part.name.printable)\n" }
           let dump = try graph.graph.map { try pipeline.run($0).graph.description }
           text += (dump ?? "its sizes depend on data: it is built when the function runs\n")
           if !text.hasSuffix("\n") { text += "\n" }
         }
       }
+      try program.source.opened.checkUnchanged()
       return text
     }
   }

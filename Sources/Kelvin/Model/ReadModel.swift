@@ -10,11 +10,12 @@ package struct ReadModel: Sendable {
   package let url: URL
   let program: ModelProgram
 
+  /// - Parameter allowsLinks: whether links among the files that the model names are followed.
   /// - Throws: `ModelError` with code `io` where the file cannot be read, `unsupported` for a kind of model that Kelvin
   ///   does not run.
-  package init(contentsOf url: URL) throws(ModelError) {
+  package init(contentsOf url: URL, allowsLinks: Bool = false) throws(ModelError) {
     self.url = url
-    program = try ModelError.wrapping { try readModel(at: url.relativePath) }
+    program = try ModelError.wrapping { try readModel(at: url.relativePath, allowsLinks: allowsLinks) }
   }
 
   /// The functions that can be called, sorted.

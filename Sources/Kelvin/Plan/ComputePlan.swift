@@ -56,7 +56,8 @@ public struct ComputePlan: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
     try await BlockingWork.run { (_) throws(ModelError) -> ComputePlan in
-      try ComputePlan(ReadModel(contentsOf: url), configuration: configuration)
+      try ComputePlan(
+        ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks), configuration: configuration)
     }
   }
 

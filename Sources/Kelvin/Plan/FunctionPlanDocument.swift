@@ -38,7 +38,7 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     let total = HumanReadable.seconds(plan.predicted)
     let head = "\(plan.subject.model): \(parts.count) graphs in a row, \(total) for one warm prediction"
     let sections = zip(parts, texts).map { part, text in
-      ["", "Graph '\(part.plan.parts.first?.name ?? "")'", "", text].joined(separator: "\n")
+      ["", "Graph '\((part.plan.parts.first?.name ?? "").printable)'", "", text].joined(separator: "\n")
     }
     return ([head.paragraph(width: width)] + sections).joined(separator: "\n")
   }

@@ -1,10 +1,10 @@
 extension String {
-  /// The text with an ellipsis in place of its middle where it is longer than `width` characters.
+  /// The text with an ellipsis in place of its middle where it is wider than `width` columns.
   package func truncatedInMiddle(to width: Int) -> String { cut(.middle, to: width) }
 
-  /// The text with an ellipsis in place of what gives way where it is longer than `width` characters.
+  /// The text with an ellipsis in place of what gives way where it is wider than `width` columns.
   func cut(_ cut: TextTable.Column.Cut, to width: Int) -> String {
-    guard count > width, width > 0 else { return self }
+    guard columns > width, width > 0 else { return self }
     let kept = width - 1
     let beginning =
       switch cut {
@@ -12,10 +12,10 @@ extension String {
       case .middle: (kept + 1) / 2
       case .beginning: kept / 4
       }
-    return "\(prefix(beginning))…\(suffix(kept - beginning))"
+    return "\(self.beginning(columns: beginning))…\(end(columns: kept - beginning))"
   }
 
-  /// The text broken at spaces into lines of at most `width` characters.
+  /// The text, `printable`, broken at spaces into lines of at most `width` columns.
   ///
   /// - Parameters:
   ///   - indent: columns that every line begins with.
@@ -24,15 +24,19 @@ extension String {
     let hanging = hangingIndent ?? indent
     var lines: [String] = []
     var line = String(repeating: " ", count: indent)
+    var used = indent
     var isEmpty = true
     // Runs of spaces are kept: they align what stands at the beginning of a line.
-    for word in split(separator: " ", omittingEmptySubsequences: false) {
-      if !isEmpty, line.count + 1 + word.count > width {
+    for word in printable.split(separator: " ", omittingEmptySubsequences: false) {
+      let columns = String(word).columns
+      if !isEmpty, used + 1 + columns > width {
         lines.append(line)
         line = String(repeating: " ", count: hanging)
+        used = hanging
         isEmpty = true
       }
       line += isEmpty ? "\(word)" : " \(word)"
+      used += isEmpty ? columns : columns + 1
       isEmpty = false
     }
     return lines + [line]

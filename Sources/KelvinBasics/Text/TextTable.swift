@@ -1,4 +1,4 @@
-/// Aligned columns of text: as wide as they need to be, or as there is room for.
+/// Aligned columns of text: as wide as they need to be, or as there is room for. Whatever is put in is shown `printable`.
 package struct TextTable {
   package struct Column: Sendable {
     package enum Alignment: Sendable { case left, right }
@@ -34,6 +34,8 @@ package struct TextTable {
   /// Each row's cells, and remarks that stand on lines of their own below it. A heading has neither columns nor remarks.
   private var rows: [(cells: [String], remarks: [String], heading: String?)] = []
   private static let gap = 2
+  /// Columns of a cell's text at most, whatever its column allows.
+  private static let longestCell = 1000
 
   package init(_ columns: Column...) { self.columns = columns }
   package init(_ columns: [Column]) { self.columns = columns }
@@ -51,7 +53,7 @@ package struct TextTable {
   /// - Parameter remarks: text for which no column has room.
   package mutating func add(_ cells: [String], remarks: [String] = []) {
     precondition(cells.count == columns.count, "\(columns.count) cells make a row, got \(cells.count)")
-    rows.append((cells, remarks, nil))
+    rows.append((cells.map { $0.printable.truncatedInMiddle(to: Self.longestCell) }, remarks, nil))
   }
 
   /// Adds a line of its own above the rows that follow.
@@ -72,7 +74,7 @@ package struct TextTable {
       !columns[index].vanishes || rows.contains { !["", "—"].contains($0.cells[index]) }
     }
     var widths = columns.indices.map { index in
-      max(columns[index].title.count, rows.map { $0.cells[index].count }.max() ?? 0)
+      max(columns[index].title.columns, rows.map { $0.cells[index].columns }.max() ?? 0)
     }
     func excess() -> Int { shown.reduce(-Self.gap) { $0 + widths[$1] + Self.gap } - width }
     for title in droppable where excess() > 0 { shown.removeAll { columns[$0].title == title } }
@@ -86,7 +88,7 @@ package struct TextTable {
       for index in shown {
         let column = columns[index]
         let text = cells[index].cut(column.cut, to: widths[index])
-        let padding = String(repeating: " ", count: widths[index] - text.count)
+        let padding = String(repeating: " ", count: max(widths[index] - text.columns, 0))
         line += line.isEmpty && index == shown.first ? "" : String(repeating: " ", count: Self.gap)
         line += column.alignment == .left ? text + padding : padding + text
       }

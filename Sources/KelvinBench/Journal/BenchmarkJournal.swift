@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import KelvinBasics
 
 /// What a benchmark learns, kept as it comes: in memory for the result, and line by line for whoever listens, so that
 /// nothing is lost when something fails at the end.
@@ -9,7 +10,6 @@ package final class BenchmarkJournal {
   /// Why not everything was kept; nil where it was.
   private(set) var fault: String?
   private let keep: (Data) -> Void
-  private let encoder = JSONEncoder()
 
   /// A journal with more than this is not one of ours.
   package static let largestDocument = 1 << 30
@@ -18,9 +18,6 @@ package final class BenchmarkJournal {
   package init(_ benchmark: JournalEntry.Benchmark, keep: @escaping (Data) -> Void = { _ in }) {
     record = BenchmarkRecord(benchmark)
     self.keep = keep
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.nonConformingFloatEncodingStrategy = .convertToString(
-      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
     attempt { try write(.benchmark(benchmark)) }
   }
 
@@ -35,7 +32,9 @@ package final class BenchmarkJournal {
     do { try body() } catch { fault = fault ?? "\(error)" }
   }
 
-  private func write(_ entry: JournalEntry) throws { keep(try encoder.encode(entry) + [0x0A]) }
+  private func write(_ entry: JournalEntry) throws {
+    keep(try JSONText.encode(entry, unspeakable: .text, layout: .line) + [0x0A])
+  }
 
   /// Puts a kept journal together again. Its last line may be cut short, as the end of a process leaves it.
   ///

@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 
 /// Files as a fresh machine finds them.
 package enum PageCache {
@@ -9,7 +10,7 @@ package enum PageCache {
     let resolved = Set(paths.compactMap(Self.resolved))
     for range in mappings(of: resolved) { madvise(range.baseAddress, range.count, adviceToPageOut) }
     for path in paths {
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      let descriptor = open(path.pathBytes, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { continue }
       posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
       close(descriptor)
@@ -20,9 +21,9 @@ package enum PageCache {
   private static let adviceToPageOut: Int32 = 21
 
   private static func resolved(_ path: String) -> String? {
-    guard let name = realpath(path, nil) else { return nil }
+    guard let name = realpath(path.pathBytes, nil) else { return nil }
     defer { free(name) }
-    return String(cString: name)
+    return String(path: name)
   }
 
   /// Where this process has mapped the files: `start-end perms offset device inode path`.
@@ -32,7 +33,7 @@ package enum PageCache {
     var ranges: [UnsafeMutableRawBufferPointer] = []
     var line = [CChar](repeating: 0, count: 8192)
     while fgets(&line, Int32(line.count), file) != nil {
-      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let text = String(path: line)
       let fields = text.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
       guard fields.count == 6, paths.contains(Self.trimmed(fields[5])) else { continue }
       let bounds = fields[0].split(separator: "-").compactMap { UInt(String($0), radix: 16) }

@@ -155,13 +155,20 @@ extension Workload {
       throw .invalidWorkload(document: "'\(text)'", reason: "there are \(names); a file's name ends in .json")
     }
     let bytes: Bytes
-    do { bytes = try Bytes(mapping: text) } catch {
+    do {
+      let file = try OpenFile(text)
+      guard file.byteCount <= Self.largestDocument else {
+        throw BenchmarkError.invalidWorkload(
+          document: text,
+          reason: "\(file.byteCount) bytes, expected at most \(Self.largestDocument); is this the right file?")
+      }
+      bytes = try Bytes(reading: file)
+    } catch let error as FileError {
       throw .invalidWorkload(document: text, reason: error.description)
-    }
-    guard bytes.count <= Self.largestDocument else {
-      throw .invalidWorkload(
-        document: text,
-        reason: "\(bytes.count) bytes, expected at most \(Self.largestDocument); is this the right file?")
+    } catch let error as BenchmarkError {
+      throw error
+    } catch {
+      throw .invalidWorkload(document: text, reason: "\(error)")
     }
     try self.init(json: Data(bytes.withUnsafeBytes { Array($0) }), document: text)
   }

@@ -31,6 +31,8 @@ package struct LoadOptions: Sendable {
   package var plansEverySize = false
   /// The last pass that is to run, by its name in `Pipeline.names`; nil for all of them.
   package var lastPass: String?
+  /// Whether links among the model's files are followed.
+  package var allowsLinks = false
   /// Where packed weights, pipelines and measurements are kept; nil keeps nothing.
   package var cacheDirectory: String? = CacheDirectory.standard
 

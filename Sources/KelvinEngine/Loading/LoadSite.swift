@@ -17,6 +17,7 @@ struct LoadSite: Sendable {
   let cache: CompiledCache?
   let costs: CostSheet
   let stores: WeightRegistry<MemoryPackedWeights>
+  let sources: SourceFiles
 
   /// A graph with the passes that the options ask for.
   func pass(_ graph: Graph, _ options: LoadOptions) throws -> PassResult {
@@ -40,7 +41,7 @@ struct LoadSite: Sendable {
   func hosted(_ graph: PassedGraph, _ options: LoadOptions) throws -> SessionPool {
     let context = ModelContext(
       name: name, key: key, function: "\(function)/\(graph.part.name)", graph: graph.passed.graph, inventory: present,
-      cache: nil, costs: CostSheet())
+      cache: nil, costs: CostSheet(), sources: sources)
     let request = PlanRequest(
       units: .devices([present.host.info.id]), precision: options.request.precision, threads: options.request.threads)
     let solution = try context.planner.problem(context.graph, request).solve()

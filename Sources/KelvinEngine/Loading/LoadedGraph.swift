@@ -25,7 +25,8 @@ package struct LoadedGraph: Sendable {
     context = ModelContext(
       name: site.name, key: site.key,
       function: part.name == GraphPart.onlyName ? site.function : "\(site.function)/\(part.name)",
-      graph: graph.passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores)
+      graph: graph.passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores,
+      sources: site.sources)
     self.options = options
   }
 

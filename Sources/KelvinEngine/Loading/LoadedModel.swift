@@ -41,10 +41,21 @@ package struct LoadedModel: Sendable {
   ///
   /// - Throws: `FormatError`, `GraphError` or `RuntimeError`.
   package init(path: String, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
-    try self.init(program: readModel(at: path), options: options, inventory: inventory)
+    try self.init(
+      program: readModel(at: path, allowsLinks: options.allowsLinks), options: options, inventory: inventory)
   }
 
+  /// - Throws: as `init(path:options:inventory:)`; `FileError` where a file of the model changed since it was opened.
   package init(program: ModelProgram, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
+    do { try self.init(reading: program, options, inventory) } catch {
+      // What is wrong with a file that was cut short is that it was cut short.
+      try program.source.opened.checkUnchanged()
+      throw error
+    }
+    try program.source.opened.checkInPlace()
+  }
+
+  private init(reading program: ModelProgram, _ options: LoadOptions, _ inventory: DeviceInventory) throws {
     let name = options.function ?? program.defaultFunction
     let function = try program.function(name)
     let inputNames = Set(function.inputs.map(\.name))
@@ -74,7 +85,7 @@ package struct LoadedModel: Sendable {
     }
     let site = LoadSite(
       name: program.source.path, key: key, function: name, inventory: priced.inventory, present: inventory,
-      cache: cache, costs: costs, stores: WeightRegistry())
+      cache: cache, costs: costs, stores: WeightRegistry(), sources: program.source.opened)
     var passed = try built.map { built in
       try built.graph.map {
         PassedGraph(

@@ -7,19 +7,22 @@ extension Format {
     sniff: { path in
       FileKind(path) == .folder && (path.hasExtension("mlpackage") || FileKind("\(path)/Manifest.json") == .file)
     },
-    read: { (path) throws(FormatError) in
-      let package = try CoreMLPackage(path)
+    read: { (path, allowsLinks) throws(FormatError) in
+      let package = try CoreMLPackage(path, allowsLinks: allowsLinks)
+      let place = package.model.parentPath
+      let files = ModelFiles(package.folder, place: "\(place)/")
       return try readCoreML(
-        mapFile(package.model), path: path, folder: package.model.parentPath,
-        files: ["\(path)/Manifest.json", package.model])
+        files.bytes(package.model.lastPathPart, model: path.lastPathPart), path: path, files: files,
+        names: ["\(path)/Manifest.json", "\(path)/\(package.model)"])
     })
 
   /// Single model files.
   static let mlModel = Format(
     name: "Core ML model",
     sniff: { path in FileKind(path) == .file && path.hasExtension("mlmodel") },
-    read: { (path) throws(FormatError) in
-      try readCoreML(mapFile(path), path: path, folder: path.parentPath, files: [path])
+    read: { (path, allowsLinks) throws(FormatError) in
+      let files = ModelFiles(folder: path.parentPath, allowsLinks: allowsLinks)
+      return try readCoreML(files.bytes(at: path), path: path, files: files, names: [path])
     })
 }
 
@@ -32,18 +35,23 @@ extension Format {
 package func readCoreML(
   _ bytes: Bytes, path: String, folder: String, files: [String]
 ) throws(FormatError) -> ModelProgram {
+  try readCoreML(bytes, path: path, files: ModelFiles(folder: folder), names: files)
+}
+
+private func readCoreML(
+  _ bytes: Bytes, path: String, files: ModelFiles, names: [String]
+) throws(FormatError) -> ModelProgram {
   let file = path.lastPathPart
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the model file is empty") }
   let model = try CoreMLModel(WireMessage(bytes, file: file))
   guard model.type == CoreMLSchema.Model.mlProgram else {
-    return try readStages(of: model, file: file, path: path, folder: folder, files: files)
+    return try readStages(of: model, file: file, path: path, files: files, names: names)
   }
   let program = try MILProgram(model.contents)
-  let weights = WeightFiles(folder: folder)
   var functions: [String: Function] = [:]
   for (name, function) in program.functions {
     let description = model.description.functions[name] ?? (name == "main" ? model.description.main : nil)
-    functions[name] = try Function(function, name: name, description, file: file, files: weights)
+    functions[name] = try Function(function, name: name, description, file: file, files: files)
   }
   let standard = model.description.defaultFunction
   guard let first = functions.keys.sorted().first else {
@@ -57,5 +65,5 @@ package func readCoreML(
     structure: .program(functions: program.functions.mapValues(\.structure)),
     source: ModelSource(
       path: path, format: .mlProgram, version: model.specificationVersion,
-      files: files + program.blobFiles.filter(\.staysInside).map { "\(folder)/\($0)" }))
+      files: names + program.blobFiles.filter(\.staysInside).map(files.path), opened: files.opened))
 }

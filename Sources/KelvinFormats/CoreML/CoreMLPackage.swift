@@ -3,8 +3,9 @@ import KelvinGraph
 
 /// A `.mlpackage` folder: `Manifest.json` names the item that holds the model.
 struct CoreMLPackage {
-  /// The path of the model specification.
+  /// The path of the model specification, from the package.
   let model: String
+  let folder: ModelFolder
 
   private struct Manifest: Decodable {
     struct Item: Decodable { let path: String }
@@ -12,9 +13,10 @@ struct CoreMLPackage {
     let rootModelIdentifier: String
   }
 
-  init(_ path: String) throws(FormatError) {
+  init(_ path: String, allowsLinks: Bool) throws(FormatError) {
     let file = path.lastPathPart
-    let bytes = try mapFile("\(path)/Manifest.json")
+    folder = ModelFolder(path: path, allowsLinks: allowsLinks)
+    let bytes = try ModelFiles(folder).bytes("Manifest.json", model: file)
     guard bytes.count < 1 << 24 else {
       throw FormatError(.malformed, file: "\(file)/Manifest.json", "it has \(bytes.count) bytes")
     }
@@ -31,19 +33,19 @@ struct CoreMLPackage {
       guard item.staysInside else {
         throw FormatError(.malformed, file: "\(file)/Manifest.json", "its model '\(item)' lies outside the package")
       }
-      if FileKind("\(path)/Data/\(item)") == .file {
-        model = "\(path)/Data/\(item)"
+      if folder.contains("Data/\(item)") {
+        model = "Data/\(item)"
         return
       }
     }
-    let folder = "\(path)/Data/com.apple.CoreML"
-    let candidates = listFolder(folder).filter { $0.hasExtension("mlmodel") }
+    let place = "Data/com.apple.CoreML"
+    let candidates = try folder.names(in: place).filter { $0.hasExtension("mlmodel") }
     guard candidates.count == 1 else {
       throw FormatError(
         .malformed, file: "\(file)/Manifest.json",
         "its root model '\(item ?? manifest.rootModelIdentifier)' is not in the package",
         remedy: "found \(candidates.count) models in Data/com.apple.CoreML, expected one")
     }
-    model = "\(folder)/\(candidates[0])"
+    model = "\(place)/\(candidates[0])"
   }
 }

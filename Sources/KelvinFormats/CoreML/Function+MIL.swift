@@ -5,7 +5,7 @@ extension Function {
   /// A function of an ML Program with the features that the model's description gives it; without a description, its
   /// inputs and outputs are tensors.
   init(
-    _ function: MILFunction, name: String, _ description: CoreMLFunctionDescription?, file: String, files: WeightFiles
+    _ function: MILFunction, name: String, _ description: CoreMLFunctionDescription?, file: String, files: ModelFiles
   ) throws(FormatError) {
     var types: [String: MILType] = [:]
     for input in function.inputs { types[input.name] = input.type }
@@ -80,7 +80,7 @@ struct MILClassification {
   let probabilitiesOutput: String
 
   /// nil where the block has no such operation.
-  init?(_ block: MILBlock, _ files: WeightFiles, file: String) throws(FormatError) {
+  init?(_ block: MILBlock, _ files: ModelFiles, file: String) throws(FormatError) {
     guard let operation = block.operations.first(where: { $0.kind == "classify" }) else { return nil }
     func malformed(_ reason: String) -> FormatError {
       FormatError(.malformed, file: file, place: "classify '\(operation.name)'", offset: operation.offset, reason)

@@ -8,7 +8,7 @@ struct MILGraphSource: GraphSource {
   /// The values that become the graph's outputs, in order.
   let outputs: [String]
   let file: String
-  let files: WeightFiles
+  let files: ModelFiles
 
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator

@@ -23,13 +23,13 @@ final class MILScope {
   let emitter: Emitter
   /// The version of iOS whose operator set the function is written in; operations have changed between them.
   let version: Int
-  private let files: WeightFiles
+  private let files: ModelFiles
   private var levels: [Level]
   /// What each state holds at this point of the program, by the name of the function's input.
   private var states: [String: State] = [:]
   private static let levelLimit = 16
 
-  init(_ emitter: Emitter, _ function: MILFunction, _ files: WeightFiles) {
+  init(_ emitter: Emitter, _ function: MILFunction, _ files: ModelFiles) {
     self.emitter = emitter
     version = function.version ?? 0
     self.files = files

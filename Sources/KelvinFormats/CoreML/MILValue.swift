@@ -44,7 +44,7 @@ struct MILValue {
   }
 
   /// The elements of a numeric tensor; those in a weight file are mapped.
-  func tensor(_ files: WeightFiles, name: String) throws(FormatError) -> Tensor {
+  func tensor(_ files: ModelFiles, name: String) throws(FormatError) -> Tensor {
     guard let type = type.tensorType else {
       throw FormatError(
         .unsupported, file: message.file, place: "constant '\(name)'", offset: message.offset,
@@ -61,7 +61,7 @@ struct MILValue {
   }
 
   /// The elements of a numeric tensor as they are stored, packed ones included.
-  func weight(_ files: WeightFiles, name: String) throws(FormatError) -> Weight {
+  func weight(_ files: ModelFiles, name: String) throws(FormatError) -> Weight {
     guard let packing = type.packing, let shape = type.shape else { return Weight(try tensor(files, name: name)) }
     let bytes: Bytes
     if let blob {
@@ -101,7 +101,7 @@ struct MILValue {
   }
 
   /// The integers of an integer tensor in the program, or of a list of them.
-  func listedIntegers(_ files: WeightFiles) throws(FormatError) -> [Int64] {
+  func listedIntegers(_ files: ModelFiles) throws(FormatError) -> [Int64] {
     guard let immediate, let list = try immediate.message(MILSchema.Value.ImmediateValue.list) else {
       return try tensor(files, name: "labels").integers.map(Int64.init)
     }

@@ -12,7 +12,7 @@ struct WeightBlob {
   private let place: String
   private let record: Int
 
-  init(_ blob: MILValue.Blob, _ files: WeightFiles, _ model: String, _ name: String) throws(FormatError) {
+  init(_ blob: MILValue.Blob, _ files: ModelFiles, _ model: String, _ name: String) throws(FormatError) {
     let contents = try files.bytes(blob.file, model: model)
     file = blob.file
     place = "constant '\(name)'"

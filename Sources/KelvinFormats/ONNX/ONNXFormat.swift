@@ -5,13 +5,20 @@ extension Format {
   static let onnx = Format(
     name: "ONNX",
     sniff: { path in FileKind(path) == .file && path.hasExtension("onnx") },
-    read: { (path) throws(FormatError) in try readONNX(mapFile(path), path: path) })
+    read: { (path, allowsLinks) throws(FormatError) in
+      let files = ModelFiles(folder: path.parentPath, allowsLinks: allowsLinks)
+      return try readONNX(files.bytes(at: path), path: path, files: files)
+    })
 }
 
 /// Reads an ONNX model from memory.
 ///
 /// - Parameter path: where the model lies; files with its weights are looked for beside it.
 package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> ModelProgram {
+  try readONNX(bytes, path: path, files: ModelFiles(folder: path.parentPath))
+}
+
+private func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatError) -> ModelProgram {
   let file = path.lastPathPart
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the file is empty") }
   var model = try ONNXModel(WireMessage(bytes, file: file))
@@ -23,7 +30,7 @@ package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> Model
   let features = try ONNXFeatures(model, file: file)
   let written = model.graph.nodes
   model.graph.nodes = ONNXSpelling.spelledOut(written)
-  let parts = try ONNXParts(model, features, file: file, files: WeightFiles(folder: path.parentPath)).parts()
+  let parts = try ONNXParts(model, features, file: file, files: files).parts()
   let function = try Function(
     inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
   ).checked(file: file)
@@ -43,5 +50,5 @@ package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> Model
       }),
     source: ModelSource(
       path: path, format: .onnx, version: model.opset,
-      files: [path] + external.filter(\.staysInside).map { "\(path.parentPath)/\($0)" }))
+      files: [path] + external.filter(\.staysInside).map(files.path), opened: files.opened))
 }

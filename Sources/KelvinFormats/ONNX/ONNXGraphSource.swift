@@ -10,7 +10,7 @@ struct ONNXGraphSource: GraphSource {
   /// The values that become its outputs, in order.
   let outputs: [String]
   let file: String
-  let files: WeightFiles
+  let files: ModelFiles
 
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator

@@ -10,7 +10,7 @@ struct ONNXOperation {
   let valuedInputs: Set<Int>
   let emitter: Emitter
   let file: String
-  let files: WeightFiles
+  let files: ModelFiles
 
   func input(_ index: Int) throws -> ValueID {
     guard let id = optional(index) else { throw emitter.invalid("input \(index) is missing") }

@@ -13,11 +13,11 @@ final class ONNXScope {
 
   let emitter: Emitter
   private let file: String
-  private let files: WeightFiles
+  private let files: ModelFiles
   private var levels: [Level]
   private static let levelLimit = 16
 
-  init(_ emitter: Emitter, _ graph: ONNXGraph, file: String, files: WeightFiles) {
+  init(_ emitter: Emitter, _ graph: ONNXGraph, file: String, files: ModelFiles) {
     self.emitter = emitter
     self.file = file
     self.files = files

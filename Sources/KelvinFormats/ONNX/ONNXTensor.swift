@@ -31,7 +31,7 @@ struct ONNXTensor {
 
   /// The elements: part of the mapped file where they are stored plainly, converted where they are not. bfloat16 becomes
   /// float32.
-  func read(_ files: WeightFiles) throws(FormatError) -> Tensor {
+  func read(_ files: ModelFiles) throws(FormatError) -> Tensor {
     typealias Fields = ONNXSchema.TensorProto
     var contents = Contents()
     var reader = message.fields()
@@ -95,7 +95,7 @@ struct ONNXTensor {
     var typed: [WireField] = []
   }
 
-  private func elements(_ type: TensorType, _ contents: Contents, _ files: WeightFiles) throws(FormatError) -> Tensor {
+  private func elements(_ type: TensorType, _ contents: Contents, _ files: ModelFiles) throws(FormatError) -> Tensor {
     if let location {
       let file = try files.bytes(location, model: message.file)
       if let length = contents.externalLength, length != type.byteCount {

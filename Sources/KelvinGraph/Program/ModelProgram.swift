@@ -49,11 +49,14 @@ package struct ModelSource: Sendable, Hashable {
   package var version: Int
   /// Every file whose contents the program depends on, for cache keys.
   package var files: [String]
+  /// Those of them that are being read.
+  package var opened: SourceFiles
 
-  package init(path: String, format: Format, version: Int, files: [String]) {
+  package init(path: String, format: Format, version: Int, files: [String], opened: SourceFiles = SourceFiles()) {
     self.path = path
     self.format = format
     self.version = version
     self.files = files
+    self.opened = opened
   }
 }

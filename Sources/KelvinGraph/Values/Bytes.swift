@@ -1,3 +1,4 @@
+import CKelvinFiles
 import Glibc
 
 /// A region of memory that does not change: part of a mapped file, or memory of our own. Copies share it.
@@ -34,39 +35,47 @@ package struct Bytes: Sendable {
     self.init(owner: owner, offset: 0, count: count)
   }
 
-  /// Maps a file read-only; its pages are read when they are touched.
+  /// A file's bytes, by a path of the user's own. See `init(mapping:)`.
+  package init(mapping path: String) throws(FileError) { try self.init(mapping: OpenFile(path)) }
+
+  /// A file's bytes. A large file is mapped read-only: its pages are read when they are touched, and what was computed
+  /// from them counts only if `checkUnchanged` then returns. A small one is read at once.
   ///
   /// - Throws: `FileError` naming the path and the system's reason.
-  package init(mapping path: String) throws(FileError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
-    defer { close(descriptor) }
-    try self.init(mapping: descriptor, of: path)
-  }
-
-  /// Maps an open file read-only; the descriptor may be closed afterwards.
-  ///
-  /// - Parameter path: what errors call it.
-  /// - Throws: `FileError` where it is no regular file, or with the system's reason.
-  package init(mapping descriptor: Int32, of path: String) throws(FileError) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw FileError(path: path, action: "map", reason: "it is not a regular file")
-    }
-    let count = Int(status.st_size)
-    guard count > 0 else {
-      self.init(owner: Owner(allocating: 0), offset: 0, count: 0)
+  package init(mapping file: OpenFile) throws(FileError) {
+    guard file.byteCount >= Self.mappedFrom else {
+      try self.init(reading: file)
       return
     }
-    guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
-      throw FileError(path: path, action: "map", code: errno)
-    }
-    self.init(owner: Owner(mapped: base, count: count), offset: 0, count: count)
+    self.init(owner: Owner(mapped: try file.map(), file), offset: 0, count: file.byteCount)
+    guard isGuarded else { throw FileError(path: file.path, action: "map", code: ENOMEM) }
   }
 
-  /// Whether this is part of a mapped file, `offset` bytes from the file's start; otherwise it is memory of our own.
-  package var isMapped: Bool { owner.isFile }
+  /// The bytes of a file that is read once and whole: whatever becomes of it later, they stay.
+  ///
+  /// - Throws: `FileError`, also where the file changes while it is read, or memory does not hold it.
+  package init(reading file: OpenFile) throws(FileError) {
+    guard let memory = ZeroedMemory(count: file.byteCount) else {
+      throw FileError(path: file.path, action: "read", code: ENOMEM)
+    }
+    try file.read(into: UnsafeMutableRawBufferPointer(start: memory.baseAddress, count: file.byteCount))
+    try file.checkUnchanged()
+    self.init(owner: Owner(memory, file.state), offset: 0, count: file.byteCount)
+  }
+
+  /// Files of at least so many bytes are mapped: reading fewer takes no longer than mapping them does.
+  private static let mappedFrom = 1 << 18
+
+  /// The file that this is part of, `offset` bytes from its start; nil for memory of our own.
+  package var file: FileState? { owner.file }
+  /// Whether this is part of a file.
+  package var isOfFile: Bool { owner.file != nil }
+  private var isGuarded: Bool { owner.isGuarded }
+
+  /// Whether all that was read of a mapped file is what it held when it was opened.
+  ///
+  /// - Throws: `FileError` where it was cut short or written to, or could not be read.
+  package func checkUnchanged() throws(FileError) { try owner.checkUnchanged() }
 
   /// Part of this region, sharing its memory; nil where the range lies outside it.
   package func slice(offset: Int, count: Int) -> Bytes? {
@@ -102,31 +111,53 @@ package struct Bytes: Sendable {
   /// What a region is part of.
   fileprivate final class Owner: @unchecked Sendable {
     private enum Origin {
-      case file(UnsafeMutableRawPointer, count: Int)
-      case memory(ZeroedMemory)
+      case mapping(UnsafeMutableRawPointer, OpenFile, guard: OpaquePointer?)
+      case memory(ZeroedMemory, of: FileState?)
     }
 
     private let origin: Origin
 
     init(allocating count: Int) {
       guard let memory = ZeroedMemory(count: count) else { fatalError("no memory is left for \(count) bytes") }
-      origin = .memory(memory)
+      origin = .memory(memory, of: nil)
     }
 
-    init(mapped base: UnsafeMutableRawPointer, count: Int) { origin = .file(base, count: count) }
+    init(_ memory: ZeroedMemory, _ file: FileState) { origin = .memory(memory, of: file) }
+
+    init(mapped base: UnsafeMutableRawPointer, _ file: OpenFile) {
+      origin = .mapping(base, file, guard: ck_guard_begin(base, file.byteCount))
+    }
 
     deinit {
-      if case .file(let base, let count) = origin { munmap(base, count) }
+      guard case .mapping(let base, let file, let watch) = origin else { return }
+      if let watch { ck_guard_end(watch) }
+      munmap(base, file.byteCount)
     }
 
     var base: UnsafeMutableRawPointer {
       switch origin {
-      case .file(let base, _): base
-      case .memory(let memory): memory.baseAddress
+      case .mapping(let base, _, _): base
+      case .memory(let memory, _): memory.baseAddress
       }
     }
 
-    var isFile: Bool { if case .file = origin { true } else { false } }
+    var file: FileState? {
+      switch origin {
+      case .mapping(_, let file, _): file.state
+      case .memory(_, let file): file
+      }
+    }
+
+    var isGuarded: Bool { if case .mapping(_, _, .some) = origin { true } else { false } }
+
+    func checkUnchanged() throws(FileError) {
+      guard case .mapping(_, let file, let watch?) = origin else { return }
+      // What could not be read is looked at last: the size says more.
+      try file.checkUnchanged()
+      guard !ck_guard_is_damaged(watch) else {
+        throw FileError(path: file.path, action: "read", reason: "a part of it could not be read when it was needed")
+      }
+    }
   }
 }
 
@@ -136,29 +167,4 @@ extension Bytes {
     guard UInt(bitPattern: baseAddress) % UInt(MemoryLayout<T>.alignment) != 0 else { return self }
     return withUnsafeBytes { Bytes(copying: $0) }
   }
-}
-
-/// A file could not be used.
-package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
-  package let path: String
-  package let action: String
-  package let reason: String
-  /// The system's error number, or 0 where the reason is ours.
-  package let code: Int32
-
-  package init(path: String, action: String, code: Int32) {
-    self.path = path
-    self.action = action
-    self.code = code
-    reason = String(cString: strerror(code))
-  }
-
-  package init(path: String, action: String, reason: String) {
-    self.path = path
-    self.action = action
-    self.reason = reason
-    code = 0
-  }
-
-  package var description: String { "cannot \(action) '\(path)': \(reason)" }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 
 /// Read access to the kernel's text files below a root: "/" on a machine, a fixture folder in a test.
 package struct SystemFiles: Sendable, Hashable {
@@ -30,7 +31,7 @@ package struct SystemFiles: Sendable, Hashable {
 
   /// The bytes at `path` (relative to the root), of which there may be `limit`.
   package func bytes(_ path: String, limit: Int = 1 << 20) -> Result<[UInt8], Failure> {
-    let descriptor = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = open((root + path).pathBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return .failure(.system(errno)) }
     defer { close(descriptor) }
     var bytes: [UInt8] = []

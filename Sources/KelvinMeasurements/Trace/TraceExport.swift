@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// Writes the Trace Event Format that Perfetto and chrome://tracing open: slices on `TraceTracks`, arrows along
 /// transfers, counters and marks. Times are microseconds from the earliest entry, three decimals.
 package enum TraceExport {
@@ -15,12 +17,12 @@ package enum TraceExport {
     let tracks = TraceTracks(events, spans)
     var writer = EventWriter()
     for (process, name) in tracks.processes.enumerated() {
-      writer.metadata("process_name", process: process, thread: nil, "\"name\":\(EventWriter.quoted(name))")
+      writer.metadata("process_name", process: process, thread: nil, "\"name\":\(JSONText.quoted(name))")
       writer.metadata("process_sort_index", process: process, thread: nil, "\"sort_index\":\(process)")
     }
     for track in tracks.tracks {
       writer.metadata(
-        "thread_name", process: track.process, thread: track.thread, "\"name\":\(EventWriter.quoted(track.name))")
+        "thread_name", process: track.process, thread: track.thread, "\"name\":\(JSONText.quoted(track.name))")
       writer.metadata(
         "thread_sort_index", process: track.process, thread: track.thread, "\"sort_index\":\(track.thread)")
     }
@@ -60,7 +62,7 @@ private struct EventWriter {
 
   mutating func slice(_ event: TraceEvent, _ span: Range<Int>, _ track: TraceTracks.Track) {
     add(
-      "{\"ph\":\"X\",\"name\":\(Self.quoted(event.name)),\"cat\":\"\(event.kind.rawValue)\","
+      "{\"ph\":\"X\",\"name\":\(JSONText.quoted(event.name)),\"cat\":\"\(event.kind.rawValue)\","
         + "\"pid\":\(track.process),\"tid\":\(track.thread),"
         + "\"ts\":\(Self.microseconds(span.lowerBound)),\"dur\":\(Self.microseconds(span.count)),"
         + "\"args\":{\(Self.arguments(event.details))}}")
@@ -75,15 +77,15 @@ private struct EventWriter {
 
   mutating func counter(_ counter: TraceCounter, _ at: Int, process: Int) {
     let values = counter.values.filter { $0.value.isFinite }.sorted { $0.key < $1.key }
-      .map { "\(Self.quoted($0.key)):\($0.value)" }.joined(separator: ",")
+      .map { "\(JSONText.quoted($0.key)):\($0.value)" }.joined(separator: ",")
     add(
-      "{\"ph\":\"C\",\"name\":\(Self.quoted(counter.name)),\"pid\":\(process),"
+      "{\"ph\":\"C\",\"name\":\(JSONText.quoted(counter.name)),\"pid\":\(process),"
         + "\"ts\":\(Self.microseconds(at)),\"args\":{\(values)}}")
   }
 
   mutating func mark(_ mark: TraceMark, _ at: Int, process: Int) {
     add(
-      "{\"ph\":\"i\",\"s\":\"g\",\"name\":\(Self.quoted(mark.name)),\"pid\":\(process),\"tid\":0,"
+      "{\"ph\":\"i\",\"s\":\"g\",\"name\":\(JSONText.quoted(mark.name)),\"pid\":\(process),\"tid\":0,"
         + "\"ts\":\(Self.microseconds(at)),\"args\":{\(Self.arguments(mark.details))}}")
   }
 
@@ -96,28 +98,12 @@ private struct EventWriter {
   }
 
   private static func arguments(_ details: [String: String]) -> String {
-    details.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\(quoted($0.value))" }.joined(separator: ",")
+    details.sorted { $0.key < $1.key }.map { "\(JSONText.quoted($0.key)):\(JSONText.quoted($0.value))" }.joined(
+      separator: ",")
   }
 
   private static func microseconds(_ nanoseconds: Int) -> String {
     let fraction = String(nanoseconds % 1000)
     return "\(nanoseconds / 1000)." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
-  }
-
-  static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 import KelvinGraph
 
 /// The cache's own folder, held open. What lies in it is reached from here alone: links in it are not followed, and a
@@ -20,7 +21,7 @@ final class CacheFolder: Sendable {
     try trust.check(wayTo: path)
     if creates { try Self.make(path, calls) }
     // A link to the folder was checked with the way.
-    descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    descriptor = Glibc.open(path.pathBytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
     do throws(FileError) { try check(descriptor, path) } catch {
       Glibc.close(descriptor)
@@ -41,8 +42,7 @@ final class CacheFolder: Sendable {
     try inFolder(of: name, creates: false) { (folder, last) throws(FileError) in
       let file = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
       try check(opened: file, last, in: folder, name)
-      defer { Glibc.close(file) }
-      return try Bytes(mapping: file, of: "\(path)/\(name)")
+      return try Bytes(mapping: OpenFile(descriptor: file, path: "\(path)/\(name)"))
     }
   }
 
@@ -189,7 +189,7 @@ final class CacheFolder: Sendable {
         let code = errno
         var status = stat()
         // A read-only place says so before it says that the folder is there.
-        if stat(prefix, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { continue }
+        if stat(prefix.pathBytes, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { continue }
         throw FileError(path: prefix, action: "create", code: code)
       }
     }

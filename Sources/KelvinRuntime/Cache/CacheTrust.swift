@@ -1,4 +1,5 @@
 package import Glibc
+import KelvinBasics
 import KelvinGraph
 
 /// Whom the cache believes. What lies in it decides what a program computes and which native code a driver runs, so it
@@ -41,7 +42,7 @@ package struct CacheTrust: Sendable {
     for part in path.split(separator: "/") {
       let next = place == "/" ? "/\(part)" : "\(place)/\(part)"
       var status = stat()
-      guard lstat(next, &status) == 0 else {
+      guard lstat(next.pathBytes, &status) == 0 else {
         folder = place
         break
       }
@@ -52,13 +53,13 @@ package struct CacheTrust: Sendable {
       folder = place
       place = next
     }
-    guard let real = realpath(folder, nil) else { throw FileError(path: folder, action: "find", code: errno) }
+    guard let real = realpath(folder.pathBytes, nil) else { throw FileError(path: folder, action: "find", code: errno) }
     defer { free(real) }
     var above = ""
-    for part in [""] + String(cString: real).split(separator: "/").map(String.init) {
+    for part in [""] + String(path: real).split(separator: "/").map(String.init) {
       above += above.hasSuffix("/") ? part : "/\(part)"
       var status = stat()
-      guard stat(above, &status) == 0 else { throw FileError(path: above, action: "examine", code: errno) }
+      guard stat(above.pathBytes, &status) == 0 else { throw FileError(path: above, action: "examine", code: errno) }
       if let objection = objection(toParent: status) {
         throw FileError(path: above, action: "trust", reason: objection)
       }

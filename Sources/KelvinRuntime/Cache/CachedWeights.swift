@@ -81,6 +81,14 @@ package final class CachedWeights: PackedWeights {
   /// How many weights were packed in this process rather than found in the cache.
   package var packedCount: Int { state.withLock { $0.packedCount } }
 
+  /// Lets go of what was packed here and is in no file: it cannot be trusted.
+  func forget() {
+    state.withLock { state in
+      state.made = [:]
+      state.expanded = [:]
+    }
+  }
+
   /// Writes the file anew where this process packed something that it lacks, keeping what others put there meanwhile.
   /// From then on the weights are read from the file, whose pages the system may drop.
   package func save() {

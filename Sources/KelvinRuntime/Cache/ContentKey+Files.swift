@@ -1,5 +1,6 @@
 import Dispatch
 package import Glibc
+import KelvinBasics
 import KelvinDevices
 package import KelvinGraph
 import Synchronization
@@ -23,7 +24,9 @@ extension ContentKey {
         parts.append(known.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
         continue
       }
-      let hash = ContentKey(piecesOf: try Bytes(mapping: file)).description
+      let contents = try Bytes(mapping: file)
+      let hash = ContentKey(piecesOf: contents).description
+      try contents.checkUnchanged()
       if let memo, try FileIdentity(file).key == identity.key {
         Array(hash.utf8).withUnsafeBytes { memo.writeSealed(name, $0) }
       }
@@ -53,7 +56,7 @@ private struct FileIdentity {
 
   init(_ file: String) throws(FileError) {
     var status = stat()
-    guard stat(file, &status) == 0 else { throw FileError(path: file, action: "examine", code: errno) }
+    guard stat(file.pathBytes, &status) == 0 else { throw FileError(path: file, action: "examine", code: errno) }
     self.status = status
   }
 

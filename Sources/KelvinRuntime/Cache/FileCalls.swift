@@ -1,14 +1,15 @@
 import Glibc
+import KelvinBasics
 
 /// The calls by which the cache changes a folder, each with the meaning of the system's call of that name, `errno`
 /// included. A test puts a failing disk in their place.
 package struct FileCalls: Sendable {
   package var makeFolder: @Sendable (_ folder: Int32, _ name: String) -> Int32 = { folder, name in
-    mkdirat(folder, name, CacheTrust.folderMode)
+    mkdirat(folder, name.pathBytes, CacheTrust.folderMode)
   }
   /// Opens a file that may have to be made.
   package var open: @Sendable (_ folder: Int32, _ name: String, _ flags: Int32) -> Int32 = { folder, name, flags in
-    openat(folder, name, flags, CacheTrust.fileMode)
+    openat(folder, name.pathBytes, flags, CacheTrust.fileMode)
   }
   package var write: @Sendable (_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int = { file, bytes in
     Glibc.write(file, bytes.baseAddress, bytes.count)

@@ -40,9 +40,9 @@ extension Weight {
   /// on the shapes of the model's inputs.
   fileprivate var place: String? {
     switch encoding {
-    case .dense(let tensor): tensor.bytes.isMapped ? "\(type)@\(tensor.bytes.offset)" : nil
+    case .dense(let tensor): tensor.bytes.isOfFile ? "\(type)@\(tensor.bytes.offset)" : nil
     case .packed(let integers):
-      integers.bytes.isMapped ? "\(type)@\(integers.bytes.offset):\(integers.bits),\(integers.order)" : nil
+      integers.bytes.isOfFile ? "\(type)@\(integers.bytes.offset):\(integers.bits),\(integers.order)" : nil
     case .deferred(let deferred):
       deferred.recipe.flatMap { recipe in Self.places(recipe.inputs).map { "\(type) \(recipe.name) \($0)" } }
     case .palettized(let palettized): partPlaces.map { "palettized \(palettized.vectorAxis) \($0)" }

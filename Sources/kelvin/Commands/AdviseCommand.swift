@@ -77,7 +77,7 @@ struct AdviseCommand: ParsableCommand {
   }
 
   func run() throws {
-    let inputs = try MeasurementInputs(model, inputs, pictures, functionName: options.function)
+    let inputs = try MeasurementInputs(model, inputs, pictures, options)
     let configuration = try options.configuration()
     let result = try measuring("advise") { [advisor = advisor] listener in
       try await advisor.advise(
@@ -89,7 +89,7 @@ struct AdviseCommand: ParsableCommand {
     if output.json {
       Console.print(String(decoding: try result.json(plans: plans), as: UTF8.self))
     } else {
-      Console.print(result.lines.joined(separator: "\n"))
+      Console.print(lines: result.lines)
       for pick in result.picks {
         guard let file = plans[pick.question] else { continue }
         let options = Self.options(of: pick).joined(separator: " and ")

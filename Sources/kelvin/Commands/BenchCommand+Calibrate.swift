@@ -15,9 +15,11 @@ extension BenchCommand {
       try await benchmark.calibrate(URL(filePath: model), name: name, seconds: duration, listener: listener)
     }
     // Minutes of measuring are printed before a file is tried that may not be writable.
-    Console.print(
-      output.json
-        ? String(decoding: try calibration.json(), as: UTF8.self) : calibration.lines.joined(separator: "\n"))
+    if output.json {
+      Console.print(String(decoding: try calibration.json(), as: UTF8.self))
+    } else {
+      Console.print(lines: calibration.lines)
+    }
     try calibration.write(to: URL(filePath: file))
     Console.note("the envelope is '\(file)'; give it to --envelope")
   }

@@ -170,7 +170,7 @@ struct BenchCommand: ParsableCommand {
     guard simulateHeat == nil || workload.kind == .stream else {
       throw UsageError("--simulate-heat is for a stream, not for \(workload.name)")
     }
-    let inputs = try MeasurementInputs(model, inputs, pictures, functionName: options.function)
+    let inputs = try MeasurementInputs(model, inputs, pictures, options)
     // A file that cannot be read is said before anything is measured.
     let earlier = try compare.map { (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0))) }
     var benchmark = Benchmark(workload: workload, configurations: try configurations())
@@ -193,7 +193,7 @@ struct BenchCommand: ParsableCommand {
     if output.json {
       Console.print(String(decoding: try result.json(), as: UTF8.self))
     } else {
-      Console.print(result.lines.joined(separator: "\n"))
+      Console.print(lines: result.lines)
       if let report { Console.note("the page is '\(report)'") }
       if let csv { Console.note("the samples are in '\(csv)'") }
     }

@@ -16,6 +16,7 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var passes: PassOption
   @OptionGroup var shapes: ShapeOption
+  @OptionGroup var links: LinksOption
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
@@ -24,7 +25,7 @@ struct InspectCommand: ParsableCommand {
   }
 
   func run() throws {
-    let file = try ReadModel(contentsOf: URL(filePath: model))
+    let file = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: links.allowLinks)
     let shapes = try shapes.dictionary()
     if graph { return Console.print(try file.graphDump(shapes: shapes, lastPass: passes.stopAfterPass)) }
     let inspection = ModelInspection(file, shapes: shapes)

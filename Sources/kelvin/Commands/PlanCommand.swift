@@ -85,7 +85,7 @@ struct PlanCommand: ParsableCommand {
     let progress = Progress("planning")
     defer { progress.finish() }
     let isTried = trial ?? (save != nil)
-    let file = try ReadModel(contentsOf: URL(filePath: model))
+    let file = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
     let values =
       try inputs.isEmpty
       ? nil

@@ -44,7 +44,7 @@ struct PredictCommand: ParsableCommand {
   func run() throws {
     var configuration = try options.configuration(units: units.units)
     configuration.lastPass = passes.stopAfterPass
-    let file = try ReadModel(contentsOf: URL(filePath: model))
+    let file = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
     let reader = try pictures.reader(of: file, functionName: options.function)
     var values = try reader.read(try inputs.pairs(), mayLackSome: options.seed != nil)
     let shapes = try file.shapes(of: values, functionName: options.function)

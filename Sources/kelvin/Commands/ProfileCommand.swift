@@ -59,7 +59,7 @@ struct ProfileCommand: ParsableCommand {
   func run() throws {
     guard let model else { return try mergeProfiles() }
     let configuration = try options.configuration()
-    let inputs = try MeasurementInputs(model, inputs, pictures, functionName: options.function)
+    let inputs = try MeasurementInputs(model, inputs, pictures, options)
     var profiler = Profiler()
     profiler.budget = budget
     profiler.bound = bound / 100
@@ -73,7 +73,7 @@ struct ProfileCommand: ParsableCommand {
     if output.json {
       Console.print(String(decoding: try profile.json(), as: UTF8.self))
     } else {
-      Console.print(profile.lines(layers: output.verbose ? nil : 24).joined(separator: "\n"))
+      Console.print(lines: profile.lines(layers: output.verbose ? nil : 24))
     }
     if let save { Console.note("the measurements are in '\(save)'; plan with them by --profile") }
     if let trace { Console.note("the trace is in '\(trace)'; open it at ui.perfetto.dev") }

@@ -25,8 +25,11 @@ struct ReportCommand: ParsableCommand {
     let result = try Benchmark.Result(contentsOfJournal: URL(filePath: journal))
     if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
     if let csv { try LocalFile.write(result.csv().utf8, to: csv) }
-    Console.print(
-      output.json ? String(decoding: try result.json(), as: UTF8.self) : result.lines.joined(separator: "\n"))
+    if output.json {
+      Console.print(String(decoding: try result.json(), as: UTF8.self))
+    } else {
+      Console.print(lines: result.lines)
+    }
     if let report { Console.note("the page is '\(report)'") }
   }
 }

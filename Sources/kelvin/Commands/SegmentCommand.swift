@@ -136,8 +136,8 @@ struct SegmentCommand: ParsableCommand {
         table.add(result.classes.isEmpty ? result.image : "", "(cropped away)", HumanReadable.percent(unseen), "")
       }
     }
-    let files = good.compactMap { result in result.overlay.map { "\(result.labelMap ?? "")\n\($0)" } }
-    Console.print(table.text() + "\n\n" + files.joined(separator: "\n"))
+    Console.print(table.text() + "\n")
+    Console.print(lines: good.flatMap { result in result.overlay.map { [result.labelMap ?? "", $0] } ?? [] })
   }
 }
 

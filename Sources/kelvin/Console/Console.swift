@@ -1,7 +1,9 @@
 import Glibc
+import KelvinBasics
 import Synchronization
 
-/// The terminal: results on stdout, everything said about them on stderr.
+/// The terminal: results on stdout, everything said about them on stderr. What is printed, said or shown is
+/// `printable`, whatever names and texts from outside are in it.
 enum Console {
   /// Things said already, so that each note is made once.
   private static let said = Mutex<Set<String>>([])
@@ -34,22 +36,29 @@ enum Console {
   }()
 
   /// Writes a line, or lines, to stdout.
-  static func print(_ text: String) { write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO) }
+  static func print(_ text: String) {
+    let text = text.printableLines
+    write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO)
+  }
+
+  /// Writes lines to stdout, each of which is one whatever is in it.
+  static func print(lines: [String]) { print(lines.map(\.printable).joined(separator: "\n")) }
 
   static func error(_ text: String) {
     Progress.makeWay()
-    write("kelvin: error: \(text)\n", to: STDERR_FILENO)
+    write("kelvin: error: \(text.printableMessage)\n", to: STDERR_FILENO)
   }
 
   /// Says something once.
   static func note(_ text: String) {
     guard said.withLock({ $0.insert(text).inserted }) else { return }
     Progress.makeWay()
-    write("kelvin: note: \(text)\n", to: STDERR_FILENO)
+    write("kelvin: note: \(text.printableMessage)\n", to: STDERR_FILENO)
   }
 
   static func exit(_ code: ExitCode) -> Never { Glibc.exit(code.rawValue) }
 
+  /// Writes bytes as they are: what is not the program's own goes through the functions above.
   static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in

@@ -70,6 +70,7 @@ struct ExitStatus {
 }
 
 /// An error as one line.
-func describe(_ error: any Error) -> String {
-  "\(error)".split(whereSeparator: \.isNewline).joined(separator: "; ")
-}
+func describe(_ error: any Error) -> String { describe("\(error)") }
+
+/// An error's words as one line.
+func describe(_ words: String) -> String { words.split(whereSeparator: \.isNewline).joined(separator: "; ") }

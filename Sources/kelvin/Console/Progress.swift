@@ -80,7 +80,7 @@ final class Progress: Sendable {
       let headline = "\(state.headline)\(outlook)  \(elapsed) s"
       let width = min(Console.errorWidth, 80) - 1
       let rows = Array(state.rows.prefix(max(0, Console.errorHeight - 2)))
-      let lines = ([headline] + rows).map { $0.truncatedInMiddle(to: width) }
+      let lines = ([headline] + rows).map { $0.printable.truncatedInMiddle(to: width) }
       // One write, so that the screen never shows half of it.
       let up = state.shown > 1 ? "\u{1B}[\(state.shown - 1)A" : ""
       let back = state.shown > 0 ? "\r\(up)" : "\r"

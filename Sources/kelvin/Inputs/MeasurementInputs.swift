@@ -8,11 +8,11 @@ struct MeasurementInputs {
   var values: DictionaryFeatureProvider?
 
   /// - Throws: `ModelError`, `UsageError` for an input named twice.
-  init(_ path: String, _ given: [NamedInput], _ pictures: PictureOptions, functionName: String?) throws {
+  init(_ path: String, _ given: [NamedInput], _ pictures: PictureOptions, _ options: ModelOptions) throws {
     url = URL(filePath: path)
     guard !given.isEmpty else { return }
-    let file = try ReadModel(contentsOf: url)
-    values = try pictures.reader(of: file, functionName: functionName).read(try given.pairs())
+    let file = try ReadModel(contentsOf: url, allowsLinks: options.links.allowLinks)
+    values = try pictures.reader(of: file, functionName: options.function).read(try given.pairs())
   }
 }
 

@@ -16,6 +16,7 @@ extension Model {
 
   /// `loadWithProgress` of the model at a path.
   static func loadWithProgress(_ path: String, _ configuration: ModelConfiguration) throws -> Model {
-    try loadWithProgress(try ReadModel(contentsOf: URL(filePath: path)), configuration)
+    try loadWithProgress(
+      try ReadModel(contentsOf: URL(filePath: path), allowsLinks: configuration.allowsLinks), configuration)
   }
 }

@@ -38,6 +38,7 @@ struct ModelOptions: ParsableArguments {
   var profileFile: String?
 
   @OptionGroup var shapes: ShapeOption
+  @OptionGroup var links: LinksOption
 
   @Option(help: ArgumentHelp("The function of the model. (default: the model's own)", valueName: "name"))
   var function: String?
@@ -100,6 +101,7 @@ struct ModelOptions: ParsableArguments {
     configuration.plan = planFile.map { URL(filePath: $0) }
     configuration.profile = profileFile.map { URL(filePath: $0) }
     configuration.inputShapes = try shapes.dictionary()
+    configuration.allowsLinks = links.allowLinks
     configuration.functionName = function
     configuration.graphName = part
     configuration.isDeterministic = deterministic

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Kelvin
+import KelvinBasics
 
 /// Questions about machines that are not there.
 struct WhatIfOptions: ParsableArguments {
@@ -11,7 +12,7 @@ struct WhatIfOptions: ParsableArguments {
 
   /// Whether a profile holds the graph that `model` names, and no file does.
   func isInside(_ configuration: ModelConfiguration, _ model: String) throws -> Bool {
-    guard let profile = configuration.profile, access(model, F_OK) != 0 else { return false }
+    guard let profile = configuration.profile, access(model.pathBytes, F_OK) != 0 else { return false }
     return try FunctionPlanDocument.canPlan(fromProfile: profile)
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Kelvin
+import KelvinBasics
 
 extension ChildProcess {
   /// Starts this program anew.
@@ -29,13 +30,13 @@ extension ChildProcess {
     var variables: [String: String] = [:]
     var entry = environ
     while let text = entry.pointee {
-      let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = String(path: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
       entry += 1
     }
     variables.merge(environment) { _, new in new }
-    let strings = (["kelvin"] + arguments).map { strdup($0) } + [nil]
-    let settings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+    let strings = (["kelvin"] + arguments).map { strdup($0.pathBytes) } + [nil]
+    let settings = variables.map { strdup("\($0.key)=\($0.value)".pathBytes) } + [nil]
     defer { (strings + settings).forEach { free($0) } }
     var process: pid_t = 0
     let code = posix_spawn(&process, "/proc/self/exe", &actions, &attributes, strings, settings)

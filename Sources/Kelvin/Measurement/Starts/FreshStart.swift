@@ -46,6 +46,7 @@ package enum FreshStart {
     options.shapes = request.shapes.mapValues { Shape($0) }
     options.function = request.function
     options.isDeterministic = request.isDeterministic
+    options.allowsLinks = request.allowsLinks
     options.cacheDirectory = request.cacheDirectory
     let model = try LoadedModel(path: request.model, options: options, inventory: inventory)
     let explanation = try model.explain()
@@ -60,7 +61,7 @@ package enum FreshStart {
   }
 
   private static func write(_ file: String, to session: Session, _ graph: Graph) throws {
-    let bytes = try Bytes(mapping: file)
+    let bytes = try Bytes(reading: OpenFile(file))
     let sizes = graph.inputs.map { graph[$0].type.byteCount }
     guard bytes.count == sizes.reduce(0, +) else {
       throw ModelError(

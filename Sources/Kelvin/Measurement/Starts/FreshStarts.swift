@@ -32,10 +32,10 @@ final class FreshStarts: BenchmarkStarter {
     self.options = options
     self.cancellation = cancellation
     self.launcher = launcher
-    let parent = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    var template = Array("\(parent)/kelvin-bench-XXXXXX".utf8CString)
+    let parent = getenv("TMPDIR").map { String(path: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    var template = "\(parent)/kelvin-bench-XXXXXX".pathBytes
     guard mkdtemp(&template) != nil else { throw FileError(path: parent, action: "make a folder in", code: errno) }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    folder = String(path: template)
     inputs = "\(folder)/inputs"
     var bytes: [UInt8] = []
     for tensor in tensors { tensor.bytes.withUnsafeBytes { bytes += $0 } }
@@ -62,7 +62,7 @@ final class FreshStarts: BenchmarkStarter {
       model: model, function: options.function, shapes: options.shapes.mapValues(\.dimensions),
       plan: plan, units: configuration.request.units.description, isStrict: configuration.request.isStrict,
       precision: configuration.request.precision.rawValue, threads: threads,
-      isDeterministic: options.isDeterministic,
+      isDeterministic: options.isDeterministic, allowsLinks: options.allowsLinks,
       cacheDirectory: options.cacheDirectory == nil ? nil : "\(cache)/kelvin", inputs: inputs)
     try LocalFile.write(Array(try JSONText.encode(request)), to: file)
     let (bytes, began): ([UInt8], Double)

@@ -18,6 +18,7 @@ struct StartRequest: Codable {
   var precision: String
   var threads: Int
   var isDeterministic: Bool
+  var allowsLinks: Bool
   /// Nil to keep nothing.
   var cacheDirectory: String?
   /// A file of the input tensors' bytes, one after the other.

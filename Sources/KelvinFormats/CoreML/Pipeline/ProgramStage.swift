@@ -7,10 +7,10 @@ struct ProgramStage: ModelStage {
   private let program: MILProgram
   private let source: MILGraphSource
   private let classification: MILClassification?
-  private let files: WeightFiles
+  private let files: ModelFiles
 
   init(
-    _ model: CoreMLModel, _ inputs: [Feature], _ outputs: [Feature], file: String, weights: WeightFiles
+    _ model: CoreMLModel, _ inputs: [Feature], _ outputs: [Feature], file: String, weights: ModelFiles
   ) throws(FormatError) {
     self.inputs = inputs
     self.outputs = outputs

@@ -2,13 +2,15 @@ import KelvinGraph
 
 /// Reads a Core ML model that is not an ML Program: a network, a classical model, or a pipeline of models.
 ///
-/// - Parameters: as `readCoreML`.
+/// - Parameters:
+///   - files: those that the model names.
+///   - names: the paths of what the program depends on.
 /// - Throws: `FormatError`; with code `.unsupported` for a type of model that Kelvin does not run.
 func readStages(
-  of model: CoreMLModel, file: String, path: String, folder: String, files: [String]
+  of model: CoreMLModel, file: String, path: String, files: ModelFiles, names: [String]
 ) throws(FormatError) -> ModelProgram {
   guard try model.allTypes().allSatisfy({ StageReader.isKnown($0) }) else { throw try model.refusal(file: file) }
-  var reader = StageReader(file: file, weights: WeightFiles(folder: folder))
+  var reader = StageReader(file: file, weights: files)
   let structure = try reader.read(model)
   let function = try reader.function(model.description.main)
   let isNetwork = StageReader.networks.contains(model.type)
@@ -17,7 +19,7 @@ func readStages(
     functions: ["main": function], defaultFunction: "main", metadata: model.description.metadata, structure: structure,
     source: ModelSource(
       path: path, format: isNetwork ? .neuralNetwork : isPipeline ? .pipeline : .classical,
-      version: model.specificationVersion, files: files))
+      version: model.specificationVersion, files: names, opened: files.opened))
 }
 
 /// Collects the stages of a model, those of nested pipelines in their order.
@@ -38,12 +40,12 @@ struct StageReader {
   }
 
   let file: String
-  private let weights: WeightFiles
+  private let weights: ModelFiles
   private var stages: [PipelineStage] = []
   /// Models that may be nested in models.
   private static let depthLimit = 16
 
-  init(file: String, weights: WeightFiles) {
+  init(file: String, weights: ModelFiles) {
     self.file = file
     self.weights = weights
   }

@@ -38,7 +38,7 @@ struct ONNXHostNode {
   /// Constant texts, by name.
   let texts: [String: TextTensor]
   let initializers: [String: ONNXTensor]
-  let files: WeightFiles
+  let files: ModelFiles
 
   func isHostValue(_ input: Int) -> Bool {
     node.inputs.indices.contains(input) && hostNames.contains(node.inputs[input])

@@ -6,9 +6,9 @@ struct ONNXParts {
   private let model: ONNXModel
   private let features: ONNXFeatures
   private let file: String
-  private let files: WeightFiles
+  private let files: ModelFiles
 
-  init(_ model: ONNXModel, _ features: ONNXFeatures, file: String, files: WeightFiles) {
+  init(_ model: ONNXModel, _ features: ONNXFeatures, file: String, files: ModelFiles) {
     self.model = model
     self.features = features
     self.file = file

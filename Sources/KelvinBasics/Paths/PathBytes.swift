@@ -1,0 +1,61 @@
+/// A path is bytes, and a `String` is UTF-8. A byte of a path that is no part of valid UTF-8 is held as one character of
+/// the last private plane, U+10F700 plus the byte, so that every path passes through texts, URLs and JSON unchanged.
+/// A path that holds these characters themselves is held by its bytes too, so the two are never confused.
+extension String {
+  /// The path that these bytes, without a zero at their end, stand for.
+  package init(pathBytes bytes: some Sequence<UInt8>) {
+    let bytes = Array(bytes)
+    self = ""
+    var rest = bytes[...]
+    var decoder = UTF8()
+    // Each attempt takes one valid character off the front, or one byte that begins none.
+    while let byte = rest.first {
+      var iterator = rest.prefix(4).makeIterator()
+      decoder = UTF8()
+      if byte < 0x80 {
+        unicodeScalars.append(Unicode.Scalar(byte))
+        rest.removeFirst()
+      } else if case .scalarValue(let scalar) = decoder.decode(&iterator), !scalar.isPathByte {
+        unicodeScalars.append(scalar)
+        rest.removeFirst(UTF8.width(scalar))
+      } else {
+        unicodeScalars.append(Unicode.Scalar(pathByte: byte))
+        rest.removeFirst()
+      }
+    }
+  }
+
+  /// The path at a C string.
+  package init(path pointer: UnsafePointer<CChar>) {
+    var count = 0
+    while pointer[count] != 0 { count += 1 }
+    self.init(pathBytes: UnsafeBufferPointer(start: pointer, count: count).map { UInt8(bitPattern: $0) })
+  }
+
+  /// The path's bytes with a zero at their end, as the system takes it.
+  package var pathBytes: [CChar] {
+    var bytes: [CChar] = []
+    bytes.reserveCapacity(utf8.count + 1)
+    for scalar in unicodeScalars {
+      if scalar.isPathByte {
+        bytes.append(CChar(bitPattern: scalar.pathByte))
+      } else {
+        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { bytes.append(CChar(bitPattern: byte)) }
+      }
+    }
+    return bytes + [0]
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it stands for a byte that is no text.
+  var isPathByte: Bool { 0x10F780...0x10F7FF ~= value }
+
+  /// The byte that it stands for.
+  var pathByte: UInt8 { UInt8(truncatingIfNeeded: value) }
+
+  /// - Parameter byte: at least 0x80.
+  fileprivate init(pathByte byte: UInt8) {
+    self = Unicode.Scalar(0x10F700 + UInt32(byte)) ?? "\u{FFFD}"
+  }
+}

@@ -1,0 +1,27 @@
+import Glibc
+
+/// A file could not be used.
+package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The file, as the caller or the model named it.
+  package let path: String
+  package let action: String
+  package let reason: String
+  /// The system's error number, or 0 where the reason is ours.
+  package let code: Int32
+
+  package init(path: String, action: String, code: Int32) {
+    self.path = path
+    self.action = action
+    self.code = code
+    reason = String(cString: strerror(code))
+  }
+
+  package init(path: String, action: String, reason: String) {
+    self.path = path
+    self.action = action
+    self.reason = reason
+    code = 0
+  }
+
+  package var description: String { "cannot \(action) '\(path)': \(reason)" }
+}

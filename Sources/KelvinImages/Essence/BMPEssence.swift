@@ -1,0 +1,24 @@
+/// A BMP as it is, as long as it is no longer than its size allows.
+func bmpEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+  var limits = limits
+  var reader = PictureReader(source)
+  try reader.skip(14, of: "its header")
+  if try reader.littleEndian(4, of: "its header") == 12 {
+    let width = try reader.littleEndian(2, of: "its header")
+    try limits.setSize(width, try reader.littleEndian(2, of: "its header"))
+  } else {
+    let width = Int(Int32(truncatingIfNeeded: try reader.littleEndian(4, of: "its header")))
+    // Negative for rows from the top.
+    let height = Int(Int32(truncatingIfNeeded: try reader.littleEndian(4, of: "its header")))
+    try limits.setSize(width, abs(height))
+  }
+  return try wholeEssence(source, limits)
+}
+
+/// All of a file, where that is no more than a picture of its size takes.
+func wholeEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+  try limits.check(source.count)
+  let kept = EncodedBytes()
+  try kept.append(source, 0..<source.count)
+  return PictureEssence(kept)
+}

@@ -1,0 +1,147 @@
+import Glibc
+import KelvinBasics
+import KelvinImages
+import TestSupport
+import Testing
+
+/// Pictures whose files hold more than a picture.
+@Suite(.serialized, .enabled(if: decoderMissing == nil, "libvips is not installed"))
+struct Essences {
+  static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+    func word(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+    var crc: UInt32 = 0xFFFF_FFFF
+    for byte in Array(type.utf8) + data {
+      crc ^= UInt32(byte)
+      for _ in 0..<8 { crc = crc & 1 == 1 ? 0xEDB8_8320 ^ crc >> 1 : crc >> 1 }
+    }
+    return word(data.count) + Array(type.utf8) + data + word(Int(~crc))
+  }
+
+  /// Chunks right behind a PNG's header.
+  static func png(_ file: [UInt8], with chunks: [UInt8]) -> [UInt8] {
+    Array(file.prefix(33) + chunks + file.dropFirst(33))
+  }
+
+  /// A zlib stream of stored blocks and, behind them, `runs` repetitions of 258 zeros.
+  static func bomb(_ runs: Int) -> [UInt8] {
+    // One block of fixed codes: a literal zero, then length 258 (8 bits 11000101) at distance 1 (5 bits 00000).
+    var bits: [Bool] = [true, true, false] + [0, 0, 1, 1, 0, 0, 0, 0].map { $0 == 1 }
+    bits.reserveCapacity(runs * 13 + 64)
+    for _ in 0..<runs { bits += [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0].map { $0 == 1 } }
+    bits += [Bool](repeating: false, count: 7)
+    var bytes: [UInt8] = [0x78, 0x9C]
+    for start in stride(from: 0, to: bits.count, by: 8) {
+      var byte: UInt8 = 0
+      for bit in start..<min(start + 8, bits.count) where bits[bit] { byte |= 1 << UInt8(bit - start) }
+      bytes.append(byte)
+    }
+    let (count, mod) = (runs * 258 + 1, 65521)
+    return bytes + [UInt8(count % mod >> 8), UInt8(count % mod & 255), 0, 1]
+  }
+
+  @Test func textInAPictureTakesNoMemory() async {
+    await #expect(processExitsWith: .success) {
+      let process = OwnProcess()
+      let plain = try ImageFile.encode(try noise(16, 16, .rgb8, seed: 1))
+      _ = try ImageFile.decode(plain, name: "plain")
+      let bomb = Essences.bomb(30_000)
+      var chunks: [UInt8] = []
+      for index in 0..<60 {
+        chunks += Essences.chunk("zTXt", Array("Comment\0\0".utf8) + bomb)
+        chunks += Essences.chunk("iTXt", Array("C\(index)\0\u{1}\0\0\0".utf8) + bomb)
+      }
+      let file = Essences.png(plain, with: chunks)
+      let before = process.peakByteCount
+      let decoded = try ImageFile.decode(file, name: "text.png")
+      #expect(try decoded.pixels == ImageFile.decode(plain, name: "plain").pixels)
+      #expect(process.peakByteCount - before < 16 << 20, "\(process.peakByteCount - before)")
+    }
+  }
+
+  @Test(arguments: ["png", "jpeg"])
+  func whatFollowsOrFillsAFileIsNotRead(kind: String) async {
+    await #expect(processExitsWith: .success) { [kind] in
+      let process = OwnProcess()
+      let picture = try noise(16, 16, .rgb8, seed: 2)
+      let plain = try ImageFile.encode(picture, as: kind == "png" ? .png : .jpeg(quality: 90))
+      _ = try ImageFile.decode(plain, name: "plain")
+      var template = Array("/tmp/kelvin-picture-XXXXXX".utf8CString)
+      let descriptor = mkstemp(&template)
+      let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      defer {
+        close(descriptor)
+        unlink(path)
+      }
+      let head =
+        kind == "png" ? Array(plain.prefix(33)) + [0x2F, 0, 0, 0] + Array("juNk".utf8) : Array(plain.prefix(2))
+      var file = head
+      if kind == "jpeg" {
+        for _ in 0..<2000 { file += [0xFF, 0xED, 0xFF, 0xFF] + [UInt8](repeating: 9, count: 0xFFFD) }
+        file += plain.dropFirst(2)
+        #expect(write(descriptor, file, file.count) == file.count)
+      } else {
+        #expect(write(descriptor, head, head.count) == head.count)
+        let rest = [0, 0, 0, 0] + Array(plain.dropFirst(33))
+        #expect(pwrite(descriptor, rest, rest.count, off_t(head.count + 0x2F00_0000)) == rest.count)
+      }
+      // Zeros behind the end, of which the disk holds none.
+      #expect(ftruncate(descriptor, 1 << 30) == 0)
+      file = []
+      let before = process.peakByteCount
+      #expect(try ImageFile.decode(path: path).pixels == ImageFile.decode(plain, name: "plain").pixels)
+      #expect(process.residentByteCount - before < 16 << 20)
+      #expect(
+        process.peakByteCount - before < (kind == "png" ? 16 << 20 : 32 << 20), "\(process.peakByteCount - before)")
+    }
+  }
+
+  @Test func moreThanAPictureOfItsSizeIsRefused() throws {
+    let plain = try ImageFile.encode(try noise(4, 4, .rgb8, seed: 3))
+    let many = Essences.png(
+      plain, with: (0..<90).flatMap { _ in Self.chunk("IDAT", [UInt8](repeating: 0, count: 1 << 16)) })
+    let profile = Essences.png(plain, with: Self.chunk("iCCP", [UInt8](repeating: 0, count: 5 << 20)))
+    for file in [many, profile] {
+      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: "fat.png") }
+      #expect(error?.code == .tooLarge, "\(String(describing: error))")
+    }
+  }
+
+  @Test func headersAloneTellASizeThatIsTooLarge() throws {
+    let plain = try ImageFile.encode(try noise(9, 9, .rgb8, seed: 7))
+    // What follows the header is not looked at.
+    let error = #expect(throws: ImageError.self) {
+      try ImageFile.decode(Array(plain.prefix(33)) + [1, 2, 3], name: "h.png", maximumPixels: 80)
+    }
+    #expect(error?.code == .tooLarge)
+    let gif = Array("GIF89a".utf8) + [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0x3B]
+    let webp =
+      Array("RIFF".utf8) + [22, 0, 0, 0] + Array("WEBPVP8X".utf8) + [10, 0, 0, 0, 0, 0, 0, 0]
+      + [0xFE, 0xFF, 0, 0xFE, 0xFF, 0]
+    for file in [gif, webp] {
+      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: "h") }
+      #expect(error?.code == .tooLarge, "\(String(describing: error))")
+    }
+  }
+
+  @Test func everyFormatDecodesFromItsEssenceAsTheWholeFileDoes() throws {
+    // The vectors' pixels were made by another program from whole files (`DecodingVectorTests`); what is added here
+    // must change none of them.
+    for name in PictureVectors.names {
+      let bytes = PictureVectors.bytes(PictureVectors.path(name))
+      let whole = try? ImageFile.decode(bytes, name: name)
+      let path = try? ImageFile.decode(path: PictureVectors.path(name))
+      #expect(whole?.pixels == path?.pixels && whole?.orientation == path?.orientation, "\(name)")
+    }
+  }
+
+  @Test func onlyTheFirstPictureOfManyIsRead() throws {
+    let frames = 400
+    var gif = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
+    let frame: [UInt8] = [0x21, 0xF9, 4, 0, 1, 0, 0, 0, 0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2, 2, 0x84, 0x51, 0]
+    for _ in 0..<frames { gif += frame }
+    let decoded = try ImageFile.decode(gif + [0x3B], name: "many.gif")
+    #expect(decoded.width == 2 && decoded.height == 2)
+    #expect(
+      try decoded.pixels == ImageFile.decode(Array(gif.prefix(19 + frame.count)) + [0x3B], name: "one.gif").pixels)
+  }
+}
