@@ -43,9 +43,9 @@ let package = Package(
     swift("KelvinBasics"),
     swift("KelvinGraph", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers"),
-    swift("KelvinPasses", "KelvinGraph"),
+    swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph"),
-    swift("KelvinFormats", "KelvinGraph", "KelvinSteps"),
+    swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinReference", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
@@ -147,7 +147,8 @@ let package = Package(
       "KelvinStreamsTests", "KelvinBasics", "KelvinStreams", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
       "KelvinMeasurements", "KelvinThermal", "KelvinRuntime", "TestSupport"),
     test(
-      "KelvinBenchTests", "KelvinBasics", "KelvinStreams", "KelvinBench", "KelvinProfiler", "KelvinGraph", "KelvinDevices",
+      "KelvinBenchTests", "KelvinBasics", "KelvinStreams", "KelvinBench", "KelvinProfiler", "KelvinGraph",
+      "KelvinDevices",
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(
@@ -167,7 +168,7 @@ if Context.environment["KELVIN_FUZZ"] != nil {
       name: "Fuzz",
       dependencies: [
         "KelvinBench", "KelvinDevices", "KelvinFormats", "KelvinGraph", "KelvinImages", "KelvinMeasurements",
-        "KelvinPasses", "KelvinPlanning", "KelvinReference", "KelvinThermal",
+        "KelvinPasses", "KelvinPlanning", "KelvinReference", "KelvinRuntime", "KelvinThermal", "KelvinBasics",
       ],
       path: "Tests/Fuzz",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],

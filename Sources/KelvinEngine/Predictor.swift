@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinFeatures
 package import KelvinGraph
 package import KelvinRuntime
@@ -75,7 +76,7 @@ package final class Predictor: Sendable {
   ) throws(ModelError) -> FunctionWalk.Result {
     try checkStateless()
     let values = try walk.binding.values(input)
-    return try ModelError.wrapping {
+    return try bounded {
       try walk.run(values, backings: backings, cancellation) { graph, types in
         try pool(graph, types, cancellation)
       }
@@ -102,12 +103,20 @@ package final class Predictor: Sendable {
       throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
     }
     let values = try walk.binding.values(input)
-    return try ModelError.wrapping {
+    return try bounded {
       try state.borrowing {
         try walk.run(values, cancellation) { graph, types in
           StateSessions(model: try pool(graph, types, cancellation).model, states: state)
         }
       }
+    }
+  }
+
+  /// One prediction, within what the model's options allow it.
+  private func bounded<Result>(_ predict: () throws -> Result) throws(ModelError) -> Result {
+    try WorkBudget.bounding(loaded.options.limits) { () throws(ModelError) in
+      WorkBudget.enter(.predicting)
+      return try ModelError.wrapping(predict)
     }
   }
 

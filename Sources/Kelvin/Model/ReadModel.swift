@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 import KelvinFormats
@@ -12,9 +13,11 @@ package struct ReadModel: Sendable {
 
   /// - Throws: `ModelError` with code `io` where the file cannot be read, `unsupported` for a kind of model that Kelvin
   ///   does not run.
-  package init(contentsOf url: URL) throws(ModelError) {
+  package init(contentsOf url: URL) throws(ModelError) { try self.init(contentsOf: url, .current) }
+
+  init(contentsOf url: URL, _ budget: WorkBudget?) throws(ModelError) {
     self.url = url
-    program = try ModelError.wrapping { try readModel(at: url.relativePath) }
+    program = try ModelError.wrapping(within: budget) { try readModel(at: url.relativePath) }
   }
 
   /// The functions that can be called, sorted.

@@ -1,0 +1,43 @@
+import Glibc
+
+/// What a process says that ends because memory ran out in a place that cannot go on without it: the Swift runtime, a
+/// driver's compiler. Such an end is one line and a status of its own instead of a signal.
+enum LastWords {
+  private static let line: StaticString =
+    "kelvin: error: memory ran out: the process was given too little (ulimit -v, ulimit -d), or the machine has no more\n"
+  /// A place that has no memory left for this much has run out.
+  private static let probe = 8 << 20
+  private static let signals = [SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP]
+
+  /// Does nothing where the process has no limit: a machine without memory ends it without asking.
+  static func prepare() {
+    guard hasLimit else { return }
+    for signal in signals {
+      var (action, before) = (sigaction(), sigaction())
+      sigaction(signal, nil, &before)
+      // A sanitizer listens to some of these, and has more to say.
+      guard before.__sigaction_handler.sa_sigaction == nil else { continue }
+      action.__sigaction_handler.sa_handler = { LastWords.speak($0) }
+      action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_NODEFER
+      sigaction(signal, &action, nil)
+    }
+  }
+
+  private static var hasLimit: Bool {
+    [RLIMIT_AS, RLIMIT_DATA].contains { resource in
+      var bounds = rlimit()
+      return getrlimit(__rlimit_resource_t(resource.rawValue), &bounds) == 0 && bounds.rlim_cur < .max
+    }
+  }
+
+  /// Called by a signal: nothing here allocates.
+  private static func speak(_ signal: Int32) {
+    let memory = mmap(nil, probe, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    if memory == MAP_FAILED {
+      _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount)
+      _exit(ExitCode.internalFault.rawValue)
+    }
+    munmap(memory, probe)
+    raise(signal)
+  }
+}
