@@ -44,13 +44,15 @@ enum ONNXFile {
     let body =
       field(1, node("Sigmoid", ["inside"], "next")) + field(1, node("Identity", ["goes on"], "goes on then"))
       + field(2, "body") + field(11, scalar("trip", integer)) + field(11, scalar("goes on", truth))
-      + field(11, value("inside", [1, 4])) + field(12, scalar("goes on then", truth)) + field(12, value("next", [1, 4]))
+      + field(11, value("inside", [1, 4])) + field(12, scalar("goes on then", truth))
+      + field(12, value("next", [1, 4]))
     let loop =
       node("Loop", ["trips", "", "x"], "y")
       + field(5, field(1, "body") + field(6, body) + field(20, 5))
     let limit = field(2, integer) + field(8, "trips") + field(7, UInt64(trips))
     let graph =
-      field(1, loop) + field(2, "graph") + field(5, limit) + field(11, value("x", [1, 4])) + field(12, value("y", [1, 4]))
+      field(1, loop) + field(2, "graph") + field(5, limit) + field(11, value("x", [1, 4]))
+      + field(12, value("y", [1, 4]))
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 

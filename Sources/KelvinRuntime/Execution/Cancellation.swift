@@ -64,7 +64,7 @@ package final class Cancellation: Sendable {
     defer { timer.cancel() }
     if budget.isSpent { inner.cancel() }
     guard let outer else { return try body(inner) }
-    return try outer.observing({ inner.cancel() }) { () throws(Failure) in try body(inner) }
+    return try outer.observing(inner.cancel) { () throws(Failure) in try body(inner) }
   }
 
   /// Seconds between two looks at a budget.
