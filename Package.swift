@@ -45,7 +45,7 @@ let package = Package(
     swift("KelvinBasics"),
     swift("KelvinGraph", "CKelvinFiles", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
-    swift("KelvinPasses", "KelvinGraph"),
+    swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "CKelvinDrivers", "KelvinGraph"),
@@ -170,7 +170,7 @@ if Context.environment["KELVIN_FUZZ"] != nil {
       name: "Fuzz",
       dependencies: [
         "KelvinBench", "KelvinDevices", "KelvinFormats", "KelvinGraph", "KelvinImages", "KelvinMeasurements",
-        "KelvinPasses", "KelvinPlanning", "KelvinReference", "KelvinThermal",
+        "KelvinPasses", "KelvinPlanning", "KelvinReference", "KelvinRuntime", "KelvinThermal", "KelvinBasics",
       ],
       path: "Tests/Fuzz",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],

@@ -1,15 +1,50 @@
+#define _GNU_SOURCE
 #include "blas.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static char version[32] = "of unknown version";
 static kd_blas blas = {.version = version};
 static int is_loaded;
 
-static void load(void) {
+/* Opens the library as a thread of one processor: it starts a worker for every further one that the thread opening it
+ * may use, before anybody can say how many are wanted. The workers would spin, and a process whose system denies them
+ * never ends. The environment could say so too, but other threads may be reading it. */
+static void *open_for_one_thread(void) {
+  cpu_set_t before, one;
+  int is_bound = 0;
+  if (pthread_getaffinity_np(pthread_self(), sizeof before, &before) == 0) {
+    int processor = sched_getcpu();
+    if (processor >= 0 && processor < CPU_SETSIZE && CPU_ISSET(processor, &before)) {
+      CPU_ZERO(&one);
+      CPU_SET(processor, &one);
+      is_bound = pthread_setaffinity_np(pthread_self(), sizeof one, &one) == 0;
+    }
+  }
   void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (is_bound) pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+  return library;
+}
+
+/* The library takes a buffer of 128 MiB of addresses when it is opened, and one for each thread that multiplies at a
+ * time. Denied one it tries again for ever, so it is not opened where a limit of the process (ulimit -v, -d) might. */
+static int has_room(void) {
+  size_t buffer = (size_t)128 << 20, library = (size_t)64 << 20;
+  size_t size = (size_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1) * buffer + library;
+  void *room = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return 0;
+  munmap(room, size);
+  return 1;
+}
+
+static void load(void) {
+  if (!has_room()) return;
+  void *library = open_for_one_thread();
   if (!library) return;
   const char *(*config)(void) = (const char *(*)(void))dlsym(library, "openblas_get_config");
   void (*set_threads)(int) = (void (*)(int))dlsym(library, "openblas_set_num_threads");

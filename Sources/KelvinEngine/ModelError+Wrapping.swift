@@ -1,4 +1,5 @@
 import Glibc
+package import KelvinBasics
 import KelvinDevices
 package import KelvinFeatures
 import KelvinFormats
@@ -14,6 +15,7 @@ extension ModelError {
     let (code, fault): (Code, Fault) =
       switch error {
       case let error as ModelError: (error.code, error.fault)
+      case is WorkBudget.Excess: (.limit, .limit)
       case let error as FileError: (.io, error.fault)
       case let error as FormatError: (error.publicCode, .data)
       case is GraphError: (.unsupported, .data)
@@ -28,8 +30,19 @@ extension ModelError {
     self.init(code, (error as? ModelError)?.description ?? "\(error)", fault: fault)
   }
 
+  /// As `wrapping`, with what the work may take.
+  package static func wrapping<Result>(
+    within budget: WorkBudget?, _ body: () throws -> Result
+  ) throws(ModelError) -> Result {
+    try WorkBudget.governing(budget) { () throws(ModelError) in try wrapping(body) }
+  }
+
   package static func wrapping<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
-    do { return try body() } catch { throw ModelError(error) }
+    // What gave up because a limit was reached says so in words of its own.
+    do { return try body() } catch {
+      if let excess = WorkBudget.current?.excess { throw ModelError(excess) }
+      throw ModelError(error)
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinFeatures
 package import KelvinGraph
 package import KelvinRuntime
@@ -75,25 +76,10 @@ package final class Predictor: Sendable {
   ) throws(ModelError) -> FunctionWalk.Result {
     try checkStateless()
     let values = try walk.binding.values(input)
-    return try fromUnchangedFiles {
+    return try answering {
       try walk.run(values, backings: backings, cancellation) { graph, types in
         try pool(graph, types, cancellation)
       }
-    }
-  }
-
-  /// What `body` gives, unless it was computed from files that are no longer what was loaded.
-  ///
-  /// - Throws: `io` where they are not, whatever else went wrong.
-  private func fromUnchangedFiles<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
-    try ModelError.wrapping {
-      let result: Result
-      do { result = try body() } catch {
-        try loaded.program.source.opened.checkUnchanged()
-        throw error
-      }
-      try loaded.program.source.opened.checkUnchanged()
-      return result
     }
   }
 
@@ -117,11 +103,31 @@ package final class Predictor: Sendable {
       throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
     }
     let values = try walk.binding.values(input)
-    return try fromUnchangedFiles {
+    return try answering {
       try state.borrowing {
         try walk.run(values, cancellation) { graph, types in
           StateSessions(model: try pool(graph, types, cancellation).model, states: state)
         }
+      }
+    }
+  }
+
+  /// One prediction within what the model's options allow it, unless it was computed from files that are no longer what
+  /// was loaded.
+  ///
+  /// - Throws: `io` where they are not, whatever else went wrong.
+  private func answering<Result>(_ predict: () throws -> Result) throws(ModelError) -> Result {
+    try WorkBudget.bounding(loaded.options.limits) { () throws(ModelError) in
+      WorkBudget.enter(.predicting)
+      let source = loaded.program.source
+      return try ModelError.wrapping {
+        let result: Result
+        do { result = try predict() } catch {
+          try source.opened.checkUnchanged()
+          throw error
+        }
+        try source.opened.checkUnchanged()
+        return result
       }
     }
   }

@@ -16,6 +16,8 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case device
     /// The task that asked for it was cancelled.
     case predictionCancelled
+    /// The model reached a limit that was set for it, of time or of memory.
+    case limit
     /// A fault of Kelvin's own.
     case generic
   }
@@ -30,6 +32,8 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     case device
     /// Kelvin's own, or the machine's: a full disk, memory that ran out.
     case own
+    /// The model's, or that of who set a limit too low for it.
+    case limit
     /// Nobody's: it was cancelled.
     case cancelled
   }
@@ -49,6 +53,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
       case .io, .unsupported, .featureType, .parameters: .data
       case .device: .device
       case .predictionCancelled: .cancelled
+      case .limit: .limit
       case .generic: .own
       }
     self.init(code, description, fault: fault)

@@ -9,6 +9,9 @@ package struct FoldConstants: Pass {
   private static let depthLimit = 32
   /// Bytes by which all folded weights together may exceed eight times the weights that they are computed from.
   private static let growthLimit = 1 << 26
+  /// Operations by which computing all of them may exceed sixty-four for each element that they are computed from: a
+  /// few seconds. What takes more stays a node, which a device runs.
+  private static let workLimit = 0x1p30
 
   /// - Parameter keepsDequantization: whether dequantized constants stay nodes, for passes that look for the integers.
   package init(evaluator: any ConstantEvaluator, keepsDequantization: Bool = false) {
@@ -20,6 +23,7 @@ package struct FoldConstants: Pass {
     var edits = GraphEdits(Self.self, graph)
     var depths: [ValueID: Int] = [:]
     var growth = 0
+    var work = 0.0
     for (index, node) in graph.nodes.enumerated() where node.outputs.count == 1 && node.regions.isEmpty && node.isPure {
       guard !edits.isOutput(node.outputs[0]), !(keepsDequantization && node.op is Dequantize) else { continue }
       let inputs = node.inputs.map(edits.resolve)
@@ -28,8 +32,11 @@ package struct FoldConstants: Pass {
       guard weights.count == node.inputs.count, !weights.isEmpty, depth < Self.depthLimit else { continue }
       let type = edits.type(node.outputs[0])
       let added = max(0, type.byteCount - 8 * weights.reduce(0) { $0 + $1.type.byteCount })
-      guard growth + added <= Self.growthLimit else { continue }
+      let operations = node.op.operations(weights.map(\.type), [type])
+      let excess = max(0, operations - 64 * weights.reduce(0) { $0 + Double($1.type.count) })
+      guard growth + added <= Self.growthLimit, work + excess <= Self.workLimit else { continue }
       growth += added
+      work += excess
       let folded = Weight(type, from: weights) { [evaluator] in
         let inputs = weights.map { $0.dense() }
         // Inference accepted these types when the graph was built, so evaluation cannot fail on them.

@@ -26,12 +26,10 @@ package struct MergeClips: Pass {
       guard let best else { continue }
       var fused = node
       fused.op = Unary(best.function)
-      for producer in chain.prefix(best.length) {
-        guard let inner = edits.node(producer) else { continue }
-        fused.inputs = inner.inputs
-        fused.origins = inner.origins + fused.origins
-        edits.remove(producer)
-      }
+      let merged = chain.prefix(best.length).reversed().compactMap { edits.node($0) }
+      fused.inputs = merged[0].inputs
+      fused.origins = merged.flatMap(\.origins) + node.origins
+      for producer in chain.prefix(best.length) { edits.remove(producer) }
       edits.rewrite(index, fused)
       edits.note(fused.origins, "together they are \(best.function)")
     }

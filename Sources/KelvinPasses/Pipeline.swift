@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinGraph
 
 /// The passes, in the order in which they run.
@@ -58,7 +59,9 @@ package struct Pipeline: Sendable {
   /// - Throws: `GraphError` naming the pass that broke a rule.
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var result = PassResult(graph: graph, changes: [])
+    WorkBudget.enter(.passes)
     for pass in passes {
+      if WorkBudget.isSpent { throw GraphError("pass '\(type(of: pass).name)'", "does not begin: a limit was reached") }
       let step = try pass.runInside(result.graph)
       guard !step.changes.isEmpty else { continue }
       do { try step.graph.verify() } catch {

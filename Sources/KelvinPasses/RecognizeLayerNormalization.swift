@@ -179,9 +179,15 @@ extension [Origin] {
   /// Each operation once, with the work of all its entries.
   fileprivate var joiningEqualOnes: [Origin] {
     var result: [Origin] = []
+    var places: [Origin: Int] = [:]
     for origin in self {
-      let place = result.firstIndex { ($0.name, $0.kind, $0.index) == (origin.name, origin.kind, origin.index) }
-      if let place { result[place].work += origin.work } else { result.append(origin) }
+      let operation = Origin(name: origin.name, kind: origin.kind, index: origin.index)
+      if let place = places[operation] {
+        result[place].work += origin.work
+      } else {
+        places[operation] = result.count
+        result.append(origin)
+      }
     }
     return result
   }

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
 package import KelvinPlanning
@@ -54,6 +55,10 @@ package final class CompiledModel: Sendable {
     precision: Precision, threads: Int, isDeterministic: Bool = false,
     storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache), observer: Observer = Observer()
   ) throws(RuntimeError) {
+    // Devices may ask whether to go on from threads of their own.
+    let budget = WorkBudget.current
+    budget?.enter(.compiling)
+    let isCancelled = { @Sendable in observer.isCancelled() || budget?.isSpent == true }
     let flat = FlatGraph(graph)
     let graph = flat.graph
     var devices = [inventory.host.info.id: inventory.host]
@@ -76,7 +81,7 @@ package final class CompiledModel: Sendable {
     var stores: [any PackedWeights] = []
     let count = schedule.segments.count
     for (index, segment) in schedule.segments.enumerated() {
-      if observer.isCancelled() { throw .cancelled }
+      if isCancelled() { throw .cancelled }
       observer.progress(Double(index) / Double(count))
       guard let device = devices[segment.device] else { preconditionFailure("\(segment.device) was looked up above") }
       let (weights, blobs) = storage(device)
@@ -89,13 +94,14 @@ package final class CompiledModel: Sendable {
               isDeterministic: isDeterministic, weights: weights, blobs: blobs,
               goesOn: { fraction in
                 observer.progress((Double(index) + fraction) / Double(count))
-                return !observer.isCancelled()
+                return !isCancelled()
               })))
       } catch { throw error.code == .cancelled ? .cancelled : .device(error) }
     }
     let needed = Self.needed(schedule, layout, executables, host)
     try Self.check(needed, devices)
     sessionByteCount = needed.values.reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
+    guard budget?.admits(bytes: sessionByteCount) ?? true else { throw .cancelled }
     observer.progress(1)
     self.flat = flat
     self.schedule = schedule
@@ -124,7 +130,9 @@ package final class CompiledModel: Sendable {
   /// packed by then.
   private static func check(_ needed: [String: Int], _ devices: [String: any Device]) throws(RuntimeError) {
     for (id, byteCount) in needed.sorted(by: { $0.key < $1.key }) {
-      guard let memory = devices[id]?.info.memory, memory > 0, byteCount > memory else { continue }
+      guard let info = devices[id]?.info, info.memory > 0 else { continue }
+      let memory = info.isHost ? min(info.memory, HostMemory.limit) : info.memory
+      guard byteCount > memory else { continue }
       throw .device(
         DeviceError(
           .outOfMemory, device: id, place: "one inference",

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
 import KelvinMeasurements
@@ -58,7 +59,8 @@ package struct ModelContext: Sendable {
 
   /// The best plan, its reasons and alternatives; of plans that costs do not tell apart, the one that is stayed with.
   package func explain(_ request: PlanRequest) throws -> PlanExplanation {
-    try settled(try planner.problem(graph, request), request)
+    WorkBudget.enter(.planning)
+    return try settled(try planner.problem(graph, request), request)
   }
 
   /// The plan file of an explanation.

@@ -151,10 +151,12 @@ package final class Session {
   ///   elsewhere. The session can be used again.
   /// - Throws: `cancelled`, or `device` where a device failed. No device is at work on the session then.
   package func run(_ cancellation: Cancellation? = nil) throws(RuntimeError) {
-    guard let cancellation else { return try runSteps() }
-    defer { stop.clear() }
-    let stop = stop
-    try cancellation.observing({ stop.set() }) { () throws(RuntimeError) in try runSteps() }
+    try Cancellation.bounded(cancellation) { (cancellation: Cancellation?) throws(RuntimeError) in
+      guard let cancellation else { return try runSteps() }
+      defer { stop.clear() }
+      let stop = stop
+      try cancellation.observing({ stop.set() }) { () throws(RuntimeError) in try runSteps() }
+    }
   }
 
   private func runSteps() throws(RuntimeError) {

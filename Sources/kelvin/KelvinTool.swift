@@ -28,9 +28,14 @@ struct KelvinTool: ParsableCommand {
   static func main() {
     _ = began
     Console.prepare()
+    LastWords.prepare()
     do {
       var command = try parseAsRoot(Self.arguments)
-      try command.run()
+      if let limited = command as? any LimitedCommand {
+        try limited.limits.bounding { try command.run() }
+      } else {
+        try command.run()
+      }
     } catch {
       exit(reporting: error)
     }

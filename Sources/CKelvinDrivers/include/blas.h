@@ -9,5 +9,6 @@ typedef struct {
     const float *b, int ldb, float beta, float *c, int ldc);
 } kd_blas;
 
-/* Loads libopenblas.so.0 at the first call and keeps it, single-threaded. Null where it is absent. */
+/* Loads libopenblas.so.0 at the first call and keeps it, single-threaded. Null where it is absent, or the
+ * process may not have the memory that it would wait for. */
 const kd_blas *kd_blas_load(void);

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import KelvinBasics
 package import KelvinEngine
 public import KelvinFeatures
 package import KelvinGraph
@@ -52,9 +53,10 @@ public final class Model: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) throws(ModelError) {
+    let budget = configuration.budget
     try self.init(
-      ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks), configuration: configuration,
-      progress: progress)
+      ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks, budget), configuration,
+      .init(progress: progress), budget)
   }
 
   /// Compiles a model that has been read for the configuration's units. Blocks the calling thread.
@@ -64,16 +66,16 @@ public final class Model: Sendable {
     _ file: ReadModel, configuration: ModelConfiguration,
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) throws(ModelError) {
-    try self.init(file, configuration, .init(progress: progress))
+    try self.init(file, configuration, .init(progress: progress), configuration.budget)
   }
 
   private init(
-    _ file: ReadModel, _ configuration: ModelConfiguration, _ observer: CompiledModel.Observer
+    _ file: ReadModel, _ configuration: ModelConfiguration, _ observer: CompiledModel.Observer, _ budget: WorkBudget?
   ) throws(ModelError) {
     let options = try configuration.options()
     let limit = configuration.optimizationHints.specializationLimit
     let standing: [String]
-    (predictor, computePlan, standing) = try ModelError.wrapping {
+    (predictor, computePlan, standing) = try ModelError.wrapping(within: budget) {
       let loaded = try LoadedModel(program: file.program, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
       let (explanation, remark) = try loaded.shown.proven()
@@ -114,9 +116,10 @@ public final class Model: Sendable {
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> Model {
     try await BlockingWork.run { (cancellation) throws(ModelError) -> Model in
-      try Model(
-        ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks), configuration,
-        .init(progress: progress, isCancelled: { cancellation.isCancelled }))
+      let budget = configuration.budget
+      return try Model(
+        ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks, budget), configuration,
+        .init(progress: progress, isCancelled: { cancellation.isCancelled }), budget)
     }
   }
 
@@ -163,13 +166,18 @@ extension Model {
 
   /// The same values, and made-up ones for the inputs that the model needs and that have none, the same for the same
   /// seed; with the names and types of those, in words.
+  ///
+  /// - Throws: `ModelError` with code `device` where the host has no memory for them.
   package func completed(
     _ values: DictionaryFeatureProvider, seed: UInt64
-  ) -> (values: DictionaryFeatureProvider, madeUp: [String]) {
+  ) throws(ModelError) -> (values: DictionaryFeatureProvider, madeUp: [String]) {
     var completed = values.dictionary
     var madeUp: [String] = []
     for graph in loaded.graphs.compactMap({ $0?.context.graph }) {
-      for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: seed)) {
+      let tensors = try ModelError.wrapping {
+        try madeUpInputs(for: graph, features: function.inputs, seed: seed)
+      }
+      for (id, tensor) in zip(graph.inputs, tensors) {
         let feature = function.inputs.first { $0.name == graph[id].name }
         guard let feature, completed[feature.name] == nil, !feature.isOptional, feature.defaultValue == nil else {
           continue

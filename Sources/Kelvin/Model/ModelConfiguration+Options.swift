@@ -29,6 +29,7 @@ extension ModelConfiguration {
     options.shapes = inputShapes.mapValues { Shape($0) }
     options.isDeterministic = isDeterministic
     options.plansEverySize = plansEverySize
+    options.limits = limits
     options.lastPass = lastPass
     options.links = links
     options.allowsLinks = allowsLinks
@@ -42,6 +43,12 @@ extension ModelConfiguration {
     options.profile = try profile.map { url throws(ModelError) in try Self.measuredProfile(url.relativePath) }
     return options
   }
+
+  /// Of one loading; that around it where there are no limits of the model's own.
+  var budget: WorkBudget? { limits == .init() ? .current : WorkBudget(limits) }
+
+  /// What loading may take, and each prediction.
+  var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: maximumSeconds, bytes: maximumMemory) }
 
   /// The power that the goal may spend; nil where nothing was said and the goal asks for none.
   func powerBudget() throws(ModelError) -> PowerBudget? {

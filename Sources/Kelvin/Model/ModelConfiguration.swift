@@ -58,6 +58,13 @@ public struct ModelConfiguration: Hashable, Sendable {
   /// They may lead to any file of this machine, so they are refused unless this is set; a path outside the model's
   /// folder is always. The model's own path may be a link either way.
   public var allowsLinks = false
+  /// Seconds that reading and compiling the model may take together, and then each prediction; as long as it takes where
+  /// nil. What takes longer ends with an error of code `limit`, at the next point between two operations.
+  public var maximumSeconds: Double?
+  /// Bytes of the host's memory by which reading and compiling the model, and then each prediction, may make the process
+  /// grow; as much as there is where nil. What takes more ends with an error of code `limit`. Files that are mapped
+  /// into memory do not count; what other work of the process takes meanwhile does.
+  public var maximumMemory: Int?
   /// The last pass that runs over a graph, by its name; nil for all of them.
   package var lastPass: String?
   /// Links to plan as if they were so, `cpu:vulkan:0=64GB/s,5us`; they make any plan one that cannot be run.

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 import KelvinFormats
@@ -14,8 +15,14 @@ package struct ReadModel: Sendable {
   /// - Throws: `ModelError` with code `io` where the file cannot be read, `unsupported` for a kind of model that Kelvin
   ///   does not run.
   package init(contentsOf url: URL, allowsLinks: Bool = false) throws(ModelError) {
+    try self.init(contentsOf: url, allowsLinks: allowsLinks, .current)
+  }
+
+  init(contentsOf url: URL, allowsLinks: Bool, _ budget: WorkBudget?) throws(ModelError) {
     self.url = url
-    program = try ModelError.wrapping { try readModel(at: url.relativePath, allowsLinks: allowsLinks) }
+    program = try ModelError.wrapping(within: budget) {
+      try readModel(at: url.relativePath, allowsLinks: allowsLinks)
+    }
   }
 
   /// The functions that can be called, sorted.

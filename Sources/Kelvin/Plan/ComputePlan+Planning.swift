@@ -53,7 +53,7 @@ extension ComputePlan {
   ) throws -> PlanTrial? {
     guard case .onMadeUpInputs(let seed) = trial, loaded.whatIf == nil, graph.options.plan == nil else { return nil }
     return try PlanTrial.run(
-      graph.context, explanation, graph.options.request, inputs: loaded.madeUpTensors(for: graph, seed: seed))
+      graph.context, explanation, graph.options.request, inputs: try loaded.madeUpTensors(for: graph, seed: seed))
   }
 }
 

@@ -58,7 +58,7 @@ struct StreamSetup: Sendable {
     // Other plans and threads may round otherwise; and of several graphs only one would change.
     if loaded.options.isDeterministic || loaded.graphs.count != 1 { ways = [ways[0]] }
     let trial = try StreamTrial(
-      ways, in: loaded.context, inputs: loaded.madeUpTensors(for: loaded.shown, seed: 0),
+      ways, in: loaded.context, inputs: try loaded.madeUpTensors(for: loaded.shown, seed: 0),
       framesPerSecond: options.framesPerSecond, cores: defaultThreadCount,
       on: envelope, clock: clock, cancellation: cancellation,
       compile: { way in

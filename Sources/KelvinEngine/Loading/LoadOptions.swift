@@ -1,3 +1,4 @@
+package import KelvinBasics
 package import KelvinFeatures
 package import KelvinGraph
 package import KelvinMeasurements
@@ -35,6 +36,9 @@ package struct LoadOptions: Sendable {
   package var allowsLinks = false
   /// Where packed weights, pipelines and measurements are kept; nil keeps nothing.
   package var cacheDirectory: String? = CacheDirectory.standard
+
+  /// What loading the model may take, and each prediction.
+  package var limits = WorkBudget.Limits()
 
   package init() {}
 

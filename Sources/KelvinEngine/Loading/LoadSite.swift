@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinPasses
@@ -32,6 +33,7 @@ struct LoadSite: Sendable {
     let shapes = options.shapes.merging(types.shapes) { _, new in new }.filter {
       part.inputs.contains($0.key) && types.computed[$0.key] == nil && types.values[$0.key] == nil
     }
+    WorkBudget.enter(.building)
     let graph = try part.source.graph(
       shapes: shapes, computed: types.computed, values: types.values, evaluator: ReferenceEvaluator())
     return PassedGraph(part: part, passed: try pass(graph, options), types: types)

@@ -3,7 +3,7 @@ import KelvinDevices
 package import KelvinFeatures
 package import KelvinGraph
 import KelvinPlanning
-import KelvinRuntime
+package import KelvinRuntime
 
 /// Inputs for runs whose results nobody looks at: the same for the same seed, and within what the model accepts.
 ///
@@ -11,23 +11,25 @@ import KelvinRuntime
 /// selects rows of a table stays inside the table; any other integer is 0 or 1; other numbers are uniform in -1 ..< 1.
 ///
 /// - Returns: one tensor for each of the graph's inputs, of its type.
-package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) -> [Tensor] {
+/// - Throws: `device` where the host has no memory for them.
+package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) throws(RuntimeError) -> [Tensor] {
+  do { try HostMemory.check(graph.types(graph.inputs), "made-up inputs") } catch { throw .device(error) }
   var random = SeededGenerator(seed: seed)
+  let limits = graph.rowLimits()
+  let types = Dictionary(features.map { ($0.name, $0.type) }) { first, _ in first }
   return graph.inputs.map { id in
     let type = graph[id].type
-    if case .image(let image)? = features.first(where: { $0.name == graph[id].name })?.type {
+    if case .image(let image)? = types[graph[id].name] {
       let channelSize = image.width * image.height
-      let values = (0..<type.count).map { index in
+      return Tensor(type) { index in
         let channel = index / max(channelSize, 1) % image.channels
         let pixel = Float(Int.random(in: 0...255, using: &random))
         return Double(image.scale[channel] * pixel + image.bias[channel])
       }
-      return Tensor(type, rounding: values)
     }
     if type.scalar.isFloatingPoint { return .random(type.scalar, type.shape, -1...1, &random) }
-    let limit = type.scalar == .bool ? 2 : graph.rowLimit(of: id) ?? 2
-    return Tensor(
-      type, rounding: (0..<type.count).map { _ in Double(Int.random(in: 0..<max(limit, 1), using: &random)) })
+    let limit = type.scalar == .bool ? 2 : limits[id.index] ?? 2
+    return Tensor(type) { _ in Double(Int.random(in: 0..<max(limit, 1), using: &random)) }
   }
 }
 
@@ -54,27 +56,32 @@ extension LoadedModel {
   /// Made-up tensors, one for each input of a graph.
   ///
   /// - Parameter target: the graph; nil for the shown one.
-  package func madeUpTensors(for target: LoadedGraph? = nil, seed: UInt64) -> [Tensor] {
+  /// - Throws: `device` where the host has no memory for them.
+  package func madeUpTensors(for target: LoadedGraph? = nil, seed: UInt64) throws(RuntimeError) -> [Tensor] {
     let target = target ?? shown
-    return target.sample ?? madeUpInputs(for: target.context.graph, features: function.inputs, seed: seed)
+    if let sample = target.sample { return sample }
+    return try madeUpInputs(for: target.context.graph, features: function.inputs, seed: seed)
   }
 }
 
 extension Graph {
-  /// The least number of rows among the tables that a value selects from, followed through operations that keep its
-  /// elements; nil where it selects from none.
-  fileprivate func rowLimit(of value: ValueID) -> Int? {
-    var limit: Int?
-    var carriers: Set<ValueID> = [value]
-    for node in nodes {
-      guard let position = node.inputs.firstIndex(where: { carriers.contains($0) }) else { continue }
-      if position == 1, let rows = node.op.indexed(self[node.inputs[0]].type.shape).min() {
-        limit = min(limit ?? rows, rows)
-      } else if node.op is Cast || node.op is Reshape || node.op is Transpose || node.op is Slice || node.op is Expand {
-        carriers.formUnion(node.outputs)
+  /// For each value, the least number of rows among the tables that it selects from, followed through operations that
+  /// keep its elements; nil where it selects from none.
+  fileprivate func rowLimits() -> [Int?] {
+    var limits = [Int?](repeating: nil, count: values.count)
+    func note(_ rows: Int?, of id: ValueID) {
+      if let rows { limits[id.index] = min(limits[id.index] ?? rows, rows) }
+    }
+    for node in nodes.reversed() {
+      switch node.op {
+      case is Cast, is Reshape, is Transpose, is Slice, is Expand:
+        note(limits[node.outputs[0].index], of: node.inputs[0])
+      default:
+        guard node.inputs.count > 1 else { continue }
+        note(node.op.indexed(self[node.inputs[0]].type.shape).min(), of: node.inputs[1])
       }
     }
-    return limit
+    return limits
   }
 }
 

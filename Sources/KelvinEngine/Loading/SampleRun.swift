@@ -1,3 +1,4 @@
+import KelvinDevices
 import KelvinFeatures
 import KelvinGraph
 import KelvinPasses
@@ -24,7 +25,7 @@ struct SampleRun {
   func found(besides known: [PassedGraph?]) throws -> Found {
     var found = Found(graphs: known)
     guard let last = known.lastIndex(where: { $0 == nil }) else { return found }
-    let made = madeUp(known.compactMap { $0?.passed.graph })
+    let made = try madeUp(known.compactMap { $0?.passed.graph })
     let walk = FunctionWalk(function)
     let given = try walk.binding.values(sample.values)
     let values = DictionaryFeatureProvider(
@@ -58,10 +59,13 @@ struct SampleRun {
   }
 
   /// Values for the features that a run needs, as far as they can be made up.
-  private func madeUp(_ graphs: [Graph]) -> [String: FeatureValue] {
+  ///
+  /// - Throws: `device` where the host has no memory for them.
+  private func madeUp(_ graphs: [Graph]) throws -> [String: FeatureValue] {
     var made: [String: FeatureValue] = [:]
     for graph in graphs {
-      for (id, tensor) in zip(graph.inputs, madeUpInputs(for: graph, features: function.inputs, seed: sample.seed)) {
+      for (id, tensor) in zip(graph.inputs, try madeUpInputs(for: graph, features: function.inputs, seed: sample.seed))
+      {
         made[graph[id].name] = FeatureValue(multiArray: MultiArray(tensor.withoutTruthValues))
       }
     }
@@ -72,12 +76,12 @@ struct SampleRun {
         let standard = Shape(dimensions.compactMap(\.standard))
         let shape = options.shapes[feature.name] ?? (standard.rank == dimensions.count ? standard : nil)
         // A size of 1 is one that most shapes allow.
-        values[feature.name] =
-          made[feature.name]
-          ?? shape.map {
-            let ones = Tensor(TensorType(scalar, $0), rounding: [Double](repeating: 1, count: $0.count))
-            return FeatureValue(multiArray: MultiArray(ones.withoutTruthValues))
-          }
+        values[feature.name] = made[feature.name]
+        if values[feature.name] == nil, let shape {
+          let type = TensorType(scalar, shape)
+          try HostMemory.check([type], "made-up inputs")
+          values[feature.name] = FeatureValue(multiArray: MultiArray(Tensor(type) { _ in 1 }.withoutTruthValues))
+        }
       case .int64: values[feature.name] = FeatureValue(int64: 1)
       case .double: values[feature.name] = FeatureValue(double: 1)
       default: values[feature.name] = made[feature.name]

@@ -1,5 +1,6 @@
 import Dispatch
 import FoundationEssentials
+import KelvinBasics
 package import KelvinFeatures
 package import KelvinRuntime
 import Synchronization
@@ -68,8 +69,9 @@ package enum BlockingWork {
 
   /// Runs work on one of the threads, as soon as one is free.
   package static func start(_ job: @escaping @Sendable () -> Void) {
+    let budget = WorkBudget.current
     let startsThread = state.withLock { state in
-      state.queue.append(job)
+      state.queue.append { WorkBudget.governing(budget, job) }
       guard state.threads < limit else { return false }
       state.threads += 1
       return true

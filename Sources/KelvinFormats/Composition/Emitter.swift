@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinGraph
 
 /// Writes the graph nodes of one source operation after another.
@@ -95,6 +96,7 @@ final class Emitter {
   private func results(
     _ op: any Operator, _ inputs: [ValueID], node: String, values: [String]
   ) throws -> [ValueID] {
+    if WorkBudget.isSpent { throw invalid("it is not written: a limit was reached") }
     let results: [ValueID]
     do {
       results = try builder.add(op, inputs, name: node, outputNames: values, origin: origin)

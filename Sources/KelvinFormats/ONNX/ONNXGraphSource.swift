@@ -28,7 +28,8 @@ struct ONNXGraphSource: GraphSource {
     let emitter = Emitter(evaluator: evaluator)
     let scope = ONNXScope(emitter, model.graph, file: file, files: files)
     do {
-      let names = inputs.map(\.name) + computed.keys.filter { name in !inputs.contains { $0.name == name } }.sorted()
+      let given = inputs.map(\.name)
+      let names = given + Set(computed.keys).subtracting(given).sorted()
       for name in names {
         if let type = types[name] { try scope.define(name, try emitter.input(name, type), by: "input") }
       }
@@ -46,10 +47,10 @@ struct ONNXGraphSource: GraphSource {
           .malformed, file: file, place: error.place, offset: node.offset, "\(error.reason) [operation \(node.index)]")
       }
     }
+    let offsets = Dictionary(model.graph.outputs.map { ($0.name, $0.offset) }) { first, _ in first }
     var results: [ValueID] = []
     for name in outputs {
-      let offset = model.graph.outputs.first { $0.name == name }?.offset ?? 0
-      results.append(try scope.value(name, reader: "output '\(name)'", offset: offset))
+      results.append(try scope.value(name, reader: "output '\(name)'", offset: offsets[name] ?? 0))
     }
     emitter.outputs(results)
     do { return try emitter.finish() } catch let error as GraphError {

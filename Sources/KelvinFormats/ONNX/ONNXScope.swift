@@ -41,11 +41,13 @@ final class ONNXScope {
 
   /// The value of a name, which becomes a constant the first time an initialiser is read.
   func value(_ name: String, reader: String, offset: Int) throws(FormatError) -> ValueID {
-    for (index, level) in levels.enumerated().reversed() {
-      if let id = level.values[name] { return emitter.value(id, of: level.depth) }
-      if let initializer = level.initializers[name] {
+    // By places: a level that is held elsewhere would be copied with each value that is added to it.
+    for index in levels.indices.reversed() {
+      let depth = levels[index].depth
+      if let id = levels[index].values[name] { return emitter.value(id, of: depth) }
+      if let initializer = levels[index].initializers[name] {
         let id = emitter.constant(named: name, Weight(try initializer.read(files)))
-        if level.depth == emitter.depth { levels[index].values[name] = id }
+        if depth == emitter.depth { levels[index].values[name] = id }
         return id
       }
     }

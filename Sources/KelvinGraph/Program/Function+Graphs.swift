@@ -1,3 +1,5 @@
+import KelvinBasics
+
 extension Function {
   /// A graph part, built where its inputs are known.
   package struct BuiltGraph: Sendable {
@@ -16,6 +18,7 @@ extension Function {
   package func builtGraphs(
     shapes: [String: Shape], evaluator: any ConstantEvaluator
   ) throws -> [BuiltGraph] {
+    WorkBudget.enter(.building)
     var types: [String: HostType] = [:]
     var built: [BuiltGraph] = []
     for part in parts {

@@ -6,7 +6,21 @@ extension Tensor {
     _ scalar: ScalarType, _ shape: Shape, _ range: ClosedRange<Float>, _ random: inout SeededGenerator
   ) -> Tensor {
     let (middle, half) = ((range.lowerBound + range.upperBound) / 2, (range.upperBound - range.lowerBound) / 2)
-    let values = (0..<shape.count).map { _ in Double(middle + half * random.signedUnit()) }
-    return Tensor(TensorType(scalar, shape), rounding: values)
+    return Tensor(TensorType(scalar, shape)) { _ in Double(middle + half * random.signedUnit()) }
   }
+
+  /// Rounds the value of each element, in their order, without holding all of them in float64 at a time.
+  package init(_ type: TensorType, each value: (Int) -> Double) {
+    self.init(
+      type,
+      Bytes(count: type.byteCount) { raw in
+        for start in stride(from: 0, to: type.count, by: Self.block) {
+          let values = (start..<min(start + Self.block, type.count)).map(value)
+          Tensor.store(
+            values, as: type.scalar, in: UnsafeMutableRawBufferPointer(rebasing: raw[(start * type.scalar.byteCount)...]))
+        }
+      })
+  }
+
+  private static let block = 4096
 }

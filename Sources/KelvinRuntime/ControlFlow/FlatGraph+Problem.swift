@@ -40,11 +40,9 @@ extension FlatGraph {
   }
 
   private func addTies(to record: inout PlanningProblem.Node) {
-    for tie in ties {
-      if tie.first == record.id {
-        record.outputs.append(.init(value: "\(tie.first)=\(tie.second)", bytes: 0, copies: .infinity))
-      }
-      if tie.second == record.id { record.inputs.append("\(tie.first)=\(tie.second)") }
+    for tie in ties[record.id] {
+      if tie.first == record.id { record.outputs.append(.init(value: tie.value, bytes: 0, copies: .infinity)) }
+      if tie.second == record.id { record.inputs.append(tie.value) }
     }
   }
 }

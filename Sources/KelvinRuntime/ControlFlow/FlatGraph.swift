@@ -17,7 +17,7 @@ package struct FlatGraph: Sendable {
   /// For each value, how often one inference copies it to another device that needs it.
   package internal(set) var copies: [Double]
   /// Pairs of placed names that share a device.
-  package internal(set) var ties: [(first: String, second: String)] = []
+  package internal(set) var ties = Ties()
   /// Values that begin on a device of the plan's choice without a node that computes them.
   package internal(set) var sources: [Source] = []
   /// Values that the runtime reads on the host: conditions, limits, rows of accumulated outputs.
@@ -71,6 +71,29 @@ package struct FlatGraph: Sendable {
 
     /// The value by which it tells a device of a turn.
     package var signal: String { "\(name)#\(kind == .loop ? "trip" : "side")" }
+  }
+
+  /// Pairs of placed names that share a device, found by either.
+  package struct Ties: Sendable {
+    package struct Pair: Hashable, Sendable {
+      package let first: String
+      package let second: String
+
+      /// The value by which planning hears of it.
+      var value: String { "\(first)=\(second)" }
+    }
+
+    private(set) package var pairs: [Pair] = []
+    private var places: [String: [Int]] = [:]
+
+    package mutating func append(_ first: String, _ second: String) {
+      places[first, default: []].append(pairs.count)
+      places[second, default: []].append(pairs.count)
+      pairs.append(Pair(first: first, second: second))
+    }
+
+    /// Those of one name, in their order.
+    package subscript(name: String) -> [Pair] { (places[name] ?? []).map { pairs[$0] } }
   }
 
   package struct Source: Hashable, Sendable {

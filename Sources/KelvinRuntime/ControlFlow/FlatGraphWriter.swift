@@ -7,7 +7,10 @@ struct FlatGraphWriter {
   private var region: [String] = []
   private var valueNames: Set<String>
   private var nodeNames: Set<String>
+  private var hostReads: Set<ValueID> = []
   private var trips = 1.0
+  /// Planning counts turns up to here: a loop that goes round more often outweighs all else either way.
+  private static let mostTurns = 1e8
 
   init(_ graph: Graph, _ estimate: TripEstimate) {
     self.estimate = estimate
@@ -41,7 +44,7 @@ struct FlatGraphWriter {
       let origin = Origin(name: state.name, kind: "state", index: index)
       flat.root.items.append(.node(copy(written, to: left, name: name, [origin], isLast: true)))
       flat.handedOut.insert(left)
-      flat.ties.append((flat.sources[index].name, name))
+      flat.ties.append(flat.sources[index].name, name)
       flat.graph.states[index].written = left
     }
   }
@@ -78,7 +81,7 @@ struct FlatGraphWriter {
       name: name, kind: kind,
       origins: node.origins.map { Origin(name: $0.name, kind: $0.kind, index: $0.index) },
       reads: reads, region: region.joined(separator: "/"), position: flat.graph.nodes.count, times: trips,
-      turns: trips * expected)
+      turns: min(trips * expected, Self.mostTurns))
     flat.controls.append(control)
     return control.signal
   }
@@ -103,7 +106,7 @@ struct FlatGraphWriter {
           if number < first.count {
             target = writer.value(name, writer.flat.graph[target].type)
             writer.flat.memory[target.index] = node.outputs[number]
-            writer.flat.ties.append((first[number].name, name))
+            writer.flat.ties.append(first[number].name, name)
           }
           writer.flat.handedOut.insert(target)
           let copy = writer.copy(addresses[output.index], to: target, name: name, node.origins, isLast: false)
@@ -165,7 +168,7 @@ struct FlatGraphWriter {
         let next = writer.copy(source, to: result, name: name, node.origins, isLast: true)
         writer.flat.signals[next] = signal
         body.items.append(.node(next))
-        writer.flat.ties.append(("\(node.name)#enter\(number)", name))
+        writer.flat.ties.append("\(node.name)#enter\(number)", name)
       }
       for (row, accumulated) in zip(results.dropFirst(loop.carriedCount), node.outputs.dropFirst(loop.carriedCount)) {
         rows.append(FlatGraph.Row(row: row, accumulated: accumulated))
@@ -208,7 +211,7 @@ struct FlatGraphWriter {
   ) -> Result {
     let around = trips
     region.append("\(node.name)/\(role.rawValue)")
-    trips *= times
+    trips = min(trips * times, Self.mostTurns)
     defer {
       region.removeLast()
       trips = around
@@ -269,7 +272,7 @@ struct FlatGraphWriter {
   }
 
   private mutating func read(_ value: ValueID) {
-    if flat.graph[value].weight == nil, !flat.hostReads.contains(value) { flat.hostReads.append(value) }
+    if flat.graph[value].weight == nil, hostReads.insert(value).inserted { flat.hostReads.append(value) }
   }
 }
 

@@ -1,3 +1,5 @@
+import Dispatch
+import KelvinBasics
 import Synchronization
 
 /// Somebody's wish that work in progress end. Shared by the one who may wish it and the work; set once, for good.
@@ -43,4 +45,28 @@ package final class Cancellation: Sendable {
   package func check() throws(RuntimeError) {
     if isCancelled { throw .cancelled }
   }
+
+  /// Does some work with a cancellation that is also set when the budget of the work is spent.
+  ///
+  /// - Parameters:
+  ///   - outer: whoever else may wish the work to end; it is not set by the budget.
+  ///   - body: given `outer` itself where nothing is limited.
+  package static func bounded<Result, Failure: Error>(
+    _ outer: Cancellation?, _ body: (Cancellation?) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard let budget = WorkBudget.current else { return try body(outer) }
+    budget.enter(.predicting)
+    let inner = Cancellation()
+    let timer = DispatchSource.makeTimerSource(queue: .global(qos: .userInitiated))
+    timer.schedule(deadline: .now() + watchInterval, repeating: watchInterval)
+    timer.setEventHandler { if budget.measuresSpent { inner.cancel() } }
+    timer.resume()
+    defer { timer.cancel() }
+    if budget.isSpent { inner.cancel() }
+    guard let outer else { return try body(inner) }
+    return try outer.observing(inner.cancel) { () throws(Failure) in try body(inner) }
+  }
+
+  /// Seconds between two looks at a budget.
+  private static let watchInterval = 0.01
 }

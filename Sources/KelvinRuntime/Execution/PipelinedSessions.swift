@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import KelvinBasics
 import KelvinDevices
 import Synchronization
 
@@ -91,7 +92,8 @@ package final class WorkerThread {
 
   /// Nil where the system has no thread left.
   package init?(_ body: @escaping @Sendable () -> Void) {
-    let work = Unmanaged.passRetained(Work(body))
+    let budget = WorkBudget.current
+    let work = Unmanaged.passRetained(Work { WorkBudget.governing(budget, body) })
     let status = pthread_create(
       &thread, nil,
       { context in

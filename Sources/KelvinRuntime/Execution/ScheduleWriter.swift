@@ -38,7 +38,7 @@ struct ScheduleWriter {
     for name in flat.placedNames where placement[name] == nil {
       throw .invalidPlan("the plan has no device for '\(name)'; it was made for another model")
     }
-    for tie in flat.ties where placement[tie.first] != placement[tie.second] {
+    for tie in flat.ties.pairs where placement[tie.first] != placement[tie.second] {
       throw .invalidPlan(
         "'\(tie.first)' and '\(tie.second)' share memory, and the plan puts them on \(device(tie.first)) and "
           + "\(device(tie.second))")

@@ -14,6 +14,7 @@ struct InspectCommand: ParsableCommand {
   @Flag(help: "Print each function's graph after the passes, one line a node, and nothing else.")
   var graph = false
 
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var passes: PassOption
   @OptionGroup var shapes: ShapeOption
   @OptionGroup var links: LinksOption

@@ -52,7 +52,7 @@ struct PredictCommand: ParsableCommand {
 
     let model = try Model.loadWithProgress(file, configuration)
     if let seed = options.seed {
-      let completed = model.completed(values, seed: seed)
+      let completed = try model.completed(values, seed: seed)
       completed.madeUp.forEach(Console.note)
       values = completed.values
     }

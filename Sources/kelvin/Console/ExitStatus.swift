@@ -15,6 +15,8 @@ enum ExitCode: Int32 {
   case missingDevice = 69
   /// Our own fault, or the machine's: a full disk, memory that ran out.
   case internalFault = 70
+  /// A limit that the user set for the model was reached: --max-seconds or --max-memory.
+  case limit = 75
   /// Ctrl-C or SIGTERM: what had been done by then stands.
   case interrupted = 130
 }
@@ -64,6 +66,7 @@ struct ExitStatus {
     case .data: .badData
     case .device: .missingDevice
     case .own: .internalFault
+    case .limit: .limit
     case .cancelled: .interrupted
     }
   }

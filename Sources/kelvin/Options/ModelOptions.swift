@@ -78,6 +78,8 @@ struct ModelOptions: ParsableArguments {
       """)
   var deterministic = false
 
+  @OptionGroup var limits: LimitOptions
+
   func validate() throws {
     if noCache, cacheDir != nil { throw ValidationError("--no-cache and --cache-dir contradict each other") }
     if planFile != nil, !pin.isEmpty { throw ValidationError("--plan places every node; it cannot be used with --pin") }

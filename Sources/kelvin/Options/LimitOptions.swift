@@ -1,0 +1,60 @@
+import ArgumentParser
+import Kelvin
+import KelvinBasics
+
+/// What a command may take for a model that nobody vouches for.
+struct LimitOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "End with status 75 where the command takes longer than this: 90, 45s, 30m. (default: no limit)",
+      valueName: "time"), transform: TimeSpan.seconds)
+  var maxSeconds: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      End with status 75 where the command takes more memory of the host than this: 512MB, 4GB; mapped files do not \
+      count. (default: what the machine has)
+      """, valueName: "size"), transform: ByteSize.bytes)
+  var maxMemory: Int?
+
+  /// Does a command's work within the limits.
+  func bounding(_ work: () throws -> Void) throws {
+    let limits = WorkBudget.Limits(seconds: maxSeconds, bytes: maxMemory)
+    guard limits != WorkBudget.Limits() else { return try work() }
+    let budget = WorkBudget(limits)
+    LimitGuard.watch(budget)
+    do { try budget.governing { () throws(any Error) in try work() } } catch {
+      throw budget.excess.map { ModelError(.limit, $0.description) } ?? error
+    }
+  }
+}
+
+/// A command that works for a model.
+protocol LimitedCommand {
+  var limits: LimitOptions { get }
+}
+
+extension AdviseCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+extension BenchCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+extension ClassifyCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+extension InspectCommand: LimitedCommand {}
+extension PlanCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+extension PredictCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+extension ProfileCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+extension SegmentCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+
+/// A number of bytes as people write it: `65536`, `512MB`, `4GiB`.
+enum ByteSize {
+  private static let units: [(suffix: String, bytes: Double)] = [
+    ("KiB", 0x1p10), ("MiB", 0x1p20), ("GiB", 0x1p30), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("B", 1), ("", 1),
+  ]
+
+  /// - Throws: `ValidationError` where the text is no size above 0.
+  static func bytes(_ text: String) throws -> Int {
+    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }),
+      let number = Double(text.dropLast(unit.suffix.count)), number * unit.bytes >= 1, number * unit.bytes < 0x1p62
+    else { throw ValidationError("'\(text)' is not a size above 0; use 65536, 512MB, 512MiB, 4GB or 4GiB") }
+    return Int(number * unit.bytes)
+  }
+}

@@ -1,0 +1,63 @@
+import Testing
+
+/// What a model may cost is bounded: by what the user said, by the system's limits, by the machine.
+@Suite struct LimitTests {
+  private static let vast = 1 << 33
+
+  /// Goes round 2^60 times.
+  private static let endless = ONNXFile.loop(trips: 1 << 60)
+
+  @Test(arguments: ["predict", "profile", "bench", "plan"])
+  func inputsThatNoMemoryHoldsAreRefusedBeforeTheyAreMadeUp(command: String) {
+    let folder = TemporaryFolder()
+    let path = folder.write(ONNXFile.rectifier(Self.vast), "vast.onnx")
+    let more = ["predict": ["--seed", "1", "--output-dir", folder.path], "plan": ["--trial"]][command] ?? []
+    let result = Kelvin.run([command, path, "--units", "cpu-only"] + more)
+    // A plan with a trial that cannot be made still stands.
+    #expect(result.signal == nil && (result.status == 70 || command == "plan"), "\(result)")
+    #expect(result.errorLines.count == (result.status == 0 ? 0 : 1), "\(result)")
+  }
+
+  @Test(arguments: ["predict", "profile"]) func aLoopWithoutEndEndsWhenItsTimeIsUp(command: String) {
+    let folder = TemporaryFolder()
+    let path = folder.write(Self.endless, "endless.onnx")
+    let more = command == "predict" ? ["--seed", "1", "--output-dir", folder.path] : []
+    let result = Kelvin.run([command, path, "--units", "cpu-only", "--max-seconds", "1"] + more)
+    #expect(result.status == 75, "\(result)")
+    #expect(result.errorLines.count == 1 && result.errors.contains("predicting"), "\(result)")
+    #expect(result.errors.contains("--max-seconds"))
+  }
+
+  @Test func memoryBeyondWhatWasAllowedIsRefused() {
+    let folder = TemporaryFolder()
+    let path = folder.write(ONNXFile.rectifier(1 << 26), "large.onnx")
+    let arguments = ["predict", path, "--units", "cpu-only", "--seed", "1", "--output-dir", folder.path]
+    let result = Kelvin.run(arguments + ["--max-memory", "64MB"])
+    #expect(result.status == 75, "\(result)")
+    #expect(result.errorLines.count == 1 && result.errors.contains("--max-memory"), "\(result)")
+  }
+
+  @Test func whatStaysWithinItsLimitsIsAnswered() {
+    let result = Kelvin.run(["plan", Kelvin.digits, "--max-seconds", "50s", "--max-memory", "2GiB"])
+    #expect(result.status == 0, "\(result)")
+  }
+
+  @Test(arguments: ["0", "-3", "3XB", "", "nan", "1e40GB"]) func aSizeThatIsNoneIsRefused(text: String) {
+    #expect(Kelvin.run(["plan", Kelvin.digits, "--max-memory=\(text)"]).status == 64)
+  }
+
+  /// Address space in MB: from what does not hold the program's own libraries to what holds all of it.
+  private static let ladder = [50, 100, 150, 200, 250, 300, 400, 600, 800, 1000, 1500, 2000]
+
+  @Test(
+    .enabled(if: Kelvin.bearsFileLimits),
+    arguments: [["devices"], ["plan", Kelvin.digits], ["predict", Kelvin.digits, "--seed", "1"]], ladder)
+  func withLittleAddressSpaceAProcessAnswersOrSaysWhyNot(arguments: [String], megabytes: Int) {
+    let folder = TemporaryFolder()
+    let more = arguments[0] == "predict" ? ["--output-dir", folder.path] : []
+    let result = Kelvin.run(arguments + more, shell: "ulimit -v \(megabytes * 1000)")
+    // 127: the system could not start the program at all. A signal would be the test's own after a minute, or a crash.
+    #expect([0, 69, 70, 127].contains(result.status), "\(megabytes) MB: \(result)")
+    if result.status == 0 { #expect(!result.output.isEmpty) } else { #expect(!result.errors.isEmpty) }
+  }
+}

@@ -1,0 +1,47 @@
+import KelvinGraph
+import TestSupport
+import Testing
+
+extension HeavyTests {
+  /// From a file to a graph that is passed, work grows as the model does: four times the nodes take about four times the
+  /// processor's time, where a step for each pair of nodes would take sixteen.
+  @Suite struct GrowthTests {
+    /// Chains: of what merges into one node, with a constant of each node's own, of what is taken out.
+    enum Family: String, CaseIterable, Codable, Sendable {
+      case clips, sums, reshapes
+
+      func file(_ count: Int) -> [UInt8] {
+        var file = ONNXFile()
+        file.input("x0", [1, 4])
+        for index in 0..<count {
+          switch self {
+          case .clips: file.node("Relu", ["x\(index)"], ["x\(index + 1)"])
+          case .sums:
+            file.weights("c\(index)", [Float(index), 2, 3, 4], [4])
+            file.node("Add", ["x\(index)", "c\(index)"], ["x\(index + 1)"])
+          case .reshapes:
+            if index == 0 { file.integers("shape", [1, 4]) }
+            file.node("Reshape", ["x\(index)", "shape"], ["x\(index + 1)"])
+          }
+        }
+        file.output("x\(count)", [1, 4])
+        return file.bytes
+      }
+    }
+
+    @Test(arguments: Family.allCases) func workGrowsAsTheModelDoes(family: Family) async {
+      await #expect(processExitsWith: .success) { [family] in
+        let process = OwnProcess()
+        func seconds(_ count: Int) -> Double {
+          let file = family.file(count)
+          let before = process.processorSeconds
+          #expect(settleONNX(file, "\(family), \(count) nodes") == .graph)
+          return process.processorSeconds - before
+        }
+        _ = seconds(1000)
+        let (few, many) = (seconds(8000), seconds(32_000))
+        #expect(many < 9 * few + 0.05, "\(family): \(few) s for 8000 nodes, \(many) s for 32 000")
+      }
+    }
+  }
+}
