@@ -8,9 +8,15 @@ final class OpenCLEvent: Event, @unchecked Sendable {
   private struct Handle: @unchecked Sendable { var event: cl_event? }
   private let handle = Mutex(Handle())
 
-  init(_ device: OpenCLDevice) { self.device = device }
+  private let watchdog: Watchdog
+
+  init(_ device: OpenCLDevice, _ watchdog: Watchdog) {
+    self.device = device
+    self.watchdog = watchdog
+  }
 
   deinit {
+    guard device.health.mayFree else { return }
     handle.withLock { handle in
       if let event = handle.event { _ = device.library.functions.clReleaseEvent(event) }
     }
@@ -33,13 +39,10 @@ final class OpenCLEvent: Event, @unchecked Sendable {
       if let event = handle.event { _ = functions.clRetainEvent(event) }
       return Handle(event: handle.event)
     }
-    guard var event = held.event as cl_event? else { return }
-    defer { _ = functions.clReleaseEvent(event) }
-    var list: cl_event? = event
-    let status = functions.clWaitForEvents(1, &list)
-    event = list ?? event
-    guard status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: "waiting for the queue", call: "clWaitForEvents", status: status)
-    }
+    guard let event = held.event else { return }
+    defer { if device.health.mayFree { _ = functions.clReleaseEvent(event) } }
+    let began = ContinuousClock.now
+    try device.wait(for: event)
+    device.health.allow(watchdog.limit(took: ContinuousClock.now - began))
   }
 }

@@ -18,11 +18,14 @@ package struct ModelContext: Sendable {
   package let costs: CostSheet
   /// Packed weights where there is no cache; shared by all copies of the context.
   package let stores: WeightRegistry<MemoryPackedWeights>
+  /// How long devices may take.
+  package let watchdog: Watchdog
 
   package init(
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
-    costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry()
+    costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry(), watchdog: Watchdog = .standard
   ) {
+    self.watchdog = watchdog
     self.name = name
     self.key = key
     self.function = function
@@ -42,13 +45,14 @@ package struct ModelContext: Sendable {
   package func with(costs: CostSheet) -> ModelContext {
     ModelContext(
       name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs,
-      stores: stores)
+      stores: stores, watchdog: watchdog)
   }
 
   /// The same model with nothing kept from earlier compilations.
   package func withoutCache() -> ModelContext {
     ModelContext(
-      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs)
+      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs,
+      watchdog: watchdog)
   }
 
   /// The best plan, its reasons and alternatives; of plans that costs do not tell apart, the one that is stayed with.
@@ -247,6 +251,9 @@ package struct ModelContext: Sendable {
         let weights = cache.weights(key, function: function, device: device.info)
         cached[id] = weights
         return (weights, cache.blobs(device.info))
+      }, watchdog: watchdog,
+      expecting: { node, graph, device in
+        costs.cost(node, in: graph, on: device, asking: precision, threads: threads).seconds
       }, observer: observer)
     for weights in cached.values { weights.save() }
     return model

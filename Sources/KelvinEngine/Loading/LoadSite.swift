@@ -17,6 +17,7 @@ struct LoadSite: Sendable {
   let cache: CompiledCache?
   let costs: CostSheet
   let stores: WeightRegistry<MemoryPackedWeights>
+  let outages: Outages
 
   /// A graph with the passes that the options ask for.
   func pass(_ graph: Graph, _ options: LoadOptions) throws -> PassResult {

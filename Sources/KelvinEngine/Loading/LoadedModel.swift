@@ -74,7 +74,7 @@ package struct LoadedModel: Sendable {
     }
     let site = LoadSite(
       name: program.source.path, key: key, function: name, inventory: priced.inventory, present: inventory,
-      cache: cache, costs: costs, stores: WeightRegistry())
+      cache: cache, costs: costs, stores: WeightRegistry(), outages: Outages(inventory, options.request))
     var passed = try built.map { built in
       try built.graph.map {
         PassedGraph(
@@ -108,6 +108,9 @@ package struct LoadedModel: Sendable {
     self.sizeRemarks = sizeRemarks
     self.remarks = remarks + sizeRemarks + (options.plan.map(shown.context.remarks(on:)) ?? [])
   }
+
+  /// The devices that the model does without.
+  package var outages: Outages { site.outages }
 
   /// The output of the shown graph that has one score for each class; nil where it has none.
   package var scoresOutput: Int? {
@@ -168,7 +171,7 @@ package struct LoadedModel: Sendable {
     }
     let graph = LoadedGraph(built, site, options)
     guard let plan = OptionShare.plan(for: types, of: part, self.options),
-      graph.context.fits(Placement(saved: plan), options.request)
+      graph.fits(Placement(saved: plan))
     else { return graph }
     options.plan = plan
     return LoadedGraph(built, site, options)
