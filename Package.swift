@@ -130,8 +130,9 @@ let package = Package(
       "KelvinOpenCLTests", "KelvinBasics", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices",
       "KelvinConformance", "TestSupport"),
     test(
-      "FaultTests", "CFaultyDrivers", "KelvinGraph", "KelvinDevices", "KelvinGPU", "KelvinReference", "KelvinCPU",
-      "KelvinVulkan", "KelvinOpenCL", "KelvinRuntime", "KelvinFeatures", "KelvinEngine", "TestSupport"),
+      "FaultTests", "CFaultyDrivers", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU",
+      "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinRuntime", "KelvinFeatures", "KelvinEngine", "TestSupport"
+    ),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices", "KelvinConformance"),
     test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning"),
     test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "KelvinReport", "TestSupport"),
@@ -151,7 +152,8 @@ let package = Package(
       "KelvinStreamsTests", "KelvinBasics", "KelvinStreams", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
       "KelvinMeasurements", "KelvinThermal", "KelvinRuntime", "TestSupport"),
     test(
-      "KelvinBenchTests", "KelvinBasics", "KelvinStreams", "KelvinBench", "KelvinProfiler", "KelvinGraph", "KelvinDevices",
+      "KelvinBenchTests", "KelvinBasics", "KelvinStreams", "KelvinBench", "KelvinProfiler", "KelvinGraph",
+      "KelvinDevices",
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(

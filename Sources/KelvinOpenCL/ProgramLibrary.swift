@@ -134,6 +134,7 @@ func enqueue(
   var local = (device.tuning.group, 1, 1)
   return withUnsafeBytes(of: &local) { local in
     device.library.functions.clEnqueueNDRangeKernel(
-      device.queue, kernel, 3, piece.isPart ? piece.origin : nil, piece.grid, local.assumingMemoryBound(to: Int.self).baseAddress, 0, nil, event)
+      device.queue, kernel, 3, piece.isPart ? piece.origin : nil, piece.grid,
+      local.assumingMemoryBound(to: Int.self).baseAddress, 0, nil, event)
   }
 }

@@ -9,10 +9,9 @@ import Testing
 
   @Test(arguments: FaultMatrix.Setting.all)
   func everyFaultIsAnsweredOrOneClearError(setting: FaultMatrix.Setting) async throws {
-    let stride = Self.isWhole ? 1 : 23
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-      [setting, stride] in
-      var matrix = try FaultMatrix(setting, stride: stride)
+      [setting] in
+      var matrix = try FaultMatrix(setting, stride: FaultMatrixTests.isWhole ? 1 : 23)
       try matrix.run()
       print("\(setting): \(try String(decoding: JSONEncoder().encode(matrix.tally), as: UTF8.self))")
       #expect(matrix.tally.findings == [])

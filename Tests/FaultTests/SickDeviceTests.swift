@@ -2,6 +2,7 @@ import CFaultyDrivers
 import KelvinDevices
 import KelvinEngine
 import KelvinFeatures
+import KelvinPlanning
 import KelvinRuntime
 import Testing
 
@@ -71,7 +72,8 @@ import Testing
         #expect(distance(try predictor.answer(inputs[1]), expected[1]) < 1e-4)
         #expect(machine.device?.health.failure?.code == .lost)
       }
-      for function in ["vkFreeMemory", "vkDestroyBuffer", "vkDestroyDevice", "vkDestroyInstance", "clReleaseMemObject"] {
+      for function in ["vkFreeMemory", "vkDestroyBuffer", "vkDestroyDevice", "vkDestroyInstance", "clReleaseMemObject"]
+      {
         #expect(faulty_calls(function) == 0, "\(function)")
       }
       if interface == .opencl, card == FaultyCardAsItIs.rawValue { #expect(Graveyard.count > 0) }

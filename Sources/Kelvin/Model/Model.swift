@@ -85,7 +85,8 @@ public final class Model: Sendable {
         let compiled = try loaded.compile(plans.shown, observer: observer)
         let graphs = try loaded.compiledGraphs(compiled, plans.graphs, observer: observer)
         return (
-          Predictor(loaded, graphs, specializationLimit: limit), StandingPlan(try ComputePlan(loaded, plans.all), without: loaded.outages.failures.map(\.device)),
+          Predictor(loaded, graphs, specializationLimit: limit),
+          StandingPlan(try ComputePlan(loaded, plans.all), of: loaded),
           plans.remarks
         )
       }

@@ -31,7 +31,8 @@ extension ModelConfiguration {
     options.isDeterministic = isDeterministic
     if let deviceTimeout {
       guard deviceTimeout > .zero else {
-        throw ModelError(.parameters, "deviceTimeout: expected more than no time, got \(deviceTimeout)", fault: .request)
+        throw ModelError(
+          .parameters, "deviceTimeout: expected more than no time, got \(deviceTimeout)", fault: .request)
       }
       options.watchdog.floor = deviceTimeout.inSeconds
     }

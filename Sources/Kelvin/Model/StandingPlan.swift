@@ -1,5 +1,6 @@
 import KelvinDevices
 import KelvinEngine
+import KelvinGraph
 import KelvinPlanning
 import Synchronization
 
@@ -41,10 +42,15 @@ final class StandingPlan: Sendable {
 
   private let state: Mutex<State>
 
-  init(_ plan: ComputePlan, without: [String]) { state = Mutex(State(plan: plan, without: without)) }
+  /// - Parameter plan: by which the model was loaded.
+  init(_ plan: ComputePlan, of loaded: LoadedModel) {
+    state = Mutex(State(plan: plan, without: Self.without(loaded)))
+  }
+
+  private static func without(_ loaded: LoadedModel) -> [String] { loaded.outages.failures.map(\.device) }
 
   func plan(of loaded: LoadedModel) -> ComputePlan {
-    let without = loaded.outages.failures.map(\.device)
+    let without = Self.without(loaded)
     return state.withLock { state in
       guard state.without != without else { return state.plan }
       // What cannot be planned any more is told by predictions; the latest plan stands.
