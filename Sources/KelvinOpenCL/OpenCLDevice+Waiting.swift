@@ -16,7 +16,7 @@ extension OpenCLDevice {
   ///
   /// - Throws: what took the device out, which this does where it is hung, and where the event or waiting for it failed:
   ///   the queue may then be at work.
-  func wait(for event: cl_event) throws(DeviceError) {
+  func wait(for event: DriverEvent) throws(DeviceError) {
     try health.check()
     let functions = library.functions
     let end = Ending()
@@ -29,14 +29,15 @@ extension OpenCLDevice {
     }
     let shared = Unmanaged.passRetained(end)
     let status = functions.clSetEventCallback(
-      event, CL_COMPLETE, { _, _, end in end.map { Unmanaged<Ending>.fromOpaque($0).takeRetainedValue().reach() } },
+      event.handle, CL_COMPLETE,
+      { _, _, end in end.map { Unmanaged<Ending>.fromOpaque($0).takeRetainedValue().reach() } },
       shared.toOpaque())
     if status != CL_SUCCESS { shared.release() }
     try lose("clSetEventCallback", status)
     _ = functions.clFlush(queue)
     try health.wait(info.id, "waiting for the queue") { end.wait(seconds: $0) }
     // It is over: this says how, and makes what it wrote visible to the host.
-    var list: cl_event? = event
+    var list: cl_event? = event.handle
     try lose("clWaitForEvents", functions.clWaitForEvents(1, &list))
   }
 
@@ -50,8 +51,7 @@ extension OpenCLDevice {
     guard let event else {
       throw DeviceError(.execution, device: info.id, place: call, reason: "it gave no event")
     }
-    defer { if health.mayFree { _ = library.functions.clReleaseEvent(event) } }
-    try wait(for: event)
+    try wait(for: DriverEvent(event, self))
   }
 
   /// Waits until the queue is empty.
@@ -77,7 +77,6 @@ private final class Ending: Sendable {
 
   /// Whether it was reached within so many seconds.
   func wait(seconds: Double) -> Bool {
-    // A wait that ends when nothing more is to come must not end for the next who waits.
     semaphore.wait(timeout: .now() + min(seconds, 1e9)) == .success
   }
 }

@@ -11,7 +11,7 @@ package final class OpenCLInvocation: Invocation {
   private let kernels: [cl_kernel]
   private let measuresNodes: Bool
   /// By dispatch, the events of its pieces.
-  private var profile: [[cl_event]]
+  private var profile: [[DriverEvent]]
   /// Keeps the bound buffers alive.
   private let bindings: Bindings
   /// The bound buffers that host and device use in turns.
@@ -55,7 +55,6 @@ package final class OpenCLInvocation: Invocation {
     guard executable.device.health.mayFree else { return }
     let functions = executable.device.library.functions
     for kernel in kernels { _ = functions.clReleaseKernel(kernel) }
-    for event in profile.joined() { _ = functions.clReleaseEvent(event) }
   }
 
   package func submit(after events: [any Event]) throws(DeviceError) {
@@ -77,7 +76,7 @@ package final class OpenCLInvocation: Invocation {
         var finished: cl_event?
         try unmapped == 1 ? shared[0].map(&finished) : shared[unmapped - 1].map(nil)
         unmapped -= 1
-        if let finished { event.hold(finished, retains: false) }
+        if let finished { event.hold(DriverEvent(finished, device)) }
       }
       try device.check(device.library.functions.clFlush(device.queue), "clFlush", "queue")
     } catch {
@@ -91,10 +90,7 @@ package final class OpenCLInvocation: Invocation {
   private func enqueueKernels() throws(DeviceError) {
     let device = executable.device
     let functions = device.library.functions
-    if measuresNodes {
-      for event in profile.joined() { _ = functions.clReleaseEvent(event) }
-      profile = profile.map { _ in [] }
-    }
+    if measuresNodes { profile = profile.map { _ in [] } }
     for (number, pieces) in executable.submissions.enumerated() {
       for (position, piece) in pieces.enumerated() {
         let isLast = position == pieces.count - 1 && number == executable.submissions.count - 1
@@ -106,9 +102,9 @@ package final class OpenCLInvocation: Invocation {
         let function = executable.lowered.dispatches[piece.dispatch].call.program.function
         try device.check(
           status, "clEnqueueNDRangeKernel", "node '\(executable.lowered.nodes[piece.dispatch])', kernel \(function)")
-        guard let finished else { continue }
-        if measuresNodes { profile[piece.dispatch].append(finished) }
-        if isLast { event.hold(finished, retains: measuresNodes) }
+        guard let ending = finished.map({ DriverEvent($0, device) }) else { continue }
+        if measuresNodes { profile[piece.dispatch].append(ending) }
+        if isLast { event.hold(ending) }
       }
       // The end of a submission: what a driver has not been told to begin it may put together with what follows.
       if number < executable.submissions.count - 1 {
@@ -120,10 +116,11 @@ package final class OpenCLInvocation: Invocation {
   package var nodeTimings: [NodeTiming] {
     guard measuresNodes else { return [] }
     let functions = executable.device.library.functions
-    func time(_ event: cl_event, _ moment: Int32) -> Double? {
+    func time(_ event: DriverEvent, _ moment: Int32) -> Double? {
       var nanoseconds: cl_ulong = 0
       let query = cl_profiling_info(moment)
-      let status = functions.clGetEventProfilingInfo(event, query, MemoryLayout<cl_ulong>.size, &nanoseconds, nil)
+      let status = functions.clGetEventProfilingInfo(
+        event.handle, query, MemoryLayout<cl_ulong>.size, &nanoseconds, nil)
       return status == CL_SUCCESS ? Double(nanoseconds) * 1e-9 : nil
     }
     var timings: [NodeTiming] = []

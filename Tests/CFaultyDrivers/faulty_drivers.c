@@ -34,11 +34,16 @@ static const char *const names[] = {
 
 static _Atomic(Call) real[Count];
 static _Atomic(PFN_vkUnmapMemory) realUnmap;
+static _Atomic(PFN_vkQueueWaitIdle) realWait;
 static _Atomic unsigned calls[Count];
 static _Atomic unsigned failures;
 static _Atomic int isHung;
 static _Atomic unsigned long handedOut;
 static FaultyOrder order;
+
+/// The queues that were given work last, as long as they are there.
+static _Atomic(VkQueue) vulkanQueue;
+static _Atomic(cl_command_queue) openclQueue;
 
 /// The events that hung OpenCL queues wait for.
 enum { GateLimit = 64 };
@@ -172,8 +177,26 @@ static Word make_opencl_buffer(Word *words) {
   return result;
 }
 
+/// Waits for what the queues are really at, so that nothing of one trial is at work in the next.
+static void settle(void) {
+  VkQueue queue = atomic_exchange(&vulkanQueue, NULL);
+  if (queue != NULL) realWait(queue);
+  cl_command_queue other = atomic_exchange(&openclQueue, NULL);
+  __typeof__(clFinish) *finish = (__typeof__(finish))opencl("clFinish");
+  if (other != NULL) finish(other);
+}
+
+/// Notes the queues that are at work, and those that go.
+static void watch(int index, const Word *words) {
+  if (index == Index_vkQueueSubmit) vulkanQueue = (VkQueue)words[0];
+  else if (index == Index_vkDestroyDevice) vulkanQueue = NULL;
+  else if (list_argument(index) >= 0) openclQueue = (cl_command_queue)words[0];
+  else if (index == Index_clReleaseCommandQueue) openclQueue = NULL;
+}
+
 static Word pass(int index, WORDS) {
   Word words[] = {EACH};
+  watch(index, words);
   if (fails(index)) {
     if (!order.fault.hangs) return failed(index, words, order.fault.code);
     failures += 1;
@@ -220,7 +243,10 @@ static const Call standIns[] = {
 
 static PFN_vkVoidFunction get_address(VkInstance instance, const char *name) {
   PFN_vkVoidFunction function = vulkan()(instance, name);
-  if (instance != NULL) realUnmap = (PFN_vkUnmapMemory)vulkan()(instance, "vkUnmapMemory");
+  if (instance != NULL) {
+    realUnmap = (PFN_vkUnmapMemory)vulkan()(instance, "vkUnmapMemory");
+    realWait = (PFN_vkQueueWaitIdle)vulkan()(instance, "vkQueueWaitIdle");
+  }
   int index = index_of(name);
   if (function == NULL || index < 0) return function;
   real[index] = (Call)function;
@@ -243,6 +269,7 @@ void faulty_order(FaultyOrder next) {
     cl_event event = atomic_exchange(&gates[place], NULL);
     if (event != NULL) end(event, CL_COMPLETE);
   }
+  settle();
   static char name[64];
   order = next;
   if (next.fault.function != NULL) {

@@ -16,6 +16,7 @@ import Testing
       print("\(setting): \(try String(decoding: JSONEncoder().encode(matrix.tally), as: UTF8.self))")
       #expect(matrix.tally.findings == [])
       #expect(matrix.tally.reached > 0)
+      leave()
     }
     if Self.isWhole, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
   }

@@ -31,7 +31,7 @@ import Testing
       let plan = try predictor.loaded.shown.proven().explanation.solution.placement
       #expect(!plan.values.contains(interface.device))
       // The device wakes and goes on with what it was given, on memory that is still there.
-      faulty_order(FaultyOrder())
+      leave()
     }
   }
 
@@ -77,6 +77,7 @@ import Testing
         #expect(faulty_calls(function) == 0, "\(function)")
       }
       if interface == .opencl, card == FaultyCardAsItIs.rawValue { #expect(Graveyard.count > 0) }
+      leave()
     }
   }
 

@@ -34,7 +34,6 @@
   X(clReleaseKernel)               \
   X(clEnqueueNDRangeKernel)        \
   X(clGetEventProfilingInfo)       \
-  X(clRetainEvent)                 \
   X(clReleaseEvent)                \
   X(clSetEventCallback)            \
   X(clWaitForEvents)               \

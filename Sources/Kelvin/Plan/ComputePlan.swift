@@ -93,7 +93,8 @@ public struct ComputePlan: Sendable {
     let infos = loaded.context.inventory.devices(named: used).map(\.info)
     let devices = Dictionary(uniqueKeysWithValues: infos.map { ($0.id, ComputeDevice($0)) })
     modelStructure = ModelStructure(loaded.program.structure)
-    remarks = loaded.outages.remarks + loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
+    remarks =
+      loaded.outages.remarks + loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
     let part = loaded.options.part == nil ? nil : loaded.partRemark
     loadRemarks = loaded.remarks + [part].compactMap { $0 } + notes + loaded.cacheRemarks
     document = FunctionPlanDocument(plan, parts)

@@ -28,7 +28,8 @@ typedef struct {
   unsigned char fill;
 } FaultyOrder;
 
-/// Does as it is told from now on, and counts calls from 0. What hung goes on and ends.
+/// Does as it is told from now on, and counts calls from 0, once the queues are done with what they were given: what hung
+/// goes on and ends. A process that lets a driver end at exit gives a last order.
 void faulty_order(FaultyOrder order);
 
 /// Every function, Vulkan's first; NULL behind the last.
