@@ -1,8 +1,7 @@
 #pragma once
 
 #include "CFaultyDrivers.h"
-#include "opencl_table.h"
-#include "vulkan_table.h"
+#include "CKelvinDrivers.h"
 
 /// What the devices of the stand-ins say of themselves: each changes a true answer to that of a card.
 

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "CKelvinDrivers.h"
 #include "faulty_cards.h"
-#include "opencl_table.h"
-#include "vulkan_table.h"
 
 /// Both interfaces pass integers and pointers alone, at most ten: one form of call serves all of them.
 typedef uintptr_t Word;
