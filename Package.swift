@@ -97,6 +97,7 @@ let package = Package(
     .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
+    .target(name: "CFaultyDrivers", dependencies: ["CKelvinDrivers"], path: "Tests/CFaultyDrivers"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .target(
       name: "TestSupport",
@@ -130,6 +131,10 @@ let package = Package(
     test(
       "KelvinOpenCLTests", "KelvinBasics", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices",
       "KelvinConformance", "TestSupport"),
+    test(
+      "FaultTests", "CFaultyDrivers", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU",
+      "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinRuntime", "KelvinFeatures", "KelvinEngine", "TestSupport"
+    ),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices", "KelvinConformance"),
     test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning"),
     test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "KelvinReport", "TestSupport"),

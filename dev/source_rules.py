@@ -107,6 +107,8 @@ def imported_declarations(tree):
     executables = {name for name, kind, _, _ in tree.targets() if kind == "executable"}
     for name, _, folder, needs in tree.targets():
         imported = {module for path in tree.under(folder, ".swift") for _, module in imports(tree.text(path))}
+        for path in tree.under(folder, ".c", ".h"):
+            imported |= set(re.findall(r'^#include "(\w+)\.h"', tree.text(path), re.MULTILINE))
         for need in needs:
             if need not in imported and need not in executables | UNIMPORTED:
                 yield f"Package.swift: {name} declares {need} and imports it nowhere"

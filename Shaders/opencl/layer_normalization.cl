@@ -33,8 +33,9 @@ KERNEL void layer_normalization(
   OPEN(const float, shift);
   OPEN(float, y);
   local float parts[GROUP];
-  x += (size_t)get_group_id(0) * s.length;
-  y += (size_t)get_group_id(0) * s.length;
+  const size_t row = get_global_id(0) / GROUP;
+  x += row * s.length;
+  y += row * s.length;
   vec sum = 0.0f;
   EACH_PART(i) sum += load_part(x + i, s.length - i, 0.0f);
   TOTAL(sum, parts);

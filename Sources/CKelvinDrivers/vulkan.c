@@ -14,9 +14,9 @@ static PFN_vkGetInstanceProcAddr get_address(const char **reason) {
   return get;
 }
 
-const char *kelvin_vulkan_open(KelvinVulkan *table) {
+const char *kelvin_vulkan_open(KelvinVulkan *table, const void *entry) {
   const char *reason = NULL;
-  PFN_vkGetInstanceProcAddr get = get_address(&reason);
+  PFN_vkGetInstanceProcAddr get = entry != NULL ? (PFN_vkGetInstanceProcAddr)entry : get_address(&reason);
   if (get == NULL) return reason;
 #define KELVIN_LOAD(name) \
   table->name = (PFN_##name)get(NULL, #name); \
@@ -26,9 +26,9 @@ const char *kelvin_vulkan_open(KelvinVulkan *table) {
   return NULL;
 }
 
-const char *kelvin_vulkan_load(KelvinVulkan *table, VkInstance instance) {
+const char *kelvin_vulkan_load(KelvinVulkan *table, VkInstance instance, const void *entry) {
   const char *reason = NULL;
-  PFN_vkGetInstanceProcAddr get = get_address(&reason);
+  PFN_vkGetInstanceProcAddr get = entry != NULL ? (PFN_vkGetInstanceProcAddr)entry : get_address(&reason);
   if (get == NULL) return reason;
 #define KELVIN_LOAD(name) \
   table->name = (PFN_##name)get(instance, #name); \

@@ -7,6 +7,7 @@ import KelvinGraph
 /// Values of type float16 are float32 inside a segment and converted at its boundary.
 package final class CPUDevice: KernelDevice {
   package let info: DeviceInfo
+  package let health = DeviceHealth()
   let kernels: CPUKernels
   var variant: CPUVariant { kernels.variant }
 

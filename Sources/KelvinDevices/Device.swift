@@ -11,6 +11,9 @@ package import KelvinGraph
 package protocol Device: AnyObject, Sendable {
   var info: DeviceInfo { get }
 
+  /// Whether it can be relied on.
+  var health: DeviceHealth { get }
+
   /// Whether this device runs a node. The one answer that planner, tests and documentation ask for. A node with a body
   /// is supported where its whole body is.
   func support(for node: Node, in graph: Graph, precision: Precision) -> Support
@@ -55,13 +58,19 @@ package struct Segment: Sendable {
   package var isDeterministic: Bool
   package var weights: any PackedWeights
   package var blobs: any BlobCache
+  /// Seconds that nodes are expected to take, by name; none where nobody knows.
+  package var expectedSeconds: [String: Double]
+  package var watchdog: Watchdog
   /// Told how much of the segment is compiled, 0…1; answers whether to go on.
   private let goesOn: @Sendable (Double) -> Bool
 
   package init(
     graph: Graph, precision: Precision, threads: Int, isDeterministic: Bool, weights: any PackedWeights,
-    blobs: any BlobCache, goesOn: @escaping @Sendable (Double) -> Bool = { _ in true }
+    blobs: any BlobCache, expectedSeconds: [String: Double] = [:], watchdog: Watchdog = .standard,
+    goesOn: @escaping @Sendable (Double) -> Bool = { _ in true }
   ) {
+    self.expectedSeconds = expectedSeconds
+    self.watchdog = watchdog
     self.goesOn = goesOn
     self.graph = graph
     self.precision = precision
@@ -73,6 +82,9 @@ package struct Segment: Sendable {
 }
 
 extension Segment {
+  /// What one run of it may take.
+  package var limit: Double { watchdog.limit(expecting: expectedSeconds.values.reduce(0, +)) }
+
   /// Called by a device before it compiles each node, so that long compilations report progress and can be given up.
   ///
   /// - Throws: `.cancelled` where nobody wants the result any more.

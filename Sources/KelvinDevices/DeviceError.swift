@@ -1,7 +1,7 @@
 /// A device could not do what it was asked.
 package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
-    case unavailable, outOfMemory, lost, compilation, unsupported, execution, cancelled
+    case unavailable, outOfMemory, lost, hung, compilation, unsupported, execution, cancelled
   }
 
   package let code: Code
@@ -18,6 +18,12 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     self.place = place
     self.reason = reason
   }
+
+  /// Whether the device is out for all who use it.
+  package var takesDeviceOut: Bool { code == .lost || code == .hung }
+
+  /// Whether the same work may go well on another device.
+  package var isOfDevice: Bool { takesDeviceOut || code == .outOfMemory }
 
   /// A node was given an index outside the axis that it counts along.
   package static func index(_ index: Int, outside length: Int, device: String, node: String) -> DeviceError {

@@ -5,20 +5,11 @@ package import KelvinRuntime
 
 /// A loaded model that predicts: feature values in, feature values out, from any number of threads at once.
 package final class Predictor: Sendable {
-  /// The compiled forms of one graph.
-  private struct Forms: Sendable {
-    /// For the model's usual sizes; nil where they depend on data.
-    let standard: SessionPool?
-    let specializations: SpecializationCache<SlotTypes, SessionPool>
-    let plans: SizePlans
-    let lanes: SessionLanes
-  }
-
   package let loaded: LoadedModel
   /// The states of the model, by name.
   package let states: [String: TensorType]
   private let walk: FunctionWalk
-  private let graphs: [Forms]
+  private let graphs: [GraphForms]
   private let batchWidth: Int
 
   /// - Parameters:
@@ -31,13 +22,7 @@ package final class Predictor: Sendable {
   ) {
     self.loaded = loaded
     walk = FunctionWalk(function ?? loaded.function)
-    graphs = compiled.map { model in
-      let lanes = SessionLanes()
-      return Forms(
-        standard: model.map { SessionPool($0, lanes) },
-        specializations: SpecializationCache(limit: specializationLimit),
-        plans: SizePlans(isShared: loaded.options.sharesPlans), lanes: lanes)
-    }
+    graphs = compiled.enumerated().map { GraphForms(loaded, index: $0, $1, limit: specializationLimit) }
     let known = compiled.compactMap { $0 }
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
     self.states = Dictionary(states) { first, _ in first }
@@ -58,12 +43,16 @@ package final class Predictor: Sendable {
   }
 
   /// How often a plan was searched for, the usual sizes' left out.
-  package var planSearchCount: Int { graphs.reduce(0) { $0 + $1.plans.searchCount } }
+  package var planSearchCount: Int { graphs.reduce(0) { $0 + $1.planSearchCount } }
 
   /// One prediction. Blocks the calling thread.
   ///
+  /// What a device was lost, hung or had no memory for is done on the others that the units allow, and so is whatever
+  /// comes later (`Outages`).
+  ///
   /// - Throws: `featureType` naming an input that is missing, unknown or does not fit, or a backing that does not fit
-  ///   its output; `device`; `predictionCancelled`; `io` where a file of the model changed since it was loaded.
+  ///   its output; `device` where no other may do it; `predictionCancelled`; `io` where a file of the model changed since
+  ///   it was loaded.
   package func predict(
     _ input: some FeatureProvider, _ backings: [String: OutputBacking], _ cancellation: Cancellation?
   ) throws(ModelError) -> DictionaryFeatureProvider {
@@ -77,8 +66,10 @@ package final class Predictor: Sendable {
     try checkStateless()
     let values = try walk.binding.values(input)
     return try answering {
-      try walk.run(values, backings: backings, cancellation) { graph, types in
-        try pool(graph, types, cancellation)
+      try loaded.outages.outlasting {
+        try walk.run(values, backings: backings, cancellation) { graph, types in
+          try graphs[graph].pool(types, cancellation)
+        }
       }
     }
   }
@@ -87,6 +78,9 @@ package final class Predictor: Sendable {
   package func makeState() -> StateMemory { StateMemory(model: loaded.context.key.description) }
 
   /// One prediction that reads and leaves states. Blocks the calling thread.
+  ///
+  /// A state that no prediction has left anything in begins anew where a device fails. Any other is lost with the
+  /// device, since nobody knows what is left in it.
   ///
   /// - Throws: as `predict`; `parameters` for the state of another model, or one that another prediction is using.
   package func predict(
@@ -105,8 +99,10 @@ package final class Predictor: Sendable {
     let values = try walk.binding.values(input)
     return try answering {
       try state.borrowing {
-        try walk.run(values, cancellation) { graph, types in
-          StateSessions(model: try pool(graph, types, cancellation).model, states: state)
+        try loaded.outages.outlasting {
+          try walk.run(values, cancellation) { graph, types in
+            StateSessions(model: try graphs[graph].pool(types, cancellation).model, states: state)
+          }
         }
       }
     }
@@ -157,18 +153,5 @@ package final class Predictor: Sendable {
     for _ in 1..<max(1, min(batchWidth, count)) { BlockingWork.start { run.work() } }
     run.work()
     return ArrayBatchProvider(array: try run.outputs())
-  }
-
-  /// The compiled form of a graph for these types, made at their first use and kept for the latest few.
-  private func pool(_ index: Int, _ types: SlotTypes, _ cancellation: Cancellation?) throws -> SessionPool {
-    let forms = graphs[index]
-    if let standard = forms.standard, types.fit(standard.model.graph) { return standard }
-    return try forms.specializations.value(for: types, cancellation) {
-      let specialized = try loaded.graph(index, for: types)
-      let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
-      let placement = try forms.plans.placement(
-        of: specialized, types, standard: forms.standard?.model, cancellation)
-      return SessionPool(try specialized.compile(placement, observer: observer), forms.lanes)
-    }
   }
 }

@@ -18,6 +18,7 @@ internal import Synchronization
 /// 5. `bind` records everything; `submit` only starts it, and neither allocates nor records.
 package final class NullDevice: Device {
   package let info: DeviceInfo
+  package let health = DeviceHealth()
   private let supports: @Sendable (Node, Graph) -> Support
   private let seconds: @Sendable (Node, Graph) -> Double
   private let log = Mutex<[NullSubmission]>([])

@@ -13,6 +13,7 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
   let device: OpenCLDevice
 
   init(_ device: OpenCLDevice, byteCount: Int) throws(DeviceError) {
+    try device.health.check()
     guard byteCount >= 0, byteCount <= device.largestBuffer else {
       throw DeviceError(
         .outOfMemory, device: device.info.id, place: "buffer of \(byteCount) bytes",
@@ -44,30 +45,36 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     self.device = device
     self.memory = memory
     self.host = host
-    if device.memoryModel == .mapped { try map(blocking: true, nil) }
+    if device.memoryModel == .mapped { try mapAndWait() }
   }
 
   /// Gives the memory to the host once the work enqueued so far is done.
-  func map(blocking: Bool, _ event: UnsafeMutablePointer<cl_event?>?) throws(DeviceError) {
+  func map(_ event: UnsafeMutablePointer<cl_event?>?) throws(DeviceError) {
     var status: cl_int = CL_SUCCESS
     let flags = cl_map_flags(CL_MAP_READ) | cl_map_flags(CL_MAP_WRITE)
     _ = device.library.functions.clEnqueueMapBuffer(
-      device.queue, memory, cl_bool(blocking ? CL_TRUE : CL_FALSE), flags, 0, max(byteCount, 1), 0, nil, event, &status)
-    guard status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: "buffer", call: "clEnqueueMapBuffer", status: status)
-    }
+      device.queue, memory, cl_bool(CL_FALSE), flags, 0, max(byteCount, 1), 0, nil, event, &status)
+    try device.check(status, "clEnqueueMapBuffer", "buffer")
+  }
+
+  /// The same, and waits for it.
+  func mapAndWait() throws(DeviceError) {
+    try device.completing("clEnqueueMapBuffer") { (event) throws(DeviceError) in try map(event) }
   }
 
   /// Gives the memory to the device for the work enqueued from now on.
   func unmap() throws(DeviceError) {
     guard let hostPointer else { return }
-    let status = device.library.functions.clEnqueueUnmapMemObject(device.queue, memory, hostPointer, 0, nil, nil)
-    guard status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: "buffer", call: "clEnqueueUnmapMemObject", status: status)
-    }
+    try device.check(
+      device.library.functions.clEnqueueUnmapMemObject(device.queue, memory, hostPointer, 0, nil, nil),
+      "clEnqueueUnmapMemObject", "buffer")
   }
 
   deinit {
+    guard device.health.mayFree else {
+      if let host { Graveyard.keep(host) }
+      return
+    }
     _ = device.library.functions.clReleaseMemObject(memory)
   }
 
@@ -80,11 +87,7 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
       (hostPointer + offset).copyMemory(from: base, byteCount: source.count)
       return
     }
-    let status = device.library.functions.clEnqueueWriteBuffer(
-      device.queue, memory, cl_bool(CL_TRUE), offset, source.count, base, 0, nil, nil)
-    guard status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: "buffer", call: "clEnqueueWriteBuffer", status: status)
-    }
+    try device.staging.write(base, count: source.count, to: memory, at: offset, device)
   }
 
   package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) {
@@ -94,10 +97,6 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
       base.copyMemory(from: hostPointer + offset, byteCount: target.count)
       return
     }
-    let status = device.library.functions.clEnqueueReadBuffer(
-      device.queue, memory, cl_bool(CL_TRUE), offset, target.count, base, 0, nil, nil)
-    guard status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: "buffer", call: "clEnqueueReadBuffer", status: status)
-    }
+    try device.staging.read(memory, at: offset, into: base, count: target.count, device)
   }
 }

@@ -17,6 +17,7 @@ enum MemoryModel: Sendable {
 /// One OpenCL device, with one in-order queue.
 package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
+  package let health = DeviceHealth()
   let library: OpenCLLibrary
   let id: cl_device_id
   let context: cl_context
@@ -26,6 +27,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   let largestBuffer: Int
   let programs: ProgramLibrary
   let weights = WeightLibrary()
+  let staging = OpenCLStaging()
   private let kernels: GPUKernels<OpenCLTarget>
 
   init(
@@ -67,6 +69,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   }
 
   deinit {
+    guard health.mayFree else { return Graveyard.keep((staging, programs)) }
     _ = library.functions.clReleaseCommandQueue(queue)
     programs.release()
     _ = library.functions.clReleaseContext(context)
@@ -75,6 +78,8 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   package var kernelFamily: any KernelFamily { kernels }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    try health.check()
+    health.allow(segment.limit)
     let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
       try self.weights.buffer(key, in: segment.weights, byteCount: byteCount, on: self, fill: fill)
     }

@@ -6,13 +6,14 @@ extension OpenCLDevice {
   ///
   /// - Parameters:
   ///   - libraryPath: the OpenCL loader to open.
+  ///   - find: the address of a C function `void *find(const char *name)` that stands in for the loader.
   ///   - imitated: drives every device as if it were of this kind, so that tests reach all paths on any machine.
   package static func discover(
-    libraryPath: String = "libOpenCL.so.1", imitating imitated: DeviceInfo.Kind? = nil
+    libraryPath: String = "libOpenCL.so.1", find: UnsafeRawPointer? = nil, imitating imitated: DeviceInfo.Kind? = nil
   ) -> [DeviceListing] {
     let library: OpenCLLibrary
     do {
-      library = try OpenCLLibrary(path: libraryPath)
+      library = try OpenCLLibrary(path: libraryPath, find: find)
     } catch {
       let remedy = "install ocl-icd-libopencl1 and the driver of the device"
       let isAbsent = kelvin_library_is_absent(error.reason)

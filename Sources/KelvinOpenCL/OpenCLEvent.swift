@@ -2,44 +2,47 @@ internal import CKelvinDrivers
 internal import KelvinDevices
 internal import Synchronization
 
+/// An event of the driver's, released with its last owner.
+final class DriverEvent: @unchecked Sendable {
+  let handle: cl_event
+  private let device: OpenCLDevice
+
+  /// - Parameter handle: the caller's reference, which passes to this object.
+  init(_ handle: cl_event, _ device: OpenCLDevice) {
+    self.handle = handle
+    self.device = device
+  }
+
+  deinit {
+    if device.health.mayFree { _ = device.library.functions.clReleaseEvent(handle) }
+  }
+}
+
 /// The end of an invocation's latest submission.
 final class OpenCLEvent: Event, @unchecked Sendable {
   let device: OpenCLDevice
-  private struct Handle: @unchecked Sendable { var event: cl_event? }
-  private let handle = Mutex(Handle())
+  private let watchdog: Watchdog
+  private let held = Mutex<DriverEvent?>(nil)
 
-  init(_ device: OpenCLDevice) { self.device = device }
-
-  deinit {
-    handle.withLock { handle in
-      if let event = handle.event { _ = device.library.functions.clReleaseEvent(event) }
-    }
+  init(_ device: OpenCLDevice, _ watchdog: Watchdog) {
+    self.device = device
+    self.watchdog = watchdog
   }
 
   /// Takes the place of the event held before.
-  func hold(_ event: cl_event, retains: Bool) {
-    let functions = device.library.functions
-    if retains { _ = functions.clRetainEvent(event) }
-    let old = handle.withLock { handle in
-      defer { handle.event = event }
-      return Handle(event: handle.event)
+  func hold(_ event: DriverEvent) {
+    let before = held.withLock { held in
+      defer { held = event }
+      return held
     }
-    if let old = old.event { _ = functions.clReleaseEvent(old) }
+    // Released after the lock is.
+    withExtendedLifetime(before) {}
   }
 
   func wait() throws(DeviceError) {
-    let functions = device.library.functions
-    let held = handle.withLock { handle in
-      if let event = handle.event { _ = functions.clRetainEvent(event) }
-      return Handle(event: handle.event)
-    }
-    guard var event = held.event as cl_event? else { return }
-    defer { _ = functions.clReleaseEvent(event) }
-    var list: cl_event? = event
-    let status = functions.clWaitForEvents(1, &list)
-    event = list ?? event
-    guard status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: "waiting for the queue", call: "clWaitForEvents", status: status)
-    }
+    guard let event = held.withLock({ $0 }) else { return }
+    let began = ContinuousClock.now
+    try device.wait(for: event)
+    device.health.allow(watchdog.limit(took: ContinuousClock.now - began))
   }
 }

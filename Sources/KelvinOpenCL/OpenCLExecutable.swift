@@ -8,6 +8,9 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
   package var scratchByteCount: Int { lowered.scratchByteCount }
   let device: OpenCLDevice
   let lowered: LoweredSegment<OpenCLTarget>
+  /// The pieces of kernel runs that go to the queue together.
+  let submissions: [[DispatchPiece]]
+  let watchdog: Watchdog
   private let inputCount: Int
   private let outputCount: Int
   private let place: String
@@ -17,6 +20,8 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
   ) throws(DeviceError) {
     self.device = device
     self.lowered = lowered
+    submissions = lowered.submissions(expecting: segment.expectedSeconds, group: device.tuning.group)
+    watchdog = segment.watchdog
     inputCount = segment.graph.inputs.count
     outputCount = segment.graph.outputs.count
     place = segment.graph.nodes.first.map { "segment from '\($0.name)'" } ?? "empty segment"

@@ -10,18 +10,20 @@ package final class OpenCLInvocation: Invocation {
   private let event: OpenCLEvent
   private let kernels: [cl_kernel]
   private let measuresNodes: Bool
-  private var profile: [cl_event?]
+  /// By dispatch, the events of its pieces.
+  private var profile: [[DriverEvent]]
   /// Keeps the bound buffers alive.
   private let bindings: Bindings
   /// The bound buffers that host and device use in turns.
   private let shared: [OpenCLBuffer]
 
   init(_ executable: OpenCLExecutable, _ bindings: Bindings) throws(DeviceError) {
+    try executable.device.health.check()
     self.executable = executable
     self.bindings = bindings
     measuresNodes = bindings.measuresNodes
-    event = OpenCLEvent(executable.device)
-    profile = measuresNodes ? Array(repeating: nil, count: executable.lowered.dispatches.count) : []
+    event = OpenCLEvent(executable.device, executable.watchdog)
+    profile = measuresNodes ? Array(repeating: [], count: executable.lowered.dispatches.count) : []
     let slices = bindings.inputs + bindings.outputs + (bindings.scratch.map { [$0] } ?? [])
     var shared: [ObjectIdentifier: OpenCLBuffer] = [:]
     for case let buffer as OpenCLBuffer in slices.map(\.buffer) where executable.device.memoryModel == .mapped {
@@ -50,13 +52,14 @@ package final class OpenCLInvocation: Invocation {
   deinit {
     // The buffers may be host memory, freed with the bindings.
     try? event.wait()
+    guard executable.device.health.mayFree else { return }
     let functions = executable.device.library.functions
     for kernel in kernels { _ = functions.clReleaseKernel(kernel) }
-    for case let event? in profile { _ = functions.clReleaseEvent(event) }
   }
 
   package func submit(after events: [any Event]) throws(DeviceError) {
     let device = executable.device
+    try device.health.check()
     for other in events {
       if let own = other as? OpenCLEvent, own.device === device { continue }
       try other.wait()
@@ -71,18 +74,15 @@ package final class OpenCLInvocation: Invocation {
       try enqueueKernels()
       while unmapped > 0 {
         var finished: cl_event?
-        try unmapped == 1
-          ? shared[0].map(blocking: false, &finished) : shared[unmapped - 1].map(blocking: false, nil)
+        try unmapped == 1 ? shared[0].map(&finished) : shared[unmapped - 1].map(nil)
         unmapped -= 1
-        if let finished { event.hold(finished, retains: false) }
+        if let finished { event.hold(DriverEvent(finished, device)) }
       }
-      let status = device.library.functions.clFlush(device.queue)
-      guard status == CL_SUCCESS else {
-        throw DeviceError(device: device.info.id, place: "queue", call: "clFlush", status: status)
-      }
+      try device.check(device.library.functions.clFlush(device.queue), "clFlush", "queue")
     } catch {
-      _ = device.library.functions.clFinish(device.queue)
-      for buffer in shared[..<unmapped] { try? buffer.map(blocking: true, nil) }
+      // What was enqueued before is at work on the buffers. Where its end cannot be waited for, the device is out.
+      try device.drain()
+      for buffer in shared[..<unmapped] { try buffer.mapAndWait() }
       throw error
     }
   }
@@ -90,26 +90,25 @@ package final class OpenCLInvocation: Invocation {
   private func enqueueKernels() throws(DeviceError) {
     let device = executable.device
     let functions = device.library.functions
-    let last = kernels.count - 1
-    for (index, kernel) in kernels.enumerated() {
-      let grid = executable.lowered.dispatches[index].call.grid
-      var finished: cl_event?
-      let wantsEvent = measuresNodes || index == last
-      let status =
-        wantsEvent ? enqueue(kernel, grid: grid, device, &finished) : enqueue(kernel, grid: grid, device, nil)
-      guard status == CL_SUCCESS else {
-        throw DeviceError(
-          device: device.info.id,
-          place: "node '\(executable.lowered.nodes[index])', "
-            + "kernel \(executable.lowered.dispatches[index].call.program.function)",
-          call: "clEnqueueNDRangeKernel", status: status)
+    if measuresNodes { profile = profile.map { _ in [] } }
+    for (number, pieces) in executable.submissions.enumerated() {
+      for (position, piece) in pieces.enumerated() {
+        let isLast = position == pieces.count - 1 && number == executable.submissions.count - 1
+        var finished: cl_event?
+        let status =
+          measuresNodes || isLast
+          ? enqueue(kernels[piece.dispatch], piece, device, &finished)
+          : enqueue(kernels[piece.dispatch], piece, device, nil)
+        let function = executable.lowered.dispatches[piece.dispatch].call.program.function
+        try device.check(
+          status, "clEnqueueNDRangeKernel", "node '\(executable.lowered.nodes[piece.dispatch])', kernel \(function)")
+        guard let ending = finished.map({ DriverEvent($0, device) }) else { continue }
+        if measuresNodes { profile[piece.dispatch].append(ending) }
+        if isLast { event.hold(ending) }
       }
-      if measuresNodes {
-        if let old = profile[index] { _ = functions.clReleaseEvent(old) }
-        profile[index] = finished
-        if index == last, let finished { event.hold(finished, retains: true) }
-      } else if index == last, let finished {
-        event.hold(finished, retains: false)
+      // The end of a submission: what a driver has not been told to begin it may put together with what follows.
+      if number < executable.submissions.count - 1 {
+        try device.check(functions.clFlush(device.queue), "clFlush", "queue")
       }
     }
   }
@@ -117,20 +116,21 @@ package final class OpenCLInvocation: Invocation {
   package var nodeTimings: [NodeTiming] {
     guard measuresNodes else { return [] }
     let functions = executable.device.library.functions
-    func time(_ event: cl_event, _ moment: Int32) -> Double? {
+    func time(_ event: DriverEvent, _ moment: Int32) -> Double? {
       var nanoseconds: cl_ulong = 0
       let query = cl_profiling_info(moment)
-      let status = functions.clGetEventProfilingInfo(event, query, MemoryLayout<cl_ulong>.size, &nanoseconds, nil)
+      let status = functions.clGetEventProfilingInfo(
+        event.handle, query, MemoryLayout<cl_ulong>.size, &nanoseconds, nil)
       return status == CL_SUCCESS ? Double(nanoseconds) * 1e-9 : nil
     }
     var timings: [NodeTiming] = []
     var positions: [String: Int] = [:]
     var origin: Double?
-    for (index, event) in profile.enumerated() {
-      guard let event, let start = time(event, CL_PROFILING_COMMAND_START),
-        let end = time(event, CL_PROFILING_COMMAND_END)
+    for (index, events) in profile.enumerated() {
+      guard let first = events.first, let last = events.last, let start = time(first, CL_PROFILING_COMMAND_START),
+        let end = time(last, CL_PROFILING_COMMAND_END)
       else { continue }
-      let begin = origin ?? time(event, CL_PROFILING_COMMAND_SUBMIT) ?? start
+      let begin = origin ?? time(first, CL_PROFILING_COMMAND_SUBMIT) ?? start
       origin = begin
       let node = executable.lowered.nodes[index]
       if let position = positions[node] {

@@ -8,11 +8,13 @@ final class OpenCLLibrary: @unchecked Sendable {
 
   var functions: kelvin_opencl { table.pointee }
 
-  /// - Parameter path: a file name for the dynamic loader.
+  /// - Parameters:
+  ///   - path: a file name for the dynamic loader.
+  ///   - find: the address of a `kelvin_find` that stands in for it.
   /// - Throws: `DeviceError` with the loader's own words.
-  init(path: String) throws(DeviceError) {
+  init(path: String, find: UnsafeRawPointer? = nil) throws(DeviceError) {
     let table = UnsafeMutablePointer<kelvin_opencl>.allocate(capacity: 1)
-    if let reason = kelvin_opencl_open(path, table) {
+    if let reason = kelvin_opencl_open(path, unsafeBitCast(find, to: kelvin_find?.self), table) {
       table.deallocate()
       throw DeviceError(.unavailable, device: "opencl", place: path, reason: String(cString: reason))
     }

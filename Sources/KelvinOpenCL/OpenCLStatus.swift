@@ -45,7 +45,9 @@ extension DeviceError {
   init(device: String, place: String, call: String, status: cl_int) {
     let code: Code =
       switch status {
-      case -2: .lost
+      // What drivers answer about a context or queue of theirs that was sound when it was made; NVIDIA's has codes of
+      // its own below -9000.
+      case -2, -14, -33, -34, -36, ..<(-2000): .lost
       case -4, -5, -6, -61: .outOfMemory
       case -11, -42: .compilation
       default: .execution

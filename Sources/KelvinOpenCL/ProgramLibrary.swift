@@ -86,7 +86,7 @@ final class ProgramLibrary: Sendable {
   ) throws(DeviceError) {
     let functions = device.library.functions
     let kernel = try program.makeKernel(dispatch.call.program.function, device: device.info.id)
-    defer { _ = functions.clReleaseKernel(kernel) }
+    defer { if device.health.mayFree { _ = functions.clReleaseKernel(kernel) } }
     let zeros = try OpenCLBuffer(device, byteCount: 1 << 16)
     // A device's own memory starts with whatever was there.
     try Bytes([UInt8](repeating: 0, count: zeros.byteCount)).withUnsafeBytes { bytes throws(DeviceError) in
@@ -96,11 +96,10 @@ final class ProgramLibrary: Sendable {
     try setArguments(
       of: kernel, memory: dispatch.storages.map { _ in (zeros.memory, 0) },
       constants: dispatch.call.parameters.map { _ in 1 }, name: dispatch.call.program.function, device)
-    let status = enqueue(kernel, grid: [device.tuning.group, 1, 1], device, nil)
-    guard status == CL_SUCCESS, functions.clFinish(device.queue) == CL_SUCCESS else {
-      throw DeviceError(
-        device: device.info.id, place: "kernel \(dispatch.call.program.function)", call: "clEnqueueNDRangeKernel",
-        status: status)
+    let piece = DispatchPiece(whole: 0, grid: [device.tuning.group, 1, 1])
+    let (call, place) = ("clEnqueueNDRangeKernel", "kernel \(dispatch.call.program.function)")
+    try device.completing(call) { (event) throws(DeviceError) in
+      try device.check(enqueue(kernel, piece, device, event), call, place)
     }
   }
 }
@@ -128,15 +127,14 @@ func setArguments(
   try set(constants.count * 4, constants)
 }
 
-/// Puts a kernel run on the device's queue.
-///
-/// - Parameter grid: work items along three dimensions.
+/// Puts a kernel run, or part of one, on the device's queue.
 func enqueue(
-  _ kernel: cl_kernel, grid: [Int], _ device: OpenCLDevice, _ event: UnsafeMutablePointer<cl_event?>?
+  _ kernel: cl_kernel, _ piece: DispatchPiece, _ device: OpenCLDevice, _ event: UnsafeMutablePointer<cl_event?>?
 ) -> cl_int {
   var local = (device.tuning.group, 1, 1)
   return withUnsafeBytes(of: &local) { local in
     device.library.functions.clEnqueueNDRangeKernel(
-      device.queue, kernel, 3, nil, grid, local.assumingMemoryBound(to: Int.self).baseAddress, 0, nil, event)
+      device.queue, kernel, 3, piece.isPart ? piece.origin : nil, piece.grid,
+      local.assumingMemoryBound(to: Int.self).baseAddress, 0, nil, event)
   }
 }

@@ -9,6 +9,7 @@ final class WeightBuffer: @unchecked Sendable {
   let memory: cl_mem
   private let bytes: Bytes?
   private let library: OpenCLLibrary
+  private let health: DeviceHealth
 
   init(_ device: OpenCLDevice, _ bytes: Bytes, key: String) throws(DeviceError) {
     let sharing = device.memoryModel == .separate ? CL_MEM_COPY_HOST_PTR : CL_MEM_USE_HOST_PTR
@@ -25,9 +26,16 @@ final class WeightBuffer: @unchecked Sendable {
     self.memory = memory
     self.bytes = device.memoryModel == .separate ? nil : bytes
     library = device.library
+    health = device.health
   }
 
-  deinit { _ = library.functions.clReleaseMemObject(memory) }
+  deinit {
+    guard health.mayFree else {
+      if let bytes { Graveyard.keep(bytes) }
+      return
+    }
+    _ = library.functions.clReleaseMemObject(memory)
+  }
 }
 
 /// The weights on the device, so that each is uploaded once for all executables of a model.

@@ -9,6 +9,7 @@ package import KelvinGraph
 /// It supports every operator of the catalog for every element type, so a graph always has one device that runs it.
 package final class ReferenceDevice: KernelDevice {
   package let info: DeviceInfo
+  package let health = DeviceHealth()
 
   package init() {
     info = DeviceInfo(

@@ -30,6 +30,12 @@ package final class CompiledModel: Sendable {
     return WeightReport(graph, packed: packed)
   }
 
+  /// The devices that run nodes or hold values.
+  package var usedDevices: Set<String> { Set(devices.keys) }
+
+  /// Whether one of its devices is out.
+  package var isOut: Bool { devices.values.contains { !$0.health.mayFree } }
+
   /// Reports progress and lets a caller give up between nodes.
   package struct Observer: Sendable {
     /// How much of the work is done, 0…1.
@@ -49,11 +55,14 @@ package final class CompiledModel: Sendable {
   /// - Parameters:
   ///   - transfers: the plan's copies.
   ///   - storage: packed weights and blobs, from the compiled cache or in memory.
+  ///   - watchdog: how long devices may take.
+  ///   - expecting: seconds that a node is expected to take on a device that works on its own; nil where nobody knows.
   /// - Throws: `RuntimeError`, `.cancelled` included.
   package init(
     _ graph: Graph, placement: [String: String], transfers: [PlannedTransfer], inventory: DeviceInventory,
     precision: Precision, threads: Int, isDeterministic: Bool = false,
-    storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache), observer: Observer = Observer()
+    storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache), watchdog: Watchdog = .standard,
+    expecting: (Node, Graph, any Device) -> Double? = { _, _, _ in nil }, observer: Observer = Observer()
   ) throws(RuntimeError) {
     // Devices may ask whether to go on from threads of their own.
     let budget = WorkBudget.current
@@ -86,12 +95,17 @@ package final class CompiledModel: Sendable {
       guard let device = devices[segment.device] else { preconditionFailure("\(segment.device) was looked up above") }
       let (weights, blobs) = storage(device)
       stores.append(weights)
+      var expected: [String: Double] = [:]
+      if !device.info.isHost {
+        for node in segment.graph.nodes { expected[node.name] = expecting(node, segment.graph, device) }
+      }
       do {
         executables.append(
           try device.compile(
             Segment(
               graph: segment.graph.namingWeights(for: shapes), precision: precision, threads: threads,
-              isDeterministic: isDeterministic, weights: weights, blobs: blobs,
+              isDeterministic: isDeterministic, weights: weights, blobs: blobs, expectedSeconds: expected,
+              watchdog: watchdog,
               goesOn: { fraction in
                 observer.progress((Double(index) + fraction) / Double(count))
                 return !isCancelled()

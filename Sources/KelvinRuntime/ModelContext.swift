@@ -21,12 +21,15 @@ package struct ModelContext: Sendable {
   package let stores: WeightRegistry<MemoryPackedWeights>
   /// The files that weights are read from.
   package let sources: SourceFiles
+  /// How long devices may take.
+  package let watchdog: Watchdog
 
   package init(
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
     costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry(),
-    sources: SourceFiles = SourceFiles()
+    sources: SourceFiles = SourceFiles(), watchdog: Watchdog = .standard
   ) {
+    self.watchdog = watchdog
     self.name = name
     self.key = key
     self.function = function
@@ -47,14 +50,14 @@ package struct ModelContext: Sendable {
   package func with(costs: CostSheet) -> ModelContext {
     ModelContext(
       name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs,
-      stores: stores, sources: sources)
+      stores: stores, sources: sources, watchdog: watchdog)
   }
 
   /// The same model with nothing kept from earlier compilations.
   package func withoutCache() -> ModelContext {
     ModelContext(
       name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs,
-      sources: sources)
+      sources: sources, watchdog: watchdog)
   }
 
   /// The best plan, its reasons and alternatives; of plans that costs do not tell apart, the one that is stayed with.
@@ -258,6 +261,9 @@ package struct ModelContext: Sendable {
           let weights = cache.weights(key, function: function, device: device.info)
           cached[id] = weights
           return (weights, cache.blobs(device.info))
+        }, watchdog: watchdog,
+        expecting: { node, graph, device in
+          costs.cost(node, in: graph, on: device, asking: precision, threads: threads).seconds
         }, observer: observer)
     } catch {
       try checkSources(cached)

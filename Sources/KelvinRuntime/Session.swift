@@ -149,7 +149,8 @@ package final class Session {
   ///
   /// - Parameter cancellation: ends the run at its next check point: between nodes on the host, between submissions
   ///   elsewhere. The session can be used again.
-  /// - Throws: `cancelled`, or `device` where a device failed. No device is at work on the session then.
+  /// - Throws: `cancelled`, or `device` where a device failed. No device is at work on the session then, but for one
+  ///   that is out: what that was given stays where it is (`DeviceHealth`).
   package func run(_ cancellation: Cancellation? = nil) throws(RuntimeError) {
     try Cancellation.bounded(cancellation) { (cancellation: Cancellation?) throws(RuntimeError) in
       guard let cancellation else { return try runSteps() }
@@ -172,6 +173,7 @@ package final class Session {
         isInFlight[segment] = false
       }
       if error.code == .cancelled { throw .cancelled }
+      if error.takesDeviceOut { model.devices[error.device]?.health.takeOut(error) }
       throw .device(error)
     }
   }

@@ -26,15 +26,16 @@ final class DispatchRecorder {
   func takeViews() -> [VkBufferView] { Array(views.values) }
 
   func destroyViews() {
-    for view in views.values { context.vk.vkDestroyBufferView!(context.device, view, nil) }
+    context.free { for view in views.values { context.vk.vkDestroyBufferView!(context.device, view, nil) } }
     views = [:]
   }
 
-  /// A pool with room for one set of descriptors a dispatch; nil where there are none.
+  /// A pool with room for one set of descriptors a piece; nil where there are none.
   func makePool() throws(DeviceError) -> VkDescriptorPool? {
-    let count = UInt32(executable.lowered.dispatches.count)
+    let dispatches = executable.lowered.dispatches
+    let count = UInt32(executable.submissions.reduce(0) { $0 + $1.count })
     guard count > 0 else { return nil }
-    let reads = executable.lowered.dispatches.reduce(0) { $0 + UInt32($1.reads.count) }
+    let reads = executable.submissions.joined().reduce(0) { $0 + UInt32(dispatches[$1.dispatch].reads.count) }
     let sizes = [
       VkDescriptorPoolSize(type: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptorCount: count),
       VkDescriptorPoolSize(
@@ -54,39 +55,47 @@ final class DispatchRecorder {
     return pool
   }
 
-  func record(_ commands: VulkanCommands, pool: VkDescriptorPool?, timestamps: Timestamps?) throws(DeviceError) {
+  /// - Parameter submission: the number of the submission that the commands are.
+  func record(
+    _ commands: VulkanCommands, submission: Int, pool: VkDescriptorPool?, timestamps: Timestamps?
+  ) throws(DeviceError) {
     let (vk, layout) = (context.vk, executable.device.pipelines.layout)
     let compute = VK_PIPELINE_BIND_POINT_COMPUTE
     try commands.record(context) { (buffer: VkCommandBuffer) throws(DeviceError) in
       commands.barrier(buffer, .start)
-      if let timestamps {
+      if let timestamps, submission == 0 {
         vk.vkCmdResetQueryPool!(buffer, timestamps.pool, 0, UInt32(timestamps.count))
         vk.vkCmdWriteTimestamp!(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps.pool, 0)
       }
       var hazards = Hazards()
-      let dispatches = executable.lowered.dispatches
-      for (index, dispatch) in dispatches.enumerated() {
+      var bound: VulkanPipeline?
+      for (position, piece) in executable.submissions[submission].enumerated() {
+        let (index, dispatch) = (piece.dispatch, executable.lowered.dispatches[piece.dispatch])
         var reads: [BoundStorages.Range] = []
         for storage in dispatch.reads { reads.append(try storages.resolve(storage)) }
         let write = try storages.resolve(dispatch.write)
-        if hazards.needsBarrier(reads: reads, write: write) || (timestamps != nil && index > 0) {
+        if hazards.needsBarrier(reads: reads, write: write) || (timestamps != nil && position > 0) {
           commands.barrier(buffer, .computeToCompute)
           hazards = Hazards()
         }
         hazards.add(reads: reads, write: write)
-        let program = dispatch.call.program
-        if index == 0 || program.pipeline != dispatches[index - 1].call.program.pipeline {
+        if bound != executable.pipelines[index] {
+          bound = executable.pipelines[index]
           vk.vkCmdBindPipeline!(buffer, compute, executable.pipelines[index].handle)
         }
-        var set: VkDescriptorSet? = try descriptors(program.formats, reads, write, pool)
+        var set: VkDescriptorSet? = try descriptors(dispatch.call.program.formats, reads, write, pool)
         vk.vkCmdBindDescriptorSets!(buffer, compute, layout, 0, 1, &set, 0, nil)
         dispatch.call.parameters.withUnsafeBytes { bytes in
           let stage = VK_SHADER_STAGE_COMPUTE_BIT.rawValue
           vk.vkCmdPushConstants!(buffer, layout, stage, 0, UInt32(bytes.count), bytes.baseAddress)
         }
-        let groups = dispatch.call.grid
-        vk.vkCmdDispatch!(buffer, UInt32(groups[0]), UInt32(groups[1]), UInt32(groups[2]))
-        if let timestamps {
+        let (base, groups) = (piece.origin.map(UInt32.init), piece.grid.map(UInt32.init))
+        if piece.isPart {
+          vk.vkCmdDispatchBase!(buffer, base[0], base[1], base[2], groups[0], groups[1], groups[2])
+        } else {
+          vk.vkCmdDispatch!(buffer, groups[0], groups[1], groups[2])
+        }
+        if let timestamps, piece.isLast {
           vk.vkCmdWriteTimestamp!(buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, timestamps.pool, UInt32(index + 1))
         }
       }

@@ -3,8 +3,6 @@ import KelvinDevices
 
 /// A Vulkan buffer with memory of its own. Its owner destroys it, before the device.
 struct VulkanAllocation: @unchecked Sendable {
-  let vk: KelvinVulkan
-  let device: VkDevice
   let buffer: VkBuffer
   let memory: VkDeviceMemory
   let byteCount: Int
@@ -54,15 +52,15 @@ struct VulkanAllocation: @unchecked Sendable {
       if let memory { vk.vkFreeMemory!(device, memory, nil) }
       throw error
     }
-    self.vk = vk
-    self.device = device
     self.buffer = buffer
     self.byteCount = byteCount
   }
 
-  func destroy() {
-    vk.vkDestroyBuffer!(device, buffer, nil)
-    vk.vkFreeMemory!(device, memory, nil)
+  func destroy(_ context: VulkanContext) {
+    context.free {
+      context.vk.vkDestroyBuffer!(context.device, buffer, nil)
+      context.vk.vkFreeMemory!(context.device, memory, nil)
+    }
   }
 
   /// Memory that device and host share, where the device is one with the host; its own where it is a card, mapped if

@@ -23,7 +23,7 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     }
   }
 
-  deinit { allocation.destroy() }
+  deinit { allocation.destroy(context) }
 
   package var hostPointer: UnsafeMutableRawPointer? { allocation.isReadable ? allocation.pointer : nil }
 

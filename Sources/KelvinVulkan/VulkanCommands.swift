@@ -52,9 +52,11 @@ struct VulkanCommands: @unchecked Sendable {
     self.fence = fence
   }
 
-  func destroy() {
-    vk.vkDestroyFence!(device, fence, nil)
-    vk.vkDestroyCommandPool!(device, pool, nil)
+  func destroy(_ context: VulkanContext) {
+    context.free {
+      vk.vkDestroyFence!(device, fence, nil)
+      vk.vkDestroyCommandPool!(device, pool, nil)
+    }
   }
 
   /// Records anew. No submission may be running.
@@ -108,9 +110,5 @@ struct VulkanCommands: @unchecked Sendable {
     try context.submit(buffer, fence: fence)
   }
 
-  func wait(_ context: VulkanContext) throws(DeviceError) {
-    try withUnsafePointer(to: Optional(fence)) { fence throws(DeviceError) in
-      try context.check(vk.vkWaitForFences!(device, 1, fence, VkBool32(VK_TRUE), .max), "vkWaitForFences")
-    }
-  }
+  func wait(_ context: VulkanContext) throws(DeviceError) { try context.wait(fence) }
 }

@@ -9,6 +9,7 @@ final class VulkanContext: @unchecked Sendable {
   let id: String
   let vk: KelvinVulkan
   let device: VkDevice
+  let health = DeviceHealth()
   private let queue: VkQueue
   private let queueLock = Mutex<Void>(())
   private let staging = Mutex<VulkanStaging?>(nil)
@@ -50,18 +51,48 @@ final class VulkanContext: @unchecked Sendable {
     self.device = device
     var queue: VkQueue?
     instance.vk.vkGetDeviceQueue!(device, properties.queueFamily, 0, &queue)
-    guard let queue else { throw Self.error(VK_ERROR_INITIALIZATION_FAILED, id, "vkGetDeviceQueue") }
+    guard let queue else {
+      vk.vkDestroyDevice!(device, nil)
+      throw Self.error(VK_ERROR_INITIALIZATION_FAILED, id, "vkGetDeviceQueue")
+    }
     self.queue = queue
   }
 
   deinit {
-    staging.withLock { $0?.destroy() }
+    guard health.mayFree else { return Graveyard.keep(instance) }
+    staging.withLock { $0?.destroy(self) }
     vk.vkDestroyDevice!(device, nil)
   }
 
-  /// - Throws: the typed form of a failed call.
+  /// - Throws: the typed form of a failed call. A loss takes the device out.
   func check(_ result: VkResult, _ place: String) throws(DeviceError) {
-    guard result == VK_SUCCESS else { throw Self.error(result, id, place) }
+    guard result != VK_SUCCESS else { return }
+    let error = Self.error(result, id, place)
+    if error.takesDeviceOut { health.takeOut(error) }
+    throw error
+  }
+
+  /// Waits for a fence that the queue signals, no longer than the device is allowed.
+  ///
+  /// - Throws: what took the device out, which this does where it is hung, or where waiting fails: the queue may then be
+  ///   at work.
+  func wait(_ fence: VkFence) throws(DeviceError) {
+    let place = "vkWaitForFences"
+    try health.wait(id, place) { (seconds) throws(DeviceError) -> Bool in
+      let nanoseconds = UInt64(min(seconds, 1e9) * 1e9)
+      let result = withUnsafePointer(to: Optional(fence)) {
+        vk.vkWaitForFences!(device, 1, $0, VkBool32(VK_TRUE), nanoseconds)
+      }
+      if result == VK_SUCCESS || result == VK_TIMEOUT { return result == VK_SUCCESS }
+      let failure = Self.error(result, id, place).asLoss()
+      health.takeOut(failure)
+      throw failure
+    }
+  }
+
+  /// Destroys what the device has no more use for; what one that is out may still be at work on stays.
+  func free(_ destroy: () -> Void) {
+    if health.mayFree { destroy() }
   }
 
   func error(_ code: DeviceError.Code, _ place: String, _ reason: String) -> DeviceError {
@@ -70,6 +101,7 @@ final class VulkanContext: @unchecked Sendable {
 
   /// Starts recorded work; `fence` is signalled when it has completed.
   func submit(_ commands: VkCommandBuffer, fence: VkFence) throws(DeviceError) {
+    try health.check()
     let result = withUnsafePointer(to: Optional(commands)) { commands in
       var information = VkSubmitInfo()
       information.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO
@@ -94,10 +126,14 @@ final class VulkanContext: @unchecked Sendable {
 
   private static func error(_ result: VkResult, _ id: String, _ place: String) -> DeviceError {
     switch result {
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_POOL_MEMORY,
+      VK_ERROR_FRAGMENTED_POOL, VK_ERROR_FRAGMENTATION, VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_MEMORY_MAP_FAILED:
       DeviceError(.outOfMemory, device: id, place: place, reason: "out of memory; use a smaller batch")
     case VK_ERROR_DEVICE_LOST:
-      DeviceError(.lost, device: id, place: place, reason: "the device was lost; open it again or use another")
+      DeviceError(.lost, device: id, place: place, reason: "the device was lost")
+    case VK_ERROR_UNKNOWN, VK_ERROR_INITIALIZATION_FAILED:
+      // What drivers answer whose device was reset under them.
+      DeviceError(.lost, device: id, place: place, reason: "the driver failed (VkResult \(result.rawValue))")
     default:
       DeviceError(.execution, device: id, place: place, reason: "the driver answered VkResult \(result.rawValue)")
     }

@@ -9,6 +9,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
   let properties: VulkanProperties
   let context: VulkanContext
+  package var health: DeviceHealth { context.health }
   let pipelines: VulkanPipelines
   let weights: VulkanWeights
   private let kernels: GPUKernels<VulkanTarget>
@@ -59,16 +60,26 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package var kernelFamily: any KernelFamily { kernels }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    try health.check()
+    health.allow(segment.limit)
     let store = weights.store(for: segment.weights)
     let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
       try store.weight(key, byteCount: byteCount, fill: fill)
     }
-    let keys = lowered.dispatches.map(\.call.program.pipeline)
+    let submissions = lowered.submissions(expecting: segment.expectedSeconds)
+    let split = Set(submissions.joined().filter(\.isPart).map(\.dispatch))
+    let keys = lowered.dispatches.enumerated().map { index, dispatch in
+      var key = dispatch.call.program.pipeline
+      key.hasBase = split.contains(index)
+      return key
+    }
     return VulkanExecutable(
-      self, lowered, pipelines: try pipelines.pipelines(for: keys, blobs: segment.blobs), store: store)
+      self, lowered, submissions, pipelines: try pipelines.pipelines(for: keys, blobs: segment.blobs), store: store,
+      watchdog: segment.watchdog)
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
-    try VulkanBuffer(context, byteCount: byteCount)
+    try health.check()
+    return try VulkanBuffer(context, byteCount: byteCount)
   }
 }

@@ -7,13 +7,19 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
   package var scratchByteCount: Int { lowered.scratchByteCount }
   let device: VulkanDevice
   let lowered: LoweredSegment<VulkanTarget>
+  /// The pieces of dispatches that go to the queue together.
+  let submissions: [[DispatchPiece]]
+  /// By dispatch.
   let pipelines: [VulkanPipeline]
+  let watchdog: Watchdog
   private let store: VulkanWeightStore
 
   init(
-    _ device: VulkanDevice, _ lowered: LoweredSegment<VulkanTarget>, pipelines: [VulkanPipeline],
-    store: VulkanWeightStore
+    _ device: VulkanDevice, _ lowered: LoweredSegment<VulkanTarget>, _ submissions: [[DispatchPiece]],
+    pipelines: [VulkanPipeline], store: VulkanWeightStore, watchdog: Watchdog
   ) {
+    self.submissions = submissions
+    self.watchdog = watchdog
     self.device = device
     self.lowered = lowered
     self.pipelines = pipelines

@@ -12,7 +12,7 @@ final class VulkanInstance: @unchecked Sendable {
   /// - Throws: `.unavailable` with the reason and the remedy where there is no loader or no driver.
   init(options: VulkanOptions) throws(DeviceError) {
     var vk = KelvinVulkan()
-    if let reason = kelvin_vulkan_open(&vk) {
+    if let reason = kelvin_vulkan_open(&vk, options.entry) {
       let remedy = kelvin_library_is_absent(reason) ? "; install the Vulkan loader (package libvulkan1)" : ""
       throw .absent(String(cString: reason) + remedy)
     }
@@ -45,7 +45,7 @@ final class VulkanInstance: @unchecked Sendable {
       let remedy = "install a Vulkan driver (package mesa-vulkan-drivers has llvmpipe, which needs no GPU)"
       throw .absent("no driver could be opened (VkResult \(result.rawValue)); \(remedy)")
     }
-    if let missing = kelvin_vulkan_load(&vk, handle) {
+    if let missing = kelvin_vulkan_load(&vk, handle, options.entry) {
       throw .absent("the driver lacks \(String(cString: missing)); Vulkan 1.1 is needed")
     }
     self.vk = vk

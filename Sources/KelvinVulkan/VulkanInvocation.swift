@@ -3,7 +3,7 @@ package import KelvinDevices
 import KelvinGPU
 import Synchronization
 
-/// A segment recorded on a session's buffers: one command buffer, submitted as it is each time.
+/// A segment recorded on a session's buffers: command buffers, submitted as they are each time.
 package final class VulkanInvocation: Invocation {
   private let executable: VulkanExecutable
   private let event: VulkanEvent
@@ -15,29 +15,37 @@ package final class VulkanInvocation: Invocation {
 
   init(_ executable: VulkanExecutable, _ bindings: Bindings) throws(DeviceError) {
     let context = executable.device.context
+    try context.health.check()
     self.executable = executable
     buffers = (bindings.inputs + bindings.outputs + [bindings.scratch].compactMap { $0 }).map(\.buffer)
-    event = VulkanEvent(context, try VulkanCommands(context))
+    event = try VulkanEvent(context, submissions: executable.submissions.count, watchdog: executable.watchdog)
     let recorder = DispatchRecorder(executable, try BoundStorages(executable, bindings))
-    descriptorPool = try recorder.makePool()
     timestamps =
       bindings.measuresNodes && context.properties.timestampBits > 0
       ? try Timestamps(context, count: executable.lowered.dispatches.count + 1) : nil
+    descriptorPool = try recorder.makePool()
     do throws(DeviceError) {
-      try recorder.record(event.commands, pool: descriptorPool, timestamps: timestamps)
+      for (index, commands) in event.commands.enumerated() {
+        try recorder.record(commands, submission: index, pool: descriptorPool, timestamps: timestamps)
+      }
       views = recorder.takeViews()
     } catch {
       recorder.destroyViews()
-      if let descriptorPool { context.vk.vkDestroyDescriptorPool!(context.device, descriptorPool, nil) }
+      Self.free([], descriptorPool, context)
       throw error
     }
   }
 
   deinit {
-    let context = executable.device.context
     try? event.wait()
-    for view in views { context.vk.vkDestroyBufferView!(context.device, view, nil) }
-    if let descriptorPool { context.vk.vkDestroyDescriptorPool!(context.device, descriptorPool, nil) }
+    Self.free(views, descriptorPool, executable.device.context)
+  }
+
+  private static func free(_ views: [VkBufferView], _ pool: VkDescriptorPool?, _ context: VulkanContext) {
+    context.free {
+      for view in views { context.vk.vkDestroyBufferView!(context.device, view, nil) }
+      if let pool { context.vk.vkDestroyDescriptorPool!(context.device, pool, nil) }
+    }
   }
 
   package var completion: any Event { event }
@@ -67,32 +75,46 @@ package final class VulkanInvocation: Invocation {
   }
 }
 
-/// The completion of an invocation's latest submission.
+/// The completion of an invocation's latest run: of all its submissions, which the queue does in order.
 package final class VulkanEvent: Event, @unchecked Sendable {
   let context: VulkanContext
-  let commands: VulkanCommands
-  /// False after a submission that the driver refused: its fence will never be signalled.
-  private let isPending = Atomic(false)
+  let commands: [VulkanCommands]
+  private let watchdog: Watchdog
+  /// Submissions of the latest run that the driver took: the fences of others will never be signalled.
+  private let submitted = Atomic(0)
 
-  init(_ context: VulkanContext, _ commands: VulkanCommands) {
+  init(_ context: VulkanContext, submissions: Int, watchdog: Watchdog) throws(DeviceError) {
     self.context = context
+    self.watchdog = watchdog
+    var commands: [VulkanCommands] = []
+    do throws(DeviceError) {
+      for _ in 0..<submissions { commands.append(try VulkanCommands(context)) }
+    } catch {
+      for made in commands { made.destroy(context) }
+      throw error
+    }
     self.commands = commands
   }
 
   deinit {
     try? wait()
-    commands.destroy()
+    for commands in commands { commands.destroy(context) }
   }
 
   func submit() throws(DeviceError) {
-    isPending.store(false, ordering: .releasing)
-    try commands.submit(context)
-    isPending.store(true, ordering: .releasing)
+    submitted.store(0, ordering: .releasing)
+    for commands in commands {
+      try commands.submit(context)
+      submitted.add(1, ordering: .releasing)
+    }
   }
 
   package func wait() throws(DeviceError) {
-    guard isPending.load(ordering: .acquiring) else { return }
-    try commands.wait(context)
+    for commands in commands.prefix(submitted.load(ordering: .acquiring)) {
+      let began = ContinuousClock.now
+      try commands.wait(context)
+      context.health.allow(watchdog.limit(took: ContinuousClock.now - began))
+    }
   }
 }
 
@@ -115,7 +137,7 @@ final class Timestamps: @unchecked Sendable {
     self.pool = pool
   }
 
-  deinit { context.vk.vkDestroyQueryPool!(context.device, pool, nil) }
+  deinit { context.free { context.vk.vkDestroyQueryPool!(context.device, pool, nil) } }
 
   /// Seconds since the first, ascending; nil before the first submission has completed.
   func seconds() -> [Double]? {

@@ -1,14 +1,17 @@
 import Glibc
 
 /// How Vulkan devices are opened.
-package struct VulkanOptions: Hashable, Sendable {
+package struct VulkanOptions: Hashable, @unchecked Sendable {
   /// Whether the Khronos validation layer watches; its messages are in `VulkanDevice.validationMessages`. Also turned
   /// on by the environment variable `KELVIN_VULKAN_VALIDATION=1`.
   package var validates: Bool
   /// Whether the kernels for SIMD-lane subgroups are left out, as they are on hardware.
   package var avoidsShuffles: Bool
+  /// Another loader's `vkGetInstanceProcAddr`; nil for that of libvulkan.so.1.
+  package var entry: UnsafeRawPointer?
 
-  package init(validates: Bool = false, avoidsShuffles: Bool = false) {
+  package init(validates: Bool = false, avoidsShuffles: Bool = false, entry: UnsafeRawPointer? = nil) {
+    self.entry = entry
     self.validates = validates || getenv("KELVIN_VULKAN_VALIDATION").map { $0.pointee == 0x31 } == true
     self.avoidsShuffles = avoidsShuffles
   }

@@ -8,6 +8,8 @@ import Synchronization
 struct PipelineKey: Hashable, Sendable {
   var shader: String
   var constants: [UInt32]
+  /// Whether it is dispatched in parts, each beginning at a group of its own.
+  var hasBase = false
 }
 
 /// The pipelines of a device, each made once, and the driver's own cache of them.
@@ -72,6 +74,7 @@ final class VulkanPipelines: @unchecked Sendable {
 
   deinit {
     let (vk, device) = (context.vk, context.device)
+    guard context.health.mayFree else { return }
     state.withLock { state in
       for pipeline in state.pipelines.values { vk.vkDestroyPipeline!(device, pipeline, nil) }
       for module in state.modules.values { vk.vkDestroyShaderModule!(device, module, nil) }
@@ -175,6 +178,7 @@ final class VulkanPipelines: @unchecked Sendable {
             information.stage.pName = name
             information.stage.pSpecializationInfo = specialization
             information.layout = layout
+            if key.hasBase { information.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT.rawValue }
             return context.vk.vkCreateComputePipelines!(context.device, state.cache, 1, &information, nil, &pipeline)
           }
         }
@@ -187,6 +191,6 @@ final class VulkanPipelines: @unchecked Sendable {
 }
 
 /// A pipeline that lives as long as its device.
-struct VulkanPipeline: @unchecked Sendable {
+struct VulkanPipeline: Equatable, @unchecked Sendable {
   let handle: VkPipeline
 }

@@ -11,19 +11,19 @@ struct VulkanStaging: @unchecked Sendable {
   init(_ context: VulkanContext) throws(DeviceError) {
     memory = try VulkanAllocation(context, byteCount: Self.pieceByteCount, isStaging: true)
     guard let pointer = memory.pointer else {
-      memory.destroy()
+      memory.destroy(context)
       throw context.error(.unavailable, "staging memory", "the driver has no memory that the host can address")
     }
     self.pointer = pointer
     do { commands = try VulkanCommands(context) } catch {
-      memory.destroy()
+      memory.destroy(context)
       throw error
     }
   }
 
-  func destroy() {
-    commands.destroy()
-    memory.destroy()
+  func destroy(_ context: VulkanContext) {
+    commands.destroy(context)
+    memory.destroy(context)
   }
 
   func write(

@@ -39,6 +39,7 @@ struct KelvinTool: ParsableCommand {
     } catch {
       exit(reporting: error)
     }
+    Console.exit(.success)
   }
 
   private static func exit(reporting error: any Error) -> Never {

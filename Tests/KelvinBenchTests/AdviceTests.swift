@@ -223,6 +223,7 @@ private final class LateDevice: Device {
   let inner: TimedDevice
   let seconds: Double
   var info: DeviceInfo { inner.info }
+  var health: DeviceHealth { inner.health }
 
   init(inner: TimedDevice, seconds: Double) {
     self.inner = inner

@@ -10,6 +10,7 @@ import Testing
 /// Computes as the reference does, and meets others on the way.
 private final class MeetingDevice: Device {
   let info: DeviceInfo
+  let health = DeviceHealth()
   let meet: @Sendable () throws(DeviceError) -> Void
   private let reference = ReferenceDevice()
 

@@ -9,6 +9,7 @@ import Testing
 /// Computes as the reference does and counts the memory that is asked for.
 private final class CountingDevice: Device {
   let info: DeviceInfo
+  let health = DeviceHealth()
   private let reference = ReferenceDevice()
   private let log = Mutex<[Int]>([])
   private let largest: Int

@@ -10,6 +10,7 @@ import Testing
 
 /// Computes as the reference does, on weights that it takes from the store of packed weights.
 private final class PackingDevice: Device {
+  let health = DeviceHealth()
   let info = DeviceInfo(
     id: "packing", name: "packing", kind: .cpu, driver: "test", version: "1", memory: 1 << 30, resource: "cpu")
   private let reference = ReferenceDevice()

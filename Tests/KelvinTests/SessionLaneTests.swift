@@ -34,7 +34,7 @@ import Testing
     device = HookedDevice(id: "hooked") { () throws(DeviceError) in try fault.throwIfSet() }
     var options = LoadOptions()
     options.cacheDirectory = nil
-    options.request = PlanRequest(units: .devices(["hooked"]), precision: .full, threads: 1)
+    options.request = PlanRequest(units: .devices(["hooked"]), isStrict: true, precision: .full, threads: 1)
     options.shapes = ["x": [1, 3, 32, 32]]
     let inventory = DeviceInventory([DeviceListing(device), DeviceListing(ReferenceDevice())])
     let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
@@ -49,7 +49,7 @@ import Testing
     return try predictor.predict(input, [:], nil)["y"]?.multiArrayValue?.doubles ?? []
   }
 
-  @Test(arguments: [DeviceError.Code.execution, .outOfMemory, .lost])
+  @Test(arguments: [DeviceError.Code.execution, .outOfMemory])
   func failuresLeaveNoMemoryBehind(code: DeviceError.Code) throws {
     let expected = try [24, 32].map { side throws(ModelError) in try predict(side) }
     var held: [Int] = []

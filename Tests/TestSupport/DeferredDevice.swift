@@ -7,6 +7,7 @@ import Synchronization
 /// somebody waits for it. A runtime that reads results or reuses memory too early gets wrong numbers from it.
 package final class DeferredDevice: Device {
   package let info: DeviceInfo
+  package let health = DeviceHealth()
   private let isUnified: Bool
   private let reference = ReferenceDevice()
   fileprivate let queue = Mutex<[Work]>([])

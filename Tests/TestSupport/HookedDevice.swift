@@ -6,6 +6,7 @@ import Synchronization
 /// The reference device under another name, with something to do whenever work is submitted to it. It counts its memory.
 package final class HookedDevice: Device {
   package let info: DeviceInfo
+  package let health = DeviceHealth()
   private let reference = ReferenceDevice()
   fileprivate let onSubmit: @Sendable () throws(DeviceError) -> Void
   private let held = Held()

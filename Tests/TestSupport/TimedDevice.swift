@@ -19,6 +19,7 @@ package final class VirtualClock: MeasurementClock {
 /// Computes as the reference does, and takes as long on a virtual clock as its script says.
 package final class TimedDevice: Device {
   package let info: DeviceInfo
+  package let health = DeviceHealth()
   package let clock: VirtualClock
   package let seconds: @Sendable (Node) -> Double
   /// Seconds of each submission beyond its nodes.

@@ -34,11 +34,11 @@
   X(clReleaseKernel)               \
   X(clEnqueueNDRangeKernel)        \
   X(clGetEventProfilingInfo)       \
-  X(clRetainEvent)                 \
   X(clReleaseEvent)                \
+  X(clSetEventCallback)            \
   X(clWaitForEvents)               \
-  X(clFlush)                       \
-  X(clFinish)
+  X(clEnqueueMarkerWithWaitList)   \
+  X(clFlush)
 
 typedef struct {
 #define KELVIN_FIELD(name) __typeof__(name) *_Nonnull name;
@@ -46,7 +46,11 @@ typedef struct {
 #undef KELVIN_FIELD
 } kelvin_opencl;
 
-/// Opens the library at `path` and fills `table`.
+/// Gives a loader's function by its name, or NULL.
+typedef void *_Nullable (*kelvin_find)(const char *_Nonnull name);
+
+/// Opens the library at `path`, or asks `find` in its place, and fills `table`.
 ///
 /// Returns NULL on success; otherwise what is missing, valid until the thread's next call.
-const char *_Nullable kelvin_opencl_open(const char *_Nonnull path, kelvin_opencl *_Nonnull table);
+const char *_Nullable kelvin_opencl_open(
+    const char *_Nonnull path, kelvin_find _Nullable find, kelvin_opencl *_Nonnull table);

@@ -12,7 +12,6 @@
   F(vkDestroyInstance) F(vkEnumeratePhysicalDevices) F(vkGetPhysicalDeviceProperties2) \
   F(vkGetPhysicalDeviceFeatures) F(vkGetPhysicalDeviceMemoryProperties) F(vkGetPhysicalDeviceQueueFamilyProperties) \
   F(vkEnumerateDeviceExtensionProperties) F(vkCreateDevice) F(vkDestroyDevice) F(vkGetDeviceQueue) \
-  F(vkDeviceWaitIdle) \
   F(vkCreateBuffer) F(vkDestroyBuffer) F(vkGetBufferMemoryRequirements) F(vkCreateBufferView) F(vkDestroyBufferView) \
   F(vkAllocateMemory) F(vkFreeMemory) F(vkBindBufferMemory) F(vkMapMemory) \
   F(vkCreateShaderModule) F(vkDestroyShaderModule) F(vkCreateDescriptorSetLayout) F(vkDestroyDescriptorSetLayout) \
@@ -21,7 +20,7 @@
   F(vkCreateDescriptorPool) F(vkDestroyDescriptorPool) F(vkAllocateDescriptorSets) F(vkUpdateDescriptorSets) \
   F(vkCreateCommandPool) F(vkDestroyCommandPool) F(vkAllocateCommandBuffers) F(vkResetCommandPool) \
   F(vkBeginCommandBuffer) F(vkEndCommandBuffer) F(vkCmdBindPipeline) F(vkCmdBindDescriptorSets) \
-  F(vkCmdPushConstants) F(vkCmdDispatch) F(vkCmdPipelineBarrier) F(vkCmdCopyBuffer) F(vkCmdWriteTimestamp) \
+  F(vkCmdPushConstants) F(vkCmdDispatch) F(vkCmdDispatchBase) F(vkCmdPipelineBarrier) F(vkCmdCopyBuffer) F(vkCmdWriteTimestamp) \
   F(vkCmdResetQueryPool) F(vkCreateQueryPool) F(vkDestroyQueryPool) F(vkGetQueryPoolResults) \
   F(vkCreateFence) F(vkDestroyFence) F(vkResetFences) F(vkWaitForFences) F(vkQueueSubmit)
 
@@ -39,9 +38,11 @@ typedef struct KelvinVulkan {
 
 /// Opens libvulkan.so.1, once for the process, and fills the global functions.
 ///
-/// Returns NULL, or the reason why the library cannot be used.
-const char *_Nullable kelvin_vulkan_open(KelvinVulkan *_Nonnull table);
+/// `entry` is another loader's vkGetInstanceProcAddr, or NULL. Returns NULL, or the reason why the library cannot be
+/// used.
+const char *_Nullable kelvin_vulkan_open(KelvinVulkan *_Nonnull table, const void *_Nullable entry);
 
 /// Fills the other functions. Returns NULL, or the name of the first function that is missing, having destroyed the
 /// instance.
-const char *_Nullable kelvin_vulkan_load(KelvinVulkan *_Nonnull table, VkInstance _Nonnull instance);
+const char *_Nullable kelvin_vulkan_load(
+    KelvinVulkan *_Nonnull table, VkInstance _Nonnull instance, const void *_Nullable entry);

@@ -23,11 +23,14 @@ public final class Model: Sendable {
   public let url: URL
   /// How the model was loaded.
   public let configuration: ModelConfiguration
-  /// Which device runs each operation, and why, for the model's usual input sizes.
-  public let computePlan: ComputePlan
+  /// Which device runs each operation, and why, for the model's usual input sizes: of the devices that can still be
+  /// relied on, where some failed since the model was loaded.
+  public var computePlan: ComputePlan { standing.plan(of: predictor.loaded) }
   /// What the user should know once: a stale profile, a cache that could not be written, operations that run outside
-  /// the units asked for.
-  public let remarks: [String]
+  /// the units asked for, devices that failed and what runs in their place.
+  public var remarks: [String] { computePlan.remarks + loadRemarks }
+  private let loadRemarks: [String]
+  private let standing: StandingPlan
 
   /// The function that predictions call, with its features in the model's own terms.
   package var function: Function { predictor.loaded.function }
@@ -36,6 +39,9 @@ public final class Model: Sendable {
 
   /// The model as commands load it.
   package var loaded: LoadedModel { predictor.loaded }
+
+  /// What to say of the devices that failed and that the model could have used.
+  package var outages: [String] { predictor.loaded.outages.remarks }
 
   /// Predicts with other features or host steps around the same graphs, in the memory that this model has.
   package func predictor(of function: Function) -> Predictor { predictor.with(function) }
@@ -74,33 +80,26 @@ public final class Model: Sendable {
   ) throws(ModelError) {
     let options = try configuration.options()
     let limit = configuration.optimizationHints.specializationLimit
-    let standing: [String]
-    (predictor, computePlan, standing) = try ModelError.wrapping(within: budget) {
+    let unproven: [String]
+    (predictor, standing, unproven) = try ModelError.wrapping(within: budget) {
       let loaded = try LoadedModel(program: file.program, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
-      let (explanation, remark) = try loaded.shown.proven()
-      var remarks = [remark]
-      let compiled = try loaded.compile(explanation, observer: observer)
-      let explanations = try loaded.graphs.map { graph in
-        try graph.map { graph in
-          if graph.part.name == loaded.shown.part.name { return explanation }
-          let (explanation, remark) = try graph.proven()
-          remarks.append(remark)
-          return explanation
-        }
+      return try loaded.outages.outlasting {
+        let plans = try ProvenPlans(loaded)
+        let compiled = try loaded.compile(plans.shown, observer: observer)
+        let graphs = try loaded.compiledGraphs(compiled, plans.graphs, observer: observer)
+        return (
+          Predictor(loaded, graphs, specializationLimit: limit),
+          StandingPlan(try ComputePlan(loaded, plans.all), of: loaded),
+          plans.remarks
+        )
       }
-      let graphs = try loaded.compiledGraphs(compiled, explanations, observer: observer)
-      return (
-        Predictor(loaded, graphs, specializationLimit: limit),
-        try ComputePlan(loaded, explanations.contains { $0 != nil } ? explanations.compactMap { $0 } : [explanation]),
-        remarks.compactMap { $0 }
-      )
     }
     let loaded = predictor.loaded
     url = file.url
     self.configuration = configuration
     modelDescription = ModelDescription(loaded.function, loaded.program.metadata)
-    remarks = loaded.remarks + computePlan.remarks + standing + loaded.cacheRemarks
+    loadRemarks = loaded.remarks + unproven + loaded.cacheRemarks
   }
 
   /// Loads a model without blocking the calling task's thread. Cancelling the task ends the loading.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import KelvinBasics
+import KelvinDevices
 import KelvinEngine
 package import KelvinFeatures
 import KelvinGraph
@@ -28,6 +29,13 @@ extension ModelConfiguration {
     options.part = graphName
     options.shapes = inputShapes.mapValues { Shape($0) }
     options.isDeterministic = isDeterministic
+    if let deviceTimeout {
+      guard deviceTimeout > .zero else {
+        throw ModelError(
+          .parameters, "deviceTimeout: expected more than no time, got \(deviceTimeout)", fault: .request)
+      }
+      options.watchdog.floor = deviceTimeout.inSeconds
+    }
     options.plansEverySize = plansEverySize
     options.limits = limits
     options.lastPass = lastPass

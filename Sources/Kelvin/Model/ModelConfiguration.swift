@@ -14,7 +14,8 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var precision: ComputePrecision = .automatic
   /// Threads the CPU may use; every core where nil.
   public var threadCount: Int?
-  /// Whether an operation that none of the units can run is an error, instead of running on the CPU.
+  /// Whether an operation that none of the units can run is an error, instead of running on the CPU; and whether a device
+  /// that is lost, hangs or has no memory is.
   public var isStrict = false
   /// What a plan is to make small or large.
   public var goal: ComputePlan.Goal = .latency
@@ -48,6 +49,10 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var plansEverySize = false
   /// Where compiled forms are kept between processes; the user's cache folder where nil.
   public var cacheDirectory: URL?
+  /// How long a device may be at work on one submission before it counts as hung; 10 seconds where nil, and in any case
+  /// several times as long as it is expected to take. A device that hangs is not used again in this process; other
+  /// devices that the units allow do what it was to do, unless `isStrict`.
+  public var deviceTimeout: Duration?
   /// Whether anything is kept between processes.
   public var usesCache = true
   /// Whether choices by timing are forbidden, so that results repeat bit for bit. For now nothing is chosen by timing,

@@ -29,6 +29,9 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
   /// Bytes of memory.
   public let memory: Int
 
+  /// Whether one of the devices that were asked for is out, and may still be at work.
+  package static var isAnyOut: Bool { deviceInventory.openDevices.contains { !$0.health.mayFree } }
+
   init(_ info: DeviceInfo) {
     identifier = info.id
     name = info.name

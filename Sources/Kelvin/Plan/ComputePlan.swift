@@ -36,7 +36,8 @@ public struct ComputePlan: Sendable {
   /// Every layer of every graph, in order: a branch or loop, then what is in it.
   public let layers: [Layer]
   /// A line for each device outside the units asked for that runs what none of the units can: how much, and why. And
-  /// which graphs are shown at the sizes of a sample run, or not at all.
+  /// which graphs are shown at the sizes of a sample run, or not at all; and devices that failed, without which the model
+  /// runs.
   public let remarks: [String]
   /// What the user should know once of how the model was loaded: a stale profile, a cache that cannot be used, a graph of
   /// several.
@@ -93,7 +94,8 @@ public struct ComputePlan: Sendable {
     let infos = loaded.context.inventory.devices(named: used).map(\.info)
     let devices = Dictionary(uniqueKeysWithValues: infos.map { ($0.id, ComputeDevice($0)) })
     modelStructure = ModelStructure(loaded.program.structure)
-    remarks = loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
+    remarks =
+      loaded.outages.remarks + loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
     let part = loaded.options.part == nil ? nil : loaded.partRemark
     loadRemarks = loaded.remarks + [part].compactMap { $0 } + notes + loaded.cacheRemarks
     document = FunctionPlanDocument(plan, parts)

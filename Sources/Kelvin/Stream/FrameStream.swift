@@ -28,7 +28,7 @@ import Synchronization
 ///
 /// The answers end when the stream is finished and all that waited is answered; at once when the task that reads them is
 /// cancelled; after those that were given already when ``cancel()`` is called, or the stream itself is let go; and with the
-/// error when a device is lost.
+/// error when a device is lost and no other may take its place.
 /// Another error is the answer of its frame alone.
 public final class FrameStream: Sendable {
   /// How a stream treats its frames.

@@ -1,4 +1,5 @@
 package import KelvinBasics
+package import KelvinDevices
 package import KelvinFeatures
 package import KelvinGraph
 package import KelvinMeasurements
@@ -28,6 +29,8 @@ package struct LoadOptions: Sendable {
   /// where such graphs are built by predictions alone.
   package var sample: Sample?
   package var isDeterministic = false
+  /// How long devices may take.
+  package var watchdog = Watchdog.standard
   /// Whether every size of flexible inputs is planned on its own; else sizes up to the same power of two share a plan.
   package var plansEverySize = false
   /// The last pass that is to run, by its name in `Pipeline.names`; nil for all of them.

@@ -19,6 +19,7 @@ struct LoadSite: Sendable {
   let costs: CostSheet
   let stores: WeightRegistry<MemoryPackedWeights>
   let sources: SourceFiles
+  let outages: Outages
 
   /// A graph with the passes that the options ask for.
   func pass(_ graph: Graph, _ options: LoadOptions) throws -> PassResult {

@@ -10,6 +10,7 @@ package struct LoadedGraph: Sendable {
   /// What the passes did, by the source's names.
   package let changes: [PassChange]
   package private(set) var context: ModelContext
+  private let outages: Outages
   /// The request and, where it was made for this graph, the plan.
   package let options: LoadOptions
   /// What it is built for.
@@ -26,14 +27,29 @@ package struct LoadedGraph: Sendable {
       name: site.name, key: site.key,
       function: part.name == GraphPart.onlyName ? site.function : "\(site.function)/\(part.name)",
       graph: graph.passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores,
-      sources: site.sources)
+      sources: site.sources, watchdog: options.watchdog)
+    outages = site.outages
     self.options = options
   }
 
-  /// The plan the options ask for: the given one, or the best.
+  /// What the options ask for, without the devices that the model does without.
+  private var request: PlanRequest {
+    var request = options.request
+    request.outages = outages.reasons
+    return request
+  }
+
+  /// The plan that the options give; nil where they give none, or the model does without a device of it.
+  private var adopted: Plan? {
+    options.plan.flatMap { $0.usedDevices.isDisjoint(with: outages.reasons.keys) ? $0 : nil }
+  }
+
+  /// The plan for a request: the one that the options give, or the best.
+  ///
+  /// - Parameter request: nil for the options' own, without the devices that the model does without.
   package func explain(_ request: PlanRequest? = nil) throws -> PlanExplanation {
-    let request = request ?? options.request
-    if let plan = options.plan {
+    let request = request ?? self.request
+    if let plan = adopted {
       // The choices are the plan's: it is the plan that does not fit.
       do { return try context.explain(adopting: plan, request) } catch RuntimeError.invalidChoice(let reason) {
         throw RuntimeError.invalidPlan(reason)
@@ -47,9 +63,12 @@ package struct LoadedGraph: Sendable {
   /// - Returns: with what the user should know where the best plan by prediction is another.
   package func proven() throws -> (explanation: PlanExplanation, remark: String?) {
     let explanation = try explain()
-    return options.plan == nil
-      ? explanation.proven(by: context.trial(options.request), goal: options.request.goal) : (explanation, nil)
+    return adopted == nil
+      ? explanation.proven(by: context.trial(request), goal: options.request.goal) : (explanation, nil)
   }
+
+  /// Whether a placement of another size serves this one.
+  func fits(_ placement: Placement) -> Bool { context.fits(placement, request) }
 
   /// The shapes that a sample run found, by slot; nil where sizes are known beforehand.
   package var sampledSizes: [String: [Int]]? { sample.map { _ in types.sizes } }
@@ -68,7 +87,7 @@ package struct LoadedGraph: Sendable {
   /// - Parameter function: that the graph is of: where it has others, or the sizes depend on data, the plan says which
   ///   graph it is about.
   package func plan(_ explanation: PlanExplanation, of function: Function) throws -> Plan {
-    var plan = try context.plan(explanation, options.request)
+    var plan = try context.plan(explanation, request)
     plan.holdsUpTo = sizesHeld(function)
     guard function.graphParts.count > 1 || sample != nil else { return plan }
     return plan.asPart(part.name, sampledSizes: sampledSizes, sampledValues: sampledValues)
@@ -97,7 +116,7 @@ package struct LoadedGraph: Sendable {
 
   /// What the user should know of a plan: which nodes run outside the units asked for, and why.
   package func remarks(on explanation: PlanExplanation) throws(RuntimeError) -> [String] {
-    try context.remarks(on: explanation, options.request)
+    try context.remarks(on: explanation, request)
   }
 
   /// Compiles a plan.

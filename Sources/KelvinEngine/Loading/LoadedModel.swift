@@ -85,7 +85,8 @@ package struct LoadedModel: Sendable {
     }
     let site = LoadSite(
       name: program.source.path, key: key, function: name, inventory: priced.inventory, present: inventory,
-      cache: cache, costs: costs, stores: WeightRegistry(), sources: program.source.opened)
+      cache: cache, costs: costs, stores: WeightRegistry(), sources: program.source.opened,
+      outages: Outages(inventory, options.request))
     var passed = try built.map { built in
       try built.graph.map {
         PassedGraph(
@@ -119,6 +120,9 @@ package struct LoadedModel: Sendable {
     self.sizeRemarks = sizeRemarks
     self.remarks = remarks + sizeRemarks + (options.plan.map(shown.context.remarks(on:)) ?? [])
   }
+
+  /// The devices that the model does without.
+  package var outages: Outages { site.outages }
 
   /// The output of the shown graph that has one score for each class; nil where it has none.
   package var scoresOutput: Int? {
@@ -177,7 +181,7 @@ package struct LoadedModel: Sendable {
     }
     let graph = LoadedGraph(built, site, options)
     guard let plan = OptionShare.plan(for: types, of: part, self.options),
-      graph.context.fits(Placement(saved: plan), options.request)
+      graph.fits(Placement(saved: plan))
     else { return graph }
     options.plan = plan
     return LoadedGraph(built, site, options)

@@ -36,7 +36,7 @@ final class SizePlans: Sendable {
       if let standard, types.of(standard.graph).bucket == types.bucket { return Placement(standard) }
       return try search(graph)
     }
-    return graph.context.fits(shared, graph.options.request) ? shared : try search(graph)
+    return graph.fits(shared) ? shared : try search(graph)
   }
 
   private func search(_ graph: LoadedGraph) throws -> Placement {

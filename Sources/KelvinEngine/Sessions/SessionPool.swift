@@ -39,8 +39,8 @@ final class SessionPool: Sendable {
     } catch {
       if case RuntimeError.device(let failure) = error {
         if let session { lane.drop(session) }
-        // The memory is sound unless the device is gone.
-        if failure.code == .lost { returned = nil }
+        // The memory is sound unless a device is out, which may still be at work on it.
+        if failure.takesDeviceOut || model.isOut { returned = nil }
       }
       throw error
     }

@@ -22,10 +22,6 @@ struct StateSessions: SessionLender {
   func withSession<Result>(
     _ outputs: OutputMemory, _ cancellation: Cancellation?, _ body: (Session) throws -> Result
   ) throws -> Result {
-    let session = try states.session(of: model)
-    do { return try body(session) } catch {
-      if case RuntimeError.device = error { states.drop(session) }
-      throw error
-    }
+    try states.using(model, body)
   }
 }

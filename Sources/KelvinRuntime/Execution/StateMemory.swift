@@ -22,7 +22,11 @@ package final class StateMemory: @unchecked Sendable {
   private var sessions: [(model: ObjectIdentifier, session: Session)] = []
   private static let sessionLimit = 4
   /// What these sessions run in.
-  private let memory = SessionMemory()
+  private var memory = SessionMemory()
+  /// What failed while a prediction was using it: what it holds since is of no use.
+  private var failure: DeviceError?
+  /// Whether a prediction has left something in it.
+  private var isUsed = false
   /// Which model it is for: the key of its contents.
   package let model: String
 
@@ -54,8 +58,33 @@ package final class StateMemory: @unchecked Sendable {
     return session
   }
 
-  /// Drops a session that a device failed.
-  package func drop(_ session: Session) { sessions.removeAll { $0.session === session } }
+  /// Has a prediction read and write the states.
+  ///
+  /// - Throws: what `body` throws. After a device's failure the memory begins anew where no prediction had used it;
+  ///   where one had, it is of no use any more, and every later use throws that failure.
+  package func using<Result>(_ model: CompiledModel, _ body: (Session) throws -> Result) throws -> Result {
+    if let failure { throw RuntimeError.device(failure) }
+    var session: Session?
+    do {
+      let made = try self.session(of: model)
+      session = made
+      let result = try body(made)
+      isUsed = true
+      return result
+    } catch RuntimeError.device(let error) {
+      sessions = []
+      // Nothing has been written yet, and what was there can be moved.
+      if session == nil, !error.takesDeviceOut { throw RuntimeError.device(error) }
+      if isUsed {
+        failure = DeviceError(
+          error.code == .outOfMemory ? .execution : error.code, device: error.device, place: error.place,
+          reason: "\(error.reason); the state that the prediction was using is lost: make a new one with makeState()")
+      }
+      cells = [:]
+      memory = SessionMemory()
+      throw RuntimeError.device(failure ?? error)
+    }
+  }
 
   private func boundSession(_ model: CompiledModel) throws(RuntimeError) -> Session {
     let key = ObjectIdentifier(model)
@@ -104,6 +133,7 @@ package final class StateMemory: @unchecked Sendable {
   package func write(_ name: String, _ bytes: Bytes) throws(DeviceError) {
     var cell = cells[name] ?? Cell(byteCount: bytes.count)
     precondition(bytes.count == cell.byteCount)
+    isUsed = true
     if cell.current == nil {
       cell.buffers[BufferLayout.hostDomain] = try HostBuffer(byteCount: bytes.count)
       cell.current = BufferLayout.hostDomain

@@ -7,7 +7,8 @@ struct Helpers {
   /// The host first, then the reference device.
   let devices: [any Device]
   private let host: any Device
-  private let excluded: Set<String>
+  /// Why devices may not be used, by id.
+  private let excluded: [String: String]
   private let isStrict: Bool
   /// How many nodes the host could run, were it not excluded.
   private var heldBack = 0
@@ -15,7 +16,8 @@ struct Helpers {
   init(_ devices: [any Device], host: any Device, _ request: PlanRequest) {
     self.devices = devices
     self.host = host
-    excluded = Set(request.exclusions)
+    excluded = request.outages.mapValues { "out: \($0)" }
+      .merging(request.exclusions.map { ($0, "excluded") }) { $1 }
     isStrict = request.isStrict
   }
 
@@ -32,8 +34,8 @@ struct Helpers {
     for device in devices {
       let id = device.info.id
       let helps = record.seconds.isEmpty && !isStrict && !isHeldBack && device.info.isHost
-      if excluded.contains(id) {
-        record.unsupported[id] = "excluded"
+      if let reason = excluded[id] {
+        record.unsupported[id] = reason
         guard device === host, record.seconds.isEmpty else { continue }
         var allowed = record
         consider(device, &allowed)
@@ -60,6 +62,6 @@ struct Helpers {
   func reasons(_ record: PlanningProblem.Node, units: [any Device]) -> [String] {
     var ids = units.map(\.info.id)
     if heldBack > 0, !ids.contains(host.info.id) { ids.append(host.info.id) }
-    return ids.map { "\($0): \(record.unsupported[$0] ?? "excluded")" }
+    return ids.map { "\($0): \(record.unsupported[$0] ?? excluded[$0] ?? "excluded")" }
   }
 }

@@ -15,6 +15,8 @@ package struct PlanRequest: Sendable {
   package var pins: [String: String]
   /// Device ids that run nothing.
   package var exclusions: [String]
+  /// Devices that are done without though they are not excluded, and why, by id.
+  package var outages: [String: String] = [:]
   /// Inferences after the first, for `one-shot`.
   package var runs: Int
   /// The power budget, for `sustained`.
@@ -55,7 +57,7 @@ package struct Planner: Sendable {
 
   /// The devices a request brings into play: its units first, then the ones that only help out.
   package func devices(for request: PlanRequest) throws(RuntimeError) -> (units: [any Device], helpers: [any Device]) {
-    let excluded = Set(request.exclusions)
+    let excluded = Set(request.exclusions).union(request.outages.keys)
     for id in request.exclusions { _ = try inventory.device(id) }
     let units = try request.units.devices(in: inventory).filter { !excluded.contains($0.info.id) }
     var helpers: [any Device] = []

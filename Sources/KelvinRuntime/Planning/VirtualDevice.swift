@@ -5,6 +5,7 @@ package import KelvinMeasurements
 /// A device that exists only in a profile: it answers what it could run, and runs nothing.
 package final class VirtualDevice: Device {
   package let info: DeviceInfo
+  package let health = DeviceHealth()
   private let costs: CostSheet
   private let threads: Int
   private let unsupported: [String: String]

@@ -76,6 +76,7 @@ struct ClassifyCommand: ParsableCommand {
       }
     }
     progress.finish()
+    model.remarks.forEach(Console.note)
     if output.json { try printJSON(results) } else { show(results) }
     if results.contains(where: { $0.error != nil }) { throw SilentFailure(status: .badData) }
   }

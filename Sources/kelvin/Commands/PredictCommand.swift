@@ -39,6 +39,8 @@ struct PredictCommand: ParsableCommand {
     var seconds: Double
     var model: String
     var units: String
+    /// What happened to devices meanwhile; absent where nothing did.
+    var outages: [String]?
   }
 
   func run() throws {
@@ -57,6 +59,7 @@ struct PredictCommand: ParsableCommand {
       values = completed.values
     }
     let result = try model.timedPrediction(from: values)
+    model.remarks.forEach(Console.note)
 
     try LocalFile.makeFolder(outputDir)
     let written = try FeatureWriter(folder: outputDir).write(result.features, order: model.modelDescription.outputNames)
@@ -64,7 +67,7 @@ struct PredictCommand: ParsableCommand {
       return try printJSON(
         Report(
           outputs: Dictionary(uniqueKeysWithValues: written), seconds: result.seconds, model: self.model,
-          units: units.units.description))
+          units: units.units.description, outages: model.outages.isEmpty ? nil : model.outages))
     }
     var table = TextTable(
       .init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24, cut: .beginning))

@@ -1,4 +1,5 @@
 import Glibc
+import Kelvin
 import KelvinBasics
 import Synchronization
 
@@ -56,7 +57,12 @@ enum Console {
     write("kelvin: note: \(text.printableMessage)\n", to: STDERR_FILENO)
   }
 
-  static func exit(_ code: ExitCode) -> Never { Glibc.exit(code.rawValue) }
+  /// Ends the process. The driver of a device that is out may be at work still: it is not asked to end, which it might
+  /// never do, or not survive.
+  static func exit(_ code: ExitCode) -> Never {
+    if ComputeDevice.isAnyOut { _exit(code.rawValue) }
+    Glibc.exit(code.rawValue)
+  }
 
   /// Writes bytes as they are: what is not the program's own goes through the functions above.
   static func write(_ text: String, to descriptor: Int32) {

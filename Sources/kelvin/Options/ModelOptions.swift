@@ -4,7 +4,11 @@ import Kelvin
 
 /// What every command takes that runs or plans a model, its units apart.
 struct ModelOptions: ParsableArguments {
-  @Flag(help: "Fail where a node cannot run on the units asked for, instead of letting another device help out.")
+  @Flag(
+    help: """
+      Fail where a node cannot run on the units asked for, or a device is lost, hangs or has no memory, instead of \
+      letting another device help out.
+      """)
   var strict = false
 
   @Option(
@@ -25,6 +29,14 @@ struct ModelOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("Run nothing on this device. Repeatable.", valueName: "device"))
   var exclude: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      How long a device may be at work on one submission before it counts as hung and others take its place: 10s, 2m. \
+      What is expected to take long may take several times as long in any case. (default: 10s)
+      """, valueName: "time"), transform: TimeSpan.seconds)
+  var deviceTimeout: Double?
 
   @Option(
     name: .customLong("plan"),
@@ -108,6 +120,7 @@ struct ModelOptions: ParsableArguments {
     configuration.graphName = part
     configuration.isDeterministic = deterministic
     configuration.plansEverySize = planEverySize
+    configuration.deviceTimeout = deviceTimeout.map { .seconds($0) }
     configuration.usesCache = !noCache
     configuration.cacheDirectory = cacheDir.map { URL(filePath: $0) }
     return configuration

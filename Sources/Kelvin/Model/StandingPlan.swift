@@ -1,0 +1,62 @@
+import KelvinDevices
+import KelvinEngine
+import KelvinGraph
+import KelvinPlanning
+import Synchronization
+
+/// The plan of each graph of a model that is run: the given one, or the best that may be run without a trial.
+struct ProvenPlans {
+  let shown: PlanExplanation
+  /// By graph part; nil for what is planned when the function runs.
+  let graphs: [PlanExplanation?]
+  /// What the user should know where the best plans by prediction are others.
+  let remarks: [String]
+
+  /// Those that are known, in the order of their graphs.
+  var all: [PlanExplanation] { graphs.contains { $0 != nil } ? graphs.compactMap { $0 } : [shown] }
+
+  /// - Throws: what planning throws.
+  init(_ loaded: LoadedModel) throws {
+    let (explanation, remark) = try loaded.shown.proven()
+    var remarks = [remark]
+    graphs = try loaded.graphs.map { graph in
+      try graph.map { graph in
+        if graph.part.name == loaded.shown.part.name { return explanation }
+        let (explanation, remark) = try graph.proven()
+        remarks.append(remark)
+        return explanation
+      }
+    }
+    shown = explanation
+    self.remarks = remarks.compactMap { $0 }
+  }
+}
+
+/// The plan by which a model runs, which changes when a device fails.
+final class StandingPlan: Sendable {
+  private struct State {
+    var plan: ComputePlan
+    /// The devices that it does without.
+    var without: [String]
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter plan: by which the model was loaded.
+  init(_ plan: ComputePlan, of loaded: LoadedModel) {
+    state = Mutex(State(plan: plan, without: Self.without(loaded)))
+  }
+
+  private static func without(_ loaded: LoadedModel) -> [String] { loaded.outages.failures.map(\.device) }
+
+  func plan(of loaded: LoadedModel) -> ComputePlan {
+    let without = Self.without(loaded)
+    return state.withLock { state in
+      guard state.without != without else { return state.plan }
+      // What cannot be planned any more is told by predictions; the latest plan stands.
+      if let plan = try? ComputePlan(loaded, ProvenPlans(loaded).all) { state.plan = plan }
+      state.without = without
+      return state.plan
+    }
+  }
+}

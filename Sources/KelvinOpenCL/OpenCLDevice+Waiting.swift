@@ -1,0 +1,82 @@
+internal import CKelvinDrivers
+internal import Dispatch
+internal import KelvinDevices
+
+/// What ends when the device has done it.
+extension OpenCLDevice {
+  /// - Throws: the typed form of a failed call. A loss takes the device out.
+  func check(_ status: cl_int, _ call: String, _ place: String) throws(DeviceError) {
+    guard status != CL_SUCCESS else { return }
+    let error = DeviceError(device: info.id, place: place, call: call, status: status)
+    if error.takesDeviceOut { health.takeOut(error) }
+    throw error
+  }
+
+  /// Waits for an event, no longer than the device is allowed: OpenCL's own waits know no limit.
+  ///
+  /// - Throws: what took the device out, which this does where it is hung, and where the event or waiting for it failed:
+  ///   the queue may then be at work.
+  func wait(for event: DriverEvent) throws(DeviceError) {
+    try health.check()
+    let functions = library.functions
+    let end = Ending()
+    func lose(_ call: String, _ status: cl_int) throws(DeviceError) {
+      guard status != CL_SUCCESS else { return }
+      let place = "waiting for the queue"
+      let failure = DeviceError(device: info.id, place: place, call: call, status: status).asLoss()
+      health.takeOut(failure)
+      throw failure
+    }
+    let shared = Unmanaged.passRetained(end)
+    let status = functions.clSetEventCallback(
+      event.handle, CL_COMPLETE,
+      { _, _, end in end.map { Unmanaged<Ending>.fromOpaque($0).takeRetainedValue().reach() } },
+      shared.toOpaque())
+    if status != CL_SUCCESS { shared.release() }
+    try lose("clSetEventCallback", status)
+    _ = functions.clFlush(queue)
+    try health.wait(info.id, "waiting for the queue") { end.wait(seconds: $0) }
+    // It is over: this says how, and makes what it wrote visible to the host.
+    var list: cl_event? = event.handle
+    try lose("clWaitForEvents", functions.clWaitForEvents(1, &list))
+  }
+
+  /// Enqueues something and waits for its end.
+  func completing(
+    _ call: String, _ enqueue: (UnsafeMutablePointer<cl_event?>) throws(DeviceError) -> Void
+  ) throws(DeviceError) {
+    try health.check()
+    var event: cl_event?
+    try enqueue(&event)
+    guard let event else {
+      throw DeviceError(.execution, device: info.id, place: call, reason: "it gave no event")
+    }
+    try wait(for: DriverEvent(event, self))
+  }
+
+  /// Waits until the queue is empty.
+  func drain() throws(DeviceError) {
+    let call = "clEnqueueMarkerWithWaitList"
+    do throws(DeviceError) {
+      try completing(call) { (event) throws(DeviceError) in
+        try check(library.functions.clEnqueueMarkerWithWaitList(queue, 0, nil, event), call, "queue")
+      }
+    } catch {
+      let failure = error.asLoss()
+      health.takeOut(failure)
+      throw failure
+    }
+  }
+}
+
+/// Something that is reached once.
+private final class Ending: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  func reach() { semaphore.signal() }
+
+  /// Whether it was reached within so many seconds.
+  func wait(seconds: Double) -> Bool {
+    semaphore.wait(timeout: .now() + min(seconds, 1e9)) == .success
+  }
+}

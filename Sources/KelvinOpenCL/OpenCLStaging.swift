@@ -1,0 +1,55 @@
+internal import CKelvinDrivers
+internal import KelvinDevices
+internal import KelvinGraph
+internal import Synchronization
+
+/// Host memory of our own that carries copies to and from a device with memory of its own, a piece at a time: where a
+/// copy never ends, the driver holds no address of a caller's memory.
+final class OpenCLStaging: Sendable {
+  private static let pieceByteCount = 4 << 20
+  private let memory = Mutex<ZeroedMemory?>(nil)
+
+  func write(
+    _ source: UnsafeRawPointer, count: Int, to target: cl_mem, at offset: Int, _ device: OpenCLDevice
+  ) throws(DeviceError) {
+    try withPieces(count, device) { (memory, start, count) throws(DeviceError) in
+      memory.copyMemory(from: source + start, byteCount: count)
+      try device.completing("clEnqueueWriteBuffer") { (event) throws(DeviceError) in
+        try device.check(
+          device.library.functions.clEnqueueWriteBuffer(
+            device.queue, target, cl_bool(CL_FALSE), offset + start, count, memory, 0, nil, event),
+          "clEnqueueWriteBuffer", "buffer")
+      }
+    }
+  }
+
+  func read(
+    _ source: cl_mem, at offset: Int, into target: UnsafeMutableRawPointer, count: Int, _ device: OpenCLDevice
+  ) throws(DeviceError) {
+    try withPieces(count, device) { (memory, start, count) throws(DeviceError) in
+      try device.completing("clEnqueueReadBuffer") { (event) throws(DeviceError) in
+        try device.check(
+          device.library.functions.clEnqueueReadBuffer(
+            device.queue, source, cl_bool(CL_FALSE), offset + start, count, memory, 0, nil, event),
+          "clEnqueueReadBuffer", "buffer")
+      }
+      (target + start).copyMemory(from: memory, byteCount: count)
+    }
+  }
+
+  private func withPieces(
+    _ count: Int, _ device: OpenCLDevice,
+    _ body: (_ memory: UnsafeMutableRawPointer, _ start: Int, _ count: Int) throws(DeviceError) -> Void
+  ) throws(DeviceError) {
+    try memory.withLock { (memory: inout ZeroedMemory?) throws(DeviceError) in
+      guard let known = memory ?? ZeroedMemory(count: Self.pieceByteCount) else {
+        throw DeviceError(
+          .outOfMemory, device: device.info.id, place: "staging memory", reason: "no host memory is left")
+      }
+      memory = known
+      for start in stride(from: 0, to: count, by: Self.pieceByteCount) {
+        try body(known.baseAddress, start, min(Self.pieceByteCount, count - start))
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+#include "faulty_cards.h"
+
+#include <string.h>
+
+void faulty_describe(VkPhysicalDeviceProperties2 *all, FaultyCard card) {
+  if (card == FaultyCardAsItIs) return;
+  VkPhysicalDeviceProperties *properties = &all->properties;
+  int isDiscrete = card == FaultyCardDiscrete;
+  properties->deviceType = isDiscrete ? VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU : VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+  properties->vendorID = isDiscrete ? 0x10DE : 0x8086;
+  if (card != FaultyCardSmall) return;
+  // The least that Vulkan 1.1 asks of a device.
+  properties->limits.maxTexelBufferElements = 65536;
+  properties->limits.maxStorageBufferRange = 1 << 27;
+  properties->limits.maxComputeWorkGroupCount[0] = 65535;
+  properties->limits.maxComputeWorkGroupCount[1] = 65535;
+  properties->limits.maxComputeWorkGroupCount[2] = 65535;
+  for (VkBaseOutStructure *next = all->pNext; next != NULL; next = next->pNext)
+    if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) {
+      VkPhysicalDeviceSubgroupProperties *subgroup = (void *)next;
+      subgroup->subgroupSize = 1;
+      subgroup->supportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT;
+    }
+}
+
+/// A card has memory of its own that the host does not see, and some of the host's that it can reach.
+void faulty_describe_memory(VkPhysicalDeviceMemoryProperties *memory, FaultyCard card, unsigned long byteCount) {
+  if (byteCount != 0) memory->memoryHeaps[0].size = byteCount;
+  if (card != FaultyCardDiscrete) return;
+  memory->memoryTypeCount = 2;
+  memory->memoryHeapCount = 2;
+  memory->memoryHeaps[0].flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;
+  memory->memoryHeaps[1] = (VkMemoryHeap){.size = 1ul << 30, .flags = 0};
+  memory->memoryTypes[0] = (VkMemoryType){.propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, .heapIndex = 0};
+  memory->memoryTypes[1] = (VkMemoryType){
+      .propertyFlags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, .heapIndex = 1};
+}
+
+void faulty_allow_memory(VkMemoryRequirements *requirements, FaultyCard card) {
+  if (card == FaultyCardDiscrete) requirements->memoryTypeBits = 3;
+}
+
+void faulty_real_memory_type(uint32_t *index, FaultyCard card) {
+  if (card == FaultyCardDiscrete) *index = 0;
+}
+
+void faulty_answer(
+    cl_device_info question, size_t size, void *answer, size_t *written, FaultyCard card, unsigned long byteCount) {
+  if (answer == NULL) return;
+  if (byteCount != 0 && (question == CL_DEVICE_GLOBAL_MEM_SIZE || question == CL_DEVICE_MAX_MEM_ALLOC_SIZE)) {
+    *(cl_ulong *)answer = byteCount;
+    return;
+  }
+  if (card == FaultyCardAsItIs) return;
+  switch (question) {
+    case CL_DEVICE_TYPE: *(cl_device_type *)answer = CL_DEVICE_TYPE_GPU; break;
+    case CL_DEVICE_HOST_UNIFIED_MEMORY: *(cl_bool *)answer = card != FaultyCardDiscrete; break;
+    case CL_DEVICE_EXTENSIONS:
+      memset(answer, 0, size);
+      if (written != NULL) *written = 1;
+      break;
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+      if (card == FaultyCardSmall) *(cl_ulong *)answer = 128ul << 20;
+      break;
+    default: break;
+  }
+}

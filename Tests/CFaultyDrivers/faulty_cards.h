@@ -1,0 +1,16 @@
+#pragma once
+
+#include "CFaultyDrivers.h"
+#include "CKelvinDrivers.h"
+
+/// What the devices of the stand-ins say of themselves: each changes a true answer to that of a card.
+
+void faulty_describe(VkPhysicalDeviceProperties2 *properties, FaultyCard card);
+void faulty_describe_memory(VkPhysicalDeviceMemoryProperties *memory, FaultyCard card, unsigned long byteCount);
+void faulty_allow_memory(VkMemoryRequirements *requirements, FaultyCard card);
+
+/// The driver's own type of memory for one of a card's.
+void faulty_real_memory_type(uint32_t *index, FaultyCard card);
+
+void faulty_answer(
+    cl_device_info question, size_t size, void *answer, size_t *written, FaultyCard card, unsigned long byteCount);

@@ -1,0 +1,291 @@
+#include "CFaultyDrivers.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "CKelvinDrivers.h"
+#include "faulty_cards.h"
+
+/// Both interfaces pass integers and pointers alone, at most ten: one form of call serves all of them.
+typedef uintptr_t Word;
+#define WORDS Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i, Word j
+#define EACH a, b, c, d, e, f, g, h, i, j
+typedef Word (*Call)(WORDS);
+
+#define FUNCTIONS(F) \
+  KELVIN_VULKAN_GLOBAL_FUNCTIONS(F) KELVIN_VULKAN_INSTANCE_FUNCTIONS(F) KELVIN_OPENCL_FUNCTIONS(F)
+
+enum {
+#define INDEX(name) Index_##name,
+  FUNCTIONS(INDEX) Count
+#undef INDEX
+};
+
+static const char *const names[] = {
+#define NAME(name) #name,
+    FUNCTIONS(NAME)
+#undef NAME
+};
+
+static _Atomic(Call) real[Count];
+static _Atomic(PFN_vkUnmapMemory) realUnmap;
+static _Atomic(PFN_vkQueueWaitIdle) realWait;
+static _Atomic unsigned calls[Count];
+static _Atomic unsigned failures;
+static _Atomic int isHung;
+static _Atomic unsigned long handedOut;
+static FaultyOrder order;
+
+/// The queues that were given work last, as long as they are there.
+static _Atomic(VkQueue) vulkanQueue;
+static _Atomic(cl_command_queue) openclQueue;
+
+/// The events that hung OpenCL queues wait for.
+enum { GateLimit = 64 };
+static _Atomic(cl_event) gates[GateLimit];
+static _Atomic unsigned gateCount;
+
+static void *library(const char *variable, const char *name) {
+  const char *path = getenv(variable);
+  return dlopen(path ? path : name, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void *opencl(const char *name) {
+  static _Atomic(void *) opened;
+  if (!opened) opened = library("FAULTY_OPENCL", "libOpenCL.so.1");
+  return opened ? dlsym(opened, name) : NULL;
+}
+
+static PFN_vkGetInstanceProcAddr vulkan(void) {
+  static _Atomic(void *) opened;
+  if (!opened) opened = library("FAULTY_VULKAN", "libvulkan.so.1");
+  return opened ? (PFN_vkGetInstanceProcAddr)dlsym(opened, "vkGetInstanceProcAddr") : NULL;
+}
+
+static int index_of(const char *name) {
+  for (int index = 0; index < Count; index++)
+    if (strcmp(names[index], name) == 0) return index;
+  return -1;
+}
+
+/// For an OpenCL function that gives an object, which argument takes its status; -1 for others.
+static int status_argument(int index) {
+  switch (index) {
+    case Index_clCreateContext: return 5;
+    case Index_clCreateCommandQueue: return 3;
+    case Index_clCreateBuffer: return 4;
+    case Index_clEnqueueMapBuffer: return 9;
+    case Index_clCreateProgramWithSource: return 4;
+    case Index_clCreateProgramWithBinary: return 6;
+    case Index_clCreateKernel: return 2;
+    default: return -1;
+  }
+}
+
+/// For an OpenCL function that puts something on a queue, which argument counts the events that it waits for; their
+/// list is the next.
+static int list_argument(int index) {
+  switch (index) {
+    case Index_clEnqueueNDRangeKernel:
+    case Index_clEnqueueReadBuffer:
+    case Index_clEnqueueWriteBuffer:
+    case Index_clEnqueueMapBuffer: return 6;
+    case Index_clEnqueueUnmapMemObject: return 3;
+    case Index_clEnqueueMarkerWithWaitList: return 1;
+    default: return -1;
+  }
+}
+
+static int can_fail(int index) {
+  static const char *const silent[] = {
+      "vkDestroy", "vkFree", "vkCmd", "vkGetDeviceQueue", "vkGetPhysicalDevice", "vkGetBufferMemory", "vkUpdate"};
+  for (unsigned prefix = 0; prefix < sizeof silent / sizeof *silent; prefix++)
+    if (strncmp(names[index], silent[prefix], strlen(silent[prefix])) == 0) return 0;
+  return 1;
+}
+
+static int fails(int index) {
+  unsigned call = atomic_fetch_add(&calls[index], 1) + 1;
+  const FaultyFault *fault = &order.fault;
+  if (fault->function == NULL || strcmp(fault->function, names[index]) != 0) return 0;
+  return call >= fault->first && call - fault->first < fault->count;
+}
+
+static Word failed(int index, const Word *words, int code) {
+  failures += 1;
+  int argument = status_argument(index);
+  if (argument < 0) return (Word)code;
+  if (words[argument]) *(cl_int *)words[argument] = code;
+  return 0;
+}
+
+/// Lets an OpenCL queue wait for an event that does not come before the next order.
+static void gate(int index, Word *words) {
+  cl_context context = NULL;
+  cl_int status = CL_SUCCESS;
+  __typeof__(clGetCommandQueueInfo) *query = (__typeof__(query))opencl("clGetCommandQueueInfo");
+  __typeof__(clCreateUserEvent) *create = (__typeof__(create))opencl("clCreateUserEvent");
+  query((cl_command_queue)words[0], CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+  unsigned place = atomic_fetch_add(&gateCount, 1) % GateLimit;
+  gates[place] = create(context, &status);
+  int argument = list_argument(index);
+  words[argument] = 1;
+  words[argument + 1] = (Word)&gates[place];
+}
+
+static Word forward(int index, const Word *w) {
+  return real[index](w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]);
+}
+
+/// Whether so many bytes more are there.
+static int hand_out(unsigned long count) {
+  return order.memory == 0 || atomic_fetch_add(&handedOut, count) + count <= order.memory;
+}
+
+static Word allocate_vulkan(Word *words) {
+  VkMemoryAllocateInfo information = *(const VkMemoryAllocateInfo *)words[1];
+  if (!hand_out(information.allocationSize)) return (Word)VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  faulty_real_memory_type(&information.memoryTypeIndex, order.card);
+  words[1] = (Word)&information;
+  Word result = forward(Index_vkAllocateMemory, words);
+  if (result != VK_SUCCESS || order.fill == 0) return result;
+  VkDeviceMemory memory = *(VkDeviceMemory *)words[3];
+  PFN_vkMapMemory map = (PFN_vkMapMemory)real[Index_vkMapMemory];
+  PFN_vkUnmapMemory unmap = realUnmap;
+  void *pointer = NULL;
+  if (map((VkDevice)words[0], memory, 0, VK_WHOLE_SIZE, 0, &pointer) != VK_SUCCESS) return result;
+  memset(pointer, order.fill, information.allocationSize);
+  unmap((VkDevice)words[0], memory);
+  return result;
+}
+
+static Word make_opencl_buffer(Word *words) {
+  if (!hand_out(words[2])) return failed(Index_clCreateBuffer, words, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  if (order.fill == 0 || words[1] & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR))
+    return forward(Index_clCreateBuffer, words);
+  void *pattern = malloc(words[2]);
+  memset(pattern, order.fill, words[2]);
+  words[1] |= CL_MEM_COPY_HOST_PTR;
+  words[3] = (Word)pattern;
+  Word result = forward(Index_clCreateBuffer, words);
+  free(pattern);
+  return result;
+}
+
+/// Waits for what the queues are really at, so that nothing of one trial is at work in the next.
+static void settle(void) {
+  VkQueue queue = atomic_exchange(&vulkanQueue, NULL);
+  if (queue != NULL) realWait(queue);
+  cl_command_queue other = atomic_exchange(&openclQueue, NULL);
+  __typeof__(clFinish) *finish = (__typeof__(finish))opencl("clFinish");
+  if (other != NULL) finish(other);
+}
+
+/// Notes the queues that are at work, and those that go.
+static void watch(int index, const Word *words) {
+  if (index == Index_vkQueueSubmit) vulkanQueue = (VkQueue)words[0];
+  else if (index == Index_vkDestroyDevice) vulkanQueue = NULL;
+  else if (list_argument(index) >= 0) openclQueue = (cl_command_queue)words[0];
+  else if (index == Index_clReleaseCommandQueue) openclQueue = NULL;
+}
+
+static Word pass(int index, WORDS) {
+  Word words[] = {EACH};
+  watch(index, words);
+  if (fails(index)) {
+    if (!order.fault.hangs) return failed(index, words, order.fault.code);
+    failures += 1;
+    if (list_argument(index) < 0) isHung = 1;
+    else gate(index, words);
+  }
+  switch (index) {
+    case Index_vkQueueSubmit:
+      if (isHung) return VK_SUCCESS;
+      break;
+    case Index_vkWaitForFences:
+      if (isHung) return VK_TIMEOUT;
+      break;
+    case Index_vkAllocateMemory: return allocate_vulkan(words);
+    case Index_clCreateBuffer: return make_opencl_buffer(words);
+    default: break;
+  }
+  Word result = forward(index, words);
+  switch (index) {
+    case Index_vkGetPhysicalDeviceProperties2: faulty_describe((void *)words[1], order.card); break;
+    case Index_vkGetPhysicalDeviceMemoryProperties:
+      faulty_describe_memory((void *)words[1], order.card, order.memory);
+      break;
+    case Index_vkGetBufferMemoryRequirements: faulty_allow_memory((void *)words[2], order.card); break;
+    case Index_clGetDeviceInfo:
+      if (result == CL_SUCCESS) faulty_answer((cl_device_info)words[1], words[2], (void *)words[3], (size_t *)words[4],
+                                              order.card, order.memory);
+      break;
+    default: break;
+  }
+  return result;
+}
+
+#define STAND_IN(name) \
+  static Word stand_in_##name(WORDS) { return pass(Index_##name, EACH); }
+FUNCTIONS(STAND_IN)
+#undef STAND_IN
+
+static const Call standIns[] = {
+#define ROW(name) stand_in_##name,
+    FUNCTIONS(ROW)
+#undef ROW
+};
+
+static PFN_vkVoidFunction get_address(VkInstance instance, const char *name) {
+  PFN_vkVoidFunction function = vulkan()(instance, name);
+  if (instance != NULL) {
+    realUnmap = (PFN_vkUnmapMemory)vulkan()(instance, "vkUnmapMemory");
+    realWait = (PFN_vkQueueWaitIdle)vulkan()(instance, "vkQueueWaitIdle");
+  }
+  int index = index_of(name);
+  if (function == NULL || index < 0) return function;
+  real[index] = (Call)function;
+  return (PFN_vkVoidFunction)standIns[index];
+}
+
+const void *faulty_vulkan(void) { return vulkan() ? (const void *)get_address : NULL; }
+
+void *faulty_opencl(const char *name) {
+  void *function = opencl(name);
+  int index = index_of(name);
+  if (function == NULL || index < 0) return function;
+  real[index] = (Call)function;
+  return (void *)standIns[index];
+}
+
+void faulty_order(FaultyOrder next) {
+  __typeof__(clSetUserEventStatus) *end = (__typeof__(end))opencl("clSetUserEventStatus");
+  for (unsigned place = 0; place < GateLimit; place++) {
+    cl_event event = atomic_exchange(&gates[place], NULL);
+    if (event != NULL) end(event, CL_COMPLETE);
+  }
+  settle();
+  static char name[64];
+  order = next;
+  if (next.fault.function != NULL) {
+    snprintf(name, sizeof name, "%s", next.fault.function);
+    order.fault.function = name;
+  }
+  for (int index = 0; index < Count; index++) calls[index] = 0;
+  isHung = 0;
+  failures = 0;
+  handedOut = 0;
+}
+
+const char *faulty_function(unsigned index) { return index < Count ? names[index] : NULL; }
+int faulty_can_fail(const char *function) { return index_of(function) >= 0 && can_fail(index_of(function)); }
+unsigned faulty_calls(const char *function) { return index_of(function) >= 0 ? calls[index_of(function)] : 0; }
+unsigned faulty_failures(void) { return failures; }
+
+#ifdef FAULTY_SHARED
+#include "faulty_exports.h"
+#endif

@@ -1,0 +1,30 @@
+// The stand-ins as a library in a loader's place: what the real one exports, told by the environment what to do.
+// FAULTY_FAULT is "function first count code hangs"; FAULTY_VULKAN and FAULTY_OPENCL are the real loaders' paths.
+
+__attribute__((constructor)) static void read_order(void) {
+  static char function[64];
+  FaultyOrder told = {0};
+  const char *text = getenv("FAULTY_FAULT");
+  if (text != NULL) {
+    if (sscanf(text, "%63s %u %u %d %d", function, &told.fault.first, &told.fault.count, &told.fault.code,
+               &told.fault.hangs) != 5)
+      abort();
+    told.fault.function = function;
+  }
+  const char *card = getenv("FAULTY_CARD");
+  if (card != NULL) told.card = (FaultyCard)atoi(card);
+  order = told;
+}
+
+__attribute__((visibility("default"))) PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance instance, const char *name) {
+  return get_address(instance, name);
+}
+
+#define EXPORT(name)                                                            \
+  __attribute__((visibility("default"))) Word exported_##name(WORDS) __asm__(#name); \
+  Word exported_##name(WORDS) {                                                 \
+    faulty_opencl(#name);                                                       \
+    return pass(Index_##name, EACH);                                            \
+  }
+KELVIN_OPENCL_FUNCTIONS(EXPORT)
+#undef EXPORT

@@ -1,0 +1,51 @@
+#pragma once
+
+/// Stand-ins for the Vulkan and OpenCL loaders: they forward every call to the real ones, and do wrong what they are
+/// told to. One set for the process.
+
+/// What goes wrong.
+typedef struct {
+  /// The function that fails; NULL for none.
+  const char *_Nullable function;
+  /// Which call of it is the first to fail, from 1, and how many do from there on.
+  unsigned first, count;
+  /// What a failing call answers, without being forwarded.
+  int code;
+  /// Instead: what the call hands to the queue never ends, nor does anything behind it. Vulkan's waits then answer at once
+  /// that their time is over; OpenCL's queue really stands.
+  int hangs;
+} FaultyFault;
+
+/// What a device says that it is.
+typedef enum { FaultyCardAsItIs, FaultyCardDiscrete, FaultyCardIntegrated, FaultyCardSmall } FaultyCard;
+
+typedef struct {
+  FaultyFault fault;
+  FaultyCard card;
+  /// Bytes of device memory that are handed out before there is no more; 0 for no end.
+  unsigned long memory;
+  /// What fresh memory of a device is filled with; 0 for what it comes with.
+  unsigned char fill;
+} FaultyOrder;
+
+/// Does as it is told from now on, and counts calls from 0, once the queues are done with what they were given: what hung
+/// goes on and ends. A process that lets a driver end at exit gives a last order.
+void faulty_order(FaultyOrder order);
+
+/// Every function, Vulkan's first; NULL behind the last.
+const char *_Nullable faulty_function(unsigned index);
+
+/// Whether a function has an answer that can be a failure.
+int faulty_can_fail(const char *_Nonnull function);
+
+/// Calls since the latest order.
+unsigned faulty_calls(const char *_Nonnull function);
+
+/// How many calls have failed or hung since the latest order.
+unsigned faulty_failures(void);
+
+/// The address of a vkGetInstanceProcAddr; NULL where there is no real one.
+const void *_Nullable faulty_vulkan(void);
+
+/// The functions of an OpenCL loader.
+void *_Nullable faulty_opencl(const char *_Nonnull name);

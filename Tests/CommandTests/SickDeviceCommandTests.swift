@@ -1,0 +1,70 @@
+import Testing
+
+/// Commands on devices that stop working: the stand-ins of `CFaultyDrivers`, compiled to a library and put in the loaders'
+/// place.
+@Suite(.enabled(if: FaultyLoaders.folder != nil, "no C compiler, or no loader to stand in for"))
+struct SickDeviceCommandTests {
+  private static let hung = ["vulkan:0": "vkQueueSubmit", "opencl:0": "clEnqueueNDRangeKernel"]
+
+  private func classify(_ fault: String, _ units: String, _ more: String...) -> ToolResult {
+    Kelvin.run(
+      ["classify", Kelvin.digits, Kelvin.image("7_0044.png"), "--units", units, "--json"] + more,
+      environment: FaultyLoaders.environment(fault))
+  }
+
+  @Test(arguments: ["vulkan:0", "opencl:0"])
+  func aHungDeviceIsSaidAndTheAnswerStands(device: String) throws {
+    let sound = Kelvin.run(["classify", Kelvin.digits, Kelvin.image("7_0044.png"), "--units", "cpu", "--json"])
+    let function = try #require(Self.hung[device])
+    let result = classify("\(function) 1 1000000 0 1", device, "--device-timeout", "1s")
+    #expect(result.status == 0, "\(result)")
+    #expect(Self.best(result) == Self.best(sound) && !Self.best(sound).isEmpty)
+    #expect(result.errors.contains("kelvin: note: \(device) is out (") && result.errors.contains("within 1 s"))
+    #expect(result.errorLines.isEmpty)
+  }
+
+  @Test(arguments: ["vulkan:0": "-4", "opencl:0": "-36"])
+  func strictRunsFailWithOneLineAndTheStatusOfADevice(device: String, lost: String) throws {
+    let function = try #require(Self.hung[device])
+    let result = classify("\(function) 1 1000000 \(lost) 0", device, "--strict")
+    #expect(result.status == 69, "\(result)")
+    #expect(result.errorLines.count == 1)
+    #expect(result.errors.contains("without --strict another device would take its place"))
+  }
+
+  private static func best(_ result: ToolResult) -> [String] {
+    result.output.split(separator: "\n").filter { $0.contains("\"identifier\"") }.prefix(1).map(String.init)
+  }
+}
+
+/// A folder with the stand-ins by the names of the loaders.
+private enum FaultyLoaders {
+  static let folder: TemporaryFolder? = {
+    let folder = TemporaryFolder()
+    let sources = "\(Kelvin.root)/Tests/CFaultyDrivers"
+    let script = """
+      cc -std=gnu2x -O1 -w -D_Nullable= -D_Nonnull= -DFAULTY_SHARED -fvisibility=hidden -shared -fPIC \
+        -I\(Kelvin.root)/Sources/CKelvinDrivers/include -I\(sources)/include \(sources)/*.c \
+        -o \(folder.path)/libvulkan.so.1 && ln -s libvulkan.so.1 \(folder.path)/libOpenCL.so.1
+      """
+    return Kelvin.run([], script: script).status == 0 && real.count == 2 ? folder : nil
+  }()
+
+  /// The real loaders' paths.
+  private static let real: [String: String] = {
+    let listed = Kelvin.run([], script: "/sbin/ldconfig -p").output
+    var paths: [String: String] = [:]
+    for line in listed.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard let name = words.first?.drop(while: \.isWhitespace), let path = words.last else { continue }
+      if name == "libvulkan.so.1" { paths["FAULTY_VULKAN"] = paths["FAULTY_VULKAN"] ?? String(path) }
+      if name == "libOpenCL.so.1" { paths["FAULTY_OPENCL"] = paths["FAULTY_OPENCL"] ?? String(path) }
+    }
+    return paths
+  }()
+
+  /// - Parameter fault: as `faulty_exports.h` reads it.
+  static func environment(_ fault: String) -> [String: String] {
+    real.merging(["LD_LIBRARY_PATH": folder?.path ?? "", "FAULTY_FAULT": fault]) { $1 }
+  }
+}

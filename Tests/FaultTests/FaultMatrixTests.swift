@@ -1,0 +1,23 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// The fault matrix, each setting in a process of its own: a crash is a failure. A part of it runs by default;
+/// `dev/faults.sh` runs all of it.
+@Suite(.serialized) struct FaultMatrixTests {
+  private static let isWhole = getenv("KELVIN_FAULTS").map { String(cString: $0) == "all" } ?? false
+
+  @Test(arguments: FaultMatrix.Setting.all)
+  func everyFaultIsAnsweredOrOneClearError(setting: FaultMatrix.Setting) async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      [setting] in
+      var matrix = try FaultMatrix(setting, stride: FaultMatrixTests.isWhole ? 1 : 23)
+      try matrix.run()
+      print("\(setting): \(try String(decoding: JSONEncoder().encode(matrix.tally), as: UTF8.self))")
+      #expect(matrix.tally.findings == [])
+      #expect(matrix.tally.reached > 0)
+      leave()
+    }
+    if Self.isWhole, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
+  }
+}

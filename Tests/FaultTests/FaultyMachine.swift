@@ -1,0 +1,140 @@
+import CFaultyDrivers
+import Glibc
+import KelvinCPU
+import KelvinDevices
+import KelvinEngine
+import KelvinFeatures
+import KelvinGraph
+import KelvinOpenCL
+import KelvinReference
+import KelvinRuntime
+import KelvinVulkan
+import TestSupport
+import Testing
+
+/// An interface whose loader has a stand-in.
+enum Interface: String, CaseIterable, Codable {
+  case vulkan, opencl
+
+  /// The first device of the stand-in, or why there is none.
+  func discover() -> [DeviceListing] {
+    switch self {
+    case .vulkan:
+      guard let entry = faulty_vulkan() else { return [] }
+      return Array(VulkanDevice.discover(options: VulkanOptions(entry: entry)).prefix(1))
+    case .opencl:
+      return Array(OpenCLDevice.discover(find: unsafeBitCast(find, to: UnsafeRawPointer.self)).prefix(1))
+    }
+  }
+
+  private var find: @convention(c) (UnsafePointer<CChar>) -> UnsafeMutableRawPointer? { faulty_opencl }
+
+  var device: String { "\(rawValue):0" }
+
+  /// Answers that mean that the device is gone, that it has no memory, and that something else is wrong.
+  var codes: (lost: Int32, memory: Int32, other: Int32) {
+    switch self {
+    case .vulkan: (-4, -2, -8)
+    case .opencl: (-36, -4, -59)
+    }
+  }
+}
+
+/// A machine with a CPU, the reference device, and one device behind a stand-in that does wrong as it was told.
+struct FaultyMachine {
+  let interface: Interface
+  let inventory: DeviceInventory
+  let device: (any Device)?
+
+  /// - Parameter order: from before the device is looked for; an order of its own can follow.
+  init(_ interface: Interface, _ order: FaultyOrder = FaultyOrder()) {
+    faulty_order(order)
+    self.interface = interface
+    let listings = interface.discover()
+    device = listings.first?.device
+    inventory = DeviceInventory(listings + CPUDevice.discover() + [DeviceListing(ReferenceDevice())])
+  }
+
+  /// The network planned for the device alone; what that cannot do, the CPU does.
+  ///
+  /// - Parameter floor: seconds after which a device hangs.
+  func load(isStrict: Bool = false, excluding: [String] = [], floor: Double = 10) throws -> Predictor {
+    var options = LoadOptions()
+    options.cacheDirectory = nil
+    options.request = PlanRequest(
+      units: .devices([interface.device]), isStrict: isStrict, precision: .full, threads: 1,
+      exclusions: excluding)
+    options.shapes = ["x": [1, 3, Self.side, Self.side]]
+    options.watchdog.floor = floor
+    let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
+    return try loaded.outages.outlasting {
+      let explanation = try loaded.shown.proven().explanation
+      return Predictor(loaded, try loaded.compiledGraphs(loaded.compile(explanation)), specializationLimit: 2)
+    }
+  }
+
+  static let side = 12
+
+  static func input(_ seed: Int) throws -> DictionaryFeatureProvider {
+    let values = (0..<3 * side * side).map { Float(($0 &* 31 &+ seed &* 17) % 23) / 23 - 0.5 }
+    return DictionaryFeatureProvider(
+      dictionary: ["x": FeatureValue(multiArray: try MultiArray(values, shape: [1, 3, side, side]))])
+  }
+
+  /// What the reference device answers to each input.
+  static func expected(_ inputs: [DictionaryFeatureProvider]) throws -> [[Double]] {
+    var options = LoadOptions()
+    options.cacheDirectory = nil
+    options.request = PlanRequest(units: .devices(["reference"]), precision: .full, threads: 1)
+    options.shapes = ["x": [1, 3, side, side]]
+    let loaded = try LoadedModel(
+      path: FlexibleNetwork.path, options: options, inventory: DeviceInventory([DeviceListing(ReferenceDevice())]))
+    let predictor = Predictor(
+      loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 1)
+    return try inputs.map { try predictor.answer($0) }
+  }
+}
+
+/// Ends a child process once nothing is at work on its devices. A device that is out is never closed, and drivers do not
+/// always survive the end of a process that has not closed them.
+func leave() -> Never {
+  faulty_order(FaultyOrder())
+  fflush(nil)
+  _exit(EXIT_SUCCESS)
+}
+
+extension Predictor {
+  func answer(_ input: DictionaryFeatureProvider) throws -> [Double] {
+    try predict(input, [:], nil)["y"]?.multiArrayValue?.doubles ?? []
+  }
+}
+
+/// How far an answer is from what is expected, relative to the largest of that; infinite for one of another size or that
+/// is no number.
+func distance(_ answer: [Double], _ expected: [Double]) -> Double {
+  guard answer.count == expected.count, answer.allSatisfy(\.isFinite) else { return .infinity }
+  let scale = expected.map(abs).max() ?? 1
+  return zip(answer, expected).map { abs($0 - $1) }.max().map { $0 / scale } ?? .infinity
+}
+
+extension FaultyFault {
+  /// - Parameter forGood: whether every call fails from the first one on.
+  static func answering(_ function: String, call: Int = 1, forGood: Bool = false, code: Int32) -> FaultyOrder {
+    order(function, call, forGood, code: code, hangs: false)
+  }
+
+  static func hanging(_ function: String, call: Int = 1) -> FaultyOrder {
+    order(function, call, false, code: 0, hangs: true)
+  }
+
+  private static func order(_ function: String, _ call: Int, _ forGood: Bool, code: Int32, hangs: Bool) -> FaultyOrder {
+    var order = FaultyOrder()
+    // The stand-in knows its functions by constants of its own.
+    var index: UInt32 = 0
+    while let known = faulty_function(index), String(cString: known) != function { index += 1 }
+    order.fault = FaultyFault(
+      function: faulty_function(index), first: UInt32(call), count: forGood ? .max : 1, code: code,
+      hangs: hangs ? 1 : 0)
+    return order
+  }
+}
