@@ -47,7 +47,7 @@ extension OpenCLDevice {
   ) throws(DeviceError) {
     try health.check()
     var event: cl_event?
-    try enqueue(&event)
+    try turns.take { () throws(DeviceError) in try enqueue(&event) }
     guard let event else {
       throw DeviceError(.execution, device: info.id, place: call, reason: "it gave no event")
     }

@@ -28,6 +28,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   let programs: ProgramLibrary
   let weights = WeightLibrary()
   let staging = OpenCLStaging()
+  let turns: OpenCLTurns
   private let kernels: GPUKernels<OpenCLTarget>
 
   init(
@@ -48,6 +49,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     }
     self.info = info
     self.library = library
+    turns = OpenCLTurns(library)
     self.id = id
     self.context = context
     self.queue = queue
@@ -69,8 +71,8 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   }
 
   deinit {
-    guard health.mayFree else { return Graveyard.keep((staging, programs)) }
-    _ = library.functions.clReleaseCommandQueue(queue)
+    guard health.mayFree else { return Graveyard.keep((staging, programs, turns)) }
+    turns.take { _ = library.functions.clReleaseCommandQueue(queue) }
     programs.release()
     _ = library.functions.clReleaseContext(context)
   }

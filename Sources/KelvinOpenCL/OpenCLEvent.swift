@@ -2,7 +2,7 @@ internal import CKelvinDrivers
 internal import KelvinDevices
 internal import Synchronization
 
-/// An event of the driver's, released with its last owner.
+/// An event of the driver's, given back when its last owner is gone.
 final class DriverEvent: @unchecked Sendable {
   let handle: cl_event
   private let device: OpenCLDevice
@@ -14,7 +14,7 @@ final class DriverEvent: @unchecked Sendable {
   }
 
   deinit {
-    if device.health.mayFree { _ = device.library.functions.clReleaseEvent(handle) }
+    if device.health.mayFree { device.turns.retire(handle) }
   }
 }
 

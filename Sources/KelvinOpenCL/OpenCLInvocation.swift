@@ -67,24 +67,30 @@ package final class OpenCLInvocation: Invocation {
     // Buffers are the host's again whatever fails: `hostPointer` is valid only while they are mapped.
     var unmapped = 0
     do throws(DeviceError) {
-      for buffer in shared {
-        try buffer.unmap()
-        unmapped += 1
-      }
-      try enqueueKernels()
-      while unmapped > 0 {
-        var finished: cl_event?
-        try unmapped == 1 ? shared[0].map(&finished) : shared[unmapped - 1].map(nil)
-        unmapped -= 1
-        if let finished { event.hold(DriverEvent(finished, device)) }
-      }
-      try device.check(device.library.functions.clFlush(device.queue), "clFlush", "queue")
+      try device.turns.take { () throws(DeviceError) in try enqueue(unmapping: &unmapped) }
     } catch {
       // What was enqueued before is at work on the buffers. Where its end cannot be waited for, the device is out.
       try device.drain()
       for buffer in shared[..<unmapped] { try buffer.mapAndWait() }
       throw error
     }
+  }
+
+  /// - Parameter unmapped: how many of the shared buffers are the device's, also where an error is thrown.
+  private func enqueue(unmapping unmapped: inout Int) throws(DeviceError) {
+    let device = executable.device
+    for buffer in shared {
+      try buffer.unmap()
+      unmapped += 1
+    }
+    try enqueueKernels()
+    while unmapped > 0 {
+      var finished: cl_event?
+      try unmapped == 1 ? shared[0].map(&finished) : shared[unmapped - 1].map(nil)
+      unmapped -= 1
+      if let finished { event.hold(DriverEvent(finished, device)) }
+    }
+    try device.check(device.library.functions.clFlush(device.queue), "clFlush", "queue")
   }
 
   private func enqueueKernels() throws(DeviceError) {
@@ -97,8 +103,8 @@ package final class OpenCLInvocation: Invocation {
         var finished: cl_event?
         let status =
           measuresNodes || isLast
-          ? enqueue(kernels[piece.dispatch], piece, device, &finished)
-          : enqueue(kernels[piece.dispatch], piece, device, nil)
+          ? KelvinOpenCL.enqueue(kernels[piece.dispatch], piece, device, &finished)
+          : KelvinOpenCL.enqueue(kernels[piece.dispatch], piece, device, nil)
         let function = executable.lowered.dispatches[piece.dispatch].call.program.function
         try device.check(
           status, "clEnqueueNDRangeKernel", "node '\(executable.lowered.nodes[piece.dispatch])', kernel \(function)")
