@@ -62,8 +62,6 @@ import Testing
   @Test func whatIsMadeIsForItsUserAlone() throws {
     prepare()
     defer { remove() }
-    let before = umask(0)
-    defer { umask(before) }
     let directory = CacheDirectory("\(cache)/deep")
     directory.locking("models/m/p") { #expect(write(directory, "models/m/p")) }
     close(try directory.grow("journals/j"))

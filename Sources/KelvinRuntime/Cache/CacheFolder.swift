@@ -21,12 +21,14 @@ final class CacheFolder: Sendable {
     try trust.check(wayTo: path)
     if creates { try Self.make(path, calls) }
     // A link to the folder was checked with the way.
-    descriptor = Glibc.open(path.pathBytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
-    do throws(FileError) { try check(descriptor, path) } catch {
-      Glibc.close(descriptor)
+    let folder = Glibc.open(path.pathBytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw FileError(path: path, action: "open", code: errno) }
+    do throws(FileError) { try Self.check(folder, path, trust) } catch {
+      Glibc.close(folder)
       throw error
     }
+    // Last, so that a folder which is refused is closed once: an object that is whole closes it when it goes.
+    descriptor = folder
   }
 
   deinit { Glibc.close(descriptor) }
@@ -159,13 +161,13 @@ final class CacheFolder: Sendable {
       }
       throw FileError(path: "\(path)/\(name)", action: "open", code: code)
     }
-    do throws(FileError) { try check(file, "\(path)/\(name)") } catch {
+    do throws(FileError) { try Self.check(file, "\(path)/\(name)", trust) } catch {
       Glibc.close(file)
       throw error
     }
   }
 
-  private func check(_ file: Int32, _ path: String) throws(FileError) {
+  private static func check(_ file: Int32, _ path: String, _ trust: CacheTrust) throws(FileError) {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
     guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
