@@ -23,7 +23,10 @@ import Testing
     let folder = TemporaryFolder()
     let model = folder.write(
       ONNXFile.model(weightShape: [2, 2], weights: [1, 2, 3, 4], operators: [Self.evil]), "m\(Self.evil).onnx")
-    for arguments in [["inspect", model], ["inspect", model, "--verbose"], ["plan", model], ["predict", model]] {
+    for arguments in [
+      ["inspect", model], ["inspect", model, "--verbose"], ["plan", model],
+      ["predict", model, "--output-dir", folder.path],
+    ] {
       let result = Kelvin.run(arguments)
       #expect(result.status == 65, "\(result)")
       expectClean(result, arguments[0])
@@ -75,7 +78,7 @@ import Testing
     let commands = [
       ["classify", package, picture], ["plan", package],
       ["predict", package, "--seed", "1", "--output-dir", folder.path],
-      ["profile", package, "--units", "cpu", "--runs", "1"], ["inspect", package],
+      ["profile", package, "--units", "cpu"], ["inspect", package],
     ]
     for command in commands {
       let refused = Kelvin.run(command)

@@ -115,10 +115,11 @@ import Testing
         }
       let text = String(pathBytes: bytes)
       #expect(text.pathBytes.map { UInt8(bitPattern: $0) } == bytes + [0], "seed \(seed): \(bytes)")
-      let url = URL(filePath: "/x/" + text)
-      #expect(
-        url.path.pathBytes.map { UInt8(bitPattern: $0) } == Array("/x/".utf8) + bytes + [0] || text.contains("/"),
-        "seed \(seed)")
+      // What the URL itself takes apart or puts together is not looked at.
+      if !bytes.isEmpty, !bytes.contains(0x2F), bytes != [0x2E], bytes != [0x2E, 0x2E] {
+        let url = URL(filePath: "/x/" + text)
+        #expect(url.path.pathBytes == ("/x/" + text).pathBytes, "seed \(seed): \(bytes)")
+      }
       let coded = try JSONDecoder().decode(String.self, from: JSONText.encode(text))
       #expect(coded.pathBytes == text.pathBytes, "seed \(seed)")
     }

@@ -47,7 +47,7 @@ import Testing
         values[name] = FeatureValue(image: picture)
       } else if let shape = description.multiArrayConstraint?.shape {
         values[name] = FeatureValue(
-          multiArray: MultiArray(Tensor([Float](repeating: 0.5, count: shape.reduce(1, *)), shape)))
+          multiArray: MultiArray(Tensor([Float](repeating: 0.5, count: shape.reduce(1, *)), Shape(shape))))
       }
     }
     let result = try model.prediction(from: DictionaryFeatureProvider(dictionary: values))

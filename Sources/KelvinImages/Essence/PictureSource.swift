@@ -28,7 +28,7 @@ struct PictureSource {
 
   /// At most `limit` bytes from an offset on: fewer at the end, none beyond it.
   func bytes(at offset: Int, atMost limit: Int) throws(ImageError) -> [UInt8] {
-    guard offset >= 0, offset < count else { return [] }
+    guard offset >= 0, offset < count, limit > 0 else { return [] }
     var bytes = [UInt8](repeating: 0, count: min(limit, count - offset))
     var failure: ImageError?
     bytes.withUnsafeMutableBytes { target in

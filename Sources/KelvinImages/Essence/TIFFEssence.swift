@@ -35,6 +35,8 @@ private struct TIFFPage {
   private let isLittleEndian: Bool
   private var entries: [Entry] = []
   private var keptCount = 0
+  /// Parts of a page that are looked for.
+  private static let mostStrips = 1 << 18
 
   init(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) {
     self.source = source
@@ -128,6 +130,7 @@ private struct TIFFPage {
     for (offsets, counts) in [(273, 279), (324, 325)] {
       guard let places = entries.first(where: { $0.tag == offsets }) else { continue }
       let sizes = entries.first { $0.tag == counts }
+      guard places.count <= Self.mostStrips else { throw source.corrupt("it has \(places.count) strips or tiles") }
       for index in 0..<places.count {
         let start = try number(places.place.lowerBound + index * places.size, places.size)
         guard start <= source.count else { throw source.ended("its pixels") }
