@@ -78,7 +78,7 @@ for seam in "${seams[@]}"; do
   [[ $seam = weights || $seam = compressed ]] && longest=160000
   result=none
   # 10 s and 2 GiB under the sanitizer stand for 2 s and 1 GiB without it.
-  if ! ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 "$fuzz" "$seam" "$bound=$amount" -timeout=10 \
+  if ! ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:malloc_context_size=2 "$fuzz" "$seam" "$bound=$amount" -timeout=10 \
       -rss_limit_mb=2560 -malloc_limit_mb=2048 -max_len="$longest" -print_final_stats=1 -verbosity=1 \
       -artifact_prefix="$findings/$seam-" "$corpus/$seam" > "$findings/$seam.log" 2>&1; then
     failed+=("$seam")

@@ -32,7 +32,7 @@ import Testing
     let flat = FlatGraph(graph)
     var pins: [String: String] = [:]
     for name in flat.placedNames { pins[name] = Self.devices[Int.random(in: 0..<3, using: &random)] }
-    for tie in flat.ties { pins[tie.second] = pins[tie.first] }
+    for tie in flat.ties.pairs { pins[tie.second] = pins[tie.first] }
     for control in flat.controls { pins[control.name] = "reference" }
     return pins
   }

@@ -65,7 +65,7 @@ import Testing
       }
       pins[node.name] = able.isEmpty ? nil : able[Int.random(in: 0..<able.count, using: &random!)]
     }
-    for tie in flat.ties { pins[tie.second] = pins[tie.first] }
+    for tie in flat.ties.pairs { pins[tie.second] = pins[tie.first] }
     let request = PlanRequest(units: .devices(units), precision: .full, threads: 2, pins: pins)
     let solution = try Planner(inventory: deviceInventory, costs: CostSheet()).problem(graph, request).solve()
     let compiled = try CompiledModel(

@@ -36,7 +36,7 @@ extension Graph {
       }.randomElement(using: &random)
     }
     for source in flat.sources { pins[source.name] = devices.randomElement(using: &random) }
-    for tie in flat.ties { pins[tie.second] = pins[tie.first] }
+    for tie in flat.ties.pairs { pins[tie.second] = pins[tie.first] }
     return pins
   }
 }
