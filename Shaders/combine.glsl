@@ -44,9 +44,9 @@ float modulo(float x, float y) {
 float floorQuotient(float x, float y) {
   float q = floor(x / y);
   if (!isFinite(q) || abs(q) > 16777216.0) return q;
-  float r = fma(-q, y, x);
+  float r = fma(-q, y, x), next = fma(-1.0 - q, y, x);
   if (y < 0.0 ? r > 0.0 : r < 0.0) q -= 1.0;
-  else if (r != 0.0 && (y < 0.0 ? r <= y : r >= y)) q += 1.0;
+  else if (y < 0.0 ? next <= 0.0 : next >= 0.0) q += 1.0;
   return q;
 }
 

@@ -9,9 +9,8 @@ typedef struct {
 // floor(x / y), not misled by a quotient that rounds up to a whole number.
 static inline vec floor_quotient(vec x, vec y) {
   const vec q = floor(x / y), rest = fma(-q, y, x);
-  const vec less = q - 1.0f, more = q + 1.0f;
-  const ivec isMore = rest != 0.0f && (y < 0.0f ? rest <= y : rest >= y);
-  const vec exact = (y < 0.0f ? rest > 0.0f : rest < 0.0f) ? less : isMore ? more : q;
+  const vec less = q - 1.0f, more = q + 1.0f, next = fma(-more, y, x);
+  const vec exact = (y < 0.0f ? rest > 0.0f : rest < 0.0f) ? less : (y < 0.0f ? next <= 0.0f : next >= 0.0f) ? more : q;
   return fabs(q) <= 16777216.0f ? exact : q;
 }
 

@@ -79,16 +79,25 @@ extension Graph {
     of node: Node, _ operands: [Tensor], _ reference: any Device
   ) throws(DeviceError) -> Double {
     guard (node.body?.nodes.map(\.op.reach).max() ?? node.op.reach) > .elements else { return 0 }
+    if node.magnifiesASum { return .infinity }
     var inside = node.body ?? self
     inside.outputs = inside.nodes.flatMap(\.outputs)
     let magnitudes = operands.map(\.magnitude)
     let largest = (magnitudes + (try reference.run(inside, magnitudes).outputs)).compactMap(\.largest).max() ?? 0
-    // 1 / sqrt(epsilon) magnifies the differences in a row of equal elements, and a logarithm those from 1.
-    return (node.op as? LayerNormalization).map { largest / Double($0.epsilon).squareRoot() } ?? max(largest, 1)
+    // 1 / sqrt(epsilon) magnifies the differences in a row of equal elements.
+    return (node.op as? LayerNormalization).map { largest / Double($0.epsilon).squareRoot() } ?? largest
   }
 }
 
 extension Node {
+  /// Whether a function with a pole, or a steep one, is applied to a sum: what rounding left of terms that cancel may
+  /// become any number, though never not-a-number.
+  fileprivate var magnifiesASum: Bool {
+    if let op = op as? Reduce { return op.function == .logSum }
+    let calm: [UnaryFunction.Kind] = [.relu, .clip, .leakyRelu, .sigmoid, .hardSigmoid, .hardSwish, .silu, .tanh]
+    return body?.nodes.contains { ($0.op as? Unary).map { !calm.contains($0.function.kind) } ?? false } ?? false
+  }
+
   /// Whether sums in float32 stay in range whatever their order is, and what is made of them does not magnify what
   /// cancels.
   fileprivate func keepsItsRange(_ operands: [Tensor]) -> Bool {
