@@ -39,6 +39,11 @@ package final class WorkBudget: Sendable {
     package let kind: Kind
     package let phase: Phase
 
+    package init(kind: Kind, phase: Phase) {
+      self.kind = kind
+      self.phase = phase
+    }
+
     package var description: String {
       switch kind {
       case .time(let limit, let used):
