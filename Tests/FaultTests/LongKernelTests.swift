@@ -19,7 +19,7 @@ import Testing
       order.card = FaultyCard(rawValue: card)
       let machine = FaultyMachine(interface, order)
       let loaded = try machine.load().loaded
-      let inputs = loaded.madeUpTensors(for: loaded.shown, seed: 7)
+      let inputs = try loaded.madeUpTensors(for: loaded.shown, seed: 7)
       let (whole, parts) =
         (interface == .vulkan ? ("vkQueueSubmit", "vkCmdDispatchBase") : ("clFlush", "clEnqueueNDRangeKernel"))
       /// The answer, what each node took, and how often the two functions were called.
