@@ -57,11 +57,11 @@ extension LoweredSegment {
 
   /// - Parameter count: how many are wanted, at least.
   private static func pieces(of dispatch: Int, _ grid: [Int], group: Int, count: Double) -> [DispatchPiece] {
-    // Kernels count z in steps of the other sides: these are never cut where z is more than one group.
+    // Kernels count z in steps of the other sides, so x and y are never cut where z is more than one group.
     let axis = grid[2] > 1 ? 2 : grid[1] * group > grid[0] ? 1 : 0
     let unit = axis == 0 ? group : 1
     let units = grid[axis] / unit
-    let wanted = Int(min(count.rounded(.up), 4096))
+    let wanted = count.isFinite ? Int(min(max(count, 1).rounded(.up), 4096)) : 1
     let pieces = max(1, min(wanted, units))
     return (0..<pieces).map { piece in
       let (start, end) = (units * piece / pieces * unit, units * (piece + 1) / pieces * unit)

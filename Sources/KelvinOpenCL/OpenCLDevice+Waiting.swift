@@ -19,7 +19,6 @@ extension OpenCLDevice {
   func wait(for event: DriverEvent) throws(DeviceError) {
     try health.check()
     let functions = library.functions
-    let end = Ending()
     func lose(_ call: String, _ status: cl_int) throws(DeviceError) {
       guard status != CL_SUCCESS else { return }
       let place = "waiting for the queue"
@@ -27,18 +26,39 @@ extension OpenCLDevice {
       health.takeOut(failure)
       throw failure
     }
+    var state: cl_int = CL_COMPLETE
+    try lose(
+      "clGetEventInfo",
+      functions.clGetEventInfo(
+        event.handle, cl_event_info(CL_EVENT_COMMAND_EXECUTION_STATUS), MemoryLayout<cl_int>.size, &state, nil))
+    if state > CL_COMPLETE { try waitForEnd(event, lose) }
+    // It is over: this says how, and makes what it wrote visible to the host.
+    var list: cl_event? = event.handle
+    try lose("clWaitForEvents", functions.clWaitForEvents(1, &list))
+  }
+
+  private func waitForEnd(
+    _ event: DriverEvent, _ lose: (_ call: String, _ status: cl_int) throws(DeviceError) -> Void
+  ) throws(DeviceError) {
+    let end = Ending()
     let shared = Unmanaged.passRetained(end)
-    let status = functions.clSetEventCallback(
+    let status = library.functions.clSetEventCallback(
       event.handle, CL_COMPLETE,
       { _, _, end in end.map { Unmanaged<Ending>.fromOpaque($0).takeRetainedValue().reach() } },
       shared.toOpaque())
     if status != CL_SUCCESS { shared.release() }
     try lose("clSetEventCallback", status)
-    _ = functions.clFlush(queue)
     try health.wait(info.id, "waiting for the queue") { end.wait(seconds: $0) }
-    // It is over: this says how, and makes what it wrote visible to the host.
-    var list: cl_event? = event.handle
-    try lose("clWaitForEvents", functions.clWaitForEvents(1, &list))
+  }
+
+  /// Tells the queue something when it is the calling thread's turn. Not to be nested.
+  ///
+  /// - Throws: what took the device out, which waiting for the turn does where whoever has it is stuck; what `body` throws.
+  func inTurn<Result>(_ body: () throws(DeviceError) -> Result) throws(DeviceError) -> Result {
+    try health.wait(info.id, "waiting to use the queue") { turns.begin(within: $0) }
+    defer { turns.end() }
+    try health.check()
+    return try body()
   }
 
   /// Enqueues something and waits for its end.
@@ -47,7 +67,10 @@ extension OpenCLDevice {
   ) throws(DeviceError) {
     try health.check()
     var event: cl_event?
-    try turns.take { () throws(DeviceError) in try enqueue(&event) }
+    try inTurn { () throws(DeviceError) in
+      try enqueue(&event)
+      try check(library.functions.clFlush(queue), "clFlush", "queue")
+    }
     guard let event else {
       throw DeviceError(.execution, device: info.id, place: call, reason: "it gave no event")
     }

@@ -72,7 +72,8 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
 
   deinit {
     guard health.mayFree else { return Graveyard.keep((staging, programs, turns)) }
-    turns.take { _ = library.functions.clReleaseCommandQueue(queue) }
+    turns.release()
+    _ = library.functions.clReleaseCommandQueue(queue)
     programs.release()
     _ = library.functions.clReleaseContext(context)
   }

@@ -67,7 +67,7 @@ package final class OpenCLInvocation: Invocation {
     // Buffers are the host's again whatever fails: `hostPointer` is valid only while they are mapped.
     var unmapped = 0
     do throws(DeviceError) {
-      try device.turns.take { () throws(DeviceError) in try enqueue(unmapping: &unmapped) }
+      try device.inTurn { () throws(DeviceError) in try enqueue(unmapping: &unmapped) }
     } catch {
       // What was enqueued before is at work on the buffers. Where its end cannot be waited for, the device is out.
       try device.drain()

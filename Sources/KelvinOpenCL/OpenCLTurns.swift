@@ -1,4 +1,5 @@
 internal import CKelvinDrivers
+internal import Dispatch
 internal import Synchronization
 
 /// Who may tell a queue what to do: one thread at a time.
@@ -10,7 +11,7 @@ internal import Synchronization
 final class OpenCLTurns: Sendable {
   private struct Handle: @unchecked Sendable { let event: cl_event }
 
-  private let turn = Mutex(())
+  private let turn = DispatchSemaphore(value: 1)
   private let over = Mutex<[Handle]>([])
   private let library: OpenCLLibrary
 
@@ -18,18 +19,20 @@ final class OpenCLTurns: Sendable {
 
   deinit { release() }
 
-  /// Does something when it is the calling thread's turn. Not to be nested.
-  func take<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-    try turn.withLock { (_) throws(Failure) -> Result in
-      release()
-      return try body()
-    }
+  /// - Returns: whether the turn is the calling thread's within so many seconds; `end` ends it.
+  func begin(within seconds: Double) -> Bool {
+    guard turn.wait(timeout: .now() + min(seconds, 1e9)) == .success else { return false }
+    release()
+    return true
   }
+
+  func end() { turn.signal() }
 
   /// Gives a reference to an event away.
   func retire(_ event: cl_event) { over.withLock { $0.append(Handle(event: event)) } }
 
-  private func release() {
+  /// Gives events that are over back to the driver.
+  func release() {
     let events = over.withLock { over in
       defer { over = [] }
       return over

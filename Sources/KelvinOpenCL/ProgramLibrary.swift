@@ -92,13 +92,13 @@ final class ProgramLibrary: Sendable {
     try Bytes([UInt8](repeating: 0, count: zeros.byteCount)).withUnsafeBytes { bytes throws(DeviceError) in
       try zeros.write(bytes, at: 0)
     }
-    if device.memoryModel == .mapped { try zeros.unmap() }
     try setArguments(
       of: kernel, memory: dispatch.storages.map { _ in (zeros.memory, 0) },
       constants: dispatch.call.parameters.map { _ in 1 }, name: dispatch.call.program.function, device)
     let piece = DispatchPiece(whole: 0, grid: [device.tuning.group, 1, 1])
     let (call, place) = ("clEnqueueNDRangeKernel", "kernel \(dispatch.call.program.function)")
     try device.completing(call) { (event) throws(DeviceError) in
+      if device.memoryModel == .mapped { try zeros.unmap() }
       try device.check(enqueue(kernel, piece, device, event), call, place)
     }
   }

@@ -104,6 +104,7 @@ struct VulkanCommands: @unchecked Sendable {
   }
 
   func submit(_ context: VulkanContext) throws(DeviceError) {
+    try context.health.check()
     try withUnsafePointer(to: Optional(fence)) { fence throws(DeviceError) in
       try context.check(vk.vkResetFences!(device, 1, fence), "vkResetFences")
     }

@@ -117,6 +117,8 @@ final class VulkanContext: @unchecked Sendable {
     _ body: (VulkanStaging) throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
     try staging.withLock { (staging: inout VulkanStaging?) throws(DeviceError) -> Result in
+      // What a device that is out was given may still be at work on the staging memory and its commands.
+      try health.check()
       if let staging { return try body(staging) }
       let made = try VulkanStaging(self)
       staging = made

@@ -66,7 +66,7 @@ import Testing
         let predictor = try machine.load()
         _ = try predictor.answer(inputs[0])
         var wait = FaultyFault.answering(
-          interface == .vulkan ? "vkWaitForFences" : "clSetEventCallback", code: interface.codes.memory)
+          interface == .vulkan ? "vkWaitForFences" : "clGetEventInfo", code: interface.codes.memory)
         wait.card = order.card
         faulty_order(wait)
         #expect(distance(try predictor.answer(inputs[1]), expected[1]) < 1e-4)

@@ -33,6 +33,7 @@
   X(clSetKernelArg)                \
   X(clReleaseKernel)               \
   X(clEnqueueNDRangeKernel)        \
+  X(clGetEventInfo)                \
   X(clGetEventProfilingInfo)       \
   X(clReleaseEvent)                \
   X(clSetEventCallback)            \

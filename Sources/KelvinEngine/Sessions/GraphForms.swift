@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinDevices
 import KelvinRuntime
 import Synchronization
@@ -42,11 +43,17 @@ final class GraphForms: Sendable {
     let standard = standard(without)
     if let standard, types.fit(standard.model.graph) { return standard }
     return try specializations.value(for: Key(types: types, without: without), cancellation) {
-      let specialized = try loaded.graph(index, for: types)
-      let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
-      let placement = try plans(without).placement(
-        of: specialized, types, standard: standard?.model, cancellation)
-      return SessionPool(try specialized.compile(placement, observer: observer), lanes)
+      do {
+        let specialized = try loaded.graph(index, for: types)
+        let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
+        let placement = try plans(without).placement(
+          of: specialized, types, standard: standard?.model, cancellation)
+        return SessionPool(try specialized.compile(placement, observer: observer), lanes)
+      } catch {
+        // This prediction's limit, which is nothing to those that wait for the form: one of them makes it then.
+        if WorkBudget.current?.excess != nil { throw RuntimeError.cancelled }
+        throw error
+      }
     }
   }
 

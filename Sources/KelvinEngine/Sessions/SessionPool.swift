@@ -37,11 +37,11 @@ final class SessionPool: Sendable {
       session = made
       return try body(made)
     } catch {
-      if case RuntimeError.device(let failure) = error {
-        if let session { lane.drop(session) }
-        // The memory is sound unless a device is out, which may still be at work on it.
-        if failure.takesDeviceOut || model.isOut { returned = nil }
-      }
+      var hasFailed = model.isOut
+      if case RuntimeError.device = error { hasFailed = true }
+      if hasFailed, let session { lane.drop(session) }
+      // The memory is sound unless a device is out, which may still be at work on it, whatever the run ended with.
+      if model.isOut { returned = nil }
       throw error
     }
   }
