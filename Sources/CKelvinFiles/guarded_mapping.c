@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 // Guards are in a list that only grows, so that the signal's handler can walk it at any moment; one that has ended is
-// used again. `begin` is written last and taken back first: what a handler finds by it is whole.
+// used again. `turn` is odd while a range is written, and another for each: a handler believes what it finds between two
+// looks at one even number.
 struct ck_guard {
   struct ck_guard *next;
   atomic_bool is_used;
   atomic_bool is_damaged;
-  _Atomic uintptr_t begin, end;
+  _Atomic uintptr_t turn, begin, end;
 };
 
 static _Atomic(struct ck_guard *) guards;
@@ -26,7 +27,8 @@ static uintptr_t page_size;
 // Puts zeros in place of a guarded mapping from the page of `address` on.
 static bool repair(uintptr_t address) {
   for (struct ck_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
-    uintptr_t begin = atomic_load(&guard->begin), end = atomic_load(&guard->end);
+    uintptr_t turn = atomic_load(&guard->turn), begin = atomic_load(&guard->begin), end = atomic_load(&guard->end);
+    if (turn & 1 || turn != atomic_load(&guard->turn)) continue;
     if (!begin || address < begin || address >= end) continue;
     uintptr_t page = address & ~(page_size - 1);
     atomic_store(&guard->is_damaged, true);
@@ -84,8 +86,10 @@ struct ck_guard *ck_guard_begin(const void *base, size_t count) {
   struct ck_guard *guard = free_guard();
   if (!guard) return NULL;
   atomic_store(&guard->is_damaged, false);
+  atomic_fetch_add(&guard->turn, 1);
   atomic_store(&guard->end, ((uintptr_t)base + count + page_size - 1) & ~(page_size - 1));
   atomic_store(&guard->begin, (uintptr_t)base);
+  atomic_fetch_add(&guard->turn, 1);
   return guard;
 }
 

@@ -116,7 +116,7 @@ extension Tolerance {
     var worst: (index: Int, excess: Double)?
     for (index, (got, wanted)) in zip(actual, expected).enumerated() where got != wanted && !(got.isNaN && wanted.isNaN)
     {
-      let allowed = relative * wanted.magnitude + absolute * largest
+      let allowed = wanted.isFinite ? relative * wanted.magnitude + absolute * largest : 0
       let error = (got - wanted).magnitude
       guard !(error <= allowed) else { continue }
       let excess = error.isNaN || allowed == 0 ? .infinity : error / allowed

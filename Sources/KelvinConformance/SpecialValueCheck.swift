@@ -51,6 +51,7 @@ struct SpecialValueRule {
   private func agrees(_ got: Double, _ wanted: Double, within allowed: Double) -> Bool {
     if wanted.isNaN || got.isNaN { return wanted.isNaN && got.isNaN }
     if keepsSigns, wanted == 0, got.sign != wanted.sign { return false }
+    guard wanted.isFinite else { return got == wanted }
     return got == wanted || (got - wanted).magnitude <= allowed
   }
 }

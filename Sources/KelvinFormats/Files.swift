@@ -16,12 +16,12 @@ enum FileKind {
 
 extension String {
   /// The last part of a path.
-  var lastPathPart: String { split(separator: "/").last.map(String.init) ?? self }
+  var lastPathPart: String { pathParts.last ?? self }
 
   /// A path's folder, without a slash at its end.
   var parentPath: String {
-    guard let slash = lastIndex(of: "/") else { return "." }
-    return slash == startIndex ? "/" : String(self[..<slash])
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == startIndex ? "/" : String(Substring(utf8[..<slash]))
   }
 
   func hasExtension(_ name: String) -> Bool { lowercased().hasSuffix(".\(name)") }

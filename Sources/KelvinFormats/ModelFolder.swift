@@ -93,8 +93,8 @@ struct ModelFolder: Sendable {
     let step = pathOnly | O_DIRECTORY | (allowsLinks ? 0 : O_NOFOLLOW)
     var folder = Glibc.open(path.pathBytes, pathOnly | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { throw unreadable(path, FileError(path: path, action: "open", code: errno).reason) }
-    var rest = relative.split(separator: "/")[...]
-    while let part = rest.popFirst().map(String.init) {
+    var rest = relative.pathParts[...]
+    while let part = rest.popFirst() {
       let next = openat(folder, part.pathBytes, (rest.isEmpty ? last : step) | O_CLOEXEC)
       let code = errno
       let target = next < 0 ? target(of: part, in: folder) : nil
@@ -120,6 +120,6 @@ struct ModelFolder: Sendable {
 extension String {
   /// Whether a path from a file, taken relative to a folder, stays inside that folder by its name.
   var staysInside: Bool {
-    !isEmpty && !hasPrefix("/") && !hasSuffix("/") && !utf8.contains(0) && !split(separator: "/").contains("..")
+    !isEmpty && !isRootedPath && utf8.last != UInt8(ascii: "/") && !utf8.contains(0) && !pathParts.contains("..")
   }
 }

@@ -270,7 +270,12 @@ package struct ModelContext: Sendable {
       throw error
     }
     try checkSources(cached)
-    for weights in cached.values { weights.save() }
+    for weights in cached.values {
+      // What the pack held so far, and holds from now on: an answer from a pack that changed is not given either.
+      if let mapped = weights.mapped { sources.hold(mapped) }
+      weights.save()
+      if let mapped = weights.mapped { sources.hold(mapped) }
+    }
     return model
   }
 

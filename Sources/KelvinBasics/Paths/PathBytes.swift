@@ -32,6 +32,15 @@ extension String {
     self.init(pathBytes: UnsafeBufferPointer(start: pointer, count: count).map { UInt8(bitPattern: $0) })
   }
 
+  /// The parts between slashes, empty ones left out, as the system takes the path apart: by bytes. A `Character` may be
+  /// a slash with a mark, which is no `"/"`.
+  package var pathParts: [String] {
+    utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+  }
+
+  /// Whether the path begins at the root.
+  package var isRootedPath: Bool { utf8.first == UInt8(ascii: "/") }
+
   /// The path's bytes with a zero at their end, as the system takes it.
   package var pathBytes: [CChar] {
     var bytes: [CChar] = []

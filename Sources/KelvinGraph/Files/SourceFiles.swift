@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The files that a model was read from and whose bytes it goes on reading, as they were when they were opened.
+/// The files that a model was read from and whose bytes it goes on reading, packs of the cache among them, as they were when they were opened.
 ///
 /// A file that is mapped shows whatever anybody writes to it, zeros where it was cut short. Nothing computed from it
 /// counts until `checkUnchanged` has returned: results are asked for after they were computed and before they are given
@@ -10,8 +10,12 @@ package final class SourceFiles: Sendable {
 
   package init() {}
 
-  /// Adds a file; memory of our own is none.
-  package func hold(_ bytes: Bytes) { held.withLock { $0.append(bytes) } }
+  /// Adds a file, once; memory of our own is none.
+  package func hold(_ bytes: Bytes) {
+    held.withLock { held in
+      if !held.contains(where: { $0.baseAddress == bytes.baseAddress }) { held.append(bytes) }
+    }
+  }
 
   /// Whether all that was read so far is what the files held when they were opened. Takes less than a microsecond for
   /// each file that is mapped.

@@ -16,6 +16,7 @@ func pngEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageEr
     case .header:
       let width = try reader.bigEndian(4, of: "its header")
       try limits.setSize(width, try reader.bigEndian(4, of: "its header"))
+      try limits.check(kept.count + chunk.count)
       try kept.append(source, chunk)
     case .needed:
       if type == "iCCP" { try limits.checkProfile(length) }

@@ -16,6 +16,7 @@ func webPEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
     let chunk = start..<min(end, source.count)
     switch type {
     case "VP8X":
+      try limits.check(kept.count + chunk.count)
       var header = try source.bytes(at: start, atMost: chunk.count)
       if header.count >= 18 {
         func size(_ at: Int) -> Int { 1 + Int(header[at]) + Int(header[at + 1]) << 8 + Int(header[at + 2]) << 16 }
@@ -23,7 +24,6 @@ func webPEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
         // Neither EXIF nor XMP is in what is kept.
         header[8] &= ~0x0c
       }
-      try limits.check(kept.count + header.count)
       try kept.append(header, name: source.name)
     case "VP8 ", "VP8L", "ALPH", "ANIM", "ICCP", "ANMF":
       if type == "ANMF", hasFrame { break }

@@ -45,9 +45,9 @@ package final class CacheDirectory: Sendable {
     state.withLock { [$0.complaint.map { "nothing is kept for the next run: \($0)" }, $0.damage].compactMap { $0 } }
   }
 
-  /// The file under a name, mapped; nil where there is none.
-  package func read(_ name: String) -> Bytes? {
-    do throws(FileError) { return try folder(creates: false)?.read(name) } catch {
+  /// The file under a name, read or mapped; nil where there is none.
+  package func read(_ name: String, isMapped: Bool = false) -> Bytes? {
+    do throws(FileError) { return try folder(creates: false)?.read(name, isMapped: isMapped) } catch {
       if error.code != ENOENT { complain(error.description) }
       return nil
     }

@@ -39,12 +39,13 @@ final class CacheFolder: Sendable {
     return fstat(descriptor, &status) != 0 || status.st_nlink == 0
   }
 
-  /// A file's contents, mapped.
-  func read(_ name: String) throws(FileError) -> Bytes {
+  /// A file's contents, mapped where they are read late: whoever maps them asks later whether they stayed what they were.
+  func read(_ name: String, isMapped: Bool) throws(FileError) -> Bytes {
     try inFolder(of: name, creates: false) { (folder, last) throws(FileError) in
       let file = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
       try check(opened: file, last, in: folder, name)
-      return try Bytes(mapping: OpenFile(descriptor: file, path: "\(path)/\(name)"))
+      let opened = try OpenFile(descriptor: file, path: "\(path)/\(name)")
+      return try isMapped ? Bytes(mapping: opened) : Bytes(reading: opened)
     }
   }
 
@@ -135,7 +136,7 @@ final class CacheFolder: Sendable {
   ) throws(FileError) -> Result {
     var folder = descriptor
     defer { if folder != descriptor { Glibc.close(folder) } }
-    var parts = name.split(separator: "/").map(String.init)
+    var parts = name.pathParts
     let last = parts.isEmpty ? "" : parts.removeLast()
     var above = ""
     for part in parts {
@@ -185,8 +186,8 @@ final class CacheFolder: Sendable {
   /// Makes a folder and those above it.
   private static func make(_ path: String, _ calls: FileCalls) throws(FileError) {
     var prefix = ""
-    for part in path.split(separator: "/") {
-      prefix += prefix.isEmpty && !path.hasPrefix("/") ? "\(part)" : "/\(part)"
+    for part in path.pathParts {
+      prefix += prefix.isEmpty && !path.isRootedPath ? part : "/\(part)"
       if calls.makeFolder(AT_FDCWD, prefix) != 0, errno != EEXIST {
         let code = errno
         var status = stat()

@@ -37,9 +37,9 @@ package struct CacheTrust: Sendable {
   /// Throws where the way to a folder is not to be trusted, as far as it exists: each folder above it by
   /// `objection(toParent:)`, and each link by its owner.
   func check(wayTo path: String) throws(FileError) {
-    var place = path.hasPrefix("/") ? "/" : "."
+    var place = path.isRootedPath ? "/" : "."
     var folder = place
-    for part in path.split(separator: "/") {
+    for part in path.pathParts {
       let next = place == "/" ? "/\(part)" : "\(place)/\(part)"
       var status = stat()
       guard lstat(next.pathBytes, &status) == 0 else {
@@ -56,7 +56,7 @@ package struct CacheTrust: Sendable {
     guard let real = realpath(folder.pathBytes, nil) else { throw FileError(path: folder, action: "find", code: errno) }
     defer { free(real) }
     var above = ""
-    for part in [""] + String(path: real).split(separator: "/").map(String.init) {
+    for part in [""] + String(path: real).pathParts {
       above += above.hasSuffix("/") ? part : "/\(part)"
       var status = stat()
       guard stat(above.pathBytes, &status) == 0 else { throw FileError(path: above, action: "examine", code: errno) }

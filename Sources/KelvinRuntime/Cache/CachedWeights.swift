@@ -78,6 +78,9 @@ package final class CachedWeights: PackedWeights {
     }
   }
 
+  /// The file that weights are read from as they are needed; nil where there is none.
+  var mapped: Bytes? { state.withLock { $0.file?.contents } }
+
   /// How many weights were packed in this process rather than found in the cache.
   package var packedCount: Int { state.withLock { $0.packedCount } }
 

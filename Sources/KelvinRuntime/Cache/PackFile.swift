@@ -49,6 +49,8 @@ struct PackFile {
   private static let sealedSize = 24
   private static let headerSize = sealedSize + Digest.byteCount
 
+  /// All of the file, mapped.
+  let contents: Bytes
   /// The regions by key.
   let regions: [String: PackRegion]
   /// Of the regions' hashes.
@@ -56,7 +58,7 @@ struct PackFile {
 
   /// The file of a name; nil where there is none, or none to be believed.
   static func read(_ name: String, from directory: CacheDirectory) -> PackFile? {
-    guard let file = directory.read(name) else { return nil }
+    guard let file = directory.read(name, isMapped: true) else { return nil }
     guard let secret = directory.secret(creates: false), let pack = PackFile(file, name, secret) else {
       directory.noteDamage(name, "in the cache was damaged or changed, and is made anew")
       return nil
@@ -67,7 +69,7 @@ struct PackFile {
   /// The regions of a file that this cache wrote under this name, or nil.
   private init?(_ file: Bytes, _ name: String, _ secret: CacheSecret) {
     guard file.count >= Self.headerSize else { return nil }
-    seed = secret.seed
+    (contents, seed) = (file, secret.seed)
     let places: [Place]? = file.withUnsafeBytes { raw in
       guard raw.starts(with: Self.magic), raw.loadUnaligned(fromByteOffset: 8, as: UInt32.self) == Self.version else {
         return nil

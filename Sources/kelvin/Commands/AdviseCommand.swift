@@ -87,7 +87,7 @@ struct AdviseCommand: ParsableCommand {
     let saved = Swift.Result { try savePlans.map { try result.savePlans(to: URL(filePath: $0)) } ?? result.keepPlans() }
     let plans = (try? saved.get()) ?? [:]
     if output.json {
-      Console.print(String(decoding: try result.json(plans: plans), as: UTF8.self))
+      printJSON(try result.json(plans: plans))
     } else {
       Console.print(lines: result.lines)
       for pick in result.picks {

@@ -16,7 +16,7 @@ extension BenchCommand {
     }
     // Minutes of measuring are printed before a file is tried that may not be writable.
     if output.json {
-      Console.print(String(decoding: try calibration.json(), as: UTF8.self))
+      printJSON(try calibration.json())
     } else {
       Console.print(lines: calibration.lines)
     }

@@ -191,7 +191,7 @@ struct BenchCommand: ParsableCommand {
     if let trace { try LocalFile.write(result.trace(), to: trace) }
     if let csv { try LocalFile.write(result.csv().utf8, to: csv) }
     if output.json {
-      Console.print(String(decoding: try result.json(), as: UTF8.self))
+      printJSON(try result.json())
     } else {
       Console.print(lines: result.lines)
       if let report { Console.note("the page is '\(report)'") }

@@ -64,7 +64,7 @@ struct PlanCommand: ParsableCommand {
         try LocalFile.read(problem), goal: goals.goal, runs: goals.runs, envelope: goals.envelope)
       remarks.forEach(Console.note)
       // As JSON, whatever `--json` says: another program asked.
-      return Console.print(String(decoding: solution, as: UTF8.self))
+      return printJSON(solution)
     }
     var configuration = try options.configuration(units: units.units)
     goals.complete(&configuration)

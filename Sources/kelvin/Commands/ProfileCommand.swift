@@ -71,7 +71,7 @@ struct ProfileCommand: ParsableCommand {
     if let trace { try LocalFile.write(profile.trace(), to: trace) }
     if let report { try LocalFile.write(try profile.htmlReport().utf8, to: report) }
     if output.json {
-      Console.print(String(decoding: try profile.json(), as: UTF8.self))
+      printJSON(try profile.json())
     } else {
       Console.print(lines: profile.lines(layers: output.verbose ? nil : 24))
     }

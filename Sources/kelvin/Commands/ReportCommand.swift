@@ -26,7 +26,7 @@ struct ReportCommand: ParsableCommand {
     if let report { try LocalFile.write(result.htmlReport().utf8, to: report) }
     if let csv { try LocalFile.write(result.csv().utf8, to: csv) }
     if output.json {
-      Console.print(String(decoding: try result.json(), as: UTF8.self))
+      printJSON(try result.json())
     } else {
       Console.print(lines: result.lines)
     }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Glibc
 import KelvinBasics
 
 /// The one JSON document that a command prints under `--json`: keys sorted, seconds and bytes as plain numbers, numbers
@@ -6,4 +8,9 @@ func jsonText(_ document: some Encodable) throws -> String {
   String(decoding: try JSONText.encode(document, unspeakable: .text), as: UTF8.self)
 }
 
-func printJSON(_ document: some Encodable) throws { Console.print(try jsonText(document)) }
+func printJSON(_ document: some Encodable) throws { printJSON(Data(try jsonText(document).utf8)) }
+
+/// A document that is text of JSON already, whose own escapes are left as they are.
+func printJSON(_ document: Data) {
+  Console.write(String(decoding: document, as: UTF8.self) + "\n", to: STDOUT_FILENO)
+}
