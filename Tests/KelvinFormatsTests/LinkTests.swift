@@ -42,6 +42,17 @@ import Testing
     }
   }
 
+  @Test("a slash parts a path also where it is one character with a mark, or with what stands before it")
+  func slashesAreBytes() throws {
+    for (location, code) in [("d\u{600}/secret.bin", FormatError.Code.link), ("../\u{301}secret.bin", .malformed)] {
+      let folder = try TemporaryFolder()
+      let path = try model(folder, location: location)
+      try folder.write("\u{301}secret.bin", littleEndian([5, 6]))
+      #expect(symlink("..", "\(folder.path)/model/d\u{600}") == 0)
+      #expect(try error(path)?.code == code, "\(location)")
+    }
+  }
+
   @Test func hardLinksAreRefusedUnlessAllowed() throws {
     let folder = try TemporaryFolder()
     let path = try model(folder)
