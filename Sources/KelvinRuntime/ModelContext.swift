@@ -272,9 +272,9 @@ package struct ModelContext: Sendable {
     try checkSources(cached)
     for weights in cached.values {
       // What the pack held so far, and holds from now on: an answer from a pack that changed is not given either.
-      if let mapped = weights.mapped { sources.hold(mapped) }
+      if let mapped = weights.mapped { sources.hold(pack: mapped) }
       weights.save()
-      if let mapped = weights.mapped { sources.hold(mapped) }
+      if let mapped = weights.mapped { sources.hold(pack: mapped) }
     }
     return model
   }

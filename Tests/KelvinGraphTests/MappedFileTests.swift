@@ -97,6 +97,24 @@ import Testing
     try bytes.checkUnchanged()
   }
 
+  @Test("another pack may take a pack's place, and a pack that is cut short is no more trusted than a file")
+  func packs() throws {
+    let (path, other) = (try Self.file(Self.large), try Self.file(Self.large))
+    defer { unlink(path) }
+    let (sources, strict) = (SourceFiles(), SourceFiles())
+    let bytes = try Bytes(mapping: path)
+    sources.hold(pack: bytes)
+    strict.hold(bytes)
+    #expect(sources.paths == [] && strict.paths == [path])
+    #expect(rename(other, path) == 0)
+    try sources.checkInPlace()
+    #expect(throws: FileError.self) { try strict.checkInPlace() }
+    let replacing = try Bytes(mapping: path)
+    sources.hold(pack: replacing)
+    #expect(truncate(path, 4096) == 0)
+    #expect(throws: FileError.self) { try sources.checkUnchanged() }
+  }
+
   @Test func aSignalOfAnothersIsPassedOn() async {
     await #expect(processExitsWith: .signal(SIGBUS)) {
       let path = try MappedFileTests.file(MappedFileTests.large)

@@ -71,7 +71,10 @@ package struct LoadedModel: Sendable {
     var remarks = priced.remarks
     if let threads = priced.threads { options.request.threads = threads }
     let cache = options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
-    var key = try ContentKey(contentsOf: program.source.files, memo: cache?.directory)
+    // With what was opened for the graphs: a nested program's weights, what sub-graphs keep outside of the file.
+    let files = program.source.files
+    var key = try ContentKey(
+      contentsOf: files + program.source.opened.paths.filter { !files.contains($0) }, memo: cache?.directory)
     // What is kept for the model is kept for its usual graph.
     if let last = options.lastPass { key = ContentKey([key.description, last]) }
     if let cache, options.profile == nil {

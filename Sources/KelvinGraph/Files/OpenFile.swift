@@ -79,7 +79,7 @@ package final class OpenFile: Sendable {
 
 /// What tells one state of a file from another without reading it.
 package struct FileState: Sendable, Hashable {
-  private let path: String
+  package let path: String
   private let device: UInt
   private let inode: UInt
   private let mode: UInt32
