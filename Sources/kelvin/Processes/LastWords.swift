@@ -7,6 +7,8 @@ enum LastWords {
     "kelvin: error: memory ran out: the process was given too little (ulimit -v, ulimit -d), or the machine has no more\n"
   /// Where so much can be had, it was not memory that ended the process: the libraries of others ask for as much at once.
   private static let probe = 128 << 20
+  /// The same where a library gave up by itself, which may have let go of what it had by then.
+  private static let abortProbe = 512 << 20
   private static let signals = [SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP]
 
   /// Does nothing where the process has no limit: a machine without memory ends it without asking.
@@ -36,6 +38,7 @@ enum LastWords {
 
   /// Called by a signal: nothing here allocates. What was no lack of memory happens again, and goes its earlier way.
   private static func speak(_ signal: Int32) {
+    let probe = signal == SIGABRT ? abortProbe : probe
     let memory = mmap(
       nil, probe, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | Int32(MAP_NORESERVE), -1, 0)
     if memory == MAP_FAILED {
