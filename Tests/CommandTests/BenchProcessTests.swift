@@ -77,12 +77,12 @@ import Testing
       return folder.write(
         "{\"configurations\": [{\"units\": \"cpu\", \"figures\": [\(entries.joined(separator: ","))]}]}", "old.json")
     }
-    // A hundredth and a hundred times of what it takes are beyond any noise.
-    let worse = run("--compare", old(0.01))
+    // A millionth and a million times of what it takes are beyond the widest interval of a busy machine.
+    let worse = run("--compare", old(1e-6))
     #expect(worse.status == 1, "\(worse)")
     #expect(try JSONValue(worse.output)["earlier"]?["entries"]?[0]?["isRegression"] == .bool(true))
     #expect(run("--compare", old(0.01), "--threshold", "1e6").status == 0)
-    let better = run("--compare", old(100))
+    let better = run("--compare", old(1e6))
     #expect(better.status == 0, "\(better)")
     #expect(try JSONValue(better.output)["earlier"]?["entries"]?[0]?["verdict"] == .text("better"))
     let refused = run("--compare", folder.write("{}", "none.json"))
