@@ -41,12 +41,12 @@ package struct CoLoad: Sendable, Hashable {
   package mutating func set(_ name: String, to text: String) -> String? {
     switch name {
     case "memory":
-      guard text.hasSuffix("/s"), let rate = Self.bytes(text.dropLast(2)), rate <= Self.mostBytesPerSecond else {
+      guard text.hasSuffix("/s"), let rate = ByteSize.bytes(text.dropLast(2)), rate <= Self.mostBytesPerSecond else {
         return "a rate such as 4GB/s"
       }
       memoryBytesPerSecond = rate
     case "cache":
-      guard let bytes = Self.bytes(text[...]), bytes <= Double(Self.mostCacheBytes) else {
+      guard let bytes = ByteSize.bytes(text), bytes <= Double(Self.mostCacheBytes) else {
         return "a size of at most 1 GiB such as 16MB"
       }
       cacheBytes = Int(bytes)
@@ -55,17 +55,5 @@ package struct CoLoad: Sendable, Hashable {
       shares[name] = share
     }
     return nil
-  }
-
-  /// Decimal units as the field writes them (`GB`), and binary ones.
-  private static func bytes(_ text: Substring) -> Double? {
-    let units: [(unit: String, factor: Double)] = [
-      ("TiB", 1_099_511_627_776), ("GiB", 1_073_741_824), ("MiB", 1_048_576), ("KiB", 1024), ("TB", 1e12), ("GB", 1e9),
-      ("MB", 1e6), ("kB", 1e3), ("KB", 1e3), ("B", 1),
-    ]
-    guard let unit = units.first(where: { text.hasSuffix($0.unit) }),
-      let value = Double(text.dropLast(unit.unit.count)), value.isFinite, value >= 0
-    else { return nil }
-    return value * unit.factor
   }
 }

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// A link between two devices as it is asked about, in both directions: "what if it were PCIe 5".
 package struct LinkOverride: Sendable, Hashable {
   package var a: String
@@ -26,27 +28,23 @@ package struct LinkOverride: Sendable, Hashable {
     }
     let numbers = text[text.index(after: sign)...].split(separator: ",", omittingEmptySubsequences: false)
     guard (1...2).contains(numbers.count), numbers[0].hasSuffix("/s"),
-      let rate = Self.number(numbers[0].dropLast(2), Self.sizes), rate > 0
+      let rate = ByteSize.bytes(numbers[0].dropLast(2)), rate > 0
     else { throw refuse("'\(text[text.index(after: sign)...])' is not a rate such as 64GB/s") }
     (a, b) = ends
     bytesPerSecond = rate
     guard numbers.count == 2 else { return }
-    guard let seconds = Self.number(numbers[1], Self.times) else {
+    guard let seconds = Self.seconds(numbers[1]) else {
       throw refuse("'\(numbers[1])' is not a time such as 5us")
     }
     latency = seconds
   }
 
-  private static let sizes: [(unit: String, factor: Double)] = [
-    ("TiB", 1_099_511_627_776), ("GiB", 1_073_741_824), ("MiB", 1_048_576), ("KiB", 1024), ("TB", 1e12), ("GB", 1e9),
-    ("MB", 1e6), ("kB", 1e3), ("KB", 1e3), ("B", 1),
-  ]
   private static let times: [(unit: String, factor: Double)] = [
     ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("s", 1),
   ]
 
-  private static func number(_ text: Substring, _ units: [(unit: String, factor: Double)]) -> Double? {
-    guard let unit = units.first(where: { text.hasSuffix($0.unit) }),
+  private static func seconds(_ text: Substring) -> Double? {
+    guard let unit = times.first(where: { text.hasSuffix($0.unit) }),
       let value = Double(text.dropLast(unit.unit.count)), value.isFinite, value >= 0
     else { return nil }
     return value * unit.factor

@@ -15,7 +15,7 @@ struct LimitOptions: ParsableArguments {
       """
       End with status 75 where the command takes more memory of the host than this: 512MB, 4GB; mapped files do not \
       count. (default: what the machine has)
-      """, valueName: "size"), transform: ByteSize.bytes)
+      """, valueName: "size"), transform: bytes)
   var maxMemory: Int?
 
   /// Does a command's work within the limits.
@@ -28,6 +28,16 @@ struct LimitOptions: ParsableArguments {
       throw budget.excess.map { ModelError(.limit, $0.description) } ?? error
     }
   }
+}
+
+/// Bytes as `ByteSize` reads them, or a number alone.
+///
+/// - Throws: `ValidationError` where the text is no size above 0.
+private func bytes(_ text: String) throws -> Int {
+  guard let bytes = ByteSize.bytes(text) ?? Double(text), bytes >= 1, bytes < 0x1p62 else {
+    throw ValidationError("'\(text)' is not a size above 0; use 65536, 512MB, 512MiB, 4GB or 4GiB")
+  }
+  return Int(bytes)
 }
 
 /// A command that works for a model.
@@ -43,18 +53,3 @@ extension PlanCommand: LimitedCommand { var limits: LimitOptions { options.limit
 extension PredictCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension ProfileCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension SegmentCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-
-/// A number of bytes as people write it: `65536`, `512MB`, `4GiB`.
-enum ByteSize {
-  private static let units: [(suffix: String, bytes: Double)] = [
-    ("KiB", 0x1p10), ("MiB", 0x1p20), ("GiB", 0x1p30), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("B", 1), ("", 1),
-  ]
-
-  /// - Throws: `ValidationError` where the text is no size above 0.
-  static func bytes(_ text: String) throws -> Int {
-    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }),
-      let number = Double(text.dropLast(unit.suffix.count)), number * unit.bytes >= 1, number * unit.bytes < 0x1p62
-    else { throw ValidationError("'\(text)' is not a size above 0; use 65536, 512MB, 512MiB, 4GB or 4GiB") }
-    return Int(number * unit.bytes)
-  }
-}
