@@ -48,10 +48,12 @@ package final class WorkBudget: Sendable {
       switch kind {
       case .time(let limit, let used):
         "the limit of \(HumanReadable.seconds(limit)) was reached while \(phase.rawValue), after "
-          + "\(HumanReadable.seconds(used)); a higher limit (--max-seconds) gives the model more time"
+          + "\(HumanReadable.seconds(used)); a higher limit (--max-seconds, ModelConfiguration.maximumSeconds) gives the"
+          + " model more time"
       case .memory(let limit, let used):
-        "the limit of \(limit >> 20) MiB was reached while \(phase.rawValue), which takes \(used >> 20) MiB; a higher "
-          + "limit (--max-memory) or smaller input shapes let the model go on"
+        "the limit of \(HumanReadable.bytes(limit)) was reached while \(phase.rawValue), which takes "
+          + "\(HumanReadable.bytes(used)); a higher limit (--max-memory, ModelConfiguration.maximumMemory) or smaller "
+          + "input shapes let the model go on"
       }
     }
   }
