@@ -39,6 +39,10 @@ import Testing
   }
 
   @Test func onceIsEnough() {
+    // What is hidden itself is no neighbour that needs a joiner.
+    for text in ["\u{2028}\u{200D}", "\u{200D}\u{9B}", "\u{FFF9}\u{FE0F}"] {
+      #expect(text.printable.printable == text.printable && !text.printable.unicodeScalars.contains { $0.value > 0x7E })
+    }
     for seed in 0..<200 {
       var random = SeededGenerator(seed: UInt64(seed))
       var text = ""

@@ -62,16 +62,23 @@ extension Unicode.Scalar {
   /// Joiners and variation selectors are needed by scripts and emoji, and are let be between characters beyond ASCII.
   fileprivate func isHidden(after before: Unicode.Scalar?, before next: Unicode.Scalar?) -> Bool {
     guard value >= 0x7F else { return value < 0x20 }
-    if value < 0xA0 || isPathByte { return true }
-    switch properties.generalCategory {
-    case .lineSeparator, .paragraphSeparator, .control: return true
-    case .format where 0xFFF9...0xFFFB ~= value: return true
-    default: break
-    }
+    guard !isHiddenAlways else { return true }
     guard properties.isDefaultIgnorableCodePoint else { return false }
     guard isJoinerOrSelector else { return true }
     let neighbours = [before, next].compactMap { $0 }
-    return !neighbours.contains { $0.value >= 0xA0 && !$0.properties.isDefaultIgnorableCodePoint }
+    return !neighbours.contains {
+      $0.value >= 0x7F && !$0.isHiddenAlways && !$0.properties.isDefaultIgnorableCodePoint
+    }
+  }
+
+  /// Whether a character beyond ASCII is hidden wherever it stands, so that it is no neighbour that needs a joiner.
+  private var isHiddenAlways: Bool {
+    if value < 0xA0 || isPathByte { return true }
+    return switch properties.generalCategory {
+    case .lineSeparator, .paragraphSeparator, .control: true
+    case .format: 0xFFF9...0xFFFB ~= value
+    default: false
+    }
   }
 
   private var isJoinerOrSelector: Bool {
