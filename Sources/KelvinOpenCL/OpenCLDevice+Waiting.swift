@@ -57,6 +57,7 @@ extension OpenCLDevice {
   func inTurn<Result>(_ body: () throws(DeviceError) -> Result) throws(DeviceError) -> Result {
     try health.wait(info.id, "waiting to use the queue") { turns.begin(within: $0) }
     defer { turns.end() }
+    // Whoever had the turn may have lost the device.
     try health.check()
     return try body()
   }
@@ -65,7 +66,6 @@ extension OpenCLDevice {
   func completing(
     _ call: String, _ enqueue: (UnsafeMutablePointer<cl_event?>) throws(DeviceError) -> Void
   ) throws(DeviceError) {
-    try health.check()
     var event: cl_event?
     try inTurn { () throws(DeviceError) in
       try enqueue(&event)

@@ -67,7 +67,7 @@ package final class OpenCLInvocation: Invocation {
     // Buffers are the host's again whatever fails: `hostPointer` is valid only while they are mapped.
     var unmapped = 0
     do throws(DeviceError) {
-      try device.inTurn { () throws(DeviceError) in try enqueue(unmapping: &unmapped) }
+      try device.inTurn { () throws(DeviceError) in try enqueueAll(unmapping: &unmapped) }
     } catch {
       // What was enqueued before is at work on the buffers. Where its end cannot be waited for, the device is out.
       try device.drain()
@@ -77,7 +77,7 @@ package final class OpenCLInvocation: Invocation {
   }
 
   /// - Parameter unmapped: how many of the shared buffers are the device's, also where an error is thrown.
-  private func enqueue(unmapping unmapped: inout Int) throws(DeviceError) {
+  private func enqueueAll(unmapping unmapped: inout Int) throws(DeviceError) {
     let device = executable.device
     for buffer in shared {
       try buffer.unmap()
@@ -103,8 +103,8 @@ package final class OpenCLInvocation: Invocation {
         var finished: cl_event?
         let status =
           measuresNodes || isLast
-          ? KelvinOpenCL.enqueue(kernels[piece.dispatch], piece, device, &finished)
-          : KelvinOpenCL.enqueue(kernels[piece.dispatch], piece, device, nil)
+          ? enqueue(kernels[piece.dispatch], piece, device, &finished)
+          : enqueue(kernels[piece.dispatch], piece, device, nil)
         let function = executable.lowered.dispatches[piece.dispatch].call.program.function
         try device.check(
           status, "clEnqueueNDRangeKernel", "node '\(executable.lowered.nodes[piece.dispatch])', kernel \(function)")
