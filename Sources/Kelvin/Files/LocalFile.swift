@@ -60,8 +60,8 @@ package enum LocalFile {
 
   private static func make(_ path: String) throws(FileError) {
     var prefix = ""
-    for part in path.split(separator: "/") {
-      prefix += prefix.isEmpty && !path.hasPrefix("/") ? "\(part)" : "/\(part)"
+    for part in path.pathParts {
+      prefix += prefix.isEmpty && !path.isRootedPath ? part : "/\(part)"
       var status = stat()
       if stat(prefix.pathBytes, &status) == 0 {
         guard status.st_mode & S_IFMT == S_IFDIR else { throw FileError(path: prefix, action: "create", code: ENOTDIR) }

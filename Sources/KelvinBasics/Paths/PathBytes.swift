@@ -7,11 +7,10 @@ extension String {
     let bytes = Array(bytes)
     self = ""
     var rest = bytes[...]
-    var decoder = UTF8()
     // Each attempt takes one valid character off the front, or one byte that begins none.
     while let byte = rest.first {
       var iterator = rest.prefix(4).makeIterator()
-      decoder = UTF8()
+      var decoder = UTF8()
       if byte < 0x80 {
         unicodeScalars.append(Unicode.Scalar(byte))
         rest.removeFirst()

@@ -15,14 +15,14 @@ package final class SourceFiles: Sendable {
 
   package init() {}
 
-  /// Adds a file, once; memory of our own is none.
-  package func hold(_ bytes: Bytes) { held.withLock { Self.add(bytes, to: &$0.files) } }
+  /// Adds a file; memory of our own is none.
+  package func hold(_ bytes: Bytes) { held.withLock { $0.files.append(bytes) } }
 
   /// Adds a file that was made of these and is read in their stead, once. Another may take its place.
-  package func hold(pack bytes: Bytes) { held.withLock { Self.add(bytes, to: &$0.packs) } }
-
-  private static func add(_ bytes: Bytes, to held: inout [Bytes]) {
-    if !held.contains(where: { $0.baseAddress == bytes.baseAddress }) { held.append(bytes) }
+  package func hold(pack bytes: Bytes) {
+    held.withLock { held in
+      if !held.packs.contains(where: { $0.baseAddress == bytes.baseAddress }) { held.packs.append(bytes) }
+    }
   }
 
   /// The files' paths as they were opened, packs left out; sorted, each once.

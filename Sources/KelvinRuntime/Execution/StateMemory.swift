@@ -74,7 +74,10 @@ package final class StateMemory: @unchecked Sendable {
     } catch RuntimeError.device(let error) {
       sessions = []
       // Data that was wrong is an error of the run: what it left in the states stays, as a cancelled one's does.
-      guard error.isOfDevice else { throw RuntimeError.device(error) }
+      guard error.isOfDevice else {
+        isUsed = isUsed || session != nil
+        throw RuntimeError.device(error)
+      }
       // Nothing has been written yet, and what was there can be moved.
       if session == nil, !error.takesDeviceOut { throw RuntimeError.device(error) }
       if isUsed {
