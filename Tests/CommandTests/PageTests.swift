@@ -47,5 +47,7 @@ import Testing
     #expect(result.status == 0, "\(result)")
     #expect(!result.output.isEmpty)
     for line in result.output.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+    // Line feeds of ours end lines; only those in names from outside are written out.
+    #expect(!result.output.contains("\\n"), "\(result.output)")
   }
 }

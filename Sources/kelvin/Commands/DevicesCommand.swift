@@ -24,9 +24,9 @@ struct DevicesCommand: ParsableCommand {
     if !absent.isEmpty { Console.print("\nNot on this machine:") }
     for row in absent { Console.print("\(row.id): \(row.reason)".paragraph(width: Console.width - 2, indent: 2)) }
     if rows.contains(where: { $0.available && $0.isSoftware }) {
-      Console.print(
-        "\nSoftware devices are drivers that compute on the CPU; they are used only when named, as in --units cpu,vulkan:0."
-          .paragraph())
+      let meaning =
+        "Software devices are drivers that compute on the CPU; they are used only when named, as in --units cpu,vulkan:0."
+      Console.print("\n" + meaning.paragraph())
     }
     Console.print("\n" + DeviceReport.heat().map { $0.paragraph() }.joined(separator: "\n"))
   }
