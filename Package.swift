@@ -24,14 +24,25 @@ func test(_ name: String, _ needs: Target.Dependency...) -> Target {
   .testTarget(name: name, dependencies: needs, exclude: [], swiftSettings: strict)
 }
 
+/// Whether dev/fuzz.sh builds: its program needs the fuzzer's runtime and a linker that knows it, and takes the command
+/// line as a library.
+let isFuzzing = Context.environment["KELVIN_FUZZ"] != nil
+
+let commandLine: Target = {
+  let needs: [Target.Dependency] = ["Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser]
+  guard isFuzzing else { return .executableTarget(name: "kelvin", dependencies: needs, swiftSettings: strict) }
+  let entry = ["-entry-point-function-name", "kelvin_main"].flatMap { ["-Xfrontend", $0] }
+  return .target(
+    name: "kelvin", dependencies: needs, swiftSettings: strict + [.unsafeFlags(["-parse-as-library"] + entry)])
+}()
+
 /// One row per module, lowest layer first: a row may name only rows above it.
 let package = Package(
   name: "Kelvin",
   products: [
     .library(name: "Kelvin", targets: ["Kelvin"]),
     .library(name: "KelvinVision", targets: ["KelvinVision"]),
-    .executable(name: "kelvin", targets: ["kelvin"]),
-  ],
+  ] + (isFuzzing ? [] : [.executable(name: "kelvin", targets: ["kelvin"])]),
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
   ],
@@ -48,7 +59,7 @@ let package = Package(
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
-    swift("KelvinDevices", "CKelvinDrivers", "KelvinGraph"),
+    swift("KelvinDevices", "CKelvinDrivers", "KelvinBasics", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinReference", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
     swift("KelvinCPU", "CKelvinKernels", "CKelvinDrivers", "KelvinGraph", "KelvinDevices"),
@@ -85,10 +96,7 @@ let package = Package(
     swift(
       "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
       "KelvinEngine"),
-    .executableTarget(
-      name: "kelvin",
-      dependencies: ["Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser],
-      swiftSettings: strict),
+    commandLine,
     .executableTarget(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
@@ -132,8 +140,9 @@ let package = Package(
       "KelvinOpenCLTests", "KelvinBasics", "KelvinOpenCL", "KelvinReference", "KelvinGraph", "KelvinDevices",
       "KelvinConformance", "TestSupport"),
     test(
-      "FaultTests", "CFaultyDrivers", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinCPU",
-      "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinRuntime", "KelvinFeatures", "KelvinEngine", "TestSupport"
+      "FaultTests", "CFaultyDrivers", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinDevices",
+      "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinRuntime",
+      "KelvinFeatures", "KelvinEngine", "TestSupport"
     ),
     test("KelvinNullTests", "KelvinNull", "KelvinGraph", "KelvinDevices", "KelvinConformance"),
     test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning"),
@@ -149,7 +158,7 @@ let package = Package(
     test(
       "KelvinProfilerTests", "KelvinBasics", "KelvinProfiler", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
       "KelvinReference",
-      "KelvinMeasurements", "KelvinRuntime", "TestSupport"),
+      "KelvinMeasurements", "KelvinRuntime", "KelvinThermal", "TestSupport"),
     test(
       "KelvinStreamsTests", "KelvinBasics", "KelvinStreams", "KelvinGraph", "KelvinDevices", "KelvinPlanning",
       "KelvinMeasurements", "KelvinThermal", "KelvinRuntime", "TestSupport"),
@@ -163,21 +172,24 @@ let package = Package(
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
+    .target(
+      name: "Seams",
+      dependencies: [
+        "CFakeNVML", "kelvin", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures", "KelvinFormats",
+        "KelvinGraph", "KelvinImages", "KelvinMeasurements", "KelvinPasses", "KelvinPlanning", "KelvinProfiler",
+        "KelvinReference", "KelvinRuntime", "KelvinThermal",
+      ],
+      path: "Tests/Seams", exclude: ["Seeds"], swiftSettings: strict),
+    test("SeamTests", "kelvin", "Seams", "TestSupport"),
     test("CommandTests", "kelvin", "KelvinBasics", "KelvinImages", "TestSupport"),
   ],
   cLanguageStandard: .gnu2x
 )
 
-// Built by dev/fuzz.sh alone: it needs the fuzzer's runtime, and a linker that knows it.
-if Context.environment["KELVIN_FUZZ"] != nil {
+if isFuzzing {
   package.targets.append(
     .executableTarget(
-      name: "Fuzz",
-      dependencies: [
-        "KelvinBench", "KelvinDevices", "KelvinFormats", "KelvinGraph", "KelvinImages", "KelvinMeasurements",
-        "KelvinPasses", "KelvinPlanning", "KelvinReference", "KelvinRuntime", "KelvinThermal", "KelvinBasics",
-      ],
-      path: "Tests/Fuzz",
+      name: "Fuzz", dependencies: ["Seams"], path: "Tests/Fuzz",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
 }

@@ -8,7 +8,7 @@ float power(float x, float y) {
   if (y == 2.0) p = z * z;
   if (y == 3.0) p = z * z * z;
   if (y == 0.5) p = sqrt(z);
-  if (y == -1.0) p = 1.0 / z;
+  if (y == -1.0) p = ratio(1.0, z);
   if (y == 1.0) p = z;
   bool whole = y == floor(y);
   bool odd = whole && abs(y) < 16777216.0 && mod(y, 2.0) == 1.0;
@@ -42,7 +42,7 @@ float modulo(float x, float y) {
 
 // floor(x / y), not misled by a quotient that rounds up to a whole number.
 float floorQuotient(float x, float y) {
-  float q = floor(x / y);
+  float q = floor(ratio(x, y));
   if (!isFinite(q) || abs(q) > 16777216.0) return q;
   float r = fma(-q, y, x), next = fma(-1.0 - q, y, x);
   if (y < 0.0 ? r > 0.0 : r < 0.0) q -= 1.0;

@@ -37,6 +37,16 @@ float powerOfTwo(float x) {
   return isUnordered(x) ? x : y;
 }
 
+// x / y. Where the reciprocal of y is a denormal a driver may answer 0 (NVIDIA's do; Vulkan asks for exactness only for
+// |y| up to 2^126), so beyond that both are quartered first.
+float ratio(float x, float y) {
+  precise float scale = abs(y) > 8.5070592e37 ? 0.25 : 1.0;
+  precise float quotient = (x * scale) / (y * scale);
+  return quotient;
+}
+
+vec4 ratio(vec4 x, vec4 y) { return vec4(ratio(x.x, y.x), ratio(x.y, y.y), ratio(x.z, y.z), ratio(x.w, y.w)); }
+
 // ln x by x = 2^e m, m in [sqrt 1/2, sqrt 2), and the series of ln m in (m - 1) / (m + 1).
 float logarithm(float x) {
   bool tiny = x < 1.17549435e-38;

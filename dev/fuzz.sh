@@ -1,92 +1,115 @@
 #!/usr/bin/env bash
-# Fuzzes every place where bytes from outside come in (Tests/Fuzz/Seams.swift) with libFuzzer under AddressSanitizer.
+# Fuzzes every place where bytes from outside come in (Tests/Seams) with libFuzzer under AddressSanitizer.
 #
-#   dev/fuzz.sh [SECONDS [SEAM…]]      60 seconds each, all seams, unless said; KELVIN_FUZZ_CORPUS keeps what is learnt
-#   dev/fuzz.sh --long [RUNS [SEAM…]]  10 000 000 executions each, and a table of what came of them
+#   dev/fuzz.sh [SECONDS [SEAM…]]      60 seconds each, all seams, unless said; then the table
+#   dev/fuzz.sh --long [RUNS [SEAM…]]  until each seam was executed 10 000 000 times in all, in turns of five minutes
+#   dev/fuzz.sh --table                what has been executed so far
 #
-# A finding is left in .build-fuzz/findings and ends the run with status 1. The seeds are the project's own vectors and
-# examples and, where they lie beside it, the shared models and pictures.
+# What is learnt and how often each seam was executed are kept in $KELVIN_FUZZ_CORPUS (.build-fuzz/corpus), so that a
+# long run can be ended and gone on with; without the folder all begins anew. A finding is left in
+# .build-fuzz/findings, takes its seam out of the long run and ends it with status 1. $KELVIN_SCRATCH is built in
+# instead of .build-fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bound=-max_total_time
-if [ "${1:-}" = --long ]; then
-  shift
-  bound=-runs
-  set -- "${1:-10000000}" "${@:2}"
-fi
-amount=${1:-60}
-shift || true
-scratch=.build-fuzz
+scratch=${KELVIN_SCRATCH:-.build-fuzz}
 corpus=${KELVIN_FUZZ_CORPUS:-$scratch/corpus}
-shared=${KELVIN_SHARED:-../shared}
-
-export KELVIN_FUZZ=1
-swift build -c release --scratch-path "$scratch" --product Fuzz \
-  -Xswiftc -sanitize=fuzzer,address -Xcc -fsanitize=fuzzer-no-link,address
-fuzz=$scratch/release/Fuzz
-seams=("$@")
-[ ${#seams[@]} -gt 0 ] || mapfile -t seams < <("$fuzz" --list)
-
-# Seeds are small: a mutation of a weight says nothing about a reader.
-seed() {  # seam, then a find expression
-  local seam=$1 n=0
-  shift
-  mkdir -p "$corpus/$seam"
-  while IFS= read -r -d '' file; do
-    n=$((n + 1))
-    cp "$file" "$corpus/$seam/seed-$n"
-  done < <(find "$@" -type f -size -256k -print0 2> /dev/null | sort -z)
-}
-seed weights Examples -name weight.bin
-seed compressed Tests/CompressedWeights/constexpr_ios18.mlpackage -name weight.bin
-seed manifest Tests Examples "$shared/models" -name Manifest.json
-seed onnx Tests Examples "$shared/models" -name '*.onnx'
-seed coreml Tests Examples "$shared/models" -name '*.mlmodel'
-seed npy Tests "$shared/expected" -name '*.npy'
-seed image Examples Tests "$shared/images" \( -name '*.png' -o -name '*.jpg' -o -name '*.jpeg' -o -name '*.webp' \
-  -o -name '*.gif' -o -name '*.bmp' -o -name '*.tif*' -o -name '*.avif' \)
-seed envelope Profiles/thermal -name '*.json'
-seed workload Profiles/workloads -name '*.json'
-seed profile Profiles/devices -name '*.json'
-seed plan Tests/Recorded Tests/Golden -name '*plan*.json'
-seed graph Tests/Golden/passes -type f
-mkdir -p "$corpus"/{problem,plan,profile,blob,journal,graph,link,sensors}
-printf 'cpu:vulkan:0=64GB/s,5us' > "$corpus/link/seed-1"
-printf '45000\n' > "$corpus/sensors/seed-1"
-printf 'coretemp\n' > "$corpus/sensors/seed-2"
-printf 'package-0\n' > "$corpus/sensors/seed-3"
-printf '{"benchmark":{"_0":{"format":"kelvin-journal","version":1}}}\n' > "$corpus/journal/seed-1"
-cat > "$corpus/problem/seed-1" << 'JSON'
-{"devices":["cpu","gpu"],"host":"cpu","transfers":[{"from":"cpu","to":"gpu","latency":1e-5,"bytesPerSecond":1e9},
-{"from":"gpu","to":"cpu","latency":1e-5,"bytesPerSecond":1e9}],"inputs":[{"value":"x","bytes":4}],"outputs":["z"],
-"nodes":[{"id":"a","inputs":["x"],"outputs":[{"value":"y","bytes":4}],"seconds":{"cpu":1,"gpu":0.1}},
-{"id":"b","inputs":["y","x"],"outputs":[{"value":"z","bytes":4}],"seconds":{"cpu":0.1}}],
-"goal":"latency","pins":{"b":"cpu"},"exclude":[],"memory":{"gpu":100}}
-JSON
-printf '{"format":"kelvin-profile","version":1,"machine":{},"devices":[{"id":"cpu","name":"c","driver":"d","version":"1"}],"nodes":{}}' \
-  > "$corpus/profile/seed-1"
-printf '{"version":1,"goal":"latency","nodes":[{"name":"a","device":"cpu"}],"model":{},"machine":{}}' > "$corpus/plan/seed-1"
-
 findings=$scratch/findings
-mkdir -p "$findings"
-failed=()
-figure() { sed -n "s/^stat::$2: *//p" "$findings/$1.log"; }
-printf '| seam | executions | a second | edges | corpus | findings |\n|---|---|---|---|---|---|\n'
-for seam in "${seams[@]}"; do
-  # A weight says little beyond its headers, which lie at the beginning.
-  longest=400000
-  [[ $seam = weights || $seam = compressed ]] && longest=160000
-  result=none
-  # 10 s and 2 GiB under the sanitizer stand for 2 s and 1 GiB without it.
-  if ! ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:malloc_context_size=2 "$fuzz" "$seam" "$bound=$amount" -timeout=10 \
-      -rss_limit_mb=2560 -malloc_limit_mb=2048 -max_len="$longest" -print_final_stats=1 -verbosity=1 \
-      -artifact_prefix="$findings/$seam-" "$corpus/$seam" > "$findings/$seam.log" 2>&1; then
-    failed+=("$seam")
-    result=$(grep -oE 'ERROR: [^(]*|Fatal error: .*' "$findings/$seam.log" | head -1)
+fuzz=$scratch/release/Fuzz
+mkdir -p "$findings" "$corpus"
+
+# A seam's file: executions and processor seconds in all, then edges, inputs and findings as the last turn left them.
+kept() { cat "$corpus/$1.count" 2> /dev/null || echo 0 0 0 0 none; }
+
+table() {
+  local seam runs seconds edges inputs result this
+  printf '| seam | executions | this run | a processor second | edges | corpus | findings |\n'
+  printf '|---|--:|--:|--:|--:|--:|---|\n'
+  for seam in "$@"; do
+    read -r runs seconds edges inputs result <<< "$(kept "$seam")"
+    this=$((runs - ${before[$seam]:-$runs}))
+    printf '| %s | %d | %d | %d | %d | %d | %s |\n' "$seam" "$runs" "$this" \
+      "$(awk -v runs="$runs" -v seconds="$seconds" 'BEGIN { print int((seconds > 0) ? runs / seconds : 0) }')" \
+      "$edges" "$inputs" "$result"
+  done
+}
+
+# A turn of a seam: its name, the longest input, and libFuzzer's bound.
+turn() {
+  local seam=$1 longest=$2 bound=$3 log=$findings/$1.log result=none runs seconds edges inputs took executed
+  mkdir -p "$corpus/$seam"
+  "$fuzz" --seeds "$seam" "$corpus/$seam"
+  # 30 s and 2 GiB under the sanitizer, on a machine that does other things too, stand for 2 s and 1 GiB. Where memory
+  # came from is not kept, and what is freed is kept from use for a short while only: both take more time than the
+  # seams.
+  local options=detect_leaks=0:allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=8
+  local TIMEFORMAT='%U %S'
+  # Swift's own handler of crashes reads memory that the sanitizer keeps from it.
+  export VIPS_CONCURRENCY=1 SWIFT_BACKTRACE=enable=no
+  took=$({ time ASAN_OPTIONS=$options "$fuzz" "$seam" "$bound" -max_len="$longest" -timeout=30 -rss_limit_mb=2560 \
+    -malloc_limit_mb=2048 -reload=0 -detect_leaks=0 -trace_malloc=0 -print_final_stats=1 -verbosity=1 \
+    -artifact_prefix="$findings/$seam-" "$corpus/$seam" > "$log" 2>&1; } 2>&1) || result=failed
+  if [ $result = failed ]; then
+    result=$(grep -oE 'ERROR: [^(]*|Fatal error: .*|ALARM: .*' "$log" | head -1) || result=stopped
+    failed=1
   fi
-  read -r edges units < <(sed -nE 's/.* cov: ([0-9]+) .*corp: ([0-9]+)\/.*/\1 \2/p' "$findings/$seam.log" | tail -1) || true
-  printf '| %s | %s | %s | %s | %s | %s |\n' "$seam" "$(figure "$seam" number_of_executed_units)" \
-    "$(figure "$seam" average_exec_per_sec)" "${edges:-}" "${units:-}" "${result:-stopped}"
-done
-rm -rf /dev/shm/kelvin-fuzz-*
-[ ${#failed[@]} -eq 0 ] || { echo "found something: ${failed[*]} ($findings)"; exit 1; }
+  read -r runs seconds edges inputs _ <<< "$(kept "$seam")"
+  executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
+  runs=$((runs + ${executed:-0}))
+  seconds=$(awk -v seconds="$seconds" -v took="$took" 'BEGIN { split(took, t); print seconds + t[1] + t[2] }')
+  read -r edges inputs < <(sed -nE 's/.* cov: ([0-9]+) .*corp: ([0-9]+)\/.*/\1 \2/p' "$log" | tail -1) || true
+  echo "$runs $seconds ${edges:-0} ${inputs:-0} $result" > "$corpus/$seam.count"
+}
+
+declare -A longest before
+listed=() rest=() waiting=()
+failed=
+
+# Removes what programs that are gone left in memory.
+sweep() {
+  local folder
+  for folder in /dev/shm/kelvin-fuzz-*; do
+    [ ! -d "$folder" ] || [ -d "/proc/${folder##*-}" ] || rm -rf "$folder"
+  done
+}
+
+# All of it is read before any of it is run, so that the script may change meanwhile.
+main() {
+  mode=${1:-60}
+  [ "$mode" = --table ] || {
+    export KELVIN_FUZZ=1
+    swift build -c release --scratch-path "$scratch" --product Fuzz \
+      -Xswiftc -sanitize=fuzzer,address -Xcc -fsanitize=fuzzer-no-link,address
+  }
+  while read -r seam bytes; do
+    listed+=("$seam")
+    longest[$seam]=$bytes
+  done < <("$fuzz" --list)
+  case $mode in
+  --table) seams=("${listed[@]}") ;;
+  --long) goal=${2:-10000000} seams=("${@:3}") ;;
+  *) seams=("${@:2}") ;;
+  esac
+  [ ${#seams[@]} -gt 0 ] || seams=("${listed[@]}")
+  for seam in "${seams[@]}"; do before[$seam]=$(kept "$seam" | cut -d' ' -f1); done
+  trap sweep EXIT
+  case $mode in
+  --table) ;;
+  --long)
+    rest=("${seams[@]}")
+    while [ ${#rest[@]} -gt 0 ]; do
+      waiting=()
+      for seam in "${rest[@]}"; do
+        turn "$seam" "${longest[$seam]}" -max_total_time=300
+        # What has found something waits for its mending.
+        read -r runs _ _ _ result <<< "$(kept "$seam")"
+        [ "$runs" -ge "$goal" ] || [ "$result" != none ] || waiting+=("$seam")
+      done
+      rest=("${waiting[@]}")
+    done
+    ;;
+  *) for seam in "${seams[@]}"; do turn "$seam" "${longest[$seam]}" -max_total_time="$mode"; done ;;
+  esac
+  table "${seams[@]}"
+  [ -z "$failed" ] || { echo "found something: see $findings"; exit 1; }
+}
+main "$@"

@@ -1,30 +1,65 @@
 #!/usr/bin/env bash
-# Runs the tests under AddressSanitizer and ThreadSanitizer, each in a build of its own.
+# Runs the tests under ThreadSanitizer, and under AddressSanitizer with UndefinedBehaviorSanitizer: two builds of their
+# own. The latter two may be had in one build or in two, the first goes with neither.
 #
-#   dev/sanitize.sh [address|thread]… [-- OPTIONS OF swift test]      both unless said
+#   dev/sanitize.sh [thread|address|undefined|address,undefined]… [-- OPTIONS OF swift test]
+#
+# Every process writes what a sanitizer finds to a file of its own, those that tests start and end among them: a finding
+# counts whatever becomes of the process and of what it prints.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-kinds=()
-while [ $# -gt 0 ] && [ "$1" != -- ]; do kinds+=("$1"); shift; done
+builds=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do builds+=("$1"); shift; done
 [ $# -eq 0 ] || shift
-[ ${#kinds[@]} -gt 0 ] || kinds=(address thread)
+[ ${#builds[@]} -gt 0 ] || builds=(thread address,undefined)
 
 # Leaks are not looked for: drivers keep their state until the process ends. A small quarantine keeps what is freed from
 # the eyes of the tests that watch the memory of the process. Drivers that bring LLVM set a signal stack of their own,
-# which the sanitizer would unmap as its own when a thread ends.
-export ASAN_OPTIONS=detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0
-ASAN_OPTIONS+=:quarantine_size_mb=16:use_sigaltstack=0
-export TSAN_OPTIONS=suppressions=$PWD/dev/tsan-suppressions.txt:halt_on_error=0:exitcode=86:second_deadlock_stack=1
-for kind in "${kinds[@]}"; do
-  scratch=.build-$kind
-  swift build -c release --sanitize "$kind" --scratch-path "$scratch" --build-tests
+# which the sanitizer would unmap as its own when a thread ends. SIGBUS is left to the process: a test ends one by it, as
+# a mapped file that nobody guards does, and one that ends the tests fails them all the same.
+address=detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0
+address+=:quarantine_size_mb=16:use_sigaltstack=0:handle_sigbus=0
+thread=suppressions=$PWD/dev/tsan-suppressions.txt:halt_on_error=0:exitcode=86:second_deadlock_stack=1
+thread+=:handle_sigbus=0
+undefined=print_stacktrace=1
+
+# Sets `options`, of swift build and swift test. On Linux the compiler of Swift refuses `--sanitize undefined`, and Swift
+# traps by itself: it is C that is checked, also where Swift is given it by headers.
+set_options() {
+  options=()
+  for kind in ${1//,/ }; do
+    case $kind in
+      address | thread) options+=(--sanitize "$kind") ;;
+      undefined) options+=(-Xcc -fsanitize=undefined -Xswiftc -Xclang-linker -Xswiftc -fsanitize=undefined) ;;
+      *) echo "$0: '$kind' is none of thread, address and undefined" >&2; exit 64 ;;
+    esac
+  done
+}
+
+isClean=1
+for build in "${builds[@]}"; do
+  set_options "$build"
+  scratch=.build-$build
+  reports=$PWD/$scratch/reports
   log=$scratch/tests.log
-  echo "== $kind"
-  swift test -c release --sanitize "$kind" --scratch-path "$scratch" --disable-testable-imports --skip-build "$@" \
-    2>&1 | tee "$log" | grep -E 'Sanitizer|Test run|failed after|SUMMARY' || true
-  if grep -qE 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|Test run .* failed' "$log" \
+  began=$SECONDS
+  swift build -c release "${options[@]}" --scratch-path "$scratch" --build-tests
+  echo "== $build: built in $((SECONDS - began)) s"
+  rm -rf "$reports"
+  mkdir -p "$reports"
+  export ASAN_OPTIONS=$address:log_path=$reports/report
+  export TSAN_OPTIONS=$thread:log_path=$reports/report
+  export UBSAN_OPTIONS=$undefined:log_path=$reports/report
+  began=$SECONDS
+  # Memory begins as in `make test`.
+  KELVIN_FRESH_MEMORY=255 swift test -c release "${options[@]}" --scratch-path "$scratch" --disable-testable-imports \
+    --skip-build "$@" 2>&1 | tee "$log" | grep -E 'Test run|failed after|skipped' || true
+  echo "== $build: ran in $((SECONDS - began)) s"
+  grep -rh SUMMARY "$reports" | sort | uniq -c || true
+  if grep -rqE 'ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:' "$reports" \
       || ! grep -qE 'Test run with .* passed' "$log"; then
-    echo "$kind: not clean, see $log"
-    exit 1
+    echo "$build: not clean, see $log and $reports"
+    isClean=0
   fi
 done
+[ $isClean = 1 ]

@@ -6,7 +6,7 @@ vec4 combine(uint function, vec4 x, vec4 y) {
   case BINARY_ADD: return x + y;
   case BINARY_SUBTRACT: return x - y;
   case BINARY_MULTIPLY: return x * y;
-  case BINARY_DIVIDE: return x / y;
+  case BINARY_DIVIDE: return ratio(x, y);
   case BINARY_MINIMUM: return smaller(x, y);
   case BINARY_MAXIMUM: return larger(x, y);
   case BINARY_POWER: return EACH(power);

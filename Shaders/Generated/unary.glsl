@@ -10,11 +10,11 @@ float apply(uint function, float x, float a, float b) {
   case UNARY_SELU: return b * (x > 0.0 ? x : a * exponentialMinusOne(atMost(x, 0.0)));
   case UNARY_SIGMOID: return 1.0 / (1.0 + exponential(-x));
   case UNARY_HARD_SIGMOID: return atMost(atLeast(fma(a, x, b), 0.0), 1.0);
-  case UNARY_HARD_SWISH: return x * atMost(atLeast(x / 6.0 + 0.5, 0.0), 1.0);
+  case UNARY_HARD_SWISH: return x * (atMost(atLeast(x + 3.0, 0.0), 6.0) / 6.0);
   case UNARY_SILU: return x / (1.0 + exponential(-x));
   case UNARY_TANH: return hyperbolicTangent(x);
   case UNARY_SOFTPLUS: return atLeast(x, 0.0) + logarithmOfOnePlus(exponential(-abs(x)));
-  case UNARY_SOFTSIGN: return x / (1.0 + abs(x));
+  case UNARY_SOFTSIGN: return ratio(x, 1.0 + abs(x));
   case UNARY_GELU: return gaussianUnit(x);
   case UNARY_GELU_TANH: return gaussianUnitByTangent(x);
   case UNARY_EXP: return exponential(x);

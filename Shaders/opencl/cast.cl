@@ -1,4 +1,13 @@
 // Changes of element type from SOURCE to TARGET by CONVERT. A work item handles `run` elements.
+//
+// SATURATES: from a floating-point number to an integer. What a saturated conversion makes of not-a-number is left to the
+// implementation (NVIDIA's gives 2^63 for ulong); here it is 0.
+
+#ifdef SATURATES
+#define CONVERTED(value) (isnan(value) ? (TARGET)0 : CONVERT(value))
+#else
+#define CONVERTED(value) CONVERT(value)
+#endif
 
 typedef struct {
   int count, run;
@@ -8,5 +17,5 @@ KERNEL void cast(BUFFER(x), BUFFER(y), cast_shape s) {
   OPEN(const SOURCE, x);
   OPEN(TARGET, y);
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.count);
-  for (int i = start; i < end; i++) y[i] = CONVERT(x[i]);
+  for (int i = start; i < end; i++) y[i] = CONVERTED(x[i]);
 }

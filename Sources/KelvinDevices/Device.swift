@@ -89,6 +89,7 @@ extension Segment {
   ///
   /// - Throws: `.cancelled` where nobody wants the result any more.
   package func begin(node: Int, of count: Int, device: String) throws(DeviceError) {
+    DriverThread.beat()
     guard goesOn(Double(node) / Double(max(count, 1))) else {
       throw DeviceError(.cancelled, device: device, place: "compilation", reason: "cancelled")
     }

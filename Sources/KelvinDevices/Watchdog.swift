@@ -16,10 +16,4 @@ package struct Watchdog: Hashable, Sendable {
 
   /// Seconds that a submission may take which is expected to take `seconds`.
   package func limit(expecting seconds: Double) -> Double { max(floor, multiple * seconds) }
-
-  /// Seconds that a submission may take from now on which took so long.
-  package func limit(took duration: Duration) -> Double {
-    let (seconds, attoseconds) = duration.components
-    return limit(expecting: Double(seconds) + Double(attoseconds) * 1e-18)
-  }
 }

@@ -65,10 +65,10 @@ package final class Predictor: Sendable {
   ) throws(ModelError) -> FunctionWalk.Result {
     try checkStateless()
     let values = try walk.binding.values(input)
-    return try answering {
-      try loaded.outages.outlasting {
+    return try answering(cancellation) { cancellation in
+      try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
         try walk.run(values, backings: backings, cancellation) { graph, types in
-          try graphs[graph].pool(types, cancellation)
+          try graphs[graph].pool(types, absence, cancellation)
         }
       }
     }
@@ -97,11 +97,14 @@ package final class Predictor: Sendable {
       throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
     }
     let values = try walk.binding.values(input)
-    return try answering {
+    var isRead = false
+    func discard() { if isRead { state.spoil() } }
+    return try answering(cancellation, repeats: false, discarding: discard) { cancellation in
       try state.borrowing {
-        try loaded.outages.outlasting {
+        isRead = true
+        return try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
           try walk.run(values, cancellation) { graph, types in
-            StateSessions(model: try graphs[graph].pool(types, cancellation).model, states: state)
+            StateSessions(model: try graphs[graph].pool(types, absence, cancellation).model, states: state)
           }
         }
       }
@@ -111,19 +114,22 @@ package final class Predictor: Sendable {
   /// One prediction within what the model's options allow it, unless it was computed from files that are no longer what
   /// was loaded.
   ///
+  /// - Parameters:
+  ///   - repeats: whether it may be made again.
+  ///   - discarding: called where it was made and does not count.
+  ///   - predict: given what wakes it where a limit is reached or its caller cancels.
   /// - Throws: `io` where they are not, whatever else went wrong.
-  private func answering<Result>(_ predict: () throws -> Result) throws(ModelError) -> Result {
+  private func answering<Result>(
+    _ cancellation: Cancellation?, repeats: Bool = true, discarding: () -> Void = {},
+    _ predict: (Cancellation?) throws -> Result
+  ) throws(ModelError) -> Result {
     try WorkBudget.bounding(loaded.options.limits) { () throws(ModelError) in
       WorkBudget.enter(.predicting)
       let source = loaded.program.source
       return try ModelError.wrapping {
-        let result: Result
-        do { result = try predict() } catch {
-          try source.opened.checkUnchanged()
-          throw error
+        try source.opened.vouching(repeats: repeats, discarding: discarding) {
+          try Cancellation.bounded(cancellation, predict)
         }
-        try source.opened.checkUnchanged()
-        return result
       }
     }
   }

@@ -42,8 +42,8 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   public let code: Code
   /// Whose it is to mend.
   package let fault: Fault
-  /// What, where, what was expected and what was found, and what would help: names from outside in it are escaped where
-  /// a terminal or a log would act on them.
+  /// What, where, what was expected and what was found, and what would help: one line, in which names from outside are
+  /// escaped where a terminal or a log would act on them.
   public let description: String
 
   /// An error of a kind, in words.
@@ -61,7 +61,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package init(_ code: Code, _ description: String, fault: Fault) {
     self.code = code
-    self.description = description.printable(keeping: ["\n"])
+    self.description = description.printable
     self.fault = fault
   }
 }

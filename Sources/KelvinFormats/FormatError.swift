@@ -1,4 +1,4 @@
-import KelvinGraph
+import KelvinBasics
 
 /// A model or array file cannot be read, or holds what Kelvin cannot run.
 package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {

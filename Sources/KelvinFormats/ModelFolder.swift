@@ -97,23 +97,13 @@ struct ModelFolder: Sendable {
     while let part = rest.popFirst() {
       let next = openat(folder, part.pathBytes, (rest.isEmpty ? last : step) | O_CLOEXEC)
       let code = errno
-      let target = next < 0 ? target(of: part, in: folder) : nil
+      let target = next < 0 ? SymbolicLink.target(of: part, in: folder) : nil
       close(folder)
       if let target { throw link(full, "'\(part)' is a symbolic link to '\(target)'") }
       guard next >= 0 else { throw unreadable(full, FileError(path: full, action: "open", code: code).reason) }
       folder = next
     }
     return folder
-  }
-
-  /// Where a symbolic link leads; nil for anything else.
-  private func target(of name: String, in folder: Int32) -> String? {
-    var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = target.withUnsafeMutableBytes { room -> Int in
-      guard let base = room.baseAddress else { return -1 }
-      return readlinkat(folder, name.pathBytes, base.assumingMemoryBound(to: CChar.self), room.count)
-    }
-    return count < 0 ? nil : String(pathBytes: target.prefix(count))
   }
 }
 

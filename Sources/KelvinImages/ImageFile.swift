@@ -60,11 +60,7 @@ package enum ImageFile {
     _ source: PictureSource, orientation: ImageOrientation?, maximumPixels: Int
   ) throws(ImageError) -> DecodedImage {
     let name = source.name
-    guard source.count > 0 else { throw ImageError(.corrupt, name, "the file is empty") }
-    guard let format = ImageFormat(sniffing: try source.bytes(at: 0, atMost: 16)) else {
-      let known = ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ImageError(.unknownFormat, name, "the first bytes are of no known format; expected one of \(known)")
-    }
+    let format = try format(of: source)
     try prepare()
     guard ck_image_reads(format.code) != 0 else {
       throw ImageError(

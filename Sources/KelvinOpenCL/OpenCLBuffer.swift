@@ -12,12 +12,20 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
   private let host: ZeroedMemory?
   let device: OpenCLDevice
 
-  init(_ device: OpenCLDevice, byteCount: Int) throws(DeviceError) {
+  /// - Throws: `.outOfMemory`; what took the device out.
+  static func make(_ device: OpenCLDevice, byteCount: Int) throws(DeviceError) -> OpenCLBuffer {
     try device.health.check()
+    return try device.health.guarded(device.info.id, "buffer of \(byteCount) bytes") { () throws(DeviceError) in
+      try OpenCLBuffer(device, byteCount: byteCount)
+    }
+  }
+
+  private init(_ device: OpenCLDevice, byteCount: Int) throws(DeviceError) {
+    let place = "buffer of \(byteCount) bytes"
     guard byteCount >= 0, byteCount <= device.largestBuffer else {
       throw DeviceError(
-        .outOfMemory, device: device.info.id, place: "buffer of \(byteCount) bytes",
-        reason: "the device's largest buffer has \(device.largestBuffer) bytes")
+        .outOfMemory, device: device.info.id, place: place,
+        reason: "the device's largest buffer has \(device.largestBuffer) bytes", byteCount: byteCount)
     }
     let size = (max(byteCount, 1) + 4095) / 4096 * 4096
     var host: ZeroedMemory?
@@ -26,25 +34,21 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
       host = ZeroedMemory(count: size)
       guard let host else {
         throw DeviceError(
-          .outOfMemory, device: device.info.id, place: "buffer of \(byteCount) bytes", reason: "no host memory is left")
+          .outOfMemory, device: device.info.id, place: place, reason: "no host memory is left", byteCount: size)
       }
       // Touched here once: several threads of a driver that do so in a first inference take longer.
-      memset(host.baseAddress, 0, size)
+      try DriverThread.pausing { () throws(DeviceError) in _ = memset(host.baseAddress, 0, size) }
       flags |= cl_mem_flags(CL_MEM_USE_HOST_PTR)
     }
     var status: cl_int = CL_SUCCESS
-    guard
-      let memory = device.library.functions.clCreateBuffer(
-        device.context, flags, size, host?.baseAddress, &status),
-      status == CL_SUCCESS
-    else {
-      throw DeviceError(
-        device: device.info.id, place: "buffer of \(byteCount) bytes", call: "clCreateBuffer", status: status)
-    }
+    let memory = device.library.functions.clCreateBuffer(device.context, flags, size, host?.baseAddress, &status)
+    try device.check(status, "clCreateBuffer", place, byteCount: size)
+    guard let memory else { throw device.nothing(from: "clCreateBuffer", place) }
     self.byteCount = byteCount
     self.device = device
     self.memory = memory
     self.host = host
+    device.health.took(byteCount: byteCount)
     if device.memoryModel == .mapped { try mapAndWait() }
   }
 
@@ -71,11 +75,11 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
   }
 
   deinit {
-    guard device.health.mayFree else {
-      if let host { Graveyard.keep(host) }
-      return
+    device.health.freed(byteCount: byteCount)
+    device.health.freeing(device.info.id) { [library = device.library, memory] in
+      _ = library.functions.clReleaseMemObject(memory)
     }
-    _ = device.library.functions.clReleaseMemObject(memory)
+    if !device.health.mayFree, let host { Graveyard.keep(host) }
   }
 
   package var hostPointer: UnsafeMutableRawPointer? { host?.baseAddress }
@@ -87,7 +91,9 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
       (hostPointer + offset).copyMemory(from: base, byteCount: source.count)
       return
     }
-    try device.staging.write(base, count: source.count, to: memory, at: offset, device)
+    try device.health.guarded(device.info.id, "copy to the device") { [self] () throws(DeviceError) in
+      try device.staging.write(base, count: source.count, to: memory, at: offset, device)
+    }
   }
 
   package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(DeviceError) {
@@ -97,6 +103,8 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
       base.copyMemory(from: hostPointer + offset, byteCount: target.count)
       return
     }
-    try device.staging.read(memory, at: offset, into: base, count: target.count, device)
+    try device.health.guarded(device.info.id, "copy from the device") { [self] () throws(DeviceError) in
+      try device.staging.read(memory, at: offset, into: base, count: target.count, device)
+    }
   }
 }

@@ -5,21 +5,32 @@ internal import KelvinDevices
 /// What ends when the device has done it.
 extension OpenCLDevice {
   /// - Throws: the typed form of a failed call. A loss takes the device out.
-  func check(_ status: cl_int, _ call: String, _ place: String) throws(DeviceError) {
+  ///
+  /// - Parameter byteCount: what was asked for, where it is memory.
+  func check(_ status: cl_int, _ call: String, _ place: String, byteCount: Int? = nil) throws(DeviceError) {
+    DriverThread.beat()
     guard status != CL_SUCCESS else { return }
-    let error = DeviceError(device: info.id, place: place, call: call, status: status)
+    let error = DeviceError(device: info.id, place: place, call: call, status: status, byteCount: byteCount)
     if error.takesDeviceOut { health.takeOut(error) }
     throw error
+  }
+
+  /// A call that succeeded and gave no object.
+  func nothing(from call: String, _ place: String) -> DeviceError {
+    DeviceError(.execution, device: info.id, place: place, reason: "\(call) gave nothing")
   }
 
   /// Waits for an event, no longer than the device is allowed: OpenCL's own waits know no limit.
   ///
   /// - Throws: what took the device out, which this does where it is hung, and where the event or waiting for it failed:
   ///   the queue may then be at work.
-  func wait(for event: DriverEvent) throws(DeviceError) {
+  /// - Returns: seconds that the submission took, as far as is known (`DeviceHealth.wait`).
+  @discardableResult
+  func wait(for event: DriverEvent, of submission: DeviceHealth.Submission) throws(DeviceError) -> Double {
     try health.check()
     let functions = library.functions
     func lose(_ call: String, _ status: cl_int) throws(DeviceError) {
+      DriverThread.beat()
       guard status != CL_SUCCESS else { return }
       let place = "waiting for the queue"
       let failure = DeviceError(device: info.id, place: place, call: call, status: status).asLoss()
@@ -31,15 +42,17 @@ extension OpenCLDevice {
       "clGetEventInfo",
       functions.clGetEventInfo(
         event.handle, cl_event_info(CL_EVENT_COMMAND_EXECUTION_STATUS), MemoryLayout<cl_int>.size, &state, nil))
-    if state > CL_COMPLETE { try waitForEnd(event, lose) }
+    let seconds = state > CL_COMPLETE ? try waitForEnd(event, submission, lose) : 0
     // It is over: this says how, and makes what it wrote visible to the host.
     var list: cl_event? = event.handle
     try lose("clWaitForEvents", functions.clWaitForEvents(1, &list))
+    return seconds
   }
 
   private func waitForEnd(
-    _ event: DriverEvent, _ lose: (_ call: String, _ status: cl_int) throws(DeviceError) -> Void
-  ) throws(DeviceError) {
+    _ event: DriverEvent, _ submission: DeviceHealth.Submission,
+    _ lose: (_ call: String, _ status: cl_int) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Double {
     let end = Ending()
     let shared = Unmanaged.passRetained(end)
     let status = library.functions.clSetEventCallback(
@@ -48,23 +61,22 @@ extension OpenCLDevice {
       shared.toOpaque())
     if status != CL_SUCCESS { shared.release() }
     try lose("clSetEventCallback", status)
-    try health.wait(info.id, "waiting for the queue") { end.wait(seconds: $0) }
+    return try health.wait(info.id, "waiting for the queue", for: submission) { end.wait(seconds: $0) }
   }
 
   /// Tells the queue something when it is the calling thread's turn. Not to be nested.
   ///
-  /// - Throws: what took the device out, which waiting for the turn does where whoever has it is stuck; what `body` throws.
+  /// - Throws: what took the device out, also while the caller waits for its turn; what `body` throws.
   func inTurn<Result>(_ body: () throws(DeviceError) -> Result) throws(DeviceError) -> Result {
-    try health.wait(info.id, "waiting to use the queue") { turns.begin(within: $0) }
-    defer { turns.end() }
-    // Whoever had the turn may have lost the device.
-    try health.check()
-    return try body()
+    try turns.take(health) { () throws(DeviceError) in try body() }
   }
 
   /// Enqueues something and waits for its end.
+  ///
+  /// - Parameter mayCompile: it is the first run of a program.
   func completing(
-    _ call: String, _ enqueue: (UnsafeMutablePointer<cl_event?>) throws(DeviceError) -> Void
+    _ call: String, mayCompile: Bool = false,
+    _ enqueue: (UnsafeMutablePointer<cl_event?>) throws(DeviceError) -> Void
   ) throws(DeviceError) {
     var event: cl_event?
     try inTurn { () throws(DeviceError) in
@@ -74,7 +86,7 @@ extension OpenCLDevice {
     guard let event else {
       throw DeviceError(.execution, device: info.id, place: call, reason: "it gave no event")
     }
-    try wait(for: DriverEvent(event, self))
+    try wait(for: DriverEvent(event, self), of: health.submitted(mayCompile: mayCompile))
   }
 
   /// Waits until the queue is empty.

@@ -17,7 +17,7 @@ enum MemoryModel: Sendable {
 /// One OpenCL device, with one in-order queue.
 package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   package let info: DeviceInfo
-  package let health = DeviceHealth()
+  package let health: DeviceHealth
   let library: OpenCLLibrary
   let id: cl_device_id
   let context: cl_context
@@ -33,8 +33,9 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
 
   init(
     library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo,
-    imitating imitated: DeviceInfo.Kind?
+    imitating imitated: DeviceInfo.Kind?, patience: Double
   ) throws(DeviceError) {
+    health = DeviceHealth(patience: patience)
     let functions = library.functions
     var status: cl_int = CL_SUCCESS
     var ids: [cl_device_id?] = [id]
@@ -67,15 +68,19 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let identity = [
       library.text(ofPlatform: platform, CL_PLATFORM_VERSION), info.name, info.driver, info.version,
     ].joined(separator: "\n")
-    programs = ProgramLibrary(identity: identity)
+    let number = ContextNumber(
+      platform: library.text(ofPlatform: platform, CL_PLATFORM_NAME), options: tuning.options)
+    programs = ProgramLibrary(identity: identity, number: number)
   }
 
   deinit {
-    guard health.mayFree else { return Graveyard.keep((staging, programs, turns)) }
-    turns.release()
-    _ = library.functions.clReleaseCommandQueue(queue)
-    programs.release()
-    _ = library.functions.clReleaseContext(context)
+    health.freeing(info.id) { [health, turns, library, queue, programs, context] in
+      turns.release()
+      _ = library.functions.clReleaseCommandQueue(queue)
+      programs.release(health)
+      _ = library.functions.clReleaseContext(context)
+    }
+    if !health.mayFree { Graveyard.keep((staging, programs, turns)) }
   }
 
   package var kernelFamily: any KernelFamily { kernels }
@@ -83,13 +88,15 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     try health.check()
     health.allow(segment.limit)
-    let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
-      try self.weights.buffer(key, in: segment.weights, byteCount: byteCount, on: self, fill: fill)
+    return try health.guarded(info.id, "compilation", .compiling) { [self] () throws(DeviceError) in
+      let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
+        try self.weights.buffer(key, in: segment.weights, byteCount: byteCount, on: self, fill: fill)
+      }
+      return try OpenCLExecutable(self, lowered, segment)
     }
-    return try OpenCLExecutable(self, lowered, segment)
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
-    try OpenCLBuffer(self, byteCount: byteCount)
+    try OpenCLBuffer.make(self, byteCount: byteCount)
   }
 }

@@ -22,7 +22,12 @@ final class DriverEvent: @unchecked Sendable {
 final class OpenCLEvent: Event, @unchecked Sendable {
   let device: OpenCLDevice
   private let watchdog: Watchdog
-  private let held = Mutex<DriverEvent?>(nil)
+  private let held = Mutex<Held?>(nil)
+
+  private struct Held {
+    let event: DriverEvent
+    let submission: DeviceHealth.Submission
+  }
 
   init(_ device: OpenCLDevice, _ watchdog: Watchdog) {
     self.device = device
@@ -31,8 +36,9 @@ final class OpenCLEvent: Event, @unchecked Sendable {
 
   /// Takes the place of the event held before.
   func hold(_ event: DriverEvent) {
+    let next = Held(event: event, submission: device.health.submitted())
     let before = held.withLock { held in
-      defer { held = event }
+      defer { held = next }
       return held
     }
     // Released after the lock is.
@@ -40,9 +46,10 @@ final class OpenCLEvent: Event, @unchecked Sendable {
   }
 
   func wait() throws(DeviceError) {
-    guard let event = held.withLock({ $0 }) else { return }
-    let began = ContinuousClock.now
-    try device.wait(for: event)
-    device.health.allow(watchdog.limit(took: ContinuousClock.now - began))
+    guard let held = held.withLock({ $0 }) else { return }
+    try device.health.guarded(device.info.id, "waiting for the queue") { [device, watchdog] () throws(DeviceError) in
+      let seconds = try device.wait(for: held.event, of: held.submission)
+      device.health.allow(watchdog.limit(expecting: seconds))
+    }
   }
 }

@@ -25,7 +25,7 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
     inputCount = segment.graph.inputs.count
     outputCount = segment.graph.outputs.count
     place = segment.graph.nodes.first.map { "segment from '\($0.name)'" } ?? "empty segment"
-    try device.programs.prepare(lowered.dispatches, on: device, blobs: segment.blobs)
+    try device.programs.prepare(lowered, on: device, blobs: segment.blobs)
   }
 
   package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
@@ -37,7 +37,9 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
     guard bindings.scratch?.byteCount ?? 0 >= scratchByteCount else {
       throw failure("expected \(scratchByteCount) bytes of scratch, got \(bindings.scratch?.byteCount ?? 0)")
     }
-    return try OpenCLInvocation(self, bindings)
+    return try device.health.guarded(device.info.id, place) { [self] () throws(DeviceError) in
+      try OpenCLInvocation(self, bindings)
+    }
   }
 
   /// The memory and the page of 256 bytes at which a storage starts.

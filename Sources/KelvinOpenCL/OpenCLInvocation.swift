@@ -34,7 +34,7 @@ package final class OpenCLInvocation: Invocation {
     do throws(DeviceError) {
       for dispatch in executable.lowered.dispatches {
         let call = dispatch.call
-        let kernel = try executable.device.programs.makeKernel(call.program, device: executable.device.info.id)
+        let kernel = try executable.device.programs.makeKernel(call.program, on: executable.device)
         kernels.append(kernel)
         let memory = try dispatch.storages.map { (storage) throws(DeviceError) in
           try executable.memory(storage, bindings)
@@ -43,7 +43,7 @@ package final class OpenCLInvocation: Invocation {
           of: kernel, memory: memory, constants: call.parameters, name: call.program.function, executable.device)
       }
     } catch {
-      for kernel in kernels { _ = executable.device.library.functions.clReleaseKernel(kernel) }
+      Self.release(kernels, executable.device)
       throw error
     }
     self.kernels = kernels
@@ -52,9 +52,13 @@ package final class OpenCLInvocation: Invocation {
   deinit {
     // The buffers may be host memory, freed with the bindings.
     try? event.wait()
-    guard executable.device.health.mayFree else { return }
-    let functions = executable.device.library.functions
-    for kernel in kernels { _ = functions.clReleaseKernel(kernel) }
+    Self.release(kernels, executable.device)
+  }
+
+  private static func release(_ kernels: [cl_kernel], _ device: OpenCLDevice) {
+    device.health.freeing(device.info.id) { [library = device.library] in
+      for kernel in kernels { _ = library.functions.clReleaseKernel(kernel) }
+    }
   }
 
   package func submit(after events: [any Event]) throws(DeviceError) {
@@ -64,6 +68,10 @@ package final class OpenCLInvocation: Invocation {
       if let own = other as? OpenCLEvent, own.device === device { continue }
       try other.wait()
     }
+    try device.health.guarded(device.info.id, "submission") { [self] () throws(DeviceError) in try submit(device) }
+  }
+
+  private func submit(_ device: OpenCLDevice) throws(DeviceError) {
     // Buffers are the host's again whatever fails: `hostPointer` is valid only while they are mapped.
     var unmapped = 0
     do throws(DeviceError) {
@@ -121,6 +129,11 @@ package final class OpenCLInvocation: Invocation {
 
   package var nodeTimings: [NodeTiming] {
     guard measuresNodes else { return [] }
+    let device = executable.device
+    return (try? device.health.guarded(device.info.id, "times of nodes") { [self] in timings() }) ?? []
+  }
+
+  private func timings() -> [NodeTiming] {
     let functions = executable.device.library.functions
     func time(_ event: DriverEvent, _ moment: Int32) -> Double? {
       var nanoseconds: cl_ulong = 0

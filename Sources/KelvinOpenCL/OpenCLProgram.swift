@@ -8,14 +8,20 @@ final class OpenCLProgram: @unchecked Sendable {
   var rehearsed: Set<String>
   private let library: OpenCLLibrary
   private let program: cl_program
+  private let health: DeviceHealth
+  private let device: String
 
-  private init(_ library: OpenCLLibrary, _ program: cl_program, rehearsed: Set<String>) {
-    self.library = library
+  private init(_ device: OpenCLDevice, _ program: cl_program, rehearsed: Set<String>) {
+    library = device.library
+    health = device.health
+    self.device = device.info.id
     self.program = program
     self.rehearsed = rehearsed
   }
 
-  deinit { _ = library.functions.clReleaseProgram(program) }
+  deinit {
+    health.freeing(device) { [library, program] in _ = library.functions.clReleaseProgram(program) }
+  }
 
   /// Compiles source text.
   ///
@@ -30,13 +36,15 @@ final class OpenCLProgram: @unchecked Sendable {
       var line: UnsafePointer<CChar>? = text
       return functions.clCreateProgramWithSource(device.context, 1, &line, nil, &status)
     }
-    guard let created, status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: place, call: "clCreateProgramWithSource", status: status)
-    }
-    let program = OpenCLProgram(device.library, created, rehearsed: [])
+    try device.check(status, "clCreateProgramWithSource", place)
+    guard let created else { throw device.nothing(from: "clCreateProgramWithSource", place) }
+    let program = OpenCLProgram(device, created, rehearsed: [])
     var ids: [cl_device_id?] = [device.id]
     status = functions.clBuildProgram(created, 1, &ids, options, nil, nil)
+    DriverThread.beat()
     guard status == CL_SUCCESS else {
+      let failure = DeviceError(device: device.info.id, place: place, call: "clBuildProgram", status: status)
+      if failure.isOfDevice { try device.check(status, "clBuildProgram", place) }
       throw DeviceError(
         .compilation, device: device.info.id, place: place,
         reason: "clBuildProgram failed: \(statusName(status)) with \(options)\n\(program.buildLog(on: device))")
@@ -56,7 +64,8 @@ final class OpenCLProgram: @unchecked Sendable {
       return functions.clCreateProgramWithBinary(device.context, 1, &ids, &count, &base, &binaryStatus, &status)
     }
     guard let created else { return nil }
-    let program = OpenCLProgram(device.library, created, rehearsed: Set(blob.rehearsed))
+    DriverThread.beat()
+    let program = OpenCLProgram(device, created, rehearsed: Set(blob.rehearsed))
     guard status == CL_SUCCESS, functions.clBuildProgram(created, 1, &ids, options, nil, nil) == CL_SUCCESS else {
       return nil
     }
@@ -64,11 +73,11 @@ final class OpenCLProgram: @unchecked Sendable {
   }
 
   /// A new kernel object, whose arguments are the caller's to set.
-  func makeKernel(_ function: String, device: String) throws(DeviceError) -> cl_kernel {
+  func makeKernel(_ function: String, on device: OpenCLDevice) throws(DeviceError) -> cl_kernel {
     var status: cl_int = CL_SUCCESS
-    guard let kernel = library.functions.clCreateKernel(program, function, &status), status == CL_SUCCESS else {
-      throw DeviceError(device: device, place: "kernel \(function)", call: "clCreateKernel", status: status)
-    }
+    let kernel = library.functions.clCreateKernel(program, function, &status)
+    try device.check(status, "clCreateKernel", "kernel \(function)")
+    guard let kernel else { throw device.nothing(from: "clCreateKernel", "kernel \(function)") }
     return kernel
   }
 

@@ -1,19 +1,20 @@
 internal import CKelvinDrivers
 internal import KelvinDevices
 internal import KelvinGraph
-internal import Synchronization
 
 /// Host memory of our own that carries copies to and from a device with memory of its own, a piece at a time: where a
 /// copy never ends, the driver holds no address of a caller's memory.
 final class OpenCLStaging: Sendable {
   private static let pieceByteCount = 4 << 20
-  private let memory = Mutex<ZeroedMemory?>(nil)
+  private let memory = DeviceLock<ZeroedMemory?>(nil)
 
   func write(
     _ source: UnsafeRawPointer, count: Int, to target: cl_mem, at offset: Int, _ device: OpenCLDevice
   ) throws(DeviceError) {
     try withPieces(count, device) { (memory, start, count) throws(DeviceError) in
-      memory.copyMemory(from: source + start, byteCount: count)
+      try DriverThread.pausing { () throws(DeviceError) in
+        memory.copyMemory(from: source + start, byteCount: count)
+      }
       try device.completing("clEnqueueWriteBuffer") { (event) throws(DeviceError) in
         try device.check(
           device.library.functions.clEnqueueWriteBuffer(
@@ -33,7 +34,9 @@ final class OpenCLStaging: Sendable {
             device.queue, source, cl_bool(CL_FALSE), offset + start, count, memory, 0, nil, event),
           "clEnqueueReadBuffer", "buffer")
       }
-      (target + start).copyMemory(from: memory, byteCount: count)
+      try DriverThread.pausing { () throws(DeviceError) in
+        (target + start).copyMemory(from: memory, byteCount: count)
+      }
     }
   }
 
@@ -41,10 +44,11 @@ final class OpenCLStaging: Sendable {
     _ count: Int, _ device: OpenCLDevice,
     _ body: (_ memory: UnsafeMutableRawPointer, _ start: Int, _ count: Int) throws(DeviceError) -> Void
   ) throws(DeviceError) {
-    try memory.withLock { (memory: inout ZeroedMemory?) throws(DeviceError) in
+    try memory.withLock(device.health) { (memory: inout ZeroedMemory?) throws(DeviceError) in
       guard let known = memory ?? ZeroedMemory(count: Self.pieceByteCount) else {
         throw DeviceError(
-          .outOfMemory, device: device.info.id, place: "staging memory", reason: "no host memory is left")
+          .outOfMemory, device: device.info.id, place: "staging memory", reason: "no host memory is left",
+          byteCount: Self.pieceByteCount)
       }
       memory = known
       for start in stride(from: 0, to: count, by: Self.pieceByteCount) {

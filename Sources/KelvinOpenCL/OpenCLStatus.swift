@@ -42,7 +42,7 @@ func statusName(_ status: cl_int) -> String {
 
 extension DeviceError {
   /// The error for a call that returned `status`.
-  init(device: String, place: String, call: String, status: cl_int) {
+  init(device: String, place: String, call: String, status: cl_int, byteCount: Int? = nil) {
     let code: Code =
       switch status {
       // What drivers answer about a context or queue of theirs that was sound when it was made; NVIDIA's has codes of
@@ -52,6 +52,7 @@ extension DeviceError {
       case -11, -42: .compilation
       default: .execution
       }
-    self.init(code, device: device, place: place, reason: "\(call) failed: \(statusName(status))")
+    self.init(
+      code, device: device, place: place, reason: "\(call) failed: \(statusName(status))", byteCount: byteCount)
   }
 }

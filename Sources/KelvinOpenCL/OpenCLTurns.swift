@@ -1,5 +1,5 @@
 internal import CKelvinDrivers
-internal import Dispatch
+internal import KelvinDevices
 internal import Synchronization
 
 /// Who may tell a queue what to do: one thread at a time.
@@ -11,7 +11,7 @@ internal import Synchronization
 final class OpenCLTurns: Sendable {
   private struct Handle: @unchecked Sendable { let event: cl_event }
 
-  private let turn = DispatchSemaphore(value: 1)
+  private let turn = DeviceLock(())
   private let over = Mutex<[Handle]>([])
   private let library: OpenCLLibrary
 
@@ -19,14 +19,15 @@ final class OpenCLTurns: Sendable {
 
   deinit { release() }
 
-  /// - Returns: whether the turn is the calling thread's within so many seconds; `end` ends it.
-  func begin(within seconds: Double) -> Bool {
-    guard turn.wait(timeout: .now() + min(seconds, 1e9)) == .success else { return false }
-    release()
-    return true
+  /// Does something when it is the calling thread's turn.
+  func take<Result>(
+    _ health: DeviceHealth, _ body: () throws(DeviceError) -> Result
+  ) throws(DeviceError) -> Result {
+    try turn.withLock(health) { (_) throws(DeviceError) in
+      release()
+      return try body()
+    }
   }
-
-  func end() { turn.signal() }
 
   /// Gives a reference to an event away.
   func retire(_ event: cl_event) { over.withLock { $0.append(Handle(event: event)) } }

@@ -8,32 +8,51 @@ internal import Synchronization
 final class ProgramLibrary: Sendable {
   /// Names device, driver and their versions in blob keys.
   private let identity: String
-  private let programs = Mutex<[KernelName: OpenCLProgram]>([:])
+  private let number: ContextNumber
+  private let programs = DeviceLock<[KernelName: OpenCLProgram]>([:])
 
-  init(identity: String) { self.identity = identity }
+  init(identity: String, number: ContextNumber) {
+    self.identity = identity
+    self.number = number
+  }
 
-  /// Builds what the dispatches need and runs each of their kernels once, so that no later run waits for a compiler.
-  func prepare(_ dispatches: [Dispatch<KernelName>], on device: OpenCLDevice, blobs: any BlobCache) throws(DeviceError)
-  {
-    try programs.withLock { (programs) throws(DeviceError) in
-      for (key, users) in Dictionary(grouping: dispatches, by: { Self.key($0.call.program) }) {
-        let functions = users.map(\.call.program.function)
-        if let known = programs[key], functions.allSatisfy({ known.rehearsed.contains($0) }) { continue }
-        let recipe = try recipe(key, device)
-        let program: OpenCLProgram
-        if let known = programs[key] ?? restore(recipe, on: device, blobs: blobs) {
-          program = known
-        } else {
-          program = try .build(recipe.text, options: recipe.options, name: key.program, on: device)
-        }
-        programs[key] = program
-        var isNew = false
-        for dispatch in users where program.rehearsed.insert(dispatch.call.program.function).inserted {
-          try rehearse(dispatch, program, on: device)
-          isNew = true
-        }
-        if isNew, !(blobs is NoBlobCache), let binary = program.binary() {
-          let blob = ProgramBlob(rehearsed: program.rehearsed.sorted(), binary: binary)
+  /// Builds what a segment needs and runs each of its kernels once, so that no later run waits for a compiler.
+  func prepare(
+    _ segment: LoweredSegment<OpenCLTarget>, on device: OpenCLDevice, blobs: any BlobCache
+  ) throws(DeviceError) {
+    let programs = Dictionary(grouping: zip(segment.dispatches, segment.nodes)) { Self.key($0.0.call.program) }
+    for (key, users) in programs {
+      do throws(DeviceError) { try prepare(key, users.map(\.0), on: device, blobs: blobs) } catch {
+        throw error.compiling(users.map(\.1))
+      }
+    }
+  }
+
+  private func prepare(
+    _ key: KernelName, _ users: [Dispatch<KernelName>], on device: OpenCLDevice, blobs: any BlobCache
+  ) throws(DeviceError) {
+    try programs.withLock(device.health) { (programs) throws(DeviceError) in
+      let functions = users.map(\.call.program.function)
+      if let known = programs[key], functions.allSatisfy({ known.rehearsed.contains($0) }) { return }
+      let recipe = try recipe(key, device)
+      let program: OpenCLProgram
+      if let known = programs[key] {
+        program = known
+      } else if let restored = try restore(recipe, on: device, blobs: blobs) {
+        program = restored
+      } else {
+        program = try .build(recipe.text, options: recipe.options, name: key.program, on: device)
+      }
+      programs[key] = program
+      var isNew = false
+      for dispatch in users where !program.rehearsed.contains(dispatch.call.program.function) {
+        try rehearse(dispatch, program, on: device)
+        program.rehearsed.insert(dispatch.call.program.function)
+        isNew = true
+      }
+      if isNew, !(blobs is NoBlobCache), let binary = program.binary() {
+        let blob = ProgramBlob(rehearsed: program.rehearsed.sorted(), binary: binary)
+        try DriverThread.pausing { () throws(DeviceError) in
           blob.encoded(origin: recipe.digest).withUnsafeBytes { blobs.store(recipe.blobKey, $0) }
         }
       }
@@ -41,15 +60,19 @@ final class ProgramLibrary: Sendable {
   }
 
   /// A new kernel object of a program that `prepare` has seen.
-  func makeKernel(_ name: KernelName, device: String) throws(DeviceError) -> cl_kernel {
-    guard let program = programs.withLock({ $0[Self.key(name)] }) else {
-      throw DeviceError(.compilation, device: device, place: "kernel \(name.function)", reason: "it was never built")
+  func makeKernel(_ name: KernelName, on device: OpenCLDevice) throws(DeviceError) -> cl_kernel {
+    let known = try programs.withLock(device.health) { (programs) throws(DeviceError) in programs[Self.key(name)] }
+    guard let program = known else {
+      throw DeviceError(
+        .compilation, device: device.info.id, place: "kernel \(name.function)", reason: "it was never built")
     }
-    return try program.makeKernel(name.function, device: device)
+    return try program.makeKernel(name.function, on: device)
   }
 
   /// Ends the life of all programs; nothing may be asked for afterwards.
-  func release() { programs.withLock { $0 = [:] } }
+  func release(_ health: DeviceHealth) {
+    try? programs.withLock(health) { (programs) throws(DeviceError) in programs = [:] }
+  }
 
   private struct Recipe {
     var text: String
@@ -67,16 +90,19 @@ final class ProgramLibrary: Sendable {
       throw DeviceError(
         .compilation, device: device.info.id, place: "program '\(key.program)'", reason: "there is no such source")
     }
-    let options = ([device.tuning.options] + key.defines.map { "-D\($0)" }).joined(separator: " ")
+    let definitions = key.defines.map { "-D\($0)" } + (number.definition.map { [$0] } ?? [])
+    let options = ([device.tuning.options] + definitions).joined(separator: " ")
     let digest = Digest("\(identity)\n\(options)\n\(text)")
     return Recipe(text: text, options: options, digest: digest, blobKey: "opencl/\(key.program)-\(digest)")
   }
 
-  private func restore(_ recipe: Recipe, on device: OpenCLDevice, blobs: any BlobCache) -> OpenCLProgram? {
-    guard let stored = blobs.blob(recipe.blobKey), let blob = ProgramBlob(stored, origin: recipe.digest) else {
-      return nil
+  private func restore(
+    _ recipe: Recipe, on device: OpenCLDevice, blobs: any BlobCache
+  ) throws(DeviceError) -> OpenCLProgram? {
+    let blob = try DriverThread.pausing { () throws(DeviceError) in
+      blobs.blob(recipe.blobKey).flatMap { ProgramBlob($0, origin: recipe.digest) }
     }
-    return OpenCLProgram.restore(blob, options: recipe.options, on: device)
+    return blob.flatMap { OpenCLProgram.restore($0, options: recipe.options, on: device) }
   }
 
   /// Runs one work group on a tensor of zeros, all sizes one: PoCL compiles a kernel for its group size at its first
@@ -85,9 +111,9 @@ final class ProgramLibrary: Sendable {
     _ dispatch: Dispatch<KernelName>, _ program: OpenCLProgram, on device: OpenCLDevice
   ) throws(DeviceError) {
     let functions = device.library.functions
-    let kernel = try program.makeKernel(dispatch.call.program.function, device: device.info.id)
+    let kernel = try program.makeKernel(dispatch.call.program.function, on: device)
     defer { if device.health.mayFree { _ = functions.clReleaseKernel(kernel) } }
-    let zeros = try OpenCLBuffer(device, byteCount: 1 << 16)
+    let zeros = try OpenCLBuffer.make(device, byteCount: 1 << 16)
     // A device's own memory starts with whatever was there.
     try Bytes([UInt8](repeating: 0, count: zeros.byteCount)).withUnsafeBytes { bytes throws(DeviceError) in
       try zeros.write(bytes, at: 0)
@@ -97,7 +123,7 @@ final class ProgramLibrary: Sendable {
       constants: dispatch.call.parameters.map { _ in 1 }, name: dispatch.call.program.function, device)
     let piece = DispatchPiece(whole: 0, grid: [device.tuning.group, 1, 1])
     let (call, place) = ("clEnqueueNDRangeKernel", "kernel \(dispatch.call.program.function)")
-    try device.completing(call) { (event) throws(DeviceError) in
+    try device.completing(call, mayCompile: true) { (event) throws(DeviceError) in
       if device.memoryModel == .mapped { try zeros.unmap() }
       try device.check(enqueue(kernel, piece, device, event), call, place)
     }
@@ -112,10 +138,7 @@ func setArguments(
   var index: cl_uint = 0
   func set(_ size: Int, _ value: UnsafeRawPointer) throws(DeviceError) {
     let status = device.library.functions.clSetKernelArg(kernel, index, size, value)
-    guard status == CL_SUCCESS else {
-      throw DeviceError(
-        device: device.info.id, place: "kernel \(name), argument \(index)", call: "clSetKernelArg", status: status)
-    }
+    try device.check(status, "clSetKernelArg", "kernel \(name), argument \(index)")
     index += 1
   }
   for place in memory {

@@ -8,8 +8,10 @@ internal import Synchronization
 final class WeightBuffer: @unchecked Sendable {
   let memory: cl_mem
   private let bytes: Bytes?
+  private let byteCount: Int
   private let library: OpenCLLibrary
   private let health: DeviceHealth
+  private let device: String
 
   init(_ device: OpenCLDevice, _ bytes: Bytes, key: String) throws(DeviceError) {
     let sharing = device.memoryModel == .separate ? CL_MEM_COPY_HOST_PTR : CL_MEM_USE_HOST_PTR
@@ -20,21 +22,21 @@ final class WeightBuffer: @unchecked Sendable {
     let memory = withExtendedLifetime(bytes) {
       device.library.functions.clCreateBuffer(device.context, flags, bytes.count, base, &status)
     }
-    guard let memory, status == CL_SUCCESS else {
-      throw DeviceError(device: device.info.id, place: "weights '\(key)'", call: "clCreateBuffer", status: status)
-    }
+    try device.check(status, "clCreateBuffer", "weights '\(key)'", byteCount: bytes.count)
+    guard let memory else { throw device.nothing(from: "clCreateBuffer", "weights '\(key)'") }
     self.memory = memory
     self.bytes = device.memoryModel == .separate ? nil : bytes
+    byteCount = bytes.count
     library = device.library
     health = device.health
+    self.device = device.info.id
+    health.took(byteCount: byteCount)
   }
 
   deinit {
-    guard health.mayFree else {
-      if let bytes { Graveyard.keep(bytes) }
-      return
-    }
-    _ = library.functions.clReleaseMemObject(memory)
+    health.freed(byteCount: byteCount)
+    health.freeing(device) { [library, memory] in _ = library.functions.clReleaseMemObject(memory) }
+    if !health.mayFree, let bytes { Graveyard.keep(bytes) }
   }
 }
 
@@ -60,7 +62,9 @@ final class WeightLibrary: Sendable {
       entries[place].flatMap { $0.store === store ? $0.buffer : nil }
     }
     if let known { return known }
-    let bytes = try store.packed(key, byteCount: byteCount, fill: fill)
+    let bytes = try DriverThread.pausing { () throws(DeviceError) in
+      try store.packed(key, byteCount: byteCount, fill: fill)
+    }
     guard bytes.count >= byteCount else {
       throw DeviceError(
         .execution, device: device.info.id, place: "weights '\(key)'",

@@ -99,16 +99,22 @@ final class DeviceMeasurement: Disturbable {
     return try clock.time { () throws(RuntimeError) in try session.run(cancellation) }
   }
 
+  /// What the device draws, where only a stretch of work shows it.
+  func measurePower(_ cancellation: Cancellation?) throws {
+    try meter.stretch { () throws(RuntimeError) in try run(session, cancellation) }
+  }
+
   /// One inference without timers and one with, close to one another. Which comes first changes from pair to pair.
   func measure(_ cancellation: Cancellation?) throws {
-    meter.start()
-    if let last = pairs.last, last.plain < Self.short { try run(session, cancellation) }
-    let plainFirst = pairs.count.isMultiple(of: 2)
-    var plain = 0.0
-    if plainFirst { plain = try run(session, cancellation) }
-    let timed = try run(timedSession, cancellation)
-    if !plainFirst { plain = try run(session, cancellation) }
-    meter.stop()
+    let (plain, timed) = try meter.turn { () throws(RuntimeError) in
+      if let last = pairs.last, last.plain < Self.short { try run(session, cancellation) }
+      let plainFirst = pairs.count.isMultiple(of: 2)
+      var plain = 0.0
+      if plainFirst { plain = try run(session, cancellation) }
+      let timed = try run(timedSession, cancellation)
+      if !plainFirst { plain = try run(session, cancellation) }
+      return (plain, timed)
+    }
     guard var record = timedSession.record else { preconditionFailure("a session that measures has no record") }
     for (node, time) in record.nodes { clocks[node] = time.clock }
     let trace = timedSession.trace()

@@ -102,7 +102,8 @@ package struct NodeProfiler {
     let machine = MachineDescription(files)
     let envelope = ThermalEnvelope.assumed(for: machine)
     let cores = max(1, machine.logicalCores)
-    let idle = PowerMeter.idleWatts(files, clock: clock, for: 0.5)
+    let counters = EnergyCounters(files: files)
+    let idleWatts = counters.watts(over: 0.5, clock: clock)
     var failures: [any Error] = []
     for (index, device) in targets.enumerated() where !isCancelled {
       let id = device.info.id
@@ -123,7 +124,7 @@ package struct NodeProfiler {
           device, solution, context, precision: request.precision, threads: request.threads, inputs: inputs,
           clock: clock,
           meter: PowerMeter(
-            device.info, files: files, envelope: envelope, cores: cores, idleWatts: idle, clock: clock))
+            device.info, counters: counters, envelope: envelope, cores: cores, idleWatts: idleWatts, clock: clock))
         for _ in 0..<options.warmUps where !isCancelled { try run.warmUp(cancellation) }
         measured.runs.append(run)
       } catch RuntimeError.cancelled {
@@ -164,14 +165,22 @@ package struct NodeProfiler {
       }
     }
     watch.flush()
+    for run in runs { attempt(run) { try run.measurePower(cancellation) } }
   }
 
-  /// One pair of inferences. A device that fails takes no further part; what it gave until then stays.
+  /// One pair of inferences.
   func turn(_ run: DeviceMeasurement, _ watch: DisturbanceWatch) {
-    guard run.failure == nil, !isCancelled else { return }
-    do {
+    attempt(run) {
       try run.measure(cancellation)
       watch.note(run)
+    }
+  }
+
+  /// A device that fails takes no further part; what it gave until then stays.
+  private func attempt(_ run: DeviceMeasurement, _ work: () throws -> Void) {
+    guard run.failure == nil, !isCancelled else { return }
+    do {
+      try work()
     } catch RuntimeError.cancelled {
       return
     } catch { run.failure = "\(error)" }

@@ -1,73 +1,94 @@
-import Glibc
-import KelvinDevices
-import KelvinMeasurements
+package import KelvinDevices
+package import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
-import KelvinThermal
+package import KelvinThermal
 
-/// What a device draws while it works, summed over its turns: the processor's energy counters where they can be read,
-/// else processor time and the envelope of the class of machine, else a guess for the kind of device.
-struct PowerMeter {
-  private let files: SystemFiles
+/// What a device draws while it works: of the processor, over its turns, by its energy counters where they can be read,
+/// else by processor time and the envelope of the class of machine; of a card, over a stretch of work of its own, by the
+/// card's counter, else a guess for the kind of device.
+package struct PowerMeter {
+  /// A card counts in steps of up to a tenth of a second, so turns of single inferences say nothing of it.
+  package static let stretchSeconds = 0.6
+
+  private let counters: EnergyCounters
   private let envelope: ThermalEnvelope
   private let cores: Int
   private let info: DeviceInfo
-  private let idleWatts: Double?
+  /// Of this device's counters, by sensor; empty where it has none.
+  private let idleWatts: [String: Double]
   private let clock: any MeasurementClock
 
-  private var began = 0.0
   private var before: [EnergyReading] = []
-  private var processorSeconds = 0.0
-  private var seconds = 0.0
-  private var joules = 0.0
+  private var began = 0.0
   private var used = 0.0
+  private var seconds = 0.0
+  private var processorSeconds = 0.0
+  private var joules = 0.0
 
-  /// - Parameter idleWatts: what the energy counters say of the machine at rest; nil where there are none.
-  init(
-    _ info: DeviceInfo, files: SystemFiles, envelope: ThermalEnvelope, cores: Int, idleWatts: Double?,
+  /// - Parameter idleWatts: of every counter of the machine, by sensor (`EnergyCounters.watts`).
+  package init(
+    _ info: DeviceInfo, counters: EnergyCounters, envelope: ThermalEnvelope, cores: Int, idleWatts: [String: Double],
     clock: any MeasurementClock
   ) {
     self.info = info
-    self.files = files
+    self.counters = counters
     self.envelope = envelope
     self.cores = max(1, cores)
-    self.idleWatts = idleWatts
+    let own = idleWatts.isEmpty ? [] : counters.readings(of: info.resource).map(\.sensor)
+    self.idleWatts = idleWatts.filter { own.contains($0.key) }
     self.clock = clock
   }
 
-  /// Mean watts of the processors over a moment; nil without counters.
-  static func idleWatts(_ files: SystemFiles, clock: any MeasurementClock, for seconds: Double) -> Double? {
-    let before = readings(files)
-    guard !before.isEmpty else { return nil }
-    let began = clock.now()
-    clock.sleep(until: began + seconds)
-    let watts = joules(readings(files), since: before) / max(clock.now() - began, 1e-3)
-    return watts > 0 ? watts : nil
-  }
+  private var isProcessor: Bool { info.resource == "cpu" }
 
-  mutating func start() {
+  /// Begins a turn, or a card's stretch. Reading the counters takes milliseconds where a library is asked, and is no
+  /// part of it.
+  private mutating func start() {
+    before = readings
     began = clock.now()
     used = ProcessorTime.ofProcess.seconds
-    if idleWatts != nil { before = Self.readings(files) }
   }
 
-  mutating func stop() {
-    seconds += clock.now() - began
+  private mutating func stop() {
+    let passed = clock.now() - began
     processorSeconds += ProcessorTime.ofProcess.seconds - used
-    if idleWatts != nil { joules += Self.joules(Self.readings(files), since: before) }
+    seconds += passed
+    for reading in readings {
+      guard let earlier = before.first(where: { $0.sensor == reading.sensor }) else { continue }
+      joules += reading.joules(since: earlier, seconds: passed) ?? 0
+    }
   }
 
-  var power: DevicePower {
-    guard info.resource == "cpu" else {
+  /// Begins and ends a turn of the processor; of a card nothing is read.
+  package mutating func turn<T, E: Error>(_ work: () throws(E) -> T) throws(E) -> T {
+    guard isProcessor else { return try work() }
+    start()
+    defer { stop() }
+    return try work()
+  }
+
+  /// Works for `stretchSeconds` where a counter shows what this card draws.
+  package mutating func stretch<E: Error>(_ work: () throws(E) -> Void) throws(E) {
+    guard !isProcessor, !idleWatts.isEmpty else { return }
+    start()
+    defer { stop() }
+    let end = began + Self.stretchSeconds
+    repeat { try work() } while clock.now() < end
+  }
+
+  package var power: DevicePower {
+    if !idleWatts.isEmpty, seconds > 0, joules > 0 {
+      let idle = idleWatts.values.reduce(0, +)
+      return DevicePower(
+        idleWatts: idle, busyWatts: max(idle, joules / seconds),
+        source: "measured by \(idleWatts.keys.sorted().joined(separator: ", "))")
+    }
+    guard isProcessor else {
       let guess = info.planningKind.powerGuess
       return DevicePower(
         idleWatts: guess.idle, busyWatts: guess.busy,
         source: "a guess for the kind of device (\(info.kind.rawValue)): nothing here measures it")
-    }
-    if let idleWatts, seconds > 0, joules > 0 {
-      return DevicePower(
-        idleWatts: idleWatts, busyWatts: max(idleWatts, joules / seconds),
-        source: "measured by \(EnergyCounterReader.name), processor packages")
     }
     let share = seconds > 0 ? min(1, processorSeconds / (seconds * Double(cores))) : 1
     let busy = envelope.idleWatts + share * (envelope.fullLoadWatts - envelope.idleWatts)
@@ -76,13 +97,5 @@ struct PowerMeter {
       source: "estimated: processor time × the envelope '\(envelope.name)'")
   }
 
-  private static func readings(_ files: SystemFiles) -> [EnergyReading] {
-    SensorSnapshot.take(files, readers: [EnergyCounterReader()]).energies
-  }
-
-  private static func joules(_ now: [EnergyReading], since before: [EnergyReading]) -> Double {
-    now.compactMap { reading in
-      before.first { $0.sensor == reading.sensor }.flatMap { reading.watts(since: $0, seconds: 1) }
-    }.reduce(0, +)
-  }
+  private var readings: [EnergyReading] { idleWatts.isEmpty ? [] : counters.readings(of: info.resource) }
 }

@@ -22,6 +22,11 @@ struct TransferProbe {
   ///   - from: either may be the host itself.
   ///   - host: whose memory the host's values lie in.
   func measure(from: any Device, to: any Device) throws(DeviceError) -> Outcome {
+    // As sessions do it: all on one thread.
+    try DriverThread.perform { [self] () throws(DeviceError) in try copies(from, to) }
+  }
+
+  private func copies(_ from: any Device, _ to: any Device) throws(DeviceError) -> Outcome {
     let free = TransferFit([])
     let probe = (
       from: try from.makeBuffer(byteCount: bufferAlignment), to: try to.makeBuffer(byteCount: bufferAlignment)

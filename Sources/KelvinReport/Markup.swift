@@ -60,22 +60,32 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     return result
   }
 
-  /// Safe in element content and in quoted attributes, and `printable`, so that nothing changes the order of the text
-  /// around it. Line feeds and tabs, which are spaces there, stay.
+  /// Safe in element content and in quoted attributes, and `printable`; what is written from the right is isolated. So
+  /// nothing changes the order of the text around it. Line feeds and tabs, which are spaces there, stay.
   static func escape(_ text: String) -> String {
     var result = ""
     result.reserveCapacity(text.utf8.count)
-    for scalar in text.printable(keeping: ["\n", "\t"]).unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "'": result += "&#39;"
-      default: result.unicodeScalars.append(scalar)
-      }
+    for run in text.printable(keeping: ["\n", "\t"]).directionalRuns {
+      if run.isFromTheRight { result += isolateFromTheRight }
+      for scalar in run.text { escape(scalar, into: &result) }
+      if run.isFromTheRight { result += endOfIsolate }
     }
     return result
+  }
+
+  // Characters rather than elements: drawings and attributes hold no others.
+  private static let isolateFromTheRight = "&#x2067;"
+  private static let endOfIsolate = "&#x2069;"
+
+  private static func escape(_ scalar: Unicode.Scalar, into result: inout String) {
+    switch scalar {
+    case "&": result += "&amp;"
+    case "<": result += "&lt;"
+    case ">": result += "&gt;"
+    case "\"": result += "&quot;"
+    case "'": result += "&#39;"
+    default: result.unicodeScalars.append(scalar)
+    }
   }
 
   static func += (a: inout Markup, b: Markup) { a.html += b.html }

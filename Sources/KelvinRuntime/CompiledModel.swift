@@ -33,6 +33,9 @@ package final class CompiledModel: Sendable {
   /// The devices that run nodes or hold values.
   package var usedDevices: Set<String> { Set(devices.keys) }
 
+  /// Whether one of its devices is not the host's own.
+  var callsDrivers: Bool { devices.values.contains { !$0.info.isHost } }
+
   /// Whether one of its devices is out.
   package var isOut: Bool { devices.values.contains { !$0.health.mayFree } }
 
@@ -79,6 +82,8 @@ package final class CompiledModel: Sendable {
     let schedule = try Schedule(flat, placement: placement, transfers: transfers, host: host, isHost: isHost)
     var unified: [String: Bool] = [:]
     for (id, device) in devices {
+      // From the first call on, rather than from the first compilation.
+      device.health.allow(watchdog.floor)
       do { unified[id] = try device.makeBuffer(byteCount: bufferAlignment).hostPointer != nil } catch {
         throw .device(error)
       }
@@ -151,7 +156,7 @@ package final class CompiledModel: Sendable {
         DeviceError(
           .outOfMemory, device: id, place: "one inference",
           reason: "needs \(byteCount >> 20) MiB for its values, the device has \(memory >> 20) MiB;"
-            + " give smaller input shapes or another device"))
+            + " give smaller input shapes or another device", byteCount: byteCount))
     }
   }
 

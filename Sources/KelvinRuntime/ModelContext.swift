@@ -247,9 +247,14 @@ package struct ModelContext: Sendable {
     observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
     var cached: [String: CachedWeights] = [:]
-    let model: CompiledModel
-    do throws(RuntimeError) {
-      model = try CompiledModel(
+    // Whoever packs next packs into stores of their own, and devices upload from these.
+    func forget() {
+      for weights in cached.values { cache?.forget(weights) }
+      stores.forget()
+      cached = [:]
+    }
+    let model = try sources.vouching(refusing: RuntimeError.file, discarding: forget) { () throws(RuntimeError) in
+      try CompiledModel(
         graph, placement: placement.devices, transfers: placement.transfers, inventory: inventory, precision: precision,
         threads: threads, isDeterministic: isDeterministic,
         storage: { device in
@@ -259,31 +264,19 @@ package struct ModelContext: Sendable {
             return (stores.store(name) { MemoryPackedWeights() }, NoBlobCache())
           }
           let weights = cache.weights(key, function: function, device: device.info)
+          // An answer from a pack that changed is not given either.
+          if let mapped = weights.mapped { sources.hold(pack: mapped) }
           cached[id] = weights
           return (weights, cache.blobs(device.info))
         }, watchdog: watchdog,
         expecting: { node, graph, device in
           costs.cost(node, in: graph, on: device, asking: precision, threads: threads).seconds
         }, observer: observer)
-    } catch {
-      try checkSources(cached)
-      throw error
     }
-    try checkSources(cached)
     for weights in cached.values {
-      // What the pack held so far, and holds from now on: an answer from a pack that changed is not given either.
-      if let mapped = weights.mapped { sources.hold(pack: mapped) }
       weights.save()
       if let mapped = weights.mapped { sources.hold(pack: mapped) }
     }
     return model
-  }
-
-  /// Refuses, and forgets, what was packed from a file that is no longer what it was.
-  private func checkSources(_ cached: [String: CachedWeights]) throws(RuntimeError) {
-    do { try sources.checkUnchanged() } catch {
-      for weights in cached.values { weights.forget() }
-      throw .file(error)
-    }
   }
 }

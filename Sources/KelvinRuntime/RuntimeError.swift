@@ -1,5 +1,5 @@
+package import KelvinBasics
 package import KelvinDevices
-package import KelvinGraph
 
 /// A model could not be planned, prepared or run.
 package enum RuntimeError: Error, Sendable, CustomStringConvertible {

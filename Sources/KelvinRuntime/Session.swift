@@ -161,7 +161,19 @@ package final class Session {
   }
 
   private func runSteps() throws(RuntimeError) {
-    do {
+    do throws(DeviceError) {
+      guard model.callsDrivers else { return try runAll() }
+      // All of it in one go: handing each call over would cost more.
+      try DriverThread.perform { [self] () throws(DeviceError) in try runAll() }
+    } catch {
+      if error.code == .cancelled { throw .cancelled }
+      if error.takesDeviceOut { model.devices[error.device]?.health.takeOut(error) }
+      throw .device(error)
+    }
+  }
+
+  private func runAll() throws(DeviceError) {
+    do throws(DeviceError) {
       transferCount = 0
       record?.begin()
       try run(steps)
@@ -172,9 +184,7 @@ package final class Session {
         try? invocations[segment].completion.wait()
         isInFlight[segment] = false
       }
-      if error.code == .cancelled { throw .cancelled }
-      if error.takesDeviceOut { model.devices[error.device]?.health.takeOut(error) }
-      throw .device(error)
+      throw error
     }
   }
 

@@ -26,7 +26,10 @@ final class DispatchRecorder {
   func takeViews() -> [VkBufferView] { Array(views.values) }
 
   func destroyViews() {
-    context.free { for view in views.values { context.vk.vkDestroyBufferView!(context.device, view, nil) } }
+    let made = takeViews()
+    context.free { [context] in
+      for view in made { context.vk.vkDestroyBufferView!(context.device, view, nil) }
+    }
     views = [:]
   }
 

@@ -23,26 +23,29 @@ struct VulkanAllocation: @unchecked Sendable {
       VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
     ].reduce(0) { $0 | $1.rawValue }
     var buffer: VkBuffer?
-    try context.check(vk.vkCreateBuffer!(device, &information, nil, &buffer), "a buffer of \(byteCount) bytes")
+    try context.check(
+      vk.vkCreateBuffer!(device, &information, nil, &buffer), "a buffer of \(byteCount) bytes", byteCount: byteCount)
     guard let buffer else { throw context.error(.execution, "vkCreateBuffer", "it gave no buffer") }
     var memory: VkDeviceMemory?
     do throws(DeviceError) {
       var requirements = VkMemoryRequirements()
       vk.vkGetBufferMemoryRequirements!(device, buffer, &requirements)
       guard let type = Self.memoryType(context.properties, requirements.memoryTypeBits, isStaging: isStaging) else {
-        throw context.error(.outOfMemory, "a buffer of \(byteCount) bytes", "no memory type fits it")
+        throw context.error(
+          .outOfMemory, "a buffer of \(byteCount) bytes", "no memory type fits it", byteCount: byteCount)
       }
       var allocation = VkMemoryAllocateInfo()
       allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO
       allocation.allocationSize = requirements.size
       allocation.memoryTypeIndex = type.index
       let place = "memory of \(byteCount) bytes"
-      try context.check(vk.vkAllocateMemory!(device, &allocation, nil, &memory), place)
-      guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none") }
-      try context.check(vk.vkBindBufferMemory!(device, buffer, memory, 0), place)
+      try context.check(vk.vkAllocateMemory!(device, &allocation, nil, &memory), place, byteCount: byteCount)
+      guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none", byteCount: byteCount) }
+      try context.check(vk.vkBindBufferMemory!(device, buffer, memory, 0), place, byteCount: byteCount)
       var pointer: UnsafeMutableRawPointer?
       if type.isHostVisible {
-        try context.check(vk.vkMapMemory!(device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer), place)
+        try context.check(
+          vk.vkMapMemory!(device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer), place, byteCount: byteCount)
       }
       self.pointer = pointer
       isReadable = pointer != nil && (isStaging || context.properties.kind != .discreteGPU || type.isCached)
@@ -56,11 +59,9 @@ struct VulkanAllocation: @unchecked Sendable {
     self.byteCount = byteCount
   }
 
-  func destroy(_ context: VulkanContext) {
-    context.free {
-      context.vk.vkDestroyBuffer!(context.device, buffer, nil)
-      context.vk.vkFreeMemory!(context.device, memory, nil)
-    }
+  func destroy(_ vk: KelvinVulkan, _ device: VkDevice) {
+    vk.vkDestroyBuffer!(device, buffer, nil)
+    vk.vkFreeMemory!(device, memory, nil)
   }
 
   /// Memory that device and host share, where the device is one with the host; its own where it is a card, mapped if

@@ -9,21 +9,38 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   let allocation: VulkanAllocation
 
   /// - Parameter isZeroed: whether memory that the host can address starts as zeros.
-  init(_ context: VulkanContext, byteCount: Int, isZeroed: Bool = true) throws(DeviceError) {
+  /// - Throws: `.outOfMemory`; what took the device out.
+  static func make(
+    _ context: VulkanContext, byteCount: Int, isZeroed: Bool = true
+  ) throws(DeviceError) -> VulkanBuffer {
+    try context.health.check()
+    return try context.guarded("a buffer of \(byteCount) bytes") { () throws(DeviceError) in
+      try VulkanBuffer(context, byteCount: byteCount, isZeroed: isZeroed)
+    }
+  }
+
+  private init(_ context: VulkanContext, byteCount: Int, isZeroed: Bool) throws(DeviceError) {
     let limit = 1 << 40
     guard (0...limit).contains(byteCount) else {
-      throw context.error(.outOfMemory, "a buffer of \(byteCount) bytes", "sizes go from 0 to \(limit)")
+      throw context.error(
+        .outOfMemory, "a buffer of \(byteCount) bytes", "sizes go from 0 to \(limit)", byteCount: byteCount)
     }
     self.byteCount = byteCount
     self.context = context
     let rounded = (max(byteCount, 1) + bufferAlignment - 1) / bufferAlignment * bufferAlignment
     allocation = try VulkanAllocation(context, byteCount: rounded, isStaging: false)
+    context.health.took(byteCount: allocation.byteCount)
     if isZeroed, let pointer = allocation.pointer {
-      pointer.initializeMemory(as: UInt8.self, repeating: 0, count: rounded)
+      try DriverThread.pausing { () throws(DeviceError) in
+        _ = pointer.initializeMemory(as: UInt8.self, repeating: 0, count: rounded)
+      }
     }
   }
 
-  deinit { allocation.destroy(context) }
+  deinit {
+    context.health.freed(byteCount: allocation.byteCount)
+    context.free { [context, allocation] in allocation.destroy(context.vk, context.device) }
+  }
 
   package var hostPointer: UnsafeMutableRawPointer? { allocation.isReadable ? allocation.pointer : nil }
 
@@ -33,8 +50,10 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     if let pointer = allocation.pointer {
       (pointer + offset).copyMemory(from: base, byteCount: source.count)
     } else {
-      try context.withStaging { staging throws(DeviceError) in
-        try staging.write(source, to: allocation, at: offset, context)
+      try context.guarded("copy to the device") { [context, allocation] () throws(DeviceError) in
+        try context.withStaging { staging throws(DeviceError) in
+          try staging.write(source, to: allocation, at: offset, context)
+        }
       }
     }
   }
@@ -45,8 +64,10 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     if let pointer = hostPointer {
       base.copyMemory(from: pointer + offset, byteCount: target.count)
     } else {
-      try context.withStaging { staging throws(DeviceError) in
-        try staging.read(allocation, at: offset, into: target, context)
+      try context.guarded("copy from the device") { [context, allocation] () throws(DeviceError) in
+        try context.withStaging { staging throws(DeviceError) in
+          try staging.read(allocation, at: offset, into: target, context)
+        }
       }
     }
   }

@@ -52,11 +52,9 @@ struct VulkanCommands: @unchecked Sendable {
     self.fence = fence
   }
 
-  func destroy(_ context: VulkanContext) {
-    context.free {
-      vk.vkDestroyFence!(device, fence, nil)
-      vk.vkDestroyCommandPool!(device, pool, nil)
-    }
+  func destroy() {
+    vk.vkDestroyFence!(device, fence, nil)
+    vk.vkDestroyCommandPool!(device, pool, nil)
   }
 
   /// Records anew. No submission may be running.
@@ -103,13 +101,11 @@ struct VulkanCommands: @unchecked Sendable {
     vk.vkCmdPipelineBarrier!(buffer, source, target, 0, 1, &memory, 0, nil, 0, nil)
   }
 
-  func submit(_ context: VulkanContext) throws(DeviceError) {
+  func submit(_ context: VulkanContext) throws(DeviceError) -> DeviceHealth.Submission {
     try context.health.check()
     try withUnsafePointer(to: Optional(fence)) { fence throws(DeviceError) in
       try context.check(vk.vkResetFences!(device, 1, fence), "vkResetFences")
     }
-    try context.submit(buffer, fence: fence)
+    return try context.submit(buffer, fence: fence)
   }
-
-  func wait(_ context: VulkanContext) throws(DeviceError) { try context.wait(fence) }
 }

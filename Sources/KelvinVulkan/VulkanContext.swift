@@ -1,6 +1,5 @@
 import CKelvinDrivers
 import KelvinDevices
-import Synchronization
 
 /// The logical device, its queue, and what every object made from it shares.
 final class VulkanContext: @unchecked Sendable {
@@ -9,14 +8,16 @@ final class VulkanContext: @unchecked Sendable {
   let id: String
   let vk: KelvinVulkan
   let device: VkDevice
-  let health = DeviceHealth()
+  let health: DeviceHealth
   private let queue: VkQueue
-  private let queueLock = Mutex<Void>(())
-  private let staging = Mutex<VulkanStaging?>(nil)
+  private let queueLock = DeviceLock(())
+  private let staging = DeviceLock<VulkanStaging?>(nil)
 
   init(
-    _ instance: VulkanInstance, _ physical: VkPhysicalDevice, _ properties: VulkanProperties, id: String
+    _ instance: VulkanInstance, _ physical: VkPhysicalDevice, _ properties: VulkanProperties, id: String,
+    patience: Double
   ) throws(DeviceError) {
+    health = DeviceHealth(patience: patience)
     self.instance = instance
     self.properties = properties
     self.id = id
@@ -59,26 +60,36 @@ final class VulkanContext: @unchecked Sendable {
   }
 
   deinit {
-    guard health.mayFree else { return Graveyard.keep(instance) }
-    staging.withLock { $0?.destroy(self) }
-    vk.vkDestroyDevice!(device, nil)
+    health.freeing(id) { [health, staging, vk, device] in
+      try? staging.withLock(health) { (staging) throws(DeviceError) in staging?.destroy(vk, device) }
+      vk.vkDestroyDevice!(device, nil)
+    }
+    if !health.mayFree { Graveyard.keep(instance) }
   }
 
+  /// - Parameters:
+  ///   - byteCount: what was asked for, where it is memory.
+  ///   - compiles: whether the call compiles something: what a driver then cannot say more about is that code's failure.
   /// - Throws: the typed form of a failed call. A loss takes the device out.
-  func check(_ result: VkResult, _ place: String) throws(DeviceError) {
+  func check(
+    _ result: VkResult, _ place: String, byteCount: Int? = nil, compiles: Bool = false
+  ) throws(DeviceError) {
+    DriverThread.beat()
     guard result != VK_SUCCESS else { return }
-    let error = Self.error(result, id, place)
+    let error = Self.error(result, id, place, byteCount: byteCount, compiles: compiles)
     if error.takesDeviceOut { health.takeOut(error) }
     throw error
   }
 
   /// Waits for a fence that the queue signals, no longer than the device is allowed.
   ///
+  /// - Returns: seconds that the submission took, as far as is known (`DeviceHealth.wait`).
   /// - Throws: what took the device out, which this does where it is hung, or where waiting fails: the queue may then be
   ///   at work.
-  func wait(_ fence: VkFence) throws(DeviceError) {
+  @discardableResult
+  func wait(_ fence: VkFence, for submission: DeviceHealth.Submission) throws(DeviceError) -> Double {
     let place = "vkWaitForFences"
-    try health.wait(id, place) { (seconds) throws(DeviceError) -> Bool in
+    return try health.wait(id, place, for: submission) { (seconds) throws(DeviceError) -> Bool in
       let nanoseconds = UInt64(min(seconds, 1e9) * 1e9)
       let result = withUnsafePointer(to: Optional(fence)) {
         vk.vkWaitForFences!(device, 1, $0, VkBool32(VK_TRUE), nanoseconds)
@@ -91,34 +102,39 @@ final class VulkanContext: @unchecked Sendable {
   }
 
   /// Destroys what the device has no more use for; what one that is out may still be at work on stays.
-  func free(_ destroy: () -> Void) {
-    if health.mayFree { destroy() }
+  func free(_ destroy: @escaping () -> Void) { health.freeing(id, destroy) }
+
+  /// Does something that calls the driver, on a `DriverThread`.
+  func guarded<Result>(
+    _ place: String, _ kind: CallKind = .short, _ body: @escaping () throws(DeviceError) -> Result
+  ) throws(DeviceError) -> Result {
+    try health.guarded(id, place, kind, body)
   }
 
-  func error(_ code: DeviceError.Code, _ place: String, _ reason: String) -> DeviceError {
-    DeviceError(code, device: id, place: place, reason: reason)
+  func error(_ code: DeviceError.Code, _ place: String, _ reason: String, byteCount: Int? = nil) -> DeviceError {
+    DeviceError(code, device: id, place: place, reason: reason, byteCount: byteCount)
   }
 
   /// Starts recorded work; `fence` is signalled when it has completed.
-  func submit(_ commands: VkCommandBuffer, fence: VkFence) throws(DeviceError) {
-    try health.check()
-    let result = withUnsafePointer(to: Optional(commands)) { commands in
-      var information = VkSubmitInfo()
-      information.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO
-      information.commandBufferCount = 1
-      information.pCommandBuffers = commands
-      return queueLock.withLock { _ in vk.vkQueueSubmit!(queue, 1, &information, fence) }
+  func submit(_ commands: VkCommandBuffer, fence: VkFence) throws(DeviceError) -> DeviceHealth.Submission {
+    try queueLock.withLock(health) { (_) throws(DeviceError) in
+      let result = withUnsafePointer(to: Optional(commands)) { commands in
+        var information = VkSubmitInfo()
+        information.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO
+        information.commandBufferCount = 1
+        information.pCommandBuffers = commands
+        return vk.vkQueueSubmit!(queue, 1, &information, fence)
+      }
+      try check(result, "vkQueueSubmit")
+      return health.submitted()
     }
-    try check(result, "vkQueueSubmit")
   }
 
   /// Lends the one staging buffer, for copies between host memory and memory that the host cannot address.
   func withStaging<Result>(
     _ body: (VulkanStaging) throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
-    try staging.withLock { (staging: inout VulkanStaging?) throws(DeviceError) -> Result in
-      // What a device that is out was given may still be at work on the staging memory and its commands.
-      try health.check()
+    try staging.withLock(health) { (staging: inout VulkanStaging?) throws(DeviceError) -> Result in
       if let staging { return try body(staging) }
       let made = try VulkanStaging(self)
       staging = made
@@ -126,13 +142,19 @@ final class VulkanContext: @unchecked Sendable {
     }
   }
 
-  private static func error(_ result: VkResult, _ id: String, _ place: String) -> DeviceError {
+  private static func error(
+    _ result: VkResult, _ id: String, _ place: String, byteCount: Int? = nil, compiles: Bool = false
+  ) -> DeviceError {
     switch result {
     case VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_POOL_MEMORY,
       VK_ERROR_FRAGMENTED_POOL, VK_ERROR_FRAGMENTATION, VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_MEMORY_MAP_FAILED:
-      DeviceError(.outOfMemory, device: id, place: place, reason: "out of memory; use a smaller batch")
+      DeviceError(
+        .outOfMemory, device: id, place: place, reason: "out of memory; use a smaller batch", byteCount: byteCount)
     case VK_ERROR_DEVICE_LOST:
       DeviceError(.lost, device: id, place: place, reason: "the device was lost")
+    case VK_ERROR_UNKNOWN where compiles, VK_ERROR_INITIALIZATION_FAILED where compiles:
+      DeviceError(
+        .compilation, device: id, place: place, reason: "the driver does not compile it (VkResult \(result.rawValue))")
     case VK_ERROR_UNKNOWN, VK_ERROR_INITIALIZATION_FAILED:
       // What drivers answer whose device was reset under them.
       DeviceError(.lost, device: id, place: place, reason: "the driver failed (VkResult \(result.rawValue))")

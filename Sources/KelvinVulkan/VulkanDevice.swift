@@ -21,7 +21,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     info = properties.info(index: index)
     let target = VulkanTarget(device: info.id, traits: VulkanTraits(properties, options: options))
     kernels = GPUKernels(target)
-    context = try VulkanContext(instance, physical, properties, id: info.id)
+    context = try VulkanContext(instance, physical, properties, id: info.id, patience: options.patience)
     pipelines = try VulkanPipelines(context)
     weights = VulkanWeights(context)
   }
@@ -30,12 +30,25 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package static func discover() -> [DeviceListing] { discover(options: VulkanOptions()) }
 
   package static func discover(options: VulkanOptions) -> [DeviceListing] {
-    func missing(_ error: DeviceError, index: Int, name: String = "Vulkan") -> DeviceListing {
-      let info = DeviceInfo(
-        id: "vulkan:\(index)", name: name, kind: .discreteGPU, driver: "", version: "", memory: 0,
-        resource: "vulkan:\(index)")
-      return DeviceListing(missing: info, reason: error.reason)
+    // A driver that is stuck in its own beginnings is stuck for good: it is not asked again.
+    let health = DeviceHealth(patience: options.patience)
+    do throws(DeviceError) {
+      return try health.guarded("vulkan", "looking for devices", .compiling) { () throws(DeviceError) in
+        listings(options)
+      }
+    } catch {
+      return [missing(error, index: 0)]
     }
+  }
+
+  private static func missing(_ error: DeviceError, index: Int, name: String = "Vulkan") -> DeviceListing {
+    let info = DeviceInfo(
+      id: "vulkan:\(index)", name: name, kind: .discreteGPU, driver: "", version: "", memory: 0,
+      resource: "vulkan:\(index)")
+    return DeviceListing(missing: info, reason: error.reason)
+  }
+
+  private static func listings(_ options: VulkanOptions) -> [DeviceListing] {
     let instance: VulkanInstance
     do { instance = try VulkanInstance(options: options) } catch { return [missing(error, index: 0)] }
     let physical = instance.physicalDevices
@@ -62,6 +75,10 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     try health.check()
     health.allow(segment.limit)
+    return try context.guarded("compilation", .compiling) { [self] () throws(DeviceError) in try lowered(segment) }
+  }
+
+  private func lowered(_ segment: Segment) throws(DeviceError) -> VulkanExecutable {
     let store = weights.store(for: segment.weights)
     let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
       try store.weight(key, byteCount: byteCount, fill: fill)
@@ -74,12 +91,12 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
       return key
     }
     return VulkanExecutable(
-      self, lowered, submissions, pipelines: try pipelines.pipelines(for: keys, blobs: segment.blobs), store: store,
+      self, lowered, submissions,
+      pipelines: try pipelines.pipelines(for: keys, of: lowered.nodes, blobs: segment.blobs), store: store,
       watchdog: segment.watchdog)
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
-    try health.check()
-    return try VulkanBuffer(context, byteCount: byteCount)
+    try VulkanBuffer.make(context, byteCount: byteCount)
   }
 }

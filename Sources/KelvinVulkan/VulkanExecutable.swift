@@ -26,5 +26,7 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
     self.store = store
   }
 
-  package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation { try VulkanInvocation(self, bindings) }
+  package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
+    try device.context.guarded("recording") { [self] () throws(DeviceError) in try VulkanInvocation(self, bindings) }
+  }
 }

@@ -8,6 +8,7 @@ final class VulkanInstance: @unchecked Sendable {
   let handle: VkInstance
   let log: ValidationLog
   private let messenger: VkDebugUtilsMessengerEXT?
+  private let health: DeviceHealth
 
   /// - Throws: `.unavailable` with the reason and the remedy where there is no loader or no driver.
   init(options: VulkanOptions) throws(DeviceError) {
@@ -48,6 +49,7 @@ final class VulkanInstance: @unchecked Sendable {
     if let missing = kelvin_vulkan_load(&vk, handle, options.entry) {
       throw .absent("the driver lacks \(String(cString: missing)); Vulkan 1.1 is needed")
     }
+    health = DeviceHealth(patience: options.patience)
     self.vk = vk
     self.handle = handle
     self.log = log
@@ -55,8 +57,11 @@ final class VulkanInstance: @unchecked Sendable {
   }
 
   deinit {
-    if let messenger { vk.vkDestroyDebugUtilsMessengerEXT?(handle, messenger, nil) }
-    vk.vkDestroyInstance!(handle, nil)
+    health.freeing("vulkan") { [vk, handle, messenger, log] in
+      if let messenger { vk.vkDestroyDebugUtilsMessengerEXT?(handle, messenger, nil) }
+      vk.vkDestroyInstance!(handle, nil)
+      withExtendedLifetime(log) {}
+    }
   }
 
   var isValidated: Bool { messenger != nil }

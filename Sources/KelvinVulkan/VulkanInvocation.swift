@@ -42,7 +42,7 @@ package final class VulkanInvocation: Invocation {
   }
 
   private static func free(_ views: [VkBufferView], _ pool: VkDescriptorPool?, _ context: VulkanContext) {
-    context.free {
+    context.free { [context] in
       for view in views { context.vk.vkDestroyBufferView!(context.device, view, nil) }
       if let pool { context.vk.vkDestroyDescriptorPool!(context.device, pool, nil) }
     }
@@ -56,11 +56,13 @@ package final class VulkanInvocation: Invocation {
       if let other = other as? VulkanEvent, other.context === event.context { continue }
       try other.wait()
     }
-    try event.submit()
+    try event.context.guarded("submission") { [event] () throws(DeviceError) in try event.submit() }
   }
 
   package var nodeTimings: [NodeTiming] {
-    guard let times = timestamps?.seconds() else { return [] }
+    guard let timestamps else { return [] }
+    let measured = try? event.context.guarded("times of nodes") { () throws(DeviceError) in timestamps.seconds() }
+    guard let times = measured ?? nil else { return [] }
     var timings: [NodeTiming] = []
     var index: [String: Int] = [:]
     for (name, (start, end)) in zip(executable.lowered.nodes, zip(times, times.dropFirst())) {
@@ -80,8 +82,8 @@ package final class VulkanEvent: Event, @unchecked Sendable {
   let context: VulkanContext
   let commands: [VulkanCommands]
   private let watchdog: Watchdog
-  /// Submissions of the latest run that the driver took: the fences of others will never be signalled.
-  private let submitted = Atomic(0)
+  /// Those of the latest run that the driver took: the fences of others will never be signalled.
+  private let submissions = Mutex<[DeviceHealth.Submission]>([])
 
   init(_ context: VulkanContext, submissions: Int, watchdog: Watchdog) throws(DeviceError) {
     self.context = context
@@ -90,7 +92,7 @@ package final class VulkanEvent: Event, @unchecked Sendable {
     do throws(DeviceError) {
       for _ in 0..<submissions { commands.append(try VulkanCommands(context)) }
     } catch {
-      for made in commands { made.destroy(context) }
+      for made in commands { made.destroy() }
       throw error
     }
     self.commands = commands
@@ -98,22 +100,25 @@ package final class VulkanEvent: Event, @unchecked Sendable {
 
   deinit {
     try? wait()
-    for commands in commands { commands.destroy(context) }
+    context.free { [commands] in for commands in commands { commands.destroy() } }
   }
 
   func submit() throws(DeviceError) {
-    submitted.store(0, ordering: .releasing)
+    submissions.withLock { $0.removeAll(keepingCapacity: true) }
     for commands in commands {
-      try commands.submit(context)
-      submitted.add(1, ordering: .releasing)
+      let submission = try commands.submit(context)
+      submissions.withLock { $0.append(submission) }
     }
   }
 
   package func wait() throws(DeviceError) {
-    for commands in commands.prefix(submitted.load(ordering: .acquiring)) {
-      let began = ContinuousClock.now
-      try commands.wait(context)
-      context.health.allow(watchdog.limit(took: ContinuousClock.now - began))
+    let submissions = submissions.withLock { $0 }
+    guard !submissions.isEmpty else { return }
+    try context.guarded("vkWaitForFences") { [context, commands, watchdog] () throws(DeviceError) in
+      for (commands, submission) in zip(commands, submissions) {
+        let seconds = try context.wait(commands.fence, for: submission)
+        context.health.allow(watchdog.limit(expecting: seconds))
+      }
     }
   }
 }
@@ -137,7 +142,9 @@ final class Timestamps: @unchecked Sendable {
     self.pool = pool
   }
 
-  deinit { context.free { context.vk.vkDestroyQueryPool!(context.device, pool, nil) } }
+  deinit {
+    context.free { [context, pool] in context.vk.vkDestroyQueryPool!(context.device, pool, nil) }
+  }
 
   /// Seconds since the first, ascending; nil before the first submission has completed.
   func seconds() -> [Double]? {

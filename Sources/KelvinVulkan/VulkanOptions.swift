@@ -1,4 +1,5 @@
 import Glibc
+import KelvinDevices
 
 /// How Vulkan devices are opened.
 package struct VulkanOptions: Hashable, @unchecked Sendable {
@@ -9,9 +10,15 @@ package struct VulkanOptions: Hashable, @unchecked Sendable {
   package var avoidsShuffles: Bool
   /// Another loader's `vkGetInstanceProcAddr`; nil for that of libvulkan.so.1.
   package var entry: UnsafeRawPointer?
+  /// Seconds that a submission may take until `DeviceHealth.allow` says otherwise.
+  package var patience: Double
 
-  package init(validates: Bool = false, avoidsShuffles: Bool = false, entry: UnsafeRawPointer? = nil) {
+  package init(
+    validates: Bool = false, avoidsShuffles: Bool = false, entry: UnsafeRawPointer? = nil,
+    patience: Double = Watchdog.standard.floor
+  ) {
     self.entry = entry
+    self.patience = patience
     self.validates = validates || getenv("KELVIN_VULKAN_VALIDATION").map { $0.pointee == 0x31 } == true
     self.avoidsShuffles = avoidsShuffles
   }

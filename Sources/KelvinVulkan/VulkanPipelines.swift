@@ -2,7 +2,6 @@ import CKelvinDrivers
 import CKelvinShaders
 import KelvinDevices
 import KelvinGraph
-import Synchronization
 
 /// A compute pipeline is a shader and its specialisation constants, numbered from 0.
 struct PipelineKey: Hashable, Sendable {
@@ -21,7 +20,7 @@ final class VulkanPipelines: @unchecked Sendable {
   let setLayout: VkDescriptorSetLayout
   let layout: VkPipelineLayout
   private let context: VulkanContext
-  private let state: Mutex<State>
+  private let state: DeviceLock<State>
 
   private struct State: @unchecked Sendable {
     var cache: VkPipelineCache?
@@ -68,41 +67,53 @@ final class VulkanPipelines: @unchecked Sendable {
     }
     self.setLayout = setLayout
     self.layout = layout
-    state = Mutex(State())
-    try state.withLock { (state: inout State) throws(DeviceError) in state.cache = try makeCache(nil) }
+    state = DeviceLock(State())
+    try state.withLock(context.health) { (state: inout State) throws(DeviceError) in state.cache = try makeCache(nil) }
   }
 
   deinit {
-    let (vk, device) = (context.vk, context.device)
-    guard context.health.mayFree else { return }
-    state.withLock { state in
-      for pipeline in state.pipelines.values { vk.vkDestroyPipeline!(device, pipeline, nil) }
-      for module in state.modules.values { vk.vkDestroyShaderModule!(device, module, nil) }
-      vk.vkDestroyPipelineCache!(device, state.cache, nil)
+    context.free { [context, state, layout, setLayout] in
+      let (vk, device) = (context.vk, context.device)
+      try? state.withLock(context.health) { (state) throws(DeviceError) in
+        for pipeline in state.pipelines.values { vk.vkDestroyPipeline!(device, pipeline, nil) }
+        for module in state.modules.values { vk.vkDestroyShaderModule!(device, module, nil) }
+        vk.vkDestroyPipelineCache!(device, state.cache, nil)
+      }
+      vk.vkDestroyPipelineLayout!(device, layout, nil)
+      vk.vkDestroyDescriptorSetLayout!(device, setLayout, nil)
     }
-    vk.vkDestroyPipelineLayout!(device, layout, nil)
-    vk.vkDestroyDescriptorSetLayout!(device, setLayout, nil)
   }
 
   /// The pipelines for `keys`, in order. Those missing are made with what `blobs` remembers from earlier processes.
-  func pipelines(for keys: [PipelineKey], blobs: any BlobCache) throws(DeviceError) -> [VulkanPipeline] {
-    try state.withLock { (state: inout State) throws(DeviceError) -> [VulkanPipeline] in
+  ///
+  /// - Parameter nodes: for each key, the node that needs it.
+  func pipelines(
+    for keys: [PipelineKey], of nodes: [String], blobs: any BlobCache
+  ) throws(DeviceError) -> [VulkanPipeline] {
+    try state.withLock(context.health) { (state: inout State) throws(DeviceError) -> [VulkanPipeline] in
       var missing: [PipelineKey] = []
       var seen = Set<PipelineKey>()
       for key in keys where state.pipelines[key] == nil && seen.insert(key).inserted { missing.append(key) }
       let blobKey = PipelineBlob.key(context.properties)
       if !missing.isEmpty {
-        let stored = blobs.blob(blobKey)
-        let known = stored.flatMap { PipelineBlob.payload($0, for: context.properties) }
+        let known = try DriverThread.pausing { () throws(DeviceError) in
+          blobs.blob(blobKey).flatMap { PipelineBlob.payload($0, for: context.properties) }
+        }
         if let known, let cache = try? makeCache(known) {
           var source: VkPipelineCache? = cache
           _ = context.vk.vkMergePipelineCaches!(context.device, state.cache, 1, &source)
           context.vk.vkDestroyPipelineCache!(context.device, cache, nil)
         }
-        for key in missing { state.pipelines[key] = try makePipeline(key, &state) }
+        for key in missing {
+          do throws(DeviceError) { state.pipelines[key] = try makePipeline(key, &state) } catch {
+            throw error.compiling(zip(keys, nodes).lazy.filter { $0.0 == key }.map(\.1))
+          }
+        }
         let data = cacheData(state)
         if data != known {
-          PipelineBlob.wrapped(data, for: context.properties).withUnsafeBytes { blobs.store(blobKey, $0) }
+          try DriverThread.pausing { () throws(DeviceError) in
+            PipelineBlob.wrapped(data, for: context.properties).withUnsafeBytes { blobs.store(blobKey, $0) }
+          }
         }
       }
       return keys.compactMap { key in state.pipelines[key].map { VulkanPipeline(handle: $0) } }
@@ -151,7 +162,7 @@ final class VulkanPipelines: @unchecked Sendable {
       information.pCode = words.baseAddress
       return context.vk.vkCreateShaderModule!(context.device, &information, nil, &module)
     }
-    try context.check(result, "vkCreateShaderModule, shader '\(name)'")
+    try context.check(result, "vkCreateShaderModule, shader '\(name)'", compiles: true)
     guard let module else { throw context.error(.compilation, "shader '\(name)'", "the driver gave no module") }
     state.modules[name] = module
     return module
@@ -184,7 +195,7 @@ final class VulkanPipelines: @unchecked Sendable {
         }
       }
     }
-    try context.check(result, "vkCreateComputePipelines, pipeline '\(key.shader)'")
+    try context.check(result, "vkCreateComputePipelines, pipeline '\(key.shader)'", compiles: true)
     guard let pipeline else { throw context.error(.compilation, "pipeline '\(key.shader)'", "the driver gave none") }
     return pipeline
   }

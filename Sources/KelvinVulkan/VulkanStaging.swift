@@ -11,19 +11,19 @@ struct VulkanStaging: @unchecked Sendable {
   init(_ context: VulkanContext) throws(DeviceError) {
     memory = try VulkanAllocation(context, byteCount: Self.pieceByteCount, isStaging: true)
     guard let pointer = memory.pointer else {
-      memory.destroy(context)
+      memory.destroy(context.vk, context.device)
       throw context.error(.unavailable, "staging memory", "the driver has no memory that the host can address")
     }
     self.pointer = pointer
     do { commands = try VulkanCommands(context) } catch {
-      memory.destroy(context)
+      memory.destroy(context.vk, context.device)
       throw error
     }
   }
 
-  func destroy(_ context: VulkanContext) {
-    commands.destroy(context)
-    memory.destroy(context)
+  func destroy(_ vk: KelvinVulkan, _ device: VkDevice) {
+    commands.destroy()
+    memory.destroy(vk, device)
   }
 
   func write(
@@ -32,7 +32,9 @@ struct VulkanStaging: @unchecked Sendable {
     for start in stride(from: 0, to: source.count, by: Self.pieceByteCount) {
       let count = min(Self.pieceByteCount, source.count - start)
       guard let base = source.baseAddress else { return }
-      pointer.copyMemory(from: base + start, byteCount: count)
+      try DriverThread.pausing { () throws(DeviceError) in
+        pointer.copyMemory(from: base + start, byteCount: count)
+      }
       try copy(from: memory, at: 0, to: target, at: offset + start, count, context)
     }
   }
@@ -44,7 +46,9 @@ struct VulkanStaging: @unchecked Sendable {
       let count = min(Self.pieceByteCount, target.count - start)
       guard let base = target.baseAddress else { return }
       try copy(from: source, at: offset + start, to: memory, at: 0, count, context)
-      (base + start).copyMemory(from: pointer, byteCount: count)
+      try DriverThread.pausing { () throws(DeviceError) in
+        (base + start).copyMemory(from: pointer, byteCount: count)
+      }
     }
   }
 
@@ -59,7 +63,7 @@ struct VulkanStaging: @unchecked Sendable {
       context.vk.vkCmdCopyBuffer!(buffer, source.buffer, target.buffer, 1, &region)
       commands.barrier(buffer, .transferToEverything)
     }
-    try commands.submit(context)
-    try commands.wait(context)
+    let submission = try commands.submit(context)
+    try context.wait(commands.fence, for: submission)
   }
 }

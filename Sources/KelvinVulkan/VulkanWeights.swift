@@ -39,7 +39,7 @@ struct VulkanWeight: Sendable {
 final class VulkanWeightStore: Sendable {
   private static let chunkByteCount = 4 << 20
 
-  private struct State {
+  private struct State: Sendable {
     var weights: [String: VulkanWeight] = [:]
     var chunk: VulkanBuffer?
     var used = 0
@@ -48,7 +48,7 @@ final class VulkanWeightStore: Sendable {
   private let context: VulkanContext
   /// Weak: the packed form is not needed once it is uploaded.
   private let packed: WeakPackedWeights
-  private let state = Mutex(State())
+  private let state = DeviceLock(State())
 
   init(_ context: VulkanContext, _ packed: any PackedWeights) {
     self.context = context
@@ -59,12 +59,14 @@ final class VulkanWeightStore: Sendable {
   func weight(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> VulkanWeight {
-    try state.withLock { (state: inout State) throws(DeviceError) -> VulkanWeight in
+    try state.withLock(context.health) { (state: inout State) throws(DeviceError) -> VulkanWeight in
       if let weight = state.weights[key] { return weight }
       guard let packed = packed.value else {
         throw context.error(.compilation, "weight '\(key)'", "its store is gone; keep it while models are compiled")
       }
-      let bytes = try packed.packed(key, byteCount: byteCount, fill: fill)
+      let bytes = try DriverThread.pausing { () throws(DeviceError) in
+        try packed.packed(key, byteCount: byteCount, fill: fill)
+      }
       guard bytes.count == byteCount else {
         throw context.error(
           .compilation, "weight '\(key)'", "expected \(byteCount) packed bytes, got \(bytes.count); clear the cache")
@@ -72,12 +74,12 @@ final class VulkanWeightStore: Sendable {
       let size = (byteCount + bufferAlignment - 1) / bufferAlignment * bufferAlignment
       var chunk = state.chunk
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
-        chunk = try VulkanBuffer(context, byteCount: max(size, Self.chunkByteCount), isZeroed: false)
+        chunk = try VulkanBuffer.make(context, byteCount: max(size, Self.chunkByteCount), isZeroed: false)
         if let chunk { try FreshMemory.prepare(chunk) }
         state.chunk = chunk
         state.used = 0
       }
-      guard let chunk else { throw context.error(.outOfMemory, "weight '\(key)'", "no memory for it") }
+      guard let chunk else { throw context.error(.outOfMemory, "weight '\(key)'", "no memory for it", byteCount: size) }
       let offset = state.used
       try bytes.withUnsafeBytes { bytes throws(DeviceError) in try chunk.write(bytes, at: offset) }
       state.used += size

@@ -5,8 +5,11 @@
 
 static FakeNVML state;
 static int card;
+static char given[128];
 
 FakeNVML *fake_nvml(void) { return &state; }
+
+void fake_nvml_name(const char *name) { snprintf(given, sizeof given, "%s", name); }
 
 static int answer(void *device) {
   state.calls += 1;
@@ -34,13 +37,13 @@ static int get_handle(unsigned index, void **device) {
 
 static int get_name(void *device, char *name, unsigned length) {
   state.calls += 1;
-  snprintf(name, length, "NVIDIA Fake");
+  snprintf(name, length, "%s", given[0] ? given : "NVIDIA Fake");
   return device == &card ? state.failure : 2;
 }
 
 static int get_uuid(void *device, char *uuid, unsigned length) {
   state.calls += 1;
-  snprintf(uuid, length, "GPU-00112233-4455-6677-8899-aabbccddeeff");
+  snprintf(uuid, length, "%s", given[0] ? given : "GPU-00112233-4455-6677-8899-aabbccddeeff");
   return device == &card ? state.failure : 2;
 }
 

@@ -1,6 +1,7 @@
 #include "CFaultyDrivers.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ static _Atomic(PFN_vkQueueWaitIdle) realWait;
 static _Atomic unsigned calls[Count];
 static _Atomic unsigned failures;
 static _Atomic int isHung;
+static _Atomic int isStanding;
 static _Atomic unsigned long handedOut;
 static FaultyOrder order;
 
@@ -70,6 +72,32 @@ static int index_of(const char *name) {
   for (int index = 0; index < Count; index++)
     if (strcmp(names[index], name) == 0) return index;
   return -1;
+}
+
+/// Calls that do not return wait for another number of orders.
+static pthread_mutex_t orderLock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ordered = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t failed_now = PTHREAD_COND_INITIALIZER;
+static unsigned orders;
+
+static void wait_for_order(void) {
+  pthread_mutex_lock(&orderLock);
+  for (unsigned known = orders; known == orders;) pthread_cond_wait(&ordered, &orderLock);
+  pthread_mutex_unlock(&orderLock);
+}
+
+static void note_failure(void) {
+  pthread_mutex_lock(&orderLock);
+  failures += 1;
+  pthread_cond_broadcast(&failed_now);
+  pthread_mutex_unlock(&orderLock);
+}
+
+static void note_order(void) {
+  pthread_mutex_lock(&orderLock);
+  orders += 1;
+  pthread_cond_broadcast(&ordered);
+  pthread_mutex_unlock(&orderLock);
 }
 
 /// For an OpenCL function that gives an object, which argument takes its status; -1 for others.
@@ -115,12 +143,23 @@ static int fails(int index) {
   return call >= fault->first && call - fault->first < fault->count;
 }
 
-static Word failed(int index, const Word *words, int code) {
-  failures += 1;
+static Word answer(int index, const Word *words, int code) {
   int argument = status_argument(index);
   if (argument < 0) return (Word)code;
   if (words[argument]) *(cl_int *)words[argument] = code;
   return 0;
+}
+
+static Word failed(int index, const Word *words, int code) {
+  note_failure();
+  return answer(index, words, code);
+}
+
+/// A call that does not return in time, nor does anything when it does.
+static Word stuck(int index, const Word *words, int code) {
+  note_failure();
+  wait_for_order();
+  return answer(index, words, code);
 }
 
 /// Lets an OpenCL queue wait for an event that does not come before the next order.
@@ -135,6 +174,16 @@ static void gate(int index, Word *words) {
   int argument = list_argument(index);
   words[argument] = 1;
   words[argument + 1] = (Word)&gates[place];
+}
+
+/// Whether the queue is to stand from this call on, so that the clSetEventCallback that does not return is made at all: it
+/// is not for what is over already.
+static int stands_for_callback(int index) {
+  const FaultyFault *fault = &order.fault;
+  if (index != Index_clEnqueueNDRangeKernel || fault->hangs != FaultyCallHangs || fault->function == NULL) return 0;
+  if (strcmp(fault->function, names[Index_clSetEventCallback]) != 0) return 0;
+  unsigned next = calls[Index_clSetEventCallback] + 1;
+  return next >= fault->first && next - fault->first < fault->count && atomic_exchange(&isStanding, 1) == 0;
 }
 
 static Word forward(int index, const Word *w) {
@@ -197,11 +246,12 @@ static Word pass(int index, WORDS) {
   Word words[] = {EACH};
   watch(index, words);
   if (fails(index)) {
-    if (!order.fault.hangs) return failed(index, words, order.fault.code);
-    failures += 1;
+    if (order.fault.hangs == FaultyAnswers) return failed(index, words, order.fault.code);
+    if (order.fault.hangs == FaultyCallHangs) return stuck(index, words, order.fault.code);
+    note_failure();
     if (list_argument(index) < 0) isHung = 1;
     else gate(index, words);
-  }
+  } else if (stands_for_callback(index)) gate(index, words);
   switch (index) {
     case Index_vkQueueSubmit:
       if (isHung) return VK_SUCCESS;
@@ -263,6 +313,7 @@ void *faulty_opencl(const char *name) {
 }
 
 void faulty_order(FaultyOrder next) {
+  note_order();
   __typeof__(clSetUserEventStatus) *end = (__typeof__(end))opencl("clSetUserEventStatus");
   for (unsigned place = 0; place < GateLimit; place++) {
     cl_event event = atomic_exchange(&gates[place], NULL);
@@ -277,6 +328,7 @@ void faulty_order(FaultyOrder next) {
   }
   for (int index = 0; index < Count; index++) calls[index] = 0;
   isHung = 0;
+  isStanding = 0;
   failures = 0;
   handedOut = 0;
 }
@@ -285,6 +337,12 @@ const char *faulty_function(unsigned index) { return index < Count ? names[index
 int faulty_can_fail(const char *function) { return index_of(function) >= 0 && can_fail(index_of(function)); }
 unsigned faulty_calls(const char *function) { return index_of(function) >= 0 ? calls[index_of(function)] : 0; }
 unsigned faulty_failures(void) { return failures; }
+
+void faulty_await_failure(void) {
+  pthread_mutex_lock(&orderLock);
+  while (failures == 0) pthread_cond_wait(&failed_now, &orderLock);
+  pthread_mutex_unlock(&orderLock);
+}
 
 #ifdef FAULTY_SHARED
 #include "faulty_exports.h"

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Inputs, options and devices that do not fit: one clear error with the right status, and the remedy.
@@ -141,7 +142,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: Kelvin.bearsFileLimits, "a sanitizer's own file would be cut"))
+  @Test(.boundsFiles)
   func outputsThatCannotBeWrittenAreAnError() {
     let folder = TemporaryFolder()
     let input = "image=\(Kelvin.image("0_0030.png"))"

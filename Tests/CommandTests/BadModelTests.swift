@@ -1,4 +1,5 @@
 import KelvinBasics
+import TestSupport
 import Testing
 
 /// Model files that are not what they claim to be: one clear error, status 65, never a crash.

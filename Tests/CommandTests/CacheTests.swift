@@ -1,5 +1,6 @@
 import Glibc
 import KelvinBasics
+import TestSupport
 import Testing
 
 /// The compiled cache may be full, read-only, broken or half written: the answer stays right and nothing is lost.
@@ -36,7 +37,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: Kelvin.bearsFileLimits, "a sanitizer's own file would be cut"))
+  @Test(.boundsFiles)
   func aFullDiskIsNotedAndLeavesNothingHalfWritten() throws {
     let folder = TemporaryFolder()
     let full = Kelvin.run(arguments + ["--cache-dir", folder.path], shell: "ulimit -f 8")

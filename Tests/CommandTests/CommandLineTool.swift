@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestSupport
 
 /// What came of running the tool.
 struct ToolResult: Sendable, CustomStringConvertible {
@@ -34,9 +35,6 @@ enum Kelvin {
     return runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)] + "/kelvin"
   }()
 
-  /// ThreadSanitizer maps a temporary file as the tool starts, which a limit on the size of files cuts.
-  static let bearsFileLimits = getenv("TSAN_OPTIONS") == nil
-
   /// Where drivers keep their own caches while the tests run.
   private static let home = TemporaryFolder()
 
@@ -51,7 +49,9 @@ enum Kelvin {
     killAfter: Int? = nil
   ) -> ToolResult {
     var variables = ["PATH": "/usr/bin:/bin", "HOME": home.path, "KELVIN_CACHE_DIR": "/proc/no-cache"]
-    for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] { variables[name] = getenv(name).map { String(cString: $0) } }
+    for name in ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"] {
+      variables[name] = getenv(name).map { String(cString: $0) }
+    }
     variables.merge(environment) { _, new in new }
     let program = script ?? shell.map { "\($0); exec \"$0\" \"$@\"" }
     let command = program.map { ["/bin/sh", "-c", $0, path] + arguments } ?? [path] + arguments
@@ -135,84 +135,5 @@ enum Kelvin {
     }
     func text(_ pipe: Int32) -> String { String(decoding: contents[pipe] ?? [], as: UTF8.self) }
     return (text(first), text(second))
-  }
-}
-
-/// A folder that is gone when the test is.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() {
-    var template = Array("/tmp/kelvin-command-XXXXXX".utf8CString)
-    path = template.withUnsafeMutableBufferPointer { buffer in
-      buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) } ?? "/nonexistent"
-    }
-  }
-
-  deinit { Self.remove(path) }
-
-  /// Writes a file and returns its path; folders in `name` are made.
-  @discardableResult
-  func write(_ bytes: [UInt8], _ name: String) -> String {
-    let target = "\(path)/\(name)"
-    let parts = name.split(separator: "/")
-    for depth in 1..<max(parts.count, 1) { mkdir("\(path)/\(parts.prefix(depth).joined(separator: "/"))", 0o755) }
-    guard let file = fopen(target, "wb") else { return target }
-    fwrite(bytes, 1, bytes.count, file)
-    fclose(file)
-    return target
-  }
-
-  @discardableResult
-  func write(_ text: String, _ name: String) -> String { write(Array(text.utf8), name) }
-
-  /// A copy of a file or folder, at `name`.
-  func copy(_ source: String, as name: String) -> String {
-    let target = "\(path)/\(name)"
-    if let entries = Self.entries(source) {
-      mkdir(target, 0o755)
-      for entry in entries { _ = copy("\(source)/\(entry)", as: "\(name)/\(entry)") }
-    } else {
-      write(Self.read(source), name)
-    }
-    return target
-  }
-
-  static func read(_ path: String) -> [UInt8] {
-    guard let file = fopen(path, "rb") else { return [] }
-    defer { fclose(file) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer.prefix(count) }
-    return bytes
-  }
-
-  /// Every file below a folder.
-  static func files(_ path: String) -> [String] {
-    guard let entries = entries(path) else { return [path] }
-    return entries.flatMap { files("\(path)/\($0)") }
-  }
-
-  /// The names in a folder; nil where the path is not a folder.
-  static func entries(_ path: String) -> [String]? {
-    guard let folder = opendir(path) else { return nil }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-  }
-
-  private static func remove(_ path: String) {
-    if let entries = entries(path) {
-      for entry in entries { remove("\(path)/\(entry)") }
-      rmdir(path)
-    } else {
-      unlink(path)
-    }
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Plans and profiles of models whose sizes depend on data: every graph, the later ones at the sizes of a sample run.

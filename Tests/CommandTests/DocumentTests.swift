@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The JSON documents that other programs rely on.

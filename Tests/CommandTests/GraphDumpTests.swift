@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// `inspect --graph` and `--stop-after-pass`, by which a fault is traced to a pass.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 /// Names from outside that would act on a terminal, or forge a line, as the tool prints them.

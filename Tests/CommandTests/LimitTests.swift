@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// What a model may cost is bounded: by what the user said, by the system's limits, by the machine.
@@ -50,7 +51,7 @@ import Testing
   private static let ladder = [50, 100, 150, 200, 250, 300, 400, 600, 800, 1000, 1500, 2000]
 
   @Test(
-    .enabled(if: Kelvin.bearsFileLimits),
+    .boundsAddresses,
     arguments: [["devices"], ["plan", Kelvin.digits], ["predict", Kelvin.digits, "--seed", "1"]], ladder)
   func withLittleAddressSpaceAProcessAnswersOrSaysWhyNot(arguments: [String], megabytes: Int) {
     let folder = TemporaryFolder()

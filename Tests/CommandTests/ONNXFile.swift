@@ -56,6 +56,31 @@ enum ONNXFile {
     return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
   }
 
+  /// `y = x · w · w` in a loop, whose matrix of 4 x 4 numbers lies in a file that only the loop's body names.
+  static func loop(weightsIn location: String) -> [UInt8] {
+    func scalar(_ name: String, _ type: UInt64) -> [UInt8] {
+      field(1, name) + field(2, field(1, field(1, type) + field(2, [UInt8]())))
+    }
+    let (integer, truth) = (UInt64(7), UInt64(9))
+    let weight =
+      field(1, 4) + field(1, 4) + field(2, 1) + field(8, "w")
+      + field(13, field(1, "location") + field(2, location)) + field(13, field(1, "length") + field(2, "64"))
+      + field(14, 1)
+    let body =
+      field(1, node("MatMul", ["inside", "w"], "next")) + field(1, node("Identity", ["goes on"], "goes on then"))
+      + field(2, "body") + field(5, weight) + field(11, scalar("trip", integer)) + field(11, scalar("goes on", truth))
+      + field(11, value("inside", [1, 4])) + field(12, scalar("goes on then", truth))
+      + field(12, value("next", [1, 4]))
+    let loop =
+      node("Loop", ["trips", "", "x"], "y")
+      + field(5, field(1, "body") + field(6, body) + field(20, 5))
+    let limit = field(2, integer) + field(8, "trips") + field(7, UInt64(2))
+    let graph =
+      field(1, loop) + field(2, "graph") + field(5, limit) + field(11, value("x", [1, 4]))
+      + field(12, value("y", [1, 4]))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17))
+  }
+
   private static func node(_ kind: String, _ inputs: [String], _ output: String) -> [UInt8] {
     inputs.flatMap { field(1, $0) } + field(2, output) + field(3, "node of \(output)") + field(4, kind)
   }

@@ -1,4 +1,5 @@
 import KelvinBasics
+import TestSupport
 import Testing
 
 /// `kelvin plan --problem` against every placement there is.

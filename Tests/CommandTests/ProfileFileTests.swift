@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// Profiles as files: planned from without their machine, merged, edited, and refused where they are wrong.

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// Pages and traces as the tool writes them, looked at by a browser and by a checker of the trace format.

@@ -1,4 +1,5 @@
 import KelvinImages
+import TestSupport
 import Testing
 
 private let folder = "\(Kelvin.root)/Tests/Vision"

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// What the command line does with the units it is given: what it opens for them, and what it says where they do not do.

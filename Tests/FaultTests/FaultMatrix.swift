@@ -3,8 +3,8 @@ import KelvinDevices
 import KelvinEngine
 import KelvinFeatures
 
-/// Every function of a driver, at its first, fifth and last call, with each kind of answer, on each kind of card: the
-/// answers are right, or there is one clear error.
+/// Every function of a driver, at its first, fifth and last call, with each kind of answer and with none at all, on each
+/// kind of card: the answers are right, or there is one clear error.
 struct FaultMatrix {
   /// A device to begin with.
   struct Setting: Hashable, Codable, CustomStringConvertible {
@@ -35,6 +35,8 @@ struct FaultMatrix {
   struct Tally: Codable {
     /// Trials, those of them whose fault was reached, and those that had to be answered without the device.
     var trials = 0, reached = 0, elsewhere = 0
+    /// Of the trials, those with a call that does not return.
+    var stuck = 0
     /// Predictions, and loadings, that ended so.
     var right = 0, errors = 0
     /// What should not have been, in words.
@@ -44,6 +46,8 @@ struct FaultMatrix {
   let setting: Setting
   /// Of this many trials, one is made.
   let stride: Int
+  /// The same of trials with a call that does not return, which take their time.
+  private var stuckStride: Int { stride == 1 ? 1 : 2 * stride }
   private let inputs: [DictionaryFeatureProvider]
   private let expected: [[Double]]
   private(set) var tally = Tally()
@@ -55,26 +59,65 @@ struct FaultMatrix {
     expected = try FaultyMachine.expected(inputs)
   }
 
-  /// How often each function is called by a loading and three predictions without a fault.
-  mutating func calls() throws -> [(function: String, count: Int)] {
+  /// A function of the driver as a loading and three predictions without a fault use it.
+  private struct Use {
+    let function: String
+    /// How often it is called.
+    let count: Int
+    /// Whether it has an answer that can be a failure.
+    let canFail: Bool
+
+    /// The first, fifth and last call.
+    var calls: [Int] { Set([1, min(5, count), count]).sorted() }
+  }
+
+  private mutating func uses() throws -> [Use] {
     attempt("no fault", setting.order, isStrict: true, mustAnswer: true)
-    var calls: [(String, Int)] = []
+    var uses: [Use] = []
     var index: UInt32 = 0
     while let name = faulty_function(index) {
       index += 1
       let function = String(cString: name)
-      guard function.hasPrefix(setting.interface == .vulkan ? "vk" : "cl"), faulty_can_fail(name) != 0 else { continue }
       let count = Int(faulty_calls(name))
-      if count > 0 { calls.append((function, count)) }
+      guard function.hasPrefix(setting.interface == .vulkan ? "vk" : "cl"), count > 0 else { continue }
+      uses.append(Use(function: function, count: count, canFail: faulty_can_fail(name) != 0))
     }
-    return calls
+    return uses
   }
 
   mutating func run() throws {
+    let uses = try uses()
+    answerWrongly(uses)
+    answerNever(uses)
+  }
+
+  /// Calls that do not return.
+  private mutating func answerNever(_ uses: [Use]) {
+    var number = 0
+    for use in uses {
+      for call in use.calls {
+        number += 1
+        guard number % stuckStride == 0 else { continue }
+        var order = FaultyFault.stuck(in: use.function, call: call, code: setting.interface.codes.lost)
+        (order.card, order.fill) = (setting.order.card, setting.order.fill)
+        let isStrict = number % 5 == 1
+        tally.stuck += 1
+        attempt(
+          "stuck in \(use.function), call \(call)", order, isStrict: isStrict, mustAnswer: !isStrict,
+          patience: Self.patience)
+      }
+    }
+  }
+
+  /// Seconds; for calls that do not return.
+  private static let patience = 0.1
+
+  private mutating func answerWrongly(_ uses: [Use]) {
     let codes = setting.interface.codes
     var number = 0
-    for (function, count) in try calls() {
-      for call in Set([1, min(5, count), count]).sorted() {
+    for use in uses where use.canFail {
+      let function = use.function
+      for call in use.calls {
         for (code, isOfDevice) in [(codes.lost, true), (codes.memory, true), (codes.other, false)] {
           for forGood in [false, true] {
             number += 1
@@ -91,9 +134,11 @@ struct FaultMatrix {
   }
 
   /// - Parameter mustAnswer: whether an error is a finding once the model is loaded.
-  mutating func attempt(_ label: String, _ order: FaultyOrder, isStrict: Bool, mustAnswer: Bool) {
+  private mutating func attempt(
+    _ label: String, _ order: FaultyOrder, isStrict: Bool, mustAnswer: Bool, patience: Double = 10
+  ) {
     tally.trials += 1
-    let machine = FaultyMachine(setting.interface, order)
+    let machine = FaultyMachine(setting.interface, order, patience: patience)
     do {
       let predictor = try machine.load(isStrict: isStrict)
       for (input, expected) in zip(inputs, expected) {

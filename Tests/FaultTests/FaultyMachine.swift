@@ -17,13 +17,16 @@ enum Interface: String, CaseIterable, Codable {
   case vulkan, opencl
 
   /// The first device of the stand-in, or why there is none.
-  func discover() -> [DeviceListing] {
+  ///
+  /// - Parameter patience: seconds that its driver's calls may take.
+  func discover(patience: Double) -> [DeviceListing] {
     switch self {
     case .vulkan:
       guard let entry = faulty_vulkan() else { return [] }
-      return Array(VulkanDevice.discover(options: VulkanOptions(entry: entry)).prefix(1))
+      return Array(VulkanDevice.discover(options: VulkanOptions(entry: entry, patience: patience)).prefix(1))
     case .opencl:
-      return Array(OpenCLDevice.discover(find: unsafeBitCast(find, to: UnsafeRawPointer.self)).prefix(1))
+      let find = unsafeBitCast(find, to: UnsafeRawPointer.self)
+      return Array(OpenCLDevice.discover(find: find, patience: patience).prefix(1))
     }
   }
 
@@ -45,37 +48,51 @@ struct FaultyMachine {
   let interface: Interface
   let inventory: DeviceInventory
   let device: (any Device)?
+  /// Seconds after which the device hangs.
+  let patience: Double
 
   /// - Parameter order: from before the device is looked for; an order of its own can follow.
-  init(_ interface: Interface, _ order: FaultyOrder = FaultyOrder()) {
+  init(_ interface: Interface, _ order: FaultyOrder = FaultyOrder(), patience: Double = 10) {
     faulty_order(order)
     self.interface = interface
-    let listings = interface.discover()
+    self.patience = patience
+    let listings = interface.discover(patience: patience)
     device = listings.first?.device
     inventory = DeviceInventory(listings + CPUDevice.discover() + [DeviceListing(ReferenceDevice())])
   }
 
   /// The network planned for the device alone; what that cannot do, the CPU does.
-  ///
-  /// - Parameter floor: seconds after which a device hangs.
-  func load(isStrict: Bool = false, excluding: [String] = [], floor: Double = 10) throws -> Predictor {
+  func load(isStrict: Bool = false, excluding: [String] = []) throws -> Predictor {
     var options = LoadOptions()
     options.cacheDirectory = nil
     options.request = PlanRequest(
       units: .devices([interface.device]), isStrict: isStrict, precision: .full, threads: 1,
       exclusions: excluding)
     options.shapes = ["x": [1, 3, Self.side, Self.side]]
-    options.watchdog.floor = floor
+    options.watchdog.floor = patience
     let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
-    return try loaded.outages.outlasting {
+    return try loaded.outages.outlasting { _ in
       let explanation = try loaded.shown.proven().explanation
       return Predictor(loaded, try loaded.compiledGraphs(loaded.compile(explanation)), specializationLimit: 2)
     }
   }
 
+  /// A prediction during which the device does not go on: it has all the time that it wants until a call has failed, and
+  /// little from then on. So a busy machine is no sick device.
+  func answer(_ predictor: Predictor, _ input: DictionaryFeatureProvider, during order: FaultyOrder) throws -> [Double]
+  {
+    faulty_order(order)
+    let health = device?.health
+    let watch = WorkerThread {
+      faulty_await_failure()
+      health?.allowNoMore(than: 0.2)
+    }
+    return try withExtendedLifetime(watch) { try predictor.answer(input) }
+  }
+
   static let side = 12
 
-  static func input(_ seed: Int) throws -> DictionaryFeatureProvider {
+  static func input(_ seed: Int, side: Int = side) throws -> DictionaryFeatureProvider {
     let values = (0..<3 * side * side).map { Float(($0 &* 31 &+ seed &* 17) % 23) / 23 - 0.5 }
     return DictionaryFeatureProvider(
       dictionary: ["x": FeatureValue(multiArray: try MultiArray(values, shape: [1, 3, side, side]))])
@@ -120,21 +137,29 @@ func distance(_ answer: [Double], _ expected: [Double]) -> Double {
 extension FaultyFault {
   /// - Parameter forGood: whether every call fails from the first one on.
   static func answering(_ function: String, call: Int = 1, forGood: Bool = false, code: Int32) -> FaultyOrder {
-    order(function, call, forGood, code: code, hangs: false)
+    order(function, call, forGood, code: code, FaultyAnswers)
   }
 
+  /// What the call gives to the queue never ends.
   static func hanging(_ function: String, call: Int = 1) -> FaultyOrder {
-    order(function, call, false, code: 0, hangs: true)
+    order(function, call, false, code: 0, FaultyQueueHangs)
   }
 
-  private static func order(_ function: String, _ call: Int, _ forGood: Bool, code: Int32, hangs: Bool) -> FaultyOrder {
+  /// The call itself never returns, before the next order.
+  static func stuck(in function: String, call: Int = 1, code: Int32 = 0) -> FaultyOrder {
+    order(function, call, false, code: code, FaultyCallHangs)
+  }
+
+  private static func order(
+    _ function: String, _ call: Int, _ forGood: Bool, code: Int32, _ hang: FaultyHang
+  ) -> FaultyOrder {
     var order = FaultyOrder()
     // The stand-in knows its functions by constants of its own.
     var index: UInt32 = 0
     while let known = faulty_function(index), String(cString: known) != function { index += 1 }
     order.fault = FaultyFault(
       function: faulty_function(index), first: UInt32(call), count: forGood ? .max : 1, code: code,
-      hangs: hangs ? 1 : 0)
+      hangs: Int32(hang.rawValue))
     return order
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Seams
 
 /// libFuzzer's entry for programs with a main function of their own.
 @_silgen_name("LLVMFuzzerRunDriver")
@@ -16,15 +17,10 @@ private func mutateBytes(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ l
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ largest: Int, _ seed: UInt32) -> Int {
   let bytes = UnsafeRawBufferPointer(start: data, count: size)
-  let result: [UInt8]?
-  switch seed % 4 == 0 ? .bytes : seam.grammar {
-  case .bytes: result = nil
-  case .json:
-    var mutator = JSONMutator(seed: UInt64(seed))
-    result = mutator.mutated(bytes)
-  case .wire:
-    var mutator = WireMutator(seed: UInt64(seed))
-    result = mutator.mutated(bytes) { leaf in
+  let result: [UInt8]? =
+    seed % 4 == 0
+    ? nil
+    : seam.mutated(bytes, seed: UInt64(seed)) { leaf in
       let room = max(leaf.count + 16, 32)
       return [UInt8](unsafeUninitializedCapacity: room) { target, count in
         guard let base = target.baseAddress else { return }
@@ -32,34 +28,52 @@ public func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ largest: 
         count = mutateBytes(base, leaf.count, room)
       }
     }
-  }
   guard let result, result.count <= largest else { return mutateBytes(data, size, largest) }
   data.update(from: result, count: result.count)
   return result.count
 }
 
 /// What the callback, which can capture nothing, feeds.
-nonisolated(unsafe) private var seam = seams[0]
+nonisolated(unsafe) private var seam = Seam.all[0]
 
-/// `Fuzz SEAM [libFuzzer's options and corpora]`; `Fuzz --list` prints the seams.
+/// `Fuzz SEAM [libFuzzer's options and corpora]`; `Fuzz --list` prints the seams and their longest inputs; `Fuzz
+/// --seeds SEAM FOLDER` writes a seam's seeds.
 @main struct Fuzz {
   static func main() {
-    let names = seams.map(\.name)
-    guard CommandLine.argc > 1, let chosen = seams.first(where: { $0.name == CommandLine.arguments[1] }) else {
-      for name in names { print(name) }
-      exit(CommandLine.arguments.dropFirst().first == "--list" ? 0 : 64)
+    let arguments = CommandLine.arguments.dropFirst()
+    switch arguments.first {
+    case "--list": for seam in Seam.all { print(seam.name, seam.longest) }
+    case "--seeds":
+      guard arguments.count == 3, let seam = find(arguments[2]) else { exit(64) }
+      writeSeeds(of: seam, to: arguments[3])
+    case .some(let name):
+      guard let chosen = find(name) else { exit(64) }
+      seam = chosen
+      exit(fuzz())
+    case nil: exit(64)
     }
-    seam = chosen
+  }
+
+  private static func find(_ name: String) -> Seam? { Seam.all.first { $0.name == name } }
+
+  private static func writeSeeds(of seam: Seam, to folder: String) {
+    for (number, seed) in seam.seeds().enumerated() {
+      guard let file = fopen("\(folder)/seed-\(number)", "w") else { exit(1) }
+      fwrite(seed, 1, seed.count, file)
+      fclose(file)
+    }
+  }
+
+  private static func fuzz() -> CInt {
     let arguments = CommandLine.unsafeArgv
     var rest = ([arguments[0]] + (2..<Int(CommandLine.argc)).map { arguments[$0] } + [nil])
-    rest.withUnsafeMutableBufferPointer { rest in
-      guard var start = rest.baseAddress else { return }
+    return rest.withUnsafeMutableBufferPointer { rest in
+      guard var start = rest.baseAddress else { return 1 }
       var count = CInt(rest.count - 1)
-      exit(
-        runDriver(&count, &start) { data, size in
-          seam.feed(UnsafeRawBufferPointer(start: data, count: size))
-          return 0
-        })
+      return runDriver(&count, &start) { data, size in
+        seam.feed(UnsafeRawBufferPointer(start: data, count: size))
+        return 0
+      }
     }
   }
 }

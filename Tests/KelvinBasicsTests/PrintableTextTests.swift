@@ -38,6 +38,30 @@ import Testing
     #expect(shown.unicodeScalars.count { $0 == "\u{301}" } == 8)
   }
 
+  @Test func inJSONToo() throws {
+    let text = "e" + String(repeating: "\u{301}", count: 500) + "f"
+    let document = try JSONText.encode([text], layout: .line)
+    for json in [String(decoding: document, as: UTF8.self), "[\(JSONText.quoted(text))]"] {
+      #expect(json.unicodeScalars.count { $0 == "\u{301}" } == 8 && json.contains("\\u0301"))
+      #expect(try JSONDecoder().decode([String].self, from: Data(json.utf8)).first?.unicodeScalars.count == 502)
+    }
+  }
+
+  /// What is written from the right in parts of its own, so that nothing beside it is read in another order.
+  @Test func textIsPartedByDirection() {
+    let cases: [(String, [String])] = [
+      ("", []), ("conv/1", ["conv/1"]), ("größe 3", ["größe 3"]), ("שלום", ["<שלום>"]),
+      ("node 'שלום' 3 ms", ["node '", "<שלום>", "' 3 ms"]),
+      ("שלום עולם_טוב/שם", ["<שלום עולם_טוב/שם>"]), ("שלום 12 עולם", ["<שלום>", " 12 ", "<עולם>"]),
+      ("a.שלום.b", ["a.", "<שלום>", ".b"]), ("مرحبا، أهلا", ["<مرحبا، أهلا>"]),
+      ("שָׁלוֹם", ["<שָׁלוֹם>"]), ("שלום ", ["<שלום>", " "]), ("שלום  עולם", ["<שלום>", "  ", "<עולם>"]),
+    ]
+    for (text, parts) in cases {
+      let runs = text.directionalRuns.map { $0.isFromTheRight ? "<\(String($0.text))>" : String($0.text) }
+      #expect(runs == parts, "\(text): \(runs)")
+    }
+  }
+
   @Test func onceIsEnough() {
     // What is hidden itself is no neighbour that needs a joiner.
     for text in ["\u{2028}\u{200D}", "\u{200D}\u{9B}", "\u{FFF9}\u{FE0F}"] {

@@ -2,53 +2,8 @@ import KelvinBench
 import KelvinDevices
 import KelvinMeasurements
 import KelvinThermal
-import Synchronization
+import TestSupport
 import Testing
-
-/// Counters that a script drives: watts of each while time passes on the script's own clock.
-private final class ScriptedMachine: SensorReader, MeasurementClock {
-  static let name = "script"
-
-  struct State {
-    var time = 0.0
-    var joules: [String: Double]
-    var watts: [String: Double]
-    var range = 1e6
-  }
-
-  private let state: Mutex<State>
-
-  init(_ watts: [String: Double], from joules: Double = 0) {
-    state = Mutex(State(joules: watts.mapValues { _ in joules }, watts: watts))
-  }
-
-  func read(_ files: SystemFiles, into snapshot: inout SensorSnapshot) {
-    state.withLock { state in
-      for (name, joules) in state.joules.sorted(by: { $0.key < $1.key }) {
-        let isCard = name.hasPrefix("NVML")
-        snapshot.energies.append(
-          EnergyReading(
-            sensor: name, domain: isCard ? .graphics : .processor, joules: joules, rangeJoules: state.range,
-            resource: isCard ? HardwareIdentity("GPU-00ff") : nil))
-      }
-    }
-  }
-
-  func now() -> Double { state.withLock { $0.time } }
-  func sleep(until time: Double) { pass(time - now()) }
-
-  func pass(_ seconds: Double, _ watts: [String: Double]? = nil) {
-    state.withLock { state in
-      state.time += seconds
-      for (name, power) in watts ?? state.watts where state.joules[name] != nil {
-        state.joules[name] = ((state.joules[name] ?? 0) + power * seconds)
-          .truncatingRemainder(dividingBy: state.range)
-      }
-    }
-  }
-
-  func set(_ name: String, _ joules: Double?) { state.withLock { $0.joules[name] = joules } }
-}
 
 @Suite("Energy meter")
 struct EnergyMeterTests {
@@ -61,8 +16,8 @@ struct EnergyMeterTests {
 
   private func meter(_ machine: ScriptedMachine) throws -> EnergyMeter {
     EnergyMeter(
-      files: SystemFiles(root: "/nowhere"), envelope: try ThermalEnvelope(named: "desktop"), cores: 2, clock: machine,
-      readers: [machine])
+      counters: EnergyCounters(files: SystemFiles(root: "/nowhere"), readers: [machine]),
+      envelope: try ThermalEnvelope(named: "desktop"), cores: 2, clock: machine)
   }
 
   @Test("measured joules are those above what the counters ran up at idle")

@@ -1,29 +1,19 @@
-import Glibc
 import KelvinBench
 import KelvinMeasurements
 import KelvinThermal
+import TestSupport
 import Testing
 
 /// A `/proc` in which somebody takes processor time when a test says so.
 private final class Neighbourhood {
-  let root: String
+  private let tree = FixtureTree([:])
   private var busy = 1000
   private var idle = 1000
   private var waited = 0
 
-  init() {
-    var template = Array("/tmp/kelvin-rounds-XXXXXX".utf8CString)
-    root = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
-    for folder in ["proc", "proc/self", "proc/pressure"] { mkdir("\(root)/\(folder)", 0o755) }
-    write()
-  }
+  init() { write() }
 
-  deinit {
-    for file in ["proc/stat", "proc/self/stat", "proc/pressure/cpu"] { unlink("\(root)/\(file)") }
-    for folder in ["proc/self", "proc/pressure", "proc", ""] { rmdir("\(root)/\(folder)") }
-  }
-
-  var files: SystemFiles { SystemFiles(root: root) }
+  var files: SystemFiles { tree.files }
 
   /// A second goes by on two processors, one of them ours.
   func pass(isDisturbed: Bool) {
@@ -34,15 +24,9 @@ private final class Neighbourhood {
   }
 
   private func write() {
-    write("cpu  \(busy) 0 0 \(idle) 0 0 0 0 0 0\n", "proc/stat")
-    write("1 (kelvin) R 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1\n", "proc/self/stat")
-    write("some avg10=0.00 avg60=0.00 avg300=0.00 total=\(waited)\n", "proc/pressure/cpu")
-  }
-
-  private func write(_ text: String, _ name: String) {
-    guard let file = fopen("\(root)/\(name)", "w") else { return }
-    fputs(text, file)
-    fclose(file)
+    tree.write("proc/stat", "cpu  \(busy) 0 0 \(idle) 0 0 0 0 0 0\n")
+    tree.write("proc/self/stat", "1 (kelvin) R 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1\n")
+    tree.write("proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=\(waited)\n")
   }
 }
 

@@ -1,9 +1,8 @@
 import KelvinDevices
+import Synchronization
 import Testing
 
 @Suite struct DeviceHealthTests {
-  private let health = DeviceHealth()
-
   @Test func theFirstFailureIsTheOneThatIsTold() throws {
     try health.check()
     #expect(health.mayFree && health.failure == nil)
@@ -23,44 +22,126 @@ import Testing
     #expect(health.patience == 90)
   }
 
-  @Test func aDeviceThatEndsNothingIsHung() throws {
+  @Test func noPatienceIsLongerThanTheMostThatIsAllowed() throws {
+    health.allow(90)
+    let submission = health.submitted()
+    health.allowNoMore(than: 3)
+    health.allow(120)
+    #expect(health.patience == 3)
+    #expect(throws: DeviceError.self) { try wait(for: submission) }
+    #expect(clock.now == 103)
+  }
+
+  @Test func whatIsHeldIsWhatWasTakenLessWhatWasGivenBack() {
+    health.took(byteCount: 300)
+    health.took(byteCount: 20)
+    health.freed(byteCount: 300)
+    #expect(health.heldByteCount == 20)
+  }
+
+  /// A clock that stands still until it is told otherwise.
+  private final class Still: Sendable {
+    let seconds = Mutex(100.0)
+    var now: Double { seconds.withLock { $0 } }
+    func pass(_ seconds: Double) { self.seconds.withLock { $0 += seconds } }
+  }
+
+  private let clock: Still
+  private let health: DeviceHealth
+
+  init() {
+    let clock = Still()
+    self.clock = clock
+    health = DeviceHealth { clock.now }
+  }
+
+  /// Waits for a submission that ends at a moment of the clock, or never.
+  @discardableResult
+  private func wait(
+    for submission: DeviceHealth.Submission, ending end: Double = .infinity, attempts: ((Double) -> Void)? = nil
+  ) throws(DeviceError) -> Double {
+    try health.wait("gpu:0", "a wait", for: submission) { (seconds) throws(DeviceError) in
+      attempts?(seconds)
+      clock.pass(max(0, min(seconds, end - clock.now)))
+      return clock.now >= end
+    }
+  }
+
+  @Test func aSubmissionThatDoesNotEndInTimeIsHung() throws {
     health.allow(3)
     var waits: [Double] = []
-    #expect {
-      try health.wait("gpu:0", "a wait") { (seconds) throws(DeviceError) in
-        waits.append(seconds)
-        return false
-      }
-    } throws: { error in
+    #expect { try wait(for: health.submitted(), attempts: { waits.append($0) }) } throws: { error in
       (error as? DeviceError)?.code == .hung && "\(error)".contains("within 3 s")
     }
     #expect(waits == [3])
     #expect(health.failure?.code == .hung)
     #expect(throws: DeviceError.self) {
-      try health.wait("gpu:0", "another") { (_) throws(DeviceError) in
-        Issue.record("a device that is out is not waited for")
-        return true
-      }
+      try wait(for: health.submitted(), attempts: { _ in Issue.record("a device that is out is not waited for") })
     }
   }
 
-  /// Work of others that ends meanwhile shows that the queue moves.
-  @Test func whoWaitsBehindOthersWaitsAsLongAsTheyEnd() throws {
-    var turns = 0
-    try health.wait("gpu:0", "the last in the queue") { (_) throws(DeviceError) in
-      turns += 1
-      if turns < 5 { try health.wait("gpu:0", "one before it") { (_) throws(DeviceError) in true } }
-      return turns == 5
+  /// Time counts from the submission, not from when somebody looks; the last look is given a tenth of all.
+  @Test func timeCountsFromTheSubmission() throws {
+    health.allow(10)
+    let submission = health.submitted()
+    clock.pass(8)
+    var waits: [Double] = []
+    #expect(throws: DeviceError.self) { try wait(for: submission, attempts: { waits.append($0) }) }
+    #expect(waits == [2])
+    let other = DeviceHealth { [clock] in clock.now }
+    let late = other.submitted()
+    clock.pass(3600)
+    try other.wait("gpu:1", "a wait", for: late) { (seconds) throws(DeviceError) in
+      #expect(seconds == 1)
+      return true
     }
-    #expect(turns == 5)
-    #expect(health.mayFree)
+    #expect(other.mayFree)
+  }
+
+  /// Whoever waits behind others waits for these too, whether anybody looks at them or not.
+  @Test func eachSubmissionBeforeOneIsAllowedItsOwnTime() throws {
+    health.allow(10)
+    let all = (0..<4).map { _ in health.submitted() }
+    let began = clock.now
+    #expect(try wait(for: all[3], ending: began + 35) == 35)
+    let next = health.submitted()
+    #expect(throws: DeviceError.self) { try wait(for: next, ending: clock.now + 11) }
+  }
+
+  /// A rehearsal has the time that a compiling call has, and so has whoever waits behind it.
+  @Test func whatMayCompileIsAllowedAsMuchAsACompilation() throws {
+    health.allow(10)
+    let rehearsal = health.submitted(mayCompile: true)
+    #expect(try wait(for: rehearsal, ending: clock.now + 119) == 119)
+    let other = health.submitted(mayCompile: true)
+    let behind = health.submitted()
+    #expect(try wait(for: behind, ending: clock.now + 125) == 125)
+    #expect(try wait(for: other, ending: 0) == 0)
+    #expect { try wait(for: health.submitted(mayCompile: true), ending: clock.now + 121) } throws: { error in
+      "\(error)".contains("within 120 s")
+    }
+  }
+
+  /// Those who look at what ended long ago show nothing.
+  @Test func looksAtWhatIsOverDoNotKeepAHungDevice() throws {
+    health.allow(10)
+    let first = health.submitted()
+    try wait(for: first, ending: clock.now + 1)
+    let hung = health.submitted()
+    #expect(throws: DeviceError.self) {
+      try health.wait("gpu:0", "a wait", for: hung) { (seconds) throws(DeviceError) in
+        clock.pass(seconds / 2)
+        #expect(try wait(for: first, ending: 0) == 0, "nothing is known of how long it took")
+        clock.pass(seconds / 2)
+        return false
+      }
+    }
   }
 
   @Test func theWatchdogAllowsAMultipleOfWhatIsExpectedAndAFloor() {
     let watchdog = Watchdog(floor: 2, multiple: 10)
     #expect(watchdog.limit(expecting: 0.01) == 2)
     #expect(watchdog.limit(expecting: 3) == 30)
-    #expect(watchdog.limit(took: .milliseconds(1500)) == 15)
   }
 
   @Test func aWaitThatFailsIsALossWhateverItsCode() {

@@ -15,9 +15,9 @@ extension HeavyTests {
     private static let digits = "\(Shared.packageRoot)/Examples/Digits"
 
     @Test func theFixturesAreSound() throws {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       for file in [ONNXFile.manifold, .classifier] {
-        let path = try folder.write("model.onnx", file.bytes)
+        let path = folder.write(file.bytes, "model.onnx")
         let graph = try readModel(at: path).graph()
         let inputs = graph.types(graph.inputs).map { Tensor($0, rounding: [Double](repeating: 1, count: $0.count)) }
         _ = try run(graph, inputs)
@@ -66,8 +66,8 @@ extension HeavyTests {
 
     @Test func aDamagedPackageIsRefusedOrRead() async {
       await #expect(processExitsWith: .success) {
-        let folder = try TemporaryFolder()
-        let package = try PackageFolder().write(folder)
+        let folder = TemporaryFolder()
+        let package = PackageFolder().write(folder)
         let model = try readFile("\(package)/Data/com.apple.CoreML/model.mlmodel")
         var watch = MemoryWatch()
         func settles(_ bytes: [UInt8], _ what: @autoclosure () -> String) -> Ending? {
@@ -108,12 +108,12 @@ extension HeavyTests {
     }
 
     @Test func aDamagedWeightFileIsRefusedOrRead() throws {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       for seed in 0..<UInt64(2000) {
         var generator = SeededGenerator(seed: seed)
         var package = PackageFolder()
         package.weights = mutate(MILFile.manifold.blobs.bytes, &generator)
-        let path = try package.write(folder)
+        let path = package.write(folder)
         #expect(settle("seed \(seed)") { try readModel(at: path) } != nil)
       }
     }

@@ -1,6 +1,7 @@
 import Glibc
 import KelvinFormats
 import KelvinGraph
+import TestSupport
 import Testing
 
 /// What a model names that is no plain file of its folder.
@@ -12,8 +13,8 @@ import Testing
     file.initializer(ONNXFile.external("w", [2], [("location", location), ("length", "8")]))
     file.node("Add", ["x", "w"], ["y"])
     file.output("y")
-    try folder.write("secret.bin", littleEndian([5, 6]))
-    return try folder.write("model/m.onnx", file.bytes)
+    folder.write(littleEndian([5, 6]), "secret.bin")
+    return folder.write(file.bytes, "model/m.onnx")
   }
 
   private func error(_ path: String, allowsLinks: Bool = false) throws -> FormatError? {
@@ -29,9 +30,9 @@ import Testing
       ("model/w.bin", "/etc/passwd"),
       ("model/w.bin", "absent"), ("model/w.bin", "w.bin"),
     ] {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       let path = try model(folder, location: link == "model/data" ? "data/secret.bin" : "w.bin")
-      try folder.write("model/inside.bin", littleEndian([5, 6]))
+      folder.write(littleEndian([5, 6]), "model/inside.bin")
       #expect(symlink(target, "\(folder.path)/\(link)") == 0)
       let refused = try #require(try error(path), "\(link) to \(target)")
       #expect(refused.code == .link && refused.description.contains("symbolic link to '\(target)'"), "\(refused)")
@@ -45,16 +46,16 @@ import Testing
   @Test("a slash parts a path also where it is one character with a mark, or with what stands before it")
   func slashesAreBytes() throws {
     for (location, code) in [("d\u{600}/secret.bin", FormatError.Code.link), ("../\u{301}secret.bin", .malformed)] {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       let path = try model(folder, location: location)
-      try folder.write("\u{301}secret.bin", littleEndian([5, 6]))
+      folder.write(littleEndian([5, 6]), "\u{301}secret.bin")
       #expect(symlink("..", "\(folder.path)/model/d\u{600}") == 0)
       #expect(try error(path)?.code == code, "\(location)")
     }
   }
 
   @Test func hardLinksAreRefusedUnlessAllowed() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let path = try model(folder)
     #expect(link("\(folder.path)/secret.bin", "\(folder.path)/model/w.bin") == 0)
     let refused = try #require(try error(path))
@@ -66,7 +67,7 @@ import Testing
 
   @Test func pathsOutOfTheFolderAreRefusedEvenWhereLinksAreAllowed() throws {
     for location in ["../secret.bin", "/etc/passwd", "a/../../secret.bin"] {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       #expect(try error(model(folder, location: location), allowsLinks: true)?.code == .malformed, "\(location)")
     }
   }
@@ -74,7 +75,7 @@ import Testing
   @Test(arguments: [true, false])
   func whatIsNoFileIsRefusedAtOnce(allowsLinks: Bool) throws {
     for (kind, words) in [("pipe", "a pipe"), ("folder", "a folder"), ("socket", "")] {
-      let folder = try TemporaryFolder()
+      let folder = TemporaryFolder()
       let path = try model(folder)
       let target = "\(folder.path)/model/w.bin"
       switch kind {
@@ -85,16 +86,16 @@ import Testing
       let refused = try #require(try error(path, allowsLinks: allowsLinks), "\(kind)")
       #expect(refused.code == .unreadable && refused.description.contains(words), "\(refused)")
     }
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let path = try model(folder)
     #expect(symlink("/dev/zero", "\(folder.path)/model/w.bin") == 0)
     #expect(try error(path, allowsLinks: allowsLinks)?.code == (allowsLinks ? .unreadable : .link))
   }
 
   @Test func theModelsOwnPathMayBeALink() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let path = try model(folder)
-    try folder.write("model/w.bin", littleEndian([5, 6]))
+    folder.write(littleEndian([5, 6]), "model/w.bin")
     #expect(symlink(path, "\(folder.path)/model/alias.onnx") == 0)
     #expect(symlink("model", "\(folder.path)/folder") == 0)
     #expect(try error("\(folder.path)/model/alias.onnx") == nil)
@@ -106,8 +107,8 @@ import Testing
     "Data/com.apple.CoreML/weights", "Data/com.apple.CoreML/weights/weight.bin",
   ])
   func noPartOfAPackageIsALink(part: String) throws {
-    let folder = try TemporaryFolder()
-    let path = try PackageFolder().write(folder)
+    let folder = TemporaryFolder()
+    let path = PackageFolder().write(folder)
     #expect(rename("\(path)/\(part)", "\(folder.path)/elsewhere") == 0)
     #expect(symlink("\(folder.path)/elsewhere", "\(path)/\(part)") == 0)
     let refused = try #require(try error(path), "\(part)")
@@ -116,7 +117,7 @@ import Testing
   }
 
   @Test func namesThatLookAlikeAreDifferentFiles() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     var file = ONNXFile()
     file.input("x", [1])
     for (name, location) in [("v", "\u{E9}.bin"), ("w", "e\u{301}.bin")] {
@@ -125,9 +126,9 @@ import Testing
     file.node("Sub", ["v", "w"], ["d"])
     file.node("Add", ["x", "d"], ["y"])
     file.output("y")
-    try folder.write("\u{E9}.bin", littleEndian([5]))
-    try folder.write("e\u{301}.bin", littleEndian([3]))
-    let graph = try readModel(at: folder.write("m.onnx", file.bytes)).graph()
+    folder.write(littleEndian([5]), "\u{E9}.bin")
+    folder.write(littleEndian([3]), "e\u{301}.bin")
+    let graph = try readModel(at: folder.write(file.bytes, "m.onnx")).graph()
     #expect(try run(graph, [Tensor([1] as [Float], [1])])[0].floats == [3])
   }
 }

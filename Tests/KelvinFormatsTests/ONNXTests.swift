@@ -1,6 +1,7 @@
 import KelvinFormats
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 @Suite struct ONNXTests {
@@ -111,8 +112,8 @@ import Testing
   }
 
   @Test func weightsBesideTheModelAreRead() throws {
-    let folder = try TemporaryFolder()
-    try folder.write("data/w.bin", littleEndian([0, 0, 5, 6]))
+    let folder = TemporaryFolder()
+    folder.write(littleEndian([0, 0, 5, 6]), "data/w.bin")
     #expect(try external(folder, [("location", "data/w.bin"), ("offset", "8"), ("length", "8")]) == nil)
     let program = try readModel(at: "\(folder.path)/m.onnx")
     #expect(try run(program.graph(), [Tensor([1] as [Float], [1])])[0].floats == [6, 7])
@@ -124,9 +125,9 @@ import Testing
     "w\0.bin",
   ])
   func weightsOutsideTheFolderAreRefused(location: String) throws {
-    let folder = try TemporaryFolder()
-    try folder.write("w.bin", littleEndian([5, 6]))
-    try folder.write("model/data/w.bin", littleEndian([5, 6]))
+    let folder = TemporaryFolder()
+    folder.write(littleEndian([5, 6]), "w.bin")
+    folder.write(littleEndian([5, 6]), "model/data/w.bin")
     let error = try external(folder, [("location", location), ("length", "8")], model: "model/m.onnx")
     #expect(error?.code == .malformed || error?.code == .unreadable, "\(String(describing: error))")
   }
@@ -137,8 +138,8 @@ import Testing
     [("offset", "9223372036854775800"), ("length", "8")],
   ])
   func weightsOutsideTheirFileAreRefused(entries: [(String, String)]) throws {
-    let folder = try TemporaryFolder()
-    try folder.write("w.bin", littleEndian([5, 6]))
+    let folder = TemporaryFolder()
+    folder.write(littleEndian([5, 6]), "w.bin")
     #expect(try external(folder, [("location", "w.bin")] + entries)?.code == .malformed)
   }
 
@@ -151,7 +152,7 @@ import Testing
     file.initializer(ONNXFile.external("w", [2], entries))
     file.node("Add", ["x", "w"], ["y"])
     file.output("y")
-    let path = try folder.write(model, file.bytes)
+    let path = folder.write(file.bytes, model)
     do {
       _ = try readModel(at: path).graph()
       return nil

@@ -1,6 +1,7 @@
 import KelvinFormats
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 /// Packages whose manifest, program and weights do not fit together.
@@ -14,7 +15,7 @@ import Testing
   }
 
   @Test func aSoundPackageReads() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let program = try readModel(at: PackageFolder().write(folder))
     #expect(program.source.format == .mlProgram)
     #expect(
@@ -45,9 +46,9 @@ import Testing
     "", "{", "[]", #"{"itemInfoEntries":{}}"#, #"{"itemInfoEntries":{"a":{"path":1}},"rootModelIdentifier":"a"}"#,
   ])
   func aDamagedManifestIsRefused(text: String) throws {
-    let folder = try TemporaryFolder()
-    let path = try PackageFolder().write(folder)
-    try folder.write("m.mlpackage/Manifest.json", text)
+    let folder = TemporaryFolder()
+    let path = PackageFolder().write(folder)
+    folder.write(text, "m.mlpackage/Manifest.json")
     #expect(throws: FormatError.self) { try readModel(at: path) }
   }
 
@@ -107,11 +108,11 @@ import Testing
   }
 
   @Test func aFolderOrFileThatIsNoModelIsRefused() throws {
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     #expect(throws: FormatError.self) { try readModel(at: folder.path) }
     #expect(throws: FormatError.self) { try readModel(at: "\(folder.path)/absent.onnx") }
     for name in ["empty.onnx", "empty.mlmodel", "notes.txt"] {
-      let path = try folder.write(name, "")
+      let path = folder.write("", name)
       #expect(throws: FormatError.self) { try readModel(at: path) }
     }
   }
@@ -157,7 +158,7 @@ import Testing
     file.outputs = ["largest", "smallest"]
     file.output("largest", [2])
     file.output("smallest", [1, 3])
-    let folder = try TemporaryFolder()
+    let folder = TemporaryFolder()
     let graph = try readModel(at: PackageFolder(model: file.bytes).write(folder)).graph()
     let results = try run(graph, [Tensor([1, 5, 5, 9, -2, 0] as [Float], [2, 3])])
     #expect(results.map(\.type) == [TensorType(.int32, [2]), TensorType(.int32, [1, 3])])

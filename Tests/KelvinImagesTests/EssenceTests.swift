@@ -144,4 +144,117 @@ struct Essences {
     #expect(
       try decoded.pixels == ImageFile.decode(Array(gif.prefix(19 + frame.count)) + [0x3B], name: "one.gif").pixels)
   }
+
+  /// More segments, chunks, blocks or strips than any picture needs, each of which takes time.
+  @Test func aFileInTooManyPartsIsRefused() throws {
+    let count = (1 << 18) + 1
+    func many(_ part: [UInt8]) -> [UInt8] { Array(repeatElement(part, count: count).joined()) }
+    let picture = try noise(4, 4, .rgb8, seed: 4)
+    let (png, jpeg) = (try ImageFile.encode(picture), try ImageFile.encode(picture, as: .jpeg(quality: 90)))
+    let webP = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBP".utf8)
+    var tiff = TIFFFile()
+    tiff.entry(256, 4)
+    tiff.entry(257, 4)
+    tiff.entry(273, [Int](repeating: 8, count: count), type: 4)
+    for (name, file) in [
+      ("png", Self.png(png, with: many(Self.chunk("teSt", [])))),
+      ("jpeg", Array(jpeg.prefix(2)) + many([0xFF, 0xFE, 0, 2]) + jpeg.dropFirst(2)),
+      ("webp", webP + many(Array("JUNK".utf8) + [0, 0, 0, 0])),
+      ("gif", Array("GIF89a".utf8) + [2, 0, 2, 0, 0, 0, 0] + many([0x21, 0xFE, 0])), ("tiff", tiff.bytes),
+    ] {
+      let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: name) }
+      #expect(error?.code == .tooLarge, "\(String(describing: error))")
+      #expect(error?.reason == "it is in more than 262144 parts, of which no more are read", "\(name)")
+    }
+  }
+
+  /// The segments of a JPEG before its scan's data: what each is, and its contents.
+  private static func segments(_ jpeg: [UInt8]) -> (segments: [(marker: UInt8, body: [UInt8])], scan: Int) {
+    var found: [(UInt8, [UInt8])] = []
+    var place = 2
+    while place + 4 <= jpeg.count {
+      let length = Int(jpeg[place + 2]) << 8 | Int(jpeg[place + 3])
+      found.append((jpeg[place + 1], Array(jpeg[place + 4..<place + 2 + length])))
+      place += 2 + length
+      if found[found.count - 1].0 == 0xDA { break }
+    }
+    return (found, place)
+  }
+
+  /// TIFF's first way with JPEG has the tables apart from the pixels: in a stream, or one by one.
+  @Test(arguments: [true, false]) func tablesOfOldJPEGInTIFFAreKept(isStream: Bool) throws {
+    let jpeg = try ImageFile.encode(try noise(16, 16, .gray8, seed: 5), as: .jpeg(quality: 95))
+    let (segments, scan) = Self.segments(jpeg)
+    var tiff = TIFFFile()
+    for (tag, value) in [(256, 16), (257, 16), (258, 8), (259, 6), (262, 1), (277, 1), (278, 16), (284, 1)] {
+      tiff.entry(tag, value)
+    }
+    if isStream {
+      let start = tiff.add(jpeg)
+      tiff.entry(513, start, type: 4)
+      tiff.entry(514, jpeg.count, type: 4)
+      tiff.entry(273, start + scan, type: 4)
+    } else {
+      // Something between the pixels and the tables, as other writers have it.
+      tiff.entry(273, tiff.add(Array(jpeg[scan...])), type: 4)
+      _ = tiff.add([UInt8](repeating: 0x55, count: 100))
+      tiff.entry(512, 1)
+      var tables: [Int: [UInt8]] = [:]
+      for (marker, body) in segments where marker == 0xDB {
+        for start in stride(from: 0, to: body.count, by: 65) {
+          tables[Int(body[start] & 15)] = Array(body[start + 1..<start + 65])
+        }
+      }
+      for (marker, body) in segments where marker == 0xC4 {
+        var start = 0
+        while start < body.count {
+          let count = body[start + 1..<start + 17].reduce(0) { $0 + Int($1) }
+          let kind = Int(body[start] >> 4)
+          tables[0x100 * (kind + 1) + Int(body[start] & 15)] = Array(body[start + 1..<start + 17 + count])
+          start += 17 + count
+        }
+      }
+      for (tag, kind) in [(519, 0), (520, 0x100), (521, 0x200)] {
+        tiff.entry(tag, tiff.add(try #require(tables[kind])), type: 4)
+      }
+    }
+    tiff.entry(279, jpeg.count - scan, type: 4)
+    let decoded = try ImageFile.decode(tiff.bytes, name: "old.tiff").pixels.bytes
+    let expected = try ImageFile.decode(jpeg, name: "new.jpg").pixels.bytes
+    #expect(decoded.count == expected.count)
+    let differences = zip(decoded, expected).map { abs(Int($0) - Int($1)) }
+    #expect((differences.max() ?? 0) <= 2, "\(decoded.prefix(24)) against \(expected.prefix(24))")
+    // The same in colours of which decoders make nothing right.
+    tiff.replace(262, 6)
+    let error = #expect(throws: ImageError.self) { try ImageFile.decode(tiff.bytes, name: "old.tiff") }
+    #expect(error?.code == .unknownFormat && error?.reason.contains("old style of JPEG") == true)
+  }
+
+  /// A strip that lies over the directory does not bring back what was left out of it.
+  @Test func pixelsOverADirectoryBringNothingBack() async {
+    await #expect(processExitsWith: .success) {
+      let process = OwnProcess()
+      var tiff = TIFFFile()
+      _ = tiff.add([UInt8](repeating: 100, count: 16))
+      for (tag, value) in [(256, 4), (257, 4), (258, 8), (259, 1), (262, 1), (277, 1), (278, 4)] {
+        tiff.entry(tag, value)
+      }
+      tiff.entry(273, 8, type: 4)
+      tiff.entry(279, 4096, type: 4)
+      // Metadata of zeros, of which the disk holds none.
+      let metadata = 400 << 20
+      tiff.entry(700, [], type: 1)
+      var bytes = tiff.bytes
+      let tag: [UInt8] = [0xBC, 0x02, 1, 0]
+      let place = try #require(bytes.indices.dropLast(4).last { bytes[$0..<$0 + 4].elementsEqual(tag) })
+      bytes.replaceSubrange(place + 4..<place + 12, with: TIFFFile.littleEndian(metadata, 4) + [0, 0, 16, 0])
+      let folder = TemporaryFolder()
+      let path = folder.write(bytes, "over.tiff")
+      #expect(truncate(path, off_t(metadata + (2 << 20))) == 0)
+      _ = try ImageFile.decode(try ImageFile.encode(try noise(4, 4, .gray8, seed: 1)), name: "plain")
+      let before = process.peakByteCount
+      #expect(try ImageFile.decode(path: path).pixels.bytes == [UInt8](repeating: 100, count: 48))
+      #expect(process.peakByteCount - before < 32 << 20, "\(process.peakByteCount - before)")
+    }
+  }
 }

@@ -56,6 +56,27 @@ struct ReportTests {
     }
   }
 
+  /// Names that are written from the right change the order of nothing around them, in text, attributes and drawings.
+  @Test func namesWrittenFromTheRightAreIsolated() throws {
+    let name = "\u{5E9}\u{5DC}\u{5D5}\u{5DD}"
+    var input = try ReportFixture.input()
+    input.title = "node \(name) 3 ms"
+    input.model.name = "\(name)/\(name).onnx"
+    for (index, device) in input.devices.enumerated() {
+      input.devices[index] = ReportDevice(id: device.id, name: name, kind: name, driver: name)
+    }
+    let html = HTMLReport.render(input)
+    #expect(html.contains("node &#x2067;\(name)&#x2069; 3\u{A0}ms"))
+    // Between two isolates of words there is nothing of them.
+    let outside = html.replacing("&#x2067;", with: "\u{2}").replacing("&#x2069;", with: "\u{3}")
+      .split(separator: "\u{2}", omittingEmptySubsequences: false)
+    #expect(outside.count > 6 && !(outside.first?.contains(name) ?? true))
+    for part in outside.dropFirst() {
+      let ends = part.split(separator: "\u{3}", omittingEmptySubsequences: false)
+      #expect(ends.count == 2 && ends[0].contains(name) && !ends[ends.count - 1].contains(name))
+    }
+  }
+
   /// The page with its unbreakable spaces as plain ones.
   private func plain(_ input: ReportInput) -> String { HTMLReport.render(input).replacing("\u{A0}", with: " ") }
 

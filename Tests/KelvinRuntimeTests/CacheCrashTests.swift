@@ -33,8 +33,8 @@ import Testing
   private func live(_ place: Place, _ disk: FailingDisk, _ note: Comment) throws -> (CacheDirectory, found: Int) {
     let directory = CacheDirectory(place.cache, patience: LockPatience { _ in }, calls: disk.calls)
     let compiled = CompiledCache(directory, kelvinVersion: "1")
-    let key = try ContentKey(contentsOf: [place.model], memo: directory, now: time(nil) + 60)
-    #expect(try key == ContentKey(contentsOf: [place.model], memo: nil), note)
+    let key = try ContentKey(contentsOf: [Bytes(mapping: place.model)], memo: directory, now: time(nil) + 60)
+    #expect(try key == ContentKey(contentsOf: [Bytes(mapping: place.model)], memo: nil), note)
     var found = 0
     let weights = compiled.weights(key, function: "main", device: Self.device)
     for (name, byte) in [("a", 1), ("b", 2)] as [(String, UInt8)] {
@@ -114,7 +114,7 @@ import Testing
       defer { place.remove() }
       _ = try live(place, FailingDisk(.stops, at: 0), note)
       let disk = FailingDisk(.stops, at: number)
-      let key = try ContentKey(contentsOf: [place.model], memo: nil)
+      let key = try ContentKey(contentsOf: [Bytes(mapping: place.model)], memo: nil)
       let cache = CompiledCache(CacheDirectory(place.cache, calls: disk.calls), kelvinVersion: "1")
       let weights = cache.weights(key, function: "main", device: Self.device)
       try CacheFixture.pack(weights, "c", 3)

@@ -205,11 +205,13 @@ import Testing
     let (a, b) = ("\(folder)/a", "\(folder)/b")
     try Data([1, 2, 3]).write(to: URL(filePath: a))
     try Data([1, 2, 3]).write(to: URL(filePath: b))
-    let key = try ContentKey(contentsOf: [a], memo: CacheDirectory(folder))
-    #expect(try ContentKey(contentsOf: [b], memo: CacheDirectory(folder)) == key)
+    let key = try ContentKey(contentsOf: [Bytes(mapping: a)], memo: CacheDirectory(folder))
+    #expect(try ContentKey(contentsOf: [Bytes(mapping: b)], memo: CacheDirectory(folder)) == key)
     try Data([1, 2, 4, 5]).write(to: URL(filePath: b))
-    #expect(try ContentKey(contentsOf: [b], memo: CacheDirectory(folder)) != key)
-    #expect(throws: FileError.self) { try ContentKey(contentsOf: ["\(folder)/absent"], memo: CacheDirectory(folder)) }
+    #expect(try ContentKey(contentsOf: [Bytes(mapping: b)], memo: CacheDirectory(folder)) != key)
+    #expect(throws: FileError.self) {
+      try ContentKey(contentsOf: [Bytes(mapping: "\(folder)/absent")], memo: CacheDirectory(folder))
+    }
   }
 
   /// Names are SHA-256, of which nobody can make two alike; a large file's are of its pieces, each in its place.
@@ -221,7 +223,7 @@ import Testing
     func key(_ contents: Data) throws -> ContentKey {
       let file = "\(folder)/large"
       try contents.write(to: URL(filePath: file))
-      return try ContentKey(contentsOf: [file], memo: nil)
+      return try ContentKey(contentsOf: [Bytes(mapping: file)], memo: nil)
     }
     let size = 1 << 22
     let pieces = [Data(repeating: 1, count: size), Data(repeating: 2, count: size), Data([3])]
@@ -243,8 +245,10 @@ import Testing
     let file = "\(folder)/model"
     try Data([1, 2, 3]).write(to: URL(filePath: file))
     let later = time(nil) + 60
-    let key = try ContentKey(contentsOf: [file], memo: nil)
-    for _ in 0..<2 { #expect(try ContentKey(contentsOf: [file], memo: CacheDirectory(folder), now: later) == key) }
+    let key = try ContentKey(contentsOf: [Bytes(mapping: file)], memo: nil)
+    for _ in 0..<2 {
+      #expect(try ContentKey(contentsOf: [Bytes(mapping: file)], memo: CacheDirectory(folder), now: later) == key)
+    }
   }
 
   @Test func aFileThatJustChangedIsHashedAgain() throws {
@@ -252,9 +256,9 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let file = "\(folder)/model"
     try Data([1, 2, 3]).write(to: URL(filePath: file))
-    _ = try ContentKey(contentsOf: [file], memo: CacheDirectory(folder))
+    _ = try ContentKey(contentsOf: [Bytes(mapping: file)], memo: CacheDirectory(folder))
     #expect(try files("sources").isEmpty)
-    _ = try ContentKey(contentsOf: [file], memo: CacheDirectory(folder), now: time(nil) + 60)
+    _ = try ContentKey(contentsOf: [Bytes(mapping: file)], memo: CacheDirectory(folder), now: time(nil) + 60)
     #expect(try files("sources").count == 1)
   }
 
@@ -264,7 +268,9 @@ import Testing
     let file = "\(folder)/model"
     try Data([1, 2, 3]).write(to: URL(filePath: file))
     let later = time(nil) + 60
-    func key() throws -> ContentKey { try ContentKey(contentsOf: [file], memo: CacheDirectory(folder), now: later) }
+    func key() throws -> ContentKey {
+      try ContentKey(contentsOf: [Bytes(mapping: file)], memo: CacheDirectory(folder), now: later)
+    }
     let right = try key()
     let memo = URL(filePath: "\(folder)/\(try #require(try files("sources").first))")
     let whole = try Data(contentsOf: memo)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import KelvinBasics
 import KelvinDevices
 import KelvinGraph
 import KelvinRuntime
@@ -134,6 +135,32 @@ import Testing
     #expect(chmod(folder, 0o1777) == 0)
     #expect(write(CacheDirectory(cache)))
     #expect(chmod(folder, 0o700) == 0)
+  }
+
+  /// A link is as good as the folders that it leads through, each of which could be made to lead elsewhere.
+  @Test func whereALinkLeadsIsLookedAt() throws {
+    prepare()
+    defer { remove() }
+    let (open, closed) = ("\(folder)/open", "\(folder)/closed")
+    for path in [open, closed, "\(open)/cache", "\(closed)/cache"] { #expect(mkdir(path, 0o700) == 0) }
+    #expect(symlink("closed/cache", "\(folder)/good") == 0 && symlink("../closed/cache", "\(open)/hop") == 0)
+    #expect(symlink("\(open)/cache", "\(folder)/last") == 0 && symlink("open/hop", "\(folder)/between") == 0)
+    #expect(symlink("open", "\(folder)/way") == 0 && symlink("loop", "\(folder)/loop") == 0)
+    let ways = ["good", "last", "between", "way/cache", "open/../last"]
+    for way in ways {
+      let directory = CacheDirectory("\(folder)/\(way)")
+      #expect(write(directory, way == "good" ? "g" : "b") && directory.remarks.isEmpty, "\(directory.remarks)")
+    }
+    #expect(chmod(open, 0o777) == 0)
+    for way in ways {
+      let directory = CacheDirectory("\(folder)/\(way)")
+      #expect(write(directory) == (way == "good"), "\(way)")
+      let place = directory.remarks.first?.contains("cannot trust '\(open)': others may write to it") ?? false
+      #expect(place == (way != "good"), "\(way): \(directory.remarks)")
+    }
+    let loop = CacheDirectory("\(folder)/loop")
+    #expect(!write(loop) && loop.remarks.first?.contains(String(cString: strerror(ELOOP))) == true, "\(loop.remarks)")
+    #expect(chmod(open, 0o700) == 0)
   }
 
   /// Each place where a link may have been planted while the folder was open to others.

@@ -58,6 +58,7 @@ final class FailingDisk: Sendable {
       return isRefused ? -1 : result
     }
     calls.rename = { folder, name, target in self.call(-1) { real.rename(folder, name, target) } }
+    calls.link = { folder, name, target in self.call(-1) { real.link(folder, name, target) } }
     calls.remove = { folder, name in self.call(-1) { real.remove(folder, name) } }
     return calls
   }

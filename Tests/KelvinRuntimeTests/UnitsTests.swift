@@ -32,6 +32,13 @@ import Testing
     try #require(UnitsSelection(units)).devices(in: inventory).map(\.info.id)
   }
 
+  @Test(arguments: [" all", "cpu-only,", " , cpuAndGPU ", "cpu-and-neural-engine", " vulkan:0 ,cpu"])
+  func unitsAreTheSameWhereverBlanksAndCommasStand(text: String) throws {
+    let units = try #require(UnitsSelection(text))
+    #expect(UnitsSelection(units.description) == units)
+    #expect((units == .devices(["vulkan:0", "cpu"])) == text.contains(":"))
+  }
+
   @Test func eachSelectionAllowsWhatItSays() throws {
     #expect(try names("all") == ["cpu", "vulkan:0", "opencl:0", "opencl:1"])
     #expect(try names("cpu-only") == ["cpu"])

@@ -3,28 +3,32 @@ import Glibc
 import Kelvin
 import KelvinEngine
 import KelvinGraph
+import TestSupport
 import Testing
 
 /// Models whose files change under a program that has loaded them.
 @Suite struct ChangedModelTests {
   private final class Copy {
+    let folder = TemporaryFolder()
     let path: String
+    var cache: String { folder.path + "/cache" }
 
-    init(_ original: String = ModelFixture.digits) throws {
-      var template = Array("/tmp/kelvin-changed-XXXXXX".utf8CString)
-      guard mkdtemp(&template) != nil else { throw POSIXError(.ENOENT) }
-      path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/m.onnx"
-      try Data(contentsOf: URL(filePath: original)).write(to: URL(filePath: path))
-    }
-
-    deinit {
-      unlink(path)
-      rmdir(String(path.dropLast("/m.onnx".count)))
-    }
+    init(_ original: String = ModelFixture.digits) { path = folder.copy(original, as: "m.onnx") }
 
     var byteCount: Int {
       var status = stat()
       return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// Changes one byte in place, and puts the time of the last change back.
+    static func flip(_ path: String, at place: Int) {
+      var status = stat()
+      var byte: UInt8 = 0
+      let file = open(path, O_RDWR)
+      defer { close(file) }
+      #expect(fstat(file, &status) == 0 && pread(file, &byte, 1, place) == 1)
+      byte ^= 0x40
+      #expect(pwrite(file, &byte, 1, place) == 1 && futimens(file, [status.st_atim, status.st_mtim]) == 0)
     }
   }
 
@@ -56,7 +60,7 @@ import Testing
 
   @Test(arguments: [0.0, 0.3, 0.9, 0.999])
   func noAnswerComesFromAModelThatWasCutShort(share: Double) throws {
-    let copy = try Copy()
+    let copy = Copy()
     let model = try Model(contentsOf: URL(filePath: copy.path), configuration: configuration())
     let other = try Model(contentsOf: URL(filePath: ModelFixture.digits), configuration: configuration())
     let answer = try predict(model)
@@ -67,9 +71,8 @@ import Testing
   }
 
   @Test func nothingIsKeptOfAModelThatChangedBeforeItWasCompiled() throws {
-    let copy = try Copy()
-    let cache = copy.path + ".cache"
-    defer { try? FileManager.default.removeItem(at: URL(filePath: cache)) }
+    let copy = Copy()
+    let cache = copy.cache
     let file = try ReadModel(contentsOf: URL(filePath: copy.path))
     let original = try Data(contentsOf: URL(filePath: copy.path))
     #expect(truncate(copy.path, copy.byteCount / 3) == 0)
@@ -79,5 +82,74 @@ import Testing
     let whole = try Model(contentsOf: URL(filePath: copy.path), configuration: configuration(cache: cache))
     let reference = try Model(contentsOf: URL(filePath: ModelFixture.digits), configuration: configuration())
     #expect(try predict(whole) == predict(reference))
+  }
+
+  @Test(arguments: [false, true]) func aModelThatIsTouchedGoesOn(isCached: Bool) throws {
+    let copy = Copy()
+    let model = try Model(
+      contentsOf: URL(filePath: copy.path), configuration: configuration(cache: isCached ? copy.cache : nil))
+    let answer = try predict(model)
+    let ways: [() -> Int32] = [
+      { utimensat(AT_FDCWD, copy.path, nil, 0) }, { chmod(copy.path, 0o600) },
+      { rename(copy.folder.copy(ModelFixture.digits, as: "new"), copy.path) },
+    ]
+    for (index, touch) in ways.enumerated() {
+      if index == 2 {
+        // While it still has its name: what is changed is found, and what is changed back.
+        Copy.flip(copy.path, at: copy.byteCount / 2)
+        let error = #expect(throws: ModelError.self) { try predict(model) }
+        #expect(error?.code == .io && error?.description.contains("it was written to") == true)
+        Copy.flip(copy.path, at: copy.byteCount / 2)
+      }
+      #expect(touch() == 0, "\(index)")
+      #expect(try predict(model) == answer, "\(index)")
+    }
+  }
+
+  /// The packed weights of a loaded model, cut short, rewritten, or touched.
+  @Test func noAnswerComesFromAPackThatChanged() throws {
+    let copy = Copy()
+    let settings = configuration(cache: copy.cache)
+    func load() throws -> Model { try Model(contentsOf: URL(filePath: copy.path), configuration: settings) }
+    let answer = try predict(load())
+    let pack = try #require(TemporaryFolder.files(copy.cache).first { $0.hasSuffix(".pack") })
+    let whole = TemporaryFolder.read(pack)
+    let changes: [(String, Bool, () -> Int32)] = [
+      ("touched", true, { utimensat(AT_FDCWD, pack, nil, 0) }),
+      ("replaced", true, { rename(copy.folder.write(whole, "cache/other"), pack) }),
+      ("cut short", false, { truncate(pack, off_t(whole.count / 2)) }),
+      ("emptied", false, { truncate(pack, 0) }),
+      (
+        "rewritten", false,
+        {
+          Copy.flip(pack, at: whole.count / 2)
+          return 0
+        }
+      ),
+      (
+        "of zeros", false,
+        {
+          truncate(pack, 0)
+          return truncate(pack, off_t(whole.count))
+        }
+      ),
+    ]
+    for (name, isGood, change) in changes {
+      try Data(whole).write(to: URL(filePath: pack))
+      let model = try load()
+      #expect(model.remarks.isEmpty, "\(name): \(model.remarks)")
+      #expect(try predict(model) == answer, "\(name)")
+      #expect(change() == 0, "\(name)")
+      for _ in 0..<2 {
+        if isGood {
+          #expect(try predict(model) == answer, "\(name)")
+        } else {
+          let error = #expect(throws: ModelError.self) { try predict(model) }
+          #expect(error?.code == .io && error?.description.contains(pack) == true, "\(name)")
+        }
+      }
+      // Loaded again it is made anew.
+      #expect(try predict(load()) == answer, "\(name)")
+    }
   }
 }

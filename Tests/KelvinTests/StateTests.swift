@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinDevices
 import KelvinEngine
 import KelvinFormats
 import KelvinGraph
@@ -99,6 +100,28 @@ import Testing
     let error = #expect(throws: ModelError.self) { try model.prediction(from: input) }
     #expect(error?.code == .parameters)
     #expect(error?.description.contains("makeState()") == true)
+  }
+
+  /// What a run has written that failed for its data's sake stays, so that it is lost with a device.
+  @Test func aStateThatAFailedRunWroteToCountsAsUsed() throws {
+    let program = try readModel(at: "\(Self.folder)/counter.mlpackage")
+    let raw = try #require(program.functions[program.defaultFunction]).graph(
+      shapes: [:], evaluator: ReferenceEvaluator())
+    let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
+    let compiled = try graph.compiled(on: ["cpu"], pins: [:])
+    let inputs = try step("counter", 0).vector.inputs(of: graph)
+    let (fresh, used) = (StateMemory(), StateMemory())
+    let wrong = RuntimeError.device(.index(9, outside: 3, device: "cpu", node: "gather"))
+    let lost = RuntimeError.device(DeviceError(.lost, device: "cpu", place: "test", reason: "wanted"))
+    #expect(throws: RuntimeError.self) { try used.borrowing { try used.using(compiled) { _ in throw wrong } } }
+    for state in [fresh, used] {
+      #expect(throws: RuntimeError.self) { try state.borrowing { try state.using(compiled) { _ in throw lost } } }
+    }
+    _ = try fresh.borrowing { try fresh.using(compiled) { try $0.run(inputs) } }
+    let error = #expect(throws: RuntimeError.self) {
+      try used.borrowing { try used.using(compiled) { try $0.run(inputs) } }
+    }
+    #expect(error?.description.contains("the state that the prediction was using is lost") == true)
   }
 
   @Test func aStateServesOneModelAndOnePredictionAtATime() throws {

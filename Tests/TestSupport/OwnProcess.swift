@@ -50,7 +50,7 @@ package struct OwnProcess {
 
   /// A line of `/proc/self/status`, in bytes. (`ru_maxrss` would begin with what the parent holds.)
   private func status(_ key: String) -> Int {
-    guard getenv("TSAN_OPTIONS") == nil, let file = fopen("/proc/self/status", "re") else { return 0 }
+    guard Sanitizer.current != .thread, let file = fopen("/proc/self/status", "re") else { return 0 }
     defer { fclose(file) }
     var buffer = [CChar](repeating: 0, count: 256)
     while fgets(&buffer, 256, file) != nil {

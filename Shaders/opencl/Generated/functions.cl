@@ -81,7 +81,7 @@ static inline vec activate(int code, float a, float b, vec x) {
     case UNARY_LEAKY_RELU: return x >= 0.0f ? x : a * x;
     case UNARY_SIGMOID: return 1.0f / (1.0f + exp(-x));
     case UNARY_HARD_SIGMOID: return at_most(at_least(a * x + b, 0.0f), 1.0f);
-    case UNARY_HARD_SWISH: return x * at_most(at_least(x / 6.0f + 0.5f, 0.0f), 1.0f);
+    case UNARY_HARD_SWISH: return x * (at_most(at_least(x + 3.0f, 0.0f), 6.0f) / 6.0f);
     case UNARY_SILU: return x / (1.0f + exp(-x));
     default: return x;
   }

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 import KelvinFormats

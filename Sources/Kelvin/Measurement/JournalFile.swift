@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 import KelvinBasics
-import KelvinGraph
 import KelvinRuntime
 
 /// The file in which a benchmark's journal grows, line by line.

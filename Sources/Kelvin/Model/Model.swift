@@ -84,7 +84,7 @@ public final class Model: Sendable {
     (predictor, standing, unproven) = try ModelError.wrapping(within: budget) {
       let loaded = try LoadedModel(program: file.program, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
-      return try loaded.outages.outlasting {
+      return try loaded.outages.outlasting { _ in
         let plans = try ProvenPlans(loaded)
         let compiled = try loaded.compile(plans.shown, observer: observer)
         let graphs = try loaded.compiledGraphs(compiled, plans.graphs, observer: observer)

@@ -96,8 +96,22 @@ package struct ModelInspection: Encodable {
     metadata = Metadata(
       author: program.metadata.author, license: program.metadata.license, description: program.metadata.summary,
       version: program.metadata.version, userDefined: program.metadata.userDefined)
+    do {
+      let read = try program.source.opened.vouching { Self.rows(program, shapes) }
+      functions = read.rows
+      failure = read.failure.map { ModelError($0) }
+    } catch {
+      functions = []
+      failure = ModelError(error)
+    }
+  }
+
+  /// Of each function, and what the first of them cannot be built for, or the default one.
+  private static func rows(
+    _ program: ModelProgram, _ shapes: [String: Shape]
+  ) -> (rows: [FunctionRow], failure: (any Error)?) {
     var failure: (any Error)?
-    functions = program.functions.keys.sorted().compactMap { name in
+    let rows = program.functions.keys.sorted().compactMap { name -> FunctionRow? in
       guard let function = program.functions[name] else { return nil }
       var row = FunctionRow(
         name: name, inputs: function.inputs.map(Self.row), outputs: function.outputs.map(Self.row),
@@ -120,8 +134,7 @@ package struct ModelInspection: Encodable {
       }
       return row
     }
-    do { try program.source.opened.checkUnchanged() } catch { failure = error }
-    self.failure = failure.map { ModelError($0) }
+    return (rows, failure)
   }
 
   private static func row(_ feature: Feature) -> FeatureRow {
@@ -145,23 +158,26 @@ extension ReadModel {
   /// - Throws: `ModelError` for a graph that cannot be built.
   package func graphDump(shapes: [String: [Int]], lastPass: String?) throws(ModelError) -> String {
     try ModelError.wrapping {
-      let evaluator = ReferenceEvaluator()
-      var pipeline = Pipeline.standard(evaluator)
-      if let lastPass { pipeline = try pipeline.stopping(after: lastPass) }
-      var text = ""
-      for (name, function) in program.functions.sorted(by: { $0.key < $1.key }) {
-        let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }.mapValues { Shape($0) }
-        if program.functions.count > 1 { text += "function \(name.printable)\n" }
-        let built = try function.builtGraphs(shapes: own, evaluator: evaluator)
-        for graph in built {
-          if built.count > 1 { text += "graph \(graph.part.name.printable)\n" }
-          let dump = try graph.graph.map { try pipeline.run($0).graph.description }
-          text += (dump ?? "its sizes depend on data: it is built when the function runs\n")
-          if !text.hasSuffix("\n") { text += "\n" }
-        }
-      }
-      try program.source.opened.checkUnchanged()
-      return text
+      try program.source.opened.vouching { try dump(shapes.mapValues { Shape($0) }, lastPass) }
     }
+  }
+
+  private func dump(_ shapes: [String: Shape], _ lastPass: String?) throws -> String {
+    let evaluator = ReferenceEvaluator()
+    var pipeline = Pipeline.standard(evaluator)
+    if let lastPass { pipeline = try pipeline.stopping(after: lastPass) }
+    var text = ""
+    for (name, function) in program.functions.sorted(by: { $0.key < $1.key }) {
+      let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
+      if program.functions.count > 1 { text += "function \(name.printable)\n" }
+      let built = try function.builtGraphs(shapes: own, evaluator: evaluator)
+      for graph in built {
+        if built.count > 1 { text += "graph \(graph.part.name.printable)\n" }
+        let dump = try graph.graph.map { try pipeline.run($0).graph.description }
+        text += (dump ?? "its sizes depend on data: it is built when the function runs\n")
+        if !text.hasSuffix("\n") { text += "\n" }
+      }
+    }
+    return text
   }
 }

@@ -36,26 +36,24 @@ struct ProvenPlans {
 final class StandingPlan: Sendable {
   private struct State {
     var plan: ComputePlan
-    /// The devices that it does without.
-    var without: [String]
+    /// What it does without.
+    var absence: Outages.Absence
   }
 
   private let state: Mutex<State>
 
   /// - Parameter plan: by which the model was loaded.
   init(_ plan: ComputePlan, of loaded: LoadedModel) {
-    state = Mutex(State(plan: plan, without: Self.without(loaded)))
+    state = Mutex(State(plan: plan, absence: loaded.outages.absence()))
   }
 
-  private static func without(_ loaded: LoadedModel) -> [String] { loaded.outages.failures.map(\.device) }
-
   func plan(of loaded: LoadedModel) -> ComputePlan {
-    let without = Self.without(loaded)
+    let absence = loaded.outages.absence()
     return state.withLock { state in
-      guard state.without != without else { return state.plan }
+      guard state.absence != absence else { return state.plan }
       // What cannot be planned any more is told by predictions; the latest plan stands.
       if let plan = try? ComputePlan(loaded, ProvenPlans(loaded).all) { state.plan = plan }
-      state.without = without
+      state.absence = absence
       return state.plan
     }
   }

@@ -29,8 +29,10 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
   /// Bytes of memory.
   public let memory: Int
 
-  /// Whether one of the devices that were asked for is out, and may still be at work.
-  package static var isAnyOut: Bool { deviceInventory.openDevices.contains { !$0.health.mayFree } }
+  /// Whether one of the devices that were asked for is out, and may still be at work, or a driver is stuck.
+  package static var isAnyOut: Bool {
+    DriverThread.hasGivenUpAny || deviceInventory.openDevices.contains { !$0.health.mayFree }
+  }
 
   init(_ info: DeviceInfo) {
     identifier = info.id

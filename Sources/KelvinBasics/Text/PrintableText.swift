@@ -13,10 +13,8 @@ extension String {
     guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return self }
     var shown = ""
     shown.reserveCapacity(utf8.count + 16)
-    var marks = 0
     forEachScalar { scalar, isHidden in
-      marks = scalar.properties.isMark ? marks + 1 : 0
-      if (isHidden && !harmless.contains(scalar)) || marks > Self.mostMarks {
+      if isHidden && !harmless.contains(scalar) {
         shown += scalar.escapedForPeople
       } else {
         shown.unicodeScalars.append(scalar)
@@ -42,14 +40,17 @@ extension String {
   private static let mostMarks = 8
   private static let longestMessage = 4000
 
-  /// Calls `body` with each scalar, and whether it must not be shown or written as it is where it stands.
+  /// Calls `body` with each scalar, and whether it must not be shown or written as it is where it stands, be it one mark
+  /// too many.
   func forEachScalar(_ body: (Unicode.Scalar, _ isHidden: Bool) -> Void) {
     var before: Unicode.Scalar?
     var rest = unicodeScalars.makeIterator()
     var next = rest.next()
+    var marks = 0
     while let scalar = next {
       next = rest.next()
-      body(scalar, scalar.isHidden(after: before, before: next))
+      marks = scalar.properties.isMark ? marks + 1 : 0
+      body(scalar, marks > Self.mostMarks || scalar.isHidden(after: before, before: next))
       before = scalar
     }
   }
@@ -97,7 +98,8 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.Scalar.Properties {
-  fileprivate var isMark: Bool {
+  /// Whether the character is put over or around the one before it.
+  var isMark: Bool {
     switch generalCategory {
     case .nonspacingMark, .enclosingMark: true
     default: false

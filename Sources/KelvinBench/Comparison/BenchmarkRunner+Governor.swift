@@ -23,7 +23,8 @@ extension BenchmarkRunner {
       contestant.explanation, precision: contestant.configuration.request.precision, threads: contestant.threads)
     // Other plans and threads may round otherwise.
     if !workload.isGoverned || options.isDeterministic { ways = [ways[0]] }
-    var meter = EnergyMeter(files: files, envelope: envelope, cores: machine.logicalCores, clock: clock)
+    var meter = EnergyMeter(
+      counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock)
     let trial = try StreamTrial(
       ways, in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond,
       cores: machine.logicalCores, on: envelope, clock: clock,

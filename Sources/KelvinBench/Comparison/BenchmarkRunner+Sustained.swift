@@ -26,7 +26,7 @@ extension BenchmarkRunner {
     if paced { seconds = Double(arrivals) / workload.framesPerSecond }
     var heat = HeatLog(ThermalMonitor(files: files, envelope: envelope, probe: ClockProbe(repeats: 2)), at: clock.now())
     var meter = EnergyMeter(
-      files: files, envelope: envelope, cores: machine.logicalCores, clock: clock,
+      counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock,
       othersSeconds: { load.ownProcessorSeconds })
     try compareWork(contestants, beside: load)
     let inputs = subject.inputs[0]
@@ -132,8 +132,9 @@ final class PipelinedRun {
     self.cancellation = cancellation
   }
 
-  /// Those of the latest run, in seconds from its beginning.
-  var answers: [FrameSlice.Frame] { recorded.withLock { $0 } }
+  /// Those of the latest run, in seconds from its beginning. Copied here: the sessions' own threads, which are timed,
+  /// would have to copy what they share with somebody else when they add to it.
+  var answers: [FrameSlice.Frame] { recorded.withLock { $0.map(\.self) } }
 
   /// - Parameter look: called now and then on the calling thread with what has been answered.
   func go(seconds: Double, look: (Double, FrameSlice) -> Void = { _, _ in }) throws(RuntimeError) {
@@ -141,7 +142,7 @@ final class PipelinedRun {
     let begin = clock.now()
     recorded.withLock { $0 = [] }
     try sessions.run(
-      watch: { look(clock.now(), FrameSlice(pipelined: recorded.withLock { $0 }, seconds: seconds)) },
+      watch: { look(clock.now(), FrameSlice(pipelined: answers, seconds: seconds)) },
       { (_, session) throws(RuntimeError) in
         let start = clock.now() - begin
         Contestant.write(inputs, to: session)

@@ -28,8 +28,7 @@ package struct EnergyMeter {
   /// Seconds of quiet by which idle power is measured.
   package static let quiet = 0.3
 
-  private let files: SystemFiles
-  private let readers: [any SensorReader]
+  private let counters: EnergyCounters
   private let envelope: ThermalEnvelope
   private let cores: Int
   private let clock: any MeasurementClock
@@ -38,48 +37,38 @@ package struct EnergyMeter {
   private var startedAt = 0.0
   private var cpuSeconds = 0.0
   /// By sensor; measured once, where there is a counter.
-  private var idleWatts: [String: Double] = [:]
+  private let idleWatts: [String: Double]
 
   /// Waits for `quiet` seconds where there are counters.
   ///
   /// - Parameter othersSeconds: processor time that this process has used for what is not measured.
   package init(
-    files: SystemFiles, envelope: ThermalEnvelope, cores: Int, clock: any MeasurementClock = SystemClock(),
-    readers: [any SensorReader] = [EnergyCounterReader(), NVMLReader(), HardwareMonitorReader()],
+    counters: EnergyCounters, envelope: ThermalEnvelope, cores: Int, clock: any MeasurementClock = SystemClock(),
     othersSeconds: @escaping () -> Double = { 0 }
   ) {
     self.othersSeconds = othersSeconds
-    self.files = files
-    self.readers = readers
+    self.counters = counters
     self.envelope = envelope
     self.cores = max(1, cores)
     self.clock = clock
-    let before = energies()
-    guard !before.isEmpty else { return }
-    let begin = clock.now()
-    clock.sleep(until: begin + Self.quiet)
-    let seconds = clock.now() - begin
-    for reading in energies() {
-      guard let earlier = before.first(where: { $0.sensor == reading.sensor }) else { continue }
-      idleWatts[reading.sensor] = reading.watts(since: earlier, seconds: seconds)
-    }
+    idleWatts = counters.watts(over: Self.quiet, clock: clock)
   }
 
   package mutating func start() {
-    readings = energies()
+    readings = counters.readings()
     startedAt = clock.now()
     cpuSeconds = ProcessorTime.ofProcess.seconds - othersSeconds()
   }
 
   /// What was used since `start` by these devices and the host, which works for every device.
   package func stop(devices: [DeviceInfo]) -> EnergyUse {
-    let now = energies()
+    let now = counters.readings()
     let seconds = clock.now() - startedAt
     var joules = 0.0
     var sources: [String] = []
     var isMeasured = true
     for resource in Set(devices.map(\.resource)).union(["cpu"]).sorted() {
-      let counters = readings.filter { Self.isCounter($0, of: resource) }
+      let counters = readings.filter { $0.counts(resource) }
       if let used = Self.used(counters, now, seconds) {
         let idle = counters.reduce(0) { $0 + (idleWatts[$1.sensor] ?? 0) }
         joules += max(0, used - idle * seconds)
@@ -95,12 +84,6 @@ package struct EnergyMeter {
       }
     }
     return EnergyUse(joules: joules, source: sources.joined(separator: "; "), isMeasured: isMeasured)
-  }
-
-  private func energies() -> [EnergyReading] { SensorSnapshot.take(files, readers: readers).energies }
-
-  private static func isCounter(_ reading: EnergyReading, of resource: String) -> Bool {
-    resource == "cpu" ? reading.domain == .processor : reading.resource == HardwareIdentity(resource)
   }
 
   /// Nil without counters, or where one of them is not there any more or cannot be believed.

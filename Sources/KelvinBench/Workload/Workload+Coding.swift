@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import KelvinBasics
 import KelvinGraph
 import KelvinProfiler
 

@@ -13,6 +13,7 @@ extension ConformanceCase {
       node("tanh at the extremes", Unary(UnaryFunction(.tanh)), .ranged([101], -40...40)),
       node("exp at the extremes", Unary(UnaryFunction(.exp)), .ranged([257], -100...88)),
       node("silu at the extremes", Unary(.silu), .ranged([101], -120...120)),
+      node("hard_swish where it leaves zero", Unary(.hardSwish), .ranged([101], -3.00001...(-2.9999))),
       node(
         "thresholded_relu at the extremes", Unary(UnaryFunction(.thresholdedRelu, a: Float(0.5).nextUp)),
         .exactly(Tensor([Float]([-.infinity, .infinity, 0.5, Float(0.5).nextUp, -0.5, 0]), [6]))),

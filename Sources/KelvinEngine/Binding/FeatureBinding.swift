@@ -36,6 +36,11 @@ package struct FeatureBinding: Sendable {
     return shapes
   }
 
+  /// How large a prediction is: the elements of those inputs whose sizes vary.
+  func size(_ provider: some FeatureProvider) throws(ModelError) -> Int {
+    try shapes(provider).values.reduce(0) { $0 + $1.count }
+  }
+
   func check(_ shape: Shape, of feature: Feature, _ dimensions: [Dimension]) throws(ModelError) {
     let fits =
       shape.rank == dimensions.count && zip(shape.dimensions, dimensions).allSatisfy { $1.accepts($0) }

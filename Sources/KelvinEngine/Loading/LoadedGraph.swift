@@ -11,6 +11,8 @@ package struct LoadedGraph: Sendable {
   package let changes: [PassChange]
   package private(set) var context: ModelContext
   private let outages: Outages
+  /// What the prediction that it is for does without; nil for one of the usual sizes.
+  private let own: Outages.Absence?
   /// The request and, where it was made for this graph, the plan.
   package let options: LoadOptions
   /// What it is built for.
@@ -18,7 +20,7 @@ package struct LoadedGraph: Sendable {
   /// Where its sizes depend on data: what the sample run that found them leaves at its inputs.
   package let sample: [Tensor]?
 
-  init(_ graph: PassedGraph, _ site: LoadSite, _ options: LoadOptions) {
+  init(_ graph: PassedGraph, _ site: LoadSite, _ options: LoadOptions, without absence: Outages.Absence? = nil) {
     part = graph.part
     changes = graph.passed.changes
     types = graph.types
@@ -29,19 +31,29 @@ package struct LoadedGraph: Sendable {
       graph: graph.passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores,
       sources: site.sources, watchdog: options.watchdog)
     outages = site.outages
+    own = absence
     self.options = options
   }
 
-  /// What the options ask for, without the devices that the model does without.
+  private var absence: Outages.Absence { own ?? outages.absence() }
+
+  /// What the options ask for, without what is absent.
   private var request: PlanRequest {
+    let absence = absence
     var request = options.request
-    request.outages = outages.reasons
+    (request.outages, request.refusals) = (absence.devices, absence.nodes)
     return request
   }
 
-  /// The plan that the options give; nil where they give none, or the model does without a device of it.
+  /// The plan that the options give; nil where they give none, or something of it is absent.
   private var adopted: Plan? {
-    options.plan.flatMap { $0.usedDevices.isDisjoint(with: outages.reasons.keys) ? $0 : nil }
+    let absence = absence
+    return options.plan.flatMap { plan in
+      let isWhole =
+        plan.usedDevices.isDisjoint(with: absence.devices.keys)
+        && absence.nodes.allSatisfy { id, nodes in nodes.keys.allSatisfy { plan.placement[$0] != id } }
+      return isWhole ? plan : nil
+    }
   }
 
   /// The plan for a request: the one that the options give, or the best.

@@ -47,12 +47,7 @@ package struct LoadedModel: Sendable {
 
   /// - Throws: as `init(path:options:inventory:)`; `FileError` where a file of the model changed since it was opened.
   package init(program: ModelProgram, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
-    do { try self.init(reading: program, options, inventory) } catch {
-      // What is wrong with a file that was cut short is that it was cut short.
-      try program.source.opened.checkUnchanged()
-      throw error
-    }
-    try program.source.opened.checkInPlace()
+    self = try program.source.opened.vouching { try LoadedModel(reading: program, options, inventory) }
   }
 
   private init(reading program: ModelProgram, _ options: LoadOptions, _ inventory: DeviceInventory) throws {
@@ -72,9 +67,8 @@ package struct LoadedModel: Sendable {
     if let threads = priced.threads { options.request.threads = threads }
     let cache = options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
     // With what was opened for the graphs: a nested program's weights, what sub-graphs keep outside of the file.
-    let files = program.source.files
     var key = try ContentKey(
-      contentsOf: files + program.source.opened.paths.filter { !files.contains($0) }, memo: cache?.directory)
+      contentsOf: program.source.opened.contents(first: program.source.files), memo: cache?.directory)
     // What is kept for the model is kept for its usual graph.
     if let last = options.lastPass { key = ContentKey([key.description, last]) }
     if let cache, options.profile == nil {
@@ -121,10 +115,22 @@ package struct LoadedModel: Sendable {
     whatIf = priced.whatIf
     if let plan = options.plan, !plan.parts.isEmpty { try shown.context.check(plan) }
     self.sizeRemarks = sizeRemarks
+    site.outages.usualSize = Self.usualSize(function, graphs)
     self.remarks = remarks + sizeRemarks + (options.plan.map(shown.context.remarks(on:)) ?? [])
   }
 
-  /// The devices that the model does without.
+  private static func usualSize(_ function: Function, _ graphs: [LoadedGraph?]) -> Int {
+    let flexible = Set(function.inputs.filter(\.isFlexible).map(\.name))
+    var counts: [String: Int] = [:]
+    for graph in graphs.compactMap({ $0?.context.graph }) {
+      for input in graph.inputs where flexible.contains(graph[input].name) {
+        counts[graph[input].name] = graph[input].type.shape.count
+      }
+    }
+    return counts.values.reduce(0, +)
+  }
+
+  /// What the model does without.
   package var outages: Outages { site.outages }
 
   /// The output of the shown graph that has one score for each class; nil where it has none.
@@ -171,7 +177,11 @@ package struct LoadedModel: Sendable {
 
   /// One of the graphs for other types of its inputs, planned anew unless a saved plan of the graph serves these sizes.
   /// Compiled forms of both share what they can of their packed weights.
-  package func graph(_ index: Int, for types: SlotTypes) throws -> LoadedGraph {
+  ///
+  /// - Parameter absence: what it is planned without; nil for what predictions of the usual sizes do without.
+  package func graph(
+    _ index: Int, for types: SlotTypes, without absence: Outages.Absence? = nil
+  ) throws -> LoadedGraph {
     let part = function.graphParts[index]
     var options = graphs[index]?.options ?? options
     options.shapes.merge(types.shapes) { _, new in new }
@@ -182,12 +192,12 @@ package struct LoadedModel: Sendable {
       let names = Set(FlatGraph(built.passed.graph).placedNames)
       options.request.pins = options.request.pins.filter { names.contains($0.key) }
     }
-    let graph = LoadedGraph(built, site, options)
+    let graph = LoadedGraph(built, site, options, without: absence)
     guard let plan = OptionShare.plan(for: types, of: part, self.options),
       graph.fits(Placement(saved: plan))
     else { return graph }
     options.plan = plan
-    return LoadedGraph(built, site, options)
+    return LoadedGraph(built, site, options, without: absence)
   }
 
   /// One of the graphs, compiled for the host.
@@ -223,6 +233,17 @@ package struct LoadedModel: Sendable {
       guard let graph, graph.part.name != shown.part.name else { return graph == nil ? nil : compiled }
       let explanation = try explanations?[index] ?? graph.proven().explanation
       return try graph.compile(explanation, observer: .init(isCancelled: observer.isCancelled))
+    }
+  }
+}
+
+extension Feature {
+  /// Whether its sizes vary from prediction to prediction.
+  fileprivate var isFlexible: Bool {
+    switch type {
+    case .tensor(_, let dimensions): dimensions.contains(where: \.isFlexible)
+    case .image(let image): image.isFlexible
+    default: false
     }
   }
 }

@@ -5,19 +5,26 @@ import Synchronization
 
 /// The compiled forms of one graph of a model, by the types of its inputs.
 final class GraphForms: Sendable {
-  /// What a form is compiled for: the types, and the devices that were done without.
+  /// What a form is compiled for: the types, and what was done without.
   private struct Key: Hashable {
     let types: SlotTypes
-    let without: Set<String>
+    let absence: Outages.Absence
+  }
+
+  private struct Standard {
+    let pool: SessionPool
+    /// What was absent when it was compiled.
+    let absence: Outages.Absence
   }
 
   private let index: Int
   private let loaded: LoadedModel
   /// For the model's usual sizes; nil where they depend on data, and once a device of it is done without.
-  private let standard: Mutex<SessionPool?>
+  private let standard: Mutex<Standard?>
   private let specializations: SpecializationCache<Key, SessionPool>
-  /// By the devices that are done without: a plan that has one of them serves no size any more.
-  private let plans: Mutex<(without: Set<String>, plans: SizePlans)>
+  /// By what is done without, the latest few: a plan that has something of it serves no size.
+  private let plans: Mutex<[(absence: Outages.Absence, plans: SizePlans)]>
+  private static let absencesLimit = 2
   private let lanes: SessionLanes
   private let searches = Mutex(0)
 
@@ -29,24 +36,27 @@ final class GraphForms: Sendable {
     self.loaded = loaded
     let lanes = SessionLanes()
     self.lanes = lanes
-    standard = Mutex(model.map { SessionPool($0, lanes) })
+    standard = Mutex(model.map { Standard(pool: SessionPool($0, lanes), absence: loaded.outages.absence()) })
     specializations = SpecializationCache(limit: limit)
-    plans = Mutex(([], SizePlans(isShared: loaded.options.sharesPlans)))
+    plans = Mutex([])
   }
 
   /// How often a plan was searched for, the usual sizes' left out.
-  var planSearchCount: Int { searches.withLock { $0 } + plans.withLock { $0.plans.searchCount } }
+  var planSearchCount: Int {
+    searches.withLock { $0 } + plans.withLock { $0.reduce(0) { $0 + $1.plans.searchCount } }
+  }
 
   /// The compiled form for these types, made at their first use and kept for the latest few.
-  func pool(_ types: SlotTypes, _ cancellation: Cancellation?) throws -> SessionPool {
-    let without = Set(loaded.outages.failures.map(\.device))
-    let standard = standard(without)
+  ///
+  /// - Parameter absence: what it does without.
+  func pool(_ types: SlotTypes, _ absence: Outages.Absence, _ cancellation: Cancellation?) throws -> SessionPool {
+    let standard = standard(types, absence)
     if let standard, types.fit(standard.model.graph) { return standard }
-    return try specializations.value(for: Key(types: types, without: without), cancellation) {
+    return try specializations.value(for: Key(types: types, absence: absence), cancellation) {
       do {
-        let specialized = try loaded.graph(index, for: types)
+        let specialized = try loaded.graph(index, for: types, without: absence)
         let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
-        let placement = try plans(without).placement(
+        let placement = try plans(absence).placement(
           of: specialized, types, standard: standard?.model, cancellation)
         return SessionPool(try specialized.compile(placement, observer: observer), lanes)
       } catch {
@@ -57,24 +67,34 @@ final class GraphForms: Sendable {
     }
   }
 
-  /// Lets the standard form go where it has a device that is done without.
-  private func standard(_ without: Set<String>) -> SessionPool? {
+  /// The form for the usual sizes, where it has no device that is done without, nor was made without one that is there
+  /// again. It goes where a device of it is out, or had no memory for these very sizes.
+  private func standard(_ types: SlotTypes, _ absence: Outages.Absence) -> SessionPool? {
     let (kept, dropped) = standard.withLock { standard -> (SessionPool?, SessionPool?) in
-      guard let known = standard, !without.isDisjoint(with: known.model.usedDevices) else { return (standard, nil) }
-      standard = nil
-      return (nil, known)
+      guard let known = standard else { return (nil, nil) }
+      let model = known.pool.model
+      guard model.usedDevices.isDisjoint(with: absence.devices.keys) else {
+        guard model.isOut || types.fit(model.graph) else { return (nil, nil) }
+        standard = nil
+        return (nil, known.pool)
+      }
+      let isWhole = known.absence.devices.keys.allSatisfy { absence.devices[$0] != nil }
+      return (isWhole ? known.pool : nil, nil)
     }
     // Dropping it may take long: after the lock is released.
     return withExtendedLifetime(dropped) { kept }
   }
 
-  private func plans(_ without: Set<String>) -> SizePlans {
+  private func plans(_ absence: Outages.Absence) -> SizePlans {
     plans.withLock { plans in
-      if plans.without != without {
-        searches.withLock { $0 += plans.plans.searchCount }
-        plans = (without, SizePlans(isShared: loaded.options.sharesPlans))
+      if let known = plans.first(where: { $0.absence == absence }) { return known.plans }
+      let made = SizePlans(isShared: loaded.options.sharesPlans)
+      plans.append((absence, made))
+      while plans.count > Self.absencesLimit {
+        let dropped = plans.removeFirst()
+        searches.withLock { $0 += dropped.plans.searchCount }
       }
-      return plans.plans
+      return made
     }
   }
 }

@@ -1,14 +1,20 @@
+package import KelvinBasics
 import Synchronization
 
-/// The files that a model was read from and whose bytes it goes on reading, packs of the cache among them, as they were when they were opened.
+/// The files that a model was read from and whose bytes it goes on reading, packs of the cache among them, as they were
+/// when they were opened.
 ///
-/// A file that is mapped shows whatever anybody writes to it, zeros where it was cut short. Nothing computed from it
-/// counts until `checkUnchanged` has returned: results are asked for after they were computed and before they are given
-/// away or kept.
+/// A file that is mapped shows whatever anybody writes to it, zeros where it was cut short. Whatever reads these files
+/// goes through `vouching`, and what it leaves is given away or kept only when that has returned.
 package final class SourceFiles: Sendable {
   private struct Held {
     var files: [Bytes] = []
-    var packs: [Bytes] = []
+    /// With how often each had been touched when it was held: nothing of it had been read for this model before.
+    var packs: [(bytes: Bytes, touches: Int)] = []
+    /// Of files that were looked at by path, and not held.
+    var seen: [String: FileState] = [:]
+    /// A path that came to name another file.
+    var exchanged: String?
   }
 
   private let held = Mutex(Held())
@@ -16,34 +22,94 @@ package final class SourceFiles: Sendable {
   package init() {}
 
   /// Adds a file; memory of our own is none.
-  package func hold(_ bytes: Bytes) { held.withLock { $0.files.append(bytes) } }
-
-  /// Adds a file that was made of these and is read in their stead, once. Another may take its place.
-  package func hold(pack bytes: Bytes) {
+  package func hold(_ bytes: Bytes) {
     held.withLock { held in
-      if !held.packs.contains(where: { $0.baseAddress == bytes.baseAddress }) { held.packs.append(bytes) }
+      held.files.append(bytes)
+      if let path = bytes.path, let seen = held.seen[path], seen != bytes.state { held.exchanged = path }
     }
   }
 
-  /// The files' paths as they were opened, packs left out; sorted, each once.
-  package var paths: [String] { Set(held.withLock(\.files).compactMap { $0.file?.path }).sorted() }
-
-  /// Whether all that was read so far is what the files held when they were opened. Takes less than a microsecond for
-  /// each file that is mapped.
-  ///
-  /// - Throws: `FileError` for one that was cut short, written to, or could not be read.
-  package func checkUnchanged() throws(FileError) {
-    let held = held.withLock(\.self)
-    for bytes in held.files { try bytes.checkUnchanged() }
-    for bytes in held.packs { try bytes.checkUnchanged() }
+  /// Adds a file that was made of these and is read in their stead, once. Another may take its place.
+  package func hold(pack bytes: Bytes) {
+    // One that cannot be vouched for any more is found out by whoever vouches.
+    let touches = (try? bytes.touches(ofContents: true)) ?? 0
+    held.withLock { held in
+      guard !held.packs.contains(where: { $0.bytes.baseAddress == bytes.baseAddress }) else { return }
+      held.packs.append((bytes, touches))
+    }
   }
 
-  /// As `checkUnchanged`, and whether the paths still name the files: what is learned by path is then of them.
+  /// The files as they were opened, packs left out, each path once: first those of these paths, then the others by
+  /// theirs. A path that nobody has opened is, and has to name the same file in the same state if it is held later.
   ///
-  /// - Throws: `FileError`.
-  package func checkInPlace() throws(FileError) {
-    try checkUnchanged()
-    for bytes in held.withLock(\.files) { try bytes.file?.checkInPlace() }
+  /// - Throws: `FileError` for a path that cannot be opened.
+  package func contents(first paths: [String]) throws(FileError) -> [Bytes] {
+    var files: [String: Bytes] = [:]
+    for bytes in held.withLock(\.files) { if let path = bytes.path { files[path] = bytes } }
+    var ordered: [Bytes] = []
+    for path in paths + files.keys.sorted().filter({ !paths.contains($0) }) {
+      if let bytes = files[path] {
+        ordered.append(bytes)
+      } else {
+        let bytes = try Bytes(mapping: path)
+        held.withLock { $0.seen[path] = bytes.state }
+        ordered.append(bytes)
+      }
+    }
+    return ordered
+  }
+
+  /// Does something that reads the files. Where one of them was touched meanwhile, so that nobody knows what was read,
+  /// but holds what it held when it was opened, it is done again.
+  ///
+  /// - Parameters:
+  ///   - repeats: false where it can be done but once: a touch is then an error.
+  ///   - refusing: the error for a file that was cut short, written to, or could not be read; whatever else went wrong
+  ///     went wrong because of that.
+  ///   - discarding: called after each attempt that does not count.
+  package func vouching<Result, Failure: Error>(
+    repeats: Bool = true, refusing: (FileError) -> Failure, discarding: () -> Void = {},
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    for _ in 0..<(repeats ? Self.mostAttempts : 1) {
+      let before: Int
+      do throws(FileError) { before = try touches() } catch { throw refusing(error) }
+      let outcome: Swift.Result<Result, Failure>
+      do throws(Failure) { outcome = .success(try body()) } catch { outcome = .failure(error) }
+      let after: Int
+      do throws(FileError) { after = try touches() } catch {
+        discarding()
+        throw refusing(error)
+      }
+      if after == before { return try outcome.get() }
+      discarding()
+    }
+    throw refusing(
+      FileError(
+        path: held.withLock { $0.files.first?.path } ?? "", action: "use",
+        reason: "it, or a file that belongs to it, was written to while it was used; try again when nobody does"))
+  }
+
+  /// As the other form, where errors are of any kind.
+  package func vouching<Result>(
+    repeats: Bool = true, discarding: () -> Void = {}, _ body: () throws -> Result
+  ) throws -> Result {
+    try vouching(repeats: repeats, refusing: { $0 as any Error }, discarding: discarding, body)
+  }
+
+  private static let mostAttempts = 4
+
+  /// How often any of the files was touched without becoming another.
+  private func touches() throws(FileError) -> Int {
+    let held = held.withLock(\.self)
+    if let path = held.exchanged {
+      throw FileError(path: path, action: "use", reason: "another file took its place while it was read; try again")
+    }
+    var count = 0
+    for bytes in held.files { count += try bytes.touches() }
+    // Whoever packs more puts another file in a pack's place, and leaves what it holds alone.
+    for pack in held.packs { count += try pack.bytes.touches(ofContents: true) - pack.touches }
+    return count
   }
 }
 

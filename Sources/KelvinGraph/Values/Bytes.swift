@@ -1,5 +1,5 @@
-import CKelvinFiles
 import Glibc
+package import KelvinBasics
 
 /// A region of memory that does not change: part of a mapped file, or memory of our own. Copies share it.
 package struct Bytes: Sendable {
@@ -39,7 +39,7 @@ package struct Bytes: Sendable {
   package init(mapping path: String) throws(FileError) { try self.init(mapping: OpenFile(path)) }
 
   /// A file's bytes. A large file is mapped read-only: its pages are read when they are touched, and what was computed
-  /// from them counts only if `checkUnchanged` then returns. A small one is read at once.
+  /// from them counts only if `SourceFiles.vouching` says so. A small one is read at once.
   ///
   /// - Throws: `FileError` naming the path and the system's reason.
   package init(mapping file: OpenFile) throws(FileError) {
@@ -47,35 +47,49 @@ package struct Bytes: Sendable {
       try self.init(reading: file)
       return
     }
-    self.init(owner: Owner(mapped: try file.map(), file), offset: 0, count: file.byteCount)
-    guard isGuarded else { throw FileError(path: file.path, action: "map", code: ENOMEM) }
+    self.init(owner: Owner(try MappedFile(file)), offset: 0, count: file.byteCount)
   }
 
   /// The bytes of a file that is read once and whole: whatever becomes of it later, they stay.
   ///
-  /// - Throws: `FileError`, also where the file changes while it is read, or memory does not hold it.
+  /// - Throws: `FileError`, also where the file goes on changing while it is read, or memory does not hold it.
   package init(reading file: OpenFile) throws(FileError) {
     guard let memory = ZeroedMemory(count: file.byteCount) else {
       throw FileError(path: file.path, action: "read", code: ENOMEM)
     }
-    try file.read(into: UnsafeMutableRawBufferPointer(start: memory.baseAddress, count: file.byteCount))
-    try file.checkUnchanged()
-    self.init(owner: Owner(memory, file.state), offset: 0, count: file.byteCount)
+    let target = UnsafeMutableRawBufferPointer(start: memory.baseAddress, count: file.byteCount)
+    let state = try file.readWhole(into: target)
+    self.init(owner: Owner(memory, path: file.path, state), offset: 0, count: file.byteCount)
   }
 
   /// Files of at least so many bytes are mapped: reading fewer takes no longer than mapping them does.
   private static let mappedFrom = 1 << 18
 
-  /// The file that this is part of, `offset` bytes from its start; nil for memory of our own.
-  package var file: FileState? { owner.file }
+  /// The path of the file that this is part of, `offset` bytes from its start; nil for memory of our own.
+  package var path: String? { owner.file?.path }
+  /// The state in which that file held these bytes.
+  package var state: FileState? { owner.file?.state }
   /// Whether this is part of a file.
   package var isOfFile: Bool { owner.file != nil }
-  private var isGuarded: Bool { owner.isGuarded }
 
-  /// Whether all that was read of a mapped file is what it held when it was opened.
+  /// How often the mapped file that this is part of was touched and found to hold what it held when it was opened; 0 for
+  /// memory. What was computed between two equal answers was computed from those contents. Takes less than a
+  /// microsecond, but for the first time after it was touched.
   ///
+  /// - Parameter ofContents: leaves out touches that took a name from the file or gave it one, and did not change the
+  ///   time of its last write. Whoever may set that time could hide a write behind them.
   /// - Throws: `FileError` where it was cut short or written to, or could not be read.
-  package func checkUnchanged() throws(FileError) { try owner.checkUnchanged() }
+  package func touches(ofContents: Bool = false) throws(FileError) -> Int {
+    guard let mapped = owner.mapped else { return 0 }
+    let touches = try mapped.touches(Bytes(owner: owner, offset: 0, count: mapped.file.byteCount))
+    return ofContents ? touches.contents : touches.all
+  }
+
+  /// Says how the whole file that this is part of is told from any other: asked when the file was touched. Until then a
+  /// file that is touched counts as changed.
+  ///
+  /// - Parameter holds: whether these bytes, all of the file, are what it held when it was opened.
+  package func recognize(by holds: @escaping @Sendable (Bytes) -> Bool) { owner.mapped?.recognize(by: holds) }
 
   /// Part of this region, sharing its memory; nil where the range lies outside it.
   package func slice(offset: Int, count: Int) -> Bytes? {
@@ -109,10 +123,10 @@ package struct Bytes: Sendable {
   }
 
   /// What a region is part of.
-  fileprivate final class Owner: @unchecked Sendable {
+  fileprivate final class Owner: Sendable {
     private enum Origin {
-      case mapping(UnsafeMutableRawPointer, OpenFile, guard: OpaquePointer?)
-      case memory(ZeroedMemory, of: FileState?)
+      case mapping(MappedFile)
+      case memory(ZeroedMemory, of: (path: String, state: FileState)?)
     }
 
     private let origin: Origin
@@ -122,40 +136,23 @@ package struct Bytes: Sendable {
       origin = .memory(memory, of: nil)
     }
 
-    init(_ memory: ZeroedMemory, _ file: FileState) { origin = .memory(memory, of: file) }
+    init(_ memory: ZeroedMemory, path: String, _ state: FileState) { origin = .memory(memory, of: (path, state)) }
 
-    init(mapped base: UnsafeMutableRawPointer, _ file: OpenFile) {
-      origin = .mapping(base, file, guard: ck_guard_begin(base, file.byteCount))
-    }
-
-    deinit {
-      guard case .mapping(let base, let file, let watch) = origin else { return }
-      if let watch { ck_guard_end(watch) }
-      munmap(base, file.byteCount)
-    }
+    init(_ file: MappedFile) { origin = .mapping(file) }
 
     var base: UnsafeMutableRawPointer {
       switch origin {
-      case .mapping(let base, _, _): base
+      case .mapping(let file): file.base
       case .memory(let memory, _): memory.baseAddress
       }
     }
 
-    var file: FileState? {
+    var mapped: MappedFile? { if case .mapping(let file) = origin { file } else { nil } }
+
+    var file: (path: String, state: FileState)? {
       switch origin {
-      case .mapping(_, let file, _): file.state
+      case .mapping(let mapped): (mapped.file.path, mapped.state)
       case .memory(_, let file): file
-      }
-    }
-
-    var isGuarded: Bool { if case .mapping(_, _, .some) = origin { true } else { false } }
-
-    func checkUnchanged() throws(FileError) {
-      guard case .mapping(_, let file, let watch?) = origin else { return }
-      // What could not be read is looked at last: the size says more.
-      try file.checkUnchanged()
-      guard !ck_guard_is_damaged(watch) else {
-        throw FileError(path: file.path, action: "read", reason: "a part of it could not be read when it was needed")
       }
     }
   }

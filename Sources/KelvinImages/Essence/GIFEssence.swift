@@ -12,6 +12,7 @@ func gifEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageEr
     while let size = try reader.byte(), size > 0 { try reader.skip(Int(size), of: part) }
   }
   while let introducer = try reader.byte() {
+    try limits.add()
     let start = reader.position - 1
     switch introducer {
     case 0x21:

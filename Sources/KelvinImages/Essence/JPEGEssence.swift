@@ -23,6 +23,7 @@ func jpegEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
       return PictureEssence(kept, orientation: orientation)
     default: break
     }
+    try limits.add()
     guard reader.left >= 2 else { break }
     let start = reader.position - 2
     let length = try reader.bigEndian(2, of: "a segment")

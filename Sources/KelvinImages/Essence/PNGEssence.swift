@@ -7,6 +7,7 @@ func pngEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageEr
   var orientation: ImageOrientation?
   var hasComment = false
   while reader.left > 0 {
+    try limits.add()
     let start = reader.position
     let length = try reader.bigEndian(4, of: "a chunk")
     let type = String(decoding: try reader.bytes(4, of: "a chunk"), as: UTF8.self)

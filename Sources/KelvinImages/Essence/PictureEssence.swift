@@ -43,10 +43,14 @@ struct PictureLimits {
   /// Bytes for tables and colours that do not depend on the size.
   private static let overhead = (1 << 20) + profile
 
+  /// Parts that a file may have: its segments, chunks, frames, strips or tiles. Each takes time, whatever it holds.
+  static let parts = 1 << 18
+
   private let name: String
   private let maximumPixels: Int
   /// Bytes that the encoded picture may take.
   private(set) var byteCount: Int
+  private var partCount = 0
 
   init(_ name: String, _ maximumPixels: Int) {
     self.name = name
@@ -68,6 +72,18 @@ struct PictureLimits {
     guard count <= byteCount else {
       throw ImageError(
         .tooLarge, name, "its encoded pixels take \(count) bytes, a picture of its size at most \(byteCount)",
+        remedy: "save the picture anew")
+    }
+  }
+
+  /// Takes in that the file has more parts.
+  ///
+  /// - Throws: `tooLarge` where there are more than a picture needs.
+  mutating func add(parts count: Int = 1) throws(ImageError) {
+    partCount = count > Self.parts ? count : partCount + count
+    guard partCount <= Self.parts else {
+      throw ImageError(
+        .tooLarge, name, "it is in more than \(Self.parts) parts, of which no more are read",
         remedy: "save the picture anew")
     }
   }

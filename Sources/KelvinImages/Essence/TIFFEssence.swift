@@ -2,13 +2,18 @@
 /// "TIFF", revision 6.0.
 func tiffEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
   var page = try TIFFPage(source, limits)
-  try page.keepDirectory()
+  try page.readDirectory()
+  try page.keepValues()
   try page.keepPixels()
+  try page.keepTables()
+  try page.writeDirectory()
   return PictureEssence(page.kept, orientation: page.orientation)
 }
 
 private struct TIFFPage {
   private struct Entry {
+    /// In the file's directory.
+    var start: Int
     var tag: Int
     var size: Int
     var count: Int
@@ -35,14 +40,16 @@ private struct TIFFPage {
   private let isLittleEndian: Bool
   private var entries: [Entry] = []
   private var keptCount = 0
-  /// Parts of a page that are looked for.
-  private static let mostStrips = 1 << 18
+  private var directory = 0..<0
+  private static let headerSize = 8
+  /// Bytes of an offset, of the count of entries, and of an entry.
+  private static let (word, countSize, entrySize) = (4, 2, 12)
 
   init(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) {
     self.source = source
     self.limits = limits
-    let head = try source.bytes(at: 0, atMost: 8)
-    guard head.count == 8 else { throw source.ended("its header") }
+    let head = try source.bytes(at: 0, atMost: Self.headerSize)
+    guard head.count == Self.headerSize else { throw source.ended("its header") }
     isLittleEndian = head[0] == 0x49
     kept = try EncodedBytes(zeros: source.count, name: source.name)
   }
@@ -69,38 +76,46 @@ private struct TIFFPage {
     }
   }
 
-  /// The header and the first directory, with the entries that are needed and no directory after it.
-  mutating func keepDirectory() throws(ImageError) {
-    let (word, countSize, entrySize) = (4, 2, 12)
-    try keep(0..<8)
-    let directory = try number(4, word)
-    guard directory <= source.count - countSize else { throw source.ended("its directory") }
-    let count = try number(directory, countSize)
-    guard count <= 4096, directory + countSize + count * entrySize + word <= source.count else {
-      throw source.ended("its directory")
-    }
-    var target = directory + countSize
+  /// The entries of the first directory that are needed.
+  mutating func readDirectory() throws(ImageError) {
+    let start = try number(4, Self.word)
+    guard start <= source.count - Self.countSize else { throw source.ended("its directory") }
+    let count = try number(start, Self.countSize)
+    let end = start + Self.countSize + count * Self.entrySize + Self.word
+    guard count <= 4096, end <= source.count else { throw source.ended("its directory") }
+    directory = start..<end
     for index in 0..<count {
-      let place = directory + countSize + index * entrySize
-      let entry = try entry(at: place, word)
+      let entry = try entry(at: start + Self.countSize + index * Self.entrySize)
       guard Entry.isNeeded(entry.tag) else { continue }
       if entry.tag == Entry.orientation {
         orientation = ImageOrientation(rawValue: try number(entry.place.lowerBound, min(entry.size, 2)))
       }
       if entry.tag == Entry.profile { try limits.checkProfile(entry.place.count) }
-      var bytes = try source.bytes(at: place, atMost: entrySize)
-      kept.slots(target..<target + entrySize).copyMemory(
-        from: bytes.withUnsafeMutableBytes { UnsafeRawBufferPointer($0) })
       entries.append(entry)
-      target += entrySize
     }
-    write(entries.count, directory, countSize)
-    write(0, target, word)
     try takeSize()
-    for entry in entries where entry.place.count > word { try keep(entry.place) }
   }
 
-  private func entry(at place: Int, _ word: Int) throws(ImageError) -> Entry {
+  /// The values of entries that lie outside of the directory.
+  mutating func keepValues() throws(ImageError) {
+    for entry in entries where entry.place.count > Self.word { try keep(entry.place) }
+  }
+
+  /// The header, and the directory with the entries that are needed and no directory after it. Last, since a part of the
+  /// picture that lies over it would bring back what was left out.
+  mutating func writeDirectory() throws(ImageError) {
+    try keep(0..<Self.headerSize)
+    kept.slots(directory).initializeMemory(as: UInt8.self, repeating: 0)
+    write(entries.count, directory.lowerBound, Self.countSize)
+    var target = directory.lowerBound + Self.countSize
+    for entry in entries {
+      try source.read(at: entry.start, into: kept.slots(target..<target + Self.entrySize))
+      target += Self.entrySize
+    }
+  }
+
+  private func entry(at place: Int) throws(ImageError) -> Entry {
+    let word = Self.word
     let type = try number(place + 2, 2)
     let size = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
     let count = try number(place + 4, word)
@@ -112,17 +127,51 @@ private struct TIFFPage {
       // What is not needed may lie anywhere; what is needed may not.
       let tag = try number(place, 2)
       guard !Entry.isNeeded(tag) else { throw source.ended("its entry \(tag)") }
-      return Entry(tag: tag, size: each, count: 0, place: inline..<inline)
+      return Entry(start: place, tag: tag, size: each, count: 0, place: inline..<inline)
     }
-    return Entry(tag: try number(place, 2), size: each, count: count, place: start..<start + bytes)
+    return Entry(start: place, tag: try number(place, 2), size: each, count: count, place: start..<start + bytes)
   }
 
   private mutating func takeSize() throws(ImageError) {
-    func value(_ tag: Int) throws(ImageError) -> Int {
-      guard let entry = entries.first(where: { $0.tag == tag }), entry.count > 0, entry.size > 0 else { return 0 }
-      return try number(entry.place.lowerBound, entry.size)
+    try limits.setSize(try values(256).first ?? 0, try values(257).first ?? 0)
+  }
+
+  /// The numbers of an entry; none where there is no such entry.
+  private func values(_ tag: Int) throws(ImageError) -> [Int] {
+    guard let entry = entries.first(where: { $0.tag == tag }), entry.size > 0 else { return [] }
+    guard entry.count <= PictureLimits.parts else { throw source.corrupt("its entry \(tag) has \(entry.count) values") }
+    var values: [Int] = []
+    for index in 0..<entry.count { values.append(try number(entry.place.lowerBound + index * entry.size, entry.size)) }
+    return values
+  }
+
+  /// What pixels in the old style of JPEG (compression 6) are decoded with: a stream of headers and tables, or tables
+  /// one by one, each at a place of its own. Reference: TIFF 6.0, 22.
+  ///
+  /// - Throws: `unknownFormat` for brightness and colour differences (interpretation 6), which decoders hand on as if
+  ///   they were red, green and blue.
+  mutating func keepTables() throws(ImageError) {
+    guard try values(259).first == 6 else { return }
+    guard try values(262).first != 6 else {
+      throw ImageError(
+        .unknownFormat, source.name, "its pixels are in TIFF's old style of JPEG, in YCbCr",
+        remedy: "convert it to PNG or JPEG")
     }
-    try limits.setSize(try value(256), try value(257))
+    if let start = try values(513).first, start > 0, start <= source.count {
+      let rest = source.count - start
+      try keep(start..<start + min(rest, try values(514).first ?? rest))
+    }
+    for start in try values(519) { try keepTable(start, 64) }
+    for start in try values(520) + values(521) {
+      // How many codes there are of each length, then what they stand for.
+      let counts = try source.bytes(at: start, atMost: 16)
+      try keepTable(start, 16 + counts.reduce(0) { $0 + Int($1) })
+    }
+  }
+
+  private mutating func keepTable(_ start: Int, _ size: Int) throws(ImageError) {
+    guard start <= source.count else { throw source.ended("its tables") }
+    try keep(start..<min(source.count, start + size))
   }
 
   /// The strips or tiles that the directory refers to.
@@ -130,7 +179,7 @@ private struct TIFFPage {
     for (offsets, counts) in [(273, 279), (324, 325)] {
       guard let places = entries.first(where: { $0.tag == offsets }) else { continue }
       let sizes = entries.first { $0.tag == counts }
-      guard places.count <= Self.mostStrips else { throw source.corrupt("it has \(places.count) strips or tiles") }
+      try limits.add(parts: places.count)
       for index in 0..<places.count {
         let start = try number(places.place.lowerBound + index * places.size, places.size)
         guard start <= source.count else { throw source.ended("its pixels") }

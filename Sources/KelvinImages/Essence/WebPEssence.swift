@@ -7,6 +7,7 @@ func webPEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
   var orientation: ImageOrientation?
   var hasFrame = false
   while reader.left >= 8 {
+    try limits.add()
     let start = reader.position
     let type = String(decoding: try reader.bytes(4, of: "a chunk"), as: UTF8.self)
     let length = try reader.littleEndian(4, of: "a chunk")

@@ -92,8 +92,18 @@ package struct TriedPlans: Sendable, Hashable, Codable {
     }
     return (
       single,
-      "no mixed plan was measured faster than '\(entries[single].label)' (\(text(single))) among \(entries.count) tried"
+      "'\(entries[fastest].label)' was not measured faster than '\(entries[single].label)'"
+        + " (\(text(single))): \(Self.doubt(comparison)), of \(entries.count) plans tried"
     )
+  }
+
+  /// What a comparison leaves open: "0.94 ×, between 0.86 and 1.03, in 12 pairs".
+  private static func doubt(_ comparison: PairedComparison) -> String {
+    let pairs = "\(comparison.pairs) pair\(comparison.pairs == 1 ? "" : "s")"
+    guard comparison.verdict != .notCompared else { return "\(pairs), too few to tell" }
+    let (lower, upper) = (comparison.interval.lower, comparison.interval.upper)
+    return "\(HumanReadable.significant(comparison.ratio)) ×, between \(HumanReadable.significant(lower)) and"
+      + " \(HumanReadable.significant(upper)), in \(pairs)"
   }
 
   /// Devices on which the plans put something.

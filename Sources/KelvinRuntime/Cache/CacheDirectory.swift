@@ -1,4 +1,5 @@
 import Glibc
+package import KelvinBasics
 package import KelvinGraph
 import Synchronization
 
@@ -8,7 +9,6 @@ import Synchronization
 package final class CacheDirectory: Sendable {
   private struct State {
     var folder: CacheFolder?
-    var secret: CacheSecret?
     var isSwept = false
     /// A lock was not to be had in time.
     var isBlocked = false
@@ -20,7 +20,6 @@ package final class CacheDirectory: Sendable {
   private let patience: LockPatience
   private let calls: FileCalls
   private let state = Mutex(State())
-  private static let secretName = "secret"
 
   package init(_ path: String, patience: LockPatience = LockPatience(), calls: FileCalls = FileCalls()) {
     self.path = path
@@ -47,7 +46,12 @@ package final class CacheDirectory: Sendable {
 
   /// The file under a name, read or mapped; nil where there is none.
   package func read(_ name: String, isMapped: Bool = false) -> Bytes? {
-    do throws(FileError) { return try folder(creates: false)?.read(name, isMapped: isMapped) } catch {
+    current(creates: false).flatMap { read(name, isMapped: isMapped, in: $0) }
+  }
+
+  /// As `read(_:isMapped:)`, from a folder that was current.
+  func read(_ name: String, isMapped: Bool = false, in folder: CacheFolder) -> Bytes? {
+    do throws(FileError) { return try folder.read(name, isMapped: isMapped) } catch {
       if error.code != ENOENT { complain(error.description) }
       return nil
     }
@@ -58,8 +62,12 @@ package final class CacheDirectory: Sendable {
   /// - Returns: whether the file is there now.
   @discardableResult
   package func write(_ name: String, _ parts: [UnsafeRawBufferPointer]) -> Bool {
+    current(creates: true).map { write(name, parts, in: $0) } ?? false
+  }
+
+  /// As `write(_:_:)`, in a folder that was current.
+  func write(_ name: String, _ parts: [UnsafeRawBufferPointer], in folder: CacheFolder) -> Bool {
     do throws(FileError) {
-      guard let folder = try folder(creates: true) else { return false }
       try folder.replace(name, parts)
       return true
     } catch {
@@ -90,17 +98,27 @@ package final class CacheDirectory: Sendable {
   package func locking<Result, Failure: Error>(
     _ name: String, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result? {
+    try holding(name) { (_) throws(Failure) in try body() }
+  }
+
+  /// As `locking`.
+  ///
+  /// - Parameter body: told whether the lock is held: not where locks do not work.
+  private func holding<Result, Failure: Error>(
+    _ name: String, _ body: (_ isLocked: Bool) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
     var descriptor: Int32 = -1
     do throws(FileError) { descriptor = try folder(creates: true)?.open("\(name).lock") ?? -1 } catch {
       complain(error.description)
     }
     defer { if descriptor >= 0 { close(descriptor) } }
-    guard descriptor < 0 || acquire(descriptor, "\(name).lock") else { return nil }
-    return try body()
+    guard descriptor >= 0 else { return try body(false) }
+    guard let isLocked = acquire(descriptor, "\(name).lock") else { return nil }
+    return try body(isLocked)
   }
 
-  /// - Returns: false where another process holds the lock.
-  private func acquire(_ file: Int32, _ name: String) -> Bool {
+  /// - Returns: false where it cannot be locked; nil where another process holds the lock.
+  private func acquire(_ file: Int32, _ name: String) -> Bool? {
     var patience = patience
     if state.withLock({ $0.isBlocked }) { patience.limit = .zero }
     switch patience.lock(file) {
@@ -109,35 +127,26 @@ package final class CacheDirectory: Sendable {
       state.withLock { $0.isBlocked = true }
       let holder = LockPatience.holder(file).map { "process \($0)" } ?? "another process"
       complain("\(holder) holds '\(path)/\(name)' and did not let go of it for \(patience.limit)")
-      return false
+      return nil
     case let code:
       complain(FileError(path: "\(path)/\(name)", action: "lock", code: code).description)
-      return true
+      return false
     }
   }
 
-  /// The secret that this cache's files are authenticated by, made where there is none if `creates`; nil where none can
-  /// be had.
-  func secret(creates: Bool) -> CacheSecret? {
-    if let known = state.withLock({ $0.secret }) { return known }
-    var secret = storedSecret
-    if secret == nil, creates {
-      secret =
-        locking(Self.secretName) {
-          if let theirs = storedSecret { return theirs }
-          return CacheSecret.newBytes().withUnsafeBytes { write(Self.secretName, [$0]) } ? storedSecret : nil
-        } ?? nil
+  /// The secret that a folder's files are authenticated by, made where there is none if `creates`; nil where none can be
+  /// had. It may be another the next time, so that what is written with it goes into this folder, at once.
+  func secret(of folder: CacheFolder, creates: Bool) -> CacheSecret? {
+    do throws(FileError) {
+      if let secret = try folder.storedSecret() { return secret }
+      guard creates else { return nil }
+      return try holding(CacheFolder.secretName) { (isLocked) throws(FileError) in
+        try folder.madeSecret(replaces: isLocked)
+      } ?? nil
+    } catch {
+      complain(error.description)
+      return nil
     }
-    state.withLock { $0.secret = secret }
-    return secret
-  }
-
-  /// Nil for one that others could read: whoever knows it can forge.
-  private var storedSecret: CacheSecret? {
-    guard let bytes = read(Self.secretName), let folder = state.withLock({ $0.folder }),
-      let status = folder.status(Self.secretName), status.st_mode & 0o077 == 0
-    else { return nil }
-    return CacheSecret(bytes.withUnsafeBytes { Array($0) })
   }
 
   /// Notes that a kept file is not what was kept.
@@ -147,12 +156,19 @@ package final class CacheDirectory: Sendable {
 
   private func complain(_ reason: String) { state.withLock { if $0.complaint == nil { $0.complaint = reason } } }
 
+  /// The cache's folder as it is now, for all that belongs together; nil where there is none, or none may be used.
+  func current(creates: Bool) -> CacheFolder? {
+    do throws(FileError) { return try folder(creates: creates) } catch {
+      complain(error.description)
+      return nil
+    }
+  }
+
   /// - Returns: nil where there is none and none is to be made.
   private func folder(creates: Bool) throws(FileError) -> CacheFolder? {
     try state.withLock { (state) throws(FileError) in
       if let folder = state.folder, !folder.isGone { return folder }
-      // A folder that was removed took its secret along.
-      (state.folder, state.secret) = (nil, nil)
+      state.folder = nil
       do throws(FileError) { state.folder = try CacheFolder(path, creates: creates, calls: calls) } catch {
         if error.code == ENOENT, !creates { return nil }
         throw error

@@ -1,6 +1,7 @@
 import Glibc
 import KelvinBasics
 import KelvinGraph
+import Synchronization
 
 /// The cache's own folder, held open. What lies in it is reached from here alone: links in it are not followed, and a
 /// file or folder that is not the user's own is not opened.
@@ -8,9 +9,11 @@ import KelvinGraph
 /// Names are paths below the folder. Every error names the whole path and the system's reason.
 final class CacheFolder: Sendable {
   let path: String
+  let trust = CacheTrust()
+  let calls: FileCalls
+  /// The secret that was read last, and the state of its file.
+  let knownSecret = Mutex<(secret: CacheSecret, state: FileState)?>(nil)
   private let descriptor: Int32
-  private let trust = CacheTrust()
-  private let calls: FileCalls
   /// What begins the name of a file that is being written.
   static let temporaryPrefix = ".writing-"
 
@@ -18,12 +21,12 @@ final class CacheFolder: Sendable {
   init(_ path: String, creates: Bool, calls: FileCalls) throws(FileError) {
     self.path = path
     self.calls = calls
-    try trust.check(wayTo: path)
-    if creates { try Self.make(path, calls) }
-    // A link to the folder was checked with the way.
-    let folder = Glibc.open(path.pathBytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    var place = try trust.place(of: path)
+    // What was made lies where others may have put a link first.
+    if creates, try Self.make(place, calls) { place = try trust.place(of: place) }
+    let folder = Glibc.open(place.pathBytes, Self.folderFlags)
     guard folder >= 0 else { throw FileError(path: path, action: "open", code: errno) }
-    do throws(FileError) { try Self.check(folder, path, trust) } catch {
+    do throws(FileError) { _ = try Self.check(folder, path, trust, calls) } catch {
       Glibc.close(folder)
       throw error
     }
@@ -42,11 +45,16 @@ final class CacheFolder: Sendable {
   /// A file's contents, mapped where they are read late: whoever maps them asks later whether they stayed what they were.
   func read(_ name: String, isMapped: Bool) throws(FileError) -> Bytes {
     try inFolder(of: name, creates: false) { (folder, last) throws(FileError) in
-      let file = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-      try check(opened: file, last, in: folder, name)
-      let opened = try OpenFile(descriptor: file, path: "\(path)/\(name)")
-      return try isMapped ? Bytes(mapping: opened) : Bytes(reading: opened)
+      let file = try openForReading(last, in: folder, name).file
+      return try isMapped ? Bytes(mapping: file) : Bytes(reading: file)
     }
+  }
+
+  /// - Returns: the file, and who may do what with it.
+  func openForReading(_ last: String, in folder: Int32, _ name: String) throws(FileError) -> (file: OpenFile, stat) {
+    let file = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let status = try check(opened: file, last, in: folder, name)
+    return (try OpenFile(descriptor: file, path: "\(path)/\(name)"), status)
   }
 
   /// Who may do what with a file, and its size; nil where there is none.
@@ -58,20 +66,37 @@ final class CacheFolder: Sendable {
   /// Puts a file in place in one step: written beside it, synced and renamed.
   func replace(_ name: String, _ parts: [UnsafeRawBufferPointer]) throws(FileError) {
     try inFolder(of: name, creates: true) { (folder, last) throws(FileError) in
-      let temporary = "\(Self.temporaryPrefix)\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-      let file = calls.open(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
-      guard file >= 0 else { throw failure("write", name) }
-      var failure: FileError?
-      do throws(FileError) { try write(parts, to: file, name) } catch { failure = error }
-      if calls.close(file) != 0, failure == nil { failure = self.failure("write", name) }
-      if failure == nil, calls.rename(folder, temporary, last) != 0 { failure = self.failure("write", name) }
-      if let failure {
-        _ = calls.remove(folder, temporary)
-        throw failure
+      try writeBeside(name, parts, in: folder) { (temporary, _) throws(FileError) in
+        guard calls.rename(folder, temporary, last) == 0 else { throw failure("write", name) }
       }
-      // The file is in place whether or not the folder can be synced.
-      _ = calls.sync(folder)
     }
+  }
+
+  /// Writes a file of a name that nobody looks for, and syncs it.
+  ///
+  /// - Parameter place: puts the file, whole now, where it belongs, by its name; told who may do what with it. Where it
+  ///   throws the file is removed.
+  func writeBeside(
+    _ name: String, _ parts: [UnsafeRawBufferPointer], in folder: Int32,
+    place: (_ temporary: String, stat) throws(FileError) -> Void
+  ) throws(FileError) {
+    let temporary = "\(Self.temporaryPrefix)\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+    let file = calls.open(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+    guard file >= 0 else { throw failure("write", name) }
+    var failure: FileError?
+    var status = stat()
+    do throws(FileError) {
+      try write(parts, to: file, name)
+      guard calls.examine(file, &status) == 0 else { throw self.failure("examine", name) }
+    } catch { failure = error }
+    if calls.close(file) != 0, failure == nil { failure = self.failure("write", name) }
+    if failure == nil { do throws(FileError) { try place(temporary, status) } catch { failure = error } }
+    if let failure {
+      _ = calls.remove(folder, temporary)
+      throw failure
+    }
+    // The file is in place whether or not the folder can be synced.
+    _ = calls.sync(folder)
   }
 
   private func write(_ parts: [UnsafeRawBufferPointer], to file: Int32, _ name: String) throws(FileError) {
@@ -94,7 +119,7 @@ final class CacheFolder: Sendable {
   func open(_ name: String) throws(FileError) -> Int32 {
     try inFolder(of: name, creates: true) { (folder, last) throws(FileError) in
       let file = calls.open(folder, last, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-      try check(opened: file, last, in: folder, name)
+      _ = try check(opened: file, last, in: folder, name)
       return file
     }
   }
@@ -131,7 +156,7 @@ final class CacheFolder: Sendable {
   private static let folderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 
   /// Hands over the open folder that a file lies in, and the last part of the file's name.
-  private func inFolder<Result>(
+  func inFolder<Result>(
     of name: String, creates: Bool, _ body: (Int32, String) throws(FileError) -> Result
   ) throws(FileError) -> Result {
     var folder = descriptor
@@ -143,7 +168,7 @@ final class CacheFolder: Sendable {
       above += above.isEmpty ? part : "/\(part)"
       if creates, calls.makeFolder(folder, part) != 0, errno != EEXIST { throw failure("create", above) }
       let next = openat(folder, part, Self.folderFlags)
-      try check(opened: next, part, in: folder, above)
+      _ = try check(opened: next, part, in: folder, above)
       if folder != descriptor { Glibc.close(folder) }
       folder = next
     }
@@ -151,7 +176,9 @@ final class CacheFolder: Sendable {
   }
 
   /// Throws, and closes, where something was not opened or is not the user's own.
-  private func check(opened file: Int32, _ last: String, in folder: Int32, _ name: String) throws(FileError) {
+  private func check(
+    opened file: Int32, _ last: String, in folder: Int32, _ name: String
+  ) throws(FileError) -> stat {
     guard file >= 0 else {
       let code = errno
       var status = stat()
@@ -162,33 +189,40 @@ final class CacheFolder: Sendable {
       }
       throw FileError(path: "\(path)/\(name)", action: "open", code: code)
     }
-    do throws(FileError) { try Self.check(file, "\(path)/\(name)", trust) } catch {
+    do throws(FileError) { return try Self.check(file, "\(path)/\(name)", trust, calls) } catch {
       Glibc.close(file)
       throw error
     }
   }
 
-  private static func check(_ file: Int32, _ path: String, _ trust: CacheTrust) throws(FileError) {
+  private static func check(
+    _ file: Int32, _ path: String, _ trust: CacheTrust, _ calls: FileCalls
+  ) throws(FileError) -> stat {
     var status = stat()
-    guard fstat(file, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
+    guard calls.examine(file, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
     guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
       throw FileError(path: path, action: "use", reason: "it is neither a regular file nor a folder")
     }
     if let objection = trust.objection(toOwn: status) {
       throw FileError(path: path, action: "trust", reason: objection)
     }
+    return status
   }
 
-  private func failure(_ action: String, _ name: String) -> FileError {
+  func failure(_ action: String, _ name: String) -> FileError {
     FileError(path: "\(path)/\(name)", action: action, code: errno)
   }
 
   /// Makes a folder and those above it.
-  private static func make(_ path: String, _ calls: FileCalls) throws(FileError) {
+  ///
+  /// - Returns: whether it was not there.
+  private static func make(_ path: String, _ calls: FileCalls) throws(FileError) -> Bool {
     var prefix = ""
+    var isNew = false
     for part in path.pathParts {
       prefix += prefix.isEmpty && !path.isRootedPath ? part : "/\(part)"
-      if calls.makeFolder(AT_FDCWD, prefix) != 0, errno != EEXIST {
+      isNew = calls.makeFolder(AT_FDCWD, prefix) == 0
+      if !isNew, errno != EEXIST {
         let code = errno
         var status = stat()
         // A read-only place says so before it says that the folder is there.
@@ -196,5 +230,6 @@ final class CacheFolder: Sendable {
         throw FileError(path: prefix, action: "create", code: code)
       }
     }
+    return isNew
   }
 }

@@ -8,7 +8,7 @@ package struct CacheSecret: Sendable {
   /// Of the hashes that tell rot in large regions. Who cannot read the secret cannot prepare a region for it.
   let seed: UInt64
 
-  init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = bytes
     let digest = Digest(Array("seed".utf8) + bytes).bytes
@@ -22,7 +22,7 @@ package struct CacheSecret: Sendable {
   }
 
   /// The code of contents that are kept under a name: HMAC-SHA-256 (RFC 2104) of the name, a zero and the parts.
-  func code(_ name: String, _ parts: [UnsafeRawBufferPointer]) -> [UInt8] {
+  package func code(_ name: String, _ parts: [UnsafeRawBufferPointer]) -> [UInt8] {
     Array("\(name)\0".utf8).withUnsafeBytes { Self.code([$0] + parts, key: bytes) }
   }
 

@@ -1,6 +1,5 @@
 package import Glibc
-import KelvinBasics
-import KelvinGraph
+package import KelvinBasics
 
 /// Whom the cache believes. What lies in it decides what a program computes and which native code a driver runs, so it
 /// must be of the user that the process acts for, and nobody else may write there.
@@ -34,36 +33,70 @@ package struct CacheTrust: Sendable {
     return status.st_mode & 0o002 == 0 || status.st_mode & S_ISVTX != 0 ? nil : Self.othersMayWrite(status)
   }
 
-  /// Throws where the way to a folder is not to be trusted, as far as it exists: each folder above it by
-  /// `objection(toParent:)`, and each link by its owner.
-  func check(wayTo path: String) throws(FileError) {
-    var place = path.isRootedPath ? "/" : "."
-    var folder = place
-    for part in path.pathParts {
-      let next = place == "/" ? "/\(part)" : "\(place)/\(part)"
+  /// Why a file does not serve as the cache's secret; nil for one that others cannot read.
+  package func objection(toSecret status: stat) -> String? {
+    guard status.st_mode & 0o077 != 0 else { return nil }
+    return
+      "its file system shows it to others, with mode \(Self.mode(status)), whatever mode it is given; \(Self.remedy)"
+  }
+
+  /// The folder that a path leads to, with no link left on the way to it. What does not exist yet is as it was spelled.
+  ///
+  /// - Throws: `FileError` where the way is not to be trusted: each folder above it, and each above a link or on the way
+  ///   that a link leads, by `objection(toParent:)`, and each link by its owner.
+  package func place(of path: String) throws(FileError) -> String {
+    var rest = (path.isRootedPath ? [] : try Self.workingFolder().pathParts)[...] + path.pathParts
+    // The root is empty here.
+    var place = ""
+    var links = 0
+    try check(parent: "/")
+    while let part = rest.popFirst() {
+      if part == "." { continue }
+      if part == ".." {
+        place = place.pathParts.dropLast().reduce("") { "\($0)/\($1)" }
+        continue
+      }
+      let next = "\(place)/\(part)"
       var status = stat()
       guard lstat(next.pathBytes, &status) == 0 else {
-        folder = place
-        break
+        guard errno == ENOENT else { throw FileError(path: next, action: "examine", code: errno) }
+        return rest.reduce(next) { "\($0)/\($1)" }
       }
-      if status.st_mode & S_IFMT == S_IFLNK, !isOwnOrRoots(status) {
-        throw FileError(
-          path: next, action: "follow", reason: "it is a link that belongs to \(Self.name(status.st_uid))")
-      }
-      folder = place
-      place = next
-    }
-    guard let real = realpath(folder.pathBytes, nil) else { throw FileError(path: folder, action: "find", code: errno) }
-    defer { free(real) }
-    var above = ""
-    for part in [""] + String(path: real).pathParts {
-      above += above.hasSuffix("/") ? part : "/\(part)"
-      var status = stat()
-      guard stat(above.pathBytes, &status) == 0 else { throw FileError(path: above, action: "examine", code: errno) }
-      if let objection = objection(toParent: status) {
-        throw FileError(path: above, action: "trust", reason: objection)
+      if status.st_mode & S_IFMT == S_IFLNK {
+        let target = try follow(next, status)
+        links += 1
+        guard links <= Self.mostLinks else { throw FileError(path: path, action: "follow", code: ELOOP) }
+        if target.isRootedPath { place = "" }
+        rest = target.pathParts[...] + rest
+      } else {
+        place = next
+        if !rest.isEmpty { try check(parent: place) }
       }
     }
+    return place.isEmpty ? "/" : place
+  }
+
+  private static let mostLinks = 40
+
+  private func follow(_ link: String, _ status: stat) throws(FileError) -> String {
+    guard isOwnOrRoots(status) else {
+      throw FileError(
+        path: link, action: "follow", reason: "it is a link that belongs to \(Self.name(status.st_uid))")
+    }
+    guard let target = SymbolicLink.target(of: link) else { throw FileError(path: link, action: "follow", code: errno) }
+    return target
+  }
+
+  private func check(parent path: String) throws(FileError) {
+    var status = stat()
+    guard stat(path.pathBytes, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
+    if let objection = objection(toParent: status) { throw FileError(path: path, action: "trust", reason: objection) }
+  }
+
+  private static func workingFolder() throws(FileError) -> String {
+    guard let path = getcwd(nil, 0) else { throw FileError(path: ".", action: "find", code: errno) }
+    defer { free(path) }
+    return String(path: path)
   }
 
   private func isOwnOrRoots(_ status: stat) -> Bool { status.st_uid == user || status.st_uid == 0 }

@@ -96,12 +96,16 @@ package final class CachedWeights: PackedWeights {
   /// From then on the weights are read from the file, whose pages the system may drop.
   package func save() {
     let new = state.withLock { $0.made }
-    guard !new.isEmpty, let seed = directory.secret(creates: true)?.seed else { return }
+    guard !new.isEmpty else { return }
     let file: PackFile?? = directory.locking(name) {
-      let stored = PackFile.read(name, from: directory)?.regions ?? [:]
-      let regions = stored.merging(new.mapValues { PackRegion($0, seed: seed) }) { _, new in new }
-      guard PackFile.write(regions, to: directory, name) else { return nil }
-      return PackFile.read(name, from: directory)
+      // One folder and its secret for all of it: another may be there at any time.
+      guard let folder = directory.current(creates: true),
+        let secret = directory.secret(of: folder, creates: true)
+      else { return nil }
+      let stored = PackFile.read(name, from: directory, folder)?.regions ?? [:]
+      let regions = stored.merging(new.mapValues { PackRegion($0, seed: secret.seed) }) { _, new in new }
+      let isWritten = PackFile.withParts(of: regions, name, secret) { directory.write(name, $0, in: folder) }
+      return isWritten ? PackFile.read(name, from: directory, folder) : nil
     }
     guard case .some(.some(let file)) = file else { return }
     state.withLock { state in

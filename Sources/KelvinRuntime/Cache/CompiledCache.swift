@@ -23,6 +23,12 @@ package final class CompiledCache: Sendable {
     return stores.store(name) { CachedWeights(directory, name) }
   }
 
+  /// Lets go of what was packed here from files that are not to be trusted.
+  func forget(_ weights: CachedWeights) {
+    weights.forget()
+    stores.forget(weights)
+  }
+
   /// A device's small results, good for every model.
   package func blobs(_ device: DeviceInfo) -> any BlobCache {
     CachedBlobs(directory, "blobs/\(ContentKey(environment(device)))")

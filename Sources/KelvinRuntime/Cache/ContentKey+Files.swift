@@ -1,38 +1,44 @@
 import Dispatch
 package import Glibc
-import KelvinBasics
+package import KelvinBasics
 import KelvinDevices
 package import KelvinGraph
 import Synchronization
 
 extension ContentKey {
-  /// The key of a model's contents, whatever its files are called.
+  /// Seconds for which a file is left alone before its hash is remembered: steps of the coarsest clocks of file systems.
+  private static let settlingTime = 2.0
+
+  /// The key of a model's contents, whatever its files are called. From then on these files are known by their contents
+  /// (`Bytes.recognize(by:)`).
   ///
   /// - Parameters:
-  ///   - memo: where a file's hash is remembered under its device, inode, size and times, so that a warm start reads no
-  ///     weights; nil hashes the contents every time. The key is the same either way. A file changed less than two
-  ///     seconds ago is always hashed, for its times may not tell it from what it becomes next.
+  ///   - files: all of each.
+  ///   - memo: where a file's hash is remembered under its state, so that a warm start reads no weights; nil hashes the
+  ///     contents every time. The key is the same either way. A file changed less than two seconds ago is always
+  ///     hashed, for its times may not tell it from what it becomes next.
   ///   - now: the time of day.
-  /// - Throws: `FileError` for a file that cannot be read.
-  package init(contentsOf files: [String], memo: CacheDirectory?, now: time_t = time(nil)) throws(FileError) {
+  /// - Throws: `FileError` for a file that changed since it was opened.
+  package init(
+    contentsOf files: [Bytes], memo: CacheDirectory?, now: time_t = time(nil)
+  ) throws(FileError) {
     var parts: [String] = []
-    for file in files {
-      let identity = try FileIdentity(file)
-      let name = "sources/\(identity.key)"
-      let memo = identity.isSettled(now) ? memo : nil
-      if let known = memo?.readSealed(name), known.count == 2 * Digest.byteCount {
-        parts.append(known.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
-        continue
-      }
-      let contents = try Bytes(mapping: file)
-      let hash = ContentKey(piecesOf: contents).description
-      try contents.checkUnchanged()
-      if let memo, try FileIdentity(file).key == identity.key {
-        Array(hash.utf8).withUnsafeBytes { memo.writeSealed(name, $0) }
-      }
-      parts.append(hash)
-    }
+    for file in files { parts.append(try Self.hash(file, memo, now)) }
     self.init(parts)
+  }
+
+  private static func hash(_ file: Bytes, _ memo: CacheDirectory?, _ now: time_t) throws(FileError) -> String {
+    let touches = try file.touches()
+    guard let state = file.state else { return ContentKey(piecesOf: file).description }
+    let name = "sources/\(ContentKey(state.facts))"
+    let memo = state.isSettled(for: settlingTime, at: Double(now)) ? memo : nil
+    let known = memo?.readSealed(name)?.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    let isKnown = known?.utf8.count == 2 * Digest.byteCount
+    let hash = isKnown ? known ?? "" : ContentKey(piecesOf: file).description
+    guard try file.touches() == touches else { return try Self.hash(file, memo, now) }
+    file.recognize { ContentKey(piecesOf: $0).description == hash }
+    if let memo, !isKnown { Array(hash.utf8).withUnsafeBytes { memo.writeSealed(name, $0) } }
+    return hash
   }
 
   /// Of the keys of pieces, which all processors work out together.
@@ -46,28 +52,5 @@ extension ContentKey {
       keys.withLock { $0[index] = key }
     }
     self.init(keys.withLock { $0 })
-  }
-}
-
-/// What tells one state of a file from another without reading it.
-private struct FileIdentity {
-  private static let settlingTime = 2
-  private let status: stat
-
-  init(_ file: String) throws(FileError) {
-    var status = stat()
-    guard stat(file.pathBytes, &status) == 0 else { throw FileError(path: file, action: "examine", code: errno) }
-    self.status = status
-  }
-
-  var key: ContentKey {
-    func text(_ time: timespec) -> String { "\(time.tv_sec).\(time.tv_nsec)" }
-    return ContentKey([
-      "\(status.st_dev)", "\(status.st_ino)", "\(status.st_size)", text(status.st_mtim), text(status.st_ctim),
-    ])
-  }
-
-  func isSettled(_ now: time_t) -> Bool {
-    max(status.st_mtim.tv_sec, status.st_ctim.tv_sec) + Self.settlingTime <= now
   }
 }

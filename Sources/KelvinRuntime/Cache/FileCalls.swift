@@ -1,7 +1,7 @@
-import Glibc
+package import Glibc
 import KelvinBasics
 
-/// The calls by which the cache changes a folder, each with the meaning of the system's call of that name, `errno`
+/// The calls by which the cache changes a folder, and by which it learns whose its files are, each with the meaning of the system's call of that name, `errno`
 /// included. A test puts a failing disk in their place.
 package struct FileCalls: Sendable {
   package var makeFolder: @Sendable (_ folder: Int32, _ name: String) -> Int32 = { folder, name in
@@ -14,10 +14,16 @@ package struct FileCalls: Sendable {
   package var write: @Sendable (_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int = { file, bytes in
     Glibc.write(file, bytes.baseAddress, bytes.count)
   }
+  package var examine: @Sendable (_ file: Int32, _ status: inout stat) -> Int32 = { file, status in fstat(file, &status)
+  }
   package var sync: @Sendable (_ file: Int32) -> Int32 = { fsync($0) }
   package var close: @Sendable (_ file: Int32) -> Int32 = { Glibc.close($0) }
   package var rename: @Sendable (_ folder: Int32, _ name: String, _ target: String) -> Int32 = { folder, name, target in
     renameat(folder, name, folder, target)
+  }
+  /// Gives a file a second name, where nothing has it.
+  package var link: @Sendable (_ folder: Int32, _ name: String, _ target: String) -> Int32 = { folder, name, target in
+    linkat(folder, name, folder, target, 0)
   }
   package var remove: @Sendable (_ folder: Int32, _ name: String) -> Int32 = { folder, name in
     unlinkat(folder, name, 0)

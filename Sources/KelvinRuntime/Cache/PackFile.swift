@@ -1,25 +1,51 @@
 import CKelvinDrivers
 import KelvinDevices
-import KelvinGraph
+package import KelvinGraph
+import Synchronization
 
 /// A page-aligned part of a pack, with the hash it was written with.
-struct PackRegion {
+package struct PackRegion {
   let bytes: Bytes
   let hash: PackHash
+  private let relied: ReliedRegions
 
   /// The region of new contents.
   init(_ bytes: Bytes, seed: UInt64) {
-    self.bytes = bytes
-    hash = PackHash(bytes, seed: seed)
+    self.init(bytes, hash: PackHash(bytes, seed: seed), ReliedRegions())
   }
 
-  init(_ bytes: Bytes, hash: PackHash) {
+  fileprivate init(_ bytes: Bytes, hash: PackHash, _ relied: ReliedRegions) {
     self.bytes = bytes
     self.hash = hash
+    self.relied = relied
   }
 
-  /// Whether it is still what was written. Reads all of it.
-  func isIntact(seed: UInt64) -> Bool { PackHash(bytes, seed: seed) == hash }
+  /// Whether it is still what was written; then the file is held to it from now on. Reads all of it.
+  package func isIntact(seed: UInt64) -> Bool {
+    let isIntact = PackHash(bytes, seed: seed) == hash
+    if isIntact { relied.add(ReliedRegions.Region(place: bytes.offset, byteCount: bytes.count, hash: hash)) }
+    return isIntact
+  }
+}
+
+/// The regions of a pack that somebody found intact and reads. Others may be damaged: nothing is computed from them.
+private final class ReliedRegions: Sendable {
+  struct Region: Hashable {
+    let place: Int
+    let byteCount: Int
+    let hash: PackHash
+  }
+
+  private let regions = Mutex<Set<Region>>([])
+
+  func add(_ region: Region) { regions.withLock { _ = $0.insert(region) } }
+
+  /// Whether they are all in the file as they were.
+  func hold(in file: Bytes, seed: UInt64) -> Bool {
+    regions.withLock(\.self).allSatisfy { region in
+      file.slice(offset: region.place, count: region.byteCount).map { PackHash($0, seed: seed) == region.hash } ?? false
+    }
+  }
 }
 
 /// XXH3-128 of a region: reads it at the speed of memory.
@@ -42,7 +68,7 @@ struct PackHash: Hashable {
 /// cache's code of all this and the index (32); the index, for each entry its key's length (4), the key, offset and
 /// size (8 each) and the region's hash (16); then the regions, each starting at a multiple of 4096. A file whose code
 /// or places are wrong is as good as absent. A region is checked against its hash by whoever first reads it.
-struct PackFile {
+package struct PackFile {
   static let alignment = 4096
   private static let magic: [UInt8] = Array("KELVPACK".utf8)
   private static let version: UInt32 = 2
@@ -52,14 +78,20 @@ struct PackFile {
   /// All of the file, mapped.
   let contents: Bytes
   /// The regions by key.
-  let regions: [String: PackRegion]
+  package let regions: [String: PackRegion]
   /// Of the regions' hashes.
-  let seed: UInt64
+  package let seed: UInt64
 
   /// The file of a name; nil where there is none, or none to be believed.
   static func read(_ name: String, from directory: CacheDirectory) -> PackFile? {
-    guard let file = directory.read(name, isMapped: true) else { return nil }
-    guard let secret = directory.secret(creates: false), let pack = PackFile(file, name, secret) else {
+    guard let folder = directory.current(creates: false) else { return nil }
+    return read(name, from: directory, folder)
+  }
+
+  /// As `read(_:from:)`, from a folder that was current.
+  static func read(_ name: String, from directory: CacheDirectory, _ folder: CacheFolder) -> PackFile? {
+    guard let file = directory.read(name, isMapped: true, in: folder) else { return nil }
+    guard let secret = directory.secret(of: folder, creates: false), let pack = PackFile(file, name, secret) else {
       directory.noteDamage(name, "in the cache was damaged or changed, and is made anew")
       return nil
     }
@@ -67,7 +99,7 @@ struct PackFile {
   }
 
   /// The regions of a file that this cache wrote under this name, or nil.
-  private init?(_ file: Bytes, _ name: String, _ secret: CacheSecret) {
+  package init?(_ file: Bytes, _ name: String, _ secret: CacheSecret) {
     guard file.count >= Self.headerSize else { return nil }
     (contents, seed) = (file, secret.seed)
     let places: [Place]? = file.withUnsafeBytes { raw in
@@ -85,13 +117,16 @@ struct PackFile {
     }
     guard let places else { return nil }
     var regions: [String: PackRegion] = [:]
+    let relied = ReliedRegions()
     for place in places {
       guard let offset = Int(exactly: place.offset), let size = Int(exactly: place.size), offset % Self.alignment == 0,
         let bytes = file.slice(offset: offset, count: size)
       else { return nil }
-      regions[place.key] = PackRegion(bytes, hash: place.hash)
+      regions[place.key] = PackRegion(bytes, hash: place.hash, relied)
     }
     self.regions = regions
+    let seed = seed
+    file.recognize { relied.hold(in: $0, seed: seed) }
   }
 
   private struct Place {
@@ -119,11 +154,13 @@ struct PackFile {
     return places
   }
 
-  /// Writes a file with these regions, their hashes as they are: what was damaged before stays known as damaged.
+  /// A file's parts: these regions, their hashes as they are, so that what was damaged before stays known as damaged.
   ///
-  /// - Returns: whether the file is there now.
-  static func write(_ regions: [String: PackRegion], to directory: CacheDirectory, _ name: String) -> Bool {
-    guard let secret = directory.secret(creates: true) else { return false }
+  /// - Parameter body: does something with the parts while they are valid.
+  static func withParts<Result>(
+    of regions: [String: PackRegion], _ name: String, _ secret: CacheSecret,
+    _ body: ([UnsafeRawBufferPointer]) -> Result
+  ) -> Result {
     let ordered = regions.sorted { $0.key < $1.key }
     let indexSize = ordered.reduce(0) { $0 + 4 + $1.key.utf8.count + 32 }
     func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
@@ -156,6 +193,6 @@ struct PackFile {
     }
     var parts = [part(head), part(zeros, gaps[0])]
     for (gap, entry) in zip(gaps.dropFirst(), ordered) { parts += [part(entry.value.bytes), part(zeros, gap)] }
-    return withExtendedLifetime((head, zeros, regions)) { directory.write(name, parts) }
+    return withExtendedLifetime((head, zeros, regions)) { body(parts) }
   }
 }

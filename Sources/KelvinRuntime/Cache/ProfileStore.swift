@@ -69,9 +69,7 @@ package struct ProfileStore: Sendable {
       merged.isPartial = false
       // Every model that is planned with the store is at hand.
       merged.models = [:]
-      if let bytes = directory.sealed(document: try merged.json(), Self.name) {
-        bytes.withUnsafeBytes { _ = directory.write(Self.name, [$0]) }
-      }
+      directory.writeSealed(document: try merged.json(), Self.name)
       return remarks
     } ?? []
   }

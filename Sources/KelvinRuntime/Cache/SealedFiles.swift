@@ -8,8 +8,8 @@ extension CacheDirectory {
 
   /// The contents that `writeSealed` put under a name; nil where there are none or they are not to be believed.
   func readSealed(_ name: String) -> Bytes? {
-    guard let file = read(name) else { return nil }
-    guard let secret = secret(creates: false), let code = file.slice(offset: 0, count: Digest.byteCount),
+    guard let folder = current(creates: false), let file = read(name, in: folder) else { return nil }
+    guard let secret = secret(of: folder, creates: false), let code = file.slice(offset: 0, count: Digest.byteCount),
       let contents = file.slice(offset: code.count, count: file.count - code.count),
       contents.withUnsafeBytes({ bytes in
         code.withUnsafeBytes { CacheSecret.areEqual($0, secret.code(name, [bytes])) }
@@ -23,32 +23,31 @@ extension CacheDirectory {
 
   /// Puts contents in place behind their code.
   func writeSealed(_ name: String, _ bytes: UnsafeRawBufferPointer) {
-    guard let secret = secret(creates: true) else { return }
-    secret.code(name, [bytes]).withUnsafeBytes { _ = write(name, [$0, bytes]) }
+    guard let folder = current(creates: true), let secret = secret(of: folder, creates: true) else { return }
+    secret.code(name, [bytes]).withUnsafeBytes { _ = write(name, [$0, bytes], in: folder) }
   }
 
-  /// A JSON object whose first value is the code of the rest, so that it stays a document which other programs read.
-  ///
-  /// - Returns: nil where the cache has no secret.
-  func sealed(document: [UInt8], _ name: String) -> [UInt8]? {
+  /// Puts a JSON object in place whose first value is the code of the rest, so that it stays a document which other
+  /// programs read.
+  func writeSealed(document: [UInt8], _ name: String) {
     precondition(document.first == UInt8(ascii: "{"))
+    guard let folder = current(creates: true), let secret = secret(of: folder, creates: true) else { return }
     let rest = Array(document.dropFirst())
-    return seal(of: rest, name, creates: true).map { Array($0.utf8) + rest }
+    (Array(Self.seal(of: rest, name, secret).utf8) + rest).withUnsafeBytes { _ = write(name, [$0], in: folder) }
   }
 
-  /// Whether a document is one that `sealed(document:)` made for this name here.
+  /// Whether a document is one that `writeSealed(document:)` made for this name here.
   func isSealed(document: [UInt8], _ name: String) -> Bool {
     let length = Self.sealText(String(repeating: "0", count: 2 * Digest.byteCount)).utf8.count
-    guard document.count > length, let seal = seal(of: Array(document[length...]), name, creates: false) else {
-      return false
-    }
+    guard document.count > length, let folder = current(creates: false),
+      let secret = secret(of: folder, creates: false)
+    else { return false }
+    let seal = Self.seal(of: Array(document[length...]), name, secret)
     return CacheSecret.areEqual(document[..<length], Array(seal.utf8))
   }
 
-  private func seal(of rest: [UInt8], _ name: String, creates: Bool) -> String? {
-    secret(creates: creates).map { secret in
-      Self.sealText(Digest.text(of: rest.withUnsafeBytes { secret.code(name, [$0]) }))
-    }
+  private static func seal(of rest: [UInt8], _ name: String, _ secret: CacheSecret) -> String {
+    sealText(Digest.text(of: rest.withUnsafeBytes { secret.code(name, [$0]) }))
   }
 
   private static func sealText(_ code: String) -> String { "{\n  \"seal\" : \"\(code)\"," }

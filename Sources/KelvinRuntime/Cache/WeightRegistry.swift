@@ -23,4 +23,10 @@ package final class WeightRegistry<Store: PackedWeights>: Sendable {
       return store
     }
   }
+
+  /// Gives out none of the present stores again; who has one keeps it.
+  package func forget() { entries.withLock { $0 = [:] } }
+
+  /// Does not give out a store again.
+  func forget(_ store: Store) { entries.withLock { entries in entries = entries.filter { $0.value.store !== store } } }
 }

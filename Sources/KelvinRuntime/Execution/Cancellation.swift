@@ -11,8 +11,12 @@ package final class Cancellation: Sendable {
 
   private let flag = Atomic(false)
   private let observers = Mutex(Observers())
+  /// What it is set by as well, once that is spent.
+  private let budget: WorkBudget?
 
-  package init() {}
+  package init() { budget = nil }
+
+  private init(within budget: WorkBudget) { self.budget = budget }
 
   package var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
@@ -50,13 +54,13 @@ package final class Cancellation: Sendable {
   ///
   /// - Parameters:
   ///   - outer: whoever else may wish the work to end; it is not set by the budget.
-  ///   - body: given `outer` itself where nothing is limited.
+  ///   - body: given `outer` itself where nothing is limited, or that is set by the budget already.
   package static func bounded<Result, Failure: Error>(
     _ outer: Cancellation?, _ body: (Cancellation?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    guard let budget = WorkBudget.current else { return try body(outer) }
+    guard let budget = WorkBudget.current, outer?.budget !== budget else { return try body(outer) }
     budget.enter(.predicting)
-    let inner = Cancellation()
+    let inner = Cancellation(within: budget)
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .userInitiated))
     timer.schedule(deadline: .now() + watchInterval, repeating: watchInterval)
     timer.setEventHandler { if budget.measuresSpent { inner.cancel() } }

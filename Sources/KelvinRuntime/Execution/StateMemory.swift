@@ -17,6 +17,8 @@ package final class StateMemory: @unchecked Sendable {
 
   /// The contents are touched only by who holds the lock or has borrowed the memory.
   private let isBorrowed = Mutex(false)
+  /// Whether a prediction that does not count has left something in it.
+  private let isSpoiled = Mutex(false)
   private var cells: [String: Cell] = [:]
   /// Sessions whose recordings are bound to these buffers, by compiled model, the latest few.
   private var sessions: [(model: ObjectIdentifier, session: Session)] = []
@@ -34,7 +36,7 @@ package final class StateMemory: @unchecked Sendable {
 
   /// Does something with the memory while nobody else may.
   ///
-  /// - Throws: `invalidChoice` where a prediction uses it.
+  /// - Throws: `invalidChoice` where a prediction uses it, or has spoiled it.
   package func borrowing<Result>(_ body: () throws -> Result) throws -> Result {
     let isFree = isBorrowed.withLock { isBorrowed in
       defer { isBorrowed = true }
@@ -45,8 +47,15 @@ package final class StateMemory: @unchecked Sendable {
         "the state is in use by another prediction; wait for it, or make a state for each sequence of predictions")
     }
     defer { isBorrowed.withLock { $0 = false } }
+    guard !isSpoiled.withLock(\.self) else {
+      throw RuntimeError.invalidChoice(
+        "the state was left by a prediction from a file that was written to meanwhile; make a new one with makeState()")
+    }
     return try body()
   }
+
+  /// Has nobody use what a prediction has left in it, by whoever had it made.
+  package func spoil() { isSpoiled.withLock { $0 = true } }
 
   /// The session of a compiled model that computes on this memory, the contents where it has them. Only while it is
   /// borrowed.

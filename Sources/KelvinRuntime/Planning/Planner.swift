@@ -17,6 +17,8 @@ package struct PlanRequest: Sendable {
   package var exclusions: [String]
   /// Devices that are done without though they are not excluded, and why, by id.
   package var outages: [String: String] = [:]
+  /// By device id, the nodes that it turned out not to run, and why.
+  package var refusals: [String: [String: String]] = [:]
   /// Inferences after the first, for `one-shot`.
   package var runs: Int
   /// The power budget, for `sustained`.
@@ -94,6 +96,10 @@ package struct Planner: Sendable {
     for (index, node) in graph.nodes.enumerated() {
       var record = flat.record(index)
       func consider(_ device: any Device, _ record: inout PlanningProblem.Node) {
+        if let reason = request.refusals[device.info.id]?[node.name] {
+          record.unsupported[device.info.id] = reason
+          return
+        }
         switch device.support(for: node, in: graph, precision: request.precision) {
         case .supported:
           record.set(

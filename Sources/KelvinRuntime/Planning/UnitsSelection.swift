@@ -9,15 +9,14 @@ package enum UnitsSelection: Hashable, Sendable, CustomStringConvertible {
   /// Reads the command line's and Core ML's spellings: `cpu-and-gpu`, `cpuAndGPU`, `cpu,vulkan:0`. Nil for an empty
   /// list.
   package init?(_ text: String) {
-    switch text.lowercased() {
+    let ids = text.split(separator: ",").map { String($0).trimmed }.filter { !$0.isEmpty }
+    guard let first = ids.first else { return nil }
+    switch ids.count == 1 ? first.lowercased() : "" {
     case "all": self = .all
     case "cpu-only", "cpuonly": self = .cpuOnly
     case "cpu-and-gpu", "cpuandgpu": self = .cpuAndGPU
     case "cpu-and-neural-engine", "cpuandneuralengine": self = .cpuAndNeuralEngine
-    default:
-      let ids = text.split(separator: ",").map { String($0).trimmed }.filter { !$0.isEmpty }
-      guard !ids.isEmpty else { return nil }
-      self = .devices(ids)
+    default: self = .devices(ids)
     }
   }
 

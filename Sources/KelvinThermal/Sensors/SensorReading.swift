@@ -109,6 +109,13 @@ package struct EnergyReading: Sendable, Hashable, Codable {
     self.resource = resource
   }
 
+  /// Whether it counts what this silicon uses.
+  ///
+  /// - Parameter resource: a device's `resource`, "cpu" for the processor.
+  package func counts(_ resource: String) -> Bool {
+    resource == "cpu" ? domain == .processor : self.resource == HardwareIdentity(resource)
+  }
+
   /// Joules since an earlier reading of the same counter: a negative difference means that it wrapped once.
   /// Nil for no time passed, another counter, or a difference that no hardware makes in that time.
   package func joules(since earlier: EnergyReading, seconds: Double) -> Double? {

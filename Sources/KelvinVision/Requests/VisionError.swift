@@ -1,4 +1,5 @@
 public import Kelvin
+import KelvinBasics
 
 /// A picture could not be analysed.
 public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -13,9 +14,10 @@ public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The model could not be run.
   case prediction(ModelError)
 
+  /// One line, in which names from outside are escaped where a terminal or a log would act on them.
   public var description: String {
     switch self {
-    case .invalidModel(let reason), .missingNormalization(let reason), .invalidRequest(let reason): reason
+    case .invalidModel(let reason), .missingNormalization(let reason), .invalidRequest(let reason): reason.printable
     case .image(let error): "\(error)"
     case .prediction(let error): error.description
     }

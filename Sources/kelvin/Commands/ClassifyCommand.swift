@@ -96,13 +96,17 @@ struct ClassifyCommand: ParsableCommand {
 }
 
 /// Files of class labels.
-enum LabelFile {
+package enum LabelFile {
   /// One label a line; empty lines at the end do not count.
-  static func read(_ path: String) throws -> [String] {
-    let text = String(decoding: try LocalFile.read(path), as: UTF8.self)
+  package static func labels(in text: String) -> [String] {
     var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     while lines.last?.isEmpty == true { lines.removeLast() }
-    guard !lines.isEmpty else { throw InputError("'\(path)' holds no labels; expected one a line") }
     return lines
+  }
+
+  static func read(_ path: String) throws -> [String] {
+    let labels = labels(in: String(decoding: try LocalFile.read(path), as: UTF8.self))
+    guard !labels.isEmpty else { throw InputError("'\(path)' holds no labels; expected one a line") }
+    return labels
   }
 }

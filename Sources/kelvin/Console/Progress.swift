@@ -71,10 +71,11 @@ final class Progress: Sendable {
   }
 
   private func show() {
-    Self.current.withLock { $0 = self }
     let elapsed = (ContinuousClock.now - began).components.seconds
     let isFinished = state.withLock { state in
       guard !state.isFinished else { return true }
+      // Under the lock, so that what has finished never takes the place of what comes after it.
+      Self.current.withLock { $0 = self }
       let left = state.end.map { max(1, ContinuousClock.now.duration(to: $0).inSeconds.rounded(.up)) }
       let outlook = left.map { ", \(HumanReadable.seconds($0)) left" } ?? ""
       let headline = "\(state.headline)\(outlook)  \(elapsed) s"

@@ -43,11 +43,11 @@ enum ChildProcess {
     errors.closeWriting()
     var hasEnded = false
     defer {
+      Interrupts.setChild(0)
       if !hasEnded {
         kill(process, SIGKILL)
         _ = reap(process)
       }
-      Interrupts.setChild(0)
     }
     let deadline = began + timeout
     var answer: [UInt8] = []
@@ -73,6 +73,7 @@ enum ChildProcess {
       }
     }
     // It has closed its pipes; ending takes it a moment more.
+    Interrupts.setChild(0)
     while true {
       var status: Int32 = 0
       let ended = waitpid(process, &status, WNOHANG)

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// SIGINT and SIGTERM are blocked in every thread and awaited by one, so that nothing has to be done within a handler.
 enum Interrupts {
-  private static let child = Atomic<pid_t>(0)
+  private static let child = Mutex<pid_t>(0)
   private static let isWatching = Atomic(false)
   private static let wasInterrupted = Atomic(false)
   private static let running = Mutex<Task<Void, Never>?>(nil)
@@ -53,8 +53,7 @@ enum Interrupts {
       var isSecond = false
       while true {
         guard sigwait(&signals, &signal) == 0 else { continue }
-        let process = child.load(ordering: .acquiring)
-        if process > 0 { kill(process, SIGKILL) }
+        child.withLock { if $0 > 0 { kill($0, SIGKILL) } }
         if isSecond {
           if let folder = folder.withLock({ $0 }) { LocalFile.removeFolder(folder) }
           if Console.isErrorTerminal { Console.write("\r\u{1B}[J", to: STDERR_FILENO) }
@@ -68,8 +67,9 @@ enum Interrupts {
     }
   }
 
-  /// The process to be killed with this one; 0 for none.
-  static func setChild(_ process: pid_t) { child.store(process, ordering: .releasing) }
+  /// The process to be killed with this one; 0 for none, to be said before a process is reaped: its number may then be
+  /// another's.
+  static func setChild(_ process: pid_t) { child.withLock { $0 = process } }
 
   /// A folder of temporary files to be removed when the process is ended at once; nil for none.
   static func setFolder(_ path: String?) { folder.withLock { $0 = path } }

@@ -21,5 +21,8 @@ typedef struct {
 
 FakeNVML *_Nonnull fake_nvml(void);
 
+/// What the card calls itself from now on, in every text that names it, cut to 127 bytes; empty for names of ours.
+void fake_nvml_name(const char *_Nonnull name);
+
 /// A function of the library by its name, for `kelvin_nvml_load`. `missing` is the name of one that is not there.
 void *_Nullable fake_nvml_find(void *_Nullable missing, const char *_Nonnull name);

@@ -11,10 +11,19 @@ typedef struct {
   unsigned first, count;
   /// What a failing call answers, without being forwarded.
   int code;
-  /// Instead: what the call hands to the queue never ends, nor does anything behind it. Vulkan's waits then answer at once
-  /// that their time is over; OpenCL's queue really stands.
+  /// Instead of an answer: a FaultyHang.
   int hangs;
 } FaultyFault;
+
+typedef enum {
+  FaultyAnswers,
+  /// What the call hands to the queue never ends, nor does anything behind it. Vulkan's waits then answer at once that their
+  /// time is over; OpenCL's queue really stands.
+  FaultyQueueHangs,
+  /// The call itself does not return, before the next order; then it answers the code. Where it is clSetEventCallback,
+  /// which is for what is not over yet, the kernels that it is to wait for do not begin either.
+  FaultyCallHangs
+} FaultyHang;
 
 /// What a device says that it is.
 typedef enum { FaultyCardAsItIs, FaultyCardDiscrete, FaultyCardIntegrated, FaultyCardSmall } FaultyCard;
@@ -43,6 +52,9 @@ unsigned faulty_calls(const char *_Nonnull function);
 
 /// How many calls have failed or hung since the latest order.
 unsigned faulty_failures(void);
+
+/// Returns once a call has failed or hung since the latest order.
+void faulty_await_failure(void);
 
 /// The address of a vkGetInstanceProcAddr; NULL where there is no real one.
 const void *_Nullable faulty_vulkan(void);

@@ -1,11 +1,11 @@
 import Glibc
-import KelvinBasics
 
 /// A regular file that is open for reading: what is learned of it and what is read are of one file, whatever its path
 /// comes to name meanwhile. Closed with the last reference.
 package final class OpenFile: Sendable {
   /// The file as errors name it.
   package let path: String
+  /// As it was when it was opened.
   package let state: FileState
   private let descriptor: Int32
 
@@ -65,81 +65,40 @@ package final class OpenFile: Sendable {
     return bytes
   }
 
+  /// All of the file, and the state that it was read in.
+  ///
+  /// - Parameters:
+  ///   - target: `byteCount` bytes.
+  /// - Throws: `FileError`, also where it was written to all the while, or has become another size.
+  package func readWhole(into target: UnsafeMutableRawBufferPointer) throws(FileError) -> FileState {
+    var before = try currentState()
+    for _ in 0..<Self.mostReadings {
+      guard before.byteCount == byteCount else { throw resized(to: before.byteCount) }
+      try read(into: target)
+      let after = try currentState()
+      if after == before { return after }
+      before = after
+    }
+    throw FileError(path: path, action: "read", reason: "it was written to while it was read; try again")
+  }
+
+  /// How often a file is read that changes meanwhile.
+  private static let mostReadings = 4
+
   /// Maps all of a file that is not empty.
-  func map() throws(FileError) -> UnsafeMutableRawPointer {
+  package func map() throws(FileError) -> UnsafeMutableRawPointer {
     guard let base = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
       throw FileError(path: path, action: "map", code: errno)
     }
     return base
   }
 
-  /// - Throws: `FileError` where the file's size or the time of its last change is no longer what it was.
-  package func checkUnchanged() throws(FileError) { try state.check(against: FileState(descriptor, path: path)) }
-}
+  /// The state that the file is in now.
+  package func currentState() throws(FileError) -> FileState { try FileState(descriptor, path: path) }
 
-/// What tells one state of a file from another without reading it.
-package struct FileState: Sendable, Hashable {
-  package let path: String
-  private let device: UInt
-  private let inode: UInt
-  private let mode: UInt32
-  private let modified: Int
-  private let modifiedNanoseconds: Int
-  package let byteCount: Int
-  /// Names that the file has.
-  package let linkCount: Int
-
-  init(_ descriptor: Int32, path: String) throws(FileError) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
-    self.init(status, path)
-  }
-
-  private init(_ status: stat, _ path: String) {
-    self.path = path
-    device = UInt(status.st_dev)
-    inode = UInt(status.st_ino)
-    mode = UInt32(status.st_mode)
-    modified = status.st_mtim.tv_sec
-    modifiedNanoseconds = status.st_mtim.tv_nsec
-    byteCount = Int(status.st_size)
-    linkCount = Int(status.st_nlink)
-  }
-
-  var isRegular: Bool { mode & S_IFMT == S_IFREG }
-
-  /// What it is where it is no regular file.
-  var kind: String {
-    switch mode & S_IFMT {
-    case S_IFDIR: "it is a folder, not a file"
-    case S_IFIFO: "it is a pipe, not a regular file"
-    case S_IFSOCK: "it is a socket, not a regular file"
-    case S_IFCHR, S_IFBLK: "it is a device, not a regular file"
-    default: "it is not a regular file"
-    }
-  }
-
-  /// - Throws: `FileError` where the path no longer names this file in this state.
-  package func checkInPlace() throws(FileError) {
-    var status = stat()
-    guard stat(path.pathBytes, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
-    let now = FileState(status, path)
-    guard now.device == device, now.inode == inode else {
-      throw FileError(path: path, action: "use", reason: "another file took its place while it was read; try again")
-    }
-    try check(against: now)
-  }
-
-  fileprivate func check(against now: FileState) throws(FileError) {
-    guard now.byteCount == byteCount else {
-      throw FileError(
-        path: path, action: "use",
-        reason:
-          "it had \(byteCount) bytes when it was opened and now has \(now.byteCount); load it again when it is whole")
-    }
-    guard now.modified == modified, now.modifiedNanoseconds == modifiedNanoseconds else {
-      throw FileError(
-        path: path, action: "use", reason: "it was written to after it was opened; load it again when it is whole")
-    }
+  package func resized(to count: Int) -> FileError {
+    FileError(
+      path: path, action: "use",
+      reason: "it had \(byteCount) bytes when it was opened and now has \(count); load it again when it is whole")
   }
 }

@@ -23,5 +23,5 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     code = 0
   }
 
-  package var description: String { "cannot \(action) '\(path)': \(reason)" }
+  package var description: String { "cannot \(action) '\(path)': \(reason)".printable }
 }

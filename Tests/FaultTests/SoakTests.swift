@@ -1,16 +1,23 @@
 import FoundationEssentials
 import Kelvin
+import KelvinDevices
+import KelvinEngine
 import KelvinImages
+import KelvinRuntime
 import Synchronization
 import TestSupport
 import Testing
 
-/// Several models on several devices in one process, from several tasks at once, some of them cancelled, and models that
-/// come and go meanwhile: equal results; memory, descriptors and threads as many at the end as at half time.
+/// Several models on several devices in one process, from several tasks at once, some of them cancelled, models that
+/// come and go meanwhile, and devices that fail: equal results; memory, descriptors and threads as many at the end as
+/// at half time.
 ///
-/// `KELVIN_SOAK` says for how many seconds (dev/soak.sh); a short run is part of the suite.
-@Suite(.serialized) struct ConcurrencyTests {
-  static let seconds = ProcessInfo.processInfo.environment["KELVIN_SOAK"].flatMap { Double($0) }
+/// `KELVIN_SOAK` says for how many seconds (dev/soak.sh), `KELVIN_SOAK_SEED` which faults come; a short run is part
+/// of the suite.
+@Suite(.serialized) struct SoakTests {
+  private static let variables = ProcessInfo.processInfo.environment
+  static let seconds = variables["KELVIN_SOAK"].flatMap { Double($0) }
+  static let seed = variables["KELVIN_SOAK_SEED"].flatMap { UInt64($0) } ?? 1
 
   /// A model on a device, an input and what comes of it.
   private struct Subject: Sendable {
@@ -73,15 +80,17 @@ import Testing
 
   private final class Tally: Sendable {
     let settled = Mutex<Holding?>(nil)
+    let faults = Mutex(FaultRounds.Tally())
     let counts = Mutex((equal: 0, cancelled: 0, loaded: 0))
   }
 
   private static func subjects() throws -> [Subject] {
-    let devices = ModelFixture.fastDevices
+    let devices = deviceInventory.devices.map(\.info.id).filter { $0 != "reference" }
+    let digits = "\(SharedFiles.projectRoot)/Examples/Digits/Digits"
     var subjects: [Subject] = []
     for device in devices {
-      subjects.append(try Subject(ModelFixture.digitsPackage, device))
-      subjects.append(try Subject(ModelFixture.digits, device))
+      subjects.append(try Subject("\(digits).mlpackage", device))
+      subjects.append(try Subject("\(digits).onnx", device))
       if seconds != nil, SharedFiles.root != nil {
         subjects.append(try Subject(SharedFiles.path("models/MobileNetV2_f32.onnx"), device))
       } else {
@@ -93,7 +102,7 @@ import Testing
 
   @Test func eightTasksOnEveryModelAndDevice() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-      try await ConcurrencyTests.soak()
+      try await SoakTests.soak()
     }
     if Self.seconds != nil, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
   }
@@ -116,26 +125,48 @@ import Testing
             turn += turn % 3 + 1
             turns += 1
             try await visit(subject, turn, cache: URL(filePath: cache.root), tally)
-            if elapsed() > duration / 2 { tally.settled.withLock { $0 = $0 ?? Holding(process) } }
+            if elapsed() > duration / 2 {
+              tally.settled.withLock { $0 = $0 ?? Holding(process) }
+            }
           } while elapsed() < duration || turns < subjects.count
         }
+      }
+      group.addTask {
+        var rounds = try FaultRounds(seed: seed)
+        repeat {
+          // What a lost device had is never freed, so that devices are lost in the first half of the time alone.
+          let half = elapsed() / (duration / 2)
+          try await rounds.run(mayLose: half < 1 && Double(rounds.tally.lost) < mostLost * half)
+          tally.faults.withLock { [tally = rounds.tally] in $0 = tally }
+        } while elapsed() < duration || rounds.tally.reached == 0
       }
       try await group.waitForAll()
     }
     let total = tally.counts.withLock { $0 }
+    let faults = tally.faults.withLock { $0 }
     let before = try #require(tally.settled.withLock { $0 })
     let after = Holding(process)
     let growth = after.bytes - before.bytes
     #expect(total.equal >= subjects.count)
     #expect(growth < 64 << 20, "memory grew by \(growth) bytes over the second half")
-    #expect(after.descriptors <= before.descriptors + 16, "\(before.descriptors) → \(after.descriptors) descriptors")
+    #expect(
+      after.descriptors <= before.descriptors + 16,
+      "\(before.descriptors) → \(after.descriptors) descriptors")
     #expect(after.threads <= before.threads + 16, "\(before.threads) → \(after.threads) threads")
+    #expect(faults.findings == [], "seed \(seed)")
+    #expect(faults.right > 0 && faults.reached > 0)
     print(
       "soak: \(Int(elapsed())) s, \(subjects.count) models on devices, \(total.equal) equal results,",
-      "\(total.cancelled) cancelled, \(total.loaded) loads; \(before.bytes >> 20) MiB at half time and",
-      "\(growth >> 10) KiB more at the end, descriptors \(before.descriptors) → \(after.descriptors),",
-      "threads \(before.threads) → \(after.threads)")
+      "\(total.cancelled) cancelled, \(total.loaded) loads; seed \(seed): \(faults.rounds) rounds of faults,",
+      "\(faults.reached) reached, \(faults.right) right answers, \(faults.errors) clear errors, \(faults.lost) devices",
+      "lost; \(before.bytes >> 20) MiB at half time and \(growth >> 10) KiB more at the end,",
+      "descriptors \(before.descriptors) → \(after.descriptors), threads \(before.threads) →",
+      "\(after.threads)")
+    leave()
   }
+
+  /// How many devices may be lost in a run.
+  private static let mostLost = seconds == nil ? 3.0 : 40
 
   /// One prediction, by the model that is there or, now and then, by one that is loaded for it. Some are not wanted any
   /// more when they have begun.

@@ -1,0 +1,233 @@
+internal import Dispatch
+internal import Glibc
+internal import KelvinBasics
+internal import Synchronization
+
+/// A thread on which drivers are called, so that a call that never returns costs this thread and nobody else.
+///
+/// Whoever has something done on it waits, and gives it up where a driver was called and has not returned within what its
+/// device is allowed. A thread that was given up never goes on: should the call return after all, the thread sleeps for
+/// the rest of the process. So whatever it holds stays as it is and is never used by anybody else: memory that the driver
+/// may still write to, handles, locks.
+package final class DriverThread: @unchecked Sendable {
+  private typealias Work = () -> Void
+
+  private struct Handed: @unchecked Sendable { var work: Work? }
+
+  /// A part of the work in which a driver is called.
+  struct Section {
+    let health: DeviceHealth
+    let device: String
+    let place: String
+    let kind: CallKind
+  }
+
+  /// Threads that wait for work.
+  private static let idle = Mutex<[DriverThread]>([])
+  /// More than these end when their work does.
+  private static let idleLimit = 16
+  /// Seconds between two looks at a thread that is waited for.
+  private static let interval = 0.1
+
+  private let handed = Mutex(Handed())
+  private let begun = DispatchSemaphore(value: 0)
+  private let ended = DispatchSemaphore(value: 0)
+  /// The innermost section that the work is in.
+  private let section = Mutex<Section?>(nil)
+  /// Odd inside of a section, even outside. It grows with each step that shows that no call is stuck.
+  private let beats = Atomic<UInt64>(0)
+  private static let givenUp = UInt64.max
+  private static let isAnyGivenUp = Atomic<Bool>(false)
+
+  /// Whether a thread of this process was given up: the driver that it is in may hold locks, the dynamic loader's among
+  /// them, which an orderly end of the process would wait for.
+  package static var hasGivenUpAny: Bool { isAnyGivenUp.load(ordering: .acquiring) }
+
+  private init() {}
+
+  /// Does some work on a thread of this kind; on the calling thread where it is one, or where the system has none left.
+  ///
+  /// - Parameter body: its sections alone are bounded (`DeviceHealth.guarded`). What it holds is never released where it
+  ///   is given up.
+  /// - Throws: `.hung` where it was given up, which takes the device out; what `body` throws.
+  package static func perform<Result>(
+    _ body: @escaping () throws(DeviceError) -> Result
+  ) throws(DeviceError) -> Result {
+    guard current == nil, let thread = idle.withLock({ $0.popLast() }) ?? start() else { return try body() }
+    let outcome = Outcome<Result>()
+    let budget = WorkBudget.current
+    thread.hand {
+      let result: Swift.Result<Result, DeviceError> = WorkBudget.governing(budget) {
+        do throws(DeviceError) { return .success(try body()) } catch { return .failure(error) }
+      }
+      outcome.set(result)
+    }
+    if let failure = thread.awaited() { throw failure }
+    thread.rest()
+    return try outcome.get()
+  }
+
+  /// Notes that no call of a driver is stuck: one has returned, or what is waited for is not a driver.
+  package static func beat() { current?.beat(by: 2) }
+
+  /// Does something on the way that may take as long as it will: no driver is called.
+  package static func pausing<Result>(
+    _ body: () throws(DeviceError) -> Result
+  ) throws(DeviceError) -> Result {
+    guard let thread = current else { return try body() }
+    return try thread.within(nil, body)
+  }
+
+  /// Does something in a section, or outside of any.
+  func within<Result>(
+    _ section: Section?, _ body: () throws(DeviceError) -> Result
+  ) throws(DeviceError) -> Result {
+    let outer = enter(section)
+    if section?.kind == .compiling { section?.health.compilations.add(1, ordering: .relaxed) }
+    defer {
+      if section?.kind == .compiling { section?.health.compilations.subtract(1, ordering: .relaxed) }
+      _ = enter(outer)
+    }
+    return try body()
+  }
+
+  private func enter(_ next: Section?) -> Section? {
+    // What was waited for in the section before is not held against the next.
+    beat(by: 2)
+    let before = section.withLock { section in
+      defer { section = next }
+      return section
+    }
+    beat(by: (before == nil) == (next == nil) ? 2 : 1)
+    return before
+  }
+
+  /// - Parameter step: 1 to enter or leave a section; 2 is nothing outside of one.
+  private func beat(by step: UInt64) {
+    let now = beats.load(ordering: .relaxed)
+    guard step == 1 || now & 1 == 1 else { return }
+    let next = now == Self.givenUp ? now : now &+ step
+    guard next != now,
+      beats.compareExchange(expected: now, desired: next, ordering: .acquiringAndReleasing).exchanged
+    else { Self.sleepForEver() }
+  }
+
+  private static func sleepForEver() -> Never {
+    while true { pause() }
+  }
+
+  // MARK: Who waits
+
+  private func hand(_ work: @escaping Work) {
+    handed.withLock { [handing = Handed(work: work)] in $0 = handing }
+    begun.signal()
+  }
+
+  /// Waits for the end of the work.
+  ///
+  /// Looks are counted rather than time, so that a process that was stopped meanwhile has lost none.
+  /// - Returns: why the thread was given up; nil where the work has ended.
+  private func awaited() -> DeviceError? {
+    var (seen, waited, interval) = (UInt64(0), 0.0, Self.interval)
+    while ended.wait(timeout: .now() + interval) == .timedOut {
+      let now = beats.load(ordering: .acquiring)
+      guard now & 1 == 1, now == seen, let section = section.withLock({ $0 }) else {
+        (seen, waited) = (now, 0)
+        continue
+      }
+      waited += interval
+      let limit = section.health.limit(section.kind)
+      interval = min(Self.interval, limit / 4)
+      guard waited >= limit,
+        beats.compareExchange(expected: seen, desired: Self.givenUp, ordering: .acquiringAndReleasing).exchanged
+      else { continue }
+      Self.isAnyGivenUp.store(true, ordering: .releasing)
+      let failure = DeviceError.stuck(section.device, section.place, seconds: limit)
+      section.health.takeOut(failure)
+      return section.health.failure ?? failure
+    }
+    return nil
+  }
+
+  /// Makes the thread wait for other work, or end where enough do.
+  private func rest() {
+    let isKept = Self.idle.withLock { idle in
+      guard idle.count < Self.idleLimit else { return false }
+      idle.append(self)
+      return true
+    }
+    if !isKept { begun.signal() }
+  }
+
+  // MARK: The thread
+
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    return key
+  }()
+
+  /// The one that the caller is on.
+  static var current: DriverThread? {
+    pthread_getspecific(key).map { Unmanaged<DriverThread>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Nil where the system has no thread left. Signals that are sent to the process are left to other threads.
+  private static func start() -> DriverThread? {
+    var (blocked, before) = (sigset_t(), sigset_t())
+    sigfillset(&blocked)
+    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP] { sigdelset(&blocked, fault) }
+    pthread_sigmask(SIG_SETMASK, &blocked, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let thread = Unmanaged.passRetained(DriverThread())
+    var handle = pthread_t()
+    let status = pthread_create(
+      &handle, nil,
+      { context in
+        guard let context else { return nil }
+        pthread_setspecific(DriverThread.key, context)
+        let thread = Unmanaged<DriverThread>.fromOpaque(context).takeRetainedValue()
+        while thread.serve() {}
+        return nil
+      }, thread.toOpaque())
+    guard status == 0 else {
+      thread.release()
+      return nil
+    }
+    pthread_detach(handle)
+    return thread.takeUnretainedValue()
+  }
+
+  /// - Returns: whether there was work.
+  private func serve() -> Bool {
+    begun.wait()
+    guard work() else { return false }
+    ended.signal()
+    return true
+  }
+
+  /// What the work holds is released before its end is told.
+  private func work() -> Bool {
+    let handed = handed.withLock { handed in
+      defer { handed = Handed() }
+      return handed
+    }
+    handed.work?()
+    return handed.work != nil
+  }
+
+  private final class Outcome<Value>: @unchecked Sendable {
+    private struct Held: @unchecked Sendable { var result: Swift.Result<Value, DeviceError>? }
+
+    private let held = Mutex(Held())
+
+    func set(_ result: Swift.Result<Value, DeviceError>) {
+      held.withLock { [new = Held(result: result)] in $0 = new }
+    }
+
+    func get() throws(DeviceError) -> Value {
+      guard let result = held.withLock({ $0 }).result else { preconditionFailure("work has ended without a result") }
+      return try result.get()
+    }
+  }
+}

@@ -1,0 +1,40 @@
+internal import Synchronization
+
+/// Keeps the programs of one context apart from those of every other context of the process, for drivers that would mix
+/// them up.
+///
+/// PoCL (3.1 and 5.0) keeps the code of a kernel by the hash of its program, its group size and the widest grid it serves,
+/// but counts its users by hash and group size alone. Where two queues run a kernel and a third, or with 5.0 the second,
+/// asks for a wider grid than any before, the one takes from the other's count, and the driver ends the process
+/// ("pocl_release_dlhandle_cache: Assertion `found->ref_count > 0' failed"). The hash covers the options of the build, so
+/// a definition that no source reads is enough. A queue alone is safe, as it has one command running at a time, and so
+/// the first context needs no definition.
+final class ContextNumber: Sendable {
+  private static let inUse = Mutex<[String: Set<Int>]>([:])
+
+  private let number: Int
+  private let options: String
+
+  /// Takes the smallest number that no living context with these options of the build has.
+  ///
+  /// - Parameter platform: the driver's name, `CL_PLATFORM_NAME`.
+  init(platform: String, options: String) {
+    self.options = options
+    guard platform == "Portable Computing Language" else {
+      number = 0
+      return
+    }
+    number = Self.inUse.withLock { inUse in
+      var number = 0
+      while !inUse[options, default: []].insert(number).inserted { number += 1 }
+      return number
+    }
+  }
+
+  deinit {
+    _ = Self.inUse.withLock { [options, number] in $0[options]?.remove(number) }
+  }
+
+  /// What to add to the options of every build.
+  var definition: String? { number == 0 ? nil : "-DKELVIN_CONTEXT=\(number)" }
+}

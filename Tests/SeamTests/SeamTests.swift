@@ -1,0 +1,36 @@
+import Glibc
+import Seams
+import TestSupport
+import Testing
+
+/// Every place where bytes from outside come in, with seeded mutations: each ends in a value or in the module's own
+/// error, in bounded memory. dev/fuzz.sh does the same at length.
+///
+/// A seam that stops its process is told by the last line of the child's output: its name and the mutation's number.
+@Suite struct SeamTests {
+  private static let names = Seam.all.map(\.name)
+
+  @Test func namesAreTheirOwn() { #expect(Set(Self.names).count == Self.names.count) }
+
+  @Test(arguments: names)
+  func mutationsEndInAValueOrTheModulesError(name: String) async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [name] in
+      let seam = try #require(Seam.all.first { $0.name == name })
+      let seeds = seam.seeds()
+      // What mutations begin with is read, so that they are near what is read.
+      #expect(seeds.contains { $0.withUnsafeBytes { seam.feed($0) } == .value }, "of \(seeds.count) seeds")
+      var watch = MemoryWatch(limit: 128 << 20)
+      for number in 0..<seam.trials {
+        let input = seam.trial(number, of: seeds)
+        let note = Array("\(name), mutation \(number)\n".utf8)
+        write(STDERR_FILENO, note, note.count)
+        input.withUnsafeBytes { _ = seam.feed($0) }
+        if number % 16 == 0 { watch.look() }
+      }
+      #expect(watch.isBounded)
+    }
+    guard let result, result.exitStatus != .exitCode(EXIT_SUCCESS) else { return }
+    let last = result.standardErrorContent.split(separator: UInt8(ascii: "\n")).suffix(3)
+    Issue.record("\(last.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n"))")
+  }
+}

@@ -1,0 +1,56 @@
+/// A place where bytes from outside come in.
+///
+/// libFuzzer feeds it at length (dev/fuzz.sh), and the suite with seeded mutations. Where it stands in a list of
+/// `Seam.all`, both do.
+package struct Seam: Sendable {
+  /// What its bytes are, for those who change them.
+  package enum Grammar: Sendable { case bytes, wire, json }
+
+  /// What became of bytes.
+  package enum Ending: Hashable, Sendable { case value, refused }
+
+  package let name: String
+  package let grammar: Grammar
+  /// Bytes of the longest input that is worth trying: headers are where readers go wrong, and short inputs are fast.
+  package let longest: Int
+  /// How many mutations the suite tries.
+  package let trials: Int
+  private let findSeeds: @Sendable () -> [[UInt8]]
+  private let read: @Sendable (UnsafeRawBufferPointer) -> Ending
+
+  /// - Parameters:
+  ///   - failure: the error of the module that reads. Any other is a finding.
+  ///   - read: takes the bytes to their end. Whoever feeds the seam may do so from one thread at a time.
+  init<Failure: Error & CustomStringConvertible>(
+    _ name: String, _ failure: Failure.Type, _ grammar: Grammar = .bytes, longest: Int = 4096, trials: Int = 300,
+    seeds: @autoclosure @escaping @Sendable () -> [[UInt8]],
+    _ read: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+  ) {
+    self.name = name
+    self.grammar = grammar
+    self.longest = longest
+    self.trials = trials
+    findSeeds = seeds
+    self.read = { bytes in
+      do { try read(bytes) } catch let error as Failure {
+        precondition(!error.description.isEmpty, "\(name): an error without words")
+        return .refused
+      } catch {
+        fatalError("\(name): \(type(of: error)) is not its module's error: \(error)")
+      }
+      return .value
+    }
+  }
+
+  /// Inputs to begin with, none of them longer than `longest`.
+  package func seeds() -> [[UInt8]] { findSeeds().filter { $0.count <= longest } }
+
+  /// Takes bytes to their end: a value, or one of the module's own errors. Anything else stops the process.
+  @discardableResult
+  package func feed(_ bytes: UnsafeRawBufferPointer) -> Ending { read(bytes) }
+}
+
+extension Seam {
+  /// Every seam. A new one is a line in one of these lists.
+  package static let all = models + arrays + pictures + documents + texts + machine + cache
+}
