@@ -111,12 +111,11 @@ extension DeviceHealth {
 
   /// Notes that the device was given something.
   ///
-  /// - Parameter mayCompile: a driver may compile what it runs only now, on a thread of its own: it is allowed as much as
-  ///   a call that compiles.
+  /// - Parameter mayCompile: it is a program's first run, which some drivers compile it in, on threads of their own.
   package func submitted(mayCompile: Bool = false) -> Submission {
     let now = now()
     return queue.withLock { queue in
-      let allowance = mayCompile ? CallKind.compiling.factor : 1
+      let allowance = mayCompile ? Self.firstRun : 1
       queue.begun += 1
       queue.allowance += allowance
       return Submission(number: queue.begun, began: now, allowance: allowance, allowanceThrough: queue.allowance)
@@ -154,6 +153,8 @@ extension DeviceHealth {
     }
   }
 
+  /// What a program's first run is allowed, in times of `patience`: one kernel of one program is compiled in it at most.
+  private static let firstRun = 3.0
   /// The part of `patience` that a submission gets once somebody looks.
   private static let lastLook = 0.1
   /// Seconds: a wait that took so long saw the end.

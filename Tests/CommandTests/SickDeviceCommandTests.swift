@@ -20,9 +20,10 @@ struct SickDeviceCommandTests {
     let result = classify("\(function) 1 1000000 0 1", device, "--device-timeout", "1s")
     #expect(result.status == 0, "\(result)")
     #expect(Self.best(result) == Self.best(sound) && !Self.best(sound).isEmpty)
-    // On a busy machine a call may be what takes too long, which has 1.5 s.
+    // By OpenCL it is a program's first run, which has three times as long; on a busy machine a call may be what takes
+    // too long, which has 1.5 s.
     #expect(result.errors.contains("kelvin: note: \(device) is out ("))
-    #expect(result.errors.contains("within 1 s") || result.errors.contains("within 1.5 s"), "\(result.errors)")
+    #expect(["1 s", "1.5 s", "3 s"].contains { result.errors.contains("within \($0)") }, "\(result.errors)")
     #expect(result.errorLines.isEmpty)
   }
 
