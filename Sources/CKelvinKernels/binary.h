@@ -36,17 +36,18 @@ CK_INLINE vf binary_apply(const size_t function, vf x, vf y) {
   }
 }
 
-/* Steps are 0 or 1. */
+/* The vector that an operand which does not move gives: its one element, or its one vector. */
+CK_INLINE vf binary_repeated(const float *x, size_t step) { return step == ck_repeats ? vload(x) : vset(step ? 0 : *x); }
+
 CK_INLINE void binary_span(
-  const size_t function, const float *x, const size_t x_step, const float *y, const size_t y_step, float *z,
-  size_t count) {
-  vf one_x = vset(x_step ? 0 : *x), one_y = vset(y_step ? 0 : *y);
+  const size_t function, const float *x, const bool moves_x, const float *y, const bool moves_y, float *z,
+  size_t count, vf one_x, vf one_y) {
   size_t i = 0;
   for (; i + CK_LANES <= count; i += CK_LANES)
-    vstore(z + i, binary_apply(function, x_step ? vload(x + i) : one_x, y_step ? vload(y + i) : one_y));
+    vstore(z + i, binary_apply(function, moves_x ? vload(x + i) : one_x, moves_y ? vload(y + i) : one_y));
   if (i == count) return;
   size_t n = count - i;
-  vf part_x = x_step ? vload_part(x + i, n) : one_x, part_y = y_step ? vload_part(y + i, n) : one_y;
+  vf part_x = moves_x ? vload_part(x + i, n) : one_x, part_y = moves_y ? vload_part(y + i, n) : one_y;
   vstore_part(z + i, binary_apply(function, part_x, part_y), n);
 }
 
@@ -55,10 +56,12 @@ typedef void (*binary_function)(const float *x, size_t x_step, const float *y, s
 #define CK_BINARY(function, expression)                                                              \
   static void CK_NAME(ck_f32_##function)(                                                            \
     const float *x, size_t x_step, const float *y, size_t y_step, float *z, size_t count) {          \
-    if (x_step && y_step) binary_span(ck_binary_##function, x, 1, y, 1, z, count);                   \
-    else if (x_step) binary_span(ck_binary_##function, x, 1, y, 0, z, count);                        \
-    else if (y_step) binary_span(ck_binary_##function, x, 0, y, 1, z, count);                        \
-    else binary_span(ck_binary_##function, x, 0, y, 0, z, count);                                    \
+    vf one_x = binary_repeated(x, x_step), one_y = binary_repeated(y, y_step);                       \
+    if (x_step == 1 && y_step == 1)                                                                  \
+      binary_span(ck_binary_##function, x, true, y, true, z, count, one_x, one_y);                   \
+    else if (x_step == 1) binary_span(ck_binary_##function, x, true, y, false, z, count, one_x, one_y); \
+    else if (y_step == 1) binary_span(ck_binary_##function, x, false, y, true, z, count, one_x, one_y); \
+    else binary_span(ck_binary_##function, x, false, y, false, z, count, one_x, one_y);              \
   }
 CK_BINARY_FUNCTIONS(CK_BINARY)
 
@@ -71,7 +74,7 @@ static void CK_NAME(ck_f32_binary)(const void *args, size_t begin, size_t end, v
   size_t last = b->rank - 1, inner = b->sizes[last], chunks = (inner + ck_map_chunk - 1) / ck_map_chunk;
   for (size_t item = begin; item < end; item++) {
     size_t first = item % chunks * ck_map_chunk, rest = item / chunks;
-    size_t x = first * b->x_strides[last], y = first * b->y_strides[last], z = rest * inner + first;
+    size_t x = b->x_strides[last] == 1 ? first : 0, y = b->y_strides[last] == 1 ? first : 0, z = rest * inner + first;
     for (size_t axis = last; axis-- > 0;) {
       size_t index = rest % b->sizes[axis];
       rest /= b->sizes[axis];

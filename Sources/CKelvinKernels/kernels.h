@@ -2,6 +2,8 @@
 #pragma once
 #include "batch_normalization.h"
 #include "binary.h"
+#include "blocked_convolution.h"
+#include "blocked_window.h"
 #include "compare.h"
 #include "convert.h"
 #include "depthwise.h"
@@ -36,6 +38,9 @@
   .response_normalization = CK_NAME(ck_f32_response_normalization),                                            \
   .resize = CK_NAME(ck_f32_resize),                                                                            \
   .fold = CK_NAME(ck_f32_fold),                                                                                \
+  .blocked_convolution = CK_NAME(ck_f32_blocked_convolution),                                                  \
+  .blocked_depthwise = CK_NAME(ck_f32_blocked_depthwise),                                                      \
+  .blocked_pool = CK_NAME(ck_f32_blocked_pool),                                                                \
   .compare = CK_NAME(ck_compare),                                                                              \
   .select = CK_NAME(ck_select),                                                                                \
   .float_from_half = CK_NAME(ck_f32_from_f16),                                                                 \

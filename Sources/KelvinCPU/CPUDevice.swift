@@ -14,9 +14,12 @@ package final class CPUDevice: KernelDevice {
   /// The names of the instruction sets this host has kernels for, best first.
   package static var variantNames: [String] { CPUVariant.all.map(\.name) }
 
-  /// - Parameter variant: the position of an instruction set in `variantNames`.
-  package init(variant: Int = 0) {
-    kernels = CPUKernels(variant: CPUVariant.all[variant])
+  /// - Parameters:
+  ///   - variant: the position of an instruction set in `variantNames`.
+  ///   - prefersBlocks: takes kernels on blocks of channels wherever there are any, whatever it costs to bring values
+  ///     there, so that tests reach all of them.
+  package init(variant: Int = 0, prefersBlocks: Bool = false) {
+    kernels = CPUKernels(variant: CPUVariant.all[variant], prefersBlocks: prefersBlocks)
     info = DeviceInfo(
       id: "cpu", name: Self.processorName, kind: .cpu,
       driver: kernels.variant.description, version: "",

@@ -106,6 +106,22 @@ struct CPUPack {
   }
 }
 
+extension CPUPack {
+  /// A tensor `[N, C, …]` of floats in blocks of channels.
+  static func blocks(of input: Int, _ shape: Shape, lanes: Int) -> CPUPack {
+    let blocked = BlockedShape(shape, lanes: lanes)
+    let layout = "blocks-\(lanes)-of-\(shape.dimensions.map(String.init).joined(separator: "x"))"
+    return CPUPack(inputs: [input], layout: layout, byteCount: 4 * blocked.count) { target, tensors in
+      tensors[0].withUnsafeBufferPointer { source in
+        var arguments = ck_blocks_args(
+          x: source.baseAddress, y: target.bindMemory(to: Float.self).baseAddress, channels: blocked.channels,
+          area: blocked.area, lanes: lanes)
+        ck_blocks_from_planes_run(&arguments, 0, blocked.area == 0 ? 0 : blocked.batch * blocked.blocks, nil)
+      }
+    }
+  }
+}
+
 /// Where a node finds its operands. Elements of float types are float32.
 struct CPUOperands {
   /// Zero for inputs that are packed.

@@ -80,7 +80,7 @@ package enum DeviceKind: String, Hashable, Sendable, Codable, CaseIterable {
       case .discreteGPU: (8e-6, 5e12, 4e11)
       case .software: (3e-5, 1.5e10, 6e9)
       case .accelerator: (4e-5, 2e12, 5e10)
-      case .reference: (2e-6, 3e8, 2e9)
+      case .reference: (2e-6, 1.6e9, 2e9)
       case .null: (0, 1e15, 1e15)
       }
     return DeviceCoefficients(

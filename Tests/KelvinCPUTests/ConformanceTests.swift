@@ -6,9 +6,9 @@ import KelvinReference
 import Testing
 
 @Suite struct ConformanceTests {
-  @Test(arguments: CPUDevice.variantNames.indices)
-  func everyCaseAgreesWithTheReferenceOrIsExempt(variant: Int) throws {
-    let device = CPUDevice(variant: variant)
+  @Test(arguments: CPUDevice.variantNames.indices, [false, true])
+  func everyCaseAgreesWithTheReferenceOrIsExempt(variant: Int, prefersBlocks: Bool) throws {
+    let device = CPUDevice(variant: variant, prefersBlocks: prefersBlocks)
     let reference = ReferenceDevice()
     for testCase in ConformanceCase.all {
       let outcome = try checkConformance(of: device, on: testCase, reference: reference)

@@ -31,10 +31,14 @@ import Testing
 
   @Test(arguments: ConformanceCase.all)
   func everyCaseKeepsThemAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
-    let devices = CPUDevice.variantNames.indices.map { CPUDevice(variant: $0) }
+    let variants = CPUDevice.variantNames.indices
+    let devices = [false, true].flatMap { blocks in variants.map { CPUDevice(variant: $0, prefersBlocks: blocks) } }
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
-    for (variant, outcome) in outcomes.enumerated() {
-      #expect(outcome.fault(of: testCase, on: devices[variant].info) == nil, "\(CPUDevice.variantNames[variant])")
+    for (index, outcome) in outcomes.enumerated() {
+      let name = CPUDevice.variantNames[index % variants.count]
+      #expect(
+        outcome.fault(of: testCase, on: devices[index].info) == nil,
+        "\(name)\(index < variants.count ? "" : " on blocks")")
     }
   }
 }

@@ -125,6 +125,68 @@ typedef struct {
   const float *column_counts;
 } ck_window_pool_args;
 
+/* A convolution of one group on tensors whose channels lie in blocks of `lanes`: [images, blocks, area, lanes].
+ * Items are (image, band, piece of output blocks), the last fastest.
+ * Scratch, where it copies: ck_blocked_band_elements of the band, float32 elements. */
+typedef struct {
+  const float *x;
+  /* As ck_pack_blocked writes them. */
+  const float *weights;
+  float *y;
+  size_t in_channels, out_channels;
+  ck_window window;
+  /* Whether `x` is dense: [images, channels, area]. */
+  bool is_planar;
+  /* Whether input rows are copied with their padding, and strides taken apart; otherwise each position reads just
+   * itself. */
+  bool copies;
+  /* From ck_blocked_taps; a single zero where nothing is copied. */
+  const size_t *taps;
+  /* Output rows of an item, output positions where nothing is copied; and output blocks, which are even or all. */
+  size_t band, block_chunk;
+  /* `residual` in blocks. */
+  ck_epilogue epilogue;
+} ck_blocked_convolution_args;
+
+/* Windows of each channel, on tensors in blocks. Items are (image, block, band of output rows). */
+typedef struct {
+  const float *x;
+  /* Of a depthwise convolution: as ck_pack_blocked_lines writes them. */
+  const float *weights;
+  float *y;
+  size_t channels;
+  ck_window window;
+  size_t band;
+  /* Of pooling; as ck_window_pool_args. */
+  ck_pool_function function;
+  const float *row_counts;
+  const float *column_counts;
+  ck_epilogue epilogue;
+} ck_blocked_window_args;
+
+/* Float32 elements of a band of so many output rows; `channels` counts the fillers of the last block. */
+size_t ck_blocked_band_elements(const ck_window *window, size_t channels, size_t out_rows);
+
+/* Where each tap of a window reads in such a band, pixels of `size` floats. */
+void ck_blocked_taps(const ck_window *window, size_t size, size_t *taps);
+
+/* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks, zero-filled:
+ * [pair][input block, or plane][tap][channel of the block][2 * lanes], the last pair maybe of one block. */
+void ck_pack_blocked(
+  const float *w, size_t out_channels, size_t in_channels, size_t taps, size_t lanes, bool is_planar, float *packed);
+
+/* Writes `w`, [channels][taps], as [block][tap][lanes], zero-filled. */
+void ck_pack_blocked_lines(const float *w, size_t channels, size_t taps, size_t lanes, float *packed);
+
+/* Between [images, channels, area] and [images, blocks, area, lanes], fillers zero. Items are (image, block). */
+typedef struct {
+  const float *x;
+  float *y;
+  size_t channels, area, lanes;
+} ck_blocks_args;
+void ck_blocks_from_planes_run(const void *args, size_t begin, size_t end, void *scratch);
+void ck_planes_from_blocks_run(const void *args, size_t begin, size_t end, void *scratch);
+
 enum { ck_map_chunk = 4096 };
 
 /* Items are chunks of ck_map_chunk elements. */
@@ -138,7 +200,10 @@ typedef struct {
 
 enum { ck_max_rank = 8 };
 
-/* z = x op y. The last size is the inner one; strides of x and y there are 0 or 1, z is dense.
+/* As a stride of a binary operand's last axis: one vector of the variant's lanes, again and again. */
+enum { ck_repeats = 2 };
+
+/* z = x op y. The last size is the inner one; strides of x and y there are 0, 1 or ck_repeats, z is dense.
  * Items are (outer index, chunk of ck_map_chunk inner elements). */
 typedef struct {
   const float *x;
@@ -239,6 +304,7 @@ typedef struct {
   size_t lanes;
   ck_run gemm, gemm_blas, gemv, pack_rows, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
   ck_run layer_normalization, response_normalization, resize, fold, compare, select;
+  ck_run blocked_convolution, blocked_depthwise, blocked_pool;
   ck_run float_from_half, half_from_float;
   /* Columns of a panel of the matrix product. */
   size_t gemm_width;

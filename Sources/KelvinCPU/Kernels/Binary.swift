@@ -10,20 +10,31 @@ extension KernelTable<CPUContext, CPUKernel> {
         shape.dimensions, context.inputs.map { $0.shape.strides(broadcastTo: shape) } + [shape.strides])
       guard layout.rank <= ck_max_rank else { throw context.unsupported("broadcasting over \(layout.rank) axes") }
       if try context.usesIntegers() { return [KernelOffer(integerBinary(op, context, layout))] }
-      let dense = KernelOffer(binary(op, context, layout))
-      guard context.hasRows, let operands = RowOperands(context.inputs.map(\.shape), shape) else { return [dense] }
-      let layouts = KernelLayouts(reads: operands.layouts, writes: [.rows])
-      return [dense, KernelOffer(binary(op, context, operands.walk), "rows", layouts)]
+      var offers = [KernelOffer(binary(op, context, layout))]
+      let shapes = context.inputs.map(\.shape)
+      if let blocks = context.blocks, let operands = BlockOperands(context, blocks) {
+        let layouts = KernelLayouts(reads: operands.layouts, writes: [blocks])
+        offers.append(KernelOffer(binary(op, context, operands.walk, operands.packs), "blocks", layouts))
+      }
+      if context.hasRows, let operands = RowOperands(shapes, shape) {
+        let layouts = KernelLayouts(reads: operands.layouts, writes: [.rows])
+        offers.append(KernelOffer(binary(op, context, operands.walk), "rows", layouts))
+      }
+      return offers
     }
   }
 }
 
-private func binary(_ op: Binary, _ context: CPUContext, _ layout: StridedLayout) -> CPUKernel {
+/// - Parameter packs: of operands that are laid out beforehand.
+private func binary(
+  _ op: Binary, _ context: CPUContext, _ layout: StridedLayout, _ packs: [CPUPack] = []
+) -> CPUKernel {
   let run = context.variant.kernels.binary
-  return CPUKernel { operands, list in
+  let packed = (0..<2).map { input in packs.firstIndex { $0.inputs == [input] } }
+  var kernel = CPUKernel { operands, list in
     var arguments = ck_binary_args()
-    arguments.x = operands.floats(0)
-    arguments.y = operands.floats(1)
+    arguments.x = packed[0].map(operands.packed) ?? operands.floats(0)
+    arguments.y = packed[1].map(operands.packed) ?? operands.floats(1)
     arguments.z = operands.result()
     arguments.function = Int(op.code)
     arguments.rank = layout.rank
@@ -32,6 +43,8 @@ private func binary(_ op: Binary, _ context: CPUContext, _ layout: StridedLayout
     fill(&arguments.y_strides, with: layout.strides[1])
     list.add(run, arguments, items: layout.chunkedItems, cost: layout.cost(of: op))
   }
+  kernel.packs = packs
+  return kernel
 }
 
 /// Operands of a result in rows: as large as it, one number for each channel, or one number.
@@ -61,6 +74,47 @@ private struct RowOperands {
     }
     self.layouts = layouts
     walk = StridedLayout([result[0], area, channels], strides + [[area * channels, channels, 1]])
+  }
+}
+
+/// Operands of a result in blocks of channels: as large as it, one number for each channel, or one number.
+private struct BlockOperands {
+  private(set) var layouts: [ValueLayout] = []
+  /// Of the constant ones.
+  private(set) var packs: [CPUPack] = []
+  /// Over `[N, blocks, area * lanes]`.
+  let walk: StridedLayout
+
+  init?(_ context: CPUContext, _ result: ValueLayout) {
+    let shape = context.outputs[0].shape
+    let lanes = context.variant.kernels.lanes
+    let blocks = BlockedShape(shape, lanes: lanes)
+    let span = blocks.area * lanes
+    var strides: [[Int]] = []
+    for (input, type) in context.inputs.enumerated() {
+      let operand = Shape([Int](repeating: 1, count: shape.rank - type.shape.rank) + type.shape.dimensions)
+      if operand.count == 1 {
+        layouts.append(.dense)
+        strides.append([0, 0, 0])
+        continue
+      }
+      if operand == shape {
+        strides.append([blocks.blocks * span, span, 1])
+      } else if operand[1] == shape[1], operand.pixels == 1 {
+        // In blocks of its own, it is a vector for each block.
+        strides.append([operand[0] == 1 ? 0 : blocks.blocks * lanes, lanes, Int(ck_repeats)])
+      } else {
+        return nil
+      }
+      layouts.append(result)
+      if context.isConstant(input) {
+        packs.append(.blocks(of: input, operand, lanes: lanes))
+      } else if type.shape.rank != shape.rank {
+        return nil
+      }
+    }
+    walk = StridedLayout(
+      [blocks.batch, blocks.blocks, span], strides + [[blocks.blocks * span, span, 1]])
   }
 }
 

@@ -8,29 +8,62 @@ extension KernelTable<CPUContext, CPUKernel> {
       try context.requireArithmetic()
       try context.requireConstant(1, "weights")
       let window = try context.window(op.window, input: context.inputs[0].shape, output: context.outputs[0].shape)
-      if context.inputs[1].shape[1] == 1, op.groups > 1 {
-        return [KernelOffer(try depthwise(op, context, window), "depthwise")]
-      }
-      let offer = KernelOffer(product(op, context, window), "windows")
-      guard op.groups == 1, op.isPointwise(context), context.hasRows else { return [offer] }
-      let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
-      let layouts = KernelLayouts(reads: [.rows, .dense] + op.epilogue.layouts, writes: [.rows])
-      return [offer, KernelOffer(.rowProduct(rows: rows, op.epilogue, context), "rows", layouts)]
+      if context.inputs[1].shape[1] == 1, op.groups > 1 { return try depthwiseOffers(op, context, window) }
+      return try convolutionOffers(op, context, window)
     }
   }
 }
 
+private func convolutionOffers(
+  _ op: Convolution, _ context: CPUContext, _ window: ck_window
+) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
+  var offers = [KernelOffer(product(op, context, window), "windows")]
+  guard op.groups == 1 else { return offers }
+  if let blocks = context.blocks {
+    // What it takes to pack the pixels.
+    offers[0].handicap = Double(
+      context.outputs[0].shape[0] * context.outputs[0].shape.pixels * context.inputs[1].shape[1] * op.window.count)
+    let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
+    offers.append(KernelOffer(try op.onBlocks(context, window, isPlanar: false), "blocks", layouts))
+    if context.inputs[0].shape[1] < context.variant.kernels.lanes {
+      let layouts = KernelLayouts(reads: [.dense, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
+      offers.append(KernelOffer(try op.onBlocks(context, window, isPlanar: true), "planes", layouts))
+    }
+  }
+  if op.isPointwise(context), context.hasRows {
+    let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
+    let layouts = KernelLayouts(reads: [.rows, .dense] + op.epilogue.layouts(in: .rows), writes: [.rows])
+    offers.append(
+      KernelOffer(.rowProduct(rows: rows, op.epilogue, context), "rows", layouts, handicap: offers[0].handicap))
+  }
+  return offers
+}
+
+private func depthwiseOffers(
+  _ op: Convolution, _ context: CPUContext, _ window: ck_window
+) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
+  var offers = [KernelOffer(try depthwise(op, context, window), "depthwise")]
+  if let blocks = context.blocks, context.inputs[0].shape[1] == context.outputs[0].shape[1] {
+    offers[0].handicap = Double(context.outputs[0].count)
+    let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
+    offers.append(KernelOffer(op.depthwiseOnBlocks(context, window), "depthwise-blocks", layouts))
+  }
+  return offers
+}
+
 extension Convolution {
   /// Whether each output position reads just the input at that position.
-  fileprivate func isPointwise(_ context: CPUContext) -> Bool {
+  func isPointwise(_ context: CPUContext) -> Bool {
     window.count == 1 && window.strides.allSatisfy { $0 == 1 }
       && context.inputs[0].shape.dimensions[2...] == context.outputs[0].shape.dimensions[2...]
   }
 }
 
 extension Epilogue {
-  /// Of its inputs, around a result in rows.
-  fileprivate var layouts: [ValueLayout] { (hasBias ? [.dense] : []) + (addsResidual ? [.rows] : []) }
+  /// Of its inputs, around a result in a layout.
+  fileprivate func layouts(in layout: ValueLayout) -> [ValueLayout] {
+    (hasBias ? [.dense] : []) + (addsResidual ? [layout] : [])
+  }
 }
 
 /// Convolution as a product of the weights with the windows of the image, which are packed on the way.

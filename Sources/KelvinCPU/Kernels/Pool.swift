@@ -4,8 +4,8 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addPool() {
-    add(Pool.self) { (op, context) throws(DeviceError) in
-      if context.inputs[0].scalar.isByte { return try integerPool(op, context) }
+    addOffers(Pool.self) { (op, context) throws(DeviceError) in
+      if context.inputs[0].scalar.isByte { return [KernelOffer(try integerPool(op, context))] }
       try context.requireArithmetic()
       let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
       var window = try context.window(op.window, input: x, output: y)
@@ -28,8 +28,34 @@ extension KernelTable<CPUContext, CPUKernel> {
           cost: window.out_height * window.out_width * window.kernel_height * window.kernel_width)
       }
       kernel.threadByteCount = try context.scratch(for: &window)
-      return kernel
+      guard let blocks = context.blocks else { return [KernelOffer(kernel)] }
+      return [
+        KernelOffer(kernel, handicap: Double(context.outputs[0].count)),
+        KernelOffer(
+          poolOnBlocks(op, context, window, counts), "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
+      ]
     }
+  }
+}
+
+private func poolOnBlocks(
+  _ op: Pool, _ context: CPUContext, _ window: ck_window, _ counts: [[Float]]
+) -> CPUKernel {
+  let blocks = BlockedShape(context.outputs[0].shape, lanes: context.variant.kernels.lanes)
+  let bands = WindowBands(window, planes: blocks.batch * blocks.blocks, threads: context.threads)
+  let run = context.variant.kernels.blocked_pool
+  return CPUKernel { operands, list in
+    var arguments = ck_blocked_window_args()
+    arguments.x = operands.floats(0)
+    arguments.y = operands.result()
+    arguments.channels = blocks.channels
+    arguments.window = window
+    arguments.band = bands.rows
+    arguments.function = op.function == .maximum ? ck_pool_maximum : ck_pool_average
+    arguments.row_counts = list.array(counts.count == 2 ? counts[0] : [1])
+    arguments.column_counts = list.array(counts[counts.count - 1])
+    list.add(
+      run, arguments, items: bands.items, cost: bands.rows * window.out_width * blocks.lanes * op.window.count / 8)
   }
 }
 

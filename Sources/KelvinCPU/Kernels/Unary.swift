@@ -7,18 +7,29 @@ extension KernelTable<CPUContext, CPUKernel> {
     addOffers(Unary.self) { (op, context) throws(DeviceError) in
       let count = context.outputs[0].count
       if try context.usesIntegers() { return [KernelOffer(try integerUnary(op.function, context, count: count))] }
-      let map = context.variant.map(op.function)
-      let run = context.variant.kernels.unary
-      let kernel = CPUKernel { operands, list in
-        let arguments = ck_unary_args(
-          x: operands.floats(0), y: operands.result(), count: count, map: map, a: op.function.a, b: op.function.b)
-        list.add(
-          run, arguments, items: parts(count, of: Int(ck_map_chunk)),
-          cost: Int(ck_map_chunk) * Int(op.function.operations))
+      let kernel = unary(op.function, context, count: count)
+      var offers = [KernelOffer(kernel)]
+      if let blocks = context.blocks {
+        let kernel = unary(op.function, context, count: context.blockedCount(context.outputs[0].shape))
+        offers.append(KernelOffer(kernel, "blocks", KernelLayouts(reads: [blocks], writes: [blocks])))
       }
-      guard context.hasRows else { return [KernelOffer(kernel)] }
-      return [KernelOffer(kernel), KernelOffer(kernel, "rows", KernelLayouts(reads: [.rows], writes: [.rows]))]
+      if context.hasRows {
+        offers.append(KernelOffer(kernel, "rows", KernelLayouts(reads: [.rows], writes: [.rows])))
+      }
+      return offers
     }
+  }
+}
+
+private func unary(_ function: UnaryFunction, _ context: CPUContext, count: Int) -> CPUKernel {
+  let map = context.variant.map(function)
+  let run = context.variant.kernels.unary
+  return CPUKernel { operands, list in
+    let arguments = ck_unary_args(
+      x: operands.floats(0), y: operands.result(), count: count, map: map, a: function.a, b: function.b)
+    list.add(
+      run, arguments, items: parts(count, of: Int(ck_map_chunk)),
+      cost: Int(ck_map_chunk) * Int(function.operations))
   }
 }
 
