@@ -19,6 +19,7 @@
 #include "softmax.h"
 #include "unary.h"
 #include "window_pool.h"
+#include "winograd.h"
 
 #define CK_KERNELS(table, variant, integers) const ck_kernels table = {                                        \
   .name = variant,                                                                                             \
@@ -41,6 +42,7 @@
   .blocked_convolution = CK_NAME(ck_f32_blocked_convolution),                                                  \
   .blocked_depthwise = CK_NAME(ck_f32_blocked_depthwise),                                                      \
   .blocked_pool = CK_NAME(ck_f32_blocked_pool),                                                                \
+  .winograd = CK_NAME(ck_f32_winograd),                                                                        \
   .compare = CK_NAME(ck_compare),                                                                              \
   .select = CK_NAME(ck_select),                                                                                \
   .float_from_half = CK_NAME(ck_f32_from_f16),                                                                 \

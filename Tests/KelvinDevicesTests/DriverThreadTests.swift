@@ -12,11 +12,13 @@ import Testing
   private final class Call: Sendable {
     let mayReturn = DispatchSemaphore(value: 0)
     let steps = Mutex<[String]>([])
+    let returns = Atomic(0)
 
     func enter(_ name: String) {
       steps.withLock { $0.append(name) }
       mayReturn.wait()
       steps.withLock { $0.append("\(name) returned") }
+      returns.add(1, ordering: .acquiringAndReleasing)
     }
   }
 
@@ -36,7 +38,7 @@ import Testing
     #expect(health.failure?.code == .hung && !health.mayFree)
     // Should it return after all, its thread goes no further.
     call.mayReturn.signal()
-    while call.steps.withLock({ $0 }) != ["first", "first returned"] { sched_yield() }
+    while call.returns.load(ordering: .acquiring) == 0 { sched_yield() }
     #expect(throws: DeviceError.self) {
       try health.guarded("gpu:0", "anything") { () throws(DeviceError) in try health.check() }
     }

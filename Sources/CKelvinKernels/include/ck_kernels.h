@@ -148,6 +148,27 @@ typedef struct {
   ck_epilogue epilogue;
 } ck_blocked_convolution_args;
 
+/* A convolution of 3 x 3 taps and strides of 1 by tiles of `tile` x `tile` outputs, 2 or 4, on tensors in blocks.
+ * Items are (image, band of rows of tiles, piece of output blocks), the last fastest.
+ * Scratch: (tile + 2)^2 * tiles of a band * (input channels in whole blocks + 2 * lanes) float32 elements. */
+typedef struct {
+  const float *x;
+  /* As ck_pack_winograd writes them. */
+  const float *weights;
+  float *y;
+  size_t in_channels, out_channels;
+  ck_window window;
+  size_t tile;
+  /* Rows of tiles of an item, and output blocks, which are even or all. */
+  size_t band, block_chunk;
+  ck_epilogue epilogue;
+} ck_winograd_args;
+
+/* Writes `w`, [out_channels][in_channels][9], transformed for pairs of output blocks, zero-filled:
+ * [pair][point][in_channels][2 * lanes], the last pair maybe of one block. */
+void ck_pack_winograd(
+  const float *w, size_t out_channels, size_t in_channels, size_t tile, size_t lanes, float *packed);
+
 /* Windows of each channel, on tensors in blocks. Items are (image, block, band of output rows). */
 typedef struct {
   const float *x;
@@ -304,7 +325,7 @@ typedef struct {
   size_t lanes;
   ck_run gemm, gemm_blas, gemv, pack_rows, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
   ck_run layer_normalization, response_normalization, resize, fold, compare, select;
-  ck_run blocked_convolution, blocked_depthwise, blocked_pool;
+  ck_run blocked_convolution, blocked_depthwise, blocked_pool, winograd;
   ck_run float_from_half, half_from_float;
   /* Columns of a panel of the matrix product. */
   size_t gemm_width;

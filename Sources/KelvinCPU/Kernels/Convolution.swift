@@ -24,7 +24,11 @@ private func convolutionOffers(
     offers[0].handicap = Double(
       context.outputs[0].shape[0] * context.outputs[0].shape.pixels * context.inputs[1].shape[1] * op.window.count)
     let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
-    offers.append(KernelOffer(try op.onBlocks(context, window, isPlanar: false), "blocks", layouts))
+    if let tile = op.winogradTile(context, window) {
+      offers.append(KernelOffer(try op.byWinograd(context, window, tile: tile), "winograd-\(tile)", layouts))
+    } else {
+      offers.append(KernelOffer(try op.onBlocks(context, window, isPlanar: false), "blocks", layouts))
+    }
     if context.inputs[0].shape[1] < context.variant.kernels.lanes {
       let layouts = KernelLayouts(reads: [.dense, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
       offers.append(KernelOffer(try op.onBlocks(context, window, isPlanar: true), "planes", layouts))

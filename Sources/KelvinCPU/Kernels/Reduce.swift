@@ -4,7 +4,7 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addReduce() {
-    add(Reduce.self) { (op, context) throws(DeviceError) in
+    addOffers(Reduce.self) { (op, context) throws(DeviceError) in
       let usesIntegers = try context.usesIntegers()
       let element = context.inputs[0].scalar.innerByteCount
       if usesIntegers, [.l2, .logSum, .logSumExp].contains(op.function) {
@@ -56,7 +56,29 @@ extension KernelTable<CPUContext, CPUKernel> {
           cost: arguments.length * min(arguments.inner, Int(ck_reduce_chunk)))
       }
       if copy != nil { kernel.temporaries = [element * shape.count] }
-      return kernel
+      guard !usesIntegers, let blocks = op.onBlocks(context) else { return [KernelOffer(kernel)] }
+      return [KernelOffer(kernel), blocks]
     }
+  }
+}
+
+extension Reduce {
+  /// Over all axes after the channels, on blocks of these; nil where it is over others, or there are no blocks.
+  fileprivate func onBlocks(_ context: CPUContext) -> KernelOffer<CPUKernel>? {
+    let (shape, result) = (context.inputs[0].shape, context.outputs[0].shape)
+    let lanes = context.variant.kernels.lanes
+    guard context.variant.hasBlocks, shape.rank > 2, result.rank > 1, Set(axes) == Set(2..<shape.rank) else {
+      return nil
+    }
+    let blocks = BlockedShape(shape, lanes: lanes)
+    let run = context.variant.kernels.reduce
+    let kernel = CPUKernel { operands, list in
+      let arguments = ck_reduce_args(
+        x: operands.floats(0), y: operands.result(), function: Int(code), outer: blocks.batch * blocks.blocks,
+        length: blocks.area, inner: lanes)
+      list.add(run, arguments, items: arguments.outer, cost: blocks.area * lanes)
+    }
+    let layouts = KernelLayouts(reads: [.blocks(of: lanes)], writes: [.blocks(of: lanes)])
+    return KernelOffer(kernel, "blocks", layouts)
   }
 }

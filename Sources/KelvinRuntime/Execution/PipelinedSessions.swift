@@ -89,6 +89,7 @@ package final class WorkerThread {
   }
 
   private var thread = pthread_t()
+  private var wasJoined = false
 
   /// Nil where the system has no thread left.
   package init?(_ body: @escaping @Sendable () -> Void) {
@@ -103,10 +104,17 @@ package final class WorkerThread {
       }, work.toOpaque())
     guard status == 0 else {
       work.release()
+      wasJoined = true
       return nil
     }
   }
 
+  /// A thread that nobody waited for gives itself back when its work ends.
+  deinit { if !wasJoined { pthread_detach(thread) } }
+
   /// Waits for the end of the work; once.
-  package func join() { pthread_join(thread, nil) }
+  package func join() {
+    pthread_join(thread, nil)
+    wasJoined = true
+  }
 }

@@ -1,0 +1,100 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension Convolution {
+  /// The tiles by which Winograd's minimal filtering computes this convolution sooner than its taps do, as far as counts
+  /// of operations and bytes tell; nil where it does not.
+  func winogradTile(_ context: CPUContext, _ window: ck_window) -> Int? {
+    guard groups == 1, self.window.rank == 2, self.window.kernel == [3, 3], self.window.strides == [1, 1],
+      self.window.dilations == [1, 1]
+    else { return nil }
+    let channels = (inputs: context.inputs[1].shape[1], outputs: context.inputs[1].shape[0])
+    guard min(channels.inputs, channels.outputs) >= Self.fewestChannels else { return nil }
+    let product = Double(channels.inputs * channels.outputs)
+    let direct = product * 9 * (Double(window.out_height * window.out_width) + Self.weightCost)
+    let costs = [2, 4].map { tile -> Double in
+      let points = Double((tile + 2) * (tile + 2))
+      let tiles = Double(parts(window.out_height, of: tile) * parts(window.out_width, of: tile))
+      let transforms = tiles * Double(channels.inputs + channels.outputs) * points * Self.transformCost
+      return product * points * (tiles + Self.weightCost) + transforms
+    }
+    guard min(costs[0], costs[1]) < direct else { return nil }
+    return costs[1] < costs[0] ? 4 : 2
+  }
+
+  /// In multiply-adds: streaming a weight, and bringing a number to a point or back.
+  private static let weightCost = 10.0
+  private static let transformCost = 8.0
+  /// Below, transforms take longer than they save.
+  private static let fewestChannels = 16
+
+  /// A convolution of 3 × 3 taps on blocks of channels by tiles of `tile` × `tile` outputs.
+  func byWinograd(_ context: CPUContext, _ window: ck_window, tile: Int) throws(DeviceError) -> CPUKernel {
+    let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
+    let lanes = context.variant.kernels.lanes
+    let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
+    let outBlocks = parts(weights[0], of: lanes)
+    let points = (tile + 2) * (tile + 2)
+    let schedule = TileSchedule(
+      rows: parts(window.out_height, of: tile), columns: parts(window.out_width, of: tile),
+      tileByteCount: 4 * points * (parts(weights[1], of: lanes) + 2) * lanes, blocks: outBlocks, images: x[0],
+      threads: context.threads)
+    var arguments = ck_winograd_args()
+    arguments.in_channels = weights[1]
+    arguments.out_channels = weights[0]
+    arguments.window = window
+    arguments.tile = tile
+    arguments.band = schedule.band
+    arguments.block_chunk = schedule.blockChunk
+    let run = context.variant.kernels.winograd
+    var kernel = CPUKernel { [arguments] operands, list in
+      var arguments = arguments
+      arguments.x = operands.floats(0)
+      arguments.weights = operands.packed(0)
+      arguments.y = operands.result()
+      arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
+      list.add(run, arguments, items: schedule.items, cost: 1 << 20)
+    }
+    try context.checkScratch(schedule.threadByteCount)
+    kernel.threadByteCount = schedule.threadByteCount
+    let (rows, depth) = (weights[0], weights[1])
+    kernel.packs = [
+      CPUPack(
+        inputs: [1], layout: "winograd-\(tile)-f32-\(lanes)", byteCount: 4 * outBlocks * lanes * depth * points
+      ) { target, weights in
+        ck_pack_winograd(weights[0], rows, depth, tile, lanes, target.bindMemory(to: Float.self).baseAddress)
+      }
+    ]
+    return kernel
+  }
+}
+
+/// How tiles are cut into items: bands of rows of tiles that stay in the second-level cache once transformed, and pieces of
+/// output blocks where there are too few of those for the threads.
+private struct TileSchedule {
+  let band: Int
+  let blockChunk: Int
+  let items: Int
+  /// Bytes of scratch for a thread's band.
+  let threadByteCount: Int
+
+  init(rows: Int, columns: Int, tileByteCount: Int, blocks: Int, images: Int, threads: Int) {
+    let (rows, columns) = (max(rows, 1), max(columns, 1))
+    // Tiles of a band, so many that its weights are worth being read.
+    let wanted = max(Self.fewestTiles, Self.bandByteLimit / tileByteCount)
+    var band = min(rows, max(1, wanted / columns))
+    if threads > 1 { band = max(1, min(band, parts(rows * max(images, 1), of: threads))) }
+    band = parts(rows, of: parts(rows, of: band))
+    let bands = images * parts(rows, of: band)
+    let pieces = threads == 1 ? 1 : parts(2 * threads, of: max(bands, 1))
+    let chunk = bands % threads == 0 && bands <= 2 * threads ? blocks : parts(parts(blocks, of: pieces), of: 2) * 2
+    self.band = band
+    blockChunk = max(1, min(chunk, blocks))
+    items = bands * parts(blocks, of: blockChunk)
+    threadByteCount = tileByteCount * band * columns
+  }
+
+  private static let bandByteLimit = 512 << 10
+  private static let fewestTiles = 28
+}
