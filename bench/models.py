@@ -1,6 +1,6 @@
 """Builds the networks that the comparison runs, with seeded random weights.
 
-ResNet-50 v1.5, EfficientNet-B0 and MobileNetV2 at 224x224, float32, ONNX opset 13, batch dimension "N", input "image",
+Convolutional networks at 224x224, float32, ONNX opset 13, batch dimension "N", input "image",
 outputs "logits" and "probs"; and an encoder of four transformer layers, 256 wide, with a sequence of length "S". Batch normalization is folded into the convolutions, as an export in evaluation mode has
 it. Weights are He-scaled (variance 2 / fan-in) and the last convolution of a residual branch is scaled down, so that
 activations stay finite and of order one. Speed does not depend on the values; agreement between runtimes is checked
@@ -16,67 +16,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-OPSET = 13
-CLASSES = 1000
-
-
-class Network:
-    """An ONNX graph under construction; every method returns the name of the value it adds."""
-
-    def __init__(self, name, seed):
-        self.name = name
-        self.random = np.random.default_rng(seed)
-        self.nodes = []
-        self.initializers = []
-
-    def constant(self, name, values):
-        self.initializers.append(numpy_helper.from_array(np.asarray(values, dtype=np.float32), name))
-        return name
-
-    def node(self, operator, inputs, **attributes):
-        output = f"{operator.lower()}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **attributes))
-        return output
-
-    def convolution(self, x, channels_in, channels_out, kernel, stride=1, group=1, gain=2.0):
-        """A convolution padded so that stride 1 keeps the size, with bias; weight variance gain / fan-in."""
-        fan_in = channels_in // group * kernel * kernel
-        shape = (channels_out, channels_in // group, kernel, kernel)
-        weight = self.random.standard_normal(shape) * np.sqrt(gain / fan_in)
-        name = f"conv{len(self.nodes)}"
-        inputs = [x, self.constant(f"{name}.weight", weight),
-                  self.constant(f"{name}.bias", self.random.standard_normal(channels_out) * 0.05)]
-        pad = kernel // 2
-        return self.node("Conv", inputs, kernel_shape=[kernel, kernel], strides=[stride, stride],
-                         pads=[pad, pad, pad, pad], dilations=[1, 1], group=group)
-
-    def relu(self, x):
-        return self.node("Relu", [x])
-
-    def relu6(self, x):
-        if not any(t.name == "six" for t in self.initializers):
-            self.constant("zero", 0.0)
-            self.constant("six", 6.0)
-        return self.node("Clip", [x, "zero", "six"])
-
-    def silu(self, x):
-        return self.node("Mul", [x, self.node("Sigmoid", [x])])
-
-    def classifier(self, x, channels):
-        pooled = self.node("Flatten", [self.node("GlobalAveragePool", [x])], axis=1)
-        weight = self.random.standard_normal((CLASSES, channels)) * np.sqrt(1 / channels)
-        inputs = [pooled, self.constant("classifier.weight", weight),
-                  self.constant("classifier.bias", np.zeros(CLASSES))]
-        self.nodes.append(helper.make_node("Gemm", inputs, ["logits"], name="classifier", transB=1))
-        self.nodes.append(helper.make_node("Softmax", ["logits"], ["probs"], name="softmax", axis=1))
-
-    def model(self):
-        image = helper.make_tensor_value_info("image", TensorProto.FLOAT, ["N", 3, 224, 224])
-        outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["N", CLASSES]) for n in ("logits", "probs")]
-        graph = helper.make_graph(self.nodes, self.name, [image], outputs, self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
-        onnx.checker.check_model(model)
-        return model
+from network import CLASSES, OPSET, Network
 
 
 def resnet50(seed=50):
@@ -142,6 +82,131 @@ def efficientnet_b0(seed=0):
     return net.model()
 
 
+def squeezenet(seed=11):
+    """Iandola et al., "SqueezeNet" (2016), version 1.1."""
+    net = Network("squeezenet", seed)
+    x = net.relu(net.convolution("image", 3, 64, 3, stride=2))
+    channels = 64
+    for place, (squeeze, expand) in enumerate(((16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192),
+                                               (64, 256), (64, 256))):
+        if place in (0, 2, 4):
+            x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2])
+        squeezed = net.relu(net.convolution(x, channels, squeeze, 1))
+        one, three = (net.relu(net.convolution(squeezed, squeeze, expand, kernel)) for kernel in (1, 3))
+        x, channels = net.node("Concat", [one, three], axis=1), 2 * expand
+    net.classifier(x, channels)
+    return net.model()
+
+
+def mobilenet_v3(seed=3):
+    """Howard et al., "Searching for MobileNetV3" (2019), table 1: large."""
+    net = Network("mobilenet_v3", seed)
+    x = net.hard_swish(net.convolution("image", 3, 16, 3, stride=2))
+    channels = 16
+    for kernel, hidden, width, squeezes, swishes, step in (
+            (3, 16, 16, 0, 0, 1), (3, 64, 24, 0, 0, 2), (3, 72, 24, 0, 0, 1), (5, 72, 40, 1, 0, 2),
+            (5, 120, 40, 1, 0, 1), (5, 120, 40, 1, 0, 1), (3, 240, 80, 0, 1, 2), (3, 200, 80, 0, 1, 1),
+            (3, 184, 80, 0, 1, 1), (3, 184, 80, 0, 1, 1), (3, 480, 112, 1, 1, 1), (3, 672, 112, 1, 1, 1),
+            (5, 672, 160, 1, 1, 2), (5, 960, 160, 1, 1, 1), (5, 960, 160, 1, 1, 1)):
+        active = net.hard_swish if swishes else net.relu
+        branch = active(net.convolution(x, channels, hidden, 1)) if hidden != channels else x
+        branch = active(net.convolution(branch, hidden, hidden, kernel, stride=step, group=hidden))
+        if squeezes:
+            inner = (hidden // 4 + 7) // 8 * 8
+            pooled = net.node("GlobalAveragePool", [branch])
+            gate = net.convolution(net.relu(net.convolution(pooled, hidden, inner, 1)), inner, hidden, 1, gain=1.0)
+            branch = net.node("Mul", [branch, net.node("HardSigmoid", [gate], alpha=1 / 6, beta=0.5)])
+        residual = step == 1 and channels == width
+        branch = net.convolution(branch, hidden, width, 1, gain=0.5 if residual else 2.0)
+        x = net.node("Add", [x, branch]) if residual else branch
+        channels = width
+    net.classifier(net.hard_swish(net.convolution(x, channels, 960, 1)), 960)
+    return net.model()
+
+
+def densenet121(seed=121):
+    """Huang et al., "Densely Connected Convolutional Networks" (2016), table 1."""
+    net = Network("densenet121", seed)
+    x = net.relu(net.convolution("image", 3, 64, 7, stride=2))
+    x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    channels = 64
+    for block, layers in enumerate((6, 12, 24, 16)):
+        if block:
+            x = net.convolution(net.relu(net.normalized(x, channels)), channels, channels // 2, 1, gain=1.0)
+            x, channels = net.node("AveragePool", [x], kernel_shape=[2, 2], strides=[2, 2]), channels // 2
+        for _ in range(layers):
+            branch = net.relu(net.convolution(net.relu(net.normalized(x, channels)), channels, 128, 1))
+            branch = net.convolution(branch, 128, 32, 3, gain=1.0)
+            x, channels = net.node("Concat", [x, branch], axis=1), channels + 32
+    net.classifier(net.relu(net.normalized(x, channels)), channels)
+    return net.model()
+
+
+def unet(seed=9):
+    """Ronneberger et al., "U-Net" (2015), padded, 16 to 128 channels."""
+    net = Network("unet", seed)
+
+    def twice(x, channels, width):
+        return net.relu(net.convolution(net.relu(net.convolution(x, channels, width, 3)), width, width, 3))
+
+    x, channels, kept = "image", 3, []
+    for width in (16, 32, 64):
+        x, channels = twice(x, channels, width), width
+        kept.append(x)
+        x = net.node("MaxPool", [x], kernel_shape=[2, 2], strides=[2, 2])
+    x, channels = twice(x, channels, 128), 128
+    for width, skip in zip((64, 32, 16), reversed(kept)):
+        x = net.node("Concat", [skip, net.transposed(x, channels, width, 2)], axis=1)
+        x, channels = twice(x, 2 * width, width), width
+    net.classifier(x, channels)
+    return net.model()
+
+
+def regnet_y(seed=400):
+    """Radosavovic et al., "Designing Network Design Spaces" (2020): RegNetY-400MF, groups of 8 channels."""
+    net = Network("regnet_y", seed)
+    x = net.relu(net.convolution("image", 3, 32, 3, stride=2))
+    channels = 32
+    for width, blocks in ((48, 1), (104, 3), (208, 6), (440, 6)):
+        for index in range(blocks):
+            step = 2 if index == 0 else 1
+            branch = net.relu(net.convolution(x, channels, width, 1))
+            branch = net.relu(net.convolution(branch, width, width, 3, stride=step, group=width // 8))
+            inner = channels // 4
+            gate = net.relu(net.convolution(net.node("GlobalAveragePool", [branch]), width, inner, 1))
+            gate = net.node("Sigmoid", [net.convolution(gate, inner, width, 1, gain=1.0)])
+            branch = net.convolution(net.node("Mul", [branch, gate]), width, width, 1, gain=0.5)
+            shortcut = net.convolution(x, channels, width, 1, stride=step, gain=1.0) if step == 2 else x
+            x, channels = net.relu(net.node("Add", [branch, shortcut])), width
+    net.classifier(x, channels)
+    return net.model()
+
+
+def shufflenet_v2(seed=22):
+    """Ma et al., "ShuffleNet V2" (2018), table 5, 1x."""
+    net = Network("shufflenet_v2", seed)
+    x = net.relu(net.convolution("image", 3, 24, 3, stride=2))
+    x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    channels, size = 24, 56
+    for width, blocks in ((116, 4), (232, 8), (464, 4)):
+        half, size = width // 2, size // 2
+        for index in range(blocks):
+            if index == 0:
+                left = net.convolution(x, channels, channels, 3, stride=2, group=channels, gain=1.0)
+                left = net.relu(net.convolution(left, channels, half, 1))
+                right, source, step = x, channels, 2
+            else:
+                cuts = [net.integers(f"cut{len(net.nodes)}.{n}", [n]) for n in (0, half, 2 * half, 1)]
+                left = net.node("Slice", [x, cuts[0], cuts[1], cuts[3]])
+                right, source, step = net.node("Slice", [x, cuts[1], cuts[2], cuts[3]]), half, 1
+            right = net.relu(net.convolution(right, source, half, 1))
+            right = net.convolution(right, half, half, 3, stride=step, group=half, gain=1.0)
+            right = net.relu(net.convolution(right, half, half, 1))
+            x, channels = net.shuffled(net.node("Concat", [left, right], axis=1), width, size), width
+    net.classifier(net.relu(net.convolution(x, channels, 1024, 1)), 1024)
+    return net.model()
+
+
 def encoder(seed=4, layers=4, width=256, heads=4, hidden=1024, words=8192):
     """A transformer encoder (Vaswani et al., 2017) that normalizes after each addition: input "ids" [1, S], int64,
     output "states" [1, S, 256]. Its reshapes compute their sizes from the shape of their input, as exporters write them."""
@@ -195,7 +260,8 @@ def encoder(seed=4, layers=4, width=256, heads=4, hidden=1024, words=8192):
     return model
 
 
-BUILDERS = {"resnet50": resnet50, "mobilenet_v2": mobilenet_v2, "efficientnet_b0": efficientnet_b0, "encoder": encoder}
+BUILDERS = {builder.__name__: builder for builder in (
+    resnet50, mobilenet_v2, efficientnet_b0, squeezenet, mobilenet_v3, densenet121, unet, regnet_y, shufflenet_v2, encoder)}
 
 
 def build(directory, name):

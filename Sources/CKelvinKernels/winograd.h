@@ -84,16 +84,16 @@ CK_INLINE void winograd_transform_output(const size_t m, const float *products, 
   for (size_t i = 0; i < m; i++) winograd_output_line(m, t + i * n, 1, sums + i * m, 1);
 }
 
-/* Not-a-number in each lane of which one sum is not finite, zero elsewhere. */
+/* Not-a-number in each lane of which one sum is not below 2^32, zero elsewhere. */
 CK_INLINE vf winograd_check(const size_t m, const vf *sums) {
   vf odd = vset(0);
 #pragma clang loop unroll(full)
-  for (size_t i = 0; i < m * m; i++) odd = vmuladd(sums[i], vset(0), odd);
+  for (size_t i = 0; i < m * m; i++) odd = vmuladd(sums[i] * vset(0x1p96f), vset(0), odd);
   return odd;
 }
 
-/* The sums of one tile from the taps themselves: one input that is not finite, or nearly too large, spoils the
- * transformed tile. */
+/* The sums of one tile from the taps themselves: an input that is not finite spoils the transformed tile, and one that is
+ * far larger than all others costs these their digits. */
 static void CK_NAME(ck_f32_winograd_directly)(
   const ck_winograd_args *c, const size_t m, const winograd_block *b, size_t top, size_t left, vf *sums) {
   const size_t n = m + 2;

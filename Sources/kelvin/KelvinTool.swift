@@ -50,7 +50,7 @@ struct KelvinTool: ParsableCommand {
     }
     if let silent = error as? SilentFailure { Console.exit(silent.status) }
     let status = ExitStatus(error)
-    Console.error(describe(status.isParsing ? message(for: error) : "\(error)"))
+    Console.lastError(describe(status.isParsing ? message(for: error) : "\(error)"))
     if status.isParsing { Console.note("'kelvin help' shows what there is") }
     Console.exit(status.code)
   }

@@ -15,7 +15,14 @@ func oneNode(
     if !isWeight { graph.inputs.append(id) }
   }
   let outputs = try op.infer(graph.types(ids)).enumerated().map { graph.addValue(Value(name: "result\($0)", type: $1)) }
-  graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: outputs, origins: [])]
+  if let fused = op as? any FusedOperator {
+    let types = graph.types(ids)
+    graph.nodes = [
+      try .fused(name: "node", op: fused, inputs: ids, types: types, output: outputs[0], origins: [])
+    ]
+  } else {
+    graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: outputs, origins: [])]
+  }
   graph.outputs = outputs
   try graph.verify()
   return (graph, [x] + inputs)

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinCPU
 import KelvinConformance
 import KelvinDevices
@@ -39,6 +40,31 @@ import Testing
       #expect(
         outcome.fault(of: testCase, on: devices[index].info) == nil,
         "\(name)\(index < variants.count ? "" : " on blocks")")
+    }
+  }
+
+  /// One such number would spoil a whole tile of Winograd's.
+  @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38])
+  func aConvolutionByTilesSpoilsNoNeighbours(number: Float) throws {
+    var random = SeededGenerator(seed: 41)
+    let shape: Shape = [2, 17, 21, 18]
+    var values = Tensor.random(.float32, shape, -1...1, &random).floats.map(Double.init)
+    // In the middle of a tile, at its edge, and at the edge of an image.
+    for index in [0, 18 * 7 + 8, 18 * 21 * 3 + 18 * 20 + 17] { values[index] = Double(number) }
+    let x = Tensor(TensorType(.float32, shape), rounding: values)
+    let window = Window(kernel: [3, 3], before: [1, 1], after: [1, 1])
+    let weights = Tensor.random(.float32, [18, 17, 3, 3], -0.1...0.1, &random)
+    let (graph, inputs) = try oneNode(Convolution(window: window), x, weights: [weights])
+    let expected = try ReferenceDevice().run(graph, inputs).outputs[0].floats
+    for (variant, name) in CPUDevice.variantNames.enumerated() {
+      let device = CPUDevice(variant: variant, prefersBlocks: true)
+      let actual = try device.run(graph, inputs).outputs[0].floats
+      let wrong = zip(actual, expected).filter { got, wanted in
+        got.isFinite != wanted.isFinite || got.isNaN != wanted.isNaN
+          || (wanted.isFinite
+            ? (got - wanted).magnitude > 1e-5 * max(1, wanted.magnitude) : got != wanted && !got.isNaN)
+      }
+      #expect(wrong.isEmpty, "\(name): \(wrong.count) of \(expected.count)")
     }
   }
 }

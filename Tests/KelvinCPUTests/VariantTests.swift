@@ -15,8 +15,9 @@ import Testing
   ) throws {
     let (graph, inputs) = try oneNode(op, x, weights: weights, inputs: inputs)
     let expected = try ReferenceDevice().run(graph, inputs).outputs[0]
-    for (variant, name) in CPUDevice.variantNames.enumerated() {
-      let device = CPUDevice(variant: variant)
+    for (index, name) in (CPUDevice.variantNames + CPUDevice.variantNames).enumerated() {
+      let variants = CPUDevice.variantNames.count
+      let device = CPUDevice(variant: index % variants, prefersBlocks: index >= variants)
       guard device.support(for: graph.nodes[0], in: graph, precision: .full) == .supported else {
         Issue.record("\(name) \(place): \(device.support(for: graph.nodes[0], in: graph, precision: .full))")
         continue
@@ -38,7 +39,7 @@ import Testing
       kernel: kernel, strides: [pick([1, 2, 3]), pick([1, 2, 3])], dilations: dilations,
       before: [pick([0, 1, 2]), pick([0, 1, 3])], after: [pick([0, 1, 2]), pick([0, 1, 2])])
     let groups = pick([1, 1, 2, 3])
-    let (channels, filters) = (groups * pick([1, 2, 5, 9]), groups * pick([1, 3, 8, 13, 19]))
+    let (channels, filters) = (groups * pick([1, 2, 5, 9, 17, 33]), groups * pick([1, 3, 8, 13, 19, 40]))
     let size = [0, 1].map { (kernel[$0] - 1) * dilations[$0] + pick([1, 4, 7, 13, 16, 29]) }
     let epilogue = Epilogue(hasBias: pick([0, 1]) == 1)
     let x = Tensor.random(.float32, Shape([pick([1, 2]), channels] + size), -1...1, &random)
@@ -47,6 +48,34 @@ import Testing
     try check(
       Convolution(window: window, groups: groups, epilogue: epilogue), x, weights: weights, threads: pick([1, 2, 3]),
       "seed \(seed)")
+  }
+
+  /// Layers that Winograd's tiles may take over, with all that an epilogue may have.
+  @Test(arguments: 0..<40)
+  func wideConvolutionsOfThreeByThree(seed: Int) throws {
+    var random = SeededGenerator(seed: 3000 + UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let (channels, filters) = (pick([16, 17, 24, 33, 48, 65]), pick([16, 17, 31, 48]))
+    let size = [pick([1, 3, 4, 5, 7, 8, 11, 13]), pick([2, 4, 6, 7, 9, 15])]
+    let before = [pick([0, 1, 1, 2]), pick([0, 1, 1])]
+    // At least one output along each axis.
+    let after = size.indices.map { max(pick([0, 1, 2]), 3 - size[$0] - before[$0]) }
+    let window = Window(kernel: [3, 3], before: before, after: after)
+    let epilogue = Epilogue(
+      hasBias: pick([0, 1]) == 1, addsResidual: pick([0, 1]) == 1,
+      activation: [nil, .relu, .silu, UnaryFunction(.clip, a: -0.5, b: 1)].randomElement(using: &random) ?? nil)
+    let images = pick([1, 2])
+    let x = Tensor.random(.float32, Shape([images, channels] + size), -1...1, &random)
+    var weights = [Tensor.random(.float32, [filters, channels, 3, 3], -0.3...0.3, &random)]
+    if epilogue.hasBias { weights.append(.random(.float32, [filters], -1...1, &random)) }
+    var inputs: [Tensor] = []
+    let op = Convolution(window: window, epilogue: epilogue)
+    if epilogue.addsResidual {
+      let types = [x.type, weights[0].type] + weights.dropFirst().map(\.type)
+      let plain = Convolution(window: window, epilogue: Epilogue(hasBias: epilogue.hasBias))
+      inputs = [.random(.float32, try plain.infer(types)[0].shape, -1...1, &random)]
+    }
+    try check(op, x, weights: weights, inputs: inputs, threads: pick([1, 2, 3]), "seed \(seed)")
   }
 
   @Test(arguments: 0..<40)
@@ -58,7 +87,7 @@ import Testing
     let window = Window(
       kernel: [side, side], strides: [stride, stride], before: [pick([0, side / 2]), pick([0, side / 2, side - 1])],
       after: [pick([0, side / 2]), pick([0, side / 2])])
-    let channels = pick([2, 3, 5])
+    let channels = pick([2, 3, 5, 17, 32])
     let multiplier = pick([1, 1, 2])
     let size = [side + pick(Self.sizes), side + pick(Self.sizes)]
     try check(

@@ -1,9 +1,10 @@
+import CKelvinKernels
 import KelvinDevices
 import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addConcat() {
-    add(Concat.self) { (op, context) throws(DeviceError) in
+    addOffers(Concat.self) { (op, context) throws(DeviceError) in
       let strides = context.outputs[0].shape.strides
       var position = 0
       var copies: [CPUCopy] = []
@@ -14,11 +15,45 @@ extension KernelTable<CPUContext, CPUKernel> {
             targetOffset: position * strides[op.axis], element: input.scalar.innerByteCount, in: context))
         position += input.shape[op.axis]
       }
-      return CPUKernel { [copies] operands, list in
-        for (index, copy) in copies.enumerated() {
-          copy.record(from: operands.inputs[index], to: operands.outputs[0], list)
-        }
-      }
+      let offer = KernelOffer(concat(copies))
+      guard let blocks = op.onBlocks(context) else { return [offer] }
+      return [offer, blocks]
     }
+  }
+}
+
+private func concat(_ copies: [CPUCopy]) -> CPUKernel {
+  CPUKernel { operands, list in
+    for (index, copy) in copies.enumerated() {
+      copy.record(from: operands.inputs[index], to: operands.outputs[0], list)
+    }
+  }
+}
+
+extension Concat {
+  /// Of whole blocks of channels, the last operand's aside; nil where there are others, or operands are constant.
+  fileprivate func onBlocks(_ context: CPUContext) -> KernelOffer<CPUKernel>? {
+    guard axis == 1, let layout = context.blocks, !context.inputs.indices.contains(where: context.isConstant) else {
+      return nil
+    }
+    let lanes = context.variant.kernels.lanes
+    let result = BlockedShape(context.outputs[0].shape, lanes: lanes)
+    var copies: [CPUCopy] = []
+    var block = 0
+    for (index, input) in context.inputs.enumerated() {
+      let blocks = BlockedShape(input.shape, lanes: lanes)
+      guard index == context.inputs.count - 1 || blocks.channels % lanes == 0 else { return nil }
+      let (from, to) = (blocks.blocks * blocks.area * lanes, result.blocks * blocks.area * lanes)
+      copies.append(
+        CPUCopy(
+          StridedLayout(
+            [blocks.batch, blocks.blocks, blocks.area * lanes],
+            [
+              [from, blocks.area * lanes, 1], [to, blocks.area * lanes, 1],
+            ]), targetOffset: block * blocks.area * lanes, element: input.scalar.innerByteCount))
+      block += blocks.blocks
+    }
+    let layouts = KernelLayouts(reads: context.inputs.map { _ in layout }, writes: [layout])
+    return KernelOffer(concat(copies), "blocks", layouts)
   }
 }

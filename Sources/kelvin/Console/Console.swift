@@ -50,6 +50,14 @@ enum Console {
     write("kelvin: error: \(text.printableMessage)\n", to: STDERR_FILENO)
   }
 
+  /// Says why the process ends: whoever says it first, where the way out takes long.
+  static func lastError(_ text: String) {
+    guard !hasSaidLast.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    error(text)
+  }
+
+  private static let hasSaidLast = Atomic(false)
+
   /// Says something once.
   static func note(_ text: String) {
     guard said.withLock({ $0.insert(text).inserted }) else { return }

@@ -17,7 +17,7 @@ enum LimitGuard {
       for _ in 0..<patience {
         repeat { usleep(UInt32(interval * 1e6)) } while !budget.measuresSpent
       }
-      Console.error(budget.excess?.description ?? "a limit was reached")
+      Console.lastError(budget.excess?.description ?? "a limit was reached")
       _exit(ExitCode.limit.rawValue)
     }
   }
