@@ -30,6 +30,22 @@ void ck_pack_blocked(
   }
 }
 
+void ck_pack_blocked_groups(
+  const float *w, size_t channels, size_t width, size_t taps, size_t lanes, float *packed) {
+  size_t step = width > lanes ? width : lanes;
+  for (size_t start = 0; start < channels; start += step) {
+    size_t end = channels - start < step ? channels : start + step, blocks = (end - start + lanes - 1) / lanes;
+    for (size_t block = 0; block < blocks; block += 2) {
+      size_t count = (blocks - block > 1 ? 2 : 1) * lanes, first = start + block * lanes;
+      for (size_t channel = start; channel < end; channel += lanes)
+        for (size_t tap = 0; tap < taps; tap++)
+          for (size_t c = channel; c < channel + lanes && c < end; c++)
+            for (size_t out = first; out < first + count; out++)
+              *packed++ = out < end && out / width == c / width ? w[(out * width + c % width) * taps + tap] : 0;
+    }
+  }
+}
+
 void ck_pack_blocked_lines(const float *w, size_t channels, size_t taps, size_t lanes, float *packed) {
   for (size_t first = 0; first < channels; first += lanes)
     for (size_t tap = 0; tap < taps; tap++)

@@ -73,9 +73,7 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
   size_t size = c->is_planar ? 1 : CK_LANES;
   size_t groups = (c->in_channels + size - 1) / size;
   blocked_tile t = {
-    .groups = groups,
     .group_channels = size,
-    .last_channels = c->in_channels - (groups - 1) * size,
     .taps = c->taps,
     .tap_count = w->kernel_height * w->kernel_width,
     .y_block = out_area * CK_LANES,
@@ -85,7 +83,8 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
     .map_a = c->epilogue.map_a,
     .map_b = c->epilogue.map_b,
   };
-  size_t depth = c->in_channels * t.tap_count;
+  // Groups of the convolution are runs of blocks.
+  size_t in_step = c->group_blocks ? c->group_blocks : groups, out_step = c->group_blocks ? c->group_blocks : out_blocks;
   const float *filled = NULL;
   for (size_t item = begin; item < end; item++) {
     size_t piece = item % pieces, first = item / pieces % bands * c->band, image = item / pieces / bands;
@@ -112,12 +111,17 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
     }
     size_t last = (piece + 1) * c->block_chunk < out_blocks ? (piece + 1) * c->block_chunk : out_blocks;
     for (size_t block = piece * c->block_chunk; block < last;) {
-      size_t vectors = last - block > 1 ? 2 : 1;
-      t.weights = c->weights + block * CK_LANES * depth;
+      size_t run = block / out_step, end_of_run = (run + 1) * out_step < last ? (run + 1) * out_step : last;
+      size_t vectors = end_of_run - block > 1 ? 2 : 1, first_group = run * in_step;
+      t.groups = groups - first_group < in_step ? groups - first_group : in_step;
+      size_t channels_left = c->in_channels - first_group * size;
+      size_t channels = channels_left < in_step * size ? channels_left : in_step * size;
+      t.last_channels = channels - (t.groups - 1) * size;
+      t.weights = c->weights + (run * out_step * in_step * size + (block - run * out_step) * channels) * CK_LANES * t.tap_count;
       t.bias = c->epilogue.row_bias ? c->epilogue.row_bias + block * CK_LANES : NULL;
       t.bias_count = c->out_channels - block * CK_LANES;
       size_t y = (image * out_blocks + block) * t.y_block + start * CK_LANES;
-      blocked_rows(c, &t, x, x_row, rows, width, y, size, vectors);
+      blocked_rows(c, &t, x + first_group * t.plane, x_row, rows, width, y, size, vectors);
       block += vectors;
     }
   }

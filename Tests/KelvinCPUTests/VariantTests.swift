@@ -78,6 +78,25 @@ import Testing
     try check(op, x, weights: weights, inputs: inputs, threads: pick([1, 2, 3]), "seed \(seed)")
   }
 
+  /// Groups that lie in one block of channels, or in several.
+  @Test(arguments: 0..<40)
+  func convolutionsOfManyGroups(seed: Int) throws {
+    var random = SeededGenerator(seed: 4000 + UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let (width, groups) = (pick([2, 4, 8, 8, 16, 32, 48]), pick([2, 3, 5, 7, 13]))
+    let side = pick([1, 3, 5])
+    let window = Window(
+      kernel: [side, side], strides: [pick([1, 2]), pick([1, 2])], before: [side / 2, side / 2],
+      after: [side / 2, side / 2])
+    let x = Tensor.random(
+      .float32, Shape([pick([1, 2]), groups * width, pick([5, 8, 14]), pick([7, 9])]), -1...1, &random)
+    let weights = Tensor.random(.float32, [groups * width, width, side, side], -0.5...0.5, &random)
+    let bias = Tensor.random(.float32, [groups * width], -1...1, &random)
+    try check(
+      Convolution(window: window, groups: groups, epilogue: .bias), x, weights: [weights, bias],
+      threads: pick([1, 2, 3]), "seed \(seed)")
+  }
+
   @Test(arguments: 0..<40)
   func depthwiseConvolutionsOfAnyShape(seed: Int) throws {
     var random = SeededGenerator(seed: 1000 + UInt64(seed))

@@ -125,7 +125,7 @@ typedef struct {
   const float *column_counts;
 } ck_window_pool_args;
 
-/* A convolution of one group on tensors whose channels lie in blocks of `lanes`: [images, blocks, area, lanes].
+/* A convolution on tensors whose channels lie in blocks of `lanes`: [images, blocks, area, lanes].
  * Items are (image, band, piece of output blocks), the last fastest.
  * Scratch, where it copies: ck_blocked_band_elements of the band, float32 elements. */
 typedef struct {
@@ -134,6 +134,8 @@ typedef struct {
   const float *weights;
   float *y;
   size_t in_channels, out_channels;
+  /* Blocks of channels, of input and output alike, that see nothing of the others; 0 where each sees all. */
+  size_t group_blocks;
   ck_window window;
   /* Whether `x` is dense: [images, channels, area]. */
   bool is_planar;
@@ -142,7 +144,8 @@ typedef struct {
   bool copies;
   /* From ck_blocked_taps; a single zero where nothing is copied. */
   const size_t *taps;
-  /* Output rows of an item, output positions where nothing is copied; and output blocks, which are even or all. */
+  /* Output rows of an item, output positions where nothing is copied; and output blocks, which are whole groups, pairs or
+   * all. */
   size_t band, block_chunk;
   /* `residual` in blocks. */
   ck_epilogue epilogue;
@@ -195,6 +198,11 @@ void ck_blocked_taps(const ck_window *window, size_t size, size_t *taps);
  * [pair][input block, or plane][tap][channel of the block][2 * lanes], the last pair maybe of one block. */
 void ck_pack_blocked(
   const float *w, size_t out_channels, size_t in_channels, size_t taps, size_t lanes, bool is_planar, float *packed);
+
+/* The same for `channels` in groups of `width`, each a part of a block or whole blocks: w is [channels][width][taps], and
+ * what a block has of other groups is zero. */
+void ck_pack_blocked_groups(
+  const float *w, size_t channels, size_t width, size_t taps, size_t lanes, float *packed);
 
 /* Writes `w`, [channels][taps], as [block][tap][lanes], zero-filled. */
 void ck_pack_blocked_lines(const float *w, size_t channels, size_t taps, size_t lanes, float *packed);

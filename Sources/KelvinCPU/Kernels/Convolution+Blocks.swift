@@ -20,7 +20,7 @@ extension CPUVariant {
 }
 
 extension Convolution {
-  /// A convolution of one group that leaves blocks of channels.
+  /// A convolution that leaves blocks of channels: of one group, or of groups that `fitBlocks`.
   ///
   /// - Parameter isPlanar: whether it reads a dense tensor.
   func onBlocks(
@@ -30,15 +30,16 @@ extension Convolution {
     let lanes = context.variant.kernels.lanes
     let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
     var arguments = ck_blocked_convolution_args()
-    arguments.in_channels = weights[1]
+    arguments.in_channels = x[1]
     arguments.out_channels = weights[0]
+    arguments.group_blocks = groups == 1 ? 0 : parts(weights[1], of: lanes)
     arguments.window = window
     arguments.is_planar = isPlanar
     arguments.copies = !isPointwise(context)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: lanes)
     let schedule = BlockSchedule(
       window, copies: arguments.copies, channels: isPlanar ? x[1] : parts(x[1], of: lanes) * lanes,
-      blocks: blocks.blocks, images: x[0], threads: context.threads)
+      blocks: blocks.blocks, run: groups == 1 ? 2 : arguments.group_blocks, images: x[0], threads: context.threads)
     arguments.band = schedule.band
     arguments.block_chunk = schedule.blockChunk
     let run = context.variant.kernels.blocked_convolution
@@ -49,21 +50,41 @@ extension Convolution {
       arguments.y = operands.result()
       arguments.taps = list.array(arguments.copies ? window.taps(isPlanar ? 1 : lanes) : [0])
       arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
-      list.add(run, arguments, items: weights[1] == 0 ? 0 : schedule.items, cost: 1 << 20)
+      list.add(run, arguments, items: schedule.items, cost: 1 << 20)
     }
     try context.checkScratch(schedule.threadByteCount)
     kernel.threadByteCount = schedule.threadByteCount
-    let (rows, depth, taps) = (weights[0], weights[1], self.window.count)
-    kernel.packs = [
-      CPUPack(
-        inputs: [1], layout: "blocks-f32-\(lanes)" + (isPlanar ? "-planes" : ""),
-        byteCount: 4 * blocks.blocks * lanes * depth * taps
-      ) { target, weights in
-        ck_pack_blocked(
-          weights[0], rows, depth, taps, lanes, isPlanar, target.bindMemory(to: Float.self).baseAddress)
-      }
-    ]
+    kernel.packs = [pack(context, blocks, isPlanar: isPlanar)]
     return kernel
+  }
+
+  /// Whether the groups of this convolution are blocks of channels, or lie in one.
+  func fitBlocks(_ context: CPUContext) -> Bool {
+    let (width, lanes) = (context.inputs[1].shape[1], context.variant.kernels.lanes)
+    return context.inputs[0].shape[1] == context.outputs[0].shape[1] && width > 0
+      && (width % lanes == 0 || lanes % width == 0)
+  }
+
+  private func pack(_ context: CPUContext, _ blocks: BlockedShape, isPlanar: Bool) -> CPUPack {
+    let shape = context.inputs[1].shape
+    let (rows, depth, taps, lanes) = (shape[0], shape[1], window.count, blocks.lanes)
+    let line = 4 * lanes * taps
+    guard groups > 1 else {
+      return CPUPack(
+        inputs: [1], layout: "blocks-f32-\(lanes)" + (isPlanar ? "-planes" : ""),
+        byteCount: line * blocks.blocks * depth
+      ) { target, weights in
+        ck_pack_blocked(weights[0], rows, depth, taps, lanes, isPlanar, target.bindMemory(to: Float.self).baseAddress)
+      }
+    }
+    // What each run of blocks reads: a group, or those in one block.
+    let step = max(depth, lanes)
+    let rest = rows % step
+    let count = rows / step * (step / lanes) * step + parts(rest, of: lanes) * rest
+    return CPUPack(inputs: [1], layout: "blocks-f32-\(lanes)-groups-\(groups)", byteCount: line * count) {
+      target, weights in
+      ck_pack_blocked_groups(weights[0], rows, depth, taps, lanes, target.bindMemory(to: Float.self).baseAddress)
+    }
   }
 
   /// A convolution of each channel by itself, on blocks of channels.
@@ -105,7 +126,8 @@ private struct BlockSchedule {
   /// Bytes of scratch for the band that a thread copies.
   let threadByteCount: Int
 
-  init(_ window: ck_window, copies: Bool, channels: Int, blocks: Int, images: Int, threads: Int) {
+  /// - Parameter run: output blocks that are packed together.
+  init(_ window: ck_window, copies: Bool, channels: Int, blocks: Int, run: Int, images: Int, threads: Int) {
     var window = window
     let extent = max(1, copies ? window.out_height : window.out_height * window.out_width)
     func byteCount(_ band: Int) -> Int {
@@ -122,7 +144,7 @@ private struct BlockSchedule {
     let bands = parts(extent, of: band)
     band = parts(extent, of: bands)
     self.band = copies && band > 1 ? min(extent, band + band % 2) : band
-    let chunk = parts(parts(max(blocks, 1), of: pieces), of: 2) * 2
+    let chunk = parts(parts(max(blocks, 1), of: pieces), of: run) * run
     blockChunk = min(chunk, max(blocks, 1))
     items =
       window.out_height * window.out_width == 0 || blocks == 0

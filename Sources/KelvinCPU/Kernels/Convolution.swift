@@ -18,7 +18,12 @@ private func convolutionOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
   var offers = [KernelOffer(product(op, context, window), "windows")]
-  guard op.groups == 1 else { return offers }
+  if op.groups > 1 {
+    guard let blocks = context.blocks, op.fitBlocks(context) else { return offers }
+    offers[0].handicap = Double(context.outputs[0].count * op.window.count)
+    let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
+    return offers + [KernelOffer(try op.onBlocks(context, window, isPlanar: false), "blocks", layouts)]
+  }
   if let blocks = context.blocks {
     // What it takes to pack the pixels.
     offers[0].handicap = Double(
