@@ -1,9 +1,10 @@
-"""Compares Kelvin with ONNX Runtime (CPU) and ncnn (Vulkan) in one run; README.md says what is measured.
+"""Compares Kelvin with ONNX Runtime and OpenVINO (CPU) and ncnn (Vulkan) in one run; README.md says what is measured.
 
 Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--only cpu|vulkan] [--models NAME,…] [--name NAME]
 """
 
 import argparse
+import math
 import os
 import pathlib
 import statistics
@@ -14,14 +15,18 @@ import numpy as np
 
 import models
 import ncnn_model
+import quiet
 import report
 from contenders import HERE, ContenderFailed, Kelvin, Peer
 
 CACHE = HERE / "cache"
 ROOT = HERE.parent
 TITLES = {"mobilenet_v2": "MobileNetV2", "mobilenet_v2_int8": "MobileNetV2, 8-bit integers", "resnet50": "ResNet-50",
-          "efficientnet_b0": "EfficientNet-B0"}
-CPU_BAR, VULKAN_BAR = 1.5, 1.0
+          "efficientnet_b0": "EfficientNet-B0", "squeezenet": "SqueezeNet 1.1", "mobilenet_v3": "MobileNetV3-L",
+          "densenet121": "DenseNet-121", "unet": "U-Net", "regnet_y": "RegNetY-400MF",
+          "shufflenet_v2": "ShuffleNetV2"}
+CONVOLUTIONAL = "squeezenet,mobilenet_v2,mobilenet_v3,efficientnet_b0,resnet50,densenet121,unet,regnet_y,shufflenet_v2"
+CPU_BAR, VULKAN_BAR = 1.0, 1.0
 FIRST_BAR = 1.0
 FULL_PRECISION_LIMIT = 1e-3
 SEED = 1
@@ -50,9 +55,9 @@ def input_tensor():
 
 
 def comparisons(arguments, tensor):
-    """What is compared: a title, Kelvin and one peer, the reference for outputs, and what Kelvin is held to.
+    """What is compared: a title, Kelvin and its peers, the reference for outputs, and what Kelvin is held to.
 
-    `bar` is for its p50 over the peer's, `firstBar` for its first inference in seconds, `limit` for its largest
+    `bar` is for its p50 over the best peer's, `firstBar` for its first inference in seconds, `limit` for its largest
     absolute difference from the reference; None where nothing is demanded.
     """
     every = len(os.sched_getaffinity(0))
@@ -60,10 +65,13 @@ def comparisons(arguments, tensor):
         path, weights = model_path(name)
         for threads in (1, 2):
             peer = Peer("ONNX Runtime CPU", "peer_onnxruntime.py", str(path), tensor, str(threads), threads)
+            peers = [peer]
+            if not name.endswith("_int8"):
+                peers.append(Peer("OpenVINO CPU", "peer_openvino.py", str(path), tensor, str(threads), threads))
             if arguments.only != "vulkan" and threads <= every:
                 kelvin = Kelvin(arguments.kelvin, str(path), tensor, "cpu", threads, "full", threads)
                 title = f"{TITLES[name]}, CPU, {threads} thread{'s' if threads > 1 else ''}"
-                yield {"title": title, "weights": weights, "contenders": [kelvin, peer], "bar": CPU_BAR,
+                yield {"title": title, "weights": weights, "contenders": [kelvin, *peers], "bar": CPU_BAR,
                        "firstBar": None,
                        # ONNX Runtime computes some layers of the quantized model in float32.
                        "limit": None if name.endswith("_int8") else FULL_PRECISION_LIMIT, "reference": peer}
@@ -89,17 +97,28 @@ def difference(outputs, reference):
 
 
 def compare(comparison, rounds, iterations):
-    """Runs the contenders in turn, the order reversed every other round, and condenses their rounds."""
+    """Runs the contenders in turn, the order reversed every other round, and condenses their rounds.
+
+    A round in which others took more than 2 % of the processors is made again, up to twice as many as were asked for.
+    """
     contenders = comparison["contenders"]
     reference = comparison["reference"].outputs()
     agreement = [difference(c.outputs(), reference) for c in contenders]
-    results = [[] for _ in contenders]
-    for index in range(rounds):
-        order = range(len(contenders)) if index % 2 == 0 else reversed(range(len(contenders)))
-        for which in order:
-            results[which].append(contenders[which].round(iterations))
-    ratios = [k["p50"] / p["p50"] for k, p in zip(*results)]
+    kept, disturbed = [], []
+    for index in range(2 * rounds):
+        if len(kept) == rounds:
+            break
+        measured = [None] * len(contenders)
+        with quiet.Window() as window:
+            for which in range(len(contenders)) if index % 2 == 0 else reversed(range(len(contenders))):
+                measured[which] = contenders[which].round(iterations)
+        (kept if window.others <= quiet.LIMIT else disturbed).append(measured)
+    missing = rounds - len(kept)
+    results = list(zip(*kept, *disturbed[:missing]))
+    best = min(range(1, len(contenders)), key=lambda which: statistics.median(m["p50"] for m in results[which]))
+    ratios = [k["p50"] / p["p50"] for k, p in zip(results[0], results[best])]
     entry = {**{key: comparison[key] for key in ("title", "weights", "bar", "firstBar", "limit")},
+             "best": best, "disturbedRounds": missing,
              "ratio": {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}, "contenders": []}
     for contender, measured, agrees in zip(contenders, results, agreement):
         medians = {key: statistics.median(m[key] for m in measured) for key in ("load", "first", "p50")
@@ -133,7 +152,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--iterations", type=int, default=20, help="timed inferences in a round")
     parser.add_argument("--only", choices=("cpu", "vulkan"))
-    parser.add_argument("--models", default="mobilenet_v2,resnet50", help=f"of {', '.join(TITLES)}")
+    parser.add_argument("--models", default=CONVOLUTIONAL, help=f"of {', '.join(TITLES)}")
     parser.add_argument("--name", default="peers", help="results/NAME.json and results/NAME.md are written")
     return parser.parse_args()
 
@@ -148,7 +167,11 @@ def main():
         print(f"{comparison['title']} …", file=sys.stderr, flush=True)
         entries.append(compare(comparison, arguments.rounds, arguments.iterations))
         print(report.line(entries[-1]), flush=True)
-    result = {"date": date.today().isoformat(), "machine": report.machine(entries), "loadAverageBefore": load,
+    on_cpu = [entry["ratio"]["median"] for entry in entries if ", CPU, " in entry["title"]]
+    mean = math.exp(statistics.fmean(map(math.log, on_cpu))) if on_cpu else None
+    if mean is not None:
+        print(f"geometric mean on the CPU: {mean:.3f}")
+    result = {"geometricMean": mean, "date": date.today().isoformat(), "machine": report.machine(entries), "loadAverageBefore": load,
               "rounds": arguments.rounds, "iterations": arguments.iterations, "seed": SEED, "comparisons": entries}
     report.save(arguments.name, result, report.markdown(result))
 

@@ -48,15 +48,21 @@ def markdown(result):
         f"{result['rounds']} rounds of {result['iterations']} inferences, interleaved; load average before: "
         f"{result['loadAverageBefore']:.2f}.",
         "",
-        "| Comparison | Kelvin | Peer | Kelvin / peer, median (min to max) | Held to | Verdict |",
+        "| Comparison | Kelvin | Peers | Kelvin / best peer, median (min to max) | Held to | Verdict |",
         "|---|---|---|---|---|---|",
     ]
     for entry in result["comparisons"]:
-        kelvin, peer = entry["contenders"]
+        kelvin, *peers = entry["contenders"]
+        others = ", ".join(f"{peer['name']} {milliseconds(peer['p50'])}" for peer in peers)
         ratio = entry["ratio"]
-        rows.append(f"| {entry['title']} | {milliseconds(kelvin['p50'])} | {milliseconds(peer['p50'])} | "
+        rows.append(f"| {entry['title']} | {milliseconds(kelvin['p50'])} | {others} | "
                     f"{ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}) | "
                     f"{demand(entry)} | {entry['verdict']} |")
+    if result.get("geometricMean") is not None:
+        rows += ["", f"Geometric mean of the ratios on the CPU: {result['geometricMean']:.2f}."]
+    disturbed = sum(entry["disturbedRounds"] for entry in result["comparisons"])
+    if disturbed:
+        rows += ["", f"In {disturbed} rounds that were kept others took more than 2 % of the processors."]
     rows += ["",
              "| Comparison | Contender | Load | First inference | Largest difference from ONNX Runtime | Same top-1 |",
              "|---|---|---|---|---|---|"]
