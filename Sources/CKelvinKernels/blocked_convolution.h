@@ -9,16 +9,13 @@
 /* Copies one row of pixels of `size` floats, every `stride`-th from column `x`; those outside are zero. */
 CK_INLINE void blocked_copy_row(
   const ck_window *w, const float *plane, ptrdiff_t y, ptrdiff_t x, float *to, size_t count, const size_t size) {
-  ptrdiff_t width = (ptrdiff_t)w->width, stride = (ptrdiff_t)w->stride_x, n = (ptrdiff_t)count;
-  ptrdiff_t before = x >= 0 ? 0 : (-x + stride - 1) / stride;
-  ptrdiff_t end = x >= width ? 0 : (width - x + stride - 1) / stride;
-  if (y < 0 || y >= (ptrdiff_t)w->height) end = 0;
-  if (end > n) end = n;
-  if (before > end) before = end;
   if (size == 1) {
     window_copy_row(w, plane, y, x, to, count, 0);
     return;
   }
+  ptrdiff_t width = (ptrdiff_t)w->width, stride = (ptrdiff_t)w->stride_x, n = (ptrdiff_t)count;
+  window_span inside = window_inside(w, y, x, n);
+  ptrdiff_t before = inside.before, end = inside.end;
   memset(to, 0, (size_t)before * size * sizeof(float));
   const float *from = plane + (y * width + x) * (ptrdiff_t)size;
   if (stride == 1) {

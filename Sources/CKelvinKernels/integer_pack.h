@@ -1,6 +1,7 @@
 /* Rows and columns of integer products, brought together into panels of words. */
 #pragma once
 #include "integer_simd.h"
+#include "window_span.h"
 
 enum { integer_width = ck_integer_vectors * CK_LANES };
 
@@ -79,11 +80,8 @@ CK_INLINE void integer_interleave(
 static void integer_copy_row(
   const ck_window *w, const uint8_t *plane, ptrdiff_t y, ptrdiff_t x, uint8_t *to, size_t count, uint8_t fill) {
   ptrdiff_t width = (ptrdiff_t)w->width, stride = (ptrdiff_t)w->stride_x, n = (ptrdiff_t)count;
-  ptrdiff_t before = x >= 0 ? 0 : (-x + stride - 1) / stride;
-  ptrdiff_t end = x >= width ? 0 : (width - x + stride - 1) / stride;
-  if (y < 0 || y >= (ptrdiff_t)w->height) end = 0;
-  if (end > n) end = n;
-  if (before > end) before = end;
+  window_span inside = window_inside(w, y, x, n);
+  ptrdiff_t before = inside.before, end = inside.end;
   const uint8_t *from = plane + y * width + x;
   if (before > 0) memset(to, fill, (size_t)before);
   if (stride == 1) {

@@ -2,16 +2,14 @@
 #pragma once
 #include "ck_kernels.h"
 #include "simd.h"
+#include "window_span.h"
 
 /* Copies `count` elements of row `y` from column `x` by the stride; those outside the image are `fill`. */
 CK_INLINE void window_copy_row(
   const ck_window *w, const float *plane, ptrdiff_t y, ptrdiff_t x, float *to, size_t count, float fill) {
   ptrdiff_t width = (ptrdiff_t)w->width, stride = (ptrdiff_t)w->stride_x, n = (ptrdiff_t)count;
-  ptrdiff_t before = x >= 0 ? 0 : (-x + stride - 1) / stride;
-  ptrdiff_t end = x >= width ? 0 : (width - x + stride - 1) / stride;
-  if (y < 0 || y >= (ptrdiff_t)w->height) end = 0;
-  if (end > n) end = n;
-  if (before > end) before = end;
+  window_span inside = window_inside(w, y, x, n);
+  ptrdiff_t before = inside.before, end = inside.end;
   const float *from = plane + y * width + x;
   ptrdiff_t i = 0;
   for (; i < before; i++) to[i] = fill;
