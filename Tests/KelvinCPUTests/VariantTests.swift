@@ -1,3 +1,4 @@
+import Glibc
 import KelvinBasics
 import KelvinCPU
 import KelvinConformance
@@ -76,6 +77,28 @@ import Testing
       inputs = [.random(.float32, try plain.infer(types)[0].shape, -1...1, &random)]
     }
     try check(op, x, weights: weights, inputs: inputs, threads: pick([1, 2, 3]), "seed \(seed)")
+  }
+
+  /// Relative to the exact sums, on inputs as rectified layers leave them.
+  @Test(arguments: [32, 64, 128])
+  func tilesAreNoMoreThanTwiceAsInexactAsTaps(channels: Int) throws {
+    var random = SeededGenerator(seed: 5000 + UInt64(channels))
+    let shape: Shape = [1, channels, 24, 24]
+    let values = Tensor.random(.float32, shape, -1...1, &random).floats.map { Double(max($0, 0)) }
+    let x = Tensor(TensorType(.float32, shape), rounding: values)
+    let weights = Tensor.random(.float32, [32, channels, 3, 3], -0.1...0.1, &random)
+    let (graph, inputs) = try oneNode(
+      Convolution(window: Window(kernel: [3, 3], before: [1, 1], after: [1, 1])), x, weights: [weights])
+    let exact = try ReferenceDevice().run(graph, inputs).outputs[0].floats
+    func error(_ device: CPUDevice) throws -> Double {
+      let results = try device.run(graph, inputs).outputs[0].floats
+      return zip(results, exact).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }.squareRoot()
+    }
+    let taps = try error(CPUDevice(variant: CPUDevice.variantNames.count - 1))
+    for (variant, name) in CPUDevice.variantNames.enumerated() {
+      let tiles = try error(CPUDevice(variant: variant, prefersBlocks: true))
+      #expect(tiles <= 2 * taps, "\(name): \(tiles / taps) times")
+    }
   }
 
   /// Groups that lie in one block of channels, or in several.
