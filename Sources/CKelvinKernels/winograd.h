@@ -145,7 +145,8 @@ enum { winograd_channels = 32 };
 CK_INLINE void winograd_multiply(
   const ck_winograd_args *c, const float *inputs, const float *weights, size_t tiles, size_t vectors, float *products) {
   static const size_t tap = 0;
-  size_t chunk = winograd_channels / CK_LANES;
+  // Even few channels give two sums.
+  size_t chunk = c->in_channels < 2 * winograd_channels ? 16 / CK_LANES : winograd_channels / CK_LANES;
   size_t groups = (c->in_channels + CK_LANES - 1) / CK_LANES;
   blocked_tile t = {
     .plane = tiles * CK_LANES,

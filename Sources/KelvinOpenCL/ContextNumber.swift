@@ -10,12 +10,15 @@ internal import Synchronization
 /// a definition that no source reads is enough. A queue alone is safe, as it has one command running at a time, and so
 /// the first context needs no definition.
 final class ContextNumber: Sendable {
-  private static let inUse = Mutex<[String: Set<Int>]>([:])
+  /// More would have a process that goes through many contexts compile everything again for each.
+  private static let limit = 4
+  /// For the options of a build, how many living contexts have each number.
+  private static let users = Mutex<[String: [Int]]>([:])
 
   private let number: Int
   private let options: String
 
-  /// Takes the smallest number that no living context with these options of the build has.
+  /// Takes the number that the fewest living contexts with these options of the build have, the smallest of such.
   ///
   /// - Parameter platform: the driver's name, `CL_PLATFORM_NAME`.
   init(platform: String, options: String) {
@@ -24,15 +27,17 @@ final class ContextNumber: Sendable {
       number = 0
       return
     }
-    number = Self.inUse.withLock { inUse in
-      var number = 0
-      while !inUse[options, default: []].insert(number).inserted { number += 1 }
-      return number
+    number = Self.users.withLock { users in
+      var counts = users[options] ?? [Int](repeating: 0, count: Self.limit)
+      let least = counts.indices.min { (counts[$0], $0) < (counts[$1], $1) } ?? 0
+      counts[least] += 1
+      users[options] = counts
+      return least
     }
   }
 
   deinit {
-    _ = Self.inUse.withLock { [options, number] in $0[options]?.remove(number) }
+    Self.users.withLock { [options, number] in $0[options]?[number] -= 1 }
   }
 
   /// What to add to the options of every build.

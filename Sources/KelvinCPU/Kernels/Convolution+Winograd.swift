@@ -19,8 +19,8 @@ extension Convolution {
       let transforms = tiles * Double(channels.inputs + channels.outputs) * points * Self.transformCost
       return product * points * (tiles + Self.weightCost) + transforms
     }
-    guard min(costs[0], costs[1]) < direct else { return nil }
-    return costs[1] < costs[0] ? 4 : 2
+    let tile = costs[1] < costs[0] && channels.inputs >= Self.fewestForLargeTiles ? 4 : 2
+    return costs[tile / 2 - 1] < direct ? tile : nil
   }
 
   /// In multiply-adds: streaming a weight, and bringing a number to a point or back.
@@ -28,6 +28,8 @@ extension Convolution {
   private static let transformCost = 8.0
   /// Below, transforms take longer than they save.
   private static let fewestChannels = 16
+  /// Below, a tile's sums cannot be made of partial sums, which its error needs.
+  private static let fewestForLargeTiles = 32
 
   /// A convolution of 3 × 3 taps on blocks of channels by tiles of `tile` × `tile` outputs.
   func byWinograd(_ context: CPUContext, _ window: ck_window, tile: Int) throws(DeviceError) -> CPUKernel {
