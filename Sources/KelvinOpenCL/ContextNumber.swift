@@ -16,17 +16,18 @@ final class ContextNumber: Sendable {
   private static let users = Mutex<[String: [Int]]>([:])
 
   private let number: Int
-  private let options: String
+  /// Nil where it counts for nothing.
+  private let options: String?
 
   /// Takes the number that the fewest living contexts with these options of the build have, the smallest of such.
   ///
   /// - Parameter platform: the driver's name, `CL_PLATFORM_NAME`.
   init(platform: String, options: String) {
-    self.options = options
     guard platform == "Portable Computing Language" else {
-      number = 0
+      (self.options, number) = (nil, 0)
       return
     }
+    self.options = options
     number = Self.users.withLock { users in
       var counts = users[options] ?? [Int](repeating: 0, count: Self.limit)
       let least = counts.indices.min { (counts[$0], $0) < (counts[$1], $1) } ?? 0
@@ -37,7 +38,8 @@ final class ContextNumber: Sendable {
   }
 
   deinit {
-    Self.users.withLock { [options, number] in $0[options]?[number] -= 1 }
+    guard let options else { return }
+    Self.users.withLock { [number] in $0[options]?[number] -= 1 }
   }
 
   /// What to add to the options of every build.
