@@ -1,8 +1,8 @@
 """Builds the networks that the comparison runs, with seeded random weights.
 
-Convolutional networks at 224x224, float32, ONNX opset 13, batch dimension "N", input "image",
-outputs "logits" and "probs"; and an encoder of four transformer layers, 256 wide, with a sequence of length "S". Batch normalization is folded into the convolutions, as an export in evaluation mode has
-it. Weights are He-scaled (variance 2 / fan-in) and the last convolution of a residual branch is scaled down, so that
+Convolutional networks at 224x224, float32, ONNX opset 13, batch dimension "N", input "image", outputs "logits" and
+"probs"; and an encoder of four transformer layers, 256 wide, with a sequence of length "S". Batch normalization is
+folded into the convolutions, as an export in evaluation mode has it, but where none can take it. Weights are He-scaled (variance 2 / fan-in) and the last convolution of a residual branch is scaled down, so that
 activations stay finite and of order one. Speed does not depend on the values; agreement between runtimes is checked
 on the same file.
 

@@ -171,8 +171,8 @@ def main():
     mean = math.exp(statistics.fmean(map(math.log, on_cpu))) if on_cpu else None
     if mean is not None:
         print(f"geometric mean on the CPU: {mean:.3f}")
-    result = {"geometricMean": mean, "date": date.today().isoformat(), "machine": report.machine(entries), "loadAverageBefore": load,
-              "rounds": arguments.rounds, "iterations": arguments.iterations, "seed": SEED, "comparisons": entries}
+    result = {"geometricMean": mean, "date": date.today().isoformat(), "machine": report.machine(entries),
+              "loadAverageBefore": load, "rounds": arguments.rounds, "iterations": arguments.iterations, "seed": SEED, "comparisons": entries}
     report.save(arguments.name, result, report.markdown(result))
 
 

@@ -82,7 +82,7 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
   };
   // Groups of the convolution are runs of blocks.
   size_t in_step = c->group_blocks ? c->group_blocks : groups, out_step = c->group_blocks ? c->group_blocks : out_blocks;
-  const float *filled = NULL;
+  size_t filled = SIZE_MAX;
   for (size_t item = begin; item < end; item++) {
     size_t piece = item % pieces, first = item / pieces % bands * c->band, image = item / pieces / bands;
     size_t count = extent - first < c->band ? extent - first : c->band;
@@ -94,11 +94,11 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
       x_row = band.row * w->stride_y * size;
       t.plane = band.rows * band.row * size;
       // Items of one band follow each other.
-      if (filled != x + first)
+      if (filled != item / pieces)
         for (size_t group = 0; group < groups; group++)
           blocked_fill(
             w, &band, x + group * area * size, first, band.rows, (float *)scratch + group * t.plane, size);
-      filled = x + first;
+      filled = item / pieces;
       x = scratch;
       width = w->out_width;
       rows = count;

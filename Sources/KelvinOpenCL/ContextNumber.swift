@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Keeps the programs of one context apart from those of every other context of the process, for drivers that would mix
-/// them up.
+/// Keeps the programs of one context apart from those of other contexts of the process, as many as `limit`, for drivers
+/// that would mix them up.
 ///
 /// PoCL (3.1 and 5.0) keeps the code of a kernel by the hash of its program, its group size and the widest grid it serves,
 /// but counts its users by hash and group size alone. Where two queues run a kernel and a third, or with 5.0 the second,

@@ -101,6 +101,17 @@ import Testing
     }
   }
 
+  /// Bands of different images lie as far apart as rows: none is taken for another.
+  @Test func bandsOfSmallImagesInMuchPadding() throws {
+    var random = SeededGenerator(seed: 6000)
+    let window = Window(kernel: [5, 5], before: [600, 2], after: [600, 2])
+    let x = Tensor.random(.float32, [3, 16, 1, 1], -1...1, &random)
+    let weights = Tensor.random(.float32, [2, 16, 5, 5], -0.5...0.5, &random)
+    for threads in [1, 4] {
+      try check(Convolution(window: window), x, weights: [weights], threads: threads, "\(threads)")
+    }
+  }
+
   /// Groups that lie in one block of channels, or in several.
   @Test(arguments: 0..<40)
   func convolutionsOfManyGroups(seed: Int) throws {

@@ -50,7 +50,7 @@ struct ProgramCacheTests {
 
   /// PoCL ends the process where several queues run one program on grids of many widths.
   @Test(.enabled(if: present.contains { $0.info.driver.hasPrefix("Portable Computing Language") }, "PoCL is not there"))
-  func programsOfContextsThatLiveTogetherAreNeverTheSameOnPoCL() async {
+  func programsOfTwoContextsThatLiveTogetherAreNotTheSameOnPoCL() async {
     await #expect(processExitsWith: .success) {
       let blobs = TestBlobs()
       var devices = [try Self.negate(blobs), try Self.negate(blobs)]
