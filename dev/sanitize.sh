@@ -39,7 +39,8 @@ set_options() {
 isClean=1
 for build in "${builds[@]}"; do
   set_options "$build"
-  scratch=.build-$build
+  # The options of sanitizers end at commas.
+  scratch=.build-${build//,/-}
   reports=$PWD/$scratch/reports
   log=$scratch/tests.log
   began=$SECONDS

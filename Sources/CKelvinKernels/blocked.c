@@ -56,36 +56,55 @@ void ck_pack_blocked_lines(const float *w, size_t channels, size_t taps, size_t 
 /* Pixels that are moved together: their lines of both layouts stay in the cache. */
 enum { strip = 64 };
 
+#define CK_BLOCKS(type, name)                                                                             \
+  static void blocks_from_##name(const ck_blocks_args *b, const type *x, type *y, size_t lanes) {         \
+    for (size_t at = 0; at < b->area; at += strip) {                                                      \
+      size_t stop = b->area - at < strip ? b->area : at + strip;                                          \
+      for (size_t lane = 0; lane < b->lanes; lane++)                                                      \
+        for (size_t p = at; p < stop; p++) y[p * b->lanes + lane] = lane < lanes ? x[lane * b->area + p] : 0; \
+    }                                                                                                     \
+  }                                                                                                       \
+  static void name##_from_blocks(const ck_blocks_args *b, const type *x, type *y, size_t lanes) {         \
+    for (size_t at = 0; at < b->area; at += strip) {                                                      \
+      size_t stop = b->area - at < strip ? b->area : at + strip;                                          \
+      for (size_t lane = 0; lane < lanes; lane++)                                                         \
+        for (size_t p = at; p < stop; p++) y[lane * b->area + p] = x[p * b->lanes + lane];                \
+    }                                                                                                     \
+  }
+
+CK_BLOCKS(float, planes)
+CK_BLOCKS(uint8_t, byte_planes)
+
+/* Where item `item` lies in planes and in blocks, and how many of its lanes are channels. */
+typedef struct {
+  size_t planes, blocks, lanes;
+} blocks_item;
+
+static blocks_item blocks_item_of(const ck_blocks_args *b, size_t item) {
+  size_t blocks = (b->channels + b->lanes - 1) / b->lanes, first = item % blocks * b->lanes;
+  return (blocks_item){
+    (item / blocks * b->channels + first) * b->area, item * b->area * b->lanes,
+    b->channels - first < b->lanes ? b->channels - first : b->lanes};
+}
+
 void ck_blocks_from_planes_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_blocks_args *b = args;
-  size_t blocks = (b->channels + b->lanes - 1) / b->lanes;
-  for (size_t item = begin; item < end; item++) {
-    size_t image = item / blocks, first = item % blocks * b->lanes;
-    const float *x = b->x + (image * b->channels + first) * b->area;
-    float *y = b->y + item * b->area * b->lanes;
-    size_t lanes = b->channels - first < b->lanes ? b->channels - first : b->lanes;
-    for (size_t at = 0; at < b->area; at += strip) {
-      size_t stop = b->area - at < strip ? b->area : at + strip;
-      for (size_t lane = 0; lane < b->lanes; lane++)
-        for (size_t p = at; p < stop; p++) y[p * b->lanes + lane] = lane < lanes ? x[lane * b->area + p] : 0;
-    }
+  for (size_t i = begin; i < end; i++) {
+    blocks_item item = blocks_item_of(b, i);
+    if (b->element == 1)
+      blocks_from_byte_planes(b, (const uint8_t *)b->x + item.planes, (uint8_t *)b->y + item.blocks, item.lanes);
+    else blocks_from_planes(b, (const float *)b->x + item.planes, (float *)b->y + item.blocks, item.lanes);
   }
 }
 
 void ck_planes_from_blocks_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_blocks_args *b = args;
-  size_t blocks = (b->channels + b->lanes - 1) / b->lanes;
-  for (size_t item = begin; item < end; item++) {
-    size_t image = item / blocks, first = item % blocks * b->lanes;
-    const float *x = b->x + item * b->area * b->lanes;
-    float *y = b->y + (image * b->channels + first) * b->area;
-    size_t lanes = b->channels - first < b->lanes ? b->channels - first : b->lanes;
-    for (size_t at = 0; at < b->area; at += strip) {
-      size_t stop = b->area - at < strip ? b->area : at + strip;
-      for (size_t lane = 0; lane < lanes; lane++)
-        for (size_t p = at; p < stop; p++) y[lane * b->area + p] = x[p * b->lanes + lane];
-    }
+  for (size_t i = begin; i < end; i++) {
+    blocks_item item = blocks_item_of(b, i);
+    if (b->element == 1)
+      byte_planes_from_blocks(b, (const uint8_t *)b->x + item.blocks, (uint8_t *)b->y + item.planes, item.lanes);
+    else planes_from_blocks(b, (const float *)b->x + item.blocks, (float *)b->y + item.planes, item.lanes);
   }
 }

@@ -5,6 +5,9 @@
 #include "integer_gemm.h"
 #include "integer_pool.h"
 #include "integer_quantize.h"
+#if CK_INTEGER_GROUP == 4
+#include "integer_blocked_window.h"
+#endif
 
 const ck_integer_kernels CK_NAME(ck_integer_kernels) = {
   .gemm = CK_NAME(ck_i8_gemm),
@@ -18,4 +21,10 @@ const ck_integer_kernels CK_NAME(ck_integer_kernels) = {
   .group = CK_INTEGER_GROUP,
   .width = integer_width,
   .depthwise_scratch = CK_NAME(ck_i8_depthwise_scratch),
+#if CK_INTEGER_GROUP == 4
+  .blocked_convolution = CK_NAME(ck_i8_blocked_convolution),
+  .blocked_depthwise = CK_NAME(ck_i8_blocked_depthwise),
+  .blocked_pool = CK_NAME(ck_i8_blocked_pool),
+  .blocked_depthwise_scratch = CK_NAME(ck_i8_blocked_depthwise_scratch),
+#endif
 };

@@ -3,12 +3,24 @@ import KelvinDevices
 import KelvinGraph
 
 extension CPUContext {
-  /// A kernel whose inputs are x, scale and zero point.
+  /// Kernels whose inputs are x, scale and zero point.
   func quantization(
     _ axis: QuantizationAxis, integers: ScalarType, _ run: ck_run?
-  ) throws(DeviceError) -> CPUKernel {
+  ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
     for type in inputs + outputs where type.scalar == .float64 { throw unsupported("float64 arithmetic") }
-    let strides = axis.strides(outputs[0].shape)
+    let dense = KernelOffer(quantization(axis.strides(outputs[0].shape), integers, run))
+    guard let blocks, axis.axis == nil else { return [dense] }
+    let whole = QuantizationAxis(nil).strides([blockedCount(outputs[0].shape)])
+    return [
+      dense,
+      KernelOffer(
+        quantization(whole, integers, run), "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
+    ]
+  }
+
+  private func quantization(
+    _ strides: QuantizationAxis.Strides, _ integers: ScalarType, _ run: ck_run?
+  ) -> CPUKernel {
     var arguments = ck_quantize_args()
     arguments.type = integers.innerCode
     arguments.outer = strides.outer

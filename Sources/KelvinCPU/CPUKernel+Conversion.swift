@@ -7,17 +7,20 @@ extension CPUKernel {
   static func conversion(_ type: TensorType, from: ValueLayout, to: ValueLayout) -> CPUKernel {
     if from.coincides(with: to, type.shape) { return alias() }
     switch (from, to) {
-    case (.dense, .blocks(let size)): return blocks(type.shape, lanes: size, ck_blocks_from_planes_run)
-    case (.blocks(let size), .dense): return blocks(type.shape, lanes: size, ck_planes_from_blocks_run)
+    case _ where type.scalar.innerByteCount != 1 && type.scalar.innerByteCount != 4:
+      return copies(type, from: from, to: to)
+    case (.dense, .blocks(let size)): return blocks(type, lanes: size, ck_blocks_from_planes_run)
+    case (.blocks(let size), .dense): return blocks(type, lanes: size, ck_planes_from_blocks_run)
     default: return copies(type, from: from, to: to)
     }
   }
 
-  private static func blocks(_ shape: Shape, lanes: Int, _ run: @escaping ck_run) -> CPUKernel {
-    let blocked = BlockedShape(shape, lanes: lanes)
+  private static func blocks(_ type: TensorType, lanes: Int, _ run: @escaping ck_run) -> CPUKernel {
+    let blocked = BlockedShape(type.shape, lanes: lanes)
+    let element = type.scalar.innerByteCount
     return CPUKernel { operands, list in
       let arguments = ck_blocks_args(
-        x: operands.floats(0), y: operands.result(), channels: blocked.channels, area: blocked.area, lanes: lanes)
+        x: operands.inputs[0], y: operands.outputs[0], element: element, channels: blocked.channels, area: blocked.area, lanes: lanes)
       list.add(
         run, arguments, items: blocked.area == 0 ? 0 : blocked.batch * blocked.blocks, cost: blocked.area * lanes)
     }

@@ -114,8 +114,8 @@ extension CPUPack {
     return CPUPack(inputs: [input], layout: layout, byteCount: 4 * blocked.count) { target, tensors in
       tensors[0].withUnsafeBufferPointer { source in
         var arguments = ck_blocks_args(
-          x: source.baseAddress, y: target.bindMemory(to: Float.self).baseAddress, channels: blocked.channels,
-          area: blocked.area, lanes: lanes)
+          x: source.baseAddress, y: target.baseAddress, element: 4, channels: blocked.channels, area: blocked.area,
+          lanes: lanes)
         ck_blocks_from_planes_run(&arguments, 0, blocked.area == 0 ? 0 : blocked.batch * blocked.blocks, nil)
       }
     }

@@ -12,8 +12,19 @@ struct CPUKernels: KernelFamily {
     guard let offers = try cpuKernels.offers(for: request.node.op, context) else {
       throw context.unsupported("operator \(request.node.op.name)")
     }
-    guard prefersBlocks else { return offers }
-    let blocked = offers.filter { $0.layouts.write(0) == .blocks(of: variant.kernels.lanes) }
-    return blocked.isEmpty ? offers : blocked
+    let laidOut = offers.filter { $0.findsConstants(context) }
+    guard prefersBlocks else { return laidOut }
+    let blocked = laidOut.filter { $0.layouts.write(0) == .blocks(of: variant.kernels.lanes) }
+    return blocked.isEmpty ? laidOut : blocked
+  }
+}
+
+extension KernelOffer<CPUKernel> {
+  /// Whether constant inputs lie as the kernel reads them: dense, or packed by itself.
+  fileprivate func findsConstants(_ context: CPUContext) -> Bool {
+    context.inputs.indices.allSatisfy { input in
+      layouts.read(input) == .dense || !context.isConstant(input)
+        || kernel.packs.contains { $0.inputs.contains(input) }
+    }
   }
 }

@@ -29,9 +29,54 @@ import Testing
     graph.outputs = [output]
     let expected = try ReferenceDevice().run(graph, [x]).outputs[0]
     for (variant, name) in CPUDevice.variantNames.enumerated() {
-      let actual = try CPUDevice(variant: variant).run(graph, [x], threads: threads).outputs[0]
-      #expect(actual.doubles == expected.doubles, "\(name) \(place): \(graph)")
+      for prefersBlocks in [false, true] {
+        let device = CPUDevice(variant: variant, prefersBlocks: prefersBlocks)
+        let actual = try device.run(graph, [x], threads: threads).outputs[0]
+        #expect(actual.doubles == expected.doubles, "\(name) blocks \(prefersBlocks) \(place): \(graph)")
+      }
     }
+  }
+
+  /// Integers again: with bounds, sometimes by scales so large that sums leave int32.
+  @Test(arguments: 0..<120) func requantizedConvolutionsOfAnyShape(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
+    let kernel = [pick([1, 1, 2, 3, 5, 8]), pick([1, 1, 2, 3, 5])]
+    let dilations = [pick([1, 1, 2]), pick([1, 1, 3])]
+    let window = Window(
+      kernel: kernel, strides: [pick([1, 2, 3]), pick([1, 1, 2, 2, 3])], dilations: dilations,
+      before: [pick([0, 1, 2]), pick([0, 1, 3])], after: [pick([0, 1, 2]), pick([0, 1, 2])])
+    let isDepthwise = pick([0, 1]) == 1
+    let channels = pick([1, 3, 4, 7, 16, 17, 33, 48])
+    let filters = isDepthwise ? channels : pick([1, 7, 16, 31, 40, 64])
+    let size = [0, 1].map { (kernel[$0] - 1) * dilations[$0] + pick([1, 4, 13, 16, 37]) }
+    let x = bytes(types[pick([0, 1])], Shape([pick([1, 2]), channels] + size), &random)
+    let scalar = types[pick([0, 1])]
+    let isCentred = pick([0, 1, 2]) > 0
+    let weights = bytes(scalar, Shape([filters, isDepthwise ? 1 : channels] + kernel), &random)
+    let weightsZero =
+      isCentred
+      ? Tensor(TensorType(scalar, []), rounding: [scalar == .int8 ? 0 : 128])
+      : bytes(scalar, pick([0, 1]) == 0 ? [] : [filters], &random)
+    let output = types[pick([0, 1])]
+    let lowest = output == .uint8 ? 0 : -128
+    let requantization = Requantization(
+      output, lower: lowest + pick([0, 0, 9]), upper: lowest + 255 - pick([0, 0, 30]))
+    let depth = Double(weights.type.count / filters)
+    let largest = pick([0, 0, 0, 1]) == 0 ? 1.0 : 3e5
+    let scales = (0..<pick([1, filters])).map { _ in
+      largest * Double(random.next() % 1000 + 1) / 1e6 / depth.squareRoot()
+    }
+    let bias = Tensor(
+      TensorType(.int32, [filters]), rounding: (0..<filters).map { _ in Double(random.next() % 20000) - 10000 })
+    try check(
+      ConvolutionInteger(window: window, groups: isDepthwise ? channels : 1, requantization: requantization), x,
+      [
+        weights, bytes(x.type.scalar, [], &random), weightsZero, bias,
+        Tensor(TensorType(.float32, scales.count == 1 ? [] : [filters]), rounding: scales),
+        bytes(output, [], &random),
+      ],
+      threads: pick([1, 2, 3]), "seed \(seed)")
   }
 
   @Test(arguments: 0..<60) func convolutionsOfAnyShape(seed: Int) throws {

@@ -209,8 +209,10 @@ void ck_pack_blocked_lines(const float *w, size_t channels, size_t taps, size_t 
 
 /* Between [images, channels, area] and [images, blocks, area, lanes], fillers zero. Items are (image, block). */
 typedef struct {
-  const float *x;
-  float *y;
+  const void *x;
+  void *y;
+  /* Bytes of an element: 1 or 4. */
+  size_t element;
   size_t channels, area, lanes;
 } ck_blocks_args;
 void ck_blocks_from_planes_run(const void *args, size_t begin, size_t end, void *scratch);

@@ -74,7 +74,57 @@ typedef struct {
   ck_requantization output;
 } ck_integer_depthwise_args;
 
-/* Maxima of the windows of each plane. Items are planes. */
+/* A convolution of 8-bit tensors whose channels lie in blocks of `lanes`: [images, blocks, area, lanes]. Items are (image,
+ * band, piece of output blocks), the last fastest. Zero points of the weights are by channel, `weights.data` is not read.
+ * Scratch, where it copies: the bytes of ck_blocked_band_elements of the band. */
+typedef struct {
+  ck_integer_operand x, weights;
+  /* As ck_pack_integer_blocked writes them. */
+  const uint32_t *packed;
+  void *y;
+  size_t in_channels, out_channels;
+  ck_window window;
+  /* Whether `x` is dense: [images, channels, area], of at most 4 channels. */
+  bool is_planar;
+  /* As in ck_blocked_convolution_args. Needed where `x` is signed or planar. */
+  bool copies;
+  const size_t *taps;
+  size_t band, block_chunk;
+  /* To 8 bits. */
+  ck_requantization output;
+} ck_integer_blocked_args;
+
+/* The rows that windows of ck_integer_lines_args may have. */
+enum { ck_integer_lines_height = 8 };
+
+/* Windows of each channel, on 8-bit tensors in blocks. Items are (image, block, band of output rows). */
+typedef struct {
+  ck_integer_operand x, weights;
+  /* Of a depthwise convolution: as ck_pack_integer_lines writes them. */
+  const uint32_t *packed;
+  void *y;
+  size_t channels;
+  ck_window window;
+  size_t band;
+  ck_requantization output;
+} ck_integer_lines_args;
+
+/* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks: words of four channels that are signed,
+ * [pair][input block][tap][word][2 * lanes], and a sum for each output channel, zero-filled; the last pair is maybe of one
+ * block. An input block has `width` channels. */
+void ck_pack_integer_blocked(
+  const uint8_t *w, bool is_signed, size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t lanes,
+  uint32_t *packed);
+
+/* The words that it writes. */
+size_t ck_integer_blocked_count(size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t lanes);
+
+/* Writes `w`, [channels][height][width], in words of four rows of a column that are signed:
+ * [block][column][ceil(height / 4)][lanes], and a sum for each channel, zero-filled. */
+void ck_pack_integer_lines(
+  const uint8_t *w, bool is_signed, size_t channels, size_t height, size_t width, size_t lanes, uint32_t *packed);
+
+/* Maxima of the windows of each plane, or of each block. Items are planes or blocks. */
 typedef struct {
   const uint8_t *x;
   uint8_t *y;
@@ -113,11 +163,15 @@ typedef struct {
 
 typedef struct ck_integer_kernels {
   ck_run gemm, pack_rows, pack_columns, depthwise, pool, quantize, dequantize, binary;
+  /* Null where words are not of four elements. */
+  ck_run blocked_convolution, blocked_depthwise, blocked_pool;
   /* Elements along the depth in a word. */
   size_t group;
   /* Columns of a panel. */
   size_t width;
   size_t (*depthwise_scratch)(const ck_window *window);
+  /* Bytes of scratch. */
+  size_t (*blocked_depthwise_scratch)(const ck_window *window);
 } ck_integer_kernels;
 
 /* Words that packed rows or columns take, `lines` of them in panels of `panel`. */

@@ -31,11 +31,9 @@ private func concat(_ copies: [CPUCopy]) -> CPUKernel {
 }
 
 extension Concat {
-  /// Of whole blocks of channels, the last operand's aside; nil where there are others, or operands are constant.
+  /// Of whole blocks of channels, the last operand's aside; nil where there are others.
   fileprivate func onBlocks(_ context: CPUContext) -> KernelOffer<CPUKernel>? {
-    guard axis == 1, let layout = context.blocks, !context.inputs.indices.contains(where: context.isConstant) else {
-      return nil
-    }
+    guard axis == 1, let layout = context.blocks else { return nil }
     let lanes = context.variant.kernels.lanes
     let result = BlockedShape(context.outputs[0].shape, lanes: lanes)
     var copies: [CPUCopy] = []

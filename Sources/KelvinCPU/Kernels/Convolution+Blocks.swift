@@ -4,9 +4,12 @@ import KelvinGraph
 
 extension CPUContext {
   /// The blocks of channels that this variant's kernels compute on; nil where it has no such kernels, or the first output
-  /// has no channels and positions of float32.
+  /// has no channels and positions of float32, or of 8 bits where words hold four of those.
   var blocks: ValueLayout? {
-    guard variant.hasBlocks, outputs[0].shape.rank > 2, outputs[0].scalar.innerCode == ck_float32 else { return nil }
+    let scalar = outputs[0].scalar
+    guard variant.hasBlocks, outputs[0].shape.rank > 2,
+      scalar.innerCode == ck_float32 || scalar.isByte && integers.blocked_convolution != nil
+    else { return nil }
     return .blocks(of: variant.kernels.lanes)
   }
 
@@ -38,7 +41,7 @@ extension Convolution {
     arguments.copies = !isPointwise(context)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: lanes)
     let schedule = BlockSchedule(
-      window, copies: arguments.copies, channels: isPlanar ? x[1] : parts(x[1], of: lanes) * lanes,
+      window, copies: arguments.copies, pixelByteCount: 4 * (isPlanar ? x[1] : parts(x[1], of: lanes) * lanes),
       blocks: blocks.blocks, run: groups == 1 ? 2 : arguments.group_blocks, images: x[0], threads: context.threads)
     arguments.band = schedule.band
     arguments.block_chunk = schedule.blockChunk
@@ -113,72 +116,5 @@ extension Convolution {
       }
     ]
     return kernel
-  }
-}
-
-/// How a convolution on blocks is cut: bands whose input stays in the second-level cache, and pieces of output blocks
-/// where there are too few of those for the threads.
-private struct BlockSchedule {
-  /// Output rows; positions where nothing is copied.
-  private(set) var band: Int
-  private(set) var blockChunk: Int
-  let items: Int
-  /// Bytes of scratch for the band that a thread copies.
-  let threadByteCount: Int
-
-  /// - Parameter run: output blocks that are packed together.
-  init(_ window: ck_window, copies: Bool, channels: Int, blocks: Int, run: Int, images: Int, threads: Int) {
-    var window = window
-    let extent = max(1, copies ? window.out_height : window.out_height * window.out_width)
-    func byteCount(_ band: Int) -> Int {
-      copies ? 4 * ck_blocked_band_elements(&window, channels, band) : 4 * channels * band
-    }
-    let least = min(extent, copies ? Self.leastRows : Self.leastPositions)
-    var band = max(1, min(extent, extent * Self.bandByteLimit / max(1, byteCount(extent))))
-    var pieces = 1
-    if threads > 1 {
-      let wanted = parts(Self.itemsPerThread * threads, of: max(images, 1))
-      band = max(min(band, parts(extent, of: wanted)), min(band, least))
-      pieces = parts(wanted, of: parts(extent, of: band))
-    }
-    let bands = parts(extent, of: band)
-    band = parts(extent, of: bands)
-    self.band = copies && band > 1 ? min(extent, band + band % 2) : band
-    let chunk = parts(parts(max(blocks, 1), of: pieces), of: run) * run
-    blockChunk = min(chunk, max(blocks, 1))
-    items =
-      window.out_height * window.out_width == 0 || blocks == 0
-      ? 0 : images * parts(extent, of: self.band) * parts(blocks, of: blockChunk)
-    threadByteCount = copies ? byteCount(self.band) : 0
-  }
-
-  private static let bandByteLimit = 384 << 10
-  private static let itemsPerThread = 4
-  /// Fewer would copy the rows between two bands too often, or leave too much of a tile empty.
-  private static let leastRows = 4
-  private static let leastPositions = 56
-}
-
-/// Rows of output that one item computes of windows on blocks.
-struct WindowBands {
-  let rows: Int
-  let items: Int
-
-  init(_ window: ck_window, planes: Int, threads: Int) {
-    let height = max(window.out_height, 1)
-    let pieces = threads == 1 ? 1 : min(height, parts(4 * threads, of: max(planes, 1)))
-    rows = parts(height, of: pieces)
-    items = window.out_height * window.out_width == 0 ? 0 : planes * parts(height, of: rows)
-  }
-}
-
-extension ck_window {
-  /// Where each tap reads in a band of pixels of `size` floats.
-  fileprivate func taps(_ size: Int) -> [Int] {
-    var window = self
-    return [Int](unsafeUninitializedCapacity: kernel_height * kernel_width) { target, count in
-      ck_blocked_taps(&window, size, target.baseAddress)
-      count = kernel_height * kernel_width
-    }
   }
 }

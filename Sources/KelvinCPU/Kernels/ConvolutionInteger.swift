@@ -4,10 +4,20 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addConvolutionInteger() {
-    add(ConvolutionInteger.self) { (op, context) throws(DeviceError) in
+    addOffers(ConvolutionInteger.self) { (op, context) throws(DeviceError) in
       let window = try context.window(op.window, input: context.inputs[0].shape, output: context.outputs[0].shape)
-      return context.inputs[1].shape[1] == 1 && op.groups > 1
-        ? try depthwise(op, context, window) : product(op, context, window)
+      let isDepthwise = context.inputs[1].shape[1] == 1 && op.groups > 1
+      var offer = KernelOffer(isDepthwise ? try depthwise(op, context, window) : product(op, context, window))
+      let onBlocks = try op.blockedOffers(context, window, isDepthwise: isDepthwise)
+      if !onBlocks.isEmpty {
+        // What it takes to pack the pixels.
+        offer.handicap = Double(
+          isDepthwise
+            ? context.outputs[0].count
+            : context.outputs[0].shape[0] * context.outputs[0].shape.pixels * context.inputs[1].shape[1]
+              * op.window.count)
+      }
+      return [offer] + onBlocks
     }
   }
 }

@@ -4,7 +4,7 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addDequantize() {
-    add(Dequantize.self) { (op, context) throws(DeviceError) in
+    addOffers(Dequantize.self) { (op, context) throws(DeviceError) in
       try context.quantization(op.axis, integers: context.inputs[0].scalar, context.integers.dequantize)
     }
   }

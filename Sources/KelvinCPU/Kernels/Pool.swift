@@ -5,7 +5,7 @@ import KelvinGraph
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addPool() {
     addOffers(Pool.self) { (op, context) throws(DeviceError) in
-      if context.inputs[0].scalar.isByte { return [KernelOffer(try integerPool(op, context))] }
+      if context.inputs[0].scalar.isByte { return try integerPools(op, context) }
       try context.requireArithmetic()
       let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
       var window = try context.window(op.window, input: x, output: y)
@@ -60,19 +60,28 @@ private func poolOnBlocks(
 }
 
 /// Maxima of 8-bit integers.
-private func integerPool(_ op: Pool, _ context: CPUContext) throws(DeviceError) -> CPUKernel {
+private func integerPools(_ op: Pool, _ context: CPUContext) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
   let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
   let window = try context.window(op.window, input: x, output: y)
-  let run = context.integers.pool
   let isSigned = context.inputs[0].scalar == .int8
-  return CPUKernel { operands, list in
-    let arguments = ck_integer_pool_args(
-      x: operands.bytes(0), y: operands.outputs[0].assumingMemoryBound(to: UInt8.self), is_signed: isSigned,
-      window: window)
-    list.add(
-      run, arguments, items: window.out_height * window.out_width == 0 ? 0 : x[0] * x[1],
-      cost: window.out_height * window.out_width * op.window.count)
+  func kernel(_ run: ck_run?, planes: Int, lanes: Int) -> CPUKernel {
+    CPUKernel { operands, list in
+      let arguments = ck_integer_pool_args(
+        x: operands.bytes(0), y: operands.outputs[0].assumingMemoryBound(to: UInt8.self), is_signed: isSigned,
+        window: window)
+      let area = window.out_height * window.out_width
+      list.add(run, arguments, items: area == 0 ? 0 : planes, cost: area * op.window.count * lanes / 16)
+    }
   }
+  let dense = kernel(context.integers.pool, planes: x[0] * x[1], lanes: 16)
+  guard let blocks = context.blocks else { return [KernelOffer(dense)] }
+  let blocked = BlockedShape(y, lanes: context.variant.kernels.lanes)
+  let onBlocks = kernel(
+    context.integers.blocked_pool, planes: blocked.batch * blocked.blocks, lanes: blocked.lanes)
+  return [
+    KernelOffer(dense, handicap: Double(y.count)),
+    KernelOffer(onBlocks, "blocks", KernelLayouts(reads: [blocks], writes: [blocks])),
+  ]
 }
 
 extension CPUContext {

@@ -4,7 +4,7 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addQuantize() {
-    add(Quantize.self) { (op, context) throws(DeviceError) in
+    addOffers(Quantize.self) { (op, context) throws(DeviceError) in
       try context.quantization(op.axis, integers: op.scalar, context.integers.quantize)
     }
   }

@@ -1,0 +1,70 @@
+import CKelvinKernels
+
+/// How a convolution on blocks is cut: bands whose input stays in the second-level cache, and pieces of output blocks
+/// where there are too few of those for the threads.
+struct BlockSchedule {
+  /// Output rows; positions where nothing is copied.
+  private(set) var band: Int
+  private(set) var blockChunk: Int
+  let items: Int
+  /// Bytes of scratch for the band that a thread copies.
+  let threadByteCount: Int
+
+  /// - Parameters:
+  ///   - pixelByteCount: bytes of all channels of an input position.
+  ///   - run: output blocks that are packed together.
+  init(_ window: ck_window, copies: Bool, pixelByteCount: Int, blocks: Int, run: Int, images: Int, threads: Int) {
+    var window = window
+    let extent = max(1, copies ? window.out_height : window.out_height * window.out_width)
+    func byteCount(_ band: Int) -> Int {
+      pixelByteCount * (copies ? ck_blocked_band_elements(&window, 1, band) : band)
+    }
+    let least = min(extent, copies ? Self.leastRows : Self.leastPositions)
+    var band = max(1, min(extent, extent * Self.bandByteLimit / max(1, byteCount(extent))))
+    var pieces = 1
+    if threads > 1 {
+      let wanted = parts(Self.itemsPerThread * threads, of: max(images, 1))
+      band = max(min(band, parts(extent, of: wanted)), min(band, least))
+      pieces = parts(wanted, of: parts(extent, of: band))
+    }
+    let bands = parts(extent, of: band)
+    band = parts(extent, of: bands)
+    self.band = copies && band > 1 ? min(extent, band + band % 2) : band
+    let chunk = parts(parts(max(blocks, 1), of: pieces), of: run) * run
+    blockChunk = min(chunk, max(blocks, 1))
+    items =
+      window.out_height * window.out_width == 0 || blocks == 0
+      ? 0 : images * parts(extent, of: self.band) * parts(blocks, of: blockChunk)
+    threadByteCount = copies ? byteCount(self.band) : 0
+  }
+
+  private static let bandByteLimit = 384 << 10
+  private static let itemsPerThread = 4
+  /// Fewer would copy the rows between two bands too often, or leave too much of a tile empty.
+  private static let leastRows = 4
+  private static let leastPositions = 56
+}
+
+/// Rows of output that one item computes of windows on blocks.
+struct WindowBands {
+  let rows: Int
+  let items: Int
+
+  init(_ window: ck_window, planes: Int, threads: Int) {
+    let height = max(window.out_height, 1)
+    let pieces = threads == 1 ? 1 : min(height, parts(4 * threads, of: max(planes, 1)))
+    rows = parts(height, of: pieces)
+    items = window.out_height * window.out_width == 0 ? 0 : planes * parts(height, of: rows)
+  }
+}
+
+extension ck_window {
+  /// Where each tap reads in a band of pixels of `size` elements.
+  func taps(_ size: Int) -> [Int] {
+    var window = self
+    return [Int](unsafeUninitializedCapacity: kernel_height * kernel_width) { target, count in
+      ck_blocked_taps(&window, size, target.baseAddress)
+      count = kernel_height * kernel_width
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+extension ConvolutionInteger {
+  /// Convolutions of constant weights that leave blocks of channels, requantized.
+  func blockedOffers(
+    _ context: CPUContext, _ window: ck_window, isDepthwise: Bool
+  ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
+    guard let blocks = context.blocks, context.isConstant(1), requantization != nil else { return [] }
+    func offer(_ kernel: CPUKernel, _ key: String, reads layout: ValueLayout) -> KernelOffer<CPUKernel> {
+      KernelOffer(kernel, key, KernelLayouts(reads: [layout], writes: [blocks]))
+    }
+    let channels = context.inputs[0].shape[1]
+    if isDepthwise {
+      guard channels == context.outputs[0].shape[1], window.kernel_height <= Int(ck_integer_lines_height) else {
+        return []
+      }
+      return [offer(try depthwiseOnBlocks(context, window), "depthwise-blocks", reads: blocks)]
+    }
+    guard groups == 1 else { return [] }
+    var offers = [offer(try onBlocks(context, window, isPlanar: false), "blocks", reads: blocks)]
+    if (1...Self.planes).contains(channels) {
+      offers.append(offer(try onBlocks(context, window, isPlanar: true), "planes", reads: .dense))
+    }
+    return offers
+  }
+
+  /// Channels of a dense tensor that are brought together in one word.
+  private static let planes = 4
+
+  /// - Parameter isPlanar: whether it reads a dense tensor.
+  private func onBlocks(
+    _ context: CPUContext, _ window: ck_window, isPlanar: Bool
+  ) throws(DeviceError) -> CPUKernel {
+    let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
+    let blocks = BlockedShape(context.outputs[0].shape, lanes: context.variant.kernels.lanes)
+    let width = isPlanar ? Self.planes : blocks.lanes
+    let requantization = CPURequantization(requantization, from: 4, context)
+    let isPointwise =
+      self.window.count == 1 && self.window.strides.allSatisfy { $0 == 1 }
+      && x.dimensions[2...] == context.outputs[0].shape.dimensions[2...]
+    let copies = isPlanar || !isPointwise || context.inputs[0].scalar == .int8
+    let schedule = BlockSchedule(
+      window, copies: copies, pixelByteCount: parts(x[1], of: width) * width, blocks: blocks.blocks, run: 2,
+      images: x[0], threads: context.threads)
+    try context.checkScratch(schedule.threadByteCount)
+    let run = context.integers.blocked_convolution
+    var kernel = CPUKernel { operands, list in
+      let arguments = ck_integer_blocked_args(
+        x: ck_integer_operand(operands, 0, zero: 2, context),
+        weights: ck_integer_operand(operands, 1, zero: 3, context),
+        packed: operands.words(0), y: operands.outputs[0], in_channels: x[1], out_channels: weights[0], window: window,
+        is_planar: isPlanar, copies: copies, taps: list.array(copies ? window.taps(width) : [0]), band: schedule.band,
+        block_chunk: schedule.blockChunk, output: requantization.arguments(operands))
+      list.add(run, arguments, items: schedule.items, cost: 1 << 20)
+    }
+    kernel.threadByteCount = schedule.threadByteCount
+    let (taps, lanes) = (self.window.count, blocks.lanes)
+    let isSigned = context.inputs[1].scalar == .int8
+    kernel.packs = [
+      CPUPack(
+        inputs: [1], layout: "blocks-i8-\(lanes)" + (isPlanar ? "-planes" : ""),
+        byteCount: 4 * ck_integer_blocked_count(weights[0], weights[1], taps, width, lanes),
+        content: .elements { target, tensors in
+          tensors[0].withUnsafeBytes { source in
+            ck_pack_integer_blocked(
+              source.bindMemory(to: UInt8.self).baseAddress, isSigned, weights[0], weights[1], taps, width, lanes,
+              target.bindMemory(to: UInt32.self).baseAddress)
+          }
+        })
+    ]
+    return kernel
+  }
+
+  private func depthwiseOnBlocks(_ context: CPUContext, _ window: ck_window) throws(DeviceError) -> CPUKernel {
+    let blocks = BlockedShape(context.outputs[0].shape, lanes: context.variant.kernels.lanes)
+    let (channels, lanes) = (blocks.channels, blocks.lanes)
+    let bands = WindowBands(window, planes: blocks.batch * blocks.blocks, threads: context.threads)
+    let requantization = CPURequantization(requantization, from: 4, context)
+    let kernels = context.integers
+    var kernel = CPUKernel { operands, list in
+      let arguments = ck_integer_lines_args(
+        x: ck_integer_operand(operands, 0, zero: 2, context),
+        weights: ck_integer_operand(operands, 1, zero: 3, context),
+        packed: operands.words(0), y: operands.outputs[0], channels: channels, window: window, band: bands.rows,
+        output: requantization.arguments(operands))
+      list.add(
+        kernels.blocked_depthwise, arguments, items: bands.items,
+        cost: bands.rows * window.out_width * lanes * self.window.count / 16)
+    }
+    var window = window
+    kernel.threadByteCount = kernels.blocked_depthwise_scratch(&window)
+    try context.checkScratch(kernel.threadByteCount)
+    let (height, width) = (window.kernel_height, window.kernel_width)
+    let isSigned = context.inputs[1].scalar == .int8
+    kernel.packs = [
+      CPUPack(
+        inputs: [1], layout: "lines-i8-\(lanes)",
+        byteCount: 4 * blocks.blocks * lanes * (width * parts(height, of: 4) + 1),
+        content: .elements { target, tensors in
+          tensors[0].withUnsafeBytes { source in
+            ck_pack_integer_lines(
+              source.bindMemory(to: UInt8.self).baseAddress, isSigned, channels, height, width, lanes,
+              target.bindMemory(to: UInt32.self).baseAddress)
+          }
+        })
+    ]
+    return kernel
+  }
+}
