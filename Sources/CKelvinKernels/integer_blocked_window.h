@@ -63,7 +63,7 @@ static void integer_fill_lines(
 #pragma clang loop unroll(full)
         for (size_t r = 0; r < 4; r++) {
           rows[r] = from[r] ? integer_four_pixels(from[r], x, width, (ptrdiff_t)w->stride_x, fill) : fill;
-          rows[r] = _mm512_xor_si512(rows[r], flips);
+          if (flip) rows[r] = _mm512_xor_si512(rows[r], flips);
         }
         __m512i low01 = _mm512_unpacklo_epi8(rows[0], rows[1]), high01 = _mm512_unpackhi_epi8(rows[0], rows[1]);
         __m512i low23 = _mm512_unpacklo_epi8(rows[2], rows[3]), high23 = _mm512_unpackhi_epi8(rows[2], rows[3]);
@@ -94,32 +94,15 @@ static integer_quad_block integer_quads_of(const integer_block *block) {
   return quads;
 }
 
-/* Four pixels of outputs from `column` on, of one block. `ones`, where zero points of the weights count, has a one for each
- * row of each word. */
-CK_INLINE void integer_line_tile(
-  const ck_window *w, integer_lines lines, const uint32_t *from, size_t column, const uint32_t *weights,
-  const uint32_t *ones, const integer_quad_block *block, const integer_range *range, uint8_t *y, size_t count) {
-  vw sums[integer_quads], totals[integer_quads];
+CK_INLINE vw integer_tap(const uint32_t *weights, size_t quad) {
+  return (vw)_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(weights + 4 * quad)));
+}
+
+/* Four pixels of outputs, or the first `count`. */
+CK_INLINE void integer_finish_quads(
+  vw *sums, const integer_quad_block *block, const integer_range *range, uint8_t *y, size_t count) {
 #pragma clang loop unroll(full)
-  for (size_t quad = 0; quad < integer_quads; quad++) sums[quad] = totals[quad] = (vw)0;
-  for (size_t kx = 0; kx < w->kernel_width; kx++) {
-    size_t at = kx * w->dilation_x;
-    for (size_t word = 0; word < lines.words; word++, weights += CK_LANES) {
-      const uint32_t *line = from + integer_line(w, lines, word, at % w->stride_x) + (column + at / w->stride_x) * 4;
-#pragma clang loop unroll(full)
-      for (size_t quad = 0; quad < integer_quads; quad++) {
-        vw x = wload(line + quad * lines.pitch * 4);
-        vw tap = (vw)_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(weights + 4 * quad)));
-        sums[quad] = wdot(sums[quad], x, tap);
-        if (ones) totals[quad] = wdot(totals[quad], x, (vw)ones[word]);
-      }
-    }
-  }
-#pragma clang loop unroll(full)
-  for (size_t quad = 0; quad < integer_quads; quad++) {
-    sums[quad] += block->add[quad];
-    if (ones) sums[quad] -= block->factor[quad] * totals[quad];
-  }
+  for (size_t quad = 0; quad < integer_quads; quad++) sums[quad] += block->add[quad];
   if (range->saturates) {
     __m512i bytes = integer_pack_four(sums, block->scale, 1, range);
     if (count >= 4) _mm512_storeu_si512(y, bytes);
@@ -130,6 +113,60 @@ CK_INLINE void integer_line_tile(
     uint8_t bytes[CK_LANES];
     integer_store_block(bytes, sums[quad], block->scale[quad], range->bounds);
     for (size_t p = 0; p < count && p < 4; p++) memcpy(y + p * CK_LANES + 4 * quad, bytes + 4 * p, 4);
+  }
+}
+
+/* A row of outputs of one block, from its lines. `ones`, where zero points of the weights count, has a one for each row of
+ * each word. */
+static void integer_line_row(
+  const ck_window *w, integer_lines lines, const uint32_t *from, const uint32_t *weights, const uint32_t *ones,
+  const integer_quad_block *block, const integer_range *range, uint8_t *y) {
+  for (size_t column = 0; column < w->out_width; column += 4) {
+    vw sums[integer_quads], totals[integer_quads];
+#pragma clang loop unroll(full)
+    for (size_t quad = 0; quad < integer_quads; quad++) sums[quad] = totals[quad] = (vw)0;
+    const uint32_t *taps = weights;
+    for (size_t kx = 0; kx < w->kernel_width; kx++) {
+      size_t at = kx * w->dilation_x;
+      for (size_t word = 0; word < lines.words; word++, taps += CK_LANES) {
+        const uint32_t *line = from + integer_line(w, lines, word, at % w->stride_x) + (column + at / w->stride_x) * 4;
+#pragma clang loop unroll(full)
+        for (size_t quad = 0; quad < integer_quads; quad++) {
+          vw x = wload(line + quad * lines.pitch * 4);
+          sums[quad] = wdot(sums[quad], x, integer_tap(taps, quad));
+          if (ones) totals[quad] = wdot(totals[quad], x, (vw)ones[word]);
+        }
+      }
+    }
+    if (ones)
+      for (size_t quad = 0; quad < integer_quads; quad++) sums[quad] -= block->factor[quad] * totals[quad];
+    integer_finish_quads(sums, block, range, y + column * CK_LANES, w->out_width - column);
+  }
+}
+
+/* The same of three columns and a word, which stay in registers. */
+static void integer_line_row_of_three(
+  const ck_window *w, integer_lines lines, const uint32_t *from, const uint32_t *weights,
+  const integer_quad_block *block, const integer_range *range, uint8_t *y) {
+  vw taps[3][integer_quads];
+  const uint32_t *columns[3];
+#pragma clang loop unroll(full)
+  for (size_t kx = 0; kx < 3; kx++) {
+    size_t at = kx * w->dilation_x;
+    columns[kx] = from + integer_line(w, lines, 0, at % w->stride_x) + at / w->stride_x * 4;
+#pragma clang loop unroll(full)
+    for (size_t quad = 0; quad < integer_quads; quad++) taps[kx][quad] = integer_tap(weights + kx * CK_LANES, quad);
+  }
+  for (size_t column = 0; column < w->out_width; column += 4) {
+    vw sums[integer_quads];
+#pragma clang loop unroll(full)
+    for (size_t quad = 0; quad < integer_quads; quad++) {
+      size_t at = column * 4 + quad * lines.pitch * 4;
+      sums[quad] = wdot((vw)0, wload(columns[0] + at), taps[0][quad]);
+      sums[quad] = wdot(sums[quad], wload(columns[1] + at), taps[1][quad]);
+      sums[quad] = wdot(sums[quad], wload(columns[2] + at), taps[2][quad]);
+    }
+    integer_finish_quads(sums, block, range, y + column * CK_LANES, w->out_width - column);
   }
 }
 
@@ -157,11 +194,9 @@ static void CK_NAME(ck_i8_blocked_depthwise)(const void *args, size_t begin, siz
     for (size_t row = first; row < last; row++) {
       integer_fill_lines(w, lines, x, row, flip, *d->x.zero, scratch);
       uint8_t *y = (uint8_t *)d->y + (plane * w->out_height + row) * w->out_width * CK_LANES;
-      for (size_t column = 0; column < w->out_width; column += 4, y += 4 * CK_LANES) {
-        size_t count = w->out_width - column;
-        if (crosses) integer_line_tile(w, lines, scratch, column, weights, ones, &quads, &range, y, count);
-        else integer_line_tile(w, lines, scratch, column, weights, NULL, &quads, &range, y, count);
-      }
+      if (!crosses && lines.words == 1 && w->kernel_width == 3)
+        integer_line_row_of_three(w, lines, scratch, weights, &quads, &range, y);
+      else integer_line_row(w, lines, scratch, weights, crosses ? ones : NULL, &quads, &range, y);
     }
   }
 }

@@ -1,6 +1,7 @@
 /* Real numbers to integers and back, and element-wise functions of integers that stand for real numbers. */
 #pragma once
 #include "integer_simd.h"
+#include <math.h>
 
 /* A chunk of elements that share a scale and a zero point or have neighbouring ones. */
 typedef struct {
@@ -114,6 +115,32 @@ CK_INLINE vf integer_load_reals(const uint8_t *p, size_t n, bool is_signed) {
   return is_signed ? __builtin_convertvector((vsb)bytes, vf) : __builtin_convertvector(bytes, vf);
 }
 
+#if CK_INTEGER_GROUP == 4
+/* Sums of 64 elements at a time, with the same rounding; returns how many there were. Sums beyond int32 become its least
+ * number: there are none while ratios are below 2^20. */
+CK_INLINE size_t integer_add_pixels(
+  const ck_quantized_binary_args *b, size_t x_at, size_t y_at, uint8_t *z, size_t count, float x_ratio, float y_ratio,
+  float fixed) {
+  if (!(fabsf(x_ratio) < 0x1p20f && fabsf(y_ratio) < 0x1p20f)) return 0;
+  size_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    __m512i r[4];
+#pragma clang loop unroll(full)
+    for (size_t part = 0; part < 4; part++) {
+      size_t at = i + part * CK_LANES;
+      vf x = integer_load_reals(b->x + x_at + at, CK_LANES, b->is_signed);
+      vf y = integer_load_reals(b->y + y_at + at, CK_LANES, b->is_signed);
+      r[part] = _mm512_cvtps_epi32((__m512)vmuladd(x, vset(x_ratio), vmuladd(y, vset(y_ratio), vset(fixed))));
+    }
+    __m512i low = _mm512_packs_epi32(r[0], r[1]), high = _mm512_packs_epi32(r[2], r[3]);
+    __m512i bytes = b->is_signed ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_storeu_si512(z + i, _mm512_permutexvar_epi32(order, bytes));
+  }
+  return i;
+}
+#endif
+
 static void CK_NAME(ck_i8_binary)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_quantized_binary_args *b = args;
@@ -133,7 +160,12 @@ static void CK_NAME(ck_i8_binary)(const void *args, size_t begin, size_t end, vo
     }
     uint8_t *z = b->z + item / chunks * inner + first;
     size_t count = integer_min(ck_map_chunk, inner - first);
-    for (size_t i = 0; i < count; i += CK_LANES) {
+    size_t i = 0;
+#if CK_INTEGER_GROUP == 4
+    if (x_step && y_step && !b->is_product)
+      i = integer_add_pixels(b, x_at, y_at, z, count, x_ratio, y_ratio, fixed);
+#endif
+    for (; i < count; i += CK_LANES) {
       size_t n = integer_min(CK_LANES, count - i);
       vf x = x_step ? integer_load_reals(b->x + x_at + i, n, b->is_signed)
                     : vset((float)integer_value(b->x + x_at, b->is_signed));
