@@ -5,6 +5,11 @@ size_t ck_blocked_band_elements(const ck_window *w, size_t channels, size_t out_
   return band.rows * band.row * channels;
 }
 
+size_t ck_blocked_padded_pixels(const ck_window *w, size_t out_rows) {
+  blocked_padding padding = blocked_padding_of(w, out_rows);
+  return padding.rows * padding.row;
+}
+
 void ck_blocked_taps(const ck_window *w, size_t size, size_t *taps) {
   blocked_band band = blocked_plan(w, 1);
   for (size_t ky = 0; ky < w->kernel_height; ky++)

@@ -15,3 +15,14 @@ static inline blocked_band blocked_plan(const ck_window *w, size_t out_rows) {
   band.rows = (out_rows - 1) * w->stride_y + reach_y + 1;
   return band;
 }
+
+/* The same with its padding and nothing taken apart: pixels of a row, and rows. */
+typedef struct {
+  size_t row, rows;
+} blocked_padding;
+
+static inline blocked_padding blocked_padding_of(const ck_window *w, size_t out_rows) {
+  return (blocked_padding){
+    (w->out_width - 1) * w->stride_x + (w->kernel_width - 1) * w->dilation_x + 1,
+    (out_rows - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1};
+}

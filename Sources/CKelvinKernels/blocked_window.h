@@ -1,8 +1,10 @@
-/* Windows of each channel on blocks of channels: depthwise convolution and pooling. Nothing is copied: taps outside of
- * the image are left out. */
+/* Windows of each channel on blocks of channels: depthwise convolution and pooling. Taps outside of the image are left
+ * out, or else lie in a copy with zeros around it. */
 #pragma once
+#include "blocked_band.h"
 #include "ck_kernels.h"
 #include "simd.h"
+#include "window_span.h"
 
 enum { blocked_window_pixels = 8, blocked_depthwise, blocked_maximum, blocked_average };
 
@@ -22,12 +24,11 @@ CK_INLINE ptrdiff_t blocked_last_tap(const blocked_axis *a, ptrdiff_t start) {
   return start >= a->size ? 0 : blocked_least(a->kernel, (a->size - start + a->dilation - 1) / a->dilation);
 }
 
-/* `pixels` neighbouring outputs that share the taps `first` to `last` along the row. */
+/* `pixels` neighbouring outputs, `pitch` floats apart, that share the taps `first` to `last` along the row. */
 CK_INLINE void blocked_window_tile(
-  const ck_blocked_window_args *p, const int function, const float *x, const float *w, float *y, const float *residual,
-  vf bias, const size_t pixels, const ptrdiff_t stride, ptrdiff_t row_first, ptrdiff_t row_last, ptrdiff_t first,
-  ptrdiff_t last, vf count) {
-  const ck_window *window = &p->window;
+  const ck_blocked_window_args *p, const ck_window *window, const int function, const float *x, const float *w, float *y,
+  const float *residual, const size_t pitch, vf bias, const size_t pixels, const ptrdiff_t stride, ptrdiff_t row_first,
+  ptrdiff_t row_last, ptrdiff_t first, ptrdiff_t last, vf count) {
   vf sums[blocked_window_pixels];
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < pixels; i++) sums[i] = function == blocked_maximum ? vset(-INFINITY) : bias;
@@ -51,30 +52,116 @@ CK_INLINE void blocked_window_tile(
     vf sum = sums[i];
     if (function == blocked_average) sum /= count;
     if (function == blocked_depthwise) {
-      if (residual) sum += vload(residual + i * CK_LANES);
+      if (residual) sum += vload(residual + i * pitch);
       sum = vatmost(vatleast(sum, lower), upper);
     }
-    vstore(y + i * CK_LANES, sum);
+    vstore(y + i * pitch, sum);
   }
 }
 
+/* The same of a depthwise convolution with a stride of 1 and `kernel` neighbouring taps: each element is read once. */
+CK_INLINE void blocked_line_tile(
+  const ck_blocked_window_args *p, const float *x, size_t row, const float *w, float *y, const float *residual,
+  size_t pitch, vf bias, const size_t pixels, const size_t kernel, ptrdiff_t row_first, ptrdiff_t row_last) {
+  vf sums[blocked_window_pixels];
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < pixels; i++) sums[i] = bias;
+  for (ptrdiff_t ky = row_first; ky < row_last; ky++) {
+    const float *line = x + ky * (ptrdiff_t)row;
+    vf taps[7];
+#pragma clang loop unroll(full)
+    for (size_t kx = 0; kx < kernel; kx++) taps[kx] = vload(w + (ky * (ptrdiff_t)kernel + (ptrdiff_t)kx) * CK_LANES);
+#pragma clang loop unroll(full)
+    for (size_t j = 0; j < pixels + kernel - 1; j++) {
+      vf value = vload(line + j * CK_LANES);
+#pragma clang loop unroll(full)
+      for (size_t kx = 0; kx < kernel; kx++)
+        if (j >= kx && j - kx < pixels) sums[j - kx] = vmuladd(taps[kx], value, sums[j - kx]);
+    }
+  }
+  vf lower = vset(p->epilogue.lower), upper = vset(p->epilogue.upper);
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < pixels; i++) {
+    vf sum = residual ? sums[i] + vload(residual + i * pitch) : sums[i];
+    vstore(y + i * pitch, vatmost(vatleast(sum, lower), upper));
+  }
+}
+
+#define CK_BLOCKED_LINE(kernel)                                                                                    \
+  static void CK_NAME(ck_f32_blocked_line_##kernel)(                                                               \
+    const ck_blocked_window_args *p, const float *x, size_t row, const float *w, float *y, const float *residual,  \
+    size_t pitch, vf bias, size_t count, ptrdiff_t row_first, ptrdiff_t row_last) {                                \
+    size_t i = 0;                                                                                                  \
+    for (size_t left = count; left > 0; left = count - i) {                                                        \
+      size_t pixels = left >= 8 ? 8 : left == 7 ? 7 : left >= 4 ? 4 : left >= 2 ? 2 : 1;                            \
+      CK_BLOCKED_LINE_CASE(8, kernel)                                                                              \
+      CK_BLOCKED_LINE_CASE(7, kernel)                                                                              \
+      CK_BLOCKED_LINE_CASE(4, kernel)                                                                              \
+      CK_BLOCKED_LINE_CASE(2, kernel)                                                                              \
+      CK_BLOCKED_LINE_CASE(1, kernel)                                                                              \
+      i += pixels;                                                                                                 \
+    }                                                                                                              \
+  }
+#define CK_BLOCKED_LINE_CASE(n, kernel)                                                                           \
+  if (pixels == n)                                                                                                \
+    blocked_line_tile(                                                                                            \
+      p, x + i * CK_LANES, row, w, y + i * pitch, residual ? residual + i * pitch : NULL, pitch, bias, n, kernel, \
+      row_first, row_last);
+CK_BLOCKED_LINE(3)
+CK_BLOCKED_LINE(5)
+CK_BLOCKED_LINE(7)
+
+/* Copies the rows that a band reads, zeros around them; the window to take there. */
+static ck_window blocked_padded(
+  const ck_window *w, const float *plane, size_t pitch, size_t first, size_t count, float *to) {
+  ck_window padded = *w;
+  blocked_padding size = blocked_padding_of(w, count);
+  padded.height = size.rows;
+  padded.width = size.row;
+  padded.out_height = count;
+  padded.before_x = padded.before_y = 0;
+  ck_window whole = *w;
+  whole.stride_x = 1;
+  for (size_t row = 0; row < size.rows; row++, to += size.row * CK_LANES) {
+    ptrdiff_t y = (ptrdiff_t)(first * w->stride_y + row) - (ptrdiff_t)w->before_y, x = -(ptrdiff_t)w->before_x;
+    window_span inside = window_inside(&whole, y, x, (ptrdiff_t)size.row);
+    const float *from = plane + (y * (ptrdiff_t)w->width + x) * (ptrdiff_t)pitch;
+    memset(to, 0, (size_t)inside.before * CK_LANES * sizeof(float));
+    for (ptrdiff_t i = inside.before; i < inside.end; i++)
+      vstore(to + i * CK_LANES, vload(from + i * (ptrdiff_t)pitch));
+    memset(to + inside.end * CK_LANES, 0, (size_t)((ptrdiff_t)size.row - inside.end) * CK_LANES * sizeof(float));
+  }
+  return padded;
+}
+
 CK_INLINE void blocked_window_run(
-  const ck_blocked_window_args *p, const int function, const ptrdiff_t fixed_stride, size_t begin, size_t end) {
-  const ck_window *w = &p->window;
-  ptrdiff_t stride = fixed_stride ? fixed_stride : (ptrdiff_t)w->stride_x;
-  blocked_axis rows = {
-    (ptrdiff_t)w->height, (ptrdiff_t)w->kernel_height, (ptrdiff_t)w->stride_y, (ptrdiff_t)w->dilation_y,
-    (ptrdiff_t)w->before_y};
-  blocked_axis columns = {
-    (ptrdiff_t)w->width, (ptrdiff_t)w->kernel_width, stride, (ptrdiff_t)w->dilation_x, (ptrdiff_t)w->before_x};
-  size_t blocks = (p->channels + CK_LANES - 1) / CK_LANES, bands = (w->out_height + p->band - 1) / p->band;
-  ptrdiff_t width = (ptrdiff_t)w->out_width, reach = (columns.kernel - 1) * columns.dilation;
-  ptrdiff_t inner = blocked_least(width, (columns.before + stride - 1) / stride);
-  ptrdiff_t outer = columns.size + columns.before - reach;
-  outer = blocked_most(inner, outer <= 0 ? 0 : blocked_least(width, (outer + stride - 1) / stride));
+  const ck_blocked_window_args *p, const int function, const ptrdiff_t fixed_stride, size_t begin, size_t end,
+  float *scratch) {
+  ptrdiff_t stride = fixed_stride ? fixed_stride : (ptrdiff_t)p->window.stride_x;
+  size_t blocks = (p->channels + CK_LANES - 1) / CK_LANES, height = p->window.out_height;
+  size_t bands = (height + p->band - 1) / p->band, area = p->window.height * p->window.width;
+  bool copies = function == blocked_depthwise && p->copies;
+  size_t pitch = p->is_rows ? p->channels : CK_LANES;
   for (size_t item = begin; item < end; item++) {
     size_t plane = item / bands, block = plane % blocks, first_row = item % bands * p->band;
-    const float *x = p->x + plane * w->height * w->width * CK_LANES;
+    size_t last_row = first_row + p->band < height ? first_row + p->band : height;
+    size_t start = p->is_rows ? plane / blocks * area * pitch + block * CK_LANES : plane * area * CK_LANES;
+    const float *x = p->x + start;
+    ck_window window =
+      copies ? blocked_padded(&p->window, x, pitch, first_row, last_row - first_row, scratch) : p->window;
+    const ck_window *w = &window;
+    if (copies) x = scratch;
+    blocked_axis rows = {
+      (ptrdiff_t)w->height, (ptrdiff_t)w->kernel_height, (ptrdiff_t)w->stride_y, (ptrdiff_t)w->dilation_y,
+      (ptrdiff_t)w->before_y};
+    blocked_axis columns = {
+      (ptrdiff_t)w->width, (ptrdiff_t)w->kernel_width, stride, (ptrdiff_t)w->dilation_x, (ptrdiff_t)w->before_x};
+    ptrdiff_t width = (ptrdiff_t)w->out_width, reach = (columns.kernel - 1) * columns.dilation;
+    ptrdiff_t inner = blocked_least(width, (columns.before + stride - 1) / stride);
+    ptrdiff_t outer = columns.size + columns.before - reach;
+    outer = blocked_most(inner, outer <= 0 ? 0 : blocked_least(width, (outer + stride - 1) / stride));
+    bool is_line = function == blocked_depthwise && fixed_stride == 1 && columns.dilation == 1 &&
+      (columns.kernel == 3 || columns.kernel == 5 || columns.kernel == 7);
     const float *weights =
       function == blocked_depthwise ? p->weights + block * w->kernel_height * w->kernel_width * CK_LANES : NULL;
     vf bias = vset(0);
@@ -82,22 +169,33 @@ CK_INLINE void blocked_window_run(
       size_t left = p->channels - block * CK_LANES;
       bias = vload_part(p->epilogue.row_bias + block * CK_LANES, left < CK_LANES ? left : CK_LANES);
     }
-    for (size_t row = first_row; row < first_row + p->band && row < w->out_height; row++) {
-      ptrdiff_t top = (ptrdiff_t)row * rows.stride - rows.before;
+    for (size_t row = first_row; row < last_row; row++) {
+      ptrdiff_t top = (ptrdiff_t)(copies ? row - first_row : row) * rows.stride - rows.before;
       ptrdiff_t row_first = blocked_first_tap(&rows, top), row_last = blocked_last_tap(&rows, top);
-      size_t at = (plane * w->out_height + row) * w->out_width * CK_LANES;
+      size_t at = p->is_rows ? (plane / blocks * height + row) * w->out_width * pitch + block * CK_LANES
+                             : (plane * height + row) * w->out_width * CK_LANES;
       const float *line = x + top * (ptrdiff_t)w->width * CK_LANES;
       float *y = p->y + at;
       const float *residual = p->epilogue.residual ? p->epilogue.residual + at : NULL;
 #define CK_BLOCKED_WINDOW_TILE(pixels, column, first, last)                                                      \
   blocked_window_tile(                                                                                           \
-    p, function, line + ((column)*stride - columns.before) * CK_LANES, weights, y + (column)*CK_LANES,           \
-    residual ? residual + (column)*CK_LANES : NULL, bias, pixels, stride, row_first, row_last, first, last,      \
+    p, w, function, line + ((column)*stride - columns.before) * CK_LANES, weights, y + (size_t)(column)*pitch,   \
+    residual ? residual + (size_t)(column)*pitch : NULL, pitch, bias, pixels, stride, row_first, row_last, first, last,      \
     vset(function == blocked_average ? p->row_counts[row] * p->column_counts[column] : 1))
       ptrdiff_t column = 0;
       for (; column < inner; column++) {
         ptrdiff_t start = column * stride - columns.before;
         CK_BLOCKED_WINDOW_TILE(1, column, blocked_first_tap(&columns, start), blocked_last_tap(&columns, start));
+      }
+      if (is_line) {
+        const float *from = line + (column - columns.before) * CK_LANES;
+        const float *added = residual ? residual + (size_t)column * pitch : NULL;
+        (columns.kernel == 3       ? CK_NAME(ck_f32_blocked_line_3)
+           : columns.kernel == 5 ? CK_NAME(ck_f32_blocked_line_5)
+                                 : CK_NAME(ck_f32_blocked_line_7))(
+          p, from, w->width * CK_LANES, weights, y + (size_t)column * pitch, added, pitch, bias,
+          (size_t)(outer - column), row_first, row_last);
+        column = outer;
       }
       for (; column + blocked_window_pixels <= outer; column += blocked_window_pixels)
         CK_BLOCKED_WINDOW_TILE(blocked_window_pixels, column, 0, columns.kernel);
@@ -106,16 +204,17 @@ CK_INLINE void blocked_window_run(
         ptrdiff_t start = column * stride - columns.before;
         CK_BLOCKED_WINDOW_TILE(1, column, blocked_first_tap(&columns, start), blocked_last_tap(&columns, start));
       }
-      if (p->epilogue.map)
+      if (p->epilogue.map && !p->is_rows)
         p->epilogue.map(y, y, w->out_width * CK_LANES, p->epilogue.map_a, p->epilogue.map_b);
+      for (size_t i = 0; p->epilogue.map && p->is_rows && i < w->out_width; i++)
+        p->epilogue.map(y + i * pitch, y + i * pitch, CK_LANES, p->epilogue.map_a, p->epilogue.map_b);
     }
   }
 }
 
 #define CK_BLOCKED_WINDOW(name, function, stride)                                                           \
   static void CK_NAME(ck_f32_blocked_##name)(const void *args, size_t begin, size_t end, void *scratch) {   \
-    (void)scratch;                                                                                          \
-    blocked_window_run(args, function, stride, begin, end);                                                 \
+    blocked_window_run(args, function, stride, begin, end, scratch);                                        \
   }
 CK_BLOCKED_WINDOW(depthwise_s1, blocked_depthwise, 1)
 CK_BLOCKED_WINDOW(depthwise_s2, blocked_depthwise, 2)

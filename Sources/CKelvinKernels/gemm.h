@@ -72,6 +72,34 @@ static void CK_NAME(ck_f32_gemm)(const void *args, size_t begin, size_t end, voi
   }
 }
 
+typedef float gemm_line __attribute__((ext_vector_type(ck_gemm_rows)));
+
+/* Eight elements of each of eight rows, turned round. */
+CK_INLINE void gemm_turn(const float *x, size_t stride, float *y) {
+  gemm_line r[8], s[8];
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i++) memcpy(&r[i], x + i * stride, sizeof r[i]);
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i += 2) {
+    s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i += 4)
+#pragma clang loop unroll(full)
+    for (size_t j = i; j < i + 2; j++) {
+      r[j] = __builtin_shufflevector(s[j], s[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      r[j + 2] = __builtin_shufflevector(s[j], s[j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 4; i++) {
+    s[i] = __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    s[i + 4] = __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i++) memcpy(y + i * ck_gemm_rows, &s[i], sizeof s[i]);
+}
+
 static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_pack_rows_args *p = args;
@@ -80,8 +108,10 @@ static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end
     size_t first = item % panels * ck_gemm_rows;
     const float *x = p->x + item / panels * p->x_step + first * p->row_stride;
     float *y = p->y + item / panels * p->y_step + first * p->depth;
-    size_t rows = gemm_min(ck_gemm_rows, p->rows - first);
-    for (size_t k = 0; k < p->depth; k++, y += ck_gemm_rows) {
+    size_t rows = gemm_min(ck_gemm_rows, p->rows - first), k = 0;
+    if (rows == ck_gemm_rows && p->depth_stride == 1)
+      for (; k + 8 <= p->depth; k += 8, y += 8 * ck_gemm_rows) gemm_turn(x + k, p->row_stride, y);
+    for (; k < p->depth; k++, y += ck_gemm_rows) {
       for (size_t r = 0; r < rows; r++) y[r] = x[r * p->row_stride + k * p->depth_stride];
       for (size_t r = rows; r < ck_gemm_rows; r++) y[r] = 0;
     }

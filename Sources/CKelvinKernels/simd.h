@@ -105,6 +105,29 @@ CK_INLINE vf vround_small(vf x) {
   return sum - magic;
 }
 
+/* 2^n for -126 <= n <= 127. */
+CK_INLINE vf vpow2(vi n) { return vfrombits((n + 127) << 23); }
+
+/* x * 2^k for whole k from -252 to 254. */
+CK_INLINE vf vscale(vf x, vf k) {
+#if CK_LANES == 16
+  return (vf)_mm512_scalef_ps((__m512)x, (__m512)k);
+#else
+  vi n = __builtin_convertvector(k, vi), half = n >> 1;
+  return x * vpow2(half) * vpow2(n - half);
+#endif
+}
+
+/* 1 / x to about one unit in the last place, for 2^-126 <= x <= 2^126. */
+CK_INLINE vf vreciprocal(vf x) {
+#if CK_LANES == 16
+  vf y = (vf)_mm512_rcp14_ps((__m512)x);
+  return vmuladd(y, vmuladd(-x, y, vset(1)), y);
+#else
+  return 1 / x;
+#endif
+}
+
 /* Even-numbered lanes of the 2 * CK_LANES elements in `a` and `b`, then odd-numbered ones. */
 #if CK_LANES == 16
 #define CK_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30

@@ -2,9 +2,6 @@
 #pragma once
 #include "simd.h"
 
-/* 2^n for -126 <= n <= 127. */
-CK_INLINE vf vpow2(vi n) { return vfrombits((n + 127) << 23); }
-
 /* e^r - 1 for |r| <= ln(2)/2: the Taylor polynomial of degree 7, whose next term is below 2^-27. */
 CK_INLINE vf vexpm1_small(vf r) {
   vf p = vset(1.0f / 5040);
@@ -16,25 +13,21 @@ CK_INLINE vf vexpm1_small(vf r) {
   return vmuladd(p, r * r, r);
 }
 
-/* x = n ln 2 + r with |r| <= ln(2)/2. The upper part of ln 2 has few enough bits for an exact product. */
-CK_INLINE vf vreduce_exp(vf x, vi *n) {
-  vf k = vround_small(x * vset(1.44269504f));
-  *n = __builtin_convertvector(k, vi);
-  return vmuladd(k, vset(-0x1.7f7d1cp-20f), vmuladd(k, vset(-0x1.62e4p-1f), x));
+/* x = k ln 2 + r with whole k and |r| <= ln(2)/2. The upper part of ln 2 has few enough bits for an exact product. */
+CK_INLINE vf vreduce_exp(vf x, vf *k) {
+  *k = vround_small(x * vset(1.44269504f));
+  return vmuladd(*k, vset(-0x1.7f7d1cp-20f), vmuladd(*k, vset(-0x1.62e4p-1f), x));
 }
 
 CK_INLINE vf vexp(vf x) {
-  vi n;
-  vf r = vreduce_exp(vatmost(vatleast(x, vset(-104)), vset(89)), &n);
-  vi half = n >> 1;
-  return (vexpm1_small(r) + 1) * vpow2(half) * vpow2(n - half);
+  vf k, r = vreduce_exp(vatmost(vatleast(x, vset(-104)), vset(89)), &k);
+  return vscale(vexpm1_small(r) + 1, k);
 }
 
 /* e^x - 1, without cancellation near zero. */
 CK_INLINE vf vexpm1(vf x) {
-  vi n;
-  vf r = vreduce_exp(vatmost(vatleast(x, vset(-30)), vset(88)), &n);
-  vf scale = vpow2(n);
+  vf k, r = vreduce_exp(vatmost(vatleast(x, vset(-30)), vset(88)), &k);
+  vf scale = vscale(vset(1), k);
   return vmuladd(scale, vexpm1_small(r), scale - 1);
 }
 
@@ -67,27 +60,32 @@ CK_INLINE vf vlog1p(vf x) {
   return vlog(sum) + (x - (sum - 1)) / sum;
 }
 
-CK_INLINE vf vsigmoid(vf x) { return 1 / (1 + vexp(-x)); }
+/* 1 / (1 + e) with e = e^-|x|, or e / (1 + e) for negative x. */
+CK_INLINE vf vsigmoid(vf x) {
+  vf e = vexp(-vabs(x));
+  return vselect(x < vset(0), e, vset(1)) * vreciprocal(1 + e);
+}
 
 /* tanh |x| = u / (u + 2) with u = e^(2|x|) - 1. */
 CK_INLINE vf vtanh(vf x) {
   vf u = vexpm1(vatmost(2 * vabs(x), vset(40)));
-  vf y = u / (u + 2);
+  vf y = u * vreciprocal(u + 2);
   return vfrombits(vbits(y) | (vbits(x) & INT32_MIN));
 }
 
 /* 1 - erf(z) for z >= 0: e^(-z^2) t p(t) with t = 1 / (1 + z/2), p fitted to relative error 2^-27. The square is split
- * so that its rounding error does not enter the exponential. */
+ * so that its rounding error does not enter the exponential; what is cut off is below 0.11. */
 CK_INLINE vf verfc(vf z) {
   static const float p[] = {
     0x1.20dc06p-2f, 0x1.2101cap-2f, 0x1.f686dap-3f, 0x1.79c5e8p-3f, 0x1.e387cp-5f, 0x1.a0db5ap-6f,
     -0x1.8718fap-8f, -0x1.39ef2ep-2f, 0x1.924d58p-2f, -0x1.90549p-3f, 0x1.2b2d1ap-5f};
   z = vatmost(z, vset(10.3f));
-  vf t = 1 / (1 + 0.5f * z);
+  vf t = vreciprocal(1 + 0.5f * z);
   vf sum = vset(p[sizeof p / sizeof *p - 1]);
   for (size_t i = sizeof p / sizeof *p - 1; i > 0; i--) sum = vmuladd(sum, t, vset(p[i - 1]));
   vf upper = vfrombits(vbits(z) & (int32_t)0xFFFFF000);
-  return vexp(-upper * upper) * vexp((upper - z) * (upper + z)) * (t * sum);
+  vf k, r = vreduce_exp(-upper * upper, &k);
+  return vscale(vexpm1_small(vmuladd(upper - z, upper + z, r)) + 1, k) * (t * sum);
 }
 
 /* x p(x^2) for |x| < 1, p fitted to relative error 2^-27; 1 - erfc beyond. */

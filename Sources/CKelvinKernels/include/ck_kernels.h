@@ -172,7 +172,8 @@ typedef struct {
 void ck_pack_winograd(
   const float *w, size_t out_channels, size_t in_channels, size_t tile, size_t lanes, float *packed);
 
-/* Windows of each channel, on tensors in blocks. Items are (image, block, band of output rows). */
+/* Windows of each channel, on tensors in blocks. Items are (image, block, band of output rows). Scratch, where it copies:
+ * `lanes` floats for each of ck_blocked_padded_pixels of a band. */
 typedef struct {
   const float *x;
   /* Of a depthwise convolution: as ck_pack_blocked_lines writes them. */
@@ -181,6 +182,10 @@ typedef struct {
   size_t channels;
   ck_window window;
   size_t band;
+  /* Whether a depthwise convolution copies what a band reads, with its padding. */
+  bool copies;
+  /* Whether its tensors are rows instead: [images, area, channels], of whole blocks. It copies then. */
+  bool is_rows;
   /* Of pooling; as ck_window_pool_args. */
   ck_pool_function function;
   const float *row_counts;
@@ -190,6 +195,9 @@ typedef struct {
 
 /* Float32 elements of a band of so many output rows; `channels` counts the fillers of the last block. */
 size_t ck_blocked_band_elements(const ck_window *window, size_t channels, size_t out_rows);
+
+/* Pixels that a band of so many output rows reads, padding included. */
+size_t ck_blocked_padded_pixels(const ck_window *window, size_t out_rows);
 
 /* Where each tap of a window reads in such a band, pixels of `size` floats. */
 void ck_blocked_taps(const ck_window *window, size_t size, size_t *taps);

@@ -91,12 +91,18 @@ extension Convolution {
   }
 
   /// A convolution of each channel by itself, on blocks of channels.
-  func depthwiseOnBlocks(_ context: CPUContext, _ window: ck_window) -> CPUKernel {
+  ///
+  /// - Parameter isRows: whether the tensors are rows of whole blocks instead.
+  func depthwiseOnBlocks(
+    _ context: CPUContext, _ window: ck_window, isRows: Bool = false
+  ) throws(DeviceError) -> CPUKernel {
     let channels = context.outputs[0].shape[1]
     let (lanes, taps) = (context.variant.kernels.lanes, self.window.count)
     let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: lanes)
     let bands = WindowBands(window, planes: blocks.batch * blocks.blocks, threads: context.threads)
+    // Long rows of taps gain more by having all of them everywhere than the copy takes.
+    let copies = isRows || window.stride_x == 1 && window.kernel_width >= 5
     let run = context.variant.kernels.blocked_depthwise
     var kernel = CPUKernel { operands, list in
       var arguments = ck_blocked_window_args()
@@ -106,8 +112,15 @@ extension Convolution {
       arguments.channels = channels
       arguments.window = window
       arguments.band = bands.rows
+      arguments.copies = copies
+      arguments.is_rows = isRows
       arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
       list.add(run, arguments, items: bands.items, cost: bands.rows * window.out_width * lanes * taps / 8)
+    }
+    if copies {
+      var window = window
+      kernel.threadByteCount = 4 * lanes * ck_blocked_padded_pixels(&window, bands.rows)
+      try context.checkScratch(kernel.threadByteCount)
     }
     kernel.packs = [
       CPUPack(inputs: [1], layout: "lines-f32-\(lanes)", byteCount: 4 * blocks.blocks * lanes * taps) {

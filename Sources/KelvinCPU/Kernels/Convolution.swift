@@ -53,9 +53,17 @@ private func depthwiseOffers(
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
   var offers = [KernelOffer(try depthwise(op, context, window), "depthwise")]
   if let blocks = context.blocks, context.inputs[0].shape[1] == context.outputs[0].shape[1] {
-    offers[0].handicap = Double(context.outputs[0].count)
+    // Vectors along short rows are rarely full.
+    offers[0].handicap = Double(context.outputs[0].count * op.window.count) / 9
     let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
-    offers.append(KernelOffer(op.depthwiseOnBlocks(context, window), "depthwise-blocks", layouts))
+    offers.append(KernelOffer(try op.depthwiseOnBlocks(context, window), "depthwise-blocks", layouts))
+    if context.hasRows, context.inputs[0].shape[1] % context.variant.kernels.lanes == 0 {
+      let layouts = KernelLayouts(reads: [.rows, .dense] + op.epilogue.layouts(in: .rows), writes: [.rows])
+      offers.append(
+        KernelOffer(
+          try op.depthwiseOnBlocks(context, window, isRows: true), "depthwise-rows", layouts,
+          handicap: Double(context.inputs[0].count) / 4))
+    }
   }
   return offers
 }
