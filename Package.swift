@@ -122,6 +122,7 @@ let package = Package(
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
+      "KelvinCPU",
       "KelvinReference",
       "TestSupport"),
     test(

@@ -74,8 +74,8 @@ static void CK_NAME(ck_f32_gemm)(const void *args, size_t begin, size_t end, voi
 
 typedef float gemm_line __attribute__((ext_vector_type(ck_gemm_rows)));
 
-/* Eight elements of each of eight rows, turned round. */
-CK_INLINE void gemm_turn(const float *x, size_t stride, float *y) {
+/* Eight elements of each of eight rows, `stride` elements apart, turned round to rows `pitch` apart. */
+CK_INLINE void gemm_turn(const float *x, size_t stride, float *y, size_t pitch) {
   gemm_line r[8], s[8];
 #pragma clang loop unroll(full)
   for (size_t i = 0; i < 8; i++) memcpy(&r[i], x + i * stride, sizeof r[i]);
@@ -97,7 +97,7 @@ CK_INLINE void gemm_turn(const float *x, size_t stride, float *y) {
     s[i + 4] = __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
 #pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i++) memcpy(y + i * ck_gemm_rows, &s[i], sizeof s[i]);
+  for (size_t i = 0; i < 8; i++) memcpy(y + i * pitch, &s[i], sizeof s[i]);
 }
 
 static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end, void *scratch) {
@@ -110,7 +110,7 @@ static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end
     float *y = p->y + item / panels * p->y_step + first * p->depth;
     size_t rows = gemm_min(ck_gemm_rows, p->rows - first), k = 0;
     if (rows == ck_gemm_rows && p->depth_stride == 1)
-      for (; k + 8 <= p->depth; k += 8, y += 8 * ck_gemm_rows) gemm_turn(x + k, p->row_stride, y);
+      for (; k + 8 <= p->depth; k += 8, y += 8 * ck_gemm_rows) gemm_turn(x + k, p->row_stride, y, ck_gemm_rows);
     for (; k < p->depth; k++, y += ck_gemm_rows) {
       for (size_t r = 0; r < rows; r++) y[r] = x[r * p->row_stride + k * p->depth_stride];
       for (size_t r = rows; r < ck_gemm_rows; r++) y[r] = 0;

@@ -1,5 +1,6 @@
 /* All kernels of one instruction set. The including file has defined CK_LANES, CK_NAME and CK_VARIANT, a string. */
 #pragma once
+#include "attention.h"
 #include "batch_normalization.h"
 #include "binary.h"
 #include "blocked_convolution.h"
@@ -37,6 +38,8 @@
   .batch_normalization = CK_NAME(ck_f32_batch_normalization),                                                  \
   .layer_normalization = CK_NAME(ck_f32_layer_normalization),                                                  \
   .response_normalization = CK_NAME(ck_f32_response_normalization),                                            \
+  .attention = CK_NAME(ck_f32_attention),                                                                      \
+  .attention_elements = CK_NAME(ck_attention_elements),                                                        \
   .resize = CK_NAME(ck_f32_resize),                                                                            \
   .fold = CK_NAME(ck_f32_fold),                                                                                \
   .blocked_convolution = CK_NAME(ck_f32_blocked_convolution),                                                  \

@@ -26,7 +26,18 @@ package final class CPUDevice: KernelDevice {
       memory: sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), resource: "cpu")
   }
 
-  package static func discover() -> [DeviceListing] { [DeviceListing(CPUDevice())] }
+  /// The processor with its best instruction set, or with the one that the environment variable `KELVIN_CPU_VARIANT` names,
+  /// as comparisons need it.
+  package static func discover() -> [DeviceListing] {
+    guard let wanted = getenv("KELVIN_CPU_VARIANT").map({ String(cString: $0) }), !wanted.isEmpty else {
+      return [DeviceListing(CPUDevice())]
+    }
+    if let variant = variantNames.firstIndex(of: wanted) { return [DeviceListing(CPUDevice(variant: variant))] }
+    let reason = """
+      KELVIN_CPU_VARIANT is '\(wanted)': expected one of \(variantNames.joined(separator: ", ")), or leave it unset
+      """
+    return [DeviceListing(missing: CPUDevice().info, reason: reason)]
+  }
 
   package var kernelFamily: any KernelFamily { kernels }
 

@@ -20,6 +20,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
   package static let all: [ConformanceCase] =
     [
       argReduce,
+      attention,
       batchNormalization,
       binary,
       binaryInteger,

@@ -14,9 +14,9 @@ extension ConformanceExemption {
     }
 
   /// Their results depend on the order of the data, and the host is quick at them, or they are in integers for the sake of
-  /// a CPU.
+  /// a CPU, or there is a body to run instead.
   private static let withoutGPUKernel = [
-    "binary_integer", "convolution_integer", "matmul_integer", "non_maximum_suppression", "non_zero",
+    "attention", "binary_integer", "convolution_integer", "matmul_integer", "non_maximum_suppression", "non_zero",
     "scatter_elements", "scatter_nd", "top_k", "unique",
   ]
 }

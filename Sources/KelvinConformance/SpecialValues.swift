@@ -31,6 +31,7 @@ package enum SpecialValues: String, Sendable, CaseIterable {
       case (.squares, .float16): return [24]
       case (.squares, _): return [0x1p55]
       case (.products, _): return [16]
+      case (.exponents, _): return [4]
       }
     }
   }
@@ -38,7 +39,7 @@ package enum SpecialValues: String, Sendable, CaseIterable {
 
 /// What an operator combines to a result.
 enum Reach: Int, Comparable {
-  case elements, sums, squares, products
+  case elements, sums, squares, products, exponents
 
   static func < (left: Reach, right: Reach) -> Bool { left.rawValue < right.rawValue }
 }
@@ -47,6 +48,8 @@ extension Operator {
   var reach: Reach {
     switch self {
     case is MatMul, is LayerNormalization, is LocalResponseNormalization: .squares
+    // Its shares tell scores apart by their differences, of which large numbers leave nothing.
+    case is Attention: .exponents
     case let op as Reduce where op.function == .product: .products
     case let op as CumulativeReduce where op.function == .product: .products
     case let op as Reduce: [.l2, .sumOfSquares].contains(op.function) ? .squares : .sums

@@ -23,6 +23,7 @@ package struct Pipeline: Sendable {
       RecognizeGELU(),
       FoldBias(),
       FuseEpilogue(),
+      RecognizeAttention(),
       RemoveUnusedNodes(),
       RemoveUnusedCaptures(),
     ])

@@ -61,21 +61,6 @@ package struct RecognizeGELU: Pass {
 }
 
 extension GraphEdits {
-  /// What a node multiplies by a constant number, and the number.
-  fileprivate func scaling(_ node: Node) -> (ValueID, Double)? {
-    if let unary = node.op as? Unary, unary.function.kind == .affine, unary.function.b == 0 {
-      return (node.inputs[0], Double(unary.function.a))
-    }
-    guard let binary = node.op as? Binary else { return nil }
-    switch binary.function {
-    case .multiply:
-      if let number = number(node.inputs[1]) { return (node.inputs[0], number) }
-      return number(node.inputs[0]).map { (node.inputs[1], $0) }
-    case .divide: return number(node.inputs[1]).map { (node.inputs[0], 1 / $0) }
-    default: return nil
-    }
-  }
-
   /// The constant that a node adds to a value.
   fileprivate func addend(_ node: Node, beside value: ValueID) -> Double? {
     if let unary = node.op as? Unary, unary.function.kind == .affine, unary.function.a == 1 {
@@ -83,10 +68,5 @@ extension GraphEdits {
     }
     guard (node.op as? Binary)?.function == .add else { return nil }
     return node.inputs.first { $0 != value }.flatMap(number)
-  }
-
-  private func number(_ id: ValueID) -> Double? {
-    guard let weight = weight(id), weight.type.count == 1 else { return nil }
-    return weight.dense().doubles[0]
   }
 }

@@ -1,6 +1,7 @@
 package import KelvinGraph
 
-/// Removes nodes that return their input unchanged.
+/// Removes nodes that return their input unchanged, and makes exchanges of axes that leave elements where they are other
+/// shapes.
 package struct RemoveIdentities: Pass {
   package static let name = "remove identities"
 
@@ -9,12 +10,27 @@ package struct RemoveIdentities: Pass {
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
     for (index, node) in graph.nodes.enumerated() {
+      if let transpose = node.op as? Transpose, !isIdentity(node, graph),
+        keepsOrder(transpose, graph[node.inputs[0]].type)
+      {
+        var changed = node
+        changed.op = Reshape(graph[node.outputs[0]].type.shape)
+        edits.rewrite(index, changed)
+        edits.note(node.origins, "leaves every element where it is")
+        continue
+      }
       // An output keeps its node: a graph's output is computed, never one of its inputs.
       guard node.outputs.count == 1, !edits.isOutput(node.outputs[0]), isIdentity(node, graph) else { continue }
       edits.remove(index, replacement: edits.resolve(node.inputs[0]))
       edits.note(node.origins, "returns its input unchanged", isRemoval: true)
     }
     return edits.finish()
+  }
+
+  /// Whether axes of more than one element follow each other as before.
+  private func keepsOrder(_ transpose: Transpose, _ type: TensorType) -> Bool {
+    let moved = transpose.permutation.filter { type.shape[$0] != 1 }
+    return moved == moved.sorted()
   }
 
   private func isIdentity(_ node: Node, _ graph: Graph) -> Bool {

@@ -18,6 +18,7 @@ extension PassExample {
     "recognize-gelu": recognizeGELU,
     "fold-bias": foldBias,
     "fuse-epilogue": fuseEpilogue,
+    "recognize-attention": recognizeAttention,
     "remove-unused-nodes": removeUnusedNodes,
     "remove-unused-captures": removeUnusedCaptures,
   ]
@@ -85,12 +86,14 @@ extension PassExample {
     y = try example.add("cast", Cast(.float32), y)
     y = try example.add("reshape", Reshape([2, 3]), y)
     y = try example.add("transpose", Transpose([0, 1]), y)
+    let apart = try example.add("apart", Reshape([2, 1, 3]), y)
+    let moved = try example.add("moved", Transpose([1, 0, 2]), apart)
     y = try example.add("slice", Slice(starts: [0, 0], counts: [2, 3], steps: [1, 1]), y)
     y = try example.add("pad", Pad(before: [0, 0], after: [0, 0], mode: .constant(1)), y)
     y = try example.add("affine", Unary(UnaryFunction(.affine, a: 1, b: 0)), y)
     let reversed = try example.add("reversed", Slice(starts: [1, 0], counts: [2, 3], steps: [-1, 1]), y)
     let kept = try example.add("kept", Reshape([2, 3]), reversed)
-    return try example.returning(example.add("exp", Unary(UnaryFunction(.exp)), y), kept)
+    return try example.returning(example.add("exp", Unary(UnaryFunction(.exp)), y), kept, moved)
   }
 
   @Sendable private static func foldBatchNormalization() throws -> PassExample {
@@ -206,6 +209,31 @@ extension PassExample {
     let gated = try example.add("sigmoid", Unary(.sigmoid), linear)
     let shared = try example.add("shared", Linear(), gated, example.weight("u", [3, 5]))
     return try example.returning(shared, example.add("tanh", Unary(UnaryFunction(.tanh)), shared))
+  }
+
+  /// Two heads in one tensor beside their keys and values, and scores that something else reads, too.
+  @Sendable private static func recognizeAttention() throws -> PassExample {
+    var example = ExampleBuilder()
+    let x = try example.input("x", [5, 3, 2, 4])
+    let mask = try example.input("mask", [5])
+    var operands: [ValueID] = []
+    for (index, name) in ["query", "key", "value"].enumerated() {
+      let part = try example.add(
+        "\(name).part", Gather(axis: 1), x, example.number("\(name).index", Double(index), .int64))
+      operands.append(try example.add(name, Transpose([1, 0, 2]), part))
+    }
+    let scaled = try example.add("scaled", Binary(.multiply), operands[0], example.number("root", 0.5))
+    let keys = try example.add("keys", Transpose([0, 2, 1]), operands[1])
+    let scores = try example.add("scores", MatMul(), scaled, keys)
+    let masked = try example.add("masked", Binary(.add), scores, mask)
+    let shares = try example.add("shares", Softmax(axis: 2), masked)
+    let sums = try example.add("sums", MatMul(), shares, operands[2])
+    let turned = try example.add("turned", Transpose([1, 0, 2]), sums)
+    let joined = try example.add("joined", Reshape([5, 8]), turned)
+    let exposed = try example.add("exposed", MatMul(transposesY: true), operands[0], operands[1])
+    let exposedShares = try example.add("exposed.shares", Softmax(axis: 2), exposed)
+    let exposedSums = try example.add("exposed.sums", MatMul(), exposedShares, operands[2])
+    return try example.returning(example.add("relu", Unary(.relu), joined), exposed, exposedSums)
   }
 
   /// Two nodes that only each other read.

@@ -7,6 +7,8 @@
 /* Arguments of the kernels. Tensors are dense and row-major; lengths and strides count elements.
  * Every `run` computes items `begin` to `end` of the task that its comment describes. */
 
+struct ck_attention_args;
+
 typedef void (*ck_run)(const void *args, size_t begin, size_t end, void *scratch);
 
 /* y[i] = f(x[i]); `x` and `y` may be the same. */
@@ -344,11 +346,13 @@ typedef struct {
   ck_run gemm, gemm_blas, gemv, pack_rows, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
   ck_run layer_normalization, response_normalization, resize, fold, compare, select;
   ck_run blocked_convolution, blocked_depthwise, blocked_pool, winograd;
+  ck_run attention;
   ck_run float_from_half, half_from_float;
   /* Columns of a panel of the matrix product. */
   size_t gemm_width;
   /* float32 elements of scratch that depthwise convolution and pooling take for a window. */
   size_t (*window_elements)(const ck_window *window);
+  size_t (*attention_elements)(const struct ck_attention_args *args);
   /* Those that adding up a transposed convolution takes. */
   size_t (*fold_elements)(const ck_window *window);
   /* By the number of the function. */

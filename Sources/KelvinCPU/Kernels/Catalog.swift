@@ -4,6 +4,7 @@ import KelvinDevices
 let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   var table = KernelTable<CPUContext, CPUKernel>()
   table.addArgReduce()
+  table.addAttention()
   table.addBatchNormalization()
   table.addBinary()
   table.addBinaryInteger()

@@ -1,6 +1,7 @@
 /// Every operator there is. A device or a format that lacks one says so in its own table.
 package let operatorCatalog: [any Operator.Type] = [
   ArgReduce.self,
+  Attention.self,
   BatchNormalization.self,
   Binary.self,
   BinaryInteger.self,

@@ -7,6 +7,7 @@ typealias ReferenceTable = KernelTable<ReferenceInputs<Double>, [[Double]]>
 let referenceKernels: ReferenceTable = {
   var table = ReferenceTable()
   table.addArgReduce()
+  table.addAttention()
   table.addBatchNormalization()
   table.addBinary()
   table.addBinaryInteger()

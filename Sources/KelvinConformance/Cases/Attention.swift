@@ -1,0 +1,42 @@
+import KelvinGraph
+
+extension ConformanceCase {
+  package static let attention: [ConformanceCase] =
+    [ScalarType.float32, .float16].flatMap { scalar in
+      [
+        node(
+          "heads apart",
+          Attention(
+            batch: 2, heads: 3, queries: 13, keys: 19, width: 7, valueWidth: 5, scale: 0.37,
+            query: [0, 273, 91, 7, 1], key: [0, 399, 133, 7, 1], value: [0, 285, 95, 5, 1], shape: [2, 3, 13, 5],
+            result: [195, 65, 5]), .input([2, 3, 13, 7]), .input([2, 3, 19, 7]), .input([2, 3, 19, 5]), scalar: scalar),
+        node(
+          "heads beside each other",
+          Attention(
+            batch: 1, heads: 4, queries: 67, keys: 67, width: 16, valueWidth: 16, scale: 0.25, hasMask: true,
+            query: [0, 0, 16, 192, 1], key: [64, 0, 16, 192, 1], value: [128, 0, 16, 192, 1], shape: [67, 64],
+            result: [0, 16, 64]), .input([67, 192]), .input([67, 192]), .input([67, 192]), .input([1, 1, 1, 67]),
+          scalar: scalar),
+      ]
+    } + [
+      node(
+        "one query",
+        Attention(
+          batch: 1, heads: 2, queries: 1, keys: 131, width: 24, valueWidth: 24, scale: 0.2, hasMask: true,
+          query: [0, 0, 24, 0, 1], key: [0, 0, 3144, 1, 131], value: [0, 0, 3144, 24, 1], shape: [1, 2, 24],
+          result: [0, 24, 0]), .input([2, 24]), .input([2, 24, 131]), .input([2, 131, 24]), .input([2, 1, 131])),
+      node(
+        "one element",
+        Attention(
+          batch: 1, heads: 1, queries: 1, keys: 1, width: 1, valueWidth: 1, scale: 1, query: [0, 0, 0, 0, 0],
+          key: [1, 0, 0, 0, 0], value: [2, 0, 0, 0, 0], shape: [], result: [0, 0, 0]), .input([3]), .input([3]),
+        .input([3])),
+      node(
+        "elements apart and heads shared",
+        Attention(
+          batch: 2, heads: 2, queries: 9, keys: 40, width: 8, valueWidth: 50, scale: -0.5, hasMask: true,
+          query: [0, 1, 144, 2, 18], key: [0, 320, 0, 8, 1], value: [0, 2000, 0, 1, 40], shape: [2, 9, 2, 50],
+          result: [900, 50, 100]), .input([2, 8, 9, 2]), .input([2, 1, 40, 8]), .input([2, 1, 50, 40]),
+        .input([2, 9, 40])),
+    ]
+}

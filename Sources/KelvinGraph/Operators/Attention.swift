@@ -1,0 +1,103 @@
+/// `y = softmax(scale · q · kᵀ + mask) · v` for each head of each batch, on operands wherever they lie in a tensor: a
+/// product of all three, heads beside each other, and what exporters write to take them apart need no tensors of their own.
+///
+/// Inputs: three floating-point tensors of one type that hold q `[batch, heads, queries, width]`, k `[batch, heads, keys,
+/// width]` and v `[batch, heads, keys, valueWidth]` at their places, and perhaps a mask that broadcasts to `[batch, heads,
+/// queries, keys]`. Output: v's type and `shape`, of which each element is one of the result's.
+package struct Attention: Operator {
+  package static let name = "attention"
+  package var batch: Int
+  package var heads: Int
+  package var queries: Int
+  package var keys: Int
+  package var width: Int
+  package var valueWidth: Int
+  package var scale: Float
+  package var hasMask: Bool
+  /// Where an operand begins in its tensor, and its strides from batch to batch, head to head, row to row and element to
+  /// element.
+  package var query: [Int]
+  package var key: [Int]
+  package var value: [Int]
+  package var shape: Shape
+  /// Strides in the output from batch to batch, head to head and row to row; a row's elements lie side by side.
+  package var result: [Int]
+
+  package init(
+    batch: Int, heads: Int, queries: Int, keys: Int, width: Int, valueWidth: Int, scale: Float, hasMask: Bool = false,
+    query: [Int], key: [Int], value: [Int], shape: Shape, result: [Int]
+  ) {
+    self.batch = batch
+    self.heads = heads
+    self.queries = queries
+    self.keys = keys
+    self.width = width
+    self.valueWidth = valueWidth
+    self.scale = scale
+    self.hasMask = hasMask
+    self.query = query
+    self.key = key
+    self.value = value
+    self.shape = shape
+    self.result = result
+  }
+
+  package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
+    let expected = hasMask ? 4 : 3
+    try OperatorError.require(inputs, expected...expected)
+    let scalar = inputs[2].scalar
+    guard scalar.isFloatingPoint, inputs.allSatisfy({ $0.scalar == scalar }) else {
+      throw OperatorError("expected operands of one floating-point type, got \(inputs)")
+    }
+    let sizes = [batch, heads, queries, keys, width, valueWidth]
+    guard sizes.allSatisfy({ (1...Self.longest).contains($0) }) else {
+      throw OperatorError("sizes must be from 1 to \(Self.longest), got \(sizes)")
+    }
+    try check(query, [batch, heads, queries, width], of: inputs[0], "query")
+    try check(key, [batch, heads, keys, width], of: inputs[1], "key")
+    try check(value, [batch, heads, keys, valueWidth], of: inputs[2], "value")
+    if hasMask, Shape(inputs[3].shape.dimensions).broadcast(with: scores) != scores {
+      throw OperatorError("mask: \(inputs[3]) does not broadcast to \(scores)")
+    }
+    guard shape.isAddressable, shape.count == batch * heads * queries * valueWidth, result.count == 3 else {
+      throw OperatorError("a result of \(shape) and strides \(result) does not hold \(sizes)")
+    }
+    var place = valueWidth
+    for (stride, size) in zip(result, [batch, heads, queries]).sorted(by: { $0 < $1 }) where size > 1 {
+      guard stride == place else { throw OperatorError("strides \(result) do not fill \(shape)") }
+      place *= size
+    }
+    return [TensorType(scalar, shape)]
+  }
+
+  package var scores: Shape { [batch, heads, queries, keys] }
+
+  private func check(
+    _ view: [Int], _ sizes: [Int], of type: TensorType, _ name: String
+  ) throws(OperatorError) {
+    guard view.count == 5, view.allSatisfy({ (0...Self.longest).contains($0) }) else {
+      throw OperatorError("\(name): expected a place and four strides, got \(view)")
+    }
+    let last = zip(view[1...], sizes).reduce(view[0]) { $0 + $1.0 * ($1.1 - 1) }
+    guard last < type.count else { throw OperatorError("\(name): place \(last) lies outside of \(type)") }
+  }
+
+  /// Keeps products of a size and a stride in an integer.
+  private static let longest = 1 << 30
+
+  package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
+    Double(scores.count) * Double(2 * width + 2 * valueWidth + 14)
+  }
+
+  package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
+    .accumulation(precision, inputs[0].scalar, length: width + keys)
+  }
+
+  package static let schema = AttributeSchema(
+    Attention(
+      batch: 1, heads: 1, queries: 1, keys: 1, width: 1, valueWidth: 1, scale: 1, query: [], key: [], value: [],
+      shape: [], result: []), .required("batch", \.batch), .required("heads", \.heads), .required("queries", \.queries),
+    .required("keys", \.keys), .required("width", \.width), .required("value_width", \.valueWidth),
+    .required("scale", \.scale), .optional("mask", \.hasMask), .required("query", \.query), .required("key", \.key),
+    .required("value", \.value), .required("shape", \.shape), .required("result", \.result))
+}

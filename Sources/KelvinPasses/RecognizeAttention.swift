@@ -1,0 +1,275 @@
+package import KelvinGraph
+
+/// Replaces `softmax(q · kᵀ · scale + mask) · v` by attention that reads its operands where they lie and writes its result
+/// where it belongs: splitting heads and bringing them together again is part of it. Its body is what it replaces.
+package struct RecognizeAttention: Pass {
+  package static let name = "recognize attention"
+
+  package init() {}
+
+  package func run(_ graph: Graph) throws(GraphError) -> PassResult {
+    var edits = GraphEdits(Self.self, graph)
+    let consumers = graph.consumers()
+    for (index, node) in graph.nodes.enumerated() {
+      guard let softmax = node.op as? Softmax, edits.node(index) != nil,
+        let match = AttentionMatch(softmax, at: index, edits)
+      else { continue }
+      try match.apply(to: &edits, consumers)
+    }
+    return edits.finish()
+  }
+}
+
+/// An operand on its way from a tensor: movements of its elements, and a number it is multiplied by.
+private struct AttentionOperand {
+  var base: ValueID
+  var view: OperandView
+  /// From the tensor on, for the body.
+  var movements: [any Operator] = []
+  var scale = 1.0
+  /// The nodes on the way, the last first.
+  var nodes: [Int] = []
+
+  /// Follows movements and multiplications back as far as what they do is one view.
+  init(_ value: ValueID, _ edits: GraphEdits) {
+    base = value
+    var steps: [(ops: [any Operator], source: ValueID, node: Int?)] = []
+    while let index = edits.producer(of: base), let node = edits.node(index) {
+      if let (source, factor) = edits.scaling(node), edits.type(source) == edits.type(base) {
+        scale *= factor
+        steps.append(([], source, index))
+      } else if let ops = edits.movement(node) {
+        steps.append((ops, node.inputs[0], index))
+      } else {
+        break
+      }
+      base = steps[steps.count - 1].source
+    }
+    // The longest way whose movements are a view.
+    view = OperandView(edits.type(value).shape)
+    for start in steps.indices.reversed() {
+      let movements = steps[...start].reversed().flatMap(\.ops)
+      var moved: OperandView? = OperandView(edits.type(steps[start].source).shape)
+      for op in movements { moved = moved?.moved(by: op) }
+      if let moved {
+        (base, view, self.movements, nodes) = (
+          steps[start].source, moved, movements, steps[...start].map { $0.node ?? 0 }
+        )
+        scale = steps[...start].reduce(1) { scale, step in
+          step.ops.isEmpty ? scale * (step.node.flatMap(edits.node).flatMap(edits.scaling)?.1 ?? 1) : scale
+        }
+        return
+      }
+    }
+    (base, scale) = (value, 1)
+  }
+
+  /// As `[batch, heads, rows, elements]`; nil where there are more axes before the last two.
+  mutating func bringToFourAxes(exchangesLast: Bool) -> Bool {
+    let rank = view.sizes.count
+    guard (2...4).contains(rank) else { return false }
+    if exchangesLast {
+      let exchange = Array(0..<(rank - 2)) + [rank - 1, rank - 2]
+      view.transpose(exchange)
+      let before = (movements.last as? Transpose)?.permutation
+      if before != nil { movements.removeLast() }
+      let permutation = before.map { before in exchange.map { before[$0] } } ?? exchange
+      if permutation != Array(0..<rank) { movements.append(Transpose(permutation)) }
+    }
+    if rank < 4 {
+      let shape = Shape([Int](repeating: 1, count: 4 - rank) + view.sizes)
+      guard let padded = view.reshaped(to: shape) else { return false }
+      view = padded
+      movements.append(Reshape(shape))
+    }
+    return true
+  }
+
+  var place: [Int] { [view.offset] + zip(view.strides, view.sizes).map { $1 == 1 ? 0 : $0 } }
+}
+
+private struct AttentionMatch {
+  private let op: Attention
+  private let operands: [AttentionOperand]
+  private let mask: ValueID?
+  private let scale: Float
+  /// From the last product on.
+  private let following: [any Operator]
+  /// All that it replaces, in order; the last one's place is where it stands.
+  private let nodes: [Int]
+
+  init?(_ softmax: Softmax, at index: Int, _ edits: GraphEdits) {
+    guard let node = edits.node(index), softmax.axis == edits.type(node.outputs[0]).shape.rank - 1 else { return nil }
+    var nodes = [index]
+    // Backwards: a mask, a scale, the product of queries and keys.
+    var scores = node.inputs[0]
+    var (mask, scale): (ValueID?, Double) = (nil, 1)
+    var product: (Int, Node, MatMul)?
+    while product == nil {
+      guard let producer = edits.producer(of: scores), let step = edits.node(producer),
+        edits.onlyConsumer(of: scores) != nil
+      else { return nil }
+      nodes.append(producer)
+      if let matmul = step.op as? MatMul {
+        product = (producer, step, matmul)
+      } else if let (source, factor) = edits.scaling(step), edits.type(source) == edits.type(scores) {
+        (scores, scale) = (source, scale * factor)
+      } else if (step.op as? Binary)?.function == .add, mask == nil, scale == 1,
+        let side = step.inputs.indices.first(where: { edits.leadsToProduct(step.inputs[$0], of: edits.type(scores)) })
+      {
+        (mask, scores) = (step.inputs[1 - side], step.inputs[side])
+      } else {
+        return nil
+      }
+    }
+    guard let product, let last = edits.onlyConsumer(of: node.outputs[0]), let weighted = edits.node(last),
+      let values = weighted.op as? MatMul, weighted.inputs[0] == node.outputs[0], !values.transposesX,
+      weighted.inputs[1] != node.outputs[0]
+    else { return nil }
+    nodes.append(last)
+    var query = AttentionOperand(product.1.inputs[0], edits)
+    var key = AttentionOperand(product.1.inputs[1], edits)
+    var value = AttentionOperand(weighted.inputs[1], edits)
+    guard value.scale == 1, query.bringToFourAxes(exchangesLast: product.2.transposesX),
+      key.bringToFourAxes(exchangesLast: !product.2.transposesY),
+      value.bringToFourAxes(exchangesLast: values.transposesY)
+    else { return nil }
+    let (batch, heads, queries, keys) = (
+      query.view.sizes[0], query.view.sizes[1], query.view.sizes[2], key.view.sizes[2]
+    )
+    // Operands that are shared by batches or heads would have to be repeated in the body.
+    guard key.view.sizes[..<2] == [batch, heads], value.view.sizes[..<2] == [batch, heads] else { return nil }
+
+    // Forwards: at most one exchange of axes, and other shapes.
+    var result = weighted.outputs[0]
+    var following: [any Operator] = []
+    let rank = edits.type(result).shape.rank
+    var order = Array(0..<rank)
+    while let next = edits.onlyConsumer(of: result), let step = edits.node(next) {
+      if let transpose = step.op as? Transpose, following.isEmpty, transpose.permutation.last == rank - 1 {
+        order = transpose.permutation
+      } else if !(step.op is Reshape) {
+        break
+      }
+      following.append(step.op)
+      nodes.append(next)
+      result = step.outputs[0]
+    }
+    let full = Array(edits.type(weighted.outputs[0]).shape.dimensions)
+    let dense = Shape(order.map { full[$0] }).strides
+    let strides = (0..<rank).map { axis in full[axis] == 1 ? 0 : dense[order.firstIndex(of: axis) ?? axis] }
+    let type = edits.type(result)
+
+    self.scale = Float(scale * query.scale * key.scale)
+    op = Attention(
+      batch: batch, heads: heads, queries: queries, keys: keys, width: query.view.sizes[3],
+      valueWidth: value.view.sizes[3], scale: self.scale, hasMask: mask != nil, query: query.place, key: key.place,
+      value: value.place, shape: type.shape,
+      result: Array(([0, 0, 0, 0] + strides).suffix(4).prefix(3)))
+    self.operands = [query, key, value]
+    self.mask = mask
+    self.following = following
+    self.nodes = nodes
+    let inputs = operands.map { edits.type($0.base) } + (mask.map { [edits.type($0)] } ?? [])
+    guard let inferred = try? op.infer(inputs), inferred == [type] else { return nil }
+  }
+
+  func apply(to edits: inout GraphEdits, _ consumers: [[Int]]) throws(GraphError) {
+    guard let place = nodes.max(), let last = edits.node(place) else { return }
+    // What is read by nothing else goes with it.
+    var replaced = Set(nodes)
+    for index in operands.flatMap(\.nodes).sorted(by: >) {
+      guard let node = edits.node(index), node.outputs.allSatisfy({ !edits.isOutput($0) }),
+        consumers[node.outputs[0].index].allSatisfy({ replaced.contains($0) || edits.node($0) == nil })
+      else { continue }
+      replaced.insert(index)
+    }
+    let origins = replaced.sorted().flatMap { edits.node($0)?.origins ?? [] }
+    var node = last
+    node.op = op
+    node.inputs = operands.map(\.base) + (mask.map { [$0] } ?? [])
+    node.origins = origins
+    node.body = try body(node.inputs.map(edits.type))
+    for index in replaced where index != place { edits.remove(index) }
+    edits.rewrite(place, node)
+    edits.note(origins, "together they are attention")
+  }
+
+  /// The same by products and a softmax.
+  private func body(_ types: [TensorType]) throws(GraphError) -> Graph {
+    var body = Graph()
+    for (index, type) in types.enumerated() { body.inputs.append(body.addValue(Value(name: "in\(index)", type: type))) }
+    func append(_ op: any Operator, _ inputs: [ValueID], _ name: String) throws(GraphError) -> ValueID {
+      let type: TensorType
+      do { type = try op.infer(body.types(inputs))[0] } catch {
+        throw GraphError("\(op.name) '\(name)'", error.description)
+      }
+      let output = body.addValue(Value(name: name, type: type))
+      body.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
+      return output
+    }
+    // Operands of one tensor share what they have in common.
+    var moved: [ValueID] = []
+    for (index, operand) in operands.enumerated() {
+      let first = operands.firstIndex { $0.base == operand.base } ?? index
+      var value = body.inputs[first]
+      for (step, op) in operand.movements.enumerated() {
+        let known = body.nodes.first {
+          $0.inputs == [value] && $0.op.attributes == op.attributes && $0.op.name == op.name
+        }
+        if let known {
+          value = known.outputs[0]
+        } else {
+          value = try append(op, [value], "\(["query", "key", "value"][index])\(step)")
+        }
+      }
+      moved.append(value)
+    }
+    if op.scale != 1 { moved[0] = try append(Unary(UnaryFunction(.affine, a: op.scale)), [moved[0]], "scaled") }
+    var scores = try append(MatMul(transposesY: true), [moved[0], moved[1]], "scores")
+    if mask != nil { scores = try append(Binary(.add), [scores, body.inputs[3]], "masked") }
+    let shares = try append(Softmax(axis: 3), [scores], "shares")
+    var result = try append(MatMul(), [shares, moved[2]], "sums")
+    for (step, op) in following.enumerated() {
+      // The first of them expects as many axes as the product had.
+      if step == 0, let transpose = op as? Transpose, transpose.permutation.count < 4 {
+        let dimensions = body.types([result])[0].shape.dimensions
+        result = try append(Reshape(Shape(Array(dimensions.suffix(transpose.permutation.count)))), [result], "axes")
+      }
+      result = try append(op, [result], "result\(step)")
+    }
+    if body.types([result])[0].shape != op.shape { result = try append(Reshape(op.shape), [result], "shaped") }
+    body.outputs = [result]
+    return body
+  }
+}
+
+extension GraphEdits {
+  /// What a node does that only moves elements, as operators without constants.
+  fileprivate func movement(_ node: Node) -> [any Operator]? {
+    switch node.op {
+    case is Transpose, is Reshape, is Slice: return [node.op]
+    case let gather as Gather:
+      let shape = type(node.inputs[0]).shape
+      guard let weight = weight(node.inputs[1]), weight.type.count == 1, let number = weight.dense().doubles.first
+      else { return nil }
+      let size = shape[gather.axis]
+      let index = Int(number) + (number < 0 ? size : 0)
+      guard (0..<size).contains(index) else { return nil }
+      var (starts, counts) = ([Int](repeating: 0, count: shape.rank), shape.dimensions)
+      (starts[gather.axis], counts[gather.axis]) = (index, 1)
+      return [
+        Slice(starts: starts, counts: counts, steps: counts.map { _ in 1 }), Reshape(type(node.outputs[0]).shape),
+      ]
+    default: return nil
+    }
+  }
+
+  /// Whether a value of this type is a product, perhaps multiplied by a number.
+  fileprivate func leadsToProduct(_ value: ValueID, of expected: TensorType) -> Bool {
+    guard type(value) == expected, let producer = producer(of: value), let node = node(producer) else { return false }
+    if node.op is MatMul { return true }
+    guard let (source, _) = scaling(node) else { return false }
+    return leadsToProduct(source, of: expected)
+  }
+}

@@ -1,0 +1,95 @@
+import KelvinBasics
+import KelvinCPU
+import KelvinConformance
+import KelvinDevices
+import KelvinGraph
+import KelvinPasses
+import KelvinReference
+import Testing
+
+/// Attention however exporters split heads, scale, mask and join them again: recognized, and worth the same.
+@Suite struct AttentionPassTests {
+  private let tolerance = Tolerance(relative: 1e-4, absolute: 1e-5)
+
+  /// A graph of attention on random sizes, spelled in a random way.
+  private func graph(seed: UInt64) throws -> (Graph, [Tensor]) {
+    var random = SeededGenerator(seed: seed)
+    func pick<T>(_ values: [T]) -> T { values[Int(random.next() % UInt64(values.count))] }
+    let (batch, heads) = (pick([1, 2]), pick([1, 2, 3]))
+    let queries = pick([1, 3, 8, 17, 70])
+    let (width, isPacked) = (pick([1, 4, 9, 16]), pick([true, false]))
+    let keys = isPacked ? queries : pick([1, 5, 8, 50])
+    let valueWidth = isPacked ? width : pick([2, 16, 20])
+    var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+    var inputs: [Tensor] = []
+    func input(_ name: String, _ shape: Shape) throws -> ValueID {
+      inputs.append(.random(.float32, shape, -2...2, &random))
+      return try builder.input(name, TensorType(.float32, shape))
+    }
+    func add(_ op: any Operator, _ operands: ValueID..., name: String) throws -> ValueID {
+      try builder.add(op, operands, name: name, origin: Origin(name: name, kind: "Test", index: 0))[0]
+    }
+    func number(_ value: Double) -> ValueID { builder.constant("number", Tensor([Float(value)], [])) }
+    // Each operand as [batch, heads, rows, elements], or [heads, rows, elements] of a single batch.
+    let hasBatch = batch > 1 || pick([true, false])
+    func split(_ x: ValueID, _ rows: Int, _ elements: Int, _ name: String) throws -> ValueID {
+      let apart = try add(Reshape([batch, rows, heads, elements]), x, name: "\(name).heads")
+      let turned = try add(Transpose([0, 2, 1, 3]), apart, name: "\(name).turned")
+      return hasBatch ? turned : try add(Reshape([heads, rows, elements]), turned, name: "\(name).flat")
+    }
+    var operands: [ValueID] = []
+    if isPacked {
+      let all = try input("x", [batch, queries, 3 * heads * width])
+      for part in 0..<3 {
+        let slice = Slice(
+          starts: [0, 0, part * heads * width], counts: [batch, queries, heads * width], steps: [1, 1, 1])
+        operands.append(try split(try add(slice, all, name: "part\(part)"), queries, width, "operand\(part)"))
+      }
+    } else {
+      operands.append(try split(try input("q", [batch, queries, heads * width]), queries, width, "query"))
+      operands.append(try split(try input("k", [batch, keys, heads * width]), keys, width, "key"))
+      operands.append(try split(try input("v", [batch, keys, heads * valueWidth]), keys, valueWidth, "value"))
+    }
+    let rank = hasBatch ? 4 : 3
+    if pick([true, false]) { operands[0] = try add(Binary(.multiply), operands[0], number(0.3), name: "scaled") }
+    var exchanged = Array(0..<rank)
+    exchanged.swapAt(rank - 1, rank - 2)
+    var scores: ValueID
+    if pick([true, false]) {
+      let keys = try add(Transpose(exchanged), operands[1], name: "keys")
+      scores = try add(MatMul(), operands[0], keys, name: "scores")
+    } else {
+      scores = try add(MatMul(transposesY: true), operands[0], operands[1], name: "scores")
+    }
+    if pick([true, false]) { scores = try add(Binary(.divide), scores, number(2.5), name: "divided") }
+    switch pick([0, 1, 2]) {
+    case 0: scores = try add(Binary(.add), scores, try input("mask", [keys]), name: "masked")
+    case 1: scores = try add(Binary(.add), try input("mask", [1, queries, keys]), scores, name: "masked")
+    default: break
+    }
+    let shares = try add(Softmax(axis: rank - 1), scores, name: "shares")
+    var result = try add(MatMul(), shares, operands[2], name: "sums")
+    if pick([true, false, true]) {
+      result = try add(Transpose(hasBatch ? [0, 2, 1, 3] : [1, 0, 2]), result, name: "turned")
+      result = try add(Reshape([batch * queries, heads * valueWidth]), result, name: "joined")
+    }
+    builder.output(try add(Unary(.relu), result, name: "relu"))
+    return (try builder.finish(), inputs)
+  }
+
+  @Test(arguments: 0..<100) func itIsRecognizedAndWorthTheSame(seed: UInt64) throws {
+    let (graph, inputs) = try graph(seed: seed)
+    let result = try Pipeline.standard(ReferenceEvaluator()).run(graph).graph
+    #expect(result.nodes.filter { $0.op is Attention }.count == 1, "seed \(seed): \(result)")
+    #expect(!result.nodes.contains { $0.op is Softmax || $0.op is Transpose }, "seed \(seed): \(result)")
+    let wanted = try ReferenceDevice().run(graph, inputs).outputs[0]
+    let bodies = ExpandedGraph(result) { _ in true }.graph
+    #expect(!bodies.nodes.contains { $0.op is Attention })
+    for (what, got) in [
+      ("definition", try ReferenceDevice().run(result, inputs)), ("body", try ReferenceDevice().run(bodies, inputs)),
+      ("cpu", try CPUDevice().run(result, inputs)), ("threads", try CPUDevice().run(result, inputs, threads: 3)),
+    ] {
+      #expect(tolerance.difference(of: got.outputs[0], from: wanted) == nil, "seed \(seed), \(what): \(result)")
+    }
+  }
+}
