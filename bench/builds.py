@@ -6,18 +6,19 @@ Usage: builds.py --before PATH [--after PATH] [--rounds N] [--iterations N] [--m
 import argparse
 import os
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
 from dataclasses import dataclass
 from datetime import date
 
-import peers
+import comparing
+import processes
 import quiet
 import report
-from contenders import ContenderFailed, Kelvin
+from catalog import ROOT, TITLES, Case
+from contenders import ContenderFailed, Inputs, Kelvin
 
+# The fewest of timed inferences in a round.
+SECONDS = 1.0
 FIGURES = {"p50": "inference", "first": "first inference", "start": "whole `predict`", "peak": "peak memory of it"}
 
 
@@ -27,49 +28,34 @@ class Setting:
 
     title: str
     model: str
+    inputs: Inputs
     units: str
     threads: int
 
-    def contender(self, binary, tensor):
-        return Kelvin(binary, self.model, tensor, self.units, self.threads, None, self.threads)
+    def contender(self, binary):
+        return Kelvin(binary, self.model, self.inputs, self.units, self.threads, None, self.threads)
 
 
 def settings(arguments):
     every = len(os.sched_getaffinity(0))
     for name in arguments.models.split(","):
-        path, _ = peers.model_path(name)
+        case = Case(name)
+        path, inputs = str(case.model()[0]), case.inputs()
         for units in arguments.units.split(","):
             for threads in sorted({1, min(2, every)}) if units == "cpu" else [every]:
-                yield Setting(f"{peers.TITLES[name]}, {units}, {threads} thread{'s' if threads > 1 else ''}", str(path),
-                              units, threads)
-
-
-def whole(kelvin):
-    """Seconds and peak bytes of one process that loads, predicts once and writes its outputs, caches warm."""
-    allowed = sorted(os.sched_getaffinity(0))[:kelvin.processors]
-    with tempfile.TemporaryDirectory() as folder:
-        command = [kelvin.binary, "predict", kelvin.model, "--input", f"image={kelvin.tensor}", "--output-dir", folder,
-                   *kelvin.options()]
-        begin = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   preexec_fn=lambda: os.sched_setaffinity(0, allowed))
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - begin
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise ContenderFailed(f"exit status {process.returncode}: {' '.join(command)}")
-    return {"start": seconds, "peak": usage.ru_maxrss * 1024}
+                yield Setting(f"{case.title}, {units}, {threads} thread{'s' if threads > 1 else ''}", path, inputs, units,
+                              threads)
 
 
 def measured(kelvin, iterations):
-    return {**kelvin.round(iterations), **whole(kelvin)}
+    return kelvin.round(iterations, SECONDS) | processes.whole(kelvin)
 
 
-def compare(setting, arguments, tensor):
+def compare(setting, arguments):
     """Runs both builds in turn, the order reversed every other round; a round that others disturbed is run again."""
-    builds = [setting.contender(binary, tensor) for binary in (arguments.before, arguments.after)]
+    builds = [setting.contender(binary) for binary in (arguments.before, arguments.after)]
     reference = builds[0].outputs()
-    agreement = peers.difference(builds[1].outputs(), reference)
+    agreement = comparing.difference(builds[1].outputs(), reference)
     for build in builds:
         measured(build, 1)
     rounds, disturbed = [], 0
@@ -105,8 +91,8 @@ def markdown(result):
     about = result["machine"]
     rows = [
         f"Measured {result['date']} on {about['processors']} processors of {about['processor']}; {result['rounds']} "
-        f"rounds of {result['iterations']} inferences, interleaved. Each cell: median before → after, and the median "
-        "(smallest to largest) of the paired ratios after / before.",
+        f"rounds of at least {result['iterations']} inferences and {SECONDS:g} s, interleaved. Each cell: median before → after, "
+        "and the median (smallest to largest) of the paired ratios after / before.",
         "",
         f"Before: {result['before']}. After: {result['after']}.",
         "",
@@ -124,11 +110,11 @@ def markdown(result):
 def parse():
     parser = argparse.ArgumentParser(description="Compare two builds of Kelvin.")
     parser.add_argument("--before", required=True, help="the binary that is the base of the ratios")
-    parser.add_argument("--after", default=str(peers.ROOT / ".build" / "release" / "kelvin"))
+    parser.add_argument("--after", default=str(ROOT / ".build" / "release" / "kelvin"))
     parser.add_argument("--titles", nargs=2, default=("before", "after"), help="what the two builds are, e.g. commits")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--iterations", type=int, default=20, help="timed inferences in a round")
-    parser.add_argument("--models", default="mobilenet_v2,resnet50", help=f"of {', '.join(peers.TITLES)}")
+    parser.add_argument("--iterations", type=int, default=20, help="the fewest timed inferences in a round")
+    parser.add_argument("--models", default="mobilenet_v2,resnet50", help=f"of {', '.join(TITLES)}")
     parser.add_argument("--units", default="cpu,vulkan:0,opencl:0")
     parser.add_argument("--name", default="builds", help="results/NAME.json and results/NAME.md are written")
     return parser.parse_args()
@@ -136,11 +122,10 @@ def parse():
 
 def main():
     arguments = parse()
-    tensor = peers.input_tensor()
     entries = []
     for setting in settings(arguments):
         print(f"{setting.title} …", file=sys.stderr, flush=True)
-        entries.append(compare(setting, arguments, tensor))
+        entries.append(compare(setting, arguments))
         print("; ".join(f"{FIGURES[f]} {cell(f, r)}" for f, r in entries[-1]["ratios"].items()), flush=True)
     result = {"date": date.today().isoformat(), "machine": report.machine([]), "rounds": arguments.rounds,
               "iterations": arguments.iterations, "before": arguments.titles[0], "after": arguments.titles[1],

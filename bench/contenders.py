@@ -16,47 +16,68 @@ TIMEOUT = 600
 
 
 class ContenderFailed(Exception):
-    """A contender ended with an error, or answered something else than agreed."""
+    """A contender ended with an error, or answered something else than agreed. `output` is what it printed before."""
+
+    def __init__(self, reason, output=""):
+        super().__init__(reason)
+        self.output = output
 
 
-def run(command, processors):
-    """Standard output of the command, confined to the first `processors` processors."""
+def run(command, processors, environment=()):
+    """Standard output of the command, confined to the first `processors` processors, with variables added to its environment."""
     allowed = sorted(os.sched_getaffinity(0))[:processors]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=os.environ | dict(environment),
                               preexec_fn=lambda: os.sched_setaffinity(0, allowed))
     except FileNotFoundError as error:
         raise ContenderFailed(f"{command[0]} is not there: build it, or name it with --kelvin") from error
     except subprocess.TimeoutExpired as error:
         raise ContenderFailed(f"no answer in {TIMEOUT} s: {' '.join(command)}") from error
     if done.returncode != 0:
-        raise ContenderFailed(f"exit status {done.returncode}: {' '.join(command)}\n{done.stderr[-2000:]}")
+        raise ContenderFailed(f"exit status {done.returncode}: {' '.join(command)}\n{done.stderr[-2000:]}", done.stdout)
     return done.stdout
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """A folder with a file NAME.npy for each input, and the shape of each by its name."""
+
+    folder: str
+    shapes: tuple
+
+    def options(self):
+        """As `kelvin` takes them."""
+        given = [["--input", f"{name}={self.folder}/{name}.npy"] for name, _ in self.shapes]
+        shapes = [["--shape", f"{name}={'x'.join(map(str, shape))}"] for name, shape in self.shapes]
+        return [word for pair in given + shapes for word in pair]
+
+
+@dataclass(frozen=True)
 class Peer:
-    """A peer behind one of the peer_*.py programs."""
+    """A peer behind one of the peer_*.py programs. One that does not compete is a yardstick, and computes no outputs."""
 
     name: str
     program: str
     model: str
-    tensor: str
-    option: str
+    inputs: Inputs
+    options: tuple
     processors: int
+    environment: tuple = ()
+    competes: bool = True
 
-    def command(self, iterations):
-        return [sys.executable, str(HERE / self.program), self.model, self.tensor, self.option, str(iterations)]
+    def command(self, iterations, seconds=0.0):
+        return [sys.executable, str(HERE / self.program), self.model, self.inputs.folder, *self.options,
+                "--iterations", str(iterations), "--seconds", str(seconds)]
 
-    def round(self, iterations):
-        """{"load", "first", "p50"} in seconds, and what the peer says about itself."""
-        return json.loads(run(self.command(iterations), self.processors).splitlines()[-1])
+    def round(self, iterations, seconds=0.0):
+        """{"load", "first", "p50"} in seconds, and what the peer says about itself. No "p50" for no iterations."""
+        return json.loads(run(self.command(iterations, seconds), self.processors, self.environment).splitlines()[-1])
 
     def outputs(self):
-        """{output name: array} for the common input."""
+        """{output name: array} for the common inputs."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outputs.npz")
-            run([*self.command(1), path], self.processors)
+            run([*self.command(1), "--outputs", path], self.processors, self.environment)
             with np.load(path) as file:
                 return {name: file[name] for name in file.files}
 
@@ -67,11 +88,13 @@ class Kelvin:
 
     binary: str
     model: str
-    tensor: str
+    inputs: Inputs
     units: str
     threads: int
     precision: str | None
     processors: int
+    environment: tuple = ()
+    competes: bool = True
 
     @property
     def name(self):
@@ -79,21 +102,41 @@ class Kelvin:
 
     def options(self):
         precision = ["--precision", self.precision] if self.precision else []
-        return ["--units", self.units, "--threads", str(self.threads), *precision, "--json"]
+        return ["--units", self.units, "--threads", str(self.threads), *precision, *self.inputs.options(), "--json"]
 
-    def round(self, iterations):
-        command = [self.binary, "bench", self.model, "--workload", "one-shot", "--iterations", str(iterations)]
-        answer = json.loads(run([*command, *self.options()], self.processors))
+    def bench(self, workload, *options):
+        """What `kelvin bench` says of its one configuration."""
+        command = [self.binary, "bench", self.model, "--workload", str(HERE / "workloads" / f"{workload}.json"), *options,
+                   "--no-agreement", *self.options()]
+        answer = json.loads(run(command, self.processors, self.environment))
         configurations = answer.get("configurations", [])
         if len(configurations) != 1 or "p50" not in configurations[0]:
             raise ContenderFailed(f"expected one configuration with p50, got {json.dumps(answer)[:300]}")
+        return configurations[0]
+
+    def round(self, iterations, seconds=0.0):
+        answer = self.bench("round", "--iterations", str(iterations), "--warm-seconds", str(seconds))
         # As for the peers, the first inference alone: a configuration's own `first` counts from the start of the process.
-        first = statistics.median(start["first"] for start in configurations[0]["starts"])
-        return {"load": configurations[0].get("load"), "first": first, "p50": configurations[0]["p50"]}
+        first = statistics.median(start["first"] for start in answer["starts"])
+        return {"load": answer.get("load"), "first": first, "p50": answer["p50"]}
+
+    def rate(self, in_flight, seconds):
+        """Inferences a second, with so many sessions of the model at work at a time: each as many as its median time allows. What
+        `kelvin bench` says of the rate counts few answers too high where sessions answer at the same time."""
+        return in_flight / self.bench("rate", "--in-flight", str(in_flight), "--duration", str(seconds))["p50"]
+
+    def predict(self, folder):
+        """The command of one whole process."""
+        return [self.binary, "predict", self.model, "--output-dir", folder, *self.options()]
 
     def outputs(self):
         with tempfile.TemporaryDirectory() as folder:
-            command = [self.binary, "predict", self.model, "--input", f"image={self.tensor}", "--output-dir", folder]
-            answer = json.loads(run([*command, *self.options()], self.processors))
+            answer = json.loads(run(self.predict(folder), self.processors, self.environment))
             return {name: np.load(os.path.join(folder, os.path.basename(value["file"])))
                     for name, value in answer["outputs"].items() if "file" in value}
+
+
+def driver(binary, environment=()):
+    """What the binary computes with on the CPU: its instruction set, and the version of OpenBLAS where that is installed."""
+    devices = json.loads(run([binary, "devices", "--json"], len(os.sched_getaffinity(0)), environment))
+    return next(device["driver"] for device in devices if device["id"] == "cpu")

@@ -1,10 +1,8 @@
-"""Builds the networks that the comparison runs, with seeded random weights.
+"""Builds the models that the comparison runs, with seeded random weights: speed does not depend on the values, and agreement
+between runtimes is checked on the same file.
 
-Convolutional networks at 224x224, float32, ONNX opset 13, batch dimension "N", input "image", outputs "logits" and
-"probs"; and an encoder of four transformer layers, 256 wide, with a sequence of length "S". Batch normalization is
-folded into the convolutions, as an export in evaluation mode has it, but where none can take it. Weights are He-scaled (variance 2 / fan-in) and the last convolution of a residual branch is scaled down, so that
-activations stay finite and of order one. Speed does not depend on the values; agreement between runtimes is checked
-on the same file.
+The batch dimension is "N". Networks for pictures have the input "image", and the outputs "logits" and "probs" where nothing else is
+said of them.
 
 Usage: models.py DIRECTORY [NAME ...]
 """
@@ -12,267 +10,47 @@ Usage: models.py DIRECTORY [NAME ...]
 import pathlib
 import sys
 
-import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
 
-from network import CLASSES, OPSET, Network
-
-
-def resnet50(seed=50):
-    """He et al., "Deep Residual Learning for Image Recognition" (2015); v1.5: the stride is on the 3x3 convolution."""
-    net = Network("resnet50", seed)
-    x = net.relu(net.convolution("image", 3, 64, 7, stride=2))
-    x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-    channels = 64
-    for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
-        for index in range(blocks):
-            step = stride if index == 0 else 1
-            branch = net.relu(net.convolution(x, channels, width, 1))
-            branch = net.relu(net.convolution(branch, width, width, 3, stride=step))
-            branch = net.convolution(branch, width, 4 * width, 1, gain=0.2)
-            shortcut = x if index else net.convolution(x, channels, 4 * width, 1, stride=step, gain=1.0)
-            x = net.relu(net.node("Add", [branch, shortcut]))
-            channels = 4 * width
-    net.classifier(x, channels)
-    return net.model()
-
-
-def mobilenet_v2(seed=2):
-    """Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks" (2018), table 2, width 1.0."""
-    net = Network("mobilenet_v2", seed)
-    x = net.relu6(net.convolution("image", 3, 32, 3, stride=2))
-    channels = 32
-    for expansion, width, blocks, stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2),
-                                             (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)):
-        for index in range(blocks):
-            step = stride if index == 0 else 1
-            hidden = channels * expansion
-            branch = x if expansion == 1 else net.relu6(net.convolution(x, channels, hidden, 1))
-            branch = net.relu6(net.convolution(branch, hidden, hidden, 3, stride=step, group=hidden))
-            residual = step == 1 and channels == width
-            branch = net.convolution(branch, hidden, width, 1, gain=0.2 if residual else 1.0)
-            x = net.node("Add", [x, branch]) if residual else branch
-            channels = width
-    net.classifier(net.relu6(net.convolution(x, channels, 1280, 1)), 1280)
-    return net.model()
-
-
-def efficientnet_b0(seed=0):
-    """Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks" (2019), table 1."""
-    net = Network("efficientnet_b0", seed)
-    x = net.silu(net.convolution("image", 3, 32, 3, stride=2))
-    channels = 32
-    for expansion, width, blocks, stride, kernel in ((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5),
-                                                     (6, 80, 3, 2, 3), (6, 112, 3, 1, 5), (6, 192, 4, 2, 5),
-                                                     (6, 320, 1, 1, 3)):
-        for index in range(blocks):
-            step = stride if index == 0 else 1
-            hidden = channels * expansion
-            branch = x if expansion == 1 else net.silu(net.convolution(x, channels, hidden, 1))
-            branch = net.silu(net.convolution(branch, hidden, hidden, kernel, stride=step, group=hidden, gain=2.8))
-            squeezed = net.node("GlobalAveragePool", [branch])
-            squeezed = net.silu(net.convolution(squeezed, hidden, channels // 4, 1))
-            gate = net.node("Sigmoid", [net.convolution(squeezed, channels // 4, hidden, 1, gain=1.0)])
-            residual = step == 1 and channels == width
-            branch = net.convolution(net.node("Mul", [branch, gate]), hidden, width, 1, gain=1.7 if residual else 5.5)
-            x = net.node("Add", [x, branch]) if residual else branch
-            channels = width
-    net.classifier(net.silu(net.convolution(x, channels, 1280, 1)), 1280)
-    return net.model()
-
-
-def squeezenet(seed=11):
-    """Iandola et al., "SqueezeNet" (2016), version 1.1."""
-    net = Network("squeezenet", seed)
-    x = net.relu(net.convolution("image", 3, 64, 3, stride=2))
-    channels = 64
-    for place, (squeeze, expand) in enumerate(((16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192),
-                                               (64, 256), (64, 256))):
-        if place in (0, 2, 4):
-            x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2])
-        squeezed = net.relu(net.convolution(x, channels, squeeze, 1))
-        one, three = (net.relu(net.convolution(squeezed, squeeze, expand, kernel)) for kernel in (1, 3))
-        x, channels = net.node("Concat", [one, three], axis=1), 2 * expand
-    net.classifier(x, channels)
-    return net.model()
-
-
-def mobilenet_v3(seed=3):
-    """Howard et al., "Searching for MobileNetV3" (2019), table 1: large."""
-    net = Network("mobilenet_v3", seed)
-    x = net.hard_swish(net.convolution("image", 3, 16, 3, stride=2))
-    channels = 16
-    for kernel, hidden, width, squeezes, swishes, step in (
-            (3, 16, 16, 0, 0, 1), (3, 64, 24, 0, 0, 2), (3, 72, 24, 0, 0, 1), (5, 72, 40, 1, 0, 2),
-            (5, 120, 40, 1, 0, 1), (5, 120, 40, 1, 0, 1), (3, 240, 80, 0, 1, 2), (3, 200, 80, 0, 1, 1),
-            (3, 184, 80, 0, 1, 1), (3, 184, 80, 0, 1, 1), (3, 480, 112, 1, 1, 1), (3, 672, 112, 1, 1, 1),
-            (5, 672, 160, 1, 1, 2), (5, 960, 160, 1, 1, 1), (5, 960, 160, 1, 1, 1)):
-        active = net.hard_swish if swishes else net.relu
-        branch = active(net.convolution(x, channels, hidden, 1)) if hidden != channels else x
-        branch = active(net.convolution(branch, hidden, hidden, kernel, stride=step, group=hidden))
-        if squeezes:
-            inner = (hidden // 4 + 7) // 8 * 8
-            pooled = net.node("GlobalAveragePool", [branch])
-            gate = net.convolution(net.relu(net.convolution(pooled, hidden, inner, 1)), inner, hidden, 1, gain=1.0)
-            branch = net.node("Mul", [branch, net.node("HardSigmoid", [gate], alpha=1 / 6, beta=0.5)])
-        residual = step == 1 and channels == width
-        branch = net.convolution(branch, hidden, width, 1, gain=0.5 if residual else 2.0)
-        x = net.node("Add", [x, branch]) if residual else branch
-        channels = width
-    net.classifier(net.hard_swish(net.convolution(x, channels, 960, 1)), 960)
-    return net.model()
-
-
-def densenet121(seed=121):
-    """Huang et al., "Densely Connected Convolutional Networks" (2016), table 1."""
-    net = Network("densenet121", seed)
-    x = net.relu(net.convolution("image", 3, 64, 7, stride=2))
-    x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-    channels = 64
-    for block, layers in enumerate((6, 12, 24, 16)):
-        if block:
-            x = net.convolution(net.relu(net.normalized(x, channels)), channels, channels // 2, 1, gain=1.0)
-            x, channels = net.node("AveragePool", [x], kernel_shape=[2, 2], strides=[2, 2]), channels // 2
-        for _ in range(layers):
-            branch = net.relu(net.convolution(net.relu(net.normalized(x, channels)), channels, 128, 1))
-            branch = net.convolution(branch, 128, 32, 3, gain=1.0)
-            x, channels = net.node("Concat", [x, branch], axis=1), channels + 32
-    net.classifier(net.relu(net.normalized(x, channels)), channels)
-    return net.model()
-
-
-def unet(seed=9):
-    """Ronneberger et al., "U-Net" (2015), padded, 16 to 128 channels."""
-    net = Network("unet", seed)
-
-    def twice(x, channels, width):
-        return net.relu(net.convolution(net.relu(net.convolution(x, channels, width, 3)), width, width, 3))
-
-    x, channels, kept = "image", 3, []
-    for width in (16, 32, 64):
-        x, channels = twice(x, channels, width), width
-        kept.append(x)
-        x = net.node("MaxPool", [x], kernel_shape=[2, 2], strides=[2, 2])
-    x, channels = twice(x, channels, 128), 128
-    for width, skip in zip((64, 32, 16), reversed(kept)):
-        x = net.node("Concat", [skip, net.transposed(x, channels, width, 2)], axis=1)
-        x, channels = twice(x, 2 * width, width), width
-    net.classifier(x, channels)
-    return net.model()
-
-
-def regnet_y(seed=400):
-    """Radosavovic et al., "Designing Network Design Spaces" (2020): RegNetY-400MF, groups of 8 channels."""
-    net = Network("regnet_y", seed)
-    x = net.relu(net.convolution("image", 3, 32, 3, stride=2))
-    channels = 32
-    for width, blocks in ((48, 1), (104, 3), (208, 6), (440, 6)):
-        for index in range(blocks):
-            step = 2 if index == 0 else 1
-            branch = net.relu(net.convolution(x, channels, width, 1))
-            branch = net.relu(net.convolution(branch, width, width, 3, stride=step, group=width // 8))
-            inner = channels // 4
-            gate = net.relu(net.convolution(net.node("GlobalAveragePool", [branch]), width, inner, 1))
-            gate = net.node("Sigmoid", [net.convolution(gate, inner, width, 1, gain=1.0)])
-            branch = net.convolution(net.node("Mul", [branch, gate]), width, width, 1, gain=0.5)
-            shortcut = net.convolution(x, channels, width, 1, stride=step, gain=1.0) if step == 2 else x
-            x, channels = net.relu(net.node("Add", [branch, shortcut])), width
-    net.classifier(x, channels)
-    return net.model()
-
-
-def shufflenet_v2(seed=22):
-    """Ma et al., "ShuffleNet V2" (2018), table 5, 1x."""
-    net = Network("shufflenet_v2", seed)
-    x = net.relu(net.convolution("image", 3, 24, 3, stride=2))
-    x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-    channels, size = 24, 56
-    for width, blocks in ((116, 4), (232, 8), (464, 4)):
-        half, size = width // 2, size // 2
-        for index in range(blocks):
-            if index == 0:
-                left = net.convolution(x, channels, channels, 3, stride=2, group=channels, gain=1.0)
-                left = net.relu(net.convolution(left, channels, half, 1))
-                right, source, step = x, channels, 2
-            else:
-                cuts = [net.integers(f"cut{len(net.nodes)}.{n}", [n]) for n in (0, half, 2 * half, 1)]
-                left = net.node("Slice", [x, cuts[0], cuts[1], cuts[3]])
-                right, source, step = net.node("Slice", [x, cuts[1], cuts[2], cuts[3]]), half, 1
-            right = net.relu(net.convolution(right, source, half, 1))
-            right = net.convolution(right, half, half, 3, stride=step, group=half, gain=1.0)
-            right = net.relu(net.convolution(right, half, half, 1))
-            x, channels = net.shuffled(net.node("Concat", [left, right], axis=1), width, size), width
-    net.classifier(net.relu(net.convolution(x, channels, 1024, 1)), 1024)
-    return net.model()
-
-
-def encoder(seed=4, layers=4, width=256, heads=4, hidden=1024, words=8192):
-    """A transformer encoder (Vaswani et al., 2017) that normalizes after each addition: input "ids" [1, S], int64,
-    output "states" [1, S, 256]. Its reshapes compute their sizes from the shape of their input, as exporters write them."""
-    net = Network("encoder", seed)
-
-    def whole(name, values):
-        net.initializers.append(numpy_helper.from_array(np.asarray(values, dtype=np.int64), name))
-        return name
-
-    def linear(x, rows, columns):
-        name = f"linear{len(net.nodes)}"
-        weight = net.constant(f"{name}.weight", net.random.standard_normal((rows, columns)) * np.sqrt(1 / rows))
-        bias = net.constant(f"{name}.bias", net.random.standard_normal(columns) * 0.05)
-        return net.node("Add", [net.node("MatMul", [x, weight]), bias])
-
-    def normalized(x):
-        centred = net.node("Sub", [x, net.node("ReduceMean", [x], axes=[-1], keepdims=1)])
-        variance = net.node("ReduceMean", [net.node("Mul", [centred, centred])], axes=[-1], keepdims=1)
-        scaled = net.node("Div", [centred, net.node("Sqrt", [net.node("Add", [variance, "epsilon"])])])
-        name = f"norm{len(net.nodes)}"
-        scale = net.constant(f"{name}.scale", 1 + net.random.standard_normal(width) * 0.05)
-        return net.node("Add", [net.node("Mul", [scaled, scale]), net.constant(f"{name}.bias", np.zeros(width))])
-
-    def split(x, order):
-        length = net.node("Gather", [net.node("Shape", [x]), "one"], axis=0)
-        shape = net.node("Concat", ["batch", net.node("Unsqueeze", [length, "front"]), "heads"], axis=0)
-        return net.node("Transpose", [net.node("Reshape", [x, shape])], perm=order)
-
-    net.constant("epsilon", 1e-5)
-    net.constant("root", np.sqrt(width / heads))
-    whole("one", 1), whole("front", [0]), whole("batch", [1]), whole("heads", [heads, width // heads])
-    whole("joined", [1, -1, width])
-    x = net.node("Gather", [net.constant("words", net.random.standard_normal((words, width))), "ids"], axis=0)
-    for _ in range(layers):
-        query, value = (split(linear(x, width, width), [0, 2, 1, 3]) for _ in range(2))
-        key = split(linear(x, width, width), [0, 2, 3, 1])
-        scores = net.node("Softmax", [net.node("Div", [net.node("MatMul", [query, key]), "root"])], axis=-1)
-        joined = net.node("Transpose", [net.node("MatMul", [scores, value])], perm=[0, 2, 1, 3])
-        x = normalized(net.node("Add", [x, linear(net.node("Reshape", [joined, "joined"]), width, width)]))
-        rise = linear(x, width, hidden)
-        half = net.node("Mul", [rise, net.constant(f"half{len(net.nodes)}", 0.5)])
-        error = net.node("Erf", [net.node("Div", [rise, net.constant(f"two{len(net.nodes)}", np.sqrt(2))])])
-        gelu = net.node("Mul", [half, net.node("Add", [error, net.constant(f"unit{len(net.nodes)}", 1.0)])])
-        x = normalized(net.node("Add", [x, linear(gelu, hidden, width)]))
-    net.nodes[-1].output[0] = "states"
-    ids = helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "S"])
-    states = helper.make_tensor_value_info("states", TensorProto.FLOAT, [1, "S", width])
-    graph = helper.make_graph(net.nodes, net.name, [ids], [states], net.initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
-    onnx.checker.check_model(model)
-    return model
-
+import convnext_model
+import convolutional_models as convolutional
+import detr_model
+import quantized_models
+import transformer_models
 
 BUILDERS = {builder.__name__: builder for builder in (
-    resnet50, mobilenet_v2, efficientnet_b0, squeezenet, mobilenet_v3, densenet121, unet, regnet_y, shufflenet_v2, encoder)}
+    convolutional.resnet50, convolutional.mobilenet_v2, convolutional.efficientnet_b0, convolutional.squeezenet,
+    convolutional.mobilenet_v3, convolutional.densenet121, convolutional.unet, convolutional.regnet_y,
+    convolutional.shufflenet_v2, convnext_model.convnext_tiny, transformer_models.vit_b16, transformer_models.minilm,
+    transformer_models.encoder, detr_model.detr_resnet50, quantized_models.resnet50_int8)}
+
+
+def saved(model, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    onnx.save(model, partial)
+    partial.rename(path)
 
 
 def build(directory, name):
     """The path of the named model in `directory`, built on first use."""
     path = pathlib.Path(directory) / f"{name}.onnx"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        onnx.save(BUILDERS[name](), partial)
-        partial.rename(path)
+        saved(BUILDERS[name](), path)
     return path
+
+
+def resized(directory, path, size):
+    """A copy of the model at `path` whose pictures are declared to be size x size, made on first use."""
+    copy = pathlib.Path(directory) / f"{pathlib.Path(path).stem}_{size}.onnx"
+    if not copy.exists():
+        model = onnx.load(path)
+        shape = next(value for value in model.graph.input if value.name == "image").type.tensor_type.shape
+        for side in shape.dim[2:]:
+            side.dim_value = size
+        del model.graph.value_info[:]
+        saved(model, copy)
+    return copy
 
 
 if __name__ == "__main__":

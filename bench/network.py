@@ -6,13 +6,16 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 13
 CLASSES = 1000
+PICTURE = {"image": (TensorProto.FLOAT, ["N", 3, 224, 224])}
+CLASSIFIED = {name: (TensorProto.FLOAT, ["N", CLASSES]) for name in ("logits", "probs")}
 
 
 class Network:
     """An ONNX graph under construction; every method returns the name of the value it adds."""
 
-    def __init__(self, name, seed):
+    def __init__(self, name, seed, opset=OPSET):
         self.name = name
+        self.opset = opset
         self.random = np.random.default_rng(seed)
         self.nodes = []
         self.initializers = []
@@ -37,6 +40,16 @@ class Network:
         pad = kernel // 2
         return self.node("Conv", inputs, kernel_shape=[kernel, kernel], strides=[stride, stride],
                          pads=[pad, pad, pad, pad], dilations=[1, 1], group=group)
+
+    def reduced(self, x, channels_in, channels_out, kernel):
+        """A convolution of patches that do not overlap."""
+        fan_in = channels_in * kernel * kernel
+        weight = self.random.standard_normal((channels_out, channels_in, kernel, kernel)) * np.sqrt(1 / fan_in)
+        name = f"patches{len(self.nodes)}"
+        inputs = [x, self.constant(f"{name}.weight", weight),
+                  self.constant(f"{name}.bias", self.random.standard_normal(channels_out) * 0.05)]
+        return self.node("Conv", inputs, kernel_shape=[kernel, kernel], strides=[kernel, kernel], pads=[0, 0, 0, 0],
+                         dilations=[1, 1], group=1)
 
     def transposed(self, x, channels_in, channels_out, kernel):
         """A transposed convolution that multiplies the size by its kernel's."""
@@ -86,18 +99,32 @@ class Network:
     def silu(self, x):
         return self.node("Mul", [x, self.node("Sigmoid", [x])])
 
+    def pooled(self, x):
+        """The mean of each channel, [N, channels]."""
+        return self.node("Flatten", [self.node("GlobalAveragePool", [x])], axis=1)
+
     def classifier(self, x, channels):
-        pooled = self.node("Flatten", [self.node("GlobalAveragePool", [x])], axis=1)
+        self.classified(self.pooled(x), channels)
+
+    def classified(self, x, channels):
+        """The classes of x, [N, channels], as outputs "logits" and "probs"."""
         weight = self.random.standard_normal((CLASSES, channels)) * np.sqrt(1 / channels)
-        inputs = [pooled, self.constant("classifier.weight", weight),
-                  self.constant("classifier.bias", np.zeros(CLASSES))]
+        inputs = [x, self.constant("classifier.weight", weight), self.constant("classifier.bias", np.zeros(CLASSES))]
         self.nodes.append(helper.make_node("Gemm", inputs, ["logits"], name="classifier", transB=1))
         self.nodes.append(helper.make_node("Softmax", ["logits"], ["probs"], name="softmax", axis=1))
 
-    def model(self):
-        image = helper.make_tensor_value_info("image", TensorProto.FLOAT, ["N", 3, 224, 224])
-        outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["N", CLASSES]) for n in ("logits", "probs")]
-        graph = helper.make_graph(self.nodes, self.name, [image], outputs, self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+    def named(self, x, name):
+        """x, made by the latest node, under the name of an output."""
+        if self.nodes[-1].output[0] != x:
+            raise ValueError(f"{x} is not made by the latest node")
+        self.nodes[-1].output[0] = name
+        return name
+
+    def model(self, inputs=PICTURE, outputs=CLASSIFIED):
+        """`inputs` and `outputs` give the type and the shape of each by its name."""
+        described = [[helper.make_tensor_value_info(name, *about) for name, about in values.items()]
+                     for values in (inputs, outputs)]
+        graph = helper.make_graph(self.nodes, self.name, *described, self.initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
         onnx.checker.check_model(model)
         return model

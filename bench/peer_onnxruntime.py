@@ -1,32 +1,34 @@
 """One round of ONNX Runtime in a process of its own; prints one JSON line.
 
-Usage: peer_onnxruntime.py MODEL INPUT.npy THREADS ITERATIONS [OUTPUT.npz]
+Usage: peer_onnxruntime.py MODEL FOLDER --threads N --iterations N [--seconds N] [--no-spinning] [--outputs FILE.npz]
 """
-
-import sys
 
 import numpy as np
 import onnxruntime
 
-from timing import measure
+import timing
 
 
-def main(model, tensor, threads, iterations, output=None):
-    data = np.load(tensor)
+def main():
+    parser = timing.parser(__doc__)
+    parser.add_argument("--no-spinning", action="store_true", help="threads that wait sleep at once")
+    arguments = parser.parse_args()
+    feed = timing.inputs(arguments.folder)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = arguments.threads
     options.inter_op_num_threads = 1
+    if arguments.no_spinning:
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
 
     def load():
-        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        feed = {session.get_inputs()[0].name: data}
+        session = onnxruntime.InferenceSession(arguments.model, options, providers=["CPUExecutionProvider"])
         names = [o.name for o in session.get_outputs()]
         return lambda: dict(zip(names, session.run(names, feed)))
 
-    results = measure(load, iterations, {"version": onnxruntime.__version__})
-    if output:
-        np.savez(output, **results)
+    results = timing.measure(load, arguments, {"version": onnxruntime.__version__})
+    if arguments.outputs:
+        np.savez(arguments.outputs, **results)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:])
+    main()

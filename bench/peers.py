@@ -1,178 +1,162 @@
 """Compares Kelvin with ONNX Runtime and OpenVINO (CPU) and ncnn (Vulkan) in one run; README.md says what is measured.
 
-Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--only cpu|vulkan] [--models NAME,…] [--name NAME]
+Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--seconds N] [--only cpu|vulkan] [--models NAME,…] [--batch N]
+                [--size PIXELS] [--isa avx2 | --crowded | --sessions] [--name NAME]
 """
 
 import argparse
 import math
 import os
-import pathlib
 import statistics
 import sys
 from datetime import date
 
-import numpy as np
-
-import models
+import comparing
+import isa
 import ncnn_model
 import quiet
 import report
-from contenders import HERE, ContenderFailed, Kelvin, Peer
+import sessions
+from catalog import CACHE, FLOAT, ROOT, SEED, SIZE, TITLES, Case
+from contenders import ContenderFailed, Kelvin, Peer, driver
 
-CACHE = HERE / "cache"
-ROOT = HERE.parent
-TITLES = {"mobilenet_v2": "MobileNetV2", "mobilenet_v2_int8": "MobileNetV2, 8-bit integers", "resnet50": "ResNet-50",
-          "efficientnet_b0": "EfficientNet-B0", "squeezenet": "SqueezeNet 1.1", "mobilenet_v3": "MobileNetV3-L",
-          "densenet121": "DenseNet-121", "unet": "U-Net", "regnet_y": "RegNetY-400MF",
-          "shufflenet_v2": "ShuffleNetV2"}
-CONVOLUTIONAL = "squeezenet,mobilenet_v2,mobilenet_v3,efficientnet_b0,resnet50,densenet121,unet,regnet_y,shufflenet_v2"
 CPU_BAR, VULKAN_BAR = 1.0, 1.0
 FIRST_BAR = 1.0
 FULL_PRECISION_LIMIT = 1e-3
-SEED = 1
+THREADS = (1, 2)
 
 
-def model_path(name):
-    """(path, where its weights come from)."""
-    shared = pathlib.Path(os.environ.get("KELVIN_SHARED", ROOT / ".." / "shared"))
-    quantized = shared / "models" / "MobileNetV2_int8_qdq.onnx"
-    if name == "mobilenet_v2_int8":
-        if not quantized.exists():
-            raise SystemExit(f"{quantized} is missing; leave mobilenet_v2_int8 out of --models")
-        return quantized.resolve(), "ImageNet"
-    pretrained = shared / "models" / "MobileNetV2_f32.onnx"
-    if name == "mobilenet_v2" and pretrained.exists():
-        return pretrained.resolve(), "ImageNet"
-    return models.build(CACHE, name), "seeded random"
+def cases(arguments):
+    """What is run; says what is left out, and why."""
+    for name in arguments.models.split(","):
+        if name not in TITLES:
+            raise SystemExit(f"peers.py: there is no model '{name}'; there are {', '.join(TITLES)}")
+        case = Case(name, arguments.batch, arguments.size)
+        reason = case.obstacle()
+        if reason is None:
+            yield case
+        else:
+            print(f"{case.title} is left out: {reason}", file=sys.stderr, flush=True)
 
 
-def input_tensor():
-    """One image's worth of uniform values in -1...1, 1x3x224x224."""
-    path = CACHE / "input.npy"
-    CACHE.mkdir(exist_ok=True)
-    np.save(path, np.random.default_rng(SEED).uniform(-1, 1, (1, 3, 224, 224)).astype(np.float32))
-    return str(path)
+def limits(arguments):
+    """The variables of Kelvin and of OpenVINO."""
+    if not arguments.isa:
+        return (), ()
+    return tuple(isa.KELVIN[arguments.isa].items()), tuple(isa.OPENVINO[arguments.isa].items())
 
 
-def comparisons(arguments, tensor):
+def comparisons(arguments):
     """What is compared: a title, Kelvin and its peers, the reference for outputs, and what Kelvin is held to.
 
     `bar` is for its p50 over the best peer's, `firstBar` for its first inference in seconds, `limit` for its largest
     absolute difference from the reference; None where nothing is demanded.
     """
     every = len(os.sched_getaffinity(0))
-    for name in arguments.models.split(","):
-        path, weights = model_path(name)
-        for threads in (1, 2):
-            peer = Peer("ONNX Runtime CPU", "peer_onnxruntime.py", str(path), tensor, str(threads), threads)
-            peers = [peer]
-            if not name.endswith("_int8"):
-                peers.append(Peer("OpenVINO CPU", "peer_openvino.py", str(path), tensor, str(threads), threads))
-            if arguments.only != "vulkan" and threads <= every:
-                kelvin = Kelvin(arguments.kelvin, str(path), tensor, "cpu", threads, "full", threads)
-                title = f"{TITLES[name]}, CPU, {threads} thread{'s' if threads > 1 else ''}"
-                yield {"title": title, "weights": weights, "contenders": [kelvin, *peers], "bar": CPU_BAR,
-                       "firstBar": None,
-                       # ONNX Runtime computes some layers of the quantized model in float32.
-                       "limit": None if name.endswith("_int8") else FULL_PRECISION_LIMIT, "reference": peer}
-        if arguments.only != "cpu" and name == "mobilenet_v2":
-            prefix = str(CACHE / name)
-            ncnn_model.write(str(path), prefix)
-            for option, bar in (("default", VULKAN_BAR), ("full", None)):
-                other = Peer(f"ncnn Vulkan, {option}", "peer_ncnn.py", prefix, tensor, option, every)
-                kelvin = Kelvin(arguments.kelvin, str(path), tensor, "vulkan:0", every, None, every)
-                yield {"title": f"{TITLES[name]}, Vulkan, peer at {option} precision", "weights": weights,
-                       "contenders": [kelvin, other], "bar": bar, "firstBar": FIRST_BAR if bar else None,
-                       "limit": FULL_PRECISION_LIMIT, "reference": peer}
+    for case in cases(arguments):
+        path, weights = case.model()
+        about = {"weights": weights, "firstBar": None, "limit": FULL_PRECISION_LIMIT}
+        for threads in THREADS if arguments.only != "vulkan" else ():
+            if threads <= every:
+                yield about | on_the_cpu(arguments, case, str(path), threads)
+        if arguments.only != "cpu" and case == Case("mobilenet_v2") and not (arguments.isa or arguments.crowded):
+            for comparison in on_vulkan(arguments.kelvin, case, str(path), every):
+                yield about | comparison
 
 
-def difference(outputs, reference):
-    """Largest absolute difference over the outputs both have, and whether the best class agrees."""
-    common = [name for name in reference if name in outputs]
-    if not common:
-        raise ContenderFailed(f"outputs {sorted(outputs)} share no name with {sorted(reference)}")
-    pairs = [(outputs[n].reshape(-1).astype(np.float64), reference[n].reshape(-1)) for n in common]
-    return {"maxAbsolute": float(max(abs(a - b).max() for a, b in pairs)),
-            "sameTop1": all(int(a.argmax()) == int(b.argmax()) for a, b in pairs)}
+def on_the_cpu(arguments, case, path, threads):
+    kelvin_limit, openvino_limit = limits(arguments)
+    inputs = case.inputs()
+
+    def peer(name, program, *options, **others):
+        return Peer(name, f"peer_{program}.py", path, inputs, ("--threads", str(threads), *options), threads, **others)
+
+    reference = peer("ONNX Runtime CPU", "onnxruntime")
+    # It cannot be kept from wide vectors.
+    peers = [] if arguments.isa else [reference]
+    if arguments.crowded:
+        peers.append(peer("ONNX Runtime CPU, not spinning", "onnxruntime", "--no-spinning"))
+    peers.append(peer("OpenVINO CPU", "openvino", environment=openvino_limit))
+    if arguments.crowded:
+        peers.append(peer("plain work", "work", competes=False))
+    kelvin = Kelvin(arguments.kelvin, path, inputs, "cpu", threads, "full", threads, kelvin_limit)
+    title = f"{case.title}, CPU, {threads} thread{'s' if threads > 1 else ''}"
+    title += f", {arguments.isa}" if arguments.isa else ", crowded" if arguments.crowded else ""
+    # ONNX Runtime computes some layers of quantized models in float32.
+    return {"title": title, "contenders": [kelvin, *peers], "bar": CPU_BAR, "reference": reference,
+            **({"limit": None} if case.isQuantized else {})}
 
 
-def compare(comparison, rounds, iterations):
-    """Runs the contenders in turn, the order reversed every other round, and condenses their rounds.
-
-    A round in which others took more than 2 % of the processors is made again, up to twice as many as were asked for.
-    """
-    contenders = comparison["contenders"]
-    reference = comparison["reference"].outputs()
-    agreement = [difference(c.outputs(), reference) for c in contenders]
-    kept, disturbed = [], []
-    for index in range(2 * rounds):
-        if len(kept) == rounds:
-            break
-        measured = [None] * len(contenders)
-        with quiet.Window() as window:
-            for which in range(len(contenders)) if index % 2 == 0 else reversed(range(len(contenders))):
-                measured[which] = contenders[which].round(iterations)
-        (kept if window.others <= quiet.LIMIT else disturbed).append(measured)
-    missing = rounds - len(kept)
-    results = list(zip(*kept, *disturbed[:missing]))
-    best = min(range(1, len(contenders)), key=lambda which: statistics.median(m["p50"] for m in results[which]))
-    ratios = [k["p50"] / p["p50"] for k, p in zip(results[0], results[best])]
-    entry = {**{key: comparison[key] for key in ("title", "weights", "bar", "firstBar", "limit")},
-             "best": best, "disturbedRounds": missing,
-             "ratio": {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}, "contenders": []}
-    for contender, measured, agrees in zip(contenders, results, agreement):
-        medians = {key: statistics.median(m[key] for m in measured) for key in ("load", "first", "p50")
-                   if all(m.get(key) is not None for m in measured)}
-        about = {key: measured[0][key] for key in ("version", "driver") if key in measured[0]}
-        entry["contenders"].append({"name": contender.name, **about, **medians, "againstONNXRuntime": agrees,
-                                    "rounds": [m["p50"] for m in measured]})
-    entry["verdict"] = verdict(entry)
-    return entry
+def on_vulkan(binary, case, path, every):
+    inputs = case.inputs()
+    reference = Peer("ONNX Runtime CPU", "peer_onnxruntime.py", path, inputs, ("--threads", str(every)), every)
+    prefix = str(CACHE / case.name)
+    ncnn_model.write(path, prefix)
+    for option, options, bar in (("default", (), VULKAN_BAR), ("full", ("--full",), None)):
+        other = Peer(f"ncnn Vulkan, {option}", "peer_ncnn.py", prefix, inputs, options, every)
+        kelvin = Kelvin(binary, path, inputs, "vulkan:0", every, None, every)
+        yield {"title": f"{case.title}, Vulkan, peer at {option} precision", "contenders": [kelvin, other], "bar": bar,
+               "firstBar": FIRST_BAR if bar else None, "reference": reference}
 
 
-def verdict(entry):
-    """"met", or what was missed; "compared" where nothing is demanded but the right answer."""
-    kelvin = entry["contenders"][0]
-    agrees = kelvin["againstONNXRuntime"]
-    if not agrees["sameTop1"] or (entry["limit"] is not None and not agrees["maxAbsolute"] <= entry["limit"]):
-        return "wrong output"
-    if entry["bar"] is None:
-        return "compared"
-    missed = []
-    if entry["ratio"]["median"] > entry["bar"]:
-        missed.append(f"ratio above {entry['bar']:.1f}")
-    if entry["firstBar"] is not None and kelvin.get("first", float("inf")) > entry["firstBar"]:
-        missed.append(f"first inference above {entry['firstBar']:.1f} s")
-    return "; ".join(missed) or "met"
+def compared(arguments):
+    """One entry for each comparison, in the order in which they are made."""
+    for comparison in comparisons(arguments):
+        print(f"{comparison['title']} …", file=sys.stderr, flush=True)
+        entry = comparing.compare(comparison, arguments.rounds, arguments.iterations, arguments.seconds, arguments.crowded)
+        if arguments.isa:
+            entry["kernels"] = isa.openvino_kernels(comparison["contenders"][-1], arguments.isa)
+        print(report.line(entry), flush=True)
+        yield entry
+
+
+def rates(arguments):
+    for case in cases(arguments):
+        print(f"{case.title} …", file=sys.stderr, flush=True)
+        path, inputs = str(case.model()[0]), case.inputs()
+        entry = sessions.compare(
+            case.title, lambda threads: Kelvin(arguments.kelvin, path, inputs, "cpu", threads, "full", 2),
+            arguments.rounds, arguments.seconds)
+        print(sessions.line(entry), flush=True)
+        yield entry
 
 
 def parse():
     parser = argparse.ArgumentParser(description="Compare Kelvin with its peers.")
     parser.add_argument("--kelvin", default=str(ROOT / ".build" / "release" / "kelvin"), help="the binary to measure")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--iterations", type=int, default=20, help="timed inferences in a round")
+    parser.add_argument("--iterations", type=int, default=20, help="the fewest timed inferences in a round")
+    parser.add_argument("--seconds", type=float, default=1.0, help="the fewest seconds of them")
     parser.add_argument("--only", choices=("cpu", "vulkan"))
-    parser.add_argument("--models", default=CONVOLUTIONAL, help=f"of {', '.join(TITLES)}")
+    parser.add_argument("--models", default=",".join(FLOAT), help=f"of {', '.join(TITLES)}")
+    parser.add_argument("--batch", type=int, default=1, help="items in an inference")
+    parser.add_argument("--size", type=int, default=SIZE, help="pixels along a picture's side")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--isa", choices=sorted(isa.KELVIN), help="vectors no wider than these; without ONNX Runtime")
+    modes.add_argument("--crowded", action="store_true", help="beside two processes that do nothing but compute")
+    modes.add_argument("--sessions", action="store_true", help="Kelvin's rate with two sessions against one")
     parser.add_argument("--name", default="peers", help="results/NAME.json and results/NAME.md are written")
     return parser.parse_args()
 
 
 def main():
     arguments = parse()
-    load = os.getloadavg()[0]
-    if load > 0.3:
-        print(f"warning: load average {load:.2f} before the start; results will be noisy", file=sys.stderr)
-    entries = []
-    for comparison in comparisons(arguments, input_tensor()):
-        print(f"{comparison['title']} …", file=sys.stderr, flush=True)
-        entries.append(compare(comparison, arguments.rounds, arguments.iterations))
-        print(report.line(entries[-1]), flush=True)
+    load = quiet.warn()
+    if arguments.isa:
+        isa.check_kelvin(arguments.kelvin, arguments.isa)
+    entries = list((rates if arguments.sessions else compared)(arguments))
+    machine = report.machine(entries) | {"kelvin": driver(arguments.kelvin, limits(arguments)[0]),
+                                         "openblasCoreType": os.environ.get("OPENBLAS_CORETYPE")}
+    result = {"date": date.today().isoformat(), "machine": machine, "loadAverageBefore": load, "seed": SEED,
+              **{key: getattr(arguments, key) for key in ("rounds", "iterations", "seconds", "batch", "size")},
+              "comparisons": entries}
+    if arguments.sessions:
+        report.save(arguments.name, result, sessions.markdown(result))
+        return
     on_cpu = [entry["ratio"]["median"] for entry in entries if ", CPU, " in entry["title"]]
-    mean = math.exp(statistics.fmean(map(math.log, on_cpu))) if on_cpu else None
-    if mean is not None:
-        print(f"geometric mean on the CPU: {mean:.3f}")
-    result = {"geometricMean": mean, "date": date.today().isoformat(), "machine": report.machine(entries),
-              "loadAverageBefore": load, "rounds": arguments.rounds, "iterations": arguments.iterations, "seed": SEED, "comparisons": entries}
+    result["geometricMean"] = math.exp(statistics.fmean(map(math.log, on_cpu))) if on_cpu else None
+    if on_cpu:
+        print(f"geometric mean on the CPU: {result['geometricMean']:.3f}")
     report.save(arguments.name, result, report.markdown(result))
 
 

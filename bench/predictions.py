@@ -15,7 +15,7 @@ from datetime import date
 
 import models
 import report
-from peers import CACHE, model_path
+from catalog import CACHE, model_path
 from sizes import devices
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

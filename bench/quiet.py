@@ -2,9 +2,21 @@
 
 import os
 import resource
+import sys
 import time
 
 LIMIT = 0.02
+
+
+def warn():
+    """Says what would make a comparison noisy or unfair; returns the load average."""
+    load = os.getloadavg()[0]
+    if load > 0.3:
+        print(f"warning: load average {load:.2f} before the start; results will be noisy", file=sys.stderr)
+    if os.nice(0) != 0:
+        print("warning: started with nice; threads of Kelvin's that Dispatch makes go back to the usual priority where they may, "
+              "peers stay below it: results will be unfair", file=sys.stderr)
+    return load
 
 
 def busy():

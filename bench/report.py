@@ -18,7 +18,7 @@ def machine(entries):
     """The processor and the drivers that were measured, and nothing else about the machine."""
     with open("/proc/cpuinfo") as file:
         lines = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
-    drivers = sorted({c["driver"] for e in entries for c in e["contenders"] if "driver" in c})
+    drivers = sorted({c["driver"] for e in entries for c in e.get("contenders", ()) if "driver" in c})
     return {"processor": lines[0] if lines else "unknown", "processors": len(os.sched_getaffinity(0)),
             "drivers": drivers}
 
@@ -27,26 +27,43 @@ def milliseconds(seconds):
     return "–" if seconds is None else f"{1000 * seconds:.2f} ms"
 
 
+def spread(ratio):
+    return f"{ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f})"
+
+
+def heading(result, rounds):
+    """When and on what was measured, as one sentence."""
+    about = result["machine"]
+    drivers = "".join(f"; {driver}" for driver in about["drivers"])
+    kelvin = f"; Kelvin with {about['kelvin']}" if about.get("kelvin") else ""
+    kelvin += f", OPENBLAS_CORETYPE={about['openblasCoreType']}" if about.get("openblasCoreType") else ""
+    return (f"Measured {result['date']} on {about['processors']} processors of {about['processor']}{drivers}{kelvin}; {rounds}; "
+            f"load average before: {result['loadAverageBefore']:.2f}.")
+
+
+def disturbed(result):
+    """A line on the rounds that others disturbed, if any."""
+    count = sum(entry["disturbedRounds"] for entry in result["comparisons"])
+    return ["", f"In {count} rounds that were kept others took more than 2 % of the processors."] if count else []
+
+
 def demand(entry):
     first = f", first under {entry['firstBar']:.0f} s" if entry["firstBar"] is not None else ""
     return "–" if entry["bar"] is None else f"at most {entry['bar']:.1f} ×{first}"
 
 
 def line(entry):
-    ratio = entry["ratio"]
     times = ", ".join(f"{c['name']} {milliseconds(c['p50'])}" for c in entry["contenders"])
-    return (f"{entry['title']}: {times}; "
-            f"ratio {ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}); {entry['verdict']}")
+    slower = ", ".join(f"{c['name']} {c['slowdown']['median']:.2f}" for c in entry["contenders"] if "slowdown" in c)
+    return (f"{entry['title']}: {times}; ratio {spread(entry['ratio'])}; "
+            + (f"slower than alone by {slower}; " if slower else "") + entry["verdict"])
 
 
 def markdown(result):
     """One row per comparison, then one per contender with its first inference and its agreement."""
-    about = result["machine"]
-    drivers = f"; {', '.join(about['drivers'])}" if about["drivers"] else ""
     rows = [
-        f"Measured {result['date']} on {about['processors']} processors of {about['processor']}{drivers}; "
-        f"{result['rounds']} rounds of {result['iterations']} inferences, interleaved; load average before: "
-        f"{result['loadAverageBefore']:.2f}.",
+        heading(result, f"{result['rounds']} rounds of at least {result['iterations']} inferences and {result['seconds']:g} s, "
+                "interleaved"),
         "",
         "| Comparison | Kelvin | Peers | Kelvin / best peer, median (min to max) | Held to | Verdict |",
         "|---|---|---|---|---|---|",
@@ -54,24 +71,46 @@ def markdown(result):
     for entry in result["comparisons"]:
         kelvin, *peers = entry["contenders"]
         others = ", ".join(f"{peer['name']} {milliseconds(peer['p50'])}" for peer in peers)
-        ratio = entry["ratio"]
-        rows.append(f"| {entry['title']} | {milliseconds(kelvin['p50'])} | {others} | "
-                    f"{ratio['median']:.2f} ({ratio['min']:.2f} to {ratio['max']:.2f}) | "
+        rows.append(f"| {entry['title']} | {milliseconds(kelvin['p50'])} | {others} | {spread(entry['ratio'])} | "
                     f"{demand(entry)} | {entry['verdict']} |")
     if result.get("geometricMean") is not None:
         rows += ["", f"Geometric mean of the ratios on the CPU: {result['geometricMean']:.2f}."]
-    disturbed = sum(entry["disturbedRounds"] for entry in result["comparisons"])
-    if disturbed:
-        rows += ["", f"In {disturbed} rounds that were kept others took more than 2 % of the processors."]
-    rows += ["",
-             "| Comparison | Contender | Load | First inference | Largest difference from ONNX Runtime | Same top-1 |",
-             "|---|---|---|---|---|---|"]
+    rows += disturbed(result) + slowdowns(result) + kernels(result) + [
+        "",
+        "| Comparison | Contender | Load | First inference | Largest difference from ONNX Runtime | Same top-1 |",
+        "|---|---|---|---|---|---|"]
     for entry in result["comparisons"]:
         for contender in entry["contenders"]:
             agrees = contender["againstONNXRuntime"]
             version = f" {contender['version']}" if "version" in contender else ""
-            rows.append(f"| {entry['title']} | {contender['name']}{version} | "
-                        f"{milliseconds(contender.get('load'))} | "
-                        f"{milliseconds(contender.get('first'))} | {agrees['maxAbsolute']:.1e} | "
-                        f"{'yes' if agrees['sameTop1'] else 'no'} |")
+            same = f"{agrees['maxAbsolute']:.1e} | {'yes' if agrees['sameTop1'] else 'no'}" if agrees else "– | –"
+            rows.append(f"| {entry['title']} | {contender['name']}{version} | {milliseconds(contender.get('load'))} | "
+                        f"{milliseconds(contender.get('first'))} | {same} |")
     return "\n".join(rows) + "\n"
+
+
+def slowdowns(result):
+    """How much longer each contender takes in a crowd than alone, where that was measured."""
+    entries = [entry for entry in result["comparisons"] if "slowdown" in entry["contenders"][0]]
+    if not entries:
+        return []
+    rows = ["", "| Comparison | Contender | Alone | In the crowd | In the crowd / alone, median (min to max) |",
+            "|---|---|---|---|---|"]
+    return rows + [f"| {entry['title']} | {c['name']} | {milliseconds(c['alone'])} | {milliseconds(c['p50'])} | "
+                   f"{spread(c['slowdown'])} |" for entry in entries for c in entry["contenders"]]
+
+
+def kernels(result):
+    """Which kernels of OpenVINO ran, where it was limited."""
+    entries = [entry for entry in result["comparisons"] if "kernels" in entry]
+    if not entries:
+        return []
+    rows = ["", "| Comparison | The processor, as oneDNN takes it | OpenVINO's kernels | Wider ones | Ones that do not tell |",
+            "|---|---|---|---|---|"]
+    for entry in entries:
+        about = entry["kernels"]
+        named = sorted({name.split()[-1] for name in about["nodes"]})
+        wider, untold = (", ".join(f"{name} ({about['nodes'][name]})" for name in about[key]) or "none"
+                         for key in ("wider", "untold"))
+        rows.append(f"| {entry['title']} | {', '.join(about['processor'])} | {', '.join(named)} | {wider} | {untold} |")
+    return rows

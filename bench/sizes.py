@@ -15,7 +15,7 @@ from datetime import date
 import models
 import report
 from contenders import HERE, ContenderFailed, run
-from peers import CACHE, model_path
+from catalog import CACHE, model_path
 
 ROOT = HERE.parent
 # The size at load, then new ones of one bucket, the last of them twice.

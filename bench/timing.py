@@ -1,29 +1,53 @@
-"""How every peer is timed."""
+"""How every peer is asked, and how it is timed."""
 
+import argparse
 import json
+import pathlib
 import statistics
 import time
+
+import numpy as np
 
 WARM_UP = 3
 
 
-def measure(load, iterations, about):
+def parser(description):
+    """What every peer is given: MODEL FOLDER [--threads N] --iterations N [--seconds N] [--outputs FILE.npz]. The folder has a
+    file NAME.npy for each input."""
+    options = argparse.ArgumentParser(description=description.splitlines()[0])
+    options.add_argument("model")
+    options.add_argument("folder")
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--iterations", type=int, required=True, help="the fewest timed inferences; 0 for the first alone")
+    options.add_argument("--seconds", type=float, default=0, help="the fewest seconds of them")
+    options.add_argument("--outputs", help="an .npz file for the last inference's outputs")
+    return options
+
+
+def inputs(folder):
+    """{input name: array}."""
+    return {path.stem: np.load(path) for path in sorted(pathlib.Path(folder).glob("*.npy"))}
+
+
+def measure(load, arguments, about):
     """Calls `load` once for a function that runs one inference, runs it, and prints the figures as one JSON line.
 
-    Seconds: `load`, `first` (the first inference), `p50` of `iterations` inferences after WARM_UP more. Returns the
-    last inference's outputs.
+    Seconds: `load`, `first` (the first inference), `p50` of as many inferences as `arguments` ask for after WARM_UP more.
+    Returns the last inference's outputs.
     """
     begin = time.perf_counter()
     infer = load()
     loaded = time.perf_counter()
     outputs = infer()
-    first = time.perf_counter() - loaded
-    for _ in range(WARM_UP):
-        infer()
-    seconds = []
-    for _ in range(iterations):
-        start = time.perf_counter()
-        outputs = infer()
-        seconds.append(time.perf_counter() - start)
-    print(json.dumps({"load": loaded - begin, "first": first, "p50": statistics.median(seconds), **about}), flush=True)
+    figures = {"load": loaded - begin, "first": time.perf_counter() - loaded}
+    if arguments.iterations:
+        for _ in range(WARM_UP):
+            infer()
+        seconds, begin = [], time.perf_counter()
+        while len(seconds) < arguments.iterations or time.perf_counter() - begin < arguments.seconds:
+            start = time.perf_counter()
+            outputs = infer()
+            seconds.append(time.perf_counter() - start)
+        figures["p50"] = statistics.median(seconds)
+    print(json.dumps(figures | about), flush=True)
     return outputs

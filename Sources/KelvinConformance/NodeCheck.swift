@@ -110,6 +110,7 @@ extension Node {
     case .squares: return largest < 0x1p55
     // Of no more than 64 elements.
     case .products: return largest < 4
+    case .exponents: return largest < 16
     }
   }
 }
