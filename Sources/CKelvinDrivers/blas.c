@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "blas.h"
+#include "room.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -32,14 +33,10 @@ static void *open_for_one_thread(void) {
 }
 
 /* The library takes a buffer of 128 MiB of addresses when it is opened, and one for each thread that multiplies at a
- * time. Denied one it tries again for ever, so it is not opened where a limit of the process (ulimit -v, -d) might. */
+ * time. Denied one it tries again for ever. */
 static int has_room(void) {
   size_t buffer = (size_t)128 << 20, library = (size_t)64 << 20;
-  size_t size = (size_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1) * buffer + library;
-  void *room = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return 0;
-  munmap(room, size);
-  return 1;
+  return kelvin_has_room((size_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1) * buffer + library);
 }
 
 static void load(void) {

@@ -137,10 +137,18 @@ struct FrameSliceTests {
   @Test func thePipelinesRateIsCountedBetweenAnswers() {
     // Filling takes a second, then there is an answer every 0.1 s; two more come after the end.
     let answers = (0..<22).map { FrameSlice.Frame(arrival: 0, start: 0, end: 1 + 0.1 * Double($0)) }
-    let slice = FrameSlice(pipelined: answers.reversed(), seconds: 2.95)
+    let slice = FrameSlice(pipelined: answers.reversed(), inFlight: 1, seconds: 2.95)
     #expect(slice.frames.map(\.end) == answers.map(\.end))
     #expect(abs(slice.secondsPerFrame - 0.1) < 1e-9)
-    #expect(FrameSlice(pipelined: [], seconds: 1).frames.isEmpty)
-    #expect(FrameSlice(pipelined: [answers[0]], seconds: 2).secondsPerFrame == 1)
+    #expect(FrameSlice(pipelined: [], inFlight: 1, seconds: 1).frames.isEmpty)
+    #expect(FrameSlice(pipelined: [answers[0]], inFlight: 1, seconds: 2).secondsPerFrame == 1)
+  }
+
+  @Test func answersThatComeTogetherCountOnce() {
+    // Two sessions answer side by side twice a second: four answers a second, however short the slice is.
+    let answers = (1...3).flatMap { turn in
+      (0..<2).map { FrameSlice.Frame(arrival: 0, start: 0, end: 0.5 * Double(turn) + 1e-6 * Double($0)) }
+    }
+    #expect(abs(FrameSlice(pipelined: answers, inFlight: 2, seconds: 2).secondsPerFrame - 0.25) < 1e-5)
   }
 }

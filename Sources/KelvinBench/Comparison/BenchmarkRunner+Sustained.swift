@@ -70,7 +70,7 @@ extension BenchmarkRunner {
           }, pause: look)
       } else if let pipeline = contestant.pipelined {
         let run = PipelinedRun(pipeline, inputs, clock: clock, rest: contestant.rest, options.cancellation)
-        defer { slice = FrameSlice(pipelined: run.answers, seconds: seconds) }
+        defer { slice = run.slice(seconds) }
         try run.go(seconds: seconds) { look($0, $1) }
       }
     }
@@ -96,7 +96,7 @@ extension BenchmarkRunner {
               let run = PipelinedRun(
                 sessions, subject.inputs[0], clock: clock, rest: contestant.rest, options.cancellation)
               try run.go(seconds: seconds)
-              let perFrame = FrameSlice(pipelined: run.answers, seconds: seconds).secondsPerFrame
+              let perFrame = run.slice(seconds).secondsPerFrame
               rates[index].append(perFrame > 0 ? 1 / perFrame : 0)
             }
           }
@@ -136,13 +136,17 @@ final class PipelinedRun {
   /// would have to copy what they share with somebody else when they add to it.
   var answers: [FrameSlice.Frame] { recorded.withLock { $0.map(\.self) } }
 
+  func slice(_ seconds: Double) -> FrameSlice {
+    FrameSlice(pipelined: answers, inFlight: sessions.inFlight, seconds: seconds)
+  }
+
   /// - Parameter look: called now and then on the calling thread with what has been answered.
   func go(seconds: Double, look: (Double, FrameSlice) -> Void = { _, _ in }) throws(RuntimeError) {
     let (inputs, clock, rest, cancellation, recorded) = (inputs, clock, rest, cancellation, recorded)
     let begin = clock.now()
     recorded.withLock { $0 = [] }
     try sessions.run(
-      watch: { look(clock.now(), FrameSlice(pipelined: answers, seconds: seconds)) },
+      watch: { look(clock.now(), slice(seconds)) },
       { (_, session) throws(RuntimeError) in
         let start = clock.now() - begin
         Contestant.write(inputs, to: session)

@@ -80,16 +80,19 @@ package struct FrameSlice: Sendable, Hashable, Codable {
 
   /// Takes over what a pipeline did.
   ///
-  /// The rate is counted between the first and the last answer within `seconds`, so that neither filling nor emptying
-  /// the pipeline counts.
+  /// The rate is counted from the first answers, one of each in flight, to the last within `seconds`: neither filling nor
+  /// emptying the pipeline counts, nor answers that come together.
   ///
-  /// - Parameter answers: seconds from the beginning of the slice; in any order.
-  package init(pipelined answers: [Frame], seconds: Double) {
+  /// - Parameters:
+  ///   - answers: seconds from the beginning of the slice; in any order.
+  ///   - inFlight: how many are worked on at a time, at least 1.
+  package init(pipelined answers: [Frame], inFlight: Int, seconds: Double) {
     frames = answers.sorted { $0.end < $1.end }
     finish(frames.last?.end ?? seconds)
     let counted = frames.filter { $0.end <= seconds }
-    if let first = counted.first, let last = counted.last, counted.count > 1, last.end > first.end {
-      secondsPerFrame = (last.end - first.end) / Double(counted.count - 1)
+    if counted.count > inFlight, counted[counted.count - 1].end > counted[inFlight - 1].end {
+      secondsPerFrame =
+        (counted[counted.count - 1].end - counted[inFlight - 1].end) / Double(counted.count - inFlight)
     }
   }
 
