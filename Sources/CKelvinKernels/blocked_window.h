@@ -59,7 +59,8 @@ CK_INLINE void blocked_window_tile(
   }
 }
 
-/* The same of a depthwise convolution with a stride of 1 and `kernel` neighbouring taps: each element is read once. */
+/* The same of a depthwise convolution with a stride of 1 and `kernel` neighbouring taps, `row` floats from one row of them to
+ * the next: each element is read once. */
 CK_INLINE void blocked_line_tile(
   const ck_blocked_window_args *p, const float *x, size_t row, const float *w, float *y, const float *residual,
   size_t pitch, vf bias, const size_t pixels, const size_t kernel, ptrdiff_t row_first, ptrdiff_t row_last) {
@@ -193,7 +194,7 @@ CK_INLINE void blocked_window_run(
         (columns.kernel == 3       ? CK_NAME(ck_f32_blocked_line_3)
            : columns.kernel == 5 ? CK_NAME(ck_f32_blocked_line_5)
                                  : CK_NAME(ck_f32_blocked_line_7))(
-          p, from, w->width * CK_LANES, weights, y + (size_t)column * pitch, added, pitch, bias,
+          p, from, w->dilation_y * w->width * CK_LANES, weights, y + (size_t)column * pitch, added, pitch, bias,
           (size_t)(outer - column), row_first, row_last);
         column = outer;
       }

@@ -33,6 +33,12 @@ extension ConformanceCase {
         filter(
           "depthwise multiplier 2", [1, 5, 9, 9], filters: 10, kernel: [3, 3], pad: [1, 1], groups: 5, scalar: scalar),
         filter(
+          "depthwise 3x3 dilated in one axis", [1, 16, 19, 17], filters: 16, kernel: [3, 3], dilations: [2, 1],
+          pad: [2, 1],
+          groups: 16, scalar: scalar),
+        filter(
+          "depthwise 7x7", [2, 17, 11, 13], filters: 17, kernel: [7, 7], pad: [3, 3], groups: 17, scalar: scalar),
+        filter(
           "depthwise 3x3 wide", [1, 3, 40, 67], filters: 3, kernel: [3, 3], pad: [1, 1], groups: 3, scalar: scalar),
         filter("no bias", [1, 6, 6, 6], filters: 4, kernel: [3, 3], epilogue: Epilogue(), scalar: scalar),
         filter(
