@@ -7,8 +7,26 @@ import Testing
 @Suite(.serialized) struct FaultMatrixTests {
   private static let isWhole = getenv("KELVIN_FAULTS").map { String(cString: $0) == "all" } ?? false
 
+  /// PoCL 3.1 ends about one in ten of these processes by a signal, as devices are lost and made anew by the hundred; where
+  /// it does, the setting is run once more. What the matrix finds by itself ends a process by its status, both times.
   @Test(arguments: FaultMatrix.Setting.all)
   func everyFaultIsAnsweredOrOneClearError(setting: FaultMatrix.Setting) async throws {
+    guard "\(setting)".hasPrefix("opencl"), !Self.isWhole else { return try await run(setting) }
+    let attempts = Attempts()
+    try await withKnownIssue(isIntermittent: true) {
+      try await run(setting)
+    } when: { true } matching: { _ in
+      attempts.failed = true
+      return true
+    }
+    if attempts.failed { try await run(setting) }
+  }
+
+  private final class Attempts: @unchecked Sendable {
+    var failed = false
+  }
+
+  private func run(_ setting: FaultMatrix.Setting) async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
       [setting] in
       var matrix = try FaultMatrix(setting, stride: FaultMatrixTests.isWhole ? 1 : 23)
