@@ -72,32 +72,15 @@ static void CK_NAME(ck_f32_gemm)(const void *args, size_t begin, size_t end, voi
   }
 }
 
-typedef float gemm_line __attribute__((ext_vector_type(ck_gemm_rows)));
-
-/* Eight elements of each of eight rows, `stride` elements apart, turned round to rows `pitch` apart. */
-CK_INLINE void gemm_turn(const float *x, size_t stride, float *y, size_t pitch) {
-  gemm_line r[8], s[8];
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i++) memcpy(&r[i], x + i * stride, sizeof r[i]);
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i += 2) {
-    s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-    s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i += 4)
-#pragma clang loop unroll(full)
-    for (size_t j = i; j < i + 2; j++) {
-      r[j] = __builtin_shufflevector(s[j], s[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-      r[j + 2] = __builtin_shufflevector(s[j], s[j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 4; i++) {
-    s[i] = __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    s[i + 4] = __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i++) memcpy(y + i * pitch, &s[i], sizeof s[i]);
+/* Packs up to ck_gemm_rows rows as [depth][ck_gemm_rows], zero-filled. */
+static void gemm_pack_rows(
+  const float *x, size_t rows, size_t depth, size_t row_stride, size_t depth_stride, float *y) {
+  size_t k = 0;
+  if (rows == ck_gemm_rows && depth_stride == 1)
+    for (; k + 8 <= depth; k += 8) gemm_turn(x + k, row_stride, y + k * ck_gemm_rows, ck_gemm_rows);
+  for (; k < depth; k++)
+    for (size_t r = 0; r < ck_gemm_rows; r++)
+      y[k * ck_gemm_rows + r] = r < rows ? x[r * row_stride + k * depth_stride] : 0;
 }
 
 static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end, void *scratch) {
@@ -106,14 +89,8 @@ static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end
   size_t panels = (p->rows + ck_gemm_rows - 1) / ck_gemm_rows;
   for (size_t item = begin; item < end; item++) {
     size_t first = item % panels * ck_gemm_rows;
-    const float *x = p->x + item / panels * p->x_step + first * p->row_stride;
-    float *y = p->y + item / panels * p->y_step + first * p->depth;
-    size_t rows = gemm_min(ck_gemm_rows, p->rows - first), k = 0;
-    if (rows == ck_gemm_rows && p->depth_stride == 1)
-      for (; k + 8 <= p->depth; k += 8, y += 8 * ck_gemm_rows) gemm_turn(x + k, p->row_stride, y, ck_gemm_rows);
-    for (; k < p->depth; k++, y += ck_gemm_rows) {
-      for (size_t r = 0; r < rows; r++) y[r] = x[r * p->row_stride + k * p->depth_stride];
-      for (size_t r = rows; r < ck_gemm_rows; r++) y[r] = 0;
-    }
+    gemm_pack_rows(
+      p->x + item / panels * p->x_step + first * p->row_stride, gemm_min(ck_gemm_rows, p->rows - first), p->depth,
+      p->row_stride, p->depth_stride, p->y + item / panels * p->y_step + first * p->depth);
   }
 }

@@ -4,20 +4,56 @@
 #include "gemm_tile.h"
 #include "window.h"
 
-/* Packs rows `depth_begin` to `depth_end` of columns `first` to `first + count` as [depth][gemm_width], zero-filled,
- * `pitch` elements from row to row. */
-static void gemm_pack_strided(
-  const ck_gemm_args *g, const float *b, size_t depth_begin, size_t depth_end, size_t first, size_t count, float *to,
-  size_t pitch) {
-  for (size_t k = depth_begin; k < depth_end; k++, to += pitch) {
-    const float *from = b + k * g->b_row_stride + first * g->b_column_stride;
-    if (g->b_column_stride == 1 && count == gemm_width) {
+typedef float gemm_line __attribute__((ext_vector_type(ck_gemm_rows)));
+
+/* Eight elements of each of eight rows, `stride` elements apart, turned round to rows `pitch` apart. */
+CK_INLINE void gemm_turn(const float *x, size_t stride, float *y, size_t pitch) {
+  gemm_line r[8], s[8];
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i++) memcpy(&r[i], x + i * stride, sizeof r[i]);
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i += 2) {
+    s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i += 4)
+#pragma clang loop unroll(full)
+    for (size_t j = i; j < i + 2; j++) {
+      r[j] = __builtin_shufflevector(s[j], s[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      r[j + 2] = __builtin_shufflevector(s[j], s[j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 4; i++) {
+    s[i] = __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    s[i + 4] = __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i++) memcpy(y + i * pitch, &s[i], sizeof s[i]);
+}
+
+/* Packs `depth` rows of `count` columns of a strided matrix as [depth][gemm_width], zero-filled, `pitch` elements from
+ * row to row. */
+static void gemm_pack_matrix(
+  const float *b, size_t depth, size_t row_stride, size_t column_stride, size_t count, float *to, size_t pitch) {
+  size_t turned = 0;
+  if (row_stride == 1 && column_stride != 1)
+    for (; turned + 8 <= count; turned += 8) {
+      const float *from = b + turned * column_stride;
+      size_t k = 0;
+      for (; k + 8 <= depth; k += 8) gemm_turn(from + k, column_stride, to + k * pitch + turned, pitch);
+      for (; k < depth; k++)
+        for (size_t j = 0; j < 8; j++) to[k * pitch + turned + j] = from[j * column_stride + k];
+    }
+  for (size_t k = 0; k < depth; k++, to += pitch) {
+    const float *from = b + k * row_stride;
+    if (column_stride == 1 && count == gemm_width) {
       for (size_t j = 0; j < gemm_vectors; j++) vstore(to + j * CK_LANES, vload(from + j * CK_LANES));
-    } else if (g->b_column_stride == 1) {
+    } else if (column_stride == 1) {
       for (size_t j = 0; j < gemm_width; j += CK_LANES)
         vstore(to + j, j < count ? vload_part(from + j, gemm_min(CK_LANES, count - j)) : vset(0));
     } else {
-      for (size_t j = 0; j < count; j++) to[j] = from[j * g->b_column_stride];
+      for (size_t j = turned; j < count; j++) to[j] = from[j * column_stride];
       for (size_t j = count; j < gemm_width; j++) to[j] = 0;
     }
   }
@@ -65,5 +101,8 @@ static void gemm_pack(
   const ck_gemm_args *g, const float *b, size_t depth_begin, size_t depth_end, size_t first, size_t count, float *to,
   size_t pitch) {
   if (g->kind == ck_columns_of_image) gemm_pack_image(g, b, depth_begin, depth_end, first, count, to, pitch);
-  else gemm_pack_strided(g, b, depth_begin, depth_end, first, count, to, pitch);
+  else
+    gemm_pack_matrix(
+      b + depth_begin * g->b_row_stride + first * g->b_column_stride, depth_end - depth_begin, g->b_row_stride,
+      g->b_column_stride, count, to, pitch);
 }

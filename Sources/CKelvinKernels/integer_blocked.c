@@ -1,8 +1,11 @@
 #include "ck_quantized.h"
 
-/* Elements are stored signed, four to a word. */
-static uint32_t signed_element(uint8_t x, bool is_signed, size_t place) {
-  return (uint32_t)(uint8_t)(is_signed ? x : x ^ 0x80) << (8 * place);
+/* Up to four elements, `stride` apart, stored signed. */
+static uint32_t signed_word(const uint8_t *w, size_t stride, size_t count, bool is_signed) {
+  uint32_t word = 0;
+  for (size_t i = 0; i < 4 && i < count; i++)
+    word |= (uint32_t)(uint8_t)(is_signed ? w[i * stride] : w[i * stride] ^ 0x80) << (8 * i);
+  return word;
 }
 
 static int32_t sum_of_elements(uint32_t word) {
@@ -29,9 +32,9 @@ void ck_pack_integer_blocked(
       for (size_t tap = 0; tap < taps; tap++)
         for (size_t channel = start; channel < end; channel += 4)
           for (size_t lane = 0; lane < count; lane++) {
-            uint32_t word = 0;
-            for (size_t i = 0; i < 4 && channel + i < end && first + lane < out_channels; i++)
-              word |= signed_element(w[((first + lane) * in_channels + channel + i) * taps + tap], is_signed, i);
+            size_t out = first + lane;
+            const uint8_t *from = w + (out * in_channels + channel) * taps + tap;
+            uint32_t word = out < out_channels ? signed_word(from, taps, end - channel, is_signed) : 0;
             sums[lane] += (uint32_t)sum_of_elements(word);
             *packed++ = word;
           }
@@ -49,9 +52,9 @@ void ck_pack_integer_lines(
     for (size_t x = 0; x < width; x++)
       for (size_t y = 0; y < height; y += 4)
         for (size_t lane = 0; lane < lanes; lane++) {
-          uint32_t word = 0;
-          for (size_t i = 0; i < 4 && y + i < height && first + lane < channels; i++)
-            word |= signed_element(w[((first + lane) * height + y + i) * width + x], is_signed, i);
+          size_t channel = first + lane;
+          uint32_t word =
+            channel < channels ? signed_word(w + (channel * height + y) * width + x, width, height - y, is_signed) : 0;
           sums[lane] += (uint32_t)sum_of_elements(word);
           *packed++ = word;
         }

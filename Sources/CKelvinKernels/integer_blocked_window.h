@@ -26,7 +26,7 @@ static size_t CK_NAME(ck_i8_blocked_depthwise_scratch)(const ck_window *w) {
   return 4 * integer_line(w, lines, lines.words, 0);
 }
 
-/* Four pixels of a row, every `stride`-th from column `x`; those outside are `fill`, and `count` of the row are left. */
+/* Four pixels of a row, every `stride`-th from column `x`; those outside of `width` are `fill`. */
 CK_INLINE __m512i integer_four_pixels(const uint8_t *row, ptrdiff_t x, ptrdiff_t width, ptrdiff_t stride, __m512i fill) {
   const uint8_t *from = row + x * CK_LANES;
   if (x >= 0 && stride == 1 && x + 4 <= width) return _mm512_loadu_si512(from);

@@ -3,7 +3,8 @@
 #include "ck_kernels.h"
 #include "reduce.h"
 
-CK_INLINE void softmax_row(const float *x, float *y, size_t count) {
+/* y = e^(x - max); the sum. `x` and `y` may be the same. */
+CK_INLINE float softmax_terms(const float *x, float *y, size_t count) {
   vf shift = vset(reduce_row(ck_reduce_maximum, x, count, 0));
   vf sums = vset(0);
   float rest = 0;
@@ -18,8 +19,13 @@ CK_INLINE void softmax_row(const float *x, float *y, size_t count) {
     vstore_part(y + i, term, count - i);
     rest = reduce_lanes(ck_reduce_sum, term, count - i);
   }
-  vf total = vset(vsum(sums) + rest);
-  for (i = 0; i + CK_LANES <= count; i += CK_LANES) vstore(y + i, vload(y + i) / total);
+  return vsum(sums) + rest;
+}
+
+CK_INLINE void softmax_row(const float *x, float *y, size_t count) {
+  vf total = vset(softmax_terms(x, y, count));
+  size_t i = 0;
+  for (; i + CK_LANES <= count; i += CK_LANES) vstore(y + i, vload(y + i) / total);
   if (i < count) vstore_part(y + i, vload_part(y + i, count - i) / total, count - i);
 }
 

@@ -26,7 +26,9 @@ struct OperandView {
   }
 
   /// Other axes over the same elements in the same order; nil where one of them would lead nowhere at even steps.
+  /// Of views without elements there is none.
   func reshaped(to shape: Shape) -> OperandView? {
+    guard shape.count > 0 else { return nil }
     var view = self
     view.sizes = shape.dimensions
     view.strides = []

@@ -22,47 +22,39 @@ package struct RecognizeAttention: Pass {
 
 /// An operand on its way from a tensor: movements of its elements, and a number it is multiplied by.
 private struct AttentionOperand {
-  var base: ValueID
-  var view: OperandView
+  private(set) var base: ValueID
+  private(set) var view: OperandView
   /// From the tensor on, for the body.
-  var movements: [any Operator] = []
-  var scale = 1.0
+  private(set) var movements: [any Operator] = []
+  private(set) var scale = 1.0
   /// The nodes on the way, the last first.
-  var nodes: [Int] = []
+  private(set) var nodes: [Int] = []
 
-  /// Follows movements and multiplications back as far as what they do is one view.
+  /// Follows movements and multiplications back as far as what they do is one view, over a few dozen nodes at most: each is
+  /// looked at once for every node behind it.
   init(_ value: ValueID, _ edits: GraphEdits) {
     base = value
-    var steps: [(ops: [any Operator], source: ValueID, node: Int?)] = []
-    while let index = edits.producer(of: base), let node = edits.node(index) {
-      if let (source, factor) = edits.scaling(node), edits.type(source) == edits.type(base) {
-        scale *= factor
-        steps.append(([], source, index))
-      } else if let ops = edits.movement(node) {
-        steps.append((ops, node.inputs[0], index))
-      } else {
-        break
-      }
-      base = steps[steps.count - 1].source
-    }
-    // The longest way whose movements are a view.
     view = OperandView(edits.type(value).shape)
-    for start in steps.indices.reversed() {
-      let movements = steps[...start].reversed().flatMap(\.ops)
-      var moved: OperandView? = OperandView(edits.type(steps[start].source).shape)
-      for op in movements { moved = moved?.moved(by: op) }
-      if let moved {
-        (base, view, self.movements, nodes) = (
-          steps[start].source, moved, movements, steps[...start].map { $0.node ?? 0 }
-        )
-        scale = steps[...start].reduce(1) { scale, step in
-          step.ops.isEmpty ? scale * (step.node.flatMap(edits.node).flatMap(edits.scaling)?.1 ?? 1) : scale
-        }
+    var (place, passed, number, ops): (ValueID, [Int], Double, [any Operator]) = (value, [], 1, [])
+    while passed.count < Self.longestWay, let index = edits.producer(of: place), let node = edits.node(index) {
+      if let (source, factor) = edits.scaling(node), edits.type(source) == edits.type(place) {
+        number *= factor
+        place = source
+      } else if let movement = edits.movement(node) {
+        ops = movement + ops
+        place = node.inputs[0]
+      } else {
         return
       }
+      passed.append(index)
+      var moved: OperandView? = OperandView(edits.type(place).shape)
+      for op in ops { moved = moved?.moved(by: op) }
+      // Where this is none, a longer way may be one again.
+      if let moved { (base, view, movements, scale, nodes) = (place, moved, ops, number, passed) }
     }
-    (base, scale) = (value, 1)
   }
+
+  fileprivate static let longestWay = 32
 
   /// As `[batch, heads, rows, elements]`; nil where there are more axes before the last two.
   mutating func bringToFourAxes(exchangesLast: Bool) -> Bool {
@@ -92,7 +84,6 @@ private struct AttentionMatch {
   private let op: Attention
   private let operands: [AttentionOperand]
   private let mask: ValueID?
-  private let scale: Float
   /// From the last product on.
   private let following: [any Operator]
   /// All that it replaces, in order; the last one's place is where it stands.
@@ -104,14 +95,14 @@ private struct AttentionMatch {
     // Backwards: a mask, a scale, the product of queries and keys.
     var scores = node.inputs[0]
     var (mask, scale): (ValueID?, Double) = (nil, 1)
-    var product: (Int, Node, MatMul)?
+    var product: (node: Node, op: MatMul)?
     while product == nil {
       guard let producer = edits.producer(of: scores), let step = edits.node(producer),
         edits.onlyConsumer(of: scores) != nil
       else { return nil }
       nodes.append(producer)
       if let matmul = step.op as? MatMul {
-        product = (producer, step, matmul)
+        product = (step, matmul)
       } else if let (source, factor) = edits.scaling(step), edits.type(source) == edits.type(scores) {
         (scores, scale) = (source, scale * factor)
       } else if (step.op as? Binary)?.function == .add, mask == nil, scale == 1,
@@ -127,11 +118,11 @@ private struct AttentionMatch {
       weighted.inputs[1] != node.outputs[0]
     else { return nil }
     nodes.append(last)
-    var query = AttentionOperand(product.1.inputs[0], edits)
-    var key = AttentionOperand(product.1.inputs[1], edits)
+    var query = AttentionOperand(product.node.inputs[0], edits)
+    var key = AttentionOperand(product.node.inputs[1], edits)
     var value = AttentionOperand(weighted.inputs[1], edits)
-    guard value.scale == 1, query.bringToFourAxes(exchangesLast: product.2.transposesX),
-      key.bringToFourAxes(exchangesLast: !product.2.transposesY),
+    guard value.scale == 1, query.bringToFourAxes(exchangesLast: product.op.transposesX),
+      key.bringToFourAxes(exchangesLast: !product.op.transposesY),
       value.bringToFourAxes(exchangesLast: values.transposesY)
     else { return nil }
     let (batch, heads, queries, keys) = (
@@ -160,10 +151,10 @@ private struct AttentionMatch {
     let strides = (0..<rank).map { axis in full[axis] == 1 ? 0 : dense[order.firstIndex(of: axis) ?? axis] }
     let type = edits.type(result)
 
-    self.scale = Float(scale * query.scale * key.scale)
     op = Attention(
       batch: batch, heads: heads, queries: queries, keys: keys, width: query.view.sizes[3],
-      valueWidth: value.view.sizes[3], scale: self.scale, hasMask: mask != nil, query: query.place, key: key.place,
+      valueWidth: value.view.sizes[3], scale: Float(scale * query.scale * key.scale), hasMask: mask != nil,
+      query: query.place, key: key.place,
       value: value.place, shape: type.shape,
       result: Array(([0, 0, 0, 0] + strides).suffix(4).prefix(3)))
     self.operands = [query, key, value]
@@ -251,10 +242,9 @@ extension GraphEdits {
     case is Transpose, is Reshape, is Slice: return [node.op]
     case let gather as Gather:
       let shape = type(node.inputs[0]).shape
-      guard let weight = weight(node.inputs[1]), weight.type.count == 1, let number = weight.dense().doubles.first
-      else { return nil }
+      guard let number = number(node.inputs[1]), let given = Int(exactly: number) else { return nil }
       let size = shape[gather.axis]
-      let index = Int(number) + (number < 0 ? size : 0)
+      let index = given < 0 ? given + size : given
       guard (0..<size).contains(index) else { return nil }
       var (starts, counts) = ([Int](repeating: 0, count: shape.rank), shape.dimensions)
       (starts[gather.axis], counts[gather.axis]) = (index, 1)
@@ -265,11 +255,15 @@ extension GraphEdits {
     }
   }
 
-  /// Whether a value of this type is a product, perhaps multiplied by a number.
+  /// Whether a value of this type is a product, perhaps multiplied by a few numbers.
   fileprivate func leadsToProduct(_ value: ValueID, of expected: TensorType) -> Bool {
-    guard type(value) == expected, let producer = producer(of: value), let node = node(producer) else { return false }
-    if node.op is MatMul { return true }
-    guard let (source, _) = scaling(node) else { return false }
-    return leadsToProduct(source, of: expected)
+    var value = value
+    for _ in 0..<AttentionOperand.longestWay {
+      guard type(value) == expected, let producer = producer(of: value), let node = node(producer) else { return false }
+      if node.op is MatMul { return true }
+      guard let (source, _) = scaling(node) else { return false }
+      value = source
+    }
+    return false
   }
 }

@@ -45,6 +45,36 @@ struct RowLayoutTests {
     expectClose(result.outputs[0], try ReferenceDevice().run(graph, [input]).outputs[0])
   }
 
+  @Test(arguments: [(7, 1), (3, 2), (5, 1)], CPUDevice.variantNames.indices)
+  func windowsOfSingleChannelsReadAndWriteRows(of window: (kernel: Int, stride: Int), variant: Int) throws {
+    var random = SeededGenerator(seed: 3)
+    var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+    let input = Tensor.random(.float32, [2, 9, 11, 48], -1...1, &random)
+    func add(_ op: any Operator, _ operands: [ValueID], _ name: String) throws -> ValueID {
+      try builder.add(op, operands, name: name, origin: Origin(name: name, kind: "Test", index: 0))[0]
+    }
+    func weight(_ shape: Shape) -> ValueID {
+      builder.constant("w", Tensor.random(.float32, shape, -0.7...0.7, &random))
+    }
+    let kernel = window.kernel
+    let pads = [kernel / 2, kernel / 2]
+    let planes = try add(
+      Transpose([0, 3, 1, 2]), [try builder.input("x", input.type)], "first")
+    let op = Convolution(
+      window: Window(kernel: [kernel, kernel], strides: [window.stride, window.stride], before: pads, after: pads),
+      groups: 48, epilogue: .bias)
+    let y = try add(op, [planes, weight([48, 1, kernel, kernel]), weight([48])], "convolution")
+    builder.output(try add(Transpose([0, 2, 3, 1]), [y], "last"))
+    let graph = try builder.finish()
+    for threads in [1, 3] {
+      let result = try CPUDevice(variant: variant).run(graph, [input], threads: threads, measuresNodes: true)
+      if CPUDevice.variantNames[variant].hasPrefix("avx") {
+        #expect(result.timings.allSatisfy { !["first", "last"].contains($0.node) || $0.seconds == 0 })
+      }
+      expectClose(result.outputs[0], try ReferenceDevice().run(graph, [input]).outputs[0])
+    }
+  }
+
   @Test func aKernelThatWorksOnPlanesGetsPlanes() throws {
     let (graph, input) = try network(3, residual: true)
     let result = try CPUDevice().run(graph, [input])

@@ -92,4 +92,54 @@ import Testing
       #expect(tolerance.difference(of: got.outputs[0], from: wanted) == nil, "seed \(seed), \(what): \(result)")
     }
   }
+
+  /// `softmax(x · xᵀ) · x`, of what `moves` makes of an input of a shape.
+  private func graph(
+    of shape: Shape, _ moves: (inout GraphBuilder, ValueID) throws -> ValueID
+  ) throws -> Graph {
+    var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+    let x = try moves(&builder, try builder.input("x", TensorType(.float32, shape)))
+    func add(_ op: any Operator, _ operands: ValueID...) throws -> ValueID {
+      try builder.add(op, operands, name: op.name, origin: Origin(name: op.name, kind: "Test", index: 0))[0]
+    }
+    let scores = try add(MatMul(transposesY: true), x, x)
+    let shares = try add(Softmax(axis: builder.type(of: x).shape.rank - 1), scores)
+    builder.output(try add(MatMul(), shares, x))
+    return try builder.finish()
+  }
+
+  private func recognized(_ graph: Graph) throws -> Node? {
+    try Pipeline(passes: [RecognizeAttention()]).run(graph).graph.nodes.first { $0.op is Attention }
+  }
+
+  private let origin = Origin(name: "move", kind: "Test", index: 0)
+
+  @Test func sequencesWithoutTokensStayAsTheyAre() throws {
+    let graph = try graph(of: [2, 0, 4]) { [origin] builder, x in
+      try builder.add(Reshape([1, 2, 0, 4]), [x], name: "apart", origin: origin)[0]
+    }
+    #expect(try recognized(graph) == nil)
+  }
+
+  @Test(arguments: [Int.max, Int.min, 3, -4]) func anIndexOutsideOfItsAxisIsNotFollowed(index: Int) throws {
+    let graph = try graph(of: [5, 3, 4]) { [origin] builder, x in
+      let place = builder.constant("place", Tensor(TensorType(.int64, []), wrapping: [Int64(index)]))
+      return try builder.add(Gather(axis: 1), [x, place], name: "part", origin: origin)[0]
+    }
+    let node = try #require(try recognized(graph))
+    #expect((node.op as? Attention)?.query == [0, 0, 0, 4, 1])
+  }
+
+  @Test func aLongWayIsFollowedForAPart() throws {
+    let graph = try graph(of: [6, 4]) { [origin] builder, x in
+      var x = x
+      for step in 0..<3000 {
+        let shape: Shape = step.isMultiple(of: 2) ? [24] : [6, 4]
+        x = try builder.add(Reshape(shape), [x], name: "step\(step)", origin: origin)[0]
+      }
+      return x
+    }
+    let node = try #require(try recognized(graph))
+    #expect((node.body?.nodes.count ?? 0) < 50)
+  }
 }

@@ -38,7 +38,7 @@ extension Convolution {
     arguments.group_blocks = groups == 1 ? 0 : parts(weights[1], of: lanes)
     arguments.window = window
     arguments.is_planar = isPlanar
-    arguments.copies = !isPointwise(context)
+    arguments.copies = !context.isPointwise(self.window)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: lanes)
     let schedule = BlockSchedule(
       window, copies: arguments.copies, pixelByteCount: 4 * (isPlanar ? x[1] : parts(x[1], of: lanes) * lanes),

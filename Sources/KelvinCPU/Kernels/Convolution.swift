@@ -39,7 +39,7 @@ private func convolutionOffers(
       offers.append(KernelOffer(try op.onBlocks(context, window, isPlanar: true), "planes", layouts))
     }
   }
-  if op.isPointwise(context), context.hasRows {
+  if context.isPointwise(op.window), context.hasRows {
     let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
     let layouts = KernelLayouts(reads: [.rows, .dense] + op.epilogue.layouts(in: .rows), writes: [.rows])
     offers.append(
@@ -68,11 +68,11 @@ private func depthwiseOffers(
   return offers
 }
 
-extension Convolution {
-  /// Whether each output position reads just the input at that position.
-  func isPointwise(_ context: CPUContext) -> Bool {
+extension CPUContext {
+  /// Whether each position of the first output reads just the first input at that position.
+  func isPointwise(_ window: Window) -> Bool {
     window.count == 1 && window.strides.allSatisfy { $0 == 1 }
-      && context.inputs[0].shape.dimensions[2...] == context.outputs[0].shape.dimensions[2...]
+      && inputs[0].shape.dimensions[2...] == outputs[0].shape.dimensions[2...]
   }
 }
 
@@ -101,7 +101,7 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   arguments.b_step = weights[1] * window.height * window.width
   arguments.c_step = rows * arguments.columns
   arguments.c_row_stride = arguments.columns
-  arguments.kind = op.isPointwise(context) ? ck_columns_strided : ck_columns_of_image
+  arguments.kind = context.isPointwise(op.window) ? ck_columns_strided : ck_columns_of_image
   arguments.b_row_stride = arguments.columns
   arguments.b_column_stride = 1
   arguments.window = window

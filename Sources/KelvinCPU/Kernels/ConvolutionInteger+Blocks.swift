@@ -37,10 +37,7 @@ extension ConvolutionInteger {
     let blocks = BlockedShape(context.outputs[0].shape, lanes: context.variant.kernels.lanes)
     let width = isPlanar ? Self.planes : blocks.lanes
     let requantization = CPURequantization(requantization, from: 4, context)
-    let isPointwise =
-      self.window.count == 1 && self.window.strides.allSatisfy { $0 == 1 }
-      && x.dimensions[2...] == context.outputs[0].shape.dimensions[2...]
-    let copies = isPlanar || !isPointwise || context.inputs[0].scalar == .int8
+    let copies = isPlanar || !context.isPointwise(self.window) || context.inputs[0].scalar == .int8
     let schedule = BlockSchedule(
       window, copies: copies, pixelByteCount: parts(x[1], of: width) * width, blocks: blocks.blocks, run: 2,
       images: x[0], threads: context.threads)

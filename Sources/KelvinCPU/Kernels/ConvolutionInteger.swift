@@ -25,14 +25,12 @@ extension KernelTable<CPUContext, CPUKernel> {
 /// Convolution as a product of the weights with the windows of the image. Weights that are not constant are packed
 /// first.
 private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
-  let (x, weights, y) = (context.inputs[0].shape, context.inputs[1].shape, context.outputs[0].shape)
+  let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
   let kernels = context.integers
   let rows = weights[0] / op.groups
   let depth = weights[1] * op.window.count
   let packedCount = ck_integer_packed_count(rows, Int(ck_integer_rows), depth, kernels.group)
   let requantization = CPURequantization(op.requantization, from: 4, context)
-  let isPointwise =
-    op.window.count == 1 && op.window.strides.allSatisfy { $0 == 1 } && x.dimensions[2...] == y.dimensions[2...]
 
   var packing = ck_integer_pack_args()
   packing.is_signed = context.inputs[1].scalar == .int8
@@ -53,7 +51,7 @@ private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: 
   arguments.a_period = op.groups
   arguments.b_step = weights[1] * window.height * window.width
   arguments.c_step = rows * arguments.columns
-  arguments.kind = isPointwise ? ck_columns_strided : ck_columns_of_image
+  arguments.kind = context.isPointwise(op.window) ? ck_columns_strided : ck_columns_of_image
   arguments.b_row_stride = arguments.columns
   arguments.b_column_stride = 1
   arguments.window = window

@@ -25,7 +25,8 @@ extension ConformanceCase {
       }
     } + [
       node(
-        "maximum dilated", Pool(.maximum, window: Window(kernel: [3, 3], dilations: [2, 2])), .input([1, 2, 9, 9]))
+        "maximum dilated", Pool(.maximum, window: Window(kernel: [3, 3], dilations: [2, 2])), .input([1, 2, 9, 9])),
+      node("average of a constant", Pool(.average, window: Window(kernel: [3, 3])), .weight([1, 21, 6, 5])),
     ]
 
   package static let reduce: [ConformanceCase] =

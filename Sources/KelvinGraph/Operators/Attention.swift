@@ -53,13 +53,21 @@ package struct Attention: Operator {
     guard sizes.allSatisfy({ (1...Self.longest).contains($0) }) else {
       throw OperatorError("sizes must be from 1 to \(Self.longest), got \(sizes)")
     }
+    for sizes in [
+      scores, [batch, heads, queries, width], [batch, heads, keys, width], [batch, heads, keys, valueWidth],
+    ]
+      as [Shape] where !sizes.isAddressable
+    {
+      throw OperatorError("\(sizes) is too large")
+    }
     try check(query, [batch, heads, queries, width], of: inputs[0], "query")
     try check(key, [batch, heads, keys, width], of: inputs[1], "key")
     try check(value, [batch, heads, keys, valueWidth], of: inputs[2], "value")
-    if hasMask, Shape(inputs[3].shape.dimensions).broadcast(with: scores) != scores {
+    if hasMask, inputs[3].shape.broadcast(with: scores) != scores {
       throw OperatorError("mask: \(inputs[3]) does not broadcast to \(scores)")
     }
-    guard shape.isAddressable, shape.count == batch * heads * queries * valueWidth, result.count == 3 else {
+    let elements: Shape = [batch, heads, queries, valueWidth]
+    guard shape.isAddressable, elements.isAddressable, shape.count == elements.count, result.count == 3 else {
       throw OperatorError("a result of \(shape) and strides \(result) does not hold \(sizes)")
     }
     var place = valueWidth
