@@ -46,7 +46,7 @@ CK_INLINE void gemm_tile_body(const gemm_tile *t, const size_t vectors) {
       for (size_t j = 0; j < vectors; j++) x[j] = vload(b + j * b_vector);
 #pragma clang loop unroll(full)
       for (size_t r = 0; r < gemm_tile_rows; r++) {
-        vf w = vset(a[r]);
+        vf w = vspread(a, r);
 #pragma clang loop unroll(full)
         for (size_t j = 0; j < vectors; j++) sums[r][j] = vmuladd(w, x[j], sums[r][j]);
 #if CK_LANES == 8
@@ -84,12 +84,18 @@ CK_INLINE void gemm_tile_body(const gemm_tile *t, const size_t vectors) {
 /* A tile of few columns: vectors hold the eight rows instead, so that no lane is idle. */
 CK_INLINE void gemm_narrow_body(const gemm_tile *t, const size_t columns) {
   typedef float v8 __attribute__((ext_vector_type(ck_gemm_rows)));
-  enum { ways = 4 };
-  v8 sums[gemm_narrow][ways];
+  enum { most_ways = 4 };
+#if defined(__aarch64__)
+  /* What the registers hold. */
+  const size_t ways = columns == gemm_narrow ? 2 : most_ways;
+#else
+  const size_t ways = most_ways;
+#endif
+  v8 sums[gemm_narrow][most_ways];
 #pragma clang loop unroll(full)
   for (size_t j = 0; j < columns; j++)
 #pragma clang loop unroll(full)
-    for (size_t way = 0; way < ways; way++) sums[j][way] = (v8)(0.0f);
+    for (size_t way = 0; way < most_ways; way++) sums[j][way] = (v8)(0.0f);
   size_t k = 0;
   for (; k + ways <= t->depth; k += ways)
 #pragma clang loop unroll(full)

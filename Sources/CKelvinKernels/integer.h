@@ -5,7 +5,7 @@
 #include "integer_gemm.h"
 #include "integer_pool.h"
 #include "integer_quantize.h"
-#if CK_INTEGER_GROUP == 4
+#if CK_INTEGER_GROUP == 4 && CK_LANES == 16
 #include "integer_blocked_window.h"
 #endif
 
@@ -21,7 +21,7 @@ const ck_integer_kernels CK_NAME(ck_integer_kernels) = {
   .group = CK_INTEGER_GROUP,
   .width = integer_width,
   .depthwise_scratch = CK_NAME(ck_i8_depthwise_scratch),
-#if CK_INTEGER_GROUP == 4
+#if CK_INTEGER_GROUP == 4 && CK_LANES == 16
   .blocked_convolution = CK_NAME(ck_i8_blocked_convolution),
   .blocked_depthwise = CK_NAME(ck_i8_blocked_depthwise),
   .blocked_pool = CK_NAME(ck_i8_blocked_pool),

@@ -28,6 +28,7 @@ typedef struct {
 } integer_tile;
 
 CK_INLINE void integer_tile_body(const integer_tile *t, const size_t vectors, const bool rows_unsigned) {
+  (void)rows_unsigned;
   for (size_t first = 0; first < t->rows; first += integer_tile_rows) {
     vw sums[integer_tile_rows][ck_integer_vectors];
     const uint32_t *a = t->a + first, *b = t->b;
@@ -42,10 +43,15 @@ CK_INLINE void integer_tile_body(const integer_tile *t, const size_t vectors, co
       for (size_t j = 0; j < vectors; j++) x[j] = wload(b + j * CK_LANES);
 #pragma clang loop unroll(full)
       for (size_t r = 0; r < integer_tile_rows; r++) {
+#if defined(CK_NEON)
+#pragma clang loop unroll(full)
+        for (size_t j = 0; j < vectors; j++) sums[r][j] = wdot_row(sums[r][j], x[j], a, r);
+#else
         vw w = (vw)a[r];
 #pragma clang loop unroll(full)
         for (size_t j = 0; j < vectors; j++)
           sums[r][j] = rows_unsigned ? wdot(sums[r][j], w, x[j]) : wdot(sums[r][j], x[j], w);
+#endif
       }
     }
 #pragma clang loop unroll(full)
@@ -180,7 +186,7 @@ static void integer_compute_item(
       }
       tile.row_scale = row_scales;
       tile.c = batch * g->c_step + i * g->columns + j;
-      integer_compute_tile(&tile, rows_unsigned);
+      integer_compute_tile(&tile, integer_stored_unsigned(rows_unsigned));
     }
   }
 }

@@ -41,8 +41,27 @@ static void CK_NAME(ck_i8_pack_columns)(const void *args, size_t begin, size_t e
 /* Interleaves `columns` elements, a multiple of CK_LANES, of CK_INTEGER_GROUP rows of which the first `count` are real. */
 CK_INLINE void integer_interleave(
   const uint8_t *const *rows, size_t count, size_t columns, bool is_signed, bool is_unsigned, uint32_t *to) {
-#if CK_INTEGER_GROUP == 4
-  uint32_t flip = is_signed == is_unsigned ? 0x80808080u >> (8 * (4 - count)) : 0;
+#if CK_INTEGER_GROUP == 4 && defined(CK_NEON)
+  uint32_t flip = integer_shift(is_signed, is_unsigned) ? 0x80808080u >> (8 * (4 - count)) : 0;
+  size_t i = 0;
+  for (; i + 16 <= columns; i += 16, to += 16) {
+    uint8x16x4_t x;
+#pragma clang loop unroll(full)
+    for (size_t r = 0; r < 4; r++) x.val[r] = vld1q_u8(rows[r] + i) ^ vdupq_n_u8((uint8_t)(flip >> (8 * r)));
+    vst4q_u8((uint8_t *)to, x);
+  }
+  for (; i < columns; i += CK_LANES, to += CK_LANES) {
+    vw words = (vw)flip;
+#pragma clang loop unroll(full)
+    for (size_t r = 0; r < 4; r++) {
+      vb x;
+      memcpy(&x, rows[r] + i, CK_LANES);
+      words ^= __builtin_convertvector(x, vw) << (uint32_t)(8 * r);
+    }
+    wstore(to, words);
+  }
+#elif CK_INTEGER_GROUP == 4
+  uint32_t flip = integer_shift(is_signed, is_unsigned) ? 0x80808080u >> (8 * (4 - count)) : 0;
   __m128i flips = _mm_set1_epi32((int)flip);
   for (size_t i = 0; i < columns; i += 16, to += 16) {
     __m128i x[4];

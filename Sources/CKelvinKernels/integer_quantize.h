@@ -115,7 +115,7 @@ CK_INLINE vf integer_load_reals(const uint8_t *p, size_t n, bool is_signed) {
   return is_signed ? __builtin_convertvector((vsb)bytes, vf) : __builtin_convertvector(bytes, vf);
 }
 
-#if CK_INTEGER_GROUP == 4
+#if CK_INTEGER_GROUP == 4 && CK_LANES == 16
 /* Sums of 64 elements at a time, with the same rounding; returns how many there were. Sums beyond int32 become its least
  * number: there are none while ratios are below 2^20. */
 CK_INLINE size_t integer_add_pixels(
@@ -161,7 +161,7 @@ static void CK_NAME(ck_i8_binary)(const void *args, size_t begin, size_t end, vo
     uint8_t *z = b->z + item / chunks * inner + first;
     size_t count = integer_min(ck_map_chunk, inner - first);
     size_t i = 0;
-#if CK_INTEGER_GROUP == 4
+#if CK_INTEGER_GROUP == 4 && CK_LANES == 16
     if (x_step && y_step && !b->is_product)
       i = integer_add_pixels(b, x_at, y_at, z, count, x_ratio, y_ratio, fixed);
 #endif

@@ -1,5 +1,6 @@
 /* Words of packed integers and their products. A word is four 8-bit elements where the instruction set multiplies
- * those (CK_INTEGER_GROUP 4), otherwise two of 16 bits. */
+ * those (CK_INTEGER_GROUP 4), otherwise two of 16 bits. AVX-512 multiplies unsigned elements by signed ones, NEON signed
+ * by signed. */
 #pragma once
 #include "ck_quantized.h"
 #include "simd.h"
@@ -19,9 +20,20 @@ CK_INLINE vw wload(const void *p) {
 
 CK_INLINE void wstore(void *p, vw x) { memcpy(p, &x, sizeof x); }
 
+#if defined(CK_NEON)
+/* The first of each pair, then the second. */
+CK_INLINE int16x8_t wpairs(vw x) {
+  int16x8_t pairs = (int16x8_t)x;
+  return __builtin_shufflevector(pairs, pairs, 0, 2, 4, 6, 1, 3, 5, 7);
+}
+#endif
+
 /* Sums of products of 16-bit pairs, added. */
 CK_INLINE vw wdot_pairs(vw sum, vw a, vw b) {
-#if CK_INTEGER_GROUP == 4
+#if defined(CK_NEON)
+  int16x8_t x = wpairs(a), y = wpairs(b);
+  return (vw)vmlal_high_s16(vmlal_s16((int32x4_t)sum, vget_low_s16(x), vget_low_s16(y)), x, y);
+#elif CK_INTEGER_GROUP == 4
   return (vw)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)a, (__m512i)b);
 #elif CK_LANES == 16
   return sum + (vw)_mm512_madd_epi16((__m512i)a, (__m512i)b);
@@ -33,14 +45,41 @@ CK_INLINE vw wdot_pairs(vw sum, vw a, vw b) {
 #endif
 }
 
+/* Whether elements of words that are to be unsigned are stored so. */
+CK_INLINE bool integer_stored_unsigned(bool is_unsigned) {
+#if defined(CK_NEON)
+  (void)is_unsigned;
+  return false;
+#else
+  return is_unsigned;
+#endif
+}
+
 /* Sums of products of the elements of words; one factor is unsigned and the other signed where they are 8-bit. */
 CK_INLINE vw wdot(vw sum, vw unsigned_factor, vw signed_factor) {
-#if CK_INTEGER_GROUP == 4
+#if CK_INTEGER_GROUP == 4 && defined(CK_NEON)
+  return (vw)vdotq_s32((int32x4_t)sum, (int8x16_t)unsigned_factor, (int8x16_t)signed_factor);
+#elif CK_INTEGER_GROUP == 4
   return (vw)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)unsigned_factor, (__m512i)signed_factor);
 #else
   return wdot_pairs(sum, unsigned_factor, signed_factor);
 #endif
 }
+
+/* The same with word `i` of the ck_integer_rows at `words`: a lane of one of two vectors that are loaded. */
+#if defined(CK_NEON)
+CK_INLINE vw wdot_row(vw sum, vw x, const uint32_t *words, size_t i) {
+  vw row = wload(words + (i < 4 ? 0 : 2));
+  size_t lane = i < 4 ? i : i - 2;
+#if CK_INTEGER_GROUP == 4
+  return wdot(sum, x, (vw)row[lane]);
+#else
+  int16x8_t pairs = wpairs(x), word = (int16x8_t)row;
+  int32x4_t low = vmlal_s16((int32x4_t)sum, vget_low_s16(pairs), vdup_n_s16(word[2 * lane]));
+  return (vw)vmlal_high_s16(low, pairs, vdupq_n_s16(word[2 * lane + 1]));
+#endif
+}
+#endif
 
 /* A word of ones. */
 #if CK_INTEGER_GROUP == 4
@@ -52,7 +91,7 @@ CK_INLINE vw wdot(vw sum, vw unsigned_factor, vw signed_factor) {
 /* What is added to an element when it is stored as `is_unsigned` says. */
 CK_INLINE int32_t integer_shift(bool is_signed, bool is_unsigned) {
 #if CK_INTEGER_GROUP == 4
-  return is_signed == is_unsigned ? (is_signed ? 128 : -128) : 0;
+  return is_signed == integer_stored_unsigned(is_unsigned) ? (is_signed ? 128 : -128) : 0;
 #else
   (void)is_signed;
   (void)is_unsigned;
@@ -66,7 +105,7 @@ CK_INLINE int32_t integer_value(const uint8_t *p, bool is_signed) { return is_si
 CK_INLINE uint32_t integer_word(const uint8_t *p, size_t stride, size_t count, bool is_signed, bool is_unsigned) {
   uint32_t word = 0;
 #if CK_INTEGER_GROUP == 4
-  uint32_t flip = is_signed == is_unsigned ? 0x80 : 0;
+  uint32_t flip = integer_shift(is_signed, is_unsigned) ? 0x80 : 0;
   for (size_t i = 0; i < count; i++) word |= (p[i * stride] ^ flip) << (8 * i);
 #else
   (void)is_unsigned;
@@ -78,8 +117,9 @@ CK_INLINE uint32_t integer_word(const uint8_t *p, size_t stride, size_t count, b
 /* The sum of a word's elements. */
 CK_INLINE int32_t integer_word_sum(uint32_t word, bool is_unsigned) {
 #if CK_INTEGER_GROUP == 4
+  bool counts_up = integer_stored_unsigned(is_unsigned);
   int32_t sum = 0;
-  for (size_t i = 0; i < 32; i += 8) sum += is_unsigned ? (uint8_t)(word >> i) : (int8_t)(word >> i);
+  for (size_t i = 0; i < 32; i += 8) sum += counts_up ? (uint8_t)(word >> i) : (int8_t)(word >> i);
   return sum;
 #else
   (void)is_unsigned;

@@ -1,6 +1,7 @@
 /* Vectors of the instruction set that the including file was written for. It defines
  *   CK_LANES   float32 lanes of a vector
  *   CK_NAME(x) the name of a kernel with the instruction set's suffix
+ *   CK_NEON    where vectors are NEON's
  * and puts the functions under the matching target attribute. */
 #pragma once
 #include <math.h>
@@ -11,6 +12,8 @@
 
 #if CK_LANES > 4
 #include <immintrin.h>
+#elif defined(CK_NEON)
+#include <arm_neon.h>
 #endif
 
 #define CK_INLINE static inline __attribute__((always_inline, unused))
@@ -34,8 +37,11 @@ CK_INLINE vf vload_part(const float *p, size_t n) {
   __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return (vf)_mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane));
 #else
+  if (n >= CK_LANES) return vload(p);
   vf r = 0;
-  for (size_t lane = 0; lane < n; lane++) r[lane] = p[lane];
+  if (n >= 2) memcpy(&r, p, 2 * sizeof *p);
+  if (n == 3) r[2] = p[2];
+  if (n == 1) r[0] = p[0];
   return r;
 #endif
 }
@@ -47,27 +53,32 @@ CK_INLINE void vstore_part(float *p, vf x, size_t n) {
   __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane), (__m256)x);
 #else
-  for (size_t lane = 0; lane < n; lane++) p[lane] = x[lane];
+  if (n >= CK_LANES) vstore(p, x);
+  else if (n >= 2) memcpy(p, &x, 2 * sizeof *p);
+  if (n == 3) p[2] = x[2];
+  if (n == 1) p[0] = x[0];
 #endif
 }
 
 /* Lanes of a vector that are read; the others are zero. */
 #if CK_LANES == 16
 typedef __mmask16 vmask;
-#else
+#elif CK_LANES == 8
 typedef vi vmask;
+#else
+typedef uint32_t vmask;
 #endif
 
 /* Lanes `first` to `end`, which may lie outside the vector. */
 CK_INLINE vmask vmask_range(ptrdiff_t first, ptrdiff_t end) {
   if (first < 0) first = 0;
   if (end > CK_LANES) end = CK_LANES;
-#if CK_LANES == 16
-  return end <= first ? 0 : (__mmask16)((1u << end) - (1u << first));
-#else
+#if CK_LANES == 8
   vi mask = 0;
   for (ptrdiff_t lane = 0; lane < CK_LANES; lane++) mask[lane] = lane >= first && lane < end ? -1 : 0;
   return mask;
+#else
+  return end <= first ? 0 : (vmask)((1u << end) - (1u << first));
 #endif
 }
 
@@ -78,9 +89,11 @@ CK_INLINE vf vload_masked(const float *p, vmask mask) {
 #elif CK_LANES == 8
   return (vf)_mm256_maskload_ps(p, (__m256i)mask);
 #else
+  if (mask == (1u << CK_LANES) - 1) return vload(p);
   vf r = 0;
+#pragma clang loop unroll(full)
   for (size_t lane = 0; lane < CK_LANES; lane++)
-    if (mask[lane]) r[lane] = p[lane];
+    if (mask >> lane & 1) r[lane] = p[lane];
   return r;
 #endif
 }
@@ -123,6 +136,10 @@ CK_INLINE vf vreciprocal(vf x) {
 #if CK_LANES == 16
   vf y = (vf)_mm512_rcp14_ps((__m512)x);
   return vmuladd(y, vmuladd(-x, y, vset(1)), y);
+#elif defined(CK_NEON)
+  vf y = (vf)vrecpeq_f32((float32x4_t)x);
+  y *= (vf)vrecpsq_f32((float32x4_t)x, (float32x4_t)y);
+  return vmuladd(y, vmuladd(-x, y, vset(1)), y);
 #else
   return 1 / x;
 #endif
@@ -141,6 +158,17 @@ CK_INLINE vf vreciprocal(vf x) {
 #endif
 CK_INLINE vf veven(vf a, vf b) { return __builtin_shufflevector(a, b, CK_EVEN); }
 CK_INLINE vf vodd(vf a, vf b) { return __builtin_shufflevector(a, b, CK_ODD); }
+
+/* Element `i` of `p` in every lane. NEON multiplies by a lane of a vector: its elements are loaded four at a time, so that
+ * there are as many as the next multiple of four. */
+CK_INLINE vf vspread(const float *p, size_t i) {
+#if defined(CK_NEON)
+  vf x = vload(p + i / 4 * 4);
+  return vset(x[i % 4]);
+#else
+  return vset(p[i]);
+#endif
+}
 
 CK_INLINE float vsum(vf x) {
   float partial[CK_LANES];

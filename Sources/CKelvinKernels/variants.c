@@ -3,6 +3,9 @@
 extern const ck_kernels ck_kernels__portable;
 #if defined(__x86_64__)
 extern const ck_kernels ck_kernels__avx2, ck_kernels__avx512, ck_kernels__avx512_vnni;
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+extern const ck_kernels ck_kernels__neon, ck_kernels__neon_dotprod;
 #endif
 
 const ck_kernels *const *ck_variants(size_t *count) {
@@ -14,6 +17,9 @@ const ck_kernels *const *ck_variants(size_t *count) {
     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
   size_t first = vnni ? 0 : avx512 ? 1 : avx2 ? 2 : 3;
+#elif defined(__aarch64__)
+  static const ck_kernels *const all[] = {&ck_kernels__neon_dotprod, &ck_kernels__neon, &ck_kernels__portable};
+  size_t first = getauxval(AT_HWCAP) & HWCAP_ASIMDDP ? 0 : 1;
 #else
   static const ck_kernels *const all[] = {&ck_kernels__portable};
   size_t first = 0;

@@ -163,7 +163,7 @@ typedef struct {
 
 typedef struct ck_integer_kernels {
   ck_run gemm, pack_rows, pack_columns, depthwise, pool, quantize, dequantize, binary;
-  /* Null where words are not of four elements. */
+  /* Null where words are not of four elements or vectors not of sixteen. */
   ck_run blocked_convolution, blocked_depthwise, blocked_pool;
   /* Elements along the depth in a word. */
   size_t group;
