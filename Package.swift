@@ -108,6 +108,8 @@ let package = Package(
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinDrivers"], path: "Tests/CFaultyDrivers"),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .target(
+      name: "CKernelChecks", dependencies: ["CKelvinKernels"], path: "Tests/KernelChecks", exclude: ["main.c"]),
+    .target(
       name: "TestSupport",
       dependencies: [
         "CMutexForTSan", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinReference", "KelvinMeasurements",
@@ -130,8 +132,8 @@ let package = Package(
       "KelvinReference",
       "TestSupport"),
     test(
-      "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "KelvinBasics", "KelvinGraph", "KelvinDevices",
-      "KelvinConformance", "KelvinReference", "KelvinCPU", "TestSupport"),
+      "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "CKernelChecks", "KelvinBasics", "KelvinGraph",
+      "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinCPU", "TestSupport"),
     test("KelvinDevicesTests", "KelvinBasics", "KelvinDevices", "KelvinGraph", "KelvinConformance", "KelvinReference"),
     test("KelvinGPUTests", "KelvinBasics", "KelvinGPU", "KelvinGraph", "KelvinDevices"),
     test(

@@ -1,0 +1,194 @@
+/* Kernels on blocks of channels. */
+#include "check.h"
+
+/* [images, channels, area] as [images, blocks, area, lanes]. */
+static float *in_blocks(const float *x, size_t images, size_t channels, size_t area, size_t lanes) {
+  size_t blocks = parts(channels, lanes);
+  float *y = unset(images * blocks * area * lanes);
+  for (size_t i = 0; i < images * blocks * area * lanes; i++) {
+    size_t channel = i / lanes / area % blocks * lanes + i % lanes, image = i / lanes / area / blocks;
+    y[i] = channel < channels ? x[(image * channels + channel) * area + i / lanes % area] : 0;
+  }
+  return y;
+}
+
+static size_t place_in_blocks(size_t image, size_t channel, size_t at, size_t channels, size_t area, size_t lanes) {
+  return ((image * parts(channels, lanes) + channel / lanes) * area + at) * lanes + channel % lanes;
+}
+
+/* A convolution, its tensors in planes. */
+typedef struct {
+  size_t images, in_channels, out_channels;
+  /* Input channels that an output sees, from the first one of its group on. */
+  size_t width;
+  ck_window window;
+  const float *x, *weights;
+} convolution;
+
+static size_t area_of(const ck_window *w) { return w->height * w->width; }
+static size_t out_area_of(const ck_window *w) { return w->out_height * w->out_width; }
+static size_t taps_of(const ck_window *w) { return w->kernel_height * w->kernel_width; }
+
+static double convolve(const convolution *c, size_t image, size_t channel, size_t out, double *magnitude) {
+  const ck_window *w = &c->window;
+  size_t taps = taps_of(w), first = c->width < c->in_channels ? channel / c->width * c->width : 0, at;
+  double sum = 0;
+  *magnitude = 0;
+  for (size_t i = 0; i < c->width; i++)
+    for (size_t tap = 0; tap < taps; tap++) {
+      if (!tap_inside(w, out / w->out_width, out % w->out_width, tap / w->kernel_width, tap % w->kernel_width, &at))
+        continue;
+      double term = (double)c->x[(image * c->in_channels + first + i) * area_of(w) + at] *
+        (double)c->weights[(channel * c->width + i) * taps + tap];
+      sum += term;
+      *magnitude += fabs(term);
+    }
+  return sum;
+}
+
+static convolution random_convolution(ck_window window, size_t in_channels, size_t out_channels, size_t width) {
+  convolution c = {between(1, 2), in_channels, out_channels, width, window, NULL, NULL};
+  c.x = reals(c.images * in_channels * area_of(&window), -1, 1);
+  c.weights = reals(out_channels * width * taps_of(&window), -1, 1);
+  return c;
+}
+
+/* Winograd's sums lose more digits than those of the taps: `loss` times as many. */
+static void expect_convolved(
+  const convolution *c, size_t lanes, const ck_epilogue *e, double loss, const float *y) {
+  size_t out_area = out_area_of(&c->window), blocks = parts(c->out_channels, lanes);
+  for (size_t i = 0; i < c->images * blocks * out_area * lanes; i++) {
+    size_t channel = i / lanes / out_area % blocks * lanes + i % lanes, out = i / lanes % out_area;
+    double magnitude = 0;
+    if (channel >= c->out_channels) {
+      expect_integer(i, true, isfinite(y[i]));
+      continue;
+    }
+    double sum = convolve(c, i / lanes / out_area / blocks, channel, out, &magnitude);
+    expect_finished(e, channel, 0, i, sum, loss * magnitude, y[i]);
+  }
+}
+
+static ck_window pointwise_window(void) {
+  ck_window w = {
+    .height = between(1, 5), .width = PICK(1, 3, 8, 13, 29), .kernel_height = 1, .kernel_width = 1, .stride_y = 1,
+    .stride_x = 1, .dilation_y = 1, .dilation_x = 1};
+  w.out_height = w.height;
+  w.out_width = w.width;
+  return w;
+}
+
+void check_blocked_convolution(const ck_kernels *k) {
+  bool is_pointwise = one_in(3), is_planar = one_in(4), has_groups = !is_planar && one_in(4);
+  ck_window w = is_pointwise ? pointwise_window() : random_window(false);
+  size_t lanes = k->lanes, in = is_planar ? between(1, 4) : between(1, 3 * lanes), out = between(1, 4 * lanes);
+  size_t width = in;
+  if (has_groups) {
+    width = one_in(2) ? lanes * between(1, 2) : lanes / PICK(1, 2, 4);
+    in = out = width * between(1, 5);
+  }
+  convolution c = random_convolution(w, in, out, width);
+  size_t taps = taps_of(&w), out_area = out_area_of(&w), blocks = parts(out, lanes);
+  size_t step = width > lanes ? width : lanes;
+  size_t packed_count = blocks * lanes * in * taps;
+  if (has_groups)
+    packed_count = (in / step * (step / lanes) * step + parts(in % step, lanes) * (in % step)) * lanes * taps;
+  float *packed = unset(packed_count);
+  if (has_groups) ck_pack_blocked_groups(c.weights, out, width, taps, lanes, packed);
+  else ck_pack_blocked(c.weights, out, in, taps, lanes, is_planar, packed);
+  ck_blocked_convolution_args a = {
+    .x = is_planar ? c.x : in_blocks(c.x, c.images, in, area_of(&w), lanes), .weights = packed,
+    .y = unset(c.images * blocks * out_area * lanes), .in_channels = in, .out_channels = out,
+    .group_blocks = has_groups ? parts(width, lanes) : 0, .window = w, .is_planar = is_planar, .copies = !is_pointwise};
+  size_t *offsets = memory(taps * sizeof *offsets);
+  memset(offsets, 0, taps * sizeof *offsets);
+  if (a.copies) ck_blocked_taps(&w, is_planar ? 1 : lanes, offsets);
+  a.taps = offsets;
+  size_t extent = a.copies ? w.out_height : out_area, run = a.group_blocks ? a.group_blocks : 2;
+  a.band = between(1, extent);
+  a.block_chunk = one_in(2) ? blocks : run * between(1, 2);
+  a.epilogue = random_epilogue(k, out, 0, c.images * blocks * out_area * lanes);
+  describe_window(&w, is_planar ? "planes: in, out, group" : "in, out, group", in, out, has_groups ? width : 0);
+  size_t channels = is_planar ? in : parts(in, lanes) * lanes;
+  size_t scratch = a.copies ? ck_blocked_band_elements(&w, channels, a.band) * sizeof(float) : 0;
+  run_all(k->blocked_convolution, &a, c.images * parts(extent, a.band) * parts(blocks, a.block_chunk), scratch);
+  expect_convolved(&c, lanes, &a.epilogue, 1, a.y);
+}
+
+void check_winograd(const ck_kernels *k) {
+  ck_window w = {
+    .height = between(1, 13), .width = between(1, 21), .kernel_height = 3, .kernel_width = 3, .stride_y = 1,
+    .stride_x = 1, .dilation_y = 1, .dilation_x = 1, .before_y = between(0, 2), .before_x = between(0, 2)};
+  w.out_height = w.height + w.before_y + 1 > 2 ? w.height + w.before_y - 1 : 1;
+  w.out_width = w.width + w.before_x + 1 > 2 ? w.width + w.before_x - 1 : 1;
+  size_t lanes = k->lanes, in = PICK(1, 3, 16, 17, 40, 70), out = between(1, 3 * lanes), tile = PICK(2, 4);
+  convolution c = random_convolution(w, in, out, in);
+  /* One that spoils a tile: far larger than its neighbours. */
+  if (one_in(4)) ((float *)c.x)[draw() % (c.images * in * area_of(&w))] = 0x1p40f;
+  size_t blocks = parts(out, lanes), points = (tile + 2) * (tile + 2);
+  size_t count = c.images * blocks * out_area_of(&w) * lanes;
+  float *packed = unset(points * in * blocks * lanes);
+  ck_pack_winograd(c.weights, out, in, tile, lanes, packed);
+  ck_winograd_args a = {
+    .x = in_blocks(c.x, c.images, in, area_of(&w), lanes), .weights = packed, .y = unset(count), .in_channels = in,
+    .out_channels = out, .window = w, .tile = tile, .block_chunk = one_in(2) ? blocks : 2 * between(1, 2)};
+  size_t rows = parts(w.out_height, tile);
+  a.band = between(1, rows);
+  a.epilogue = random_epilogue(k, out, 0, count);
+  describe_window(&w, "in, out, tile", in, out, tile);
+  size_t tiles = a.band * parts(w.out_width, tile);
+  size_t scratch = points * tiles * (parts(in, lanes) * lanes + 2 * lanes) * sizeof(float);
+  run_all(k->winograd, &a, c.images * parts(rows, a.band) * parts(blocks, a.block_chunk), scratch);
+  expect_convolved(&c, lanes, &a.epilogue, 20, a.y);
+}
+
+void check_blocked_depthwise(const ck_kernels *k) {
+  bool is_rows = one_in(3);
+  ck_window w = random_window(false);
+  size_t lanes = k->lanes, channels = is_rows ? lanes * between(1, 3) : between(1, 3 * lanes);
+  size_t blocks = parts(channels, lanes);
+  convolution c = random_convolution(w, channels, channels, 1);
+  size_t area = area_of(&w), out_area = out_area_of(&w), count = c.images * blocks * out_area * lanes;
+  float *packed = unset(blocks * lanes * taps_of(&w));
+  ck_pack_blocked_lines(c.weights, channels, taps_of(&w), lanes, packed);
+  /* Rows are one block of all channels. */
+  ck_blocked_window_args a = {
+    .x = in_blocks(c.x, c.images, channels, area, is_rows ? channels : lanes), .weights = packed, .y = unset(count),
+    .channels = channels, .window = w, .band = between(1, w.out_height), .is_rows = is_rows,
+    .copies = is_rows || one_in(2), .epilogue = random_epilogue(k, channels, 0, count)};
+  describe_window(&w, is_rows ? "rows: channels, copies" : "channels, copies", channels, a.copies, 0);
+  size_t scratch = a.copies ? lanes * ck_blocked_padded_pixels(&w, a.band) * sizeof(float) : 0;
+  run_all(k->blocked_depthwise, &a, c.images * blocks * parts(w.out_height, a.band), scratch);
+  expect_convolved(&c, is_rows ? channels : lanes, &a.epilogue, 1, a.y);
+}
+
+void check_blocked_pool(const ck_kernels *k) {
+  ck_window w = random_window(true);
+  size_t lanes = k->lanes, images = between(1, 2), channels = between(1, 3 * lanes), blocks = parts(channels, lanes);
+  size_t area = area_of(&w), out_area = out_area_of(&w);
+  float *x = reals(images * channels * area, -1, 1);
+  if (one_in(3)) x[draw() % (images * channels * area)] = NAN;
+  ck_blocked_window_args a = {
+    .x = in_blocks(x, images, channels, area, lanes), .y = unset(images * blocks * out_area * lanes),
+    .channels = channels, .window = w, .band = between(1, w.out_height),
+    .function = PICK(ck_pool_maximum, ck_pool_average),
+    .row_counts = random_row_counts(&w), .column_counts = random_column_counts(&w)};
+  describe_window(&w, "channels, function", channels, a.function, 0);
+  run_all(k->blocked_pool, &a, images * blocks * parts(w.out_height, a.band), 0);
+  for (size_t i = 0; i < images * channels * out_area; i++) {
+    size_t row = i % out_area / w.out_width, column = i % w.out_width, at;
+    double most = -INFINITY, sum = 0;
+    for (size_t tap = 0; tap < taps_of(&w); tap++) {
+      if (!tap_inside(&w, row, column, tap / w.kernel_width, tap % w.kernel_width, &at)) continue;
+      double value = (double)x[i / out_area * area + at];
+      sum += value;
+      most = value > most ? value : most;
+    }
+    double mean = sum / (double)a.row_counts[row] / (double)a.column_counts[column];
+    if (isnan(sum)) most = NAN;
+    size_t place =
+      place_in_blocks(i / out_area / channels, i / out_area % channels, i % out_area, channels, out_area, lanes);
+    bool takes_most = a.function == ck_pool_maximum;
+    expect_real(place, takes_most ? most : mean, takes_most ? 0 : 1e-5, a.y[place]);
+  }
+}

@@ -1,0 +1,85 @@
+/* Which families there are, and where their kernels stand. */
+#include "CKernelChecks.h"
+#include "report.h"
+
+struct family {
+  const char *name;
+  check run;
+  size_t cases;
+  /* Where its kernel is in ck_kernels or, of integers, in ck_integer_kernels. */
+  size_t offset;
+  bool is_integer;
+};
+
+#define REAL(kernel, cases) {#kernel, check_##kernel, cases, offsetof(ck_kernels, kernel), false}
+#define INTEGER(name, kernel, cases) {#name, check_##name, cases, offsetof(ck_integer_kernels, kernel), true}
+static const struct family families[] = {
+  REAL(gemm, 40),
+  REAL(gemm_blas, 12),
+  REAL(gemv, 20),
+  REAL(pack_rows, 20),
+  REAL(depthwise, 40),
+  REAL(window_pool, 30),
+  REAL(resize, 30),
+  REAL(fold, 20),
+  REAL(unary, 60),
+  REAL(binary, 40),
+  REAL(compare, 40),
+  REAL(select, 30),
+  {"half", check_half, 6, offsetof(ck_kernels, half_from_float), false},
+  REAL(reduce, 60),
+  REAL(softmax, 20),
+  REAL(batch_normalization, 10),
+  REAL(layer_normalization, 20),
+  REAL(response_normalization, 20),
+  REAL(attention, 20),
+  REAL(blocked_convolution, 60),
+  REAL(blocked_depthwise, 40),
+  REAL(blocked_pool, 20),
+  REAL(winograd, 20),
+  INTEGER(integer_gemm, gemm, 60),
+  INTEGER(integer_depthwise, depthwise, 50),
+  INTEGER(integer_pool, pool, 20),
+  INTEGER(quantize, quantize, 30),
+  INTEGER(dequantize, dequantize, 30),
+  INTEGER(integer_binary, binary, 30),
+  INTEGER(integer_blocked_convolution, blocked_convolution, 60),
+  INTEGER(integer_blocked_depthwise, blocked_depthwise, 50),
+  INTEGER(integer_blocked_pool, blocked_pool, 20),
+};
+
+static ck_run kernel_of(const struct family *f, const ck_kernels *k) {
+  ck_run run;
+  memcpy(&run, (f->is_integer ? (const char *)k->integer : (const char *)k) + f->offset, sizeof run);
+  return run;
+}
+
+size_t kernel_check_families(void) { return sizeof families / sizeof *families; }
+const char *kernel_check_family(size_t family) { return families[family].name; }
+
+size_t kernel_check_variants(void) {
+  size_t count;
+  ck_variants(&count);
+  return count;
+}
+
+const char *kernel_check_variant(size_t variant) {
+  size_t count;
+  return ck_variants(&count)[variant]->name;
+}
+
+kernel_verdict kernel_check_run(size_t family, size_t variant, uint64_t seed, char *text, size_t size) {
+  size_t count;
+  const ck_kernels *const *variants = ck_variants(&count);
+  const struct family *checked = families + family;
+  ck_run kernel = kernel_of(checked, variants[variant]);
+  if (!kernel) return kernel_is_missing;
+  for (size_t i = 0; i < variant; i++)
+    if (kernel_of(checked, variants[i]) == kernel) return kernel_is_shared;
+  for (size_t i = 0; i < checked->cases; i++) {
+    begin_case(checked->name, variants[variant]->name, seed, family, i);
+    checked->run(variants[variant]);
+    if (!end_case(text, size)) return kernel_differs;
+  }
+  return kernel_agrees;
+}

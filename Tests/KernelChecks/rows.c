@@ -1,0 +1,214 @@
+/* Sums, normalizations and attention. */
+#include "check.h"
+
+/* [outer, length, inner] */
+typedef struct {
+  size_t outer, length, inner, count;
+} lines;
+
+static lines random_lines(void) {
+  lines l = {between(1, 3), PICK(1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 65, 131), PICK(1, 1, 2, 3, 4, 8, 9, 16, 17, 31, ck_reduce_chunk + 3), 0};
+  if (l.inner > ck_reduce_chunk && l.length > 17) l.length = 17;
+  l.count = l.outer * l.length * l.inner;
+  describe("%zu x %zu x %zu", l.outer, l.length, l.inner);
+  return l;
+}
+
+static size_t line_items(const lines *l) { return l->outer * parts(l->inner, ck_reduce_chunk); }
+
+/* What is added up, or compared, for each element. */
+static double reduce(size_t function, const float *x, size_t length, size_t step, double *magnitude) {
+  double sum = 0, product = 1, most = -INFINITY, least = INFINITY, absolute = 0, squares = 0, powers = 0;
+  for (size_t i = 0; i < length; i++) {
+    double value = (double)x[i * step];
+    sum += value;
+    absolute += fabs(value);
+    squares += value * value;
+    product *= value;
+    powers += exp(value);
+    most = value > most ? value : most;
+    least = value < least ? value : least;
+  }
+  *magnitude = absolute;
+  switch (function) {
+  case ck_reduce_sum: return sum;
+  case ck_reduce_mean: *magnitude /= (double)length; return sum / (double)length;
+  case ck_reduce_maximum: *magnitude = 0; return most;
+  case ck_reduce_minimum: *magnitude = 0; return least;
+  case ck_reduce_product: *magnitude = fabs(product); return product;
+  case ck_reduce_l1: return absolute;
+  case ck_reduce_l2: *magnitude = sqrt(squares); return sqrt(squares);
+  case ck_reduce_sum_of_squares: *magnitude = squares; return squares;
+  case ck_reduce_log_sum: *magnitude = 1; return log(sum);
+  default: *magnitude = 1 + fabs(log(powers)); return log(powers);
+  }
+}
+
+void check_reduce(const ck_kernels *k) {
+  size_t function = draw() % (ck_reduce_log_sum_exp + 1);
+  lines l = random_lines();
+  describe("function %zu of %zu x %zu x %zu", function, l.outer, l.length, l.inner);
+  bool is_positive = function == ck_reduce_log_sum || function == ck_reduce_product;
+  float *x = reals(l.count, is_positive ? 0.9f : -2, is_positive ? 1.1f : 2);
+  bool has_nan = one_in(6);
+  size_t spoilt = draw() % l.count;
+  if (has_nan) x[spoilt] = NAN;
+  ck_reduce_args r = {
+    .x = x, .y = unset(l.outer * l.inner), .function = function, .outer = l.outer, .length = l.length, .inner = l.inner};
+  run_all(k->reduce, &r, line_items(&l), 0);
+  for (size_t i = 0; i < l.outer * l.inner; i++) {
+    size_t start = i / l.inner * l.length * l.inner + i % l.inner;
+    bool is_spoilt = has_nan && spoilt / l.inner / l.length == i / l.inner && spoilt % l.inner == i % l.inner;
+    double magnitude, expected = reduce(function, x + start, l.length, l.inner, &magnitude);
+    expect_real(i, is_spoilt ? NAN : expected, 4e-6 * magnitude, r.y[i]);
+  }
+}
+
+void check_softmax(const ck_kernels *k) {
+  lines l = random_lines();
+  float *x = reals(l.count, -10, 10);
+  for (size_t i = 0; l.length > 1 && i < l.count; i++)
+    if (i / l.inner % l.length != 0 && one_in(9)) x[i] = -INFINITY;
+  ck_softmax_args s = {.x = x, .y = unset(l.count), .outer = l.outer, .length = l.length, .inner = l.inner};
+  run_all(k->softmax, &s, line_items(&l), 0);
+  for (size_t i = 0; i < l.outer * l.inner; i++) {
+    const float *from = x + i / l.inner * l.length * l.inner + i % l.inner;
+    double total = 0;
+    for (size_t j = 0; j < l.length; j++) total += exp((double)from[j * l.inner]);
+    for (size_t j = 0; j < l.length; j++) {
+      size_t at = (size_t)(from - x) + j * l.inner;
+      double expected = exp((double)x[at]) / total;
+      expect_real(at, expected, 1e-5 * expected + 0x1p-120, s.y[at]);
+    }
+  }
+}
+
+void check_batch_normalization(const ck_kernels *k) {
+  lines l = random_lines();
+  ck_batch_normalization_args b = {
+    .x = reals(l.count, -2, 2), .y = unset(l.count), .mean = reals(l.length, -1, 1), .scale = reals(l.length, -2, 2),
+    .shift = reals(l.length, -1, 1), .channels = l.length, .inner = l.inner};
+  run_all(k->batch_normalization, &b, l.outer * l.length, 0);
+  for (size_t i = 0; i < l.count; i++) {
+    size_t c = i / l.inner % l.length;
+    double expected = ((double)b.x[i] - (double)b.mean[c]) * (double)b.scale[c] + (double)b.shift[c];
+    expect_real(i, expected, 2e-6, b.y[i]);
+  }
+}
+
+void check_layer_normalization(const ck_kernels *k) {
+  lines l = random_lines();
+  size_t rows = l.count / l.length;
+  ck_layer_normalization_args n = {
+    .x = reals(l.count, 2, 6), .y = unset(l.count), .length = l.length, .epsilon = one_in(2) ? 1e-5f : 0.1f};
+  if (one_in(2)) n.scale = reals(l.length, -2, 2);
+  if (one_in(2)) n.shift = reals(l.length, -1, 1);
+  run_all(k->layer_normalization, &n, rows, 0);
+  for (size_t row = 0; row < rows; row++) {
+    const float *x = n.x + row * l.length;
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < l.length; i++) mean += (double)x[i] / (double)l.length;
+    for (size_t i = 0; i < l.length; i++) variance += pow((double)x[i] - mean, 2) / (double)l.length;
+    double factor = 1 / sqrt(variance + (double)n.epsilon);
+    for (size_t i = 0; i < l.length; i++) {
+      double expected = ((double)x[i] - mean) * factor * (n.scale ? (double)n.scale[i] : 1);
+      if (n.shift) expected += (double)n.shift[i];
+      expect_real(row * l.length + i, expected, 1e-5 * (1 + factor), n.y[row * l.length + i]);
+    }
+  }
+}
+
+void check_response_normalization(const ck_kernels *k) {
+  lines l = random_lines();
+  ck_response_normalization_args r = {
+    .x = reals(l.count, -2, 2), .y = unset(l.count), .channels = l.length, .inner = l.inner, .before = between(0, 3),
+    .after = between(0, 3), .factor = real(0.01f, 0.5f), .beta = real(0.25f, 1), .k = real(0.5f, 2)};
+  run_all(k->response_normalization, &r, line_items(&l), 0);
+  for (size_t i = 0; i < l.count; i++) {
+    size_t c = i / l.inner % l.length, first = c < r.before ? 0 : c - r.before;
+    double squares = 0;
+    for (size_t j = first; j <= c + r.after && j < l.length; j++)
+      squares += pow((double)r.x[i + j * l.inner - c * l.inner], 2);
+    double expected = (double)r.x[i] * pow((double)r.k + (double)r.factor * squares, -(double)r.beta);
+    expect_real(i, expected, 1e-5 * fabs(expected), r.y[i]);
+  }
+}
+
+/* Four axes, the last two maybe exchanged, in memory that ends with the last element. */
+static const float *random_heads(size_t batch, size_t heads, size_t rows, size_t width, size_t *strides) {
+  bool turns = one_in(3), is_between = one_in(2);
+  size_t gap = between(0, 3), line = (turns ? rows : width) + gap, plane = (turns ? width : rows) * line;
+  strides[2] = turns ? 1 : line;
+  strides[3] = turns ? line : 1;
+  strides[1] = plane;
+  if (is_between && !turns) {
+    /* Heads within rows. */
+    strides[1] = width;
+    strides[2] = heads * width + gap;
+    plane = rows * strides[2];
+    strides[0] = plane;
+    return reals(batch * plane - gap, -1, 1);
+  }
+  strides[0] = heads * plane;
+  return reals(batch * heads * plane - gap, -1, 1);
+}
+
+static double score(const ck_attention_args *a, size_t batch, size_t head, size_t query, size_t key) {
+  double sum = 0;
+  for (size_t i = 0; i < a->width; i++)
+    sum += (double)a->query[batch * a->query_strides[0] + head * a->query_strides[1] + query * a->query_strides[2] +
+             i * a->query_strides[3]] *
+      (double)a->key[batch * a->key_strides[0] + head * a->key_strides[1] + key * a->key_strides[2] +
+        i * a->key_strides[3]];
+  sum *= (double)a->scale;
+  if (a->mask)
+    sum += (double)a->mask[batch * a->mask_strides[0] + head * a->mask_strides[1] + query * a->mask_strides[2] +
+      key * a->mask_strides[3]];
+  return sum;
+}
+
+static void expect_attended(const ck_attention_args *a, size_t batch, size_t head, size_t query) {
+  double *shares = memory(a->keys * sizeof *shares), total = 0;
+  for (size_t key = 0; key < a->keys; key++) total += shares[key] = exp(score(a, batch, head, query, key));
+  for (size_t i = 0; i < a->value_width; i++) {
+    double sum = 0;
+    for (size_t key = 0; key < a->keys; key++)
+      sum += shares[key] / total *
+        (double)a->value[batch * a->value_strides[0] + head * a->value_strides[1] + key * a->value_strides[2] +
+          i * a->value_strides[3]];
+    size_t at = batch * a->y_strides[0] + head * a->y_strides[1] + query * a->y_strides[2] + i;
+    expect_real(at, sum, 2e-5, a->y[at]);
+  }
+}
+
+void check_attention(const ck_kernels *k) {
+  ck_attention_args a = {
+    .batch = between(1, 2), .heads = between(1, 2), .queries = PICK(1, 3, 7, 8, 9, 17, 20),
+    .keys = PICK(1, 2, 5, 12, 16, 17, 31, 50), .width = PICK(1, 3, 8, 16, 17, 40), .value_width = PICK(1, 3, 4, 8, 16, 17, 50),
+    .scale = real(0.1f, 1), .row_chunk = ck_gemm_rows * between(1, 3)};
+  describe(
+    "batch %zu, heads %zu, queries %zu, keys %zu, width %zu, values' %zu", a.batch, a.heads, a.queries, a.keys, a.width,
+    a.value_width);
+  a.query = random_heads(a.batch, a.heads, a.queries, a.width, a.query_strides);
+  a.key = random_heads(a.batch, a.heads, a.keys, a.width, a.key_strides);
+  a.value = random_heads(a.batch, a.heads, a.keys, a.value_width, a.value_strides);
+  if (one_in(2)) {
+    bool by_key = !one_in(3), by_query = one_in(2), by_head = one_in(2);
+    size_t line = by_key ? a.keys : 1, plane = line * (by_query ? a.queries : 1);
+    float *mask = reals(plane * (by_head ? a.heads : 1), -3, 3);
+    for (size_t i = 0; by_key && i < plane; i++)
+      if (i % line != 0 && one_in(4)) mask[i] = -INFINITY;
+    a.mask = mask;
+    a.mask_strides[1] = by_head ? plane : 0;
+    a.mask_strides[2] = by_query ? line : 0;
+    a.mask_strides[3] = by_key;
+  }
+  a.y_strides[2] = a.heads * a.value_width;
+  a.y_strides[1] = a.value_width;
+  a.y_strides[0] = a.queries * a.y_strides[2];
+  a.y = unset(a.batch * a.y_strides[0]);
+  size_t items = a.batch * a.heads * parts(a.queries, a.row_chunk);
+  run_all(k->attention, &a, items, k->attention_elements(&a) * sizeof(float));
+  for (size_t i = 0; i < a.batch * a.heads; i++)
+    for (size_t query = 0; query < a.queries; query++) expect_attended(&a, i / a.heads, i % a.heads, query);
+}
