@@ -61,7 +61,7 @@ check_sanitized() {
 }
 
 check_aarch64() {
-  local tool missing=()
+  local missing=()
   [ "$(uname -m)" != aarch64 ] || { echo "== aarch64 left out: the machine itself is one"; return; }
   command -v qemu-aarch64 > /dev/null || missing+=(qemu-user)
   [ -e $cross/lib/libc.so ] || missing+=(libc6-dev-arm64-cross)
