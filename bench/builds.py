@@ -1,6 +1,6 @@
-"""Compares two builds of Kelvin in one run; README.md says what is measured.
+"""Compares two builds of Kelvin, or two precisions of one, in one run; README.md says what is measured.
 
-Usage: builds.py --before PATH [--after PATH] [--rounds N] [--iterations N] [--models NAME,…] [--units UNIT,…] [--name NAME]
+Usage: builds.py --before PATH [--after PATH] [--precisions BEFORE AFTER] [--rounds N] [--iterations N] [--models NAME,…] [--units UNIT,…] [--name NAME]
 """
 
 import argparse
@@ -32,8 +32,8 @@ class Setting:
     units: str
     threads: int
 
-    def contender(self, binary):
-        return Kelvin(binary, self.model, self.inputs, self.units, self.threads, None, self.threads)
+    def contender(self, binary, precision):
+        return Kelvin(binary, self.model, self.inputs, self.units, self.threads, precision, self.threads)
 
 
 def settings(arguments):
@@ -53,7 +53,7 @@ def measured(kelvin, iterations):
 
 def compare(setting, arguments):
     """Runs both builds in turn, the order reversed every other round; a round that others disturbed is run again."""
-    builds = [setting.contender(binary) for binary in (arguments.before, arguments.after)]
+    builds = [setting.contender(*which) for which in zip((arguments.before, arguments.after), arguments.precisions)]
     reference = builds[0].outputs()
     agreement = comparing.difference(builds[1].outputs(), reference)
     for build in builds:
@@ -74,7 +74,8 @@ def compare(setting, arguments):
         ratios[figure] = {"median": statistics.median(each), "min": min(each), "max": max(each),
                           "before": statistics.median(r["before"][figure] for r in rounds),
                           "after": statistics.median(r["after"][figure] for r in rounds)}
-    return {"title": setting.title, "agreement": agreement, "disturbedRounds": disturbed, "ratios": ratios,
+    scale = max(float(abs(output).max()) for output in reference.values())
+    return {"title": setting.title, "agreement": agreement | {"scale": scale}, "disturbedRounds": disturbed, "ratios": ratios,
             "rounds": rounds}
 
 
@@ -97,13 +98,17 @@ def markdown(result):
         f"Before: {result['before']}. After: {result['after']}.",
         "",
         "| Setting | " + " | ".join(title.capitalize() for title in FIGURES.values())
-        + " | Largest difference of an output | Disturbed rounds, run again |",
+        + " | Largest difference of an output, of the largest output; same best class | Disturbed rounds, run again |",
         "|---|" + "---|" * (len(FIGURES) + 2),
     ]
     for entry in result["comparisons"]:
         cells = " | ".join(cell(figure, entry["ratios"][figure]) for figure in FIGURES)
-        rows.append(f"| {entry['title']} | {cells} | {entry['agreement']['maxAbsolute']:.1e} | "
-                    f"{entry['disturbedRounds']} |")
+        agrees = entry["agreement"]
+        rows.append(f"| {entry['title']} | {cells} | {agrees['maxAbsolute']:.1e} of {agrees['scale']:.2g}; "
+                    f"{'yes' if agrees['sameTop1'] else 'no'} | {entry['disturbedRounds']} |")
+    means = ", ".join(f"{title} {statistics.geometric_mean(e['ratios'][f]['median'] for e in result['comparisons']):.3f}"
+                      for f, title in FIGURES.items())
+    rows += ["", f"Geometric means of the ratios: {means}."]
     return "\n".join(rows) + "\n"
 
 
@@ -112,6 +117,7 @@ def parse():
     parser.add_argument("--before", required=True, help="the binary that is the base of the ratios")
     parser.add_argument("--after", default=str(ROOT / ".build" / "release" / "kelvin"))
     parser.add_argument("--titles", nargs=2, default=("before", "after"), help="what the two builds are, e.g. commits")
+    parser.add_argument("--precisions", nargs=2, default=(None, None), help="of the two: automatic, full, high or low")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--iterations", type=int, default=20, help="the fewest timed inferences in a round")
     parser.add_argument("--models", default="mobilenet_v2,resnet50", help=f"of {', '.join(TITLES)}")

@@ -32,13 +32,18 @@ def resnet50_body(net):
     return x, channels
 
 
-def mobilenet_v2(seed=2):
-    """Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks" (2018), table 2, width 1.0."""
+def mobilenet_v2(seed=2, multiplier=1.0):
+    """Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks" (2018), table 2, width 1.0 or another one."""
     net = Network("mobilenet_v2", seed)
-    x = net.relu6(net.convolution("image", 3, 32, 3, stride=2))
-    channels = 32
+
+    def wide(channels):
+        return max(8, int(channels * multiplier + 4) // 8 * 8)
+
+    channels = wide(32)
+    x = net.relu6(net.convolution("image", 3, channels, 3, stride=2))
     for expansion, width, blocks, stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2),
                                              (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)):
+        width = wide(width)
         for index in range(blocks):
             step = stride if index == 0 else 1
             hidden = channels * expansion
@@ -48,7 +53,7 @@ def mobilenet_v2(seed=2):
             branch = net.convolution(branch, hidden, width, 1, gain=0.2 if residual else 1.0)
             x = net.node("Add", [x, branch]) if residual else branch
             channels = width
-    net.classifier(net.relu6(net.convolution(x, channels, 1280, 1)), 1280)
+    net.classifier(net.relu6(net.convolution(x, channels, wide(1280), 1)), wide(1280))
     return net.model()
 
 

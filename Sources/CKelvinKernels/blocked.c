@@ -1,4 +1,5 @@
 #include "blocked_band.h"
+#include "word_lines.h"
 
 size_t ck_blocked_band_elements(const ck_window *w, size_t channels, size_t out_rows) {
   blocked_band band = blocked_plan(w, out_rows);
@@ -22,31 +23,46 @@ void ck_blocked_taps(const ck_window *w, size_t size, size_t *taps) {
 
 void ck_pack_blocked(
   const float *w, size_t out_channels, size_t in_channels, size_t taps, size_t lanes, bool is_planar,
-  float *packed) {
-  size_t group = is_planar ? 1 : lanes, blocks = (out_channels + lanes - 1) / lanes;
+  ck_operands type, float *packed) {
+  size_t group = is_planar ? type == ck_operands_bfloat16 ? 2 : 1 : lanes, blocks = (out_channels + lanes - 1) / lanes;
   for (size_t block = 0; block < blocks; block += 2) {
     size_t width = (blocks - block > 1 ? 2 : 1) * lanes, first = block * lanes;
-    for (size_t channel = 0; channel < in_channels; channel += group)
-      for (size_t tap = 0; tap < taps; tap++)
-        for (size_t c = channel; c < channel + group && c < in_channels; c++)
+    word_lines lines = {packed, width, type};
+    for (size_t channel = 0; channel < in_channels; channel += group) {
+      size_t count = in_channels - channel < group ? in_channels - channel : group;
+      for (size_t tap = 0; tap < taps; tap++) {
+        for (size_t c = 0; c < count; c++)
           for (size_t lane = 0; lane < width; lane++)
-            *packed++ =
-              first + lane < out_channels ? w[((first + lane) * in_channels + c) * taps + tap] : 0;
+            word_lines_put(
+              &lines, c, lane,
+              first + lane < out_channels ? w[((first + lane) * in_channels + channel + c) * taps + tap] : 0);
+        word_lines_end(&lines, count);
+      }
+    }
+    packed = lines.to;
   }
 }
 
 void ck_pack_blocked_groups(
-  const float *w, size_t channels, size_t width, size_t taps, size_t lanes, float *packed) {
+  const float *w, size_t channels, size_t width, size_t taps, size_t lanes, ck_operands type, float *packed) {
   size_t step = width > lanes ? width : lanes;
   for (size_t start = 0; start < channels; start += step) {
     size_t end = channels - start < step ? channels : start + step, blocks = (end - start + lanes - 1) / lanes;
     for (size_t block = 0; block < blocks; block += 2) {
       size_t count = (blocks - block > 1 ? 2 : 1) * lanes, first = start + block * lanes;
-      for (size_t channel = start; channel < end; channel += lanes)
-        for (size_t tap = 0; tap < taps; tap++)
-          for (size_t c = channel; c < channel + lanes && c < end; c++)
+      word_lines lines = {packed, count, type};
+      for (size_t channel = start; channel < end; channel += lanes) {
+        size_t depth = end - channel < lanes ? end - channel : lanes;
+        for (size_t tap = 0; tap < taps; tap++) {
+          for (size_t c = channel; c < channel + depth; c++)
             for (size_t out = first; out < first + count; out++)
-              *packed++ = out < end && out / width == c / width ? w[(out * width + c % width) * taps + tap] : 0;
+              word_lines_put(
+                &lines, c - channel, out - first,
+                out < end && out / width == c / width ? w[(out * width + c % width) * taps + tap] : 0);
+          word_lines_end(&lines, depth);
+        }
+      }
+      packed = lines.to;
     }
   }
 }

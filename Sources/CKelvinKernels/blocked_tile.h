@@ -1,7 +1,7 @@
 /* Tiles of a convolution on blocks of channels: pixels broadcast, one or two blocks of output channels in vectors. */
 #pragma once
 #include "ck_kernels.h"
-#include "simd.h"
+#include "words.h"
 
 /* Pixels of a tile: what the registers hold of two vectors each. */
 #if CK_LANES == 16
@@ -12,17 +12,17 @@ enum { blocked_pixels = 6 };
 enum { blocked_vectors = 2 };
 
 typedef struct {
-  /* The first pixel of the first group of channels; `plane` floats to the next group. */
+  /* The first pixel of the first group of channels; `plane` words to the next group. */
   const float *x;
   size_t plane;
   /* From the first run of pixels to the second. */
   size_t run;
-  /* Groups of channels whose numbers lie side by side, `group_channels` in each but the last. */
-  size_t groups, group_channels, last_channels;
-  /* Where each tap reads, in floats from the pixel. */
+  /* Groups of channels whose words lie side by side, `group_words` in each but the last. */
+  size_t groups, group_words, last_words;
+  /* Where each tap reads, in words from the pixel. */
   const size_t *taps;
   size_t tap_count;
-  /* [group][tap][channel][vectors * CK_LANES] */
+  /* [group][tap][word][vectors * CK_LANES] */
   const float *weights;
   float *y;
   /* From an output block to the next, and from the first run to the second. */
@@ -57,7 +57,7 @@ CK_INLINE void blocked_finish(
   }
 }
 
-/* `step` floats from a pixel to the next. */
+/* `step` words from a pixel to the next. */
 CK_INLINE void blocked_tile_body(
   const blocked_tile *t, const size_t runs, const size_t pixels, const size_t vectors, const size_t step) {
   vf sums[blocked_pixels][blocked_vectors];
@@ -67,10 +67,10 @@ CK_INLINE void blocked_tile_body(
     for (size_t v = 0; v < vectors; v++) sums[p][v] = vset(0);
   const float *w = t->weights;
   for (size_t group = 0; group < t->groups; group++) {
-    size_t channels = group + 1 < t->groups ? t->group_channels : t->last_channels;
+    size_t words = group + 1 < t->groups ? t->group_words : t->last_words;
     for (size_t tap = 0; tap < t->tap_count; tap++) {
       const float *a = t->x + group * t->plane + t->taps[tap], *b = a + t->run;
-      for (size_t c = 0; c < channels; c++, w += vectors * CK_LANES) {
+      for (size_t c = 0; c < words; c++, w += vectors * CK_LANES) {
         vf x[blocked_vectors];
 #pragma clang loop unroll(full)
         for (size_t v = 0; v < vectors; v++) {
@@ -81,7 +81,7 @@ CK_INLINE void blocked_tile_body(
         for (size_t p = 0; p < runs * pixels; p++) {
           vf pixel = vset(p < pixels ? a[p * step + c] : b[(p - pixels) * step + c]);
 #pragma clang loop unroll(full)
-          for (size_t v = 0; v < vectors; v++) sums[p][v] = vmuladd(pixel, x[v], sums[p][v]);
+          for (size_t v = 0; v < vectors; v++) sums[p][v] = words_muladd(pixel, x[v], sums[p][v]);
         }
       }
     }
@@ -97,8 +97,8 @@ typedef void (*blocked_tile_function)(const blocked_tile *t);
     blocked_tile_body(t, runs, pixels, vectors, step);                                                         \
   }
 #define CK_BLOCKED_TILES(runs, pixels)                        \
-  CK_BLOCKED_TILE(runs, pixels, 1, blocks, CK_LANES)          \
-  CK_BLOCKED_TILE(runs, pixels, 2, blocks, CK_LANES)          \
+  CK_BLOCKED_TILE(runs, pixels, 1, blocks, word_lanes)        \
+  CK_BLOCKED_TILE(runs, pixels, 2, blocks, word_lanes)        \
   CK_BLOCKED_TILE(runs, pixels, 1, planes, 1)                 \
   CK_BLOCKED_TILE(runs, pixels, 2, planes, 1)
 #define CK_BLOCKED_ENTRY(runs, pixels)                                                                        \

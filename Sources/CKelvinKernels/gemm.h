@@ -1,8 +1,12 @@
-/* Matrix products: columns are packed panel by panel, and each panel meets all rows of the chunk. */
+/* Matrix products: columns are packed panel by panel, and each panel meets all rows of the chunk. Columns of words of two
+ * numbers are packed beforehand. */
 #pragma once
 #include "ck_kernels.h"
+#include "gemm_compute.h"
+#ifndef CK_BFLOAT
 #include "gemm_pack.h"
-#include "gemm_tile.h"
+#endif
+#include "gemm_rows.h"
 
 /* One chunk of rows times one chunk of columns of one batch. */
 static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, size_t column, float *panels) {
@@ -17,11 +21,13 @@ static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, s
   size_t k = 0;
   do {
     size_t depth = gemm_min(g->depth_chunk, g->depth - k);
+#ifndef CK_BFLOAT
     if (g->kind != ck_columns_packed)
       for (size_t j = column, panel = 0; j < column_end; j += gemm_width, panel++)
         gemm_pack(
           g, b, k, k + depth, j, gemm_min(gemm_width, column_end - j), panels + panel * depth * gemm_width,
           gemm_width);
+#endif
     for (size_t i = row; i < row_end; i += ck_gemm_rows) {
       for (size_t j = column; j < column_end; j += width) {
         gemm_tile tile = {
@@ -69,28 +75,5 @@ static void CK_NAME(ck_f32_gemm)(const void *args, size_t begin, size_t end, voi
     size_t column = item % column_chunks, row = item / column_chunks % row_chunks;
     gemm_compute_item(
       g, item / column_chunks / row_chunks, row * g->row_chunk, column * g->column_chunk, scratch);
-  }
-}
-
-/* Packs up to ck_gemm_rows rows as [depth][ck_gemm_rows], zero-filled. */
-static void gemm_pack_rows(
-  const float *x, size_t rows, size_t depth, size_t row_stride, size_t depth_stride, float *y) {
-  size_t k = 0;
-  if (rows == ck_gemm_rows && depth_stride == 1)
-    for (; k + 8 <= depth; k += 8) gemm_turn(x + k, row_stride, y + k * ck_gemm_rows, ck_gemm_rows);
-  for (; k < depth; k++)
-    for (size_t r = 0; r < ck_gemm_rows; r++)
-      y[k * ck_gemm_rows + r] = r < rows ? x[r * row_stride + k * depth_stride] : 0;
-}
-
-static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end, void *scratch) {
-  (void)scratch;
-  const ck_pack_rows_args *p = args;
-  size_t panels = (p->rows + ck_gemm_rows - 1) / ck_gemm_rows;
-  for (size_t item = begin; item < end; item++) {
-    size_t first = item % panels * ck_gemm_rows;
-    gemm_pack_rows(
-      p->x + item / panels * p->x_step + first * p->row_stride, gemm_min(ck_gemm_rows, p->rows - first), p->depth,
-      p->row_stride, p->depth_stride, p->y + item / panels * p->y_step + first * p->depth);
   }
 }

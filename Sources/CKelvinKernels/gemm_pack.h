@@ -1,36 +1,8 @@
 /* Columns of a matrix product, brought together panel by panel. */
 #pragma once
 #include "ck_kernels.h"
-#include "gemm_tile.h"
+#include "gemm_rows.h"
 #include "window.h"
-
-typedef float gemm_line __attribute__((ext_vector_type(ck_gemm_rows)));
-
-/* Eight elements of each of eight rows, `stride` elements apart, turned round to rows `pitch` apart. */
-CK_INLINE void gemm_turn(const float *x, size_t stride, float *y, size_t pitch) {
-  gemm_line r[8], s[8];
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i++) memcpy(&r[i], x + i * stride, sizeof r[i]);
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i += 2) {
-    s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-    s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i += 4)
-#pragma clang loop unroll(full)
-    for (size_t j = i; j < i + 2; j++) {
-      r[j] = __builtin_shufflevector(s[j], s[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-      r[j + 2] = __builtin_shufflevector(s[j], s[j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 4; i++) {
-    s[i] = __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    s[i + 4] = __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-#pragma clang loop unroll(full)
-  for (size_t i = 0; i < 8; i++) memcpy(y + i * pitch, &s[i], sizeof s[i]);
-}
 
 /* Packs `depth` rows of `count` columns of a strided matrix as [depth][gemm_width], zero-filled, `pitch` elements from
  * row to row. */

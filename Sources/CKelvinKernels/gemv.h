@@ -3,32 +3,38 @@
 #include "ck_kernels.h"
 #include "gemm_tile.h"
 
-/* Panels of 16 columns: a few sums at a time hide the latency of the additions. */
+enum { gemv_vectors = ck_gemm_panel / CK_LANES };
+
+/* Adds the products of one number of the vector. */
+CK_INLINE void gemv_add(const ck_gemv_args *g, const float *b, size_t k, vf *sums) {
+  vf x = vset(g->x[k]);
+#pragma clang loop unroll(full)
+  for (size_t j = 0; j < gemv_vectors; j++) {
+    vf words = vload(b + k / word_numbers * ck_gemm_panel + j * CK_LANES);
+    sums[j] = vmuladd(x, words_numbers(words, k % word_numbers), sums[j]);
+  }
+}
+
+/* Panels of 16 columns: a few sums at a time hide the latency of the additions. Memory is what it waits for, so that words
+ * of two numbers are taken apart and the vector is not rounded. */
 static void CK_NAME(ck_f32_gemv_16)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
-  enum { vectors = ck_gemm_panel / CK_LANES, ways = 8 / vectors };
+  enum { step = 8 / gemv_vectors };
   const ck_gemv_args *g = args;
   for (size_t panel = begin; panel < end; panel++) {
-    const float *b = g->b + panel * ck_gemm_panel * g->depth;
-    vf sums[ways][vectors] = {0};
+    const float *b = g->b + panel * ck_gemm_panel * words_of(g->depth);
+    vf sums[step][gemv_vectors] = {0};
     size_t k = 0;
-    for (; k + ways <= g->depth; k += ways)
+    for (; k + step <= g->depth; k += step)
 #pragma clang loop unroll(full)
-      for (size_t way = 0; way < ways; way++) {
-        vf x = vset(g->x[k + way]);
-#pragma clang loop unroll(full)
-        for (size_t j = 0; j < vectors; j++)
-          sums[way][j] = vmuladd(x, vload(b + (k + way) * ck_gemm_panel + j * CK_LANES), sums[way][j]);
-      }
-    for (; k < g->depth; k++)
-      for (size_t j = 0; j < vectors; j++)
-        sums[0][j] = vmuladd(vset(g->x[k]), vload(b + k * ck_gemm_panel + j * CK_LANES), sums[0][j]);
-    for (size_t j = 0; j < vectors; j++) {
+      for (size_t way = 0; way < step; way++) gemv_add(g, b, k + way, sums[way]);
+    for (; k < g->depth; k++) gemv_add(g, b, k, sums[0]);
+    for (size_t j = 0; j < gemv_vectors; j++) {
       size_t column = panel * ck_gemm_panel + j * CK_LANES;
       if (column >= g->columns) break;
       size_t n = gemm_min(CK_LANES, g->columns - column);
       vf sum = sums[0][j];
-      for (size_t way = 1; way < ways; way++) sum += sums[way][j];
+      for (size_t way = 1; way < step; way++) sum += sums[way][j];
       if (g->epilogue.column_bias) sum += vload_part(g->epilogue.column_bias + column, n);
       if (g->epilogue.residual) sum += vload_part(g->epilogue.residual + column, n);
       sum = vatmost(vatleast(sum, vset(g->epilogue.lower)), vset(g->epilogue.upper));

@@ -3,32 +3,26 @@
 #include "attention.h"
 #include "batch_normalization.h"
 #include "binary.h"
-#include "blocked_convolution.h"
 #include "blocked_window.h"
 #include "compare.h"
 #include "convert.h"
 #include "depthwise.h"
 #include "fold.h"
-#include "gemm.h"
 #include "gemm_blas.h"
-#include "gemv.h"
 #include "integer.h"
 #include "layer_normalization.h"
+#include "products.h"
 #include "reduce.h"
 #include "resize.h"
 #include "response_normalization.h"
 #include "softmax.h"
 #include "unary.h"
 #include "window_pool.h"
-#include "winograd.h"
 
-#define CK_KERNELS(table, variant, integers) const ck_kernels table = {                                        \
+#define CK_KERNELS(table, variant, integers, bfloat) const ck_kernels table = {                                        \
   .name = variant,                                                                                             \
   .lanes = CK_LANES,                                                                                           \
-  .gemm = CK_NAME(ck_f32_gemm),                                                                                \
   .gemm_blas = CK_NAME(ck_f32_gemm_blas),                                                                      \
-  .gemv = CK_NAME(ck_f32_gemv_16),                                                                             \
-  .pack_rows = CK_NAME(ck_f32_pack_rows),                                                                      \
   .depthwise = CK_NAME(ck_f32_depthwise),                                                                      \
   .window_pool = CK_NAME(ck_f32_window_pool),                                                                  \
   .unary = CK_NAME(ck_f32_unary),                                                                              \
@@ -42,10 +36,8 @@
   .attention_elements = CK_NAME(ck_attention_elements),                                                        \
   .resize = CK_NAME(ck_f32_resize),                                                                            \
   .fold = CK_NAME(ck_f32_fold),                                                                                \
-  .blocked_convolution = CK_NAME(ck_f32_blocked_convolution),                                                  \
   .blocked_depthwise = CK_NAME(ck_f32_blocked_depthwise),                                                      \
   .blocked_pool = CK_NAME(ck_f32_blocked_pool),                                                                \
-  .winograd = CK_NAME(ck_f32_winograd),                                                                        \
   .compare = CK_NAME(ck_compare),                                                                              \
   .select = CK_NAME(ck_select),                                                                                \
   .float_from_half = CK_NAME(ck_f32_from_f16),                                                                 \
@@ -55,6 +47,7 @@
   .fold_elements = CK_NAME(ck_fold_elements),                                                                  \
   .maps = CK_MAPS,                                                                                             \
   .integer = &integers,                                                                                        \
+  .products = {[ck_operands_float32] = &CK_NAME(ck_product_kernels), [ck_operands_bfloat16] = bfloat},         \
   }
 
-CK_KERNELS(CK_NAME(ck_kernels), CK_VARIANT, CK_NAME(ck_integer_kernels));
+CK_KERNELS(CK_NAME(ck_kernels), CK_VARIANT, CK_NAME(ck_integer_kernels), NULL);

@@ -7,5 +7,5 @@
 #include "kernels.h"
 
 extern const ck_integer_kernels ck_integer_kernels__neon_dotprod;
-CK_KERNELS(ck_kernels__neon_dotprod, "neon_dotprod", ck_integer_kernels__neon_dotprod);
+CK_KERNELS(ck_kernels__neon_dotprod, "neon_dotprod", ck_integer_kernels__neon_dotprod, NULL);
 #endif

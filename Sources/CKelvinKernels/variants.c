@@ -1,8 +1,9 @@
 #include "ck_quantized.h"
+#include "word_lines.h"
 
 extern const ck_kernels ck_kernels__portable;
 #if defined(__x86_64__)
-extern const ck_kernels ck_kernels__avx2, ck_kernels__avx512, ck_kernels__avx512_vnni;
+extern const ck_kernels ck_kernels__avx2, ck_kernels__avx512, ck_kernels__avx512_vnni, ck_kernels__avx512_bf16;
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 extern const ck_kernels ck_kernels__neon, ck_kernels__neon_dotprod;
@@ -11,12 +12,14 @@ extern const ck_kernels ck_kernels__neon, ck_kernels__neon_dotprod;
 const ck_kernels *const *ck_variants(size_t *count) {
 #if defined(__x86_64__)
   static const ck_kernels *const all[] = {
-    &ck_kernels__avx512_vnni, &ck_kernels__avx512, &ck_kernels__avx2, &ck_kernels__portable};
+    &ck_kernels__avx512_bf16, &ck_kernels__avx512_vnni, &ck_kernels__avx512, &ck_kernels__avx2,
+    &ck_kernels__portable};
   bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
-  size_t first = vnni ? 0 : avx512 ? 1 : avx2 ? 2 : 3;
+  bool bf16 = vnni && __builtin_cpu_supports("avx512bf16");
+  size_t first = bf16 ? 0 : vnni ? 1 : avx512 ? 2 : avx2 ? 3 : 4;
 #elif defined(__aarch64__)
   static const ck_kernels *const all[] = {&ck_kernels__neon_dotprod, &ck_kernels__neon, &ck_kernels__portable};
   size_t first = getauxval(AT_HWCAP) & HWCAP_ASIMDDP ? 0 : 1;
@@ -28,20 +31,29 @@ const ck_kernels *const *ck_variants(size_t *count) {
   return all + first;
 }
 
-size_t ck_packed_rows_count(size_t rows, size_t depth) {
-  return (rows + ck_gemm_rows - 1) / ck_gemm_rows * ck_gemm_rows * depth;
+size_t ck_words(ck_operands type, size_t numbers) {
+  return type == ck_operands_bfloat16 ? (numbers + 1) / 2 : numbers;
 }
 
-size_t ck_packed_columns_count(size_t columns, size_t depth) {
-  return (columns + ck_gemm_panel - 1) / ck_gemm_panel * ck_gemm_panel * depth;
+size_t ck_packed_rows_count(size_t rows, size_t depth, ck_operands type) {
+  return (rows + ck_gemm_rows - 1) / ck_gemm_rows * ck_gemm_rows * ck_words(type, depth);
+}
+
+size_t ck_packed_columns_count(size_t columns, size_t depth, ck_operands type) {
+  return (columns + ck_gemm_panel - 1) / ck_gemm_panel * ck_gemm_panel * ck_words(type, depth);
 }
 
 void ck_pack_columns(
-  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, float *packed) {
-  for (size_t first = 0; first < columns; first += ck_gemm_panel)
-    for (size_t k = 0; k < depth; k++, packed += ck_gemm_panel)
+  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, ck_operands type,
+  float *packed) {
+  word_lines lines = {packed, ck_gemm_panel, type};
+  for (size_t first = 0; first < columns; first += ck_gemm_panel) {
+    for (size_t k = 0; k < depth; k++)
       for (size_t j = 0; j < ck_gemm_panel; j++)
-        packed[j] = first + j < columns ? w[(first + j) * column_stride + k * depth_stride] : 0;
+        word_lines_put(
+          &lines, k, j, first + j < columns ? w[(first + j) * column_stride + k * depth_stride] : 0);
+    word_lines_end(&lines, depth);
+  }
 }
 
 size_t ck_integer_packed_count(size_t lines, size_t panel, size_t depth, size_t group) {

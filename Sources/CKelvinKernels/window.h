@@ -66,7 +66,7 @@ CK_INLINE void window_fill(
 }
 
 /* float32 elements of scratch that the kernels on this window take. */
-static size_t CK_NAME(ck_window_elements)(const ck_window *w) {
+CK_INLINE size_t CK_NAME(ck_window_elements)(const ck_window *w) {
   window_bands bands = window_plan(w);
   return bands.rows * bands.row + CK_LANES;
 }

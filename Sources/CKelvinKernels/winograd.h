@@ -5,15 +5,16 @@
 #include "ck_kernels.h"
 #include "winograd_transform.h"
 
-/* All input tiles of a band of one block, to [m + 2][m + 2] planes of `plane` floats. */
+/* All input tiles of a band of one block of `channels`, to [m + 2][m + 2] planes of `plane` words. */
 CK_INLINE void winograd_transform_inputs(
-  const ck_winograd_args *c, const size_t m, const float *x, size_t first_row, size_t rows, size_t columns, float *v,
-  size_t plane) {
+  const ck_winograd_args *c, const size_t m, const float *x, size_t channels, size_t first_row, size_t rows,
+  size_t columns, float *v, size_t plane) {
   const size_t n = m + 2;
   const ck_window *w = &c->window;
   static const vf zero = {0};
+  vmask mask = vmask_range(0, (ptrdiff_t)channels);
   for (size_t row = 0; row < rows; row++)
-    for (size_t column = 0; column < columns; column++, v += CK_LANES) {
+    for (size_t column = 0; column < columns; column++, v += word_lanes) {
       ptrdiff_t top = (ptrdiff_t)((first_row + row) * m) - (ptrdiff_t)w->before_y;
       ptrdiff_t left = (ptrdiff_t)(column * m) - (ptrdiff_t)w->before_x;
       vf d[36], t[36];
@@ -26,7 +27,7 @@ CK_INLINE void winograd_transform_inputs(
         for (size_t j = 0; j < n; j++) {
           bool is_there = is_inside || (top + (ptrdiff_t)i >= 0 && top + (ptrdiff_t)i < (ptrdiff_t)w->height &&
                                         left + (ptrdiff_t)j >= 0 && left + (ptrdiff_t)j < (ptrdiff_t)w->width);
-          d[i * n + j] = is_there ? vload(from + (i * w->width + j) * CK_LANES) : zero;
+          d[i * n + j] = is_there ? words_load_numbers(from + (i * w->width + j) * CK_LANES, mask) : zero;
         }
 #pragma clang loop unroll(full)
       for (size_t j = 0; j < n; j++) winograd_input_line(m, d + j, n, t + j, n);
@@ -35,7 +36,7 @@ CK_INLINE void winograd_transform_inputs(
         vf line[6];
         winograd_input_line(m, t + i * n, 1, line, 1);
 #pragma clang loop unroll(full)
-        for (size_t j = 0; j < n; j++) vstore(v + (i * n + j) * plane, line[j]);
+        for (size_t j = 0; j < n; j++) words_store(v + (i * n + j) * plane, line[j]);
       }
     }
 }
@@ -48,7 +49,7 @@ typedef struct {
   /* Where the block begins in the result. */
   size_t y;
   vf bias;
-  /* The image, and the block's weights at the first point; from one channel's to the next. */
+  /* The image, and the block's weights at the first point; from one word's to the next. */
   const float *x;
   const float *weights;
   size_t weight_step;
@@ -98,12 +99,13 @@ static void CK_NAME(ck_f32_winograd_directly)(
   const ck_winograd_args *c, const size_t m, const winograd_block *b, size_t top, size_t left, vf *sums) {
   const size_t n = m + 2;
   const ck_window *w = &c->window;
-  size_t area = w->height * w->width;
+  size_t area = w->height * w->width, words = words_of(c->in_channels);
   for (size_t i = 0; i < m * m; i++) sums[i] = vset(0);
   for (size_t channel = 0; channel < c->in_channels; channel++) {
     vf u[36], t[18], g[9];
     for (size_t point = 0; point < n * n; point++)
-      u[point] = vload(b->weights + (point * c->in_channels + channel) * b->weight_step);
+      u[point] = words_numbers(
+        vload(b->weights + (point * words + channel / word_numbers) * b->weight_step), channel % word_numbers);
     for (size_t j = 0; j < n; j++) winograd_taps(m, u + j, n, t + j, n);
     for (size_t i = 0; i < 3; i++) winograd_taps(m, t + i * n, 1, g + 3 * i, 1);
     const float *x = b->x + channel / CK_LANES * area * CK_LANES + channel % CK_LANES;
@@ -145,12 +147,13 @@ enum { winograd_channels = 32 };
 CK_INLINE void winograd_multiply(
   const ck_winograd_args *c, const float *inputs, const float *weights, size_t tiles, size_t vectors, float *products) {
   static const size_t tap = 0;
-  // Even few channels give two sums.
-  size_t chunk = c->in_channels < 2 * winograd_channels ? 16 / CK_LANES : winograd_channels / CK_LANES;
   size_t groups = (c->in_channels + CK_LANES - 1) / CK_LANES;
+  // Even few channels give two sums. Rounded operands are less exact than any sum of theirs.
+  size_t chunk = word_numbers > 1 ? groups
+    : c->in_channels < 2 * winograd_channels ? 16 / CK_LANES : winograd_channels / CK_LANES;
   blocked_tile t = {
-    .plane = tiles * CK_LANES,
-    .group_channels = CK_LANES,
+    .plane = tiles * word_lanes,
+    .group_words = word_lanes,
     .taps = &tap,
     .tap_count = 1,
     .y_block = tiles * CK_LANES,
@@ -160,11 +163,11 @@ CK_INLINE void winograd_multiply(
   for (size_t group = 0; group < groups; group += chunk) {
     bool is_last = group + chunk >= groups;
     t.groups = is_last ? groups - group : chunk;
-    t.last_channels = is_last ? c->in_channels - (groups - 1) * CK_LANES : CK_LANES;
-    t.weights = weights + group * CK_LANES * vectors * CK_LANES;
+    t.last_words = is_last ? words_of(c->in_channels - (groups - 1) * CK_LANES) : word_lanes;
+    t.weights = weights + group * word_lanes * vectors * CK_LANES;
     for (size_t tile = 0; tile < tiles; tile += blocked_pixels) {
       size_t pixels = tiles - tile < blocked_pixels ? tiles - tile : blocked_pixels;
-      t.x = inputs + (group * tiles + tile) * CK_LANES;
+      t.x = inputs + (group * tiles + tile) * word_lanes;
       t.y = products + tile * CK_LANES;
       t.residual = group > 0 ? t.y : NULL;
       blocked_tiles[0][pixels - 1][0][vectors - 1](&t);
@@ -179,25 +182,25 @@ CK_INLINE void winograd_run(const ck_winograd_args *c, const size_t m, size_t be
   size_t bands = (tile_rows + c->band - 1) / c->band;
   size_t in_blocks = (c->in_channels + CK_LANES - 1) / CK_LANES, out_blocks = (c->out_channels + CK_LANES - 1) / CK_LANES;
   size_t pieces = (out_blocks + c->block_chunk - 1) / c->block_chunk;
-  size_t area = w->height * w->width, out_area = w->out_height * w->out_width;
+  size_t area = w->height * w->width, out_area = w->out_height * w->out_width, words = words_of(c->in_channels);
   size_t transformed = SIZE_MAX;
   for (size_t item = begin; item < end; item++) {
     size_t piece = item % pieces, first = item / pieces % bands * c->band, image = item / pieces / bands;
     size_t rows = tile_rows - first < c->band ? tile_rows - first : c->band, tiles = rows * columns;
-    size_t input_plane = in_blocks * tiles * CK_LANES, product_plane = blocked_vectors * tiles * CK_LANES;
+    size_t input_plane = in_blocks * tiles * word_lanes, product_plane = blocked_vectors * tiles * CK_LANES;
     float *inputs = scratch, *products = scratch + n * n * input_plane;
     // Items of one band follow each other.
     if (transformed != item / pieces)
       for (size_t block = 0; block < in_blocks; block++)
         winograd_transform_inputs(
-          c, m, c->x + (image * in_blocks + block) * area * CK_LANES, first, rows, columns,
-          inputs + block * tiles * CK_LANES, input_plane);
+          c, m, c->x + (image * in_blocks + block) * area * CK_LANES, c->in_channels - block * CK_LANES, first, rows,
+          columns, inputs + block * tiles * word_lanes, input_plane);
     transformed = item / pieces;
     size_t last = (piece + 1) * c->block_chunk < out_blocks ? (piece + 1) * c->block_chunk : out_blocks;
     for (size_t block = piece * c->block_chunk; block < last;) {
       size_t vectors = last - block > 1 ? 2 : 1;
-      const float *weights = c->weights + block * CK_LANES * c->in_channels * n * n;
-      for (size_t point = 0; point < n * n; point++, weights += vectors * CK_LANES * c->in_channels)
+      const float *weights = c->weights + block * CK_LANES * words * n * n;
+      for (size_t point = 0; point < n * n; point++, weights += vectors * CK_LANES * words)
         winograd_multiply(
           c, inputs + point * input_plane, weights, tiles, vectors, products + point * product_plane);
       for (size_t v = 0; v < vectors; v++) {
@@ -208,7 +211,7 @@ CK_INLINE void winograd_run(const ck_winograd_args *c, const size_t m, size_t be
           .y = (image * out_blocks + block + v) * out_area * CK_LANES,
           .bias = vset(0),
           .x = c->x + image * in_blocks * area * CK_LANES,
-          .weights = c->weights + block * CK_LANES * c->in_channels * n * n + v * CK_LANES,
+          .weights = c->weights + block * CK_LANES * words * n * n + v * CK_LANES,
           .weight_step = vectors * CK_LANES,
         };
         if (c->epilogue.row_bias) b.bias = vload_part(c->epilogue.row_bias + channel, left < CK_LANES ? left : CK_LANES);

@@ -18,19 +18,26 @@ package final class CPUDevice: KernelDevice {
   ///   - variant: the position of an instruction set in `variantNames`.
   ///   - prefersBlocks: takes kernels on blocks of channels wherever there are any, whatever it costs to bring values
   ///     there, so that tests reach all of them.
-  package init(variant: Int = 0, prefersBlocks: Bool = false) {
-    kernels = CPUKernels(variant: CPUVariant.all[variant], prefersBlocks: prefersBlocks)
+  package convenience init(variant: Int = 0, prefersBlocks: Bool = false) {
+    self.init(CPUKernels(variant: CPUVariant.all[variant], prefersBlocks: prefersBlocks))
+  }
+
+  /// - Parameter faults: of instruction sets that are better and are not used.
+  init(_ kernels: CPUKernels, faults: [String] = []) {
+    self.kernels = kernels
     info = DeviceInfo(
       id: "cpu", name: Self.processorName, kind: .cpu,
-      driver: kernels.variant.description, version: "",
+      driver: ([kernels.variant.description] + faults).joined(separator: "; "), version: "",
       memory: sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), resource: "cpu")
   }
 
-  /// The processor with its best instruction set, or with the one that the environment variable `KELVIN_CPU_VARIANT` names,
+  /// The processor with its best instruction set that computes what plain C does (`VariantCheck`), or with the one that the environment variable `KELVIN_CPU_VARIANT` names,
   /// as comparisons need it.
   package static func discover() -> [DeviceListing] {
     guard let wanted = getenv("KELVIN_CPU_VARIANT").map({ String(cString: $0) }), !wanted.isEmpty else {
-      return [DeviceListing(CPUDevice())]
+      let (index, faults) = CPUVariant.best
+      let kernels = CPUKernels(variant: CPUVariant.all[index], prefersBlocks: false)
+      return [DeviceListing(CPUDevice(kernels, faults: faults))]
     }
     if let variant = variantNames.firstIndex(of: wanted) { return [DeviceListing(CPUDevice(variant: variant))] }
     let reason = """

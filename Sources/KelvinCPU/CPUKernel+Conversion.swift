@@ -20,7 +20,8 @@ extension CPUKernel {
     let element = type.scalar.innerByteCount
     return CPUKernel { operands, list in
       let arguments = ck_blocks_args(
-        x: operands.inputs[0], y: operands.outputs[0], element: element, channels: blocked.channels, area: blocked.area, lanes: lanes)
+        x: operands.inputs[0], y: operands.outputs[0], element: element, channels: blocked.channels, area: blocked.area,
+        lanes: lanes)
       list.add(
         run, arguments, items: blocked.area == 0 ? 0 : blocked.batch * blocked.blocks, cost: blocked.area * lanes)
     }

@@ -3,7 +3,7 @@ import CKelvinKernels
 
 /// The kernels of one instruction set, and the library that takes over its matrix products, if any.
 struct CPUVariant: @unchecked Sendable {
-  private let table: UnsafePointer<ck_kernels>
+  let table: UnsafePointer<ck_kernels>
   /// Present where OpenBLAS is expected to be faster than kernels of our own.
   let sgemm: ck_sgemm?
 
@@ -30,5 +30,15 @@ struct CPUVariant: @unchecked Sendable {
       variants.append(CPUVariant(table: table, sgemm: nil))
     }
     return variants
+  }()
+
+  /// Of `all`, the best whose kernels compute on this processor what plain C does, and what is wrong with those before it.
+  static let best: (index: Int, faults: [String]) = {
+    var faults: [String] = []
+    for (index, variant) in all.enumerated() where variant.sgemm == nil && index < all.count - 1 {
+      guard let fault = VariantCheck.fault(of: variant.table) else { return (index, faults) }
+      faults.append("\(variant.name) is off: \(fault)")
+    }
+    return (max(0, all.firstIndex { $0.sgemm != nil } ?? all.count - 1), faults)
   }()
 }

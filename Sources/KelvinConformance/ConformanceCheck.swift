@@ -18,12 +18,14 @@ extension Device {
   }
 
   /// Runs a graph on one list of inputs after another, compiled once.
-  package func runEach(_ graph: Graph, _ inputs: [[Tensor]]) throws(DeviceError) -> [[Tensor]] {
+  package func runEach(
+    _ graph: Graph, _ inputs: [[Tensor]], precision: Precision = .full
+  ) throws(DeviceError) -> [[Tensor]] {
     guard !inputs.isEmpty else { return [] }
     let weights = MemoryPackedWeights()
     let executable = try compile(
       Segment(
-        graph: graph, precision: .full, threads: 2, isDeterministic: true, weights: weights, blobs: NoBlobCache()))
+        graph: graph, precision: precision, threads: 2, isDeterministic: true, weights: weights, blobs: NoBlobCache()))
     let run = try BoundRun(executable, graph, on: self, measuresNodes: false)
     return try inputs.map { (inputs) throws(DeviceError) in try run.outputs(of: inputs) }
   }

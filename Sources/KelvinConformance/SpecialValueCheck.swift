@@ -1,5 +1,5 @@
 package import KelvinDevices
-import KelvinGraph
+package import KelvinGraph
 
 /// What is asked of results that come from special values. `docs/differences.md` says it in words.
 struct SpecialValueRule {
@@ -10,8 +10,9 @@ struct SpecialValueRule {
   /// give a zero of either sign.
   let keepsSigns: Bool
 
-  init(_ device: DeviceInfo, _ graph: Graph) {
-    flushesDenormals = device.kind.isGraphics
+  init(_ device: DeviceInfo, _ graph: Graph, _ precision: Precision = .full) {
+    // Units that multiply rounded operands do.
+    flushesDenormals = device.kind.isGraphics || precision == .low
     keepsSigns = graph.nodes.allSatisfy(\.op.movesElements)
   }
 
@@ -79,9 +80,9 @@ extension Operator {
 ///
 /// - Returns: an outcome for each of `devices`.
 package func checkSpecialValues(
-  of devices: [any Device], on testCase: ConformanceCase, reference: any Device
+  of devices: [any Device], on testCase: ConformanceCase, reference: any Device, precision: Precision = .full
 ) throws(DeviceError) -> [ConformanceOutcome] {
-  let (graph, tolerance) = (testCase.graph, testCase.graph.tolerance(.full))
+  let (graph, tolerance) = (testCase.graph, testCase.graph.tolerance(precision))
   let families = SpecialValues.allCases.compactMap { special in
     testCase.sprinkledInputs(special).map { (special, inputs: $0) }
   }
@@ -90,13 +91,13 @@ package func checkSpecialValues(
   let flushed = try reference.runEach(graph, inputs.map { $0.map { $0.flushingDenormals() } })
   var outcomes: [ConformanceOutcome] = []
   for device in devices {
-    if let reason = device.refusal(of: graph) {
+    if let reason = device.refusal(of: graph, precision) {
       outcomes.append(.unsupported(reason))
       continue
     }
     var differences: [String] = []
-    let rule = SpecialValueRule(device.info, graph)
-    for (place, outputs) in try device.runEach(graph, inputs).enumerated() {
+    let rule = SpecialValueRule(device.info, graph, precision)
+    for (place, outputs) in try device.runEach(graph, inputs, precision: precision).enumerated() {
       for (index, output) in outputs.enumerated() {
         let ways = [expected[place][index]] + (rule.flushesDenormals ? [flushed[place][index]] : [])
         guard let difference = rule.difference(of: output, from: ways, tolerance) else { continue }
@@ -111,9 +112,9 @@ package func checkSpecialValues(
 
 extension Device {
   /// Why it does not run a graph, or nil.
-  fileprivate func refusal(of graph: Graph) -> String? {
+  fileprivate func refusal(of graph: Graph, _ precision: Precision) -> String? {
     for node in graph.nodes {
-      if case .unsupported(let reason) = support(for: node, in: graph, precision: .full) { return reason }
+      if case .unsupported(let reason) = support(for: node, in: graph, precision: precision) { return reason }
     }
     return nil
   }

@@ -9,9 +9,9 @@ import Testing
     let (page, plans) = ("\(folder.path)/page.html", "\(folder.path)/plans")
     let result = Kelvin.run(
       [
-        "advise", Kelvin.digits, "--units", "cpu", "--no-agreement", "--threads", "1",
-        "--budget",
-        "10", "--stream", "60", "--photo", "--for", "10m", "--envelope", "phone", "--json", "--report", page,
+        "advise", Kelvin.digits, "--units", "cpu", "--no-agreement", "--threads", "1", "--precision",
+        "full", "--budget", "10", "--stream", "60", "--photo", "--for", "10m", "--envelope", "phone", "--json",
+        "--report", page,
         "--save-plans", plans,
       ])
     #expect(result.status == 0, "\(result)")

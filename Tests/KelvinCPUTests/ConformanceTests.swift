@@ -8,12 +8,22 @@ import Testing
 @Suite struct ConformanceTests {
   @Test(arguments: CPUDevice.variantNames.indices, [false, true])
   func everyCaseAgreesWithTheReferenceOrIsExempt(variant: Int, prefersBlocks: Bool) throws {
-    let device = CPUDevice(variant: variant, prefersBlocks: prefersBlocks)
+    try check(CPUDevice(variant: variant, prefersBlocks: prefersBlocks), .full, CPUDevice.variantNames[variant])
+  }
+
+  @Test(
+    .enabled(if: CPUDevice().rounds, "no instruction set of this processor multiplies bfloat16"),
+    arguments: [false, true])
+  func soDoesEveryCaseOfRoundedOperands(prefersBlocks: Bool) throws {
+    try check(CPUDevice(prefersBlocks: prefersBlocks), .low, "rounded")
+  }
+
+  private func check(_ device: CPUDevice, _ precision: Precision, _ name: String) throws {
     let reference = ReferenceDevice()
     for testCase in ConformanceCase.all {
-      let outcome = try checkConformance(of: device, on: testCase, reference: reference)
+      let outcome = try checkConformance(of: device, on: testCase, reference: reference, precision: precision)
       let fault = outcome.fault(of: testCase, on: device.info)
-      #expect(fault == nil, "\(CPUDevice.variantNames[variant])")
+      #expect(fault == nil, "\(name)")
     }
   }
 }

@@ -1,3 +1,4 @@
+import KelvinCPU
 import KelvinDevices
 import KelvinGraph
 
@@ -26,4 +27,24 @@ func oneNode(
   graph.outputs = outputs
   try graph.verify()
   return (graph, [x] + inputs)
+}
+
+extension CPUDevice {
+  /// Whether it multiplies operands that are less exact than float32 where that is asked for.
+  var rounds: Bool {
+    let x = Tensor(TensorType(.float32, [1, 1]), rounding: [1])
+    guard let (graph, _) = try? oneNode(Linear(), x, weights: [x]) else { return false }
+    return effectivePrecision(.low, of: graph.nodes[0], in: graph) == .low
+  }
+}
+
+extension Tensor {
+  /// The nearest elements of eight significand bits, ties to even.
+  func roundedToBFloat16() -> Tensor {
+    let values = floats.map { value -> Double in
+      let bits = value.bitPattern
+      return Double(Float(bitPattern: (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF_0000))
+    }
+    return Tensor(type, rounding: values)
+  }
 }

@@ -28,6 +28,30 @@ import Testing
         Issue.record("\(name) \(place) \(graph): \(difference)")
       }
     }
+    try checkRounded(op, x, weights, Array(inputs.dropFirst()), threads, place)
+  }
+
+  /// Operands that bfloat16 holds are multiplied exactly, unless sums of them are.
+  private func checkRounded(
+    _ op: any Operator, _ x: Tensor, _ weights: [Tensor], _ inputs: [Tensor], _ threads: Int, _ place: String
+  ) throws {
+    let (graph, inputs) = try oneNode(
+      op, x.roundedToBFloat16(), weights: weights.map { $0.roundedToBFloat16() },
+      inputs: inputs.map { $0.roundedToBFloat16() })
+    let devices = CPUDevice.variantNames.indices.flatMap { variant in
+      [false, true].map { CPUDevice(variant: variant, prefersBlocks: $0) }
+    }.filter { $0.effectivePrecision(.low, of: graph.nodes[0], in: graph) == .low }
+    guard !devices.isEmpty else { return }
+    let expected = try ReferenceDevice().run(graph, inputs).outputs[0]
+    let window = (op as? Convolution)?.window
+    let addsFirst = window?.kernel == [3, 3] && window?.strides == [1, 1] && window?.dilations == [1, 1]
+    let tolerance = graph.tolerance(addsFirst ? .low : .full)
+    for device in devices {
+      let actual = try device.run(graph, inputs, precision: .low, threads: threads).outputs[0]
+      if let difference = tolerance.difference(of: actual, from: expected) {
+        Issue.record("\(device.info.driver) rounded, \(place) \(graph): \(difference)")
+      }
+    }
   }
 
   @Test(arguments: 0..<60)
@@ -99,6 +123,28 @@ import Testing
       let tiles = try error(CPUDevice(variant: variant, prefersBlocks: true))
       #expect(tiles <= 2 * taps, "\(name): \(tiles / taps) times")
     }
+  }
+
+  /// Relative to the exact sums, as the products of rounded operands are.
+  @Test(
+    .enabled(if: CPUDevice().rounds, "no instruction set of this processor multiplies bfloat16"), arguments: [64, 256])
+  func tilesOfRoundedOperandsAreNoMoreThanTwiceAsInexactAsTaps(channels: Int) throws {
+    var random = SeededGenerator(seed: 5500 + UInt64(channels))
+    let shape: Shape = [1, channels, 24, 24]
+    let values = Tensor.random(.float32, shape, -1...1, &random).floats.map { Double(max($0, 0)) }
+    let x = Tensor(TensorType(.float32, shape), rounding: values)
+    let weights = Tensor.random(.float32, [32, channels, 3, 3], -0.1...0.1, &random)
+    // A stride takes the same windows by their taps.
+    func error(stride: Int) throws -> Double {
+      let window = Window(kernel: [3, 3], strides: [stride, stride], before: [1, 1], after: [1, 1])
+      let (graph, inputs) = try oneNode(Convolution(window: window), x, weights: [weights])
+      let exact = try ReferenceDevice().run(graph, inputs).outputs[0].floats
+      let results = try CPUDevice().run(graph, inputs, precision: .low).outputs[0].floats
+      let errors = zip(results, exact).map { pow(Double($0) - Double($1), 2) }
+      return (errors.reduce(0, +) / Double(errors.count)).squareRoot()
+    }
+    let (tiles, taps) = (try error(stride: 1), try error(stride: 2))
+    #expect(taps > 1e-4 && tiles <= 2 * taps, "\(tiles) against \(taps)")
   }
 
   /// Bands of different images lie as far apart as rows: none is taken for another.

@@ -22,6 +22,8 @@ typedef struct {
   /* Input channels that an output sees, from the first one of its group on. */
   size_t width;
   ck_window window;
+  /* What a product makes of its numbers. */
+  ck_operands type;
   const float *x, *weights;
 } convolution;
 
@@ -38,8 +40,9 @@ static double convolve(const convolution *c, size_t image, size_t channel, size_
     for (size_t tap = 0; tap < taps; tap++) {
       if (!tap_inside(w, out / w->out_width, out % w->out_width, tap / w->kernel_width, tap % w->kernel_width, &at))
         continue;
-      double term = (double)c->x[(image * c->in_channels + first + i) * area_of(w) + at] *
-        (double)c->weights[(channel * c->width + i) * taps + tap];
+      float x = c->x[(image * c->in_channels + first + i) * area_of(w) + at];
+      double weight = (double)operand_of(c->type, c->weights[(channel * c->width + i) * taps + tap]);
+      double term = (double)operand_of(c->type, x) * weight;
       sum += term;
       *magnitude += fabs(term);
     }
@@ -47,13 +50,13 @@ static double convolve(const convolution *c, size_t image, size_t channel, size_
 }
 
 static convolution random_convolution(ck_window window, size_t in_channels, size_t out_channels, size_t width) {
-  convolution c = {between(1, 2), in_channels, out_channels, width, window, NULL, NULL};
+  convolution c = {between(1, 2), in_channels, out_channels, width, window, ck_operands_float32, NULL, NULL};
   c.x = reals(c.images * in_channels * area_of(&window), -1, 1);
   c.weights = reals(out_channels * width * taps_of(&window), -1, 1);
   return c;
 }
 
-/* Winograd's sums lose more digits than those of the taps: `loss` times as many. */
+/* Winograd's sums are off by more than those of the taps, `loss` times as much of what a whole window may add up to. */
 static void expect_convolved(
   const convolution *c, size_t lanes, const ck_epilogue *e, double loss, const float *y) {
   size_t out_area = out_area_of(&c->window), blocks = parts(c->out_channels, lanes);
@@ -65,7 +68,8 @@ static void expect_convolved(
       continue;
     }
     double sum = convolve(c, i / lanes / out_area / blocks, channel, out, &magnitude);
-    expect_finished(e, channel, 0, i, sum, loss * magnitude, y[i]);
+    if (loss > 1) magnitude = loss * fmax(magnitude, (double)c->width * 2.25);
+    expect_finished(e, channel, 0, i, sum, magnitude, y[i]);
   }
 }
 
@@ -78,7 +82,7 @@ static ck_window pointwise_window(void) {
   return w;
 }
 
-void check_blocked_convolution(const ck_kernels *k) {
+static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   bool is_pointwise = one_in(3), is_planar = one_in(4), has_groups = !is_planar && one_in(4);
   ck_window w = is_pointwise ? pointwise_window() : random_window(false);
   size_t lanes = k->lanes, in = is_planar ? between(1, 4) : between(1, 3 * lanes), out = between(1, 4 * lanes);
@@ -88,34 +92,47 @@ void check_blocked_convolution(const ck_kernels *k) {
     in = out = width * between(1, 5);
   }
   convolution c = random_convolution(w, in, out, width);
+  c.type = type;
   size_t taps = taps_of(&w), out_area = out_area_of(&w), blocks = parts(out, lanes);
   size_t step = width > lanes ? width : lanes;
-  size_t packed_count = blocks * lanes * in * taps;
-  if (has_groups)
-    packed_count = (in / step * (step / lanes) * step + parts(in % step, lanes) * (in % step)) * lanes * taps;
+  /* Words of a pair of numbers may take a filler in each input block, or plane. */
+  size_t words_in = is_planar ? ck_words(type, in) : in / lanes * ck_words(type, lanes) + ck_words(type, in % lanes);
+  size_t packed_count = blocks * lanes * words_in * taps;
+  if (has_groups) {
+    size_t rest = in % step, last = rest / lanes * ck_words(type, lanes) + ck_words(type, rest % lanes);
+    packed_count = (in / step * (step / lanes) * ck_words(type, step) + parts(rest, lanes) * last) * lanes * taps;
+  }
   float *packed = unset(packed_count);
-  if (has_groups) ck_pack_blocked_groups(c.weights, out, width, taps, lanes, packed);
-  else ck_pack_blocked(c.weights, out, in, taps, lanes, is_planar, packed);
+  if (has_groups) ck_pack_blocked_groups(c.weights, out, width, taps, lanes, type, packed);
+  else ck_pack_blocked(c.weights, out, in, taps, lanes, is_planar, type, packed);
   ck_blocked_convolution_args a = {
     .x = is_planar ? c.x : in_blocks(c.x, c.images, in, area_of(&w), lanes), .weights = packed,
     .y = unset(c.images * blocks * out_area * lanes), .in_channels = in, .out_channels = out,
-    .group_blocks = has_groups ? parts(width, lanes) : 0, .window = w, .is_planar = is_planar, .copies = !is_pointwise};
+    .group_blocks = has_groups ? parts(width, lanes) : 0, .window = w, .is_planar = is_planar};
+  a.copies = !is_pointwise || (is_planar && type == ck_operands_bfloat16);
   size_t *offsets = memory(taps * sizeof *offsets);
   memset(offsets, 0, taps * sizeof *offsets);
-  if (a.copies) ck_blocked_taps(&w, is_planar ? 1 : lanes, offsets);
+  if (a.copies) ck_blocked_taps(&w, is_planar ? 1 : ck_words(type, lanes), offsets);
   a.taps = offsets;
   size_t extent = a.copies ? w.out_height : out_area, run = a.group_blocks ? a.group_blocks : 2;
   a.band = between(1, extent);
   a.block_chunk = one_in(2) ? blocks : run * between(1, 2);
   a.epilogue = random_epilogue(k, out, 0, c.images * blocks * out_area * lanes);
   describe_window(&w, is_planar ? "planes: in, out, group" : "in, out, group", in, out, has_groups ? width : 0);
-  size_t channels = is_planar ? in : parts(in, lanes) * lanes;
-  size_t scratch = a.copies ? ck_blocked_band_elements(&w, channels, a.band) * sizeof(float) : 0;
-  run_all(k->blocked_convolution, &a, c.images * parts(extent, a.band) * parts(blocks, a.block_chunk), scratch);
+  size_t words = ck_words(type, is_planar ? in : parts(in, lanes) * lanes);
+  size_t scratch = a.copies ? ck_blocked_band_elements(&w, words, a.band)
+    : type == ck_operands_bfloat16 ? words * a.band
+                                   : 0;
+  run_all(
+    k->products[type]->blocked_convolution, &a, c.images * parts(extent, a.band) * parts(blocks, a.block_chunk),
+    scratch * sizeof(float));
   expect_convolved(&c, lanes, &a.epilogue, 1, a.y);
 }
 
-void check_winograd(const ck_kernels *k) {
+void check_blocked_convolution(const ck_kernels *k) { blocked_convolution_of(k, ck_operands_float32); }
+void check_bfloat_blocked_convolution(const ck_kernels *k) { blocked_convolution_of(k, ck_operands_bfloat16); }
+
+static void winograd_of(const ck_kernels *k, ck_operands type) {
   ck_window w = {
     .height = between(1, 13), .width = between(1, 21), .kernel_height = 3, .kernel_width = 3, .stride_y = 1,
     .stride_x = 1, .dilation_y = 1, .dilation_x = 1, .before_y = between(0, 2), .before_x = between(0, 2)};
@@ -124,11 +141,11 @@ void check_winograd(const ck_kernels *k) {
   size_t lanes = k->lanes, in = PICK(1, 3, 16, 17, 40, 70), out = between(1, 3 * lanes), tile = PICK(2, 4);
   convolution c = random_convolution(w, in, out, in);
   /* One that spoils a tile: far larger than its neighbours. */
-  if (one_in(4)) ((float *)c.x)[draw() % (c.images * in * area_of(&w))] = 0x1p40f;
+  if (type == ck_operands_float32 && one_in(4)) ((float *)c.x)[draw() % (c.images * in * area_of(&w))] = 0x1p40f;
   size_t blocks = parts(out, lanes), points = (tile + 2) * (tile + 2);
   size_t count = c.images * blocks * out_area_of(&w) * lanes;
-  float *packed = unset(points * in * blocks * lanes);
-  ck_pack_winograd(c.weights, out, in, tile, lanes, packed);
+  float *packed = unset(points * ck_words(type, in) * blocks * lanes);
+  ck_pack_winograd(c.weights, out, in, tile, lanes, type, packed);
   ck_winograd_args a = {
     .x = in_blocks(c.x, c.images, in, area_of(&w), lanes), .weights = packed, .y = unset(count), .in_channels = in,
     .out_channels = out, .window = w, .tile = tile, .block_chunk = one_in(2) ? blocks : 2 * between(1, 2)};
@@ -137,10 +154,14 @@ void check_winograd(const ck_kernels *k) {
   a.epilogue = random_epilogue(k, out, 0, count);
   describe_window(&w, "in, out, tile", in, out, tile);
   size_t tiles = a.band * parts(w.out_width, tile);
-  size_t scratch = points * tiles * (parts(in, lanes) * lanes + 2 * lanes) * sizeof(float);
-  run_all(k->winograd, &a, c.images * parts(rows, a.band) * parts(blocks, a.block_chunk), scratch);
-  expect_convolved(&c, lanes, &a.epilogue, 20, a.y);
+  size_t scratch = points * tiles * (ck_words(type, parts(in, lanes) * lanes) + 2 * lanes) * sizeof(float);
+  run_all(k->products[type]->winograd, &a, c.images * parts(rows, a.band) * parts(blocks, a.block_chunk), scratch);
+  /* What is rounded is transformed already. */
+  expect_convolved(&c, lanes, &a.epilogue, type == ck_operands_float32 ? 20 : tile == 2 ? 3000 : 12000, a.y);
 }
+
+void check_winograd(const ck_kernels *k) { winograd_of(k, ck_operands_float32); }
+void check_bfloat_winograd(const ck_kernels *k) { winograd_of(k, ck_operands_bfloat16); }
 
 void check_blocked_depthwise(const ck_kernels *k) {
   bool is_rows = one_in(3);

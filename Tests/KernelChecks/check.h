@@ -37,6 +37,9 @@ void expect_untouched(size_t index, float got);
 
 static inline size_t parts(size_t count, size_t size) { return (count + size - 1) / size; }
 
+/* The operand that a product makes of a number. */
+float operand_of(ck_operands type, float x);
+
 /* A window whose results are at least one; of pooling, one whose padding is smaller than itself. */
 ck_window random_window(bool is_pool);
 /* The same, now and then so large that kernels take it band by band. */
@@ -66,7 +69,13 @@ void expect_requantized(
 /* One case of a family. */
 typedef void (*check)(const ck_kernels *kernels);
 
+/* Of operands of each type. */
 void check_gemm(const ck_kernels *k);
+void check_bfloat_gemm(const ck_kernels *k);
+void check_bfloat_gemv(const ck_kernels *k);
+void check_bfloat_pack_rows(const ck_kernels *k);
+void check_bfloat_blocked_convolution(const ck_kernels *k);
+void check_bfloat_winograd(const ck_kernels *k);
 void check_gemm_blas(const ck_kernels *k);
 void check_gemv(const ck_kernels *k);
 void check_pack_rows(const ck_kernels *k);

@@ -6,18 +6,21 @@ struct family {
   const char *name;
   check run;
   size_t cases;
-  /* Where its kernel is in ck_kernels or, of integers, in ck_integer_kernels. */
+  /* Where its kernel is in the table. */
   size_t offset;
-  bool is_integer;
+  enum { of_all, of_integers, products_of_float32, products_of_bfloat16 } table;
 };
 
-#define REAL(kernel, cases) {#kernel, check_##kernel, cases, offsetof(ck_kernels, kernel), false}
-#define INTEGER(name, kernel, cases) {#name, check_##name, cases, offsetof(ck_integer_kernels, kernel), true}
+#define REAL(kernel, cases) {#kernel, check_##kernel, cases, offsetof(ck_kernels, kernel), of_all}
+#define INTEGER(name, kernel, cases) {#name, check_##name, cases, offsetof(ck_integer_kernels, kernel), of_integers}
+#define PRODUCT(kernel, cases)                                                                              \
+  {#kernel, check_##kernel, cases, offsetof(ck_product_kernels, kernel), products_of_float32},               \
+  {"bfloat_" #kernel, check_bfloat_##kernel, cases, offsetof(ck_product_kernels, kernel), products_of_bfloat16}
 static const struct family families[] = {
-  REAL(gemm, 40),
+  PRODUCT(gemm, 40),
   REAL(gemm_blas, 12),
-  REAL(gemv, 20),
-  REAL(pack_rows, 20),
+  PRODUCT(gemv, 20),
+  PRODUCT(pack_rows, 20),
   REAL(depthwise, 40),
   REAL(window_pool, 30),
   REAL(resize, 30),
@@ -26,17 +29,17 @@ static const struct family families[] = {
   REAL(binary, 40),
   REAL(compare, 40),
   REAL(select, 30),
-  {"half", check_half, 6, offsetof(ck_kernels, half_from_float), false},
+  {"half", check_half, 6, offsetof(ck_kernels, half_from_float), of_all},
   REAL(reduce, 60),
   REAL(softmax, 20),
   REAL(batch_normalization, 10),
   REAL(layer_normalization, 20),
   REAL(response_normalization, 20),
   REAL(attention, 20),
-  REAL(blocked_convolution, 60),
+  PRODUCT(blocked_convolution, 60),
   REAL(blocked_depthwise, 40),
   REAL(blocked_pool, 20),
-  REAL(winograd, 20),
+  PRODUCT(winograd, 20),
   INTEGER(integer_gemm, gemm, 60),
   INTEGER(integer_depthwise, depthwise, 50),
   INTEGER(integer_pool, pool, 20),
@@ -49,8 +52,12 @@ static const struct family families[] = {
 };
 
 static ck_run kernel_of(const struct family *f, const ck_kernels *k) {
+  const void *tables[] = {
+    [of_all] = k, [of_integers] = k->integer, [products_of_float32] = k->products[ck_operands_float32],
+    [products_of_bfloat16] = k->products[ck_operands_bfloat16]};
+  if (!tables[f->table]) return NULL;
   ck_run run;
-  memcpy(&run, (f->is_integer ? (const char *)k->integer : (const char *)k) + f->offset, sizeof run);
+  memcpy(&run, (const char *)tables[f->table] + f->offset, sizeof run);
   return run;
 }
 

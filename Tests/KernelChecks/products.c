@@ -20,18 +20,21 @@ static matrices random_matrices(size_t count, size_t rows, size_t columns, bool 
 /* Products of which no kernel is needed to bring them about. */
 typedef struct {
   matrices a, b;
+  ck_operands type;
+  size_t depth;
   ck_gemm_args args;
 } product;
 
 static size_t random_size(void) { return PICK(1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 23, 24, 31, 36, 49, 97); }
 
-static product random_product(const ck_kernels *k, bool is_dense) {
-  product p = {.args = {
-    .rows = random_size(), .columns = random_size(), .depth = one_in(20) ? 0 : random_size(), .batches = between(1, 3)}};
+static product random_product(const ck_kernels *k, ck_operands type, bool is_dense) {
+  product p = {.type = type, .args = {.rows = random_size(), .columns = random_size(), .batches = between(1, 3)}};
+  p.args.depth = one_in(20) ? 0 : random_size();
   ck_gemm_args *g = &p.args;
   g->a_period = between(1, g->batches);
-  g->kind = is_dense ? PICK(ck_columns_of_image, ck_columns_strided)
-                     : PICK(ck_columns_of_image, ck_columns_strided, ck_columns_packed);
+  g->kind = type == ck_operands_bfloat16 ? ck_columns_packed
+    : is_dense                           ? PICK(ck_columns_of_image, ck_columns_strided)
+                                         : PICK(ck_columns_of_image, ck_columns_strided, ck_columns_packed);
   if (g->kind == ck_columns_of_image) {
     g->window = random_window(false);
     size_t channels = between(1, 3);
@@ -49,6 +52,7 @@ static product random_product(const ck_kernels *k, bool is_dense) {
   }
   p.a = random_matrices(g->a_period, g->rows, g->depth, is_dense);
   size_t width = g->kind == ck_columns_packed ? ck_gemm_packed_width : k->gemm_width;
+  p.depth = g->depth;
   g->row_chunk = ck_gemm_rows * between(1, 4);
   g->column_chunk = width * between(1, 3);
   g->depth_chunk = one_in(2) ? between(1, 40) : g->depth + 1;
@@ -76,7 +80,7 @@ static product random_product(const ck_kernels *k, bool is_dense) {
 static double column_element(const product *p, size_t b, size_t k, size_t column) {
   const ck_gemm_args *g = &p->args;
   if (g->kind != ck_columns_of_image)
-    return (double)p->b.x[b * p->b.step + k * p->b.row + column * p->b.column];
+    return (double)operand_of(p->type, p->b.x[b * p->b.step + k * p->b.row + column * p->b.column]);
   const ck_window *w = &g->window;
   size_t area = w->kernel_height * w->kernel_width, tap = k % area, at;
   if (!tap_inside(w, column / w->out_width, column % w->out_width, tap / w->kernel_width, tap % w->kernel_width, &at))
@@ -92,9 +96,9 @@ static void expect_product(const product *p) {
       size_t at = batch * g->c_step + row * g->c_row_stride;
       for (size_t column = 0; column < g->columns; column++) {
         double sum = 0, magnitude = 0;
-        for (size_t k = 0; k < g->depth; k++) {
-          double term = (double)p->a.x[a * p->a.step + row * p->a.row + k * p->a.column] *
-            column_element(p, b, k, column);
+        for (size_t k = 0; k < p->depth; k++) {
+          float x = p->a.x[a * p->a.step + row * p->a.row + k * p->a.column];
+          double term = (double)operand_of(p->type, x) * column_element(p, b, k, column);
           sum += term;
           magnitude += fabs(term);
         }
@@ -110,34 +114,50 @@ static size_t items_of(const ck_gemm_args *g) {
   return g->batches * parts(g->rows, g->row_chunk) * parts(g->columns, g->column_chunk);
 }
 
-static const float *packed_rows(const matrices *a, size_t count, size_t rows, size_t depth) {
-  size_t step = ck_packed_rows_count(rows, depth);
-  float *packed = unset(count * step);
-  for (size_t i = 0; i < count; i++)
-    for (size_t row = 0; row < parts(rows, ck_gemm_rows) * ck_gemm_rows; row++)
-      for (size_t k = 0; k < depth; k++)
-        packed[i * step + (row / ck_gemm_rows * depth + k) * ck_gemm_rows + row % ck_gemm_rows] =
-          row < rows ? a->x[i * a->step + row * a->row + k * a->column] : 0;
-  return packed;
+/* Number `k` of a line of words, the words `width` apart. */
+static float number_of(ck_operands type, const float *words, size_t width, size_t k) {
+  if (type == ck_operands_float32) return words[k * width];
+  uint32_t bits;
+  memcpy(&bits, words + k / 2 * width, sizeof bits);
+  bits = k % 2 ? bits & 0xFFFF0000 : bits << 16;
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
 }
 
-void check_gemm(const ck_kernels *k) {
-  product p = random_product(k, false);
+static ck_pack_rows_args packed_rows(
+  const ck_kernels *k, ck_operands type, const matrices *x, size_t count, size_t rows, size_t depth) {
+  ck_pack_rows_args p = {
+    .x = x->x, .rows = rows, .depth = depth, .row_stride = x->row, .depth_stride = x->column, .x_step = x->step,
+    .y_step = ck_packed_rows_count(rows, depth, type)};
+  p.y = unset(count * p.y_step);
+  run_all(k->products[type]->pack_rows, &p, count * parts(rows, ck_gemm_rows), 0);
+  return p;
+}
+
+static void gemm_of(const ck_kernels *k, ck_operands type) {
+  product p = random_product(k, type, false);
   ck_gemm_args *g = &p.args;
-  g->a = packed_rows(&p.a, g->a_period, g->rows, g->depth);
-  g->a_step = ck_packed_rows_count(g->rows, g->depth);
+  ck_pack_rows_args rows = packed_rows(k, type, &p.a, g->a_period, g->rows, g->depth);
+  g->a = rows.y;
+  g->a_step = rows.y_step;
   if (g->kind == ck_columns_packed) {
-    g->b_step = ck_packed_columns_count(g->columns, g->depth);
+    g->b_step = ck_packed_columns_count(g->columns, g->depth, type);
     float *packed = unset(g->batches * g->b_step);
     for (size_t i = 0; i < g->batches; i++)
-      ck_pack_columns(p.b.x + i * p.b.step, g->columns, g->depth, p.b.column, p.b.row, packed + i * g->b_step);
+      ck_pack_columns(
+        p.b.x + i * p.b.step, g->columns, g->depth, p.b.column, p.b.row, type, packed + i * g->b_step);
     g->b = packed;
   }
+  g->depth = ck_words(type, g->depth);
   size_t depth = g->depth < g->depth_chunk ? g->depth : g->depth_chunk;
   size_t scratch = parts(g->column_chunk, k->gemm_width) * k->gemm_width * depth * sizeof(float);
-  run_all(k->gemm, g, items_of(g), g->kind == ck_columns_packed ? 0 : scratch);
+  run_all(k->products[type]->gemm, g, items_of(g), g->kind == ck_columns_packed ? 0 : scratch);
   expect_product(&p);
 }
+
+void check_gemm(const ck_kernels *k) { gemm_of(k, ck_operands_float32); }
+void check_bfloat_gemm(const ck_kernels *k) { gemm_of(k, ck_operands_bfloat16); }
 
 /* What a library does, and what it refuses. */
 static void plain_sgemm(
@@ -158,7 +178,7 @@ static void plain_sgemm(
 }
 
 void check_gemm_blas(const ck_kernels *k) {
-  product p = random_product(k, true);
+  product p = random_product(k, ck_operands_float32, true);
   ck_gemm_args *g = &p.args;
   g->a = p.a.x;
   g->a_step = p.a.step;
@@ -172,21 +192,21 @@ void check_gemm_blas(const ck_kernels *k) {
   expect_product(&p);
 }
 
-void check_gemv(const ck_kernels *k) {
+static void gemv_of(const ck_kernels *k, ck_operands type) {
   ck_gemv_args g = {.columns = random_size(), .depth = one_in(20) ? 0 : random_size()};
   describe("%zu columns, depth %zu", g.columns, g.depth);
   matrices w = random_matrices(1, g.columns, g.depth, false);
-  float *packed = unset(ck_packed_columns_count(g.columns, g.depth));
-  ck_pack_columns(w.x, g.columns, g.depth, w.row, w.column, packed);
+  float *packed = unset(ck_packed_columns_count(g.columns, g.depth, type));
+  ck_pack_columns(w.x, g.columns, g.depth, w.row, w.column, type, packed);
   g.x = reals(g.depth, -1, 1);
   g.b = packed;
   g.y = unset(g.columns);
   g.epilogue = random_epilogue(k, 0, g.columns, g.columns);
-  run_all(k->gemv, &g, parts(g.columns, ck_gemm_panel), 0);
+  run_all(k->products[type]->gemv, &g, parts(g.columns, ck_gemm_panel), 0);
   for (size_t j = 0; j < g.columns; j++) {
     double sum = 0, magnitude = 0;
     for (size_t i = 0; i < g.depth; i++) {
-      double term = (double)g.x[i] * (double)w.x[j * w.row + i * w.column];
+      double term = (double)g.x[i] * (double)operand_of(type, w.x[j * w.row + i * w.column]);
       sum += term;
       magnitude += fabs(term);
     }
@@ -194,15 +214,25 @@ void check_gemv(const ck_kernels *k) {
   }
 }
 
-void check_pack_rows(const ck_kernels *k) {
-  size_t rows = random_size(), depth = random_size(), batches = between(1, 3);
+void check_gemv(const ck_kernels *k) { gemv_of(k, ck_operands_float32); }
+void check_bfloat_gemv(const ck_kernels *k) { gemv_of(k, ck_operands_bfloat16); }
+
+static void pack_rows_of(const ck_kernels *k, ck_operands type) {
+  size_t rows = random_size(), depth = random_size(), batches = between(1, 3), numbers = depth;
   matrices x = random_matrices(batches, rows, depth, false);
-  ck_pack_rows_args p = {
-    .x = x.x, .rows = rows, .depth = depth, .row_stride = x.row, .depth_stride = x.column, .x_step = x.step,
-    .y_step = ck_packed_rows_count(rows, depth)};
   describe("%zu rows, depth %zu, %zu batches, strides %zu %zu", rows, depth, batches, x.row, x.column);
-  p.y = unset(batches * p.y_step);
-  run_all(k->pack_rows, &p, batches * parts(rows, ck_gemm_rows), 0);
-  const float *expected = packed_rows(&x, batches, rows, depth);
-  for (size_t i = 0; i < batches * p.y_step; i++) expect_real(i, (double)expected[i], 0, p.y[i]);
+  ck_pack_rows_args p = packed_rows(k, type, &x, batches, rows, depth);
+  if (type == ck_operands_bfloat16) numbers = 2 * ck_words(type, depth);
+  for (size_t i = 0; i < batches * parts(rows, ck_gemm_rows) * ck_gemm_rows; i++) {
+    size_t lines = parts(rows, ck_gemm_rows) * ck_gemm_rows, batch = i / lines, row = i % lines;
+    const float *words = p.y + batch * p.y_step + row / ck_gemm_rows * ck_gemm_rows * ck_words(type, depth);
+    for (size_t d = 0; d < numbers; d++) {
+      bool is_there = row < rows && d < depth;
+      float expected = is_there ? operand_of(type, x.x[batch * x.step + row * x.row + d * x.column]) : 0;
+      expect_real(i, (double)expected, 0, number_of(type, words + row % ck_gemm_rows, ck_gemm_rows, d));
+    }
+  }
 }
+
+void check_pack_rows(const ck_kernels *k) { pack_rows_of(k, ck_operands_float32); }
+void check_bfloat_pack_rows(const ck_kernels *k) { pack_rows_of(k, ck_operands_bfloat16); }

@@ -1,6 +1,14 @@
 /* Random windows, epilogues and 8-bit operands, and what they mean. */
 #include "check.h"
 
+float operand_of(ck_operands type, float x) {
+  if (type == ck_operands_float32) return x;
+  /* Eight digits are left, and none of the others has more than a half to say. */
+  int exponent;
+  double digits = frexp((double)x, &exponent) * 256;
+  return (float)ldexp(nearbyint(digits), exponent - 8);
+}
+
 ck_window random_window(bool is_pool) {
   ck_window w = {.kernel_height = PICK(1, 2, 3, 3, 5, 7), .stride_y = PICK(1, 1, 2, 3), .dilation_y = PICK(1, 1, 1, 2)};
   bool is_square = one_in(2);

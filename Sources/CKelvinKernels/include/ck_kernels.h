@@ -14,6 +14,13 @@ typedef void (*ck_run)(const void *args, size_t begin, size_t end, void *scratch
 /* y[i] = f(x[i]); `x` and `y` may be the same. */
 typedef void (*ck_map)(const float *x, float *y, size_t count, float a, float b);
 
+/* What products multiply, in words of 32 bits: a float32, or two bfloat16 that are neighbours along the depth, the last
+ * word of an odd depth ending in a zero. Sums and results are float32. */
+typedef enum { ck_operands_float32, ck_operands_bfloat16, ck_operand_types } ck_operands;
+
+/* Words of so many numbers. */
+size_t ck_words(ck_operands type, size_t numbers);
+
 /* What happens to a result before it is stored: map(clamp(product + bias + residual)). */
 typedef struct {
   /* One element for each row or column of the result, or null. */
@@ -57,7 +64,8 @@ typedef struct {
 
 /* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
  *
- * `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled. For `gemm_blas` it has any
+ * Strides and depths count words. `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled;
+ * words of two numbers take columns packed as well. For `gemm_blas` it has any
  * strides, one of them 1, and so has `b`; `transposes_a` and `transposes_b` say whether it is the one along rows (of a)
  * or along the depth (of b). Its columns are not packed and its depth_chunk is the depth.
  * Scratch: column_chunk, rounded up to gemm_width, times the smaller of depth and depth_chunk, in float32 elements. */
@@ -85,7 +93,8 @@ typedef struct {
   ck_epilogue epilogue;
 } ck_gemm_args;
 
-/* Packs the rows of a strided matrix into panels of ck_gemm_rows. Items are (batch, panel). */
+/* Packs the rows of a strided matrix of float32 as words into panels of ck_gemm_rows. Items are (batch, panel). `y_step`
+ * counts words. */
 typedef struct {
   const float *x;
   float *y;
@@ -94,7 +103,7 @@ typedef struct {
   size_t x_step, y_step;
 } ck_pack_rows_args;
 
-/* y = w * x for one vector: `b` as ck_columns_packed. Items are panels. */
+/* y = w * x for one vector of float32: `b` as ck_columns_packed, of words. Items are panels. */
 typedef struct {
   const float *x;
   const float *b;
@@ -129,7 +138,8 @@ typedef struct {
 
 /* A convolution on tensors whose channels lie in blocks of `lanes`: [images, blocks, area, lanes].
  * Items are (image, band, piece of output blocks), the last fastest.
- * Scratch, where it copies: ck_blocked_band_elements of the band, float32 elements. */
+ * Scratch, where it copies: ck_blocked_band_elements of the band, in words; where it does not and words are of two numbers,
+ * the words of a band. */
 typedef struct {
   const float *x;
   /* As ck_pack_blocked writes them. */
@@ -142,9 +152,9 @@ typedef struct {
   /* Whether `x` is dense: [images, channels, area]. */
   bool is_planar;
   /* Whether input rows are copied with their padding, and strides taken apart; otherwise each position reads just
-   * itself. */
+   * itself. Needed of planes where words are of two numbers. */
   bool copies;
-  /* From ck_blocked_taps; a single zero where nothing is copied. */
+  /* From ck_blocked_taps, by the words of a pixel; a single zero where nothing is copied. */
   const size_t *taps;
   /* Output rows of an item, output positions where nothing is copied; and output blocks, which are whole groups, pairs or
    * all. */
@@ -155,7 +165,7 @@ typedef struct {
 
 /* A convolution of 3 x 3 taps and strides of 1 by tiles of `tile` x `tile` outputs, 2 or 4, on tensors in blocks.
  * Items are (image, band of rows of tiles, piece of output blocks), the last fastest.
- * Scratch: (tile + 2)^2 * tiles of a band * (input channels in whole blocks + 2 * lanes) float32 elements. */
+ * Scratch: (tile + 2)^2 * tiles of a band * (words of the input channels in whole blocks + 2 * lanes) words. */
 typedef struct {
   const float *x;
   /* As ck_pack_winograd writes them. */
@@ -170,9 +180,10 @@ typedef struct {
 } ck_winograd_args;
 
 /* Writes `w`, [out_channels][in_channels][9], transformed for pairs of output blocks, zero-filled:
- * [pair][point][in_channels][2 * lanes], the last pair maybe of one block. */
+ * [pair][point][word of in_channels][2 * lanes], the last pair maybe of one block. */
 void ck_pack_winograd(
-  const float *w, size_t out_channels, size_t in_channels, size_t tile, size_t lanes, float *packed);
+  const float *w, size_t out_channels, size_t in_channels, size_t tile, size_t lanes, ck_operands type,
+  float *packed);
 
 /* Windows of each channel, on tensors in blocks. Items are (image, block, band of output rows). Scratch, where it copies:
  * `lanes` floats for each of ck_blocked_padded_pixels of a band. */
@@ -201,18 +212,19 @@ size_t ck_blocked_band_elements(const ck_window *window, size_t channels, size_t
 /* Pixels that a band of so many output rows reads, padding included. */
 size_t ck_blocked_padded_pixels(const ck_window *window, size_t out_rows);
 
-/* Where each tap of a window reads in such a band, pixels of `size` floats. */
+/* Where each tap of a window reads in such a band, pixels of `size` words. */
 void ck_blocked_taps(const ck_window *window, size_t size, size_t *taps);
 
 /* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks, zero-filled:
- * [pair][input block, or plane][tap][channel of the block][2 * lanes], the last pair maybe of one block. */
+ * [pair][input block, or plane][tap][word of the block][2 * lanes], the last pair maybe of one block. */
 void ck_pack_blocked(
-  const float *w, size_t out_channels, size_t in_channels, size_t taps, size_t lanes, bool is_planar, float *packed);
+  const float *w, size_t out_channels, size_t in_channels, size_t taps, size_t lanes, bool is_planar,
+  ck_operands type, float *packed);
 
 /* The same for `channels` in groups of `width`, each a part of a block or whole blocks: w is [channels][width][taps], and
  * what a block has of other groups is zero. */
 void ck_pack_blocked_groups(
-  const float *w, size_t channels, size_t width, size_t taps, size_t lanes, float *packed);
+  const float *w, size_t channels, size_t width, size_t taps, size_t lanes, ck_operands type, float *packed);
 
 /* Writes `w`, [channels][taps], as [block][tap][lanes], zero-filled. */
 void ck_pack_blocked_lines(const float *w, size_t channels, size_t taps, size_t lanes, float *packed);
@@ -339,13 +351,18 @@ typedef struct {
 
 struct ck_integer_kernels;
 
+/* Kernels that multiply operands of one type. */
+typedef struct {
+  ck_run gemm, gemv, pack_rows, blocked_convolution, winograd;
+} ck_product_kernels;
+
 /* The kernels of one instruction set: a column for each family. */
 typedef struct {
   const char *name;
   size_t lanes;
-  ck_run gemm, gemm_blas, gemv, pack_rows, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
+  ck_run gemm_blas, depthwise, window_pool, unary, binary, reduce, softmax, batch_normalization;
   ck_run layer_normalization, response_normalization, resize, fold, compare, select;
-  ck_run blocked_convolution, blocked_depthwise, blocked_pool, winograd;
+  ck_run blocked_depthwise, blocked_pool;
   ck_run attention;
   ck_run float_from_half, half_from_float;
   /* Columns of a panel of the matrix product. */
@@ -358,18 +375,21 @@ typedef struct {
   /* By the number of the function. */
   ck_map maps[ck_unary_functions];
   const struct ck_integer_kernels *integer;
+  /* Null for operands that the instruction set does not multiply. */
+  const ck_product_kernels *products[ck_operand_types];
 } ck_kernels;
 
 /* The instruction sets this host can run, best first; the last is the portable one. */
 const ck_kernels *const *ck_variants(size_t *count);
 
-/* Elements that packed operands take. */
-size_t ck_packed_rows_count(size_t rows, size_t depth);
-size_t ck_packed_columns_count(size_t columns, size_t depth);
+/* Words that packed operands take. */
+size_t ck_packed_rows_count(size_t rows, size_t depth, ck_operands type);
+size_t ck_packed_columns_count(size_t columns, size_t depth, ck_operands type);
 
-/* Writes `w`, [columns][depth] with the given strides, as ck_columns_packed. */
+/* Writes `w`, [columns][depth] with the given strides, as words in ck_columns_packed. */
 void ck_pack_columns(
-  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, float *packed);
+  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, ck_operands type,
+  float *packed);
 
 /* Copies elements of 1, 2, 4 or 8 bytes between any two strided layouts. Strides count elements and may be negative or,
  * in the source, zero. Items are the indices of all axes but the last. */

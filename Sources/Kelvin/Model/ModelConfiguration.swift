@@ -81,8 +81,9 @@ public struct ModelConfiguration: Hashable, Sendable {
   public init(computeUnits: ComputeUnits = .all) { self.computeUnits = computeUnits }
 }
 
-/// How exactly a model must be computed at least. For now every device computes in float32 whatever is asked for, so that
-/// all of these give the same numbers in the same time.
+/// How exactly a model must be computed at least. A CPU that multiplies bfloat16 (AVX512_BF16) rounds the operands of
+/// convolutions and of products with weights to it for ``low``; everything else computes in float32 whatever is asked for.
+/// ``ComputePlan/remarks`` say where a precision makes no difference.
 public enum ComputePrecision: String, Hashable, Sendable, CaseIterable {
   /// `full` where the model's activations are float32; where they are float16, at least as good as float16 arithmetic
   /// with float32 accumulation.

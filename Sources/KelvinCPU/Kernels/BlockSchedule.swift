@@ -11,9 +11,13 @@ struct BlockSchedule {
   let threadByteCount: Int
 
   /// - Parameters:
+  ///   - converts: whether a band is brought to scratch for the sake of its numbers, even where nothing is copied.
   ///   - pixelByteCount: bytes of all channels of an input position.
   ///   - run: output blocks that are packed together.
-  init(_ window: ck_window, copies: Bool, pixelByteCount: Int, blocks: Int, run: Int, images: Int, threads: Int) {
+  init(
+    _ window: ck_window, copies: Bool, converts: Bool = false, pixelByteCount: Int, blocks: Int, run: Int, images: Int,
+    threads: Int
+  ) {
     var window = window
     let extent = max(1, copies ? window.out_height : window.out_height * window.out_width)
     func byteCount(_ band: Int) -> Int {
@@ -35,7 +39,7 @@ struct BlockSchedule {
     items =
       window.out_height * window.out_width == 0 || blocks == 0
       ? 0 : images * parts(extent, of: self.band) * parts(blocks, of: blockChunk)
-    threadByteCount = copies ? byteCount(self.band) : 0
+    threadByteCount = copies || converts ? byteCount(self.band) : 0
   }
 
   private static let bandByteLimit = 384 << 10

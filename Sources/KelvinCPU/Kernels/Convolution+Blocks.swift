@@ -27,7 +27,7 @@ extension Convolution {
   ///
   /// - Parameter isPlanar: whether it reads a dense tensor.
   func onBlocks(
-    _ context: CPUContext, _ window: ck_window, isPlanar: Bool
+    _ context: CPUContext, _ window: ck_window, _ products: CPUProducts, isPlanar: Bool = false
   ) throws(DeviceError) -> CPUKernel {
     let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
     let lanes = context.variant.kernels.lanes
@@ -41,23 +41,24 @@ extension Convolution {
     arguments.copies = !context.isPointwise(self.window)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: lanes)
     let schedule = BlockSchedule(
-      window, copies: arguments.copies, pixelByteCount: 4 * (isPlanar ? x[1] : parts(x[1], of: lanes) * lanes),
+      window, copies: arguments.copies, converts: products.type != ck_operands_float32,
+      pixelByteCount: 4 * (isPlanar ? products.words(x[1]) : parts(x[1], of: lanes) * products.words(lanes)),
       blocks: blocks.blocks, run: groups == 1 ? 2 : arguments.group_blocks, images: x[0], threads: context.threads)
     arguments.band = schedule.band
     arguments.block_chunk = schedule.blockChunk
-    let run = context.variant.kernels.blocked_convolution
+    let run = products.kernels.blocked_convolution
     var kernel = CPUKernel { [arguments] operands, list in
       var arguments = arguments
       arguments.x = operands.floats(0)
       arguments.weights = operands.packed(0)
       arguments.y = operands.result()
-      arguments.taps = list.array(arguments.copies ? window.taps(isPlanar ? 1 : lanes) : [0])
+      arguments.taps = list.array(arguments.copies ? window.taps(isPlanar ? 1 : products.words(lanes)) : [0])
       arguments.epilogue = epilogue.arguments(operands, biasAlongRows: true)
       list.add(run, arguments, items: schedule.items, cost: 1 << 20)
     }
     try context.checkScratch(schedule.threadByteCount)
     kernel.threadByteCount = schedule.threadByteCount
-    kernel.packs = [pack(context, blocks, isPlanar: isPlanar)]
+    kernel.packs = [pack(context, blocks, products, isPlanar: isPlanar)]
     return kernel
   }
 
@@ -68,25 +69,32 @@ extension Convolution {
       && (width % lanes == 0 || lanes % width == 0)
   }
 
-  private func pack(_ context: CPUContext, _ blocks: BlockedShape, isPlanar: Bool) -> CPUPack {
+  private func pack(
+    _ context: CPUContext, _ blocks: BlockedShape, _ products: CPUProducts, isPlanar: Bool
+  ) -> CPUPack {
     let shape = context.inputs[1].shape
     let (rows, depth, taps, lanes) = (shape[0], shape[1], window.count, blocks.lanes)
     let line = 4 * lanes * taps
     guard groups > 1 else {
       return CPUPack(
-        inputs: [1], layout: "blocks-f32-\(lanes)" + (isPlanar ? "-planes" : ""),
-        byteCount: line * blocks.blocks * depth
+        inputs: [1], layout: "blocks-\(products.name)-\(lanes)" + (isPlanar ? "-planes" : ""),
+        byteCount: line * blocks.blocks * products.words(depth)
       ) { target, weights in
-        ck_pack_blocked(weights[0], rows, depth, taps, lanes, isPlanar, target.bindMemory(to: Float.self).baseAddress)
+        ck_pack_blocked(
+          weights[0], rows, depth, taps, lanes, isPlanar, products.type,
+          target.bindMemory(to: Float.self).baseAddress)
       }
     }
     // What each run of blocks reads: a group, or those in one block.
     let step = max(depth, lanes)
     let rest = rows % step
-    let count = rows / step * (step / lanes) * step + parts(rest, of: lanes) * rest
-    return CPUPack(inputs: [1], layout: "blocks-f32-\(lanes)-groups-\(groups)", byteCount: line * count) {
-      target, weights in
-      ck_pack_blocked_groups(weights[0], rows, depth, taps, lanes, target.bindMemory(to: Float.self).baseAddress)
+    let count =
+      rows / step * (step / lanes) * products.words(step) + parts(rest, of: lanes) * products.words(rest)
+    return CPUPack(
+      inputs: [1], layout: "blocks-\(products.name)-\(lanes)-groups-\(groups)", byteCount: line * count
+    ) { target, weights in
+      ck_pack_blocked_groups(
+        weights[0], rows, depth, taps, lanes, products.type, target.bindMemory(to: Float.self).baseAddress)
     }
   }
 

@@ -5,13 +5,13 @@ import KelvinGraph
 extension Convolution {
   /// The tiles by which Winograd's minimal filtering computes this convolution sooner than its taps do, as far as counts
   /// of operations and bytes tell; nil where it does not.
-  func winogradTile(_ context: CPUContext, _ window: ck_window) -> Int? {
+  func winogradTile(_ context: CPUContext, _ window: ck_window, _ products: CPUProducts) -> Int? {
     guard groups == 1, self.window.rank == 2, self.window.kernel == [3, 3], self.window.strides == [1, 1],
       self.window.dilations == [1, 1]
     else { return nil }
     let channels = (inputs: context.inputs[1].shape[1], outputs: context.inputs[1].shape[0])
     guard min(channels.inputs, channels.outputs) >= Self.fewestChannels else { return nil }
-    let product = Double(channels.inputs * channels.outputs)
+    let product = Double(products.words(channels.inputs) * channels.outputs)
     let direct = product * 9 * (Double(window.out_height * window.out_width) + Self.weightCost)
     let costs = [2, 4].map { tile -> Double in
       let points = Double((tile + 2) * (tile + 2))
@@ -19,7 +19,9 @@ extension Convolution {
       let transforms = tiles * Double(channels.inputs + channels.outputs) * points * Self.transformCost
       return product * points * (tiles + Self.weightCost) + transforms
     }
-    let tile = costs[1] < costs[0] && channels.inputs >= Self.fewestForLargeTiles ? 4 : 2
+    // Rounded operands leave large tiles more than twice the error of the taps.
+    let isExact = products.precision == .full
+    let tile = isExact && costs[1] < costs[0] && channels.inputs >= Self.fewestForLargeTiles ? 4 : 2
     return costs[tile / 2 - 1] < direct ? tile : nil
   }
 
@@ -32,7 +34,9 @@ extension Convolution {
   private static let fewestForLargeTiles = 32
 
   /// A convolution of 3 × 3 taps on blocks of channels by tiles of `tile` × `tile` outputs.
-  func byWinograd(_ context: CPUContext, _ window: ck_window, tile: Int) throws(DeviceError) -> CPUKernel {
+  func byWinograd(
+    _ context: CPUContext, _ window: ck_window, _ products: CPUProducts, tile: Int
+  ) throws(DeviceError) -> CPUKernel {
     let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
     let lanes = context.variant.kernels.lanes
     let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
@@ -40,7 +44,8 @@ extension Convolution {
     let points = (tile + 2) * (tile + 2)
     let schedule = TileSchedule(
       rows: parts(window.out_height, of: tile), columns: parts(window.out_width, of: tile),
-      tileByteCount: 4 * points * (parts(weights[1], of: lanes) + 2) * lanes, blocks: outBlocks, images: x[0],
+      tileByteCount: 4 * points * (parts(weights[1], of: lanes) * products.words(lanes) + 2 * lanes), blocks: outBlocks,
+      images: x[0],
       threads: context.threads)
     var arguments = ck_winograd_args()
     arguments.in_channels = weights[1]
@@ -49,7 +54,7 @@ extension Convolution {
     arguments.tile = tile
     arguments.band = schedule.band
     arguments.block_chunk = schedule.blockChunk
-    let run = context.variant.kernels.winograd
+    let run = products.kernels.winograd
     var kernel = CPUKernel { [arguments] operands, list in
       var arguments = arguments
       arguments.x = operands.floats(0)
@@ -63,9 +68,11 @@ extension Convolution {
     let (rows, depth) = (weights[0], weights[1])
     kernel.packs = [
       CPUPack(
-        inputs: [1], layout: "winograd-\(tile)-f32-\(lanes)", byteCount: 4 * outBlocks * lanes * depth * points
+        inputs: [1], layout: "winograd-\(tile)-\(products.name)-\(lanes)",
+        byteCount: 4 * outBlocks * lanes * products.words(depth) * points
       ) { target, weights in
-        ck_pack_winograd(weights[0], rows, depth, tile, lanes, target.bindMemory(to: Float.self).baseAddress)
+        ck_pack_winograd(
+          weights[0], rows, depth, tile, lanes, products.type, target.bindMemory(to: Float.self).baseAddress)
       }
     ]
     return kernel

@@ -17,35 +17,81 @@ extension KernelTable<CPUContext, CPUKernel> {
 private func convolutionOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
+  if let blocks = context.blocks, let rounded = try roundedOffers(op, context, window, blocks) { return rounded }
   var offers = [KernelOffer(product(op, context, window), "windows")]
   if op.groups > 1 {
     guard let blocks = context.blocks, op.fitBlocks(context) else { return offers }
     offers[0].handicap = Double(context.outputs[0].count * op.window.count)
-    let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
-    return offers + [KernelOffer(try op.onBlocks(context, window, isPlanar: false), "blocks", layouts)]
+    return offers + [try op.offerOnBlocks(blocks, context, window, context.variant.products)]
   }
   if let blocks = context.blocks {
     // What it takes to pack the pixels.
     offers[0].handicap = Double(
       context.outputs[0].shape[0] * context.outputs[0].shape.pixels * context.inputs[1].shape[1] * op.window.count)
-    let layouts = KernelLayouts(reads: [blocks, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
-    if let tile = op.winogradTile(context, window) {
-      offers.append(KernelOffer(try op.byWinograd(context, window, tile: tile), "winograd-\(tile)", layouts))
-    } else {
-      offers.append(KernelOffer(try op.onBlocks(context, window, isPlanar: false), "blocks", layouts))
-    }
+    offers.append(try op.offerOnBlocks(blocks, context, window, context.variant.products))
     if context.inputs[0].shape[1] < context.variant.kernels.lanes {
-      let layouts = KernelLayouts(reads: [.dense, .dense] + op.epilogue.layouts(in: blocks), writes: [blocks])
-      offers.append(KernelOffer(try op.onBlocks(context, window, isPlanar: true), "planes", layouts))
+      offers.append(try op.offerOnPlanes(blocks, context, window, context.variant.products))
     }
   }
   if context.isPointwise(op.window), context.hasRows {
-    let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
-    let layouts = KernelLayouts(reads: [.rows, .dense] + op.epilogue.layouts(in: .rows), writes: [.rows])
-    offers.append(
-      KernelOffer(.rowProduct(rows: rows, op.epilogue, context), "rows", layouts, handicap: offers[0].handicap))
+    offers.append(op.offerOnRows(context, context.variant.products, handicap: offers[0].handicap))
   }
   return offers
+}
+
+/// Those whose operands are rounded to what the processor multiplies faster, where that was asked for: all there are, so
+/// that the precision reached does not depend on layouts.
+private func roundedOffers(
+  _ op: Convolution, _ context: CPUContext, _ window: ck_window, _ blocks: ValueLayout
+) throws(DeviceError) -> [KernelOffer<CPUKernel>]? {
+  let products = context.products
+  guard products.precision != .full, op.groups == 1 || op.fitBlocks(context) else { return nil }
+  let isPointwise = context.isPointwise(op.window)
+  // A block of channels would be mostly fillers.
+  if context.inputs[0].shape[1] < context.variant.kernels.lanes {
+    return op.groups > 1 || isPointwise ? nil : [try op.offerOnPlanes(blocks, context, window, products)]
+  }
+  var offers = [try op.offerOnBlocks(blocks, context, window, products)]
+  if op.groups == 1, isPointwise, context.hasRows {
+    let packing = context.outputs[0].shape[0] * context.outputs[0].shape.pixels * context.inputs[1].shape[1]
+    offers.append(op.offerOnRows(context, products, handicap: Double(packing)))
+  }
+  return offers
+}
+
+extension Convolution {
+  /// By Winograd's tiles where these are sooner done than the taps.
+  fileprivate func offerOnBlocks(
+    _ blocks: ValueLayout, _ context: CPUContext, _ window: ck_window, _ products: CPUProducts
+  ) throws(DeviceError) -> KernelOffer<CPUKernel> {
+    let layouts = KernelLayouts(reads: [blocks, .dense] + epilogue.layouts(in: blocks), writes: [blocks])
+    guard let tile = winogradTile(context, window, products) else {
+      return KernelOffer(
+        try onBlocks(context, window, products), "blocks", layouts, precision: products.precision)
+    }
+    return KernelOffer(
+      try byWinograd(context, window, products, tile: tile), "winograd-\(tile)", layouts,
+      precision: products.precision)
+  }
+
+  /// From a dense tensor of few channels.
+  fileprivate func offerOnPlanes(
+    _ blocks: ValueLayout, _ context: CPUContext, _ window: ck_window, _ products: CPUProducts
+  ) throws(DeviceError) -> KernelOffer<CPUKernel> {
+    let layouts = KernelLayouts(reads: [.dense, .dense] + epilogue.layouts(in: blocks), writes: [blocks])
+    let kernel = try onBlocks(context, window, products, isPlanar: true)
+    return KernelOffer(kernel, "planes", layouts, precision: products.precision)
+  }
+
+  fileprivate func offerOnRows(
+    _ context: CPUContext, _ products: CPUProducts, handicap: Double
+  ) -> KernelOffer<CPUKernel> {
+    let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
+    let layouts = KernelLayouts(reads: [.rows, .dense] + epilogue.layouts(in: .rows), writes: [.rows])
+    return KernelOffer(
+      .rowProduct(rows: rows, epilogue, context, products), "rows", layouts, handicap: handicap,
+      precision: products.precision)
+  }
 }
 
 private func depthwiseOffers(
@@ -88,7 +134,8 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
   let rows = weights[0] / op.groups
   let depth = weights[1] * op.window.count
-  let packedCount = ck_packed_rows_count(rows, depth)
+  let products = context.variant.products
+  let packedCount = ck_packed_rows_count(rows, depth, products.type)
   let epilogue = CPUEpilogue(op.epilogue, from: 2, context.variant)
 
   var arguments = ck_gemm_args()
@@ -117,7 +164,7 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
     width: context.variant.kernels.gemm_width, depthLimit: sgemm == nil ? ProductSchedule.depthLimit : depth)
   schedule.apply(to: &arguments)
 
-  let run = sgemm == nil ? context.variant.kernels.gemm : context.variant.kernels.gemm_blas
+  let run = sgemm == nil ? products.kernels.gemm : context.variant.kernels.gemm_blas
   var kernel = CPUKernel { [arguments] operands, list in
     var arguments = arguments
     arguments.a = sgemm == nil ? operands.packed(0) : operands.floats(1)
@@ -128,7 +175,7 @@ private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_wind
   }
   kernel.threadByteCount = schedule.threadByteCount
   guard sgemm == nil else { return kernel }
-  let pack = context.variant.kernels.pack_rows
+  let pack = products.kernels.pack_rows
   kernel.packs = [
     CPUPack(
       inputs: [1], layout: "gemm-f32-\(ck_gemm_rows)" + (op.groups == 1 ? "" : "-groups-\(op.groups)"),

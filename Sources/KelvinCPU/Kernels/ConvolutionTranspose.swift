@@ -13,7 +13,8 @@ extension KernelTable<CPUContext, CPUKernel> {
       let rows = context.inputs[1].shape[1] * op.window.count
       let depth = x[1] / op.groups
       let columns = window.height * window.width
-      let packedCount = ck_packed_rows_count(rows, depth)
+      let products = context.variant.products
+      let packedCount = ck_packed_rows_count(rows, depth, products.type)
 
       var arguments = ck_gemm_args()
       arguments.rows = rows
@@ -51,7 +52,7 @@ extension KernelTable<CPUContext, CPUKernel> {
           arguments.b = operands.floats(0).map { $0 + image * x[1] * columns }
           arguments.c = operands.temporary(0)
           list.add(
-            sgemm == nil ? kernels.gemm : kernels.gemm_blas, arguments, items: schedule.items, cost: 1 << 20)
+            sgemm == nil ? products.kernels.gemm : kernels.gemm_blas, arguments, items: schedule.items, cost: 1 << 20)
           let area = window.out_height * window.out_width
           let fold = ck_fold_args(
             x: UnsafePointer(operands.temporary(0)), y: operands.result() + image * y[1] * area, window: window)
@@ -78,7 +79,7 @@ extension KernelTable<CPUContext, CPUKernel> {
             packing.depth_stride = rows
             packing.x_step = rows * depth
             packing.y_step = packedCount
-            kernels.pack_rows?(&packing, 0, op.groups * parts(rows, of: Int(ck_gemm_rows)), nil)
+            products.kernels.pack_rows?(&packing, 0, op.groups * parts(rows, of: Int(ck_gemm_rows)), nil)
           }
         }
       ]

@@ -4,18 +4,23 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addLinear() {
-    add(Linear.self) { (op, context) throws(DeviceError) in
+    addOffers(Linear.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic()
       try context.requireConstant(1, "weights")
       let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
-      return .rowProduct(rows: rows, op.epilogue, context)
+      let products = context.products
+      return [
+        KernelOffer(.rowProduct(rows: rows, op.epilogue, context, products), precision: products.precision)
+      ]
     }
   }
 }
 
 extension CPUKernel {
   /// Rows times constant weights `[columns, depth, …]`, the node's second input, with an epilogue.
-  static func rowProduct(rows: Int, _ epilogue: Epilogue, _ context: CPUContext) -> CPUKernel {
+  static func rowProduct(
+    rows: Int, _ epilogue: Epilogue, _ context: CPUContext, _ products: CPUProducts
+  ) -> CPUKernel {
     let (columns, depth) = (context.inputs[1].shape[0], context.inputs[1].shape[1])
     let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
     if let sgemm = context.variant.sgemm {
@@ -23,15 +28,16 @@ extension CPUKernel {
     }
     var kernel =
       rows == 1
-      ? vectorProduct(columns: columns, depth: depth, epilogue, context)
-      : product(rows: rows, columns: columns, depth: depth, epilogue, context)
+      ? vectorProduct(columns: columns, depth: depth, epilogue, products)
+      : product(rows: rows, columns: columns, depth: depth, epilogue, context, products)
     kernel.packs = [
       CPUPack(
-        inputs: [1], layout: "gemm-f32-k\(ck_gemm_panel)", byteCount: 4 * ck_packed_columns_count(columns, depth)
+        inputs: [1], layout: "gemm-\(products.name)-k\(ck_gemm_panel)",
+        byteCount: 4 * ck_packed_columns_count(columns, depth, products.type)
       ) { target, weights in
         weights[0].withUnsafeBufferPointer { source in
           ck_pack_columns(
-            source.baseAddress, columns, depth, depth, 1, target.bindMemory(to: Float.self).baseAddress)
+            source.baseAddress, columns, depth, depth, 1, products.type, target.bindMemory(to: Float.self).baseAddress)
         }
       }
     ]
@@ -39,8 +45,10 @@ extension CPUKernel {
   }
 }
 
-private func vectorProduct(columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext) -> CPUKernel {
-  let run = context.variant.kernels.gemv
+private func vectorProduct(
+  columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ products: CPUProducts
+) -> CPUKernel {
+  let run = products.kernels.gemv
   return CPUKernel { operands, list in
     let arguments = ck_gemv_args(
       x: operands.floats(0), b: operands.packed(0), y: operands.result(), columns: columns, depth: depth,
@@ -51,9 +59,9 @@ private func vectorProduct(columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ 
 
 /// The rows of x are packed first; the weights are packed already.
 private func product(
-  rows: Int, columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext
+  rows: Int, columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext, _ products: CPUProducts
 ) -> CPUKernel {
-  let kernels = context.variant.kernels
+  let (kernels, words) = (products.kernels, products.words(depth))
   var packing = ck_pack_rows_args()
   packing.rows = rows
   packing.depth = depth
@@ -62,13 +70,13 @@ private func product(
   var arguments = ck_gemm_args()
   arguments.rows = rows
   arguments.columns = columns
-  arguments.depth = depth
+  arguments.depth = words
   arguments.batches = 1
   arguments.a_period = 1
   arguments.c_row_stride = columns
   arguments.kind = ck_columns_packed
   let schedule = ProductSchedule(
-    rows: rows, columns: columns, depth: depth, batches: 1, threads: context.threads, width: Int(ck_gemm_packed_width))
+    rows: rows, columns: columns, depth: words, batches: 1, threads: context.threads, width: Int(ck_gemm_packed_width))
   schedule.apply(to: &arguments)
   var kernel = CPUKernel { [packing, arguments] operands, list in
     var (packing, arguments) = (packing, arguments)
@@ -82,7 +90,7 @@ private func product(
     arguments.epilogue = epilogue.arguments(operands, biasAlongRows: false)
     list.add(kernels.gemm, arguments, items: schedule.items, cost: 1 << 20)
   }
-  kernel.temporaries = [4 * ck_packed_rows_count(rows, depth)]
+  kernel.temporaries = [4 * ck_packed_rows_count(rows, depth, products.type)]
   return kernel
 }
 

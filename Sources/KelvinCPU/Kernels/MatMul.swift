@@ -12,7 +12,8 @@ extension KernelTable<CPUContext, CPUKernel> {
       let xBatch = Shape(Array(x.dimensions.dropLast(2)))
       let yBatch = Shape(Array(y.dimensions.dropLast(2)))
       let kernels = context.variant.kernels
-      let packedCount = ck_packed_rows_count(rows, depth)
+      let products = context.variant.products
+      let packedCount = ck_packed_rows_count(rows, depth, products.type)
 
       var packing = ck_pack_rows_args()
       packing.rows = rows
@@ -57,7 +58,7 @@ extension KernelTable<CPUContext, CPUKernel> {
           packing.x = arguments.a
           packing.y = operands.temporary(0)
           list.add(
-            kernels.pack_rows, packing, items: xBatch.count * parts(rows, of: Int(ck_gemm_rows)),
+            products.kernels.pack_rows, packing, items: xBatch.count * parts(rows, of: Int(ck_gemm_rows)),
             cost: depth * Int(ck_gemm_rows))
           arguments.a = UnsafePointer(operands.temporary(0))
         }
@@ -66,7 +67,7 @@ extension KernelTable<CPUContext, CPUKernel> {
         arguments.a_index = list.array(xBatch.positions(in: batch))
         arguments.b_index = list.array(yBatch.positions(in: batch))
         list.add(
-          sgemm == nil ? kernels.gemm : kernels.gemm_blas, arguments, items: schedule.items,
+          sgemm == nil ? products.kernels.gemm : kernels.gemm_blas, arguments, items: schedule.items,
           cost: min(rows * columns * max(depth, 1) / max(schedule.items / max(batch.count, 1), 1), 1 << 20))
       }
       if sgemm == nil { kernel.temporaries = [4 * packedCount * xBatch.count] }

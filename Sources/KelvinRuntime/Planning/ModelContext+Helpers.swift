@@ -4,10 +4,19 @@ package import KelvinPlanning
 
 extension ModelContext {
   /// What the user should know of a plan: a line for each device outside the units asked for that runs nodes which none
-  /// of the units can.
+  /// of the units can, and one where the precision asked for makes no difference.
   package func remarks(on explanation: PlanExplanation, _ request: PlanRequest) throws(RuntimeError) -> [String] {
-    remarks(
-      on: explanation.solution.placement, units: try planner.devices(for: request).units, precision: request.precision)
+    let placement = explanation.solution.placement
+    let helping = remarks(
+      on: placement, units: try planner.devices(for: request).units, precision: request.precision)
+    return helping + (try remark(on: request.precision, placement).map { [$0] } ?? [])
+  }
+
+  private func remark(on precision: Precision, _ placement: [String: String]) throws(RuntimeError) -> String? {
+    guard [.high, .low].contains(precision), try node(tellingApart: .full, precision, placement: placement) == nil
+    else { return nil }
+    let devices = Set(placement.values).sorted().joined(separator: " and ")
+    return "precision \(precision.rawValue) comes to full: \(devices) multiplies nothing of this model less exactly"
   }
 
   /// - Parameter units: the devices that were asked for.

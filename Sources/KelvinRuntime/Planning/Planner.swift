@@ -172,22 +172,27 @@ package struct Planner: Sendable {
   /// Pins by node name. A pin may also name any of a node's origins; one of the node's own name goes before it.
   private func pins(_ flat: FlatGraph, _ request: PlanRequest) throws -> [String: String] {
     // A branch or loop runs on the host; its name means the values that it hands on.
+    guard !request.pins.isEmpty else { return [:] }
     let names = Set(flat.placedNames).subtracting(flat.controls.map(\.name))
+    var descendants: [String: [String]] = [:]
+    for node in flat.graph.nodes {
+      for origin in Set(node.origins.map(\.name)) { descendants[origin, default: []].append(node.name) }
+    }
     let controls = Set(flat.controls.filter { request.pins[$0.name] == inventory.host.info.id }.map(\.name))
     var pins: [String: String] = [:]
     for (name, device) in request.pins.sorted(by: { $0.key < $1.key }) {
       _ = try inventory.device(device)
-      let nodes = flat.graph.nodes.filter { node in node.origins.contains { $0.name == name } }
+      let nodes = descendants[name] ?? []
       guard !nodes.isEmpty || names.contains(name) else {
         if controls.contains(name) { continue }
         throw RuntimeError.invalidChoice("no node is called '\(name)'; 'kelvin plan' lists the names")
       }
       if names.contains(name) { pins[name] = device }
-      for node in nodes where request.pins[node.name] == nil {
-        if let other = pins[node.name], other != device {
-          throw RuntimeError.invalidChoice("'\(node.name)' is pinned to both \(other) and \(device)")
+      for node in nodes where request.pins[node] == nil {
+        if let other = pins[node], other != device {
+          throw RuntimeError.invalidChoice("'\(node)' is pinned to both \(other) and \(device)")
         }
-        pins[node.name] = device
+        pins[node] = device
       }
     }
     return pins

@@ -1,0 +1,12 @@
+/* bfloat16, as bits. */
+#pragma once
+#include <stdint.h>
+#include <string.h>
+
+/* The nearest one, ties to even. */
+static inline uint16_t bfloat_bits(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  if (x != x) return (uint16_t)(bits >> 16 | 0x40);
+  return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}

@@ -1,0 +1,67 @@
+/* Rows of a matrix product, brought together panel by panel. */
+#pragma once
+#include "ck_kernels.h"
+#include "gemm_tile.h"
+
+typedef float gemm_line __attribute__((ext_vector_type(ck_gemm_rows)));
+
+/* Eight words. */
+CK_INLINE void gemm_load_line(const float *x, gemm_line *line) {
+#ifdef CK_BFLOAT
+  words_store((float *)line, vload(x));
+#else
+  memcpy(line, x, sizeof *line);
+#endif
+}
+
+/* Eight words of each of eight rows, `stride` elements apart, turned round to rows `pitch` apart. */
+CK_INLINE void gemm_turn(const float *x, size_t stride, float *y, size_t pitch) {
+  gemm_line r[8], s[8];
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i++) gemm_load_line(x + i * stride, r + i);
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i += 2) {
+    s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i += 4)
+#pragma clang loop unroll(full)
+    for (size_t j = i; j < i + 2; j++) {
+      r[j] = __builtin_shufflevector(s[j], s[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      r[j + 2] = __builtin_shufflevector(s[j], s[j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 4; i++) {
+    s[i] = __builtin_shufflevector(r[i], r[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    s[i + 4] = __builtin_shufflevector(r[i], r[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < 8; i++) memcpy(y + i * pitch, &s[i], sizeof s[i]);
+}
+
+/* Packs up to ck_gemm_rows rows as [words][ck_gemm_rows], zero-filled. */
+static void gemm_pack_rows(
+  const float *x, size_t rows, size_t depth, size_t row_stride, size_t depth_stride, float *y) {
+  size_t k = 0;
+  if (rows == ck_gemm_rows && depth_stride == 1)
+    for (; (k + 8) * word_numbers <= depth; k += 8)
+      gemm_turn(x + k * word_numbers, row_stride, y + k * ck_gemm_rows, ck_gemm_rows);
+  for (; k * word_numbers < depth; k++)
+    for (size_t r = 0; r < ck_gemm_rows; r++)
+      y[k * ck_gemm_rows + r] = r < rows
+        ? words_gather(x + r * row_stride + k * word_numbers * depth_stride, depth_stride, depth - k * word_numbers)
+        : 0;
+}
+
+static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end, void *scratch) {
+  (void)scratch;
+  const ck_pack_rows_args *p = args;
+  size_t panels = (p->rows + ck_gemm_rows - 1) / ck_gemm_rows;
+  for (size_t item = begin; item < end; item++) {
+    size_t first = item % panels * ck_gemm_rows;
+    gemm_pack_rows(
+      p->x + item / panels * p->x_step + first * p->row_stride, gemm_min(ck_gemm_rows, p->rows - first), p->depth,
+      p->row_stride, p->depth_stride, p->y + item / panels * p->y_step + first * words_of(p->depth));
+  }
+}

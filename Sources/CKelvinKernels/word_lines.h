@@ -1,0 +1,28 @@
+/* Lines of numbers along the depth, written one after another as words. */
+#pragma once
+#include "bfloat.h"
+#include "ck_kernels.h"
+
+/* [words][width]: a line for each number of the depth. */
+typedef struct {
+  float *to;
+  size_t width;
+  ck_operands type;
+} word_lines;
+
+static inline void word_lines_put(const word_lines *l, size_t line, size_t place, float number) {
+  if (l->type == ck_operands_float32) {
+    l->to[line * l->width + place] = number;
+    return;
+  }
+  uint16_t bits = bfloat_bits(number);
+  memcpy((char *)(l->to + line / 2 * l->width + place) + line % 2 * sizeof bits, &bits, sizeof bits);
+}
+
+/* Goes on after `lines` of them, and fills up the last word. */
+static inline void word_lines_end(word_lines *l, size_t lines) {
+  size_t words = ck_words(l->type, lines);
+  if (l->type == ck_operands_bfloat16 && lines % 2)
+    for (size_t place = 0; place < l->width; place++) word_lines_put(l, lines, place, 0);
+  l->to += words * l->width;
+}

@@ -1,0 +1,81 @@
+/* What products multiply, as words of 32 bits: a float32 each or, where the including file defines CK_BFLOAT, two numbers
+ * that are neighbours along the depth, rounded to bfloat16, whose products are added up in float32. The last word of an odd
+ * depth ends in a zero. Memory of words is typed as floats. */
+#pragma once
+#include "bfloat.h"
+#include "ck_kernels.h"
+#include "simd.h"
+
+#ifdef CK_BFLOAT
+enum { word_numbers = 2 };
+#else
+enum { word_numbers = 1 };
+#endif
+/* Words of CK_LANES numbers. */
+enum { word_lanes = CK_LANES / word_numbers };
+
+CK_INLINE size_t words_of(size_t numbers) { return (numbers + word_numbers - 1) / word_numbers; }
+
+/* sum + a * b, of the one or two numbers in each word. */
+CK_INLINE vf words_muladd(vf a, vf b, vf sum) {
+#ifdef CK_BFLOAT
+  return (vf)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+#else
+  return vmuladd(a, b, sum);
+#endif
+}
+
+CK_INLINE void words_store(float *to, vf numbers) {
+#ifdef CK_BFLOAT
+  __m256bh words = _mm512_cvtneps_pbh((__m512)numbers);
+  memcpy(to, &words, sizeof words);
+#else
+  vstore(to, numbers);
+#endif
+}
+
+/* CK_LANES numbers of which `mask` says which are more than fillers. Words of one number are multiplied by themselves, so
+ * that fillers may stay what they are. */
+CK_INLINE vf words_load_numbers(const float *from, vmask mask) {
+#ifdef CK_BFLOAT
+  return vload_masked(from, mask);
+#else
+  (void)mask;
+  return vload(from);
+#endif
+}
+
+/* The number of that place within each word. */
+CK_INLINE vf words_numbers(vf words, size_t place) {
+#ifdef CK_BFLOAT
+  return vfrombits(place ? vbits(words) & ~0xFFFF : vbits(words) << 16);
+#else
+  (void)place;
+  return words;
+#endif
+}
+
+/* Words whose numbers are `a`, and `b` where there are two. */
+CK_INLINE vf words_join(vf a, vf b) {
+#ifdef CK_BFLOAT
+  __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh((__m512)a));
+  __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh((__m512)b));
+  return (vf)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+#else
+  (void)b;
+  return a;
+#endif
+}
+
+/* A word of `count` numbers, at most word_numbers, that lie `step` apart. */
+CK_INLINE float words_gather(const float *from, size_t step, size_t count) {
+#ifdef CK_BFLOAT
+  uint32_t bits = bfloat_bits(from[0]) | (count > 1 ? (uint32_t)bfloat_bits(from[step]) << 16 : 0);
+  float word;
+  memcpy(&word, &bits, sizeof word);
+  return word;
+#else
+  (void)step, (void)count;
+  return *from;
+#endif
+}

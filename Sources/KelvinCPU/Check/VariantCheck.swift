@@ -1,0 +1,78 @@
+package import CKelvinKernels
+import KelvinDevices
+import KelvinGraph
+
+/// Whether the kernels of an instruction set compute what those of plain C do, on this very processor: kernels for units
+/// that were not at hand when they were written are first run where they are used.
+package enum VariantCheck {
+  /// The first of a few small nodes whose results differ, and by how much; nil where none do. Those that round operands
+  /// where that is asked for are looked at so too.
+  package static func fault(of kernels: UnsafePointer<ck_kernels>) -> String? {
+    guard let plain = CPUVariant.all.last else { return nil }
+    let suspect = CPUVariant(table: kernels, sgemm: nil)
+    do {
+      for example in try VariantExample.all() {
+        let wanted = try example.run(on: CPUDevice(CPUKernels(variant: plain, prefersBlocks: false)), .full)
+        for (prefersBlocks, precision) in ways(of: suspect, through: example) {
+          let device = CPUDevice(CPUKernels(variant: suspect, prefersBlocks: prefersBlocks))
+          if let fault = try fault(of: device, in: example, wanted, precision) { return fault }
+        }
+      }
+    } catch {
+      return "\(error)"
+    }
+    return faultOfFunction(suspect, plain)
+  }
+
+  /// Layouts and precisions that between them take each kernel for some node.
+  private static func ways(
+    of variant: CPUVariant, through example: VariantExample
+  ) -> [(prefersBlocks: Bool, precision: Precision)] {
+    var ways: [(Bool, Precision)] = [(false, .full)]
+    if example.onBlocks, variant.hasBlocks { ways.append((true, .full)) }
+    if example.rounds, variant.roundedProducts != nil { ways.append((false, .low)) }
+    return ways
+  }
+
+  private static func fault(
+    of device: CPUDevice, in example: VariantExample, _ wanted: [[Double]], _ precision: Precision
+  ) throws(DeviceError) -> String? {
+    for (node, (got, wanted)) in zip(example.graph.nodes, zip(try example.run(on: device, precision), wanted)) {
+      let rounds = device.effectivePrecision(precision, of: node, in: example.graph) == .low
+      let tolerance = example.tolerance(of: node, rounds: rounds)
+      if let difference = difference(of: got, from: wanted, tolerance) {
+        return "\(node.op.name)\(rounds ? " of rounded operands" : ""): \(difference)"
+      }
+    }
+    return nil
+  }
+
+  /// Functions of one element, which are called from many kernels.
+  private static func faultOfFunction(_ variant: CPUVariant, _ plain: CPUVariant) -> String? {
+    let x = (0..<37).map { Float(($0 * 7) % 17 - 8) / 8 }
+    func values(_ map: ck_map) -> [Double] {
+      var y = [Float](repeating: .nan, count: x.count)
+      map(x, &y, x.count, 0.25, 0.5)
+      return y.map(Double.init)
+    }
+    for kind in UnaryFunction.Kind.allCases where kind != .logicalNot {
+      let function = UnaryFunction(kind, a: 0.25, b: 0.5)
+      guard let map = variant.map(function), let plainMap = plain.map(function) else { return "\(kind) is missing" }
+      let tolerance = Unary(function).tolerance(.full, [TensorType(.float32, [x.count])])
+      if let difference = difference(of: values(map), from: values(plainMap), tolerance) {
+        return "\(kind): \(difference)"
+      }
+    }
+    return nil
+  }
+
+  /// Both may be as far from what is exact as the tolerance says.
+  private static func difference(of got: [Double], from wanted: [Double], _ tolerance: Tolerance) -> String? {
+    let largest = wanted.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0
+    for (index, (got, wanted)) in zip(got, wanted).enumerated() where got != wanted && !(got.isNaN && wanted.isNaN) {
+      let allowed = 2 * (tolerance.relative * wanted.magnitude + tolerance.absolute * largest)
+      if !((got - wanted).magnitude <= allowed) { return "element \(index) is \(got), expected \(wanted)" }
+    }
+    return nil
+  }
+}

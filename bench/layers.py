@@ -1,0 +1,156 @@
+"""The layers of a model as `kelvin profile` measures and describes them: their shapes, operations, bytes and seconds."""
+
+import json
+import math
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+
+from contenders import ContenderFailed, run
+
+SIZES = {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "int8": 1, "uint8": 1, "bool": 1}
+OPERAND = re.compile(r"(const )?(\w+)\[([\dx]*)\]")
+# They read only what they hand on.
+PICKING = ("gather", "slice")
+ATTRIBUTE = re.compile(r"(\w+)=(\[[^\]]*\]|[^\s(]+(?:\([^)]*\))?)")
+
+
+@dataclass(frozen=True)
+class Operand:
+    isWeight: bool
+    type: str
+    shape: tuple
+
+    @property
+    def elements(self):
+        return math.prod(self.shape)
+
+    @property
+    def bytes(self):
+        return self.elements * SIZES[self.type]
+
+    def __str__(self):
+        return "x".join(map(str, self.shape)) or "1"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """`signature` is its computation, `operations` and `bytes` are Kelvin's count, `outputBytes` those of its results, and
+    `age` the bytes that other layers moved since the oldest of its inputs was made."""
+
+    name: str
+    signature: str
+    operations: float
+    bytes: int
+    outputBytes: int
+    age: int
+    seconds: float
+
+    @property
+    def operator(self):
+        return self.signature.partition(" ")[0].partition("(")[0]
+
+    @property
+    def attributes(self):
+        return dict(ATTRIBUTE.findall(self.signature[:self.signature.rfind("(")]))
+
+    @property
+    def operands(self):
+        return [Operand(bool(constant), kind, tuple(int(side) for side in shape.split("x") if side))
+                for constant, kind, shape in OPERAND.findall(self.signature[self.signature.rfind("("):])]
+
+    @property
+    def weightBytes(self):
+        return min(self.bytes, sum(operand.bytes for operand in self.operands if operand.isWeight))
+
+    @property
+    def activationBytes(self):
+        """Inputs and outputs once each."""
+        moved = self.bytes - self.weightBytes
+        return min(moved, 2 * self.outputBytes) if self.operator in PICKING else moved
+
+    @property
+    def terms(self):
+        """Of how many products each output is the sum, on average; None where the layer is none of products."""
+        operands = self.operands
+        outputs = self.outputBytes / SIZES[operands[0].type] if operands else 0
+        if self.operator == "convolution":
+            return operands[1].elements / operands[1].shape[0]
+        if self.operator == "convolution_transpose":
+            return operands[0].elements * operands[1].elements / operands[1].shape[0] / outputs
+        if self.operator == "linear":
+            return operands[0].shape[-1]
+        if self.operator == "attention":
+            count = {key: int(value) for key, value in self.attributes.items() if value.isdigit()}
+            products = count["queries"] * count["keys"] * (count["width"] + count["value_width"])
+            return count["batch"] * count["heads"] * products / outputs
+        return None
+
+    @property
+    def definedOperations(self):
+        """Two for each product by the layer's definition, whatever the kernel does; Kelvin's count where it is none of products."""
+        if self.terms is None:
+            return self.operations
+        return 2 * self.terms * self.outputBytes / SIZES[self.operands[0].type]
+
+    @property
+    def title(self):
+        """Its operator in a few words, with what is fused into it."""
+        about = self.attributes
+        words = [about["function"] if self.operator in ("binary", "unary", "reduce") else self.operator.replace("_", " ")]
+        if "kernel" in about:
+            words.append("x".join(about["kernel"].strip("[]").split(",")))
+        if about.get("groups") and self.operator == "convolution" and self.operands[1].shape[1] == 1:
+            words.insert(0, "depthwise")
+        if about.get("strides", "[1,1]") != "[1,1]" and about["strides"] != about.get("kernel"):
+            words.append("stride " + "x".join(about["strides"].strip("[]").split(",")))
+        words += ["+ add"] * (about.get("residual") == "true")
+        words += [f"+ {about['activation'].partition('(')[0]}"] if "activation" in about else []
+        return " ".join(words)
+
+    @property
+    def shapes(self):
+        """Its operands' shapes, biases and other vectors left out where there is something larger."""
+        operands = self.operands
+        most = max((len(operand.shape) for operand in operands), default=0)
+        return ", ".join(str(operand) for operand in operands if len(operand.shape) > 1 or most < 2)
+
+
+def profiled(kelvin, budget):
+    """One run of `kelvin profile`: the layers in the network's order, and the seconds of a whole inference.
+
+    What Kelvin adds to each layer for handing it to the device is taken off again: it is fitted, and the same for all.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "profile.json")
+        command = [kelvin.binary, "profile", kelvin.model, "--budget", str(budget), "--save", file,
+                   "--cache-dir", os.path.join(folder, "cache"), *kelvin.options()]
+        answer = json.loads(run(command, kelvin.processors, kelvin.environment))
+        with open(file) as saved:
+            profile = json.load(saved)
+    graphs = list(profile["models"].values())
+    if len(graphs) != 1 or len(answer["devices"]) != 1:
+        raise ContenderFailed(f"expected the profile of one graph on one device, got {len(graphs)} on {len(answer['devices'])}")
+    handing = answer["dispatch"].get("cpu", 0)
+    seconds = {node["name"]: node["costs"][0]["seconds"] - handing for node in answer["nodes"] if node["costs"]}
+    return list(described(graphs[0]["nodes"], profile["work"], seconds)), answer["devices"][0]["account"]["endToEnd"]
+
+
+def described(nodes, works, seconds):
+    """The layers of a graph, in its order."""
+    moved, made = 0, {}
+    for node in nodes:
+        # A key ends with the precision and the number of threads.
+        signature, work = node["key"].rsplit(" ", 2)[0], works.get(node["key"], {})
+        age = max((moved - made[value] for value in node["inputs"] if value in made), default=0)
+        layer = Layer(node["name"], signature, work.get("operations", 0), work.get("bytes", 0),
+                      sum(value["bytes"] for value in node["outputs"]), age, max(0.0, seconds.get(node["name"], 0.0)))
+        moved += layer.bytes
+        made |= {value["value"]: moved for value in node["outputs"]}
+        yield layer
+
+
+def operations(kelvin):
+    """Those of one inference, by the definitions of its layers."""
+    return sum(each.definedOperations for each in profiled(kelvin, 0.01)[0])
