@@ -1,5 +1,8 @@
 /* Functions of every lane, accurate to a few units in the last place. */
 #pragma once
+#if CK_LANES == 16
+#include "Generated/ck_normal_tail.h"
+#endif
 #include "simd.h"
 
 /* e^r - 1 for |r| <= ln(2)/2: the Taylor polynomial of degree 7, whose next term is below 2^-27. */
@@ -100,9 +103,28 @@ CK_INLINE vf verf(vf x) {
   return vselect(z < vset(1), x * sum, vselect(x != x, x, far));
 }
 
+/* What of the normal distribution lies above z >= 0. */
+CK_INLINE vf vnormal_tail(vf z) {
+#if CK_LANES == 16
+  // Two registers hold a coefficient of all segments.
+  if (!_mm512_cmp_ps_mask((__m512)z, _mm512_set1_ps(normal_tail_limit), _CMP_NLT_UQ)) {
+    vf t = z * vset(normal_tail_segments / normal_tail_limit);
+    __m512i segment = _mm512_cvttps_epi32((__m512)t);
+    vf place = t - (vf)_mm512_cvtepi32_ps(segment), sum = vset(0);
+#pragma clang loop unroll(full)
+    for (size_t i = normal_tail_degree + 1; i-- > 0;) {
+      __m512 low = _mm512_loadu_ps(normal_tail[i]), high = _mm512_loadu_ps(normal_tail[i] + 16);
+      sum = vmuladd(sum, place, (vf)_mm512_permutex2var_ps(low, segment, high));
+    }
+    return sum;
+  }
+#endif
+  return 0.5f * verfc(z * vset(0.70710678f));
+}
+
 /* x times the normal distribution function at x. */
 CK_INLINE vf vgelu(vf x) {
-  vf tail = 0.5f * verfc(vabs(x) * vset(0.70710678f));
+  vf tail = vnormal_tail(vabs(x));
   return x * vselect(x < vset(0), tail, 1 - tail);
 }
 
