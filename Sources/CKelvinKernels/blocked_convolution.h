@@ -1,8 +1,35 @@
 /* Convolution on blocks of channels, band by band. */
 #pragma once
+#include "blocked_groups.h"
 #include "blocked_source.h"
 #include "blocked_tile.h"
 #include "ck_kernels.h"
+
+/* Products that are added up one after another: more give several sums, since the error of long ones would be more than
+ * twice that of a matrix product. Rounded operands are less exact than any sum of theirs. */
+enum { blocked_longest_sum = 512 };
+
+CK_INLINE void blocked_compute(blocked_tile_function compute, const blocked_tile *t, size_t vectors) {
+  size_t terms = t->tap_count * t->group_words, chunk = blocked_longest_sum / terms ? blocked_longest_sum / terms : 1;
+  if (word_numbers > 1 || t->groups <= chunk) {
+    compute(t);
+    return;
+  }
+  blocked_tile part = *t;
+  for (size_t group = 0; group < t->groups; group += chunk) {
+    bool is_last = t->groups - group <= chunk;
+    part.x = t->x + group * t->plane;
+    part.weights = t->weights + group * terms * vectors * CK_LANES;
+    part.groups = is_last ? t->groups - group : chunk;
+    part.last_words = is_last ? t->last_words : t->group_words;
+    part.bias = group ? NULL : t->bias;
+    part.residual = group ? t->y : t->residual;
+    part.lower = is_last ? t->lower : -INFINITY;
+    part.upper = is_last ? t->upper : INFINITY;
+    part.map = is_last ? t->map : NULL;
+    compute(&part);
+  }
+}
 
 /* `count` rows of `width` pixels that follow each other in the result, from `y` on, of one output block or two. */
 CK_INLINE void blocked_rows(
@@ -21,7 +48,9 @@ CK_INLINE void blocked_rows(
       t->x = x + row * x_row + column * step;
       t->y = c->y + at;
       t->residual = c->epilogue.residual ? c->epilogue.residual + at : NULL;
-      blocked_tiles[runs - 1][pixels - 1][source][vectors - 1](t);
+      blocked_compute(blocked_tiles[runs - 1][pixels - 1][source][vectors - 1], t, vectors);
+      if (c->group_width && blocked_is_odd(t, runs, pixels))
+        CK_NAME(ck_f32_blocked_apart)(t, runs, pixels, c->group_width);
     }
     row += runs;
   }

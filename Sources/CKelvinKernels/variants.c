@@ -43,8 +43,9 @@ size_t ck_packed_columns_count(size_t columns, size_t depth, ck_operands type) {
   return (columns + ck_gemm_panel - 1) / ck_gemm_panel * ck_gemm_panel * ck_words(type, depth);
 }
 
-void ck_pack_columns(
-  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, ck_operands type,
+/* `type` is a constant, so that there is a loop for each. */
+static inline __attribute__((always_inline)) void pack_columns(
+  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, const ck_operands type,
   float *packed) {
   word_lines lines = {packed, ck_gemm_panel, type};
   for (size_t first = 0; first < columns; first += ck_gemm_panel) {
@@ -53,6 +54,16 @@ void ck_pack_columns(
         word_lines_put(
           &lines, k, j, first + j < columns ? w[(first + j) * column_stride + k * depth_stride] : 0);
     word_lines_end(&lines, depth);
+  }
+}
+
+void ck_pack_columns(
+  const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, ck_operands type,
+  float *packed) {
+  if (type == ck_operands_float32) {
+    pack_columns(w, columns, depth, column_stride, depth_stride, ck_operands_float32, packed);
+  } else {
+    pack_columns(w, columns, depth, column_stride, depth_stride, ck_operands_bfloat16, packed);
   }
 }
 

@@ -34,8 +34,8 @@ CK_INLINE void words_store(float *to, vf numbers) {
 #endif
 }
 
-/* CK_LANES numbers of which `mask` says which are more than fillers. Words of one number are multiplied by themselves, so
- * that fillers may stay what they are. */
+/* CK_LANES numbers of which `mask` says which are more than fillers. Fillers may stay what they are where each number has a
+ * word of its own: no product reads it. */
 CK_INLINE vf words_load_numbers(const float *from, vmask mask) {
 #ifdef CK_BFLOAT
   return vload_masked(from, mask);

@@ -31,8 +31,8 @@ package final class CPUDevice: KernelDevice {
       memory: sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), resource: "cpu")
   }
 
-  /// The processor with its best instruction set that computes what plain C does (`VariantCheck`), or with the one that the environment variable `KELVIN_CPU_VARIANT` names,
-  /// as comparisons need it.
+  /// The processor with its best instruction set that computes what plain C does (`VariantCheck`), or with the one that the
+  /// environment variable `KELVIN_CPU_VARIANT` names, as comparisons need it.
   package static func discover() -> [DeviceListing] {
     guard let wanted = getenv("KELVIN_CPU_VARIANT").map({ String(cString: $0) }), !wanted.isEmpty else {
       let (index, faults) = CPUVariant.best

@@ -13,6 +13,7 @@ struct CPUKernels: KernelFamily {
       throw context.unsupported("operator \(request.node.op.name)")
     }
     let laidOut = offers.filter { $0.findsConstants(context) }
+    guard !laidOut.isEmpty else { throw context.unsupported("constant operands in this place") }
     guard prefersBlocks else { return laidOut }
     let blocked = laidOut.filter { $0.layouts.write(0) == .blocks(of: variant.kernels.lanes) }
     return blocked.isEmpty ? laidOut : blocked

@@ -125,6 +125,48 @@ import Testing
     }
   }
 
+  /// Relative to the exact sums, as matrix products are that add up a part at a time.
+  @Test(arguments: [(2048, 1, 7), (384, 3, 14), (48, 7, 14)])
+  func longSumsAreNoMoreThanTwiceAsInexactAsMatrixProducts(channels: Int, side: Int, size: Int) throws {
+    var random = SeededGenerator(seed: 5700 + UInt64(channels))
+    let shape: Shape = [1, channels, size, size]
+    let values = Tensor.random(.float32, shape, -1...1, &random).floats.map { Double(max($0, 0)) }
+    let x = Tensor(TensorType(.float32, shape), rounding: values)
+    let weights = Tensor.random(.float32, [32, channels, side, side], -0.1...0.1, &random)
+    let window = Window(kernel: [side, side], strides: [2, 2], before: [side / 2, side / 2])
+    let (graph, inputs) = try oneNode(Convolution(window: window), x, weights: [weights])
+    let exact = try ReferenceDevice().run(graph, inputs).outputs[0].floats
+    func error(_ device: CPUDevice) throws -> Double {
+      let results = try device.run(graph, inputs).outputs[0].floats
+      return zip(results, exact).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }.squareRoot()
+    }
+    let products = try error(CPUDevice(variant: CPUDevice.variantNames.count - 1))
+    // OpenBLAS sums as it likes.
+    for (variant, name) in CPUDevice.variantNames.enumerated() where !name.hasPrefix("openblas") {
+      let taps = try error(CPUDevice(variant: variant, prefersBlocks: true))
+      #expect(taps <= 2 * products, "\(name): \(taps / products) times")
+    }
+  }
+
+  /// A constant lies dense, and no kernel on rounded operands reads it so.
+  @Test func aConstantImageIsConvolvedAtEachPrecision() throws {
+    var random = SeededGenerator(seed: 5800)
+    var graph = Graph()
+    let operands = [
+      Tensor.random(.float32, [1, 32, 6, 5], -1...1, &random), .random(.float32, [32, 32, 3, 3], -0.1...0.1, &random),
+    ]
+    let ids = operands.enumerated().map { graph.addValue(Value(name: "\($0)", type: $1.type, weight: Weight($1))) }
+    let op = Convolution(window: Window(kernel: [3, 3], before: [1, 1], after: [1, 1]))
+    let result = graph.addValue(Value(name: "y", type: try op.infer(graph.types(ids))[0]))
+    graph.nodes = [Node(name: "node", op: op, inputs: ids, outputs: [result], origins: [])]
+    graph.outputs = [result]
+    let expected = try ReferenceDevice().run(graph, []).outputs[0]
+    for precision in Precision.allCases {
+      let actual = try CPUDevice().run(graph, [], precision: precision).outputs[0]
+      #expect(graph.tolerance(precision).difference(of: actual, from: expected) == nil, "\(precision)")
+    }
+  }
+
   /// Relative to the exact sums, as the products of rounded operands are.
   @Test(
     .enabled(if: CPUDevice().rounds, "no instruction set of this processor multiplies bfloat16"), arguments: [64, 256])

@@ -148,6 +148,8 @@ typedef struct {
   size_t in_channels, out_channels;
   /* Blocks of channels, of input and output alike, that see nothing of the others; 0 where each sees all. */
   size_t group_blocks;
+  /* Channels of a group where a block has several; 0 elsewhere. */
+  size_t group_width;
   ck_window window;
   /* Whether `x` is dense: [images, channels, area]. */
   bool is_planar;

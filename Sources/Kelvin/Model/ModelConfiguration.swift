@@ -82,7 +82,8 @@ public struct ModelConfiguration: Hashable, Sendable {
 }
 
 /// How exactly a model must be computed at least. A CPU that multiplies bfloat16 (AVX512_BF16) rounds the operands of
-/// convolutions and of products with weights to it for ``low``; everything else computes in float32 whatever is asked for.
+/// products with weights and of most convolutions to it for ``low``, of a single row the weights alone; everything else,
+/// convolutions of each channel by itself among it, computes in float32 whatever is asked for.
 /// ``ComputePlan/remarks`` say where a precision makes no difference.
 public enum ComputePrecision: String, Hashable, Sendable, CaseIterable {
   /// `full` where the model's activations are float32; where they are float16, at least as good as float16 arithmetic

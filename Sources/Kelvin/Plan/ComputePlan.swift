@@ -97,7 +97,8 @@ public struct ComputePlan: Sendable {
     remarks =
       loaded.outages.remarks + loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
     let part = loaded.options.part == nil ? nil : loaded.partRemark
-    loadRemarks = loaded.remarks + [part].compactMap { $0 } + notes + loaded.cacheRemarks
+    let precision = try zip(shown, explanations).compactMap { try $0.precisionRemark(on: $1) }.first
+    loadRemarks = loaded.remarks + [part, precision].compactMap { $0 } + notes + loaded.cacheRemarks
     document = FunctionPlanDocument(plan, parts)
     self.devices = devices
     graphs = parts.map { Graph($0.plan) }

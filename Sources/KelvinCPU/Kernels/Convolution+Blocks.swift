@@ -36,6 +36,7 @@ extension Convolution {
     arguments.in_channels = x[1]
     arguments.out_channels = weights[0]
     arguments.group_blocks = groups == 1 ? 0 : parts(weights[1], of: lanes)
+    arguments.group_width = groups > 1 && weights[1] < lanes ? weights[1] : 0
     arguments.window = window
     arguments.is_planar = isPlanar
     arguments.copies = !context.isPointwise(self.window)

@@ -40,14 +40,17 @@ private func convolutionOffers(
 }
 
 /// Those whose operands are rounded to what the processor multiplies faster, where that was asked for: all there are, so
-/// that the precision reached does not depend on layouts.
+/// that the precision reached does not depend on layouts. Nil for few filters, whose blocks would be mostly fillers, and
+/// where a tensor is constant, which lies dense.
 private func roundedOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window, _ blocks: ValueLayout
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>]? {
   let products = context.products
-  guard products.precision != .full, op.groups == 1 || op.fitBlocks(context) else { return nil }
+  guard products.precision != .full, op.groups == 1 || op.fitBlocks(context), !context.hasConstantTensor(op.epilogue),
+    context.outputs[0].shape[1] >= context.variant.kernels.lanes / 4
+  else { return nil }
   let isPointwise = context.isPointwise(op.window)
-  // A block of channels would be mostly fillers.
+  // A block of channels would be mostly fillers. Planes are always copied.
   if context.inputs[0].shape[1] < context.variant.kernels.lanes {
     return op.groups > 1 || isPointwise ? nil : [try op.offerOnPlanes(blocks, context, window, products)]
   }
@@ -115,6 +118,11 @@ private func depthwiseOffers(
 }
 
 extension CPUContext {
+  /// Whether the image, or what an epilogue adds, is a constant.
+  fileprivate func hasConstantTensor(_ epilogue: Epilogue) -> Bool {
+    isConstant(0) || epilogue.addsResidual && isConstant(epilogue.hasBias ? 3 : 2)
+  }
+
   /// Whether each position of the first output reads just the first input at that position.
   func isPointwise(_ window: Window) -> Bool {
     window.count == 1 && window.strides.allSatisfy { $0 == 1 }

@@ -20,6 +20,8 @@ extension ConformanceCase {
         filter(
           "asymmetric padding", [1, 2, 8, 9], filters: 3, kernel: [3, 2], strides: [2, 1], pad: [0, 1], after: [1, 0],
           scalar: scalar),
+        filter(
+          "groups in one block", [2, 20, 5, 6], filters: 20, kernel: [3, 3], pad: [1, 1], groups: 5, scalar: scalar),
         filter("grouped", [1, 12, 5, 7], filters: 18, kernel: [3, 3], pad: [1, 1], groups: 3, scalar: scalar),
         filter(
           "depthwise 3x3", [1, 19, 14, 14], filters: 19, kernel: [3, 3], pad: [1, 1], groups: 19, scalar: scalar),

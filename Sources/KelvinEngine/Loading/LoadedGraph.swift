@@ -131,6 +131,10 @@ package struct LoadedGraph: Sendable {
     try context.remarks(on: explanation, request)
   }
 
+  package func precisionRemark(on explanation: PlanExplanation) throws(RuntimeError) -> String? {
+    try context.precisionRemark(on: explanation, request)
+  }
+
   /// Compiles a plan.
   package func compile(
     _ explanation: PlanExplanation, observer: CompiledModel.Observer = .init()

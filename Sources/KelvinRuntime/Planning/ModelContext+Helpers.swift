@@ -9,14 +9,20 @@ extension ModelContext {
     let placement = explanation.solution.placement
     let helping = remarks(
       on: placement, units: try planner.devices(for: request).units, precision: request.precision)
-    return helping + (try remark(on: request.precision, placement).map { [$0] } ?? [])
+    return helping + (try precisionRemark(on: explanation, request).map { [$0] } ?? [])
   }
 
-  private func remark(on precision: Precision, _ placement: [String: String]) throws(RuntimeError) -> String? {
-    guard [.high, .low].contains(precision), try node(tellingApart: .full, precision, placement: placement) == nil
+  /// Says where the precision asked for makes no difference.
+  package func precisionRemark(
+    on explanation: PlanExplanation, _ request: PlanRequest
+  ) throws(RuntimeError) -> String? {
+    let (precision, placement) = (request.precision, explanation.solution.placement)
+    guard [.high, .low].contains(precision), !placement.isEmpty,
+      try node(tellingApart: .full, precision, placement: placement) == nil
     else { return nil }
     let devices = Set(placement.values).sorted().joined(separator: " and ")
-    return "precision \(precision.rawValue) comes to full: \(devices) multiplies nothing of this model less exactly"
+    return
+      "precision \(precision.rawValue) comes to full: nothing of this model is multiplied less exactly on \(devices)"
   }
 
   /// - Parameter units: the devices that were asked for.

@@ -171,8 +171,8 @@ package struct Planner: Sendable {
 
   /// Pins by node name. A pin may also name any of a node's origins; one of the node's own name goes before it.
   private func pins(_ flat: FlatGraph, _ request: PlanRequest) throws -> [String: String] {
-    // A branch or loop runs on the host; its name means the values that it hands on.
     guard !request.pins.isEmpty else { return [:] }
+    // A branch or loop runs on the host; its name means the values that it hands on.
     let names = Set(flat.placedNames).subtracting(flat.controls.map(\.name))
     var descendants: [String: [String]] = [:]
     for node in flat.graph.nodes {

@@ -96,8 +96,7 @@ package struct ShippedProfiles: Sendable {
   }
 
   private static func closeness(_ device: DeviceInfo, _ measured: DeviceIdentity) -> (Int, String)? {
-    func first(_ text: String) -> Substring { text.prefix { $0 != " " } }
-    let isSameDriver = first(device.driver) == first(measured.driver)
+    let isSameDriver = device.driver.driverClass == measured.driver.driverClass
     switch device.kind {
     case .cpu:
       if device.name == measured.name, isSameDriver { return (3, "the same processor name, \(measured.name)") }
@@ -129,8 +128,14 @@ extension DeviceIdentity {
   fileprivate func isSameClass(as other: DeviceIdentity) -> Bool {
     switch kind {
     case DeviceInfo.Kind.cpu.rawValue, DeviceInfo.Kind.software.rawValue:
-      driver.prefix { $0 != " " } == other.driver.prefix { $0 != " " }
+      driver.driverClass == other.driver.driverClass
     default: name == other.name
     }
   }
+}
+
+extension String {
+  /// A driver's name without versions and without what it has besides: instruction sets that differ only where less than
+  /// float32 is asked for are told apart by what follows a plus.
+  fileprivate var driverClass: Substring { prefix { $0 != " " && $0 != "+" } }
 }

@@ -1,0 +1,36 @@
+/* Groups of channels that share a block: a tile multiplies what is of other groups by zero, which makes not-a-number of what
+ * is not finite. */
+#pragma once
+#include "blocked_tile.h"
+
+/* Whether a result of a tile's first block is not-a-number. */
+CK_INLINE bool blocked_is_odd(const blocked_tile *t, size_t runs, size_t pixels) {
+  vf sum = vset(0);
+  for (size_t run = 0; run < runs; run++)
+    for (size_t p = 0; p < pixels; p++) {
+      vf y = vload(t->y + run * t->y_run + p * CK_LANES);
+      sum += vselect(y != y, y, vset(0));
+    }
+  return vsum(sum) != 0;
+}
+
+/* The tile again, each channel from those of its group of `width` alone. */
+static void CK_NAME(ck_f32_blocked_apart)(const blocked_tile *t, size_t runs, size_t pixels, size_t width) {
+  for (size_t run = 0; run < runs; run++) {
+    vf sums[blocked_pixels][blocked_vectors] = {0};
+    const float *w = t->weights;
+    for (size_t tap = 0; tap < t->tap_count; tap++)
+      for (size_t word = 0; word < t->last_words; word++, w += CK_LANES)
+        for (size_t place = 0; place < word_numbers; place++) {
+          ptrdiff_t first = (ptrdiff_t)((word * word_numbers + place) / width * width);
+          vi lanes = {0};
+          for (ptrdiff_t lane = first; lane < first + (ptrdiff_t)width; lane++) lanes[lane] = -1;
+          for (size_t p = 0; p < pixels; p++) {
+            vf pixel = words_numbers(vset(t->x[run * t->run + t->taps[tap] + p * word_lanes + word]), place);
+            vf sum = vmuladd(pixel, words_numbers(vload(w), place), sums[p][0]);
+            sums[p][0] = vselect(lanes, sum, sums[p][0]);
+          }
+        }
+    for (size_t p = 0; p < pixels; p++) blocked_finish(t, sums + p, 1, 1, run * t->y_run + p * CK_LANES);
+  }
+}
