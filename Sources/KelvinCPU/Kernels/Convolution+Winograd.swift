@@ -3,26 +3,28 @@ import KelvinDevices
 import KelvinGraph
 
 extension Convolution {
-  /// The tiles by which Winograd's minimal filtering computes this convolution sooner than its taps do, as far as counts
-  /// of operations and bytes tell; nil where it does not.
-  func winogradTile(_ context: CPUContext, _ window: ck_window, _ products: CPUProducts) -> Int? {
-    guard groups == 1, self.window.rank == 2, self.window.kernel == [3, 3], self.window.strides == [1, 1],
-      self.window.dilations == [1, 1]
-    else { return nil }
+  /// The tiles by which Winograd's minimal filtering computes this convolution on blocks sooner than its taps do, nil where
+  /// it does not; and what that costs in multiply-adds of words, as far as counts of operations and bytes tell.
+  func way(_ context: CPUContext, _ window: ck_window, _ products: CPUProducts) -> (tile: Int?, cost: Double) {
     let channels = (inputs: context.inputs[1].shape[1], outputs: context.inputs[1].shape[0])
-    guard min(channels.inputs, channels.outputs) >= Self.fewestChannels else { return nil }
     let product = Double(products.words(channels.inputs) * channels.outputs)
-    let direct = product * 9 * (Double(window.out_height * window.out_width) + Self.weightCost)
-    let costs = [2, 4].map { tile -> Double in
+    let pixels = Double(window.out_height * window.out_width)
+    let direct = (tile: Int?.none, cost: product * Double(self.window.count) * (pixels + Self.weightCost))
+    guard groups == 1, self.window.rank == 2, self.window.kernel == [3, 3], self.window.strides == [1, 1],
+      self.window.dilations == [1, 1], min(channels.inputs, channels.outputs) >= Self.fewestChannels
+    else { return direct }
+    let isExact = products.precision == .full
+    let tiled = [2, 4].map { tile -> (tile: Int?, cost: Double) in
       let points = Double((tile + 2) * (tile + 2))
       let tiles = Double(parts(window.out_height, of: tile) * parts(window.out_width, of: tile))
       let transforms = tiles * Double(channels.inputs + channels.outputs) * points * Self.transformCost
-      return product * points * (tiles + Self.weightCost) + transforms
+      // Rounded numbers are half as many bytes on their way to the products.
+      return (tile, product * points * (tiles + Self.weightCost) + transforms * (isExact ? 1 : 0.75))
     }
     // Rounded operands leave large tiles more than twice the error of the taps.
-    let isExact = products.precision == .full
-    let tile = isExact && costs[1] < costs[0] && channels.inputs >= Self.fewestForLargeTiles ? 4 : 2
-    return costs[tile / 2 - 1] < direct ? tile : nil
+    let takesLarge = isExact && tiled[1].cost < tiled[0].cost && channels.inputs >= Self.fewestForLargeTiles
+    let best = tiled[takesLarge ? 1 : 0]
+    return best.cost < direct.cost ? best : direct
   }
 
   /// In multiply-adds: streaming a weight, and bringing a number to a point or back.

@@ -40,14 +40,15 @@ private func convolutionOffers(
 }
 
 /// Those whose operands are rounded to what the processor multiplies faster, where that was asked for: all there are, so
-/// that the precision reached does not depend on layouts. Nil for few filters, whose blocks would be mostly fillers, and
-/// where a tensor is constant, which lies dense.
+/// that the precision reached does not depend on layouts. Nil for few filters, whose blocks would be mostly fillers, where large
+/// tiles of exact operands are sooner done, and where a tensor is constant, which lies dense.
 private func roundedOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window, _ blocks: ValueLayout
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>]? {
   let products = context.products
   guard products.precision != .full, op.groups == 1 || op.fitBlocks(context), !context.hasConstantTensor(op.epilogue),
-    context.outputs[0].shape[1] >= context.variant.kernels.lanes / 4
+    context.outputs[0].shape[1] >= context.variant.kernels.lanes / 4,
+    op.way(context, window, products).cost < op.way(context, window, context.variant.products).cost
   else { return nil }
   let isPointwise = context.isPointwise(op.window)
   // A block of channels would be mostly fillers. Planes are always copied.
@@ -68,7 +69,7 @@ extension Convolution {
     _ blocks: ValueLayout, _ context: CPUContext, _ window: ck_window, _ products: CPUProducts
   ) throws(DeviceError) -> KernelOffer<CPUKernel> {
     let layouts = KernelLayouts(reads: [blocks, .dense] + epilogue.layouts(in: blocks), writes: [blocks])
-    guard let tile = winogradTile(context, window, products) else {
+    guard let tile = way(context, window, products).tile else {
       return KernelOffer(
         try onBlocks(context, window, products), "blocks", layouts, precision: products.precision)
     }
