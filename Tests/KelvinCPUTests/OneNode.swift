@@ -39,6 +39,12 @@ extension CPUDevice {
 }
 
 extension Tensor {
+  /// Root of the mean square of the differences.
+  func error(from exact: Tensor) -> Double {
+    let squares = zip(doubles, exact.doubles).map { ($0 - $1) * ($0 - $1) }
+    return (squares.reduce(0, +) / Double(max(squares.count, 1))).squareRoot()
+  }
+
   /// The nearest elements of eight significand bits, ties to even.
   func roundedToBFloat16() -> Tensor {
     let values = floats.map { value -> Double in

@@ -113,10 +113,9 @@ import Testing
     let weights = Tensor.random(.float32, [32, channels, 3, 3], -0.1...0.1, &random)
     let (graph, inputs) = try oneNode(
       Convolution(window: Window(kernel: [3, 3], before: [1, 1], after: [1, 1])), x, weights: [weights])
-    let exact = try ReferenceDevice().run(graph, inputs).outputs[0].floats
+    let exact = try ReferenceDevice().run(graph, inputs).outputs[0]
     func error(_ device: CPUDevice) throws -> Double {
-      let results = try device.run(graph, inputs).outputs[0].floats
-      return zip(results, exact).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }.squareRoot()
+      try device.run(graph, inputs).outputs[0].error(from: exact)
     }
     let taps = try error(CPUDevice(variant: CPUDevice.variantNames.count - 1))
     for (variant, name) in CPUDevice.variantNames.enumerated() {
@@ -135,10 +134,9 @@ import Testing
     let weights = Tensor.random(.float32, [32, channels, side, side], -0.1...0.1, &random)
     let window = Window(kernel: [side, side], strides: [2, 2], before: [side / 2, side / 2])
     let (graph, inputs) = try oneNode(Convolution(window: window), x, weights: [weights])
-    let exact = try ReferenceDevice().run(graph, inputs).outputs[0].floats
+    let exact = try ReferenceDevice().run(graph, inputs).outputs[0]
     func error(_ device: CPUDevice) throws -> Double {
-      let results = try device.run(graph, inputs).outputs[0].floats
-      return zip(results, exact).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }.squareRoot()
+      try device.run(graph, inputs).outputs[0].error(from: exact)
     }
     let products = try error(CPUDevice(variant: CPUDevice.variantNames.count - 1))
     // OpenBLAS sums as it likes.
@@ -180,10 +178,8 @@ import Testing
     func error(stride: Int) throws -> Double {
       let window = Window(kernel: [3, 3], strides: [stride, stride], before: [1, 1], after: [1, 1])
       let (graph, inputs) = try oneNode(Convolution(window: window), x, weights: [weights])
-      let exact = try ReferenceDevice().run(graph, inputs).outputs[0].floats
-      let results = try CPUDevice().run(graph, inputs, precision: .low).outputs[0].floats
-      let errors = zip(results, exact).map { pow(Double($0) - Double($1), 2) }
-      return (errors.reduce(0, +) / Double(errors.count)).squareRoot()
+      let exact = try ReferenceDevice().run(graph, inputs).outputs[0]
+      return try CPUDevice().run(graph, inputs, precision: .low).outputs[0].error(from: exact)
     }
     let (tiles, taps) = (try error(stride: 1), try error(stride: 2))
     #expect(taps > 1e-4 && tiles <= 2 * taps, "\(tiles) against \(taps)")

@@ -65,9 +65,9 @@ typedef struct {
 /* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
  *
  * Strides and depths count words. `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled;
- * words of two numbers take columns packed as well. For `gemm_blas` it has any
- * strides, one of them 1, and so has `b`; `transposes_a` and `transposes_b` say whether it is the one along rows (of a)
- * or along the depth (of b). Its columns are not packed and its depth_chunk is the depth.
+ * words of two numbers take columns packed as well. For `gemm_blas` it has any strides, one of them 1, and so has `b`;
+ * `transposes_a` and `transposes_b` say whether it is the one along rows (of a) or along the depth (of b). Its columns are
+ * not packed and its depth_chunk is the depth.
  * Scratch: column_chunk, rounded up to gemm_width, times the smaller of depth and depth_chunk, in float32 elements. */
 typedef struct {
   size_t rows, columns, depth, batches;
@@ -94,7 +94,7 @@ typedef struct {
 } ck_gemm_args;
 
 /* Packs the rows of a strided matrix of float32 as words into panels of ck_gemm_rows. Items are (batch, panel). `y_step`
- * counts words. */
+ * counts words, all else elements. */
 typedef struct {
   const float *x;
   float *y;
@@ -103,7 +103,8 @@ typedef struct {
   size_t x_step, y_step;
 } ck_pack_rows_args;
 
-/* y = w * x for one vector of float32: `b` as ck_columns_packed, of words. Items are panels. */
+/* y = w * x for one vector of float32: `b` as ck_columns_packed, of words, `depth` elements deep. Items are
+ * panels. */
 typedef struct {
   const float *x;
   const float *b;

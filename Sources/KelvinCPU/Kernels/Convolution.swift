@@ -25,9 +25,7 @@ private func convolutionOffers(
     return offers + [try op.offerOnBlocks(blocks, context, window, context.variant.products)]
   }
   if let blocks = context.blocks {
-    // What it takes to pack the pixels.
-    offers[0].handicap = Double(
-      context.outputs[0].shape[0] * context.outputs[0].shape.pixels * context.inputs[1].shape[1] * op.window.count)
+    offers[0].handicap = context.packing(op.window)
     offers.append(try op.offerOnBlocks(blocks, context, window, context.variant.products))
     if context.inputs[0].shape[1] < context.variant.kernels.lanes {
       offers.append(try op.offerOnPlanes(blocks, context, window, context.variant.products))
@@ -40,8 +38,8 @@ private func convolutionOffers(
 }
 
 /// Those whose operands are rounded to what the processor multiplies faster, where that was asked for: all there are, so
-/// that the precision reached does not depend on layouts. Nil for few filters, whose blocks would be mostly fillers, where large
-/// tiles of exact operands are sooner done, and where a tensor is constant, which lies dense.
+/// that the precision reached does not depend on layouts. Nil for few filters, whose blocks would be mostly fillers, where
+/// large tiles of exact operands are sooner done, and where a tensor is constant, which lies dense.
 private func roundedOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window, _ blocks: ValueLayout
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>]? {
@@ -57,8 +55,7 @@ private func roundedOffers(
   }
   var offers = [try op.offerOnBlocks(blocks, context, window, products)]
   if op.groups == 1, isPointwise, context.hasRows {
-    let packing = context.outputs[0].shape[0] * context.outputs[0].shape.pixels * context.inputs[1].shape[1]
-    offers.append(op.offerOnRows(context, products, handicap: Double(packing)))
+    offers.append(op.offerOnRows(context, products, handicap: context.packing(op.window)))
   }
   return offers
 }
@@ -119,6 +116,11 @@ private func depthwiseOffers(
 }
 
 extension CPUContext {
+  /// Elements that are moved to pack what the windows read.
+  fileprivate func packing(_ window: Window) -> Double {
+    Double(outputs[0].shape[0] * outputs[0].shape.pixels * inputs[1].shape[1] * window.count)
+  }
+
   /// Whether the image, or what an epilogue adds, is a constant.
   fileprivate func hasConstantTensor(_ epilogue: Epilogue) -> Bool {
     isConstant(0) || epilogue.addsResidual && isConstant(epilogue.hasBias ? 3 : 2)
