@@ -138,12 +138,14 @@ final class DeviceMeasurement: Disturbable {
     return (order.prefix(max(enough, order.count / 8)).sorted(), false)
   }
 
-  /// Samples of a node in the pairs that count, what timing itself takes left out: one for each pair that reached it,
-  /// the mean of its trips.
-  func samples(of node: String, in indices: [Int], timer: Double = 0) -> [Double] {
-    indices.compactMap { index in
-      pairs[index].record.nodes[node].map { max($0.secondsEach - timer, 0.1 * $0.secondsEach) }
-    }
+  /// Samples of a node in the pairs that count: one for each pair that reached it, the mean of its trips.
+  private func samples(of node: String, in indices: [Int]) -> [Double] {
+    indices.compactMap { pairs[$0].record.nodes[node]?.secondsEach }
+  }
+
+  /// What the pairs that count tell of the nodes here and of the whole.
+  func nodeSamples(in indices: [Int]) -> NodeSamples {
+    NodeSamples(indices.map { (index: $0, pair: pairs[$0]) }, nodesHere, timer: timerSeconds(in: indices))
   }
 
   /// Seconds that a timer adds to each node, where timers slow the whole down by more than `Self.slowTimers`; else

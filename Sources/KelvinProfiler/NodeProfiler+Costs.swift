@@ -20,22 +20,20 @@ extension NodeProfiler {
     var works: [String: NodeWork] = [:]
     var pooled: [String: [String: Pool]] = [:]
     let counted = runs.map { $0.counted(atLeast: options.fewestRounds).indices }
-    let timers = Dictionary(
-      zip(runs, counted).map { ($0.device.info.id, $0.timerSeconds(in: $1)) }
-    ) { first, _ in first }
+    let samples = zip(runs, counted).map { $0.nodeSamples(in: $1).byNode }
     for (index, node) in flat.graph.nodes.enumerated() {
       works[commonKey(node, in: flat.graph)] = CostSheet.work(node, in: flat.graph)
       var row = ProfileResult.NodeRow(
         name: node.name, op: node.op.name, origins: node.originShares.map { ($0.origin.name, $0.share) }, costs: [:],
         unsupported: [:], region: flat.places[index].region, trips: flat.places[index].trips)
-      for (run, indices) in zip(runs, counted) {
+      for (run, samples) in zip(runs, samples) {
         let id = run.device.info.id
         guard run.nodesHere.contains(node.name) else {
           let support = run.device.support(for: node, in: flat.graph, precision: request.precision)
           if case .unsupported(let reason) = support { row.unsupported[id] = reason }
           continue
         }
-        let samples = run.samples(of: node.name, in: indices, timer: timers[id] ?? 0)
+        let samples = samples[node.name] ?? []
         guard let statistics = try? LatencyStatistics(samples) else { continue }
         let source: TimingSource = run.clocks[node.name] == .device ? .deviceTimestamps : .hostClock
         row.costs[id] = cost(

@@ -16,17 +16,23 @@ extension NodeProfiler {
       runs.compactMap { run in
         let indices = run.counted(atLeast: options.fewestRounds).indices
         let telling = indices.filter { $0.isMultiple(of: 2) }
-        return run.plainMedian(in: telling.isEmpty ? indices : telling).map { (run.device.info.id, $0) }
+        return run.nodeSamples(in: indices).whole(in: telling.isEmpty ? indices : telling).map {
+          (run.device.info.id, $0)
+        }
       }
     ) { first, _ in first }
     let counts = FlatCounts(flat, rows, host: context.inventory.host.info.id)
     var observations: [HandOverFit.Observation] = []
     for run in runs {
-      guard let seconds = alone[run.device.info.id] else { continue }
-      observations.append(counts.observation(run.solution, seconds, bare: measured.bareCopies, isMixed: false))
+      guard let whole = alone[run.device.info.id] else { continue }
+      var observation = counts.observation(run.solution, whole.median, bare: measured.bareCopies, isMixed: false)
+      // What is within the noise of the whole tells nothing of handing nodes out.
+      if whole.medianInterval.contains(observation.explained) { observation.measured = observation.explained }
+      observations.append(observation)
     }
+    let usual = alone.mapValues(\.median)
     for mix in measured.mixes {
-      let (seconds, _) = mix.seconds(atLeast: options.fewestRounds, usual: alone)
+      let (seconds, _) = mix.seconds(atLeast: options.fewestRounds, usual: usual)
       guard let median = try? LatencyStatistics(seconds).median else { continue }
       observations.append(counts.observation(mix.solution, median, bare: measured.bareCopies, isMixed: true))
     }

@@ -10,7 +10,7 @@ struct HumanReadableTests {
       (0.99949, "999 ms"), (0.9996, "1.00 s"), (59.96, "60.0 s"), (119, "119 s"),
       (200, "3 min 20 s"), (600, "10 min"), (8100, "2 h 15 min"),
       (7200, "2 h"),
-      (-0.002, "−2.00 ms"), (.nan, "—"), (.infinity, "—"),
+      (-0.002, "−2.00 ms"), (4e-12, "0 s"), (.nan, "—"), (.infinity, "—"),
     ]
     for (value, text) in seconds { #expect(HumanReadable.seconds(value) == text) }
     #expect(HumanReadable.bytes(1023) == "1023 B")

@@ -19,6 +19,7 @@ struct AdviceTests {
   /// - Parameter loss: called before each submission to the card; whether it is lost.
   private func advise(
     cpu: Double = 1e-3, gpu: Double = 4e-3, hasLowPrecision: Bool = false,
+    precisions: [Precision] = [.automatic, .low],
     questions: Set<AdviceRequest.Question> = Set(AdviceRequest.Question.allCases), budget: Double = 180,
     envelope: ThermalEnvelope = .phone, cancellation: Cancellation? = nil,
     loss: @escaping @Sendable () -> Bool = { false }
@@ -34,7 +35,7 @@ struct AdviceTests {
     let subject = BenchmarkSubject(
       context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true, classes: 0, loadSeconds: 0.002)
     let candidates = ["cpu", "gpu:0"].flatMap { units in
-      [Precision.automatic, .low].map { precision in
+      precisions.map { precision in
         BenchmarkConfiguration(
           label: precision == .low ? "\(units), low" : units,
           request: PlanRequest(units: UnitsSelection(units) ?? .all, precision: precision))
@@ -74,6 +75,17 @@ struct AdviceTests {
     #expect(same.notes.contains { $0.contains("automatic, low") && $0.contains("cpu and gpu:0") }, "\(same.notes)")
     let apart = try advise(hasLowPrecision: true, questions: [.photo])
     #expect(apart.rows.map(\.label) == ["cpu", "gpu:0", "gpu:0, low"])
+  }
+
+  @Test("where nothing tells two precision levels apart, the more exact one is picked")
+  func tiedPrecisions() throws {
+    let advice = try advise(cpu: 4e-3, gpu: 1e-3, hasLowPrecision: true, precisions: [.low, .automatic])
+    #expect(advice.rows.map(\.label).filter { $0.hasPrefix("gpu") } == ["gpu:0, low", "gpu:0"])
+    #expect(advice.picks.map(\.question) == AdviceRequest.Question.allCases)
+    for pick in advice.picks {
+      #expect(advice.rows[pick.row].label == "gpu:0", "\(pick)")
+      #expect(pick.equals.map { advice.rows[$0].label }.contains("gpu:0, low"), "\(pick)")
+    }
   }
 
   @Test("what starts later but runs faster overtakes after as many photos as that takes")

@@ -27,11 +27,12 @@ struct NodeProfilerTests {
       ])
   }
 
-  private func profile(_ context: ModelContext, budget: Double = 1) throws -> ProfileResult {
+  private func profile(_ context: ModelContext, on device: String = "gpu:0", budget: Double = 1) throws -> ProfileResult
+  {
     var options = ProfilerOptions()
     options.budget = budget
     let profiler = NodeProfiler(
-      context, PlanRequest(units: .devices(["gpu:0"])), inputs: chainInputs, options: options, kelvinVersion: "test",
+      context, PlanRequest(units: .devices([device])), inputs: chainInputs, options: options, kelvinVersion: "test",
       clock: clock, files: noFiles)
     return try profiler.run()
   }
@@ -73,6 +74,25 @@ struct NodeProfilerTests {
     // Values of sixteen bytes cannot tell what a byte takes.
     #expect(there.bytesPerSecond == TransferFit.unlimited && back.bytesPerSecond == TransferFit.unlimited)
     #expect(result.transfers.allSatisfy { $0.isShared })
+  }
+
+  @Test("inferences that are held up in one layer or another are the layers' time, not what handing them out takes")
+  func heldUp() throws {
+    let count = Atomic(0)
+    let context = try chain(
+      clock,
+      devices: [
+        TimedDevice("cpu", kind: .cpu, clock: clock) { node in
+          // In each inference one of the three layers takes twice as long.
+          let index = node.name.last?.wholeNumberValue ?? 0
+          if index == 0 { count.add(1, ordering: .relaxed) }
+          return count.load(ordering: .relaxed) % 3 == index ? 2e-3 : 1e-3
+        }
+      ])
+    let result = try profile(context, on: "cpu")
+    #expect(result.dispatch["cpu"] ?? 0 < 1e-6, "\(result.dispatch)")
+    let sum = result.nodes.reduce(0) { $0 + ($1.costs["cpu"]?.seconds ?? 0) }
+    #expect(abs(sum - 4e-3) < 1e-6, "\(sum)")
   }
 
   @Test func everyDevicesAccountCloses() throws {

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import KelvinBench
 public import KelvinFeatures
+import KelvinGraph
 import KelvinPlanning
 import KelvinReport
 import KelvinRuntime
@@ -42,7 +43,7 @@ extension Advisor {
         return Question(rawValue: pick.question.rawValue).map {
           Pick(
             question: $0, configuration: candidate.label, threadCount: candidate.threads,
-            precision: ComputePrecision(rawValue: candidate.precision) ?? .automatic, isBeyondNoise: pick.isBeyondNoise,
+            precision: ComputePrecision(rawValue: candidate.precision.rawValue) ?? .automatic, isBeyondNoise: pick.isBeyondNoise,
             sentence: advice.sentence(pick))
         }
       }

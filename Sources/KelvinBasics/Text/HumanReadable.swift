@@ -2,7 +2,8 @@ import Glibc
 
 /// Numbers as people read them: three significant digits and a unit.
 package enum HumanReadable {
-  /// `12.3 ms`, `450 µs`, `1.20 s`; from two minutes `3 min 20 s`.
+  /// `12.3 ms`, `450 µs`, `1.20 s`; from two minutes `3 min 20 s`. What is nothing in nanoseconds, which no clock here
+  /// tells finer, is `0 s`.
   package static func seconds(_ value: Double) -> String {
     guard value.isFinite else { return "—" }
     let size = abs(value)
@@ -17,7 +18,7 @@ package enum HumanReadable {
     if size >= 0.9995 { return significant(value) + " s" }
     if size >= 0.9995e-3 { return significant(value * 1e3) + " ms" }
     if size >= 0.9995e-6 { return significant(value * 1e6) + " µs" }
-    return size == 0 ? "0 s" : significant(value * 1e9) + " ns"
+    return size < 0.5e-9 ? "0 s" : significant(value * 1e9) + " ns"
   }
 
   /// `1.20 ms to 1.50 ms`; one of them where they read the same.

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 import KelvinBasics
+import KelvinGraph
 import KelvinMeasurements
 import KelvinReport
 import KelvinStreams
@@ -127,7 +128,7 @@ extension AdviceDocument.Row {
   init(_ row: Advice.Row, deadline: Double) {
     self.init(
       configuration: row.label, same: row.candidate.also, devices: row.candidate.devices,
-      threads: row.candidate.threads, precision: row.candidate.precision, first: row.firstAnswer,
+      threads: row.candidate.threads, precision: row.candidate.precision.rawValue, first: row.firstAnswer,
       firstCold: row.coldAnswer, warm: row.warm,
       stream: row.stream.map {
         .init(

@@ -1,4 +1,5 @@
 import KelvinBasics
+import KelvinGraph
 import KelvinMeasurements
 import KelvinStreams
 
@@ -30,11 +31,15 @@ extension Advice {
     return Pick(question, row: row, isClear: finding.winner != nil, equals: equals, next: next)
   }
 
-  /// Among those that nothing tells apart, the one that takes least energy, then fewest threads.
+  /// Among those that nothing tells apart, the one that rounds least: nothing is gained by giving digits away. Then the
+  /// one that takes least energy, then fewest threads.
   private func preferred(among rows: [Int]) -> Int? {
     rows.min { first, second in
-      func rank(_ index: Int) -> (Double, Int, Int) {
-        (self.rows[index].joules ?? .infinity, self.rows[index].candidate.threads, index)
+      func rank(_ index: Int) -> (Double, Double, Int, Int) {
+        let row = self.rows[index]
+        return (
+          row.candidate.precision.unitRoundoff(.float32), row.joules ?? .infinity, row.candidate.threads, index
+        )
       }
       return rank(first) < rank(second)
     }
@@ -54,12 +59,14 @@ extension Advice {
     )
     func joules(_ row: Int) -> Double? { rows[row].stream?.joulesPerInference }
     let rank = { (row: Int) in joules(row) ?? .infinity }
-    guard let best = keeping.min(by: { rank($0.row) < rank($1.row) })?.row else { return nil }
+    guard let leanest = keeping.min(by: { rank($0.row) < rank($1.row) })?.row else { return nil }
     // What takes an unknown energy is not known to take more.
-    let equals = keeping.map(\.row).filter { row in
-      row != best && !(joules(row).map { $0 > (1 + Self.sameEnergy) * rank(best) } ?? false)
+    let lean = keeping.map(\.row).filter { row in
+      row == leanest || !(joules(row).map { $0 > (1 + Self.sameEnergy) * rank(leanest) } ?? false)
     }
-    let hungrier = keeping.map(\.row).filter { $0 != best && !equals.contains($0) }.min { rank($0) < rank($1) }
+    guard let best = preferred(among: lean) else { return nil }
+    let equals = lean.filter { $0 != best }
+    let hungrier = keeping.map(\.row).filter { !lean.contains($0) }.min { rank($0) < rank($1) }
     let slower = losing.max { $0.run.settledRate < $1.run.settledRate }
     let next: (row: Int, ratio: Double)? =
       equals.first.map { ($0, 1) } ?? hungrier.map { ($0, rank($0) / rank(best)) }

@@ -44,7 +44,7 @@ extension Advice {
       let lost = Self.lostShare(stream)
       let kept = lost == 0 ? "every frame is answered" : "\(HumanReadable.percent(lost)) of the frames are lost"
       let p99 = stream.latency.p99
-      return "\(kept), 99 of 100 within \(seconds(p99)), "
+      return "\(kept), half of them within \(seconds(stream.latency.p50)) and 99 of 100 within \(seconds(p99)), "
         + (p99 <= deadline ? "before the next arrives" : "the next arrives after \(seconds(deadline))")
     case .throughput:
       guard let load = row.throughput else { return "" }
@@ -64,7 +64,8 @@ extension Advice {
     case .photo:
       return "\(label), takes \(times) as long"
         + (rows[next.row].firstAnswer.map { " (\(HumanReadable.seconds($0)))" } ?? "")
-    case .stream: return "\(label), takes \(times) as long for a frame"
+    case .stream:
+      return "\(label), takes \(times) as long for a frame, by medians"
     case .throughput:
       return "\(label), does \(rows[next.row].throughput.map { HumanReadable.perSecond($0.throughput) } ?? "less")"
     case .sustained:

@@ -1,4 +1,5 @@
 import KelvinBasics
+package import KelvinGraph
 package import KelvinMeasurements
 package import KelvinPlanning
 package import KelvinThermal
@@ -15,12 +16,12 @@ package struct AdviceEvidence: Sendable {
     /// Of the CPU device.
     package var threads: Int
     /// The least exact numerics that were allowed.
-    package var precision: String
+    package var precision: Precision
     /// For one prediction at a time.
     package var plan: Plan
 
     package init(
-      label: String, also: [String] = [], devices: [String], threads: Int, precision: String, plan: Plan
+      label: String, also: [String] = [], devices: [String], threads: Int, precision: Precision, plan: Plan
     ) {
       self.label = label
       self.also = also

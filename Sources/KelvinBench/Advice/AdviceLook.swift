@@ -78,7 +78,7 @@ struct AdviceLook {
     return .init(
       label: label, also: also,
       devices: context.inventory.devices(named: context.nodesByDevice(placement).keys).map(\.info.id),
-      threads: configuration.request.threads, precision: configuration.request.precision.rawValue,
+      threads: configuration.request.threads, precision: configuration.request.precision,
       plan: try context.plan(explanation, configuration.request))
   }
 
