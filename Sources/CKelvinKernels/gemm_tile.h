@@ -31,55 +31,93 @@ typedef struct {
   bool continues, finishes;
 } gemm_tile;
 
-CK_INLINE void gemm_tile_body(const gemm_tile *t, const size_t vectors) {
-  for (size_t first = 0; first < t->rows; first += gemm_tile_rows) {
-    vf sums[gemm_tile_rows][gemm_vectors];
-    const float *a = t->a + first;
-    const float *b = t->b;
-    size_t b_row = t->b_row, b_vector = t->b_vector;
+/* `rows` of a tile, from row `first`. */
+CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t rows, const size_t vectors) {
+  vf sums[gemm_tile_rows][gemm_vectors];
+  const float *a = t->a + first;
+  const float *b = t->b;
+  size_t b_row = t->b_row, b_vector = t->b_vector;
 #pragma clang loop unroll(full)
-    for (size_t r = 0; r < gemm_tile_rows; r++)
+  for (size_t r = 0; r < rows; r++)
 #pragma clang loop unroll(full)
-      for (size_t j = 0; j < vectors; j++) sums[r][j] = vset(0);
-    for (size_t k = t->depth; k > 0; k--, a += ck_gemm_rows, b += b_row) {
-      vf x[gemm_vectors];
+    for (size_t j = 0; j < vectors; j++) sums[r][j] = vset(0);
+  for (size_t k = t->depth; k > 0; k--, a += ck_gemm_rows, b += b_row) {
+    vf x[gemm_vectors];
 #pragma clang loop unroll(full)
-      for (size_t j = 0; j < vectors; j++) x[j] = vload(b + j * b_vector);
+    for (size_t j = 0; j < vectors; j++) x[j] = vload(b + j * b_vector);
 #pragma clang loop unroll(full)
-      for (size_t r = 0; r < gemm_tile_rows; r++) {
-        vf w = vspread(a, r);
+    for (size_t r = 0; r < rows; r++) {
+      vf w = vspread(a, r);
 #pragma clang loop unroll(full)
-        for (size_t j = 0; j < vectors; j++) sums[r][j] = words_muladd(w, x[j], sums[r][j]);
+      for (size_t j = 0; j < vectors; j++) sums[r][j] = words_muladd(w, x[j], sums[r][j]);
 #if CK_LANES == 8
-        /* The sums and operands fill all 16 registers, as long as rows are not interleaved. */
-        __asm__ volatile("" : "+x"(sums[r][0]), "+x"(sums[r][vectors / 2]), "+x"(sums[r][vectors - 1])::"memory");
+      /* The sums and operands fill all 16 registers, as long as rows are not interleaved. */
+      __asm__ volatile("" : "+x"(sums[r][0]), "+x"(sums[r][vectors / 2]), "+x"(sums[r][vectors - 1])::"memory");
 #endif
-      }
-    }
-    vf lower = vset(t->lower), upper = vset(t->upper);
-#pragma clang loop unroll(full)
-    for (size_t r = 0; r < gemm_tile_rows; r++) {
-      size_t row = first + r;
-      if (row >= t->rows) break;
-      vf row_bias = vset(t->row_bias ? t->row_bias[row] : 0);
-#pragma clang loop unroll(full)
-      for (size_t j = 0; j < vectors; j++) {
-        size_t column = j * CK_LANES;
-        if (column >= t->columns) break;
-        size_t n = t->columns - column < CK_LANES ? t->columns - column : CK_LANES;
-        float *c = t->c + row * t->c_row + column;
-        vf sum = sums[r][j];
-        if (t->continues) sum += vload_part(c, n);
-        if (t->finishes) {
-          sum += row_bias;
-          if (t->column_bias) sum += vload_part(t->column_bias + column, n);
-          if (t->residual) sum += vload_part(t->residual + row * t->c_row + column, n);
-          sum = vatmost(vatleast(sum, lower), upper);
-        }
-        vstore_part(c, sum, n);
-      }
     }
   }
+  vf lower = vset(t->lower), upper = vset(t->upper);
+#pragma clang loop unroll(full)
+  for (size_t r = 0; r < rows; r++) {
+    size_t row = first + r;
+    vf row_bias = vset(t->row_bias ? t->row_bias[row] : 0);
+#pragma clang loop unroll(full)
+    for (size_t j = 0; j < vectors; j++) {
+      size_t column = j * CK_LANES;
+      if (column >= t->columns) break;
+      size_t n = t->columns - column < CK_LANES ? t->columns - column : CK_LANES;
+      float *c = t->c + row * t->c_row + column;
+      vf sum = sums[r][j];
+      if (t->continues) sum += vload_part(c, n);
+      if (t->finishes) {
+        sum += row_bias;
+        if (t->column_bias) sum += vload_part(t->column_bias + column, n);
+        if (t->residual) sum += vload_part(t->residual + row * t->c_row + column, n);
+        sum = vatmost(vatleast(sum, lower), upper);
+      }
+      vstore_part(c, sum, n);
+    }
+  }
+}
+
+/* The last rows of a tile where they are fewer than are computed at a time: no others are computed beside them. */
+#define ck_gemm_last(rows) \
+  static void CK_NAME(ck_f32_gemm_last_##rows)(const gemm_tile *t, size_t first, size_t vectors) { \
+    if (vectors == 3) \
+      gemm_band_body(t, first, rows, 3); \
+    else if (vectors == 2) \
+      gemm_band_body(t, first, rows, 2); \
+    else \
+      gemm_band_body(t, first, rows, 1); \
+  }
+
+ck_gemm_last(1)
+ck_gemm_last(2)
+ck_gemm_last(3)
+#if CK_LANES == 16 || defined(__aarch64__)
+ck_gemm_last(4)
+ck_gemm_last(5)
+ck_gemm_last(6)
+ck_gemm_last(7)
+#endif
+
+static void (*const CK_NAME(ck_f32_gemm_last)[gemm_tile_rows])(const gemm_tile *, size_t first, size_t vectors) = {
+  0,
+  CK_NAME(ck_f32_gemm_last_1),
+  CK_NAME(ck_f32_gemm_last_2),
+  CK_NAME(ck_f32_gemm_last_3),
+#if CK_LANES == 16 || defined(__aarch64__)
+  CK_NAME(ck_f32_gemm_last_4),
+  CK_NAME(ck_f32_gemm_last_5),
+  CK_NAME(ck_f32_gemm_last_6),
+  CK_NAME(ck_f32_gemm_last_7),
+#endif
+};
+
+CK_INLINE void gemm_tile_body(const gemm_tile *t, const size_t vectors) {
+  size_t row = 0;
+  for (; row + gemm_tile_rows <= t->rows; row += gemm_tile_rows) gemm_band_body(t, row, gemm_tile_rows, vectors);
+  if (row < t->rows) CK_NAME(ck_f32_gemm_last)[t->rows - row](t, row, vectors);
 }
 
 static void CK_NAME(ck_f32_gemm_8x1)(const gemm_tile *t) { gemm_tile_body(t, 1); }

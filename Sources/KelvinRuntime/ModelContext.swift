@@ -3,6 +3,7 @@ package import KelvinDevices
 package import KelvinGraph
 import KelvinMeasurements
 package import KelvinPlanning
+import Synchronization
 
 /// A function of a model, its graph ready to be placed, on the devices of a machine.
 package struct ModelContext: Sendable {
@@ -15,14 +16,20 @@ package struct ModelContext: Sendable {
   package let graph: Graph
   package let inventory: DeviceInventory
   /// Nil where nothing is to be kept between processes.
-  package let cache: CompiledCache?
-  package let costs: CostSheet
+  package private(set) var cache: CompiledCache?
+  package private(set) var costs: CostSheet
   /// Packed weights where there is no cache; shared by all copies of the context.
-  package let stores: WeightRegistry<MemoryPackedWeights>
+  package private(set) var stores: WeightRegistry<MemoryPackedWeights>
   /// The files that weights are read from.
   package let sources: SourceFiles
   /// How long devices may take.
   package let watchdog: Watchdog
+  private let knownKey = KnownKey()
+
+  /// The key of the graph, once somebody has asked: writing a graph out takes about as long as planning it.
+  private final class KnownKey: Sendable {
+    let made = Mutex<ContentKey?>(nil)
+  }
 
   package init(
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
@@ -42,22 +49,29 @@ package struct ModelContext: Sendable {
   }
 
   /// The key of the graph: its nodes, types and shapes.
-  package var graphKey: ContentKey { ContentKey([graph.canonical]) }
+  package var graphKey: ContentKey {
+    knownKey.made.withLock { known in
+      let key = known ?? ContentKey([graph.canonical])
+      known = key
+      return key
+    }
+  }
 
   package var planner: Planner { Planner(inventory: inventory, costs: costs, model: key) }
 
   /// The same model with other costs.
   package func with(costs: CostSheet) -> ModelContext {
-    ModelContext(
-      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: cache, costs: costs,
-      stores: stores, sources: sources, watchdog: watchdog)
+    var context = self
+    context.costs = costs
+    return context
   }
 
   /// The same model with nothing kept from earlier compilations.
   package func withoutCache() -> ModelContext {
-    ModelContext(
-      name: name, key: key, function: function, graph: graph, inventory: inventory, cache: nil, costs: costs,
-      sources: sources, watchdog: watchdog)
+    var context = self
+    context.cache = nil
+    context.stores = WeightRegistry()
+    return context
   }
 
   /// The best plan, its reasons and alternatives; of plans that costs do not tell apart, the one that is stayed with.

@@ -19,10 +19,9 @@ struct PlanDocument: Encodable, Sendable {
   let weights: WeightReport?
   let loops: [TripExpectation]
   let foldedAway: [FoldedOperation]
-  /// What stands behind the estimated costs, for each device that has some.
-  let estimates: [EstimateBasis]
-  /// What energies rest on, for each device that takes part.
-  let powers: [DeviceDraw]
+  private let costs: CostSheet
+  /// Of the CPU device.
+  private let threads: Int
   let whatIf: WhatIf?
   /// What the power budget is, where the goal has one.
   let budget: String?
@@ -82,8 +81,7 @@ struct PlanDocument: Encodable, Sendable {
     weights = WeightReport(graph.context.graph)
     loops = graph.context.expectations(model.options.request)
     foldedAway = showsFolded ? Self.foldedAway(model) : []
-    estimates = Self.estimates(plan, inventory, model.context.costs, threads: request.threads)
-    powers = Self.powers(plan, inventory, model.context.costs, threads: request.threads)
+    (costs, threads) = (model.context.costs, request.threads)
     whatIf = model.whatIf
     format = model.program.source.format.rawValue
     machine = nil
@@ -106,8 +104,7 @@ struct PlanDocument: Encodable, Sendable {
     weights = nil
     loops = planner.expectations
     foldedAway = []
-    estimates = Self.estimates(plan, inventory, planner.costs, threads: planner.model.threads)
-    powers = Self.powers(plan, inventory, planner.costs, threads: planner.model.threads)
+    (costs, threads) = (planner.costs, planner.model.threads)
     self.whatIf = whatIf
     format = "from a profile"
     machine = profile.machine
@@ -131,18 +128,17 @@ struct PlanDocument: Encodable, Sendable {
     isAboutThisMachine ? explanation.proven(by: tried, goal: request.goal).remark : nil
   }
 
-  private static func powers(
-    _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
-  ) -> [DeviceDraw] {
+  /// What energies rest on, for each device that takes part.
+  var powers: [DeviceDraw] {
     let taking = Set(plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil }.map(\.device))
     return inventory.devices(named: taking).map(\.info).map {
       DeviceDraw(device: $0.id, power: costs.power(of: $0, threads: threads))
     }
   }
 
-  private static func estimates(
-    _ plan: Plan, _ inventory: DeviceInventory, _ costs: CostSheet, threads: Int
-  ) -> [EstimateBasis] {
+  /// What stands behind the estimated costs, for each device that has some. How far they may be off takes milliseconds
+  /// to tell.
+  var estimates: [EstimateBasis] {
     let estimated = Set(
       plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil && $0.source != .measured }.map(\.device))
     return inventory.devices(named: estimated).map(\.info).map {

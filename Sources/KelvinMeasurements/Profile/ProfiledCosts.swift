@@ -133,7 +133,7 @@ package struct TransferCost: Sendable, Hashable {
 }
 
 extension TransferCost: Codable {
-  private enum CodingKeys: String, CodingKey { 
+  private enum CodingKeys: String, CodingKey {
     case from, to, latency, bytesPerSecond, samples, isNoisy, watts, copyLatency, copyBytesPerSecond
   }
 

@@ -3,7 +3,9 @@ import KelvinPlanning
 
 /// What a profile's measurements of one device say of nodes that were not measured.
 struct ProfileFit: Sendable {
-  let fitted: Fitted<DeviceCoefficients>
+  let coefficients: DeviceCoefficients
+  /// Those that were fitted to.
+  private let samples: [FamilySample]
   /// Families of operators with a measured member.
   let families: Set<String>
 
@@ -30,8 +32,15 @@ struct ProfileFit: Sendable {
     // Keys begin with the operator, so that every n-th of them has all families in proportion.
     let step = (used.count + Self.mostSamples - 1) / Self.mostSamples
     let thinned = stride(from: 0, to: used.count, by: max(1, step)).map { used[$0] }
-    guard let fitted = DeviceCoefficients.fit(thinned) else { return nil }
-    self.fitted = fitted
+    guard let coefficients = DeviceCoefficients(fitting: thinned) else { return nil }
+    self.coefficients = coefficients
+    self.samples = thinned
     families = Set(samples.map(\.family))
   }
+
+  var sampleCount: Int { samples.count }
+
+  /// The median of `|estimate − measured| / measured` of nodes estimated without themselves. It takes ten times as long
+  /// as fitting.
+  var leaveOneOutError: Double { DeviceCoefficients.leaveOneOutError(samples) }
 }

@@ -22,6 +22,7 @@ package struct ShippedProfiles: Sendable {
 
   /// What has been read and fitted, for as long as the process lives: either takes milliseconds.
   private final class Cache: Sendable {
+    let heads = Mutex<[String: MeasuredProfile.Head]>([:])
     let profiles = Mutex<[String: MeasuredProfile]>([:])
     /// By profile, device and thread count.
     let fits = Mutex<[String: ProfileFit?]>([:])
@@ -47,22 +48,37 @@ package struct ShippedProfiles: Sendable {
     return profile
   }
 
+  /// What a document says of itself, without its costs; nil for one that is not a profile.
+  private func head(_ name: String) -> MeasuredProfile.Head? {
+    if let known = read.heads.withLock({ $0[name] }) { return known }
+    guard let head = documents[name].flatMap({ try? MeasuredProfile.Head(json: $0, document: name) }) else {
+      return nil
+    }
+    read.heads.withLock { $0[name] = head }
+    return head
+  }
+
   /// The measured profile whose device is closest to `device`: the same processor or name, then the same instruction
   /// set or driver. Nil where none is of its class.
   package func match(_ device: DeviceInfo) -> Match? {
-    var best: (rank: Int, match: Match)?
+    var candidates: [(rank: Int, name: String, device: DeviceIdentity, closeness: String)] = []
     for name in names {
-      guard let profile = try? profile(name), profile.label == .measured,
-        profile.machine.architecture == MachineDescription.hostArchitecture
+      guard let head = head(name), head.isMeasured,
+        head.machine.architecture == MachineDescription.hostArchitecture
       else { continue }
-      for candidate in profile.devices where candidate.kind == device.kind.rawValue {
-        guard let (rank, closeness) = Self.closeness(device, candidate), rank > best?.rank ?? 0,
-          profile.nodes.values.contains(where: { $0[candidate.id] != nil })
-        else { continue }
-        best = (rank, Match(name: name, profile: profile, device: candidate, closeness: closeness))
+      for candidate in head.devices where candidate.kind == device.kind.rawValue {
+        guard let (rank, closeness) = Self.closeness(device, candidate) else { continue }
+        candidates.append((rank, name, candidate, closeness))
       }
     }
-    return best?.match
+    for candidate in candidates.sorted(by: { ($1.rank, $0.name) < ($0.rank, $1.name) }) {
+      guard let profile = try? profile(candidate.name),
+        profile.nodes.values.contains(where: { $0[candidate.device.id] != nil })
+      else { continue }
+      return Match(
+        name: candidate.name, profile: profile, device: candidate.device, closeness: candidate.closeness)
+    }
+    return nil
   }
 
   /// Nil where the profile measured too little on the device.
@@ -81,13 +97,14 @@ package struct ShippedProfiles: Sendable {
     guard let fit = fit(of: match, threads: threads) else { return nil }
     var errors: [Double] = []
     for name in names where name != match.name {
-      guard let profile = try? profile(name), profile.label == .measured,
-        profile.machine.processor != match.profile.machine.processor
+      guard let head = head(name), head.isMeasured,
+        head.machine.processor != match.profile.machine.processor
       else { continue }
-      for device in profile.devices where device.kind == match.device.kind && device.isSameClass(as: match.device) {
+      for device in head.devices where device.kind == match.device.kind && device.isSameClass(as: match.device) {
+        guard let profile = try? profile(name) else { continue }
         for (key, costs) in profile.nodes {
           guard let measured = costs[device.id]?.seconds, measured > 0, let work = profile.work[key] else { continue }
-          let seconds = fit.fitted.model.estimate(operator: work.op, operations: work.operations, bytes: work.bytes)
+          let seconds = fit.coefficients.estimate(operator: work.op, operations: work.operations, bytes: work.bytes)
           errors.append(abs(seconds - measured) / measured)
         }
       }
