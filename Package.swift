@@ -24,17 +24,16 @@ func test(_ name: String, _ needs: Target.Dependency...) -> Target {
   .testTarget(name: name, dependencies: needs, exclude: [], swiftSettings: strict)
 }
 
-/// Whether dev/fuzz.sh builds: its program needs the fuzzer's runtime and a linker that knows it, and takes the command
-/// line as a library.
+/// Whether dev/fuzz.sh builds: its program needs the fuzzer's runtime, whose entry point takes the place of any other.
 let isFuzzing = Context.environment["KELVIN_FUZZ"] != nil
 
-let commandLine: Target = {
-  let needs: [Target.Dependency] = ["Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser]
-  guard isFuzzing else { return .executableTarget(name: "kelvin", dependencies: needs, swiftSettings: strict) }
-  let entry = ["-entry-point-function-name", "kelvin_main"].flatMap { ["-Xfrontend", $0] }
-  return .target(
-    name: "kelvin", dependencies: needs, swiftSettings: strict + [.unsafeFlags(["-parse-as-library"] + entry)])
-}()
+/// Swift's libraries as part of the program: loading and binding them takes longer than reading a light model, and the
+/// program then runs where Swift is not installed. The last two are what Foundation's own archive is made with.
+let standalone: [LinkerSetting] = [
+  .unsafeFlags([
+    "-use-ld=lld", "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections",
+  ])
+]
 
 /// One row per module, lowest layer first: a row may name only rows above it.
 let package = Package(
@@ -96,7 +95,7 @@ let package = Package(
     swift(
       "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
       "KelvinEngine"),
-    commandLine,
+    swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser),
     .executableTarget(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
@@ -178,18 +177,24 @@ let package = Package(
     .target(
       name: "Seams",
       dependencies: [
-        "CFakeNVML", "kelvin", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures", "KelvinFormats",
+        "CFakeNVML", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
+        "KelvinFormats",
         "KelvinGraph", "KelvinImages", "KelvinMeasurements", "KelvinPasses", "KelvinPlanning", "KelvinProfiler",
         "KelvinReference", "KelvinRuntime", "KelvinThermal",
       ],
       path: "Tests/Seams", exclude: ["Seeds"], swiftSettings: strict),
-    test("SeamTests", "kelvin", "Seams", "TestSupport"),
-    test("CommandTests", "kelvin", "KelvinBasics", "KelvinImages", "TestSupport"),
+    test("SeamTests", "Seams", "TestSupport"),
+    test("CommandTests", "KelvinBasics", "KelvinImages", "TestSupport"),
   ],
   cLanguageStandard: .gnu2x
 )
 
-if isFuzzing {
+if !isFuzzing {
+  // No test links it: tests are bound to Swift's shared libraries, and there can be one of each only.
+  package.targets.append(
+    .executableTarget(
+      name: "kelvin", dependencies: ["KelvinCommands"], swiftSettings: strict, linkerSettings: standalone))
+} else {
   package.targets.append(
     .executableTarget(
       name: "Fuzz", dependencies: ["Seams"], path: "Tests/Fuzz",

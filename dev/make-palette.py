@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the colours that classes get where a model names none (Sources/kelvin/Segmentation/ClassPalette.swift).
+"""Prints the colours that classes get where a model names none (Sources/KelvinVision/Segmentation/ClassPalette.swift).
 
 The first eight are Okabe and Ito's. Each further one is, of a grid of colours, the one whose smallest distance from those
 chosen already is largest, where a distance is the least in CIELAB over normal sight and simulated protanopia, deuteranopia

@@ -66,7 +66,7 @@ def faults(tree):
         rules.conformance_is_for_tests, {"manifest": with_needs(manifest, "KelvinRuntime", also("KelvinConformance"))},
         "Package.swift: KelvinRuntime is a library")
     yield (
-        rules.the_command_line_is_a_client, {"manifest": with_needs(manifest, "kelvin", also("KelvinEngine"))},
+        rules.the_command_line_is_a_client, {"manifest": with_needs(manifest, "KelvinCommands", also("KelvinEngine"))},
         "Package.swift: the command line declares KelvinEngine")
     rooms = ["KelvinGraph/Operators", "KelvinCPU/Kernels", "KelvinGPU/Kernels"]
     for path in [f"Sources/{room}/Softmax.swift" for room in rooms]:

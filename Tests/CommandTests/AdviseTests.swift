@@ -15,6 +15,12 @@ import Testing
         "--save-plans", plans,
       ])
     #expect(result.status == 0, "\(result)")
+    if PageTool.hasPython {
+      let document = folder.write(result.output, "advice.json")
+      let checked = Kelvin.run(
+        [document], script: "python3 \(SharedFiles.projectRoot)/dev/check-advice.py \"$@\"")
+      #expect(checked.status == 0 && checked.output.contains("0 differ"), "\(checked)")
+    }
     let report = try JSONValue(result.output)
     let rows = try #require(report["rows"]?.array)
     #expect(rows.compactMap { $0["configuration"]?.text } == ["cpu, 1 thread"])

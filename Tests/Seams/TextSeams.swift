@@ -3,7 +3,7 @@ import KelvinFeatures
 import KelvinGraph
 import KelvinProfiler
 import KelvinRuntime
-import kelvin
+import KelvinCommands
 
 extension Seam {
   static let texts = [

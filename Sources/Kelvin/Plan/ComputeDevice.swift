@@ -29,6 +29,11 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
   /// Bytes of memory.
   public let memory: Int
 
+  /// Begins to find out on another thread what this machine's processor can do: who asks later finds it told.
+  package static func anticipate() {
+    _ = WorkerThread { _ = deviceInventory.host.info }
+  }
+
   /// Whether one of the devices that were asked for is out, and may still be at work, or a driver is stuck.
   package static var isAnyOut: Bool {
     DriverThread.hasGivenUpAny || deviceInventory.openDevices.contains { !$0.health.mayFree }

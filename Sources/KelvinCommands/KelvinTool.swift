@@ -2,8 +2,12 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 
+/// What the program does from its first step to its exit.
+package enum CommandLineTool {
+  package static func main() -> Never { KelvinTool.main() }
+}
+
 /// The command line. DESIGN: "Command line contract".
-@main
 struct KelvinTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kelvin",
@@ -25,10 +29,11 @@ struct KelvinTool: ParsableCommand {
   }
 
   /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.
-  static func main() {
+  static func main() -> Never {
     _ = began
     Console.prepare()
     LastWords.prepare()
+    ComputeDevice.anticipate()
     do {
       var command = try parseAsRoot(Self.arguments)
       if let limited = command as? any LimitedCommand {

@@ -1,0 +1,3 @@
+import KelvinCommands
+
+CommandLineTool.main()

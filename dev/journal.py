@@ -1,0 +1,137 @@
+"""A journal of `kelvin bench` or `kelvin advise`, and what follows from its raw seconds: what counts, percentiles, rates,
+energies and ratios. Nothing of Kelvin's is used.
+"""
+import json
+import math
+import statistics
+
+FEWEST = 6
+
+
+def rank(values, per_mille):
+    """The nearest-rank percentile."""
+    ordered = sorted(values)
+    return ordered[max((len(ordered) * per_mille + 999) // 1000, 1) - 1] if ordered else None
+
+
+class Run:
+    """A journal's entries, by configuration and phase."""
+
+    def __init__(self, path):
+        self.head, self.configurations, self.phases = None, [], {}
+        for line in open(path, encoding="utf-8"):
+            (kind, body), = json.loads(line).items()
+            if kind == "benchmark":
+                self.head = body["_0"]
+            elif kind == "configuration":
+                self.configurations.append({"setup": body["_0"], "starts": [], "cold": [], "warm": [], "slices": [],
+                                            "energy": [], "windows": 0, "disturbed": 0, "failed": False})
+            elif kind == "rounds":
+                phase = self.phases.setdefault(body["phase"], {"disturbed": []})
+                phase["planned"] = body["planned"]
+                phase["disturbed"][body["from"]:] = body["disturbed"]
+            elif "configuration" in body:
+                self.add(kind, body, self.configurations[body["configuration"]])
+
+    @staticmethod
+    def add(kind, body, to):
+        if kind == "start":
+            to["cold" if body["isCold"] else "starts"].append(body["seconds"])
+        elif kind == "warm":
+            to["warm"].append(body["seconds"])
+        elif kind == "slice":
+            to["slices"].append(body["slice"])
+            to["energy"].append(body["energy"])
+        elif kind == "contention":
+            to["windows"] += 1
+        elif kind == "failure":
+            to["failed"] = True
+
+    def kept(self, phase, rounds):
+        """The rounds that count."""
+        known = self.phases.get(phase)
+        if not known:
+            return rounds
+        quiet = [i for i, busy in enumerate(known["disturbed"]) if not busy]
+        counted = quiet if len(quiet) >= min(known["planned"], FEWEST) else range(len(known["disturbed"]))
+        return [rounds[i] for i in counted if i < len(rounds)]
+
+    @property
+    def is_paced(self):
+        return self.head["workload"]["kind"] == "stream"
+
+    def numbers(self, configuration):
+        """What the report says of a configuration, by its keys."""
+        starts, cold = self.kept("start", configuration["starts"]), self.kept("cold start", configuration["cold"])
+        found = {key: rank([start[part] for start in starts], 500) for key, part in
+                 [("launch", "launch"), ("load", "load"), ("compile", "compile"), ("first", "total"),
+                  ("firstInference", "first"), ("total", "total")]}
+        found["coldTotal"] = rank([start["total"] for start in cold], 500)
+        found["compileUncached"] = rank([start["compile"] for start in cold], 500)
+        warm = [seconds for burst in self.kept("warm", configuration["warm"]) for seconds in burst]
+        if warm:
+            found.update({f"warm.p{name}": rank(warm, mille) for name, mille in [(50, 500), (90, 900), (99, 990)]})
+            found["warm.samples"], found["warm.minimum"] = len(warm), min(warm)
+        slices = configuration["slices"]
+        latencies = [frame["end"] - frame["arrival"] for part in slices for frame in part["frames"]]
+        counted = latencies or warm
+        found.update({f"p{name}": rank(counted, mille) for name, mille in [(50, 500), (90, 900), (99, 990)]})
+        found["samples"] = len(counted)
+        if latencies:
+            found["served"], found["dropped"] = len(latencies), sum(part["dropped"] for part in slices)
+            elapsed = sum(part["elapsed"] for part in slices)
+            pace = [part["secondsPerFrame"] for part in slices if part["frames"]]
+            found["throughput"] = len(latencies) / elapsed if self.is_paced else 1 / statistics.fmean(pace)
+            if all(use["isMeasured"] for use in configuration["energy"]):
+                found["energy.joulesPerInference"] = sum(use["joules"] for use in configuration["energy"]) / len(latencies)
+        elif warm:
+            found["throughput"] = 1 / statistics.fmean(warm)
+        found["windows"] = configuration["windows"]
+        return found
+
+    def seconds(self, configuration, question):
+        """What is compared of a configuration, round by round."""
+        if question == "start":
+            return [start["total"] for start in configuration["starts"]], "start"
+        if question == "warm":
+            return [rank(burst, 500) for burst in configuration["warm"]], "warm"
+        if question == "served":
+            return [part["secondsPerFrame"] for part in configuration["slices"]], "sustained"
+        return [rank([f["end"] - f["arrival"] for f in part["frames"]], 500) for part in configuration["slices"]], "sustained"
+
+    def configuration(self, label):
+        return next((each for each in self.configurations if each["setup"]["label"] == label), None)
+
+    def ratio(self, candidate, baseline, question):
+        """The median of the ratios of two configurations, by their labels, and how many pairs there are."""
+        candidate, phase = self.seconds(self.configuration(candidate), question)
+        baseline, _ = self.seconds(self.configuration(baseline), question)
+        count = min(len(candidate), len(baseline))
+        busy = (self.phases.get(phase) or {"disturbed": []})["disturbed"]
+        quiet = [i for i in range(count) if i >= len(busy) or not busy[i]]
+        counted = quiet if len(quiet) >= FEWEST else range(count)
+        ratios = [candidate[i] / baseline[i] for i in counted]
+        return rank(ratios, 500), len(ratios)
+
+
+class Checker:
+    """Numbers that were printed beside those that follow from a journal."""
+
+    def __init__(self):
+        self.wrong, self.checked = [], 0
+
+    def compare(self, where, expected, got):
+        self.checked += 1
+        same = expected == got if expected is None or got is None else math.isclose(expected, got, rel_tol=1e-9)
+        if not same:
+            self.wrong.append(f"{where}: {got} was printed, {expected} follows from the journal")
+
+    def expect(self, where, holds, reason):
+        self.checked += 1
+        if not holds:
+            self.wrong.append(f"{where}: {reason}")
+
+    def status(self):
+        """What was found, printed; 1 where something differs or nothing was looked at."""
+        print("\n".join(self.wrong + [f"{self.checked} numbers recomputed, {len(self.wrong)} differ"]))
+        return 1 if self.wrong or not self.checked else 0
