@@ -8,6 +8,18 @@ package enum JSONDocument {
     var version: Int
   }
 
+  /// What a document says it is, and what it holds if it is that. Read in one go: the larger part of reading is to find
+  /// where each value lies.
+  private struct Document<Value: Decodable>: Decodable {
+    let header: Header
+    let value: Result<Value, any Error>
+
+    init(from decoder: any Decoder) throws {
+      header = try Header(from: decoder)
+      value = Result { try Value(from: decoder) }
+    }
+  }
+
   /// - Parameters:
   ///   - format: the required value of the key `format`.
   ///   - version: the newest `version` this build understands.
@@ -18,15 +30,15 @@ package enum JSONDocument {
     guard bytes.count <= limit else {
       throw .documentTooLarge(document: document, bytes: bytes.count, limit: limit)
     }
-    let data = Data(bytes)
-    let header = try decode(Header.self, from: data, document: document)
+    let read = try placing(document) { try JSONDecoder().decode(Document<Value>.self, from: Data(bytes)) }
+    let header = read.header
     guard header.format == format else {
       throw .foreignFormat(document: document, expected: format, got: header.format)
     }
     guard (1...version).contains(header.version) else {
       throw .unsupportedVersion(document: document, supported: version, got: header.version)
     }
-    return try decode(Value.self, from: data, document: document)
+    return try placing(document) { try read.value.get() }
   }
 
   /// Keys sorted, so that equal values give equal bytes.
@@ -50,11 +62,12 @@ package enum JSONDocument {
       ? "the top level" : path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
   }
 
-  private static func decode<Value: Decodable>(
-    _ type: Value.Type, from data: Data, document: String
+  /// - Throws: what `read` throws, as an error that names the place.
+  private static func placing<Value>(
+    _ document: String, _ read: () throws -> Value
   ) throws(MeasurementError) -> Value {
     do {
-      return try JSONDecoder().decode(type, from: data)
+      return try read()
     } catch let error as DecodingError {
       let (context, detail): (DecodingError.Context, String) =
         switch error {

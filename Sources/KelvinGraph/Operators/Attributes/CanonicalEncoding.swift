@@ -2,20 +2,43 @@
 /// how a dump prints them. Changing it sets aside what was measured and compiled under the old keys.
 extension AttributeValue {
   var canonical: String {
+    var text = ""
+    write(to: &text)
+    return text
+  }
+
+  /// Adds the encoding of the value: graphs have as many values as make it worth their while not to be joined.
+  fileprivate func write(to text: inout String) {
     switch self {
-    case .boolean(let value): value ? "true" : "false"
-    case .integer(let value): String(value)
-    case .float(let value): "f32:\(Self.hex(UInt64(value.bitPattern), digits: 8))"
-    case .double(let value): "f64:\(Self.hex(value.bitPattern, digits: 16))"
-    case .text(let value): Self.canonical(value)
-    case .list(let values): "[\(values.map(\.canonical).joined(separator: ","))]"
-    case .call(let name, let values): "\(Self.canonical(name))(\(values.map(\.canonical).joined(separator: ",")))"
+    case .boolean(let value): text += value ? "true" : "false"
+    case .integer(let value): text += String(value)
+    case .float(let value): text += "f32:\(Self.hex(UInt64(value.bitPattern), digits: 8))"
+    case .double(let value): text += "f64:\(Self.hex(value.bitPattern, digits: 16))"
+    case .text(let value): text += Self.canonical(value)
+    case .list(let values): Self.write(values, between: "[", "]", to: &text)
+    case .call(let name, let values):
+      text += Self.canonical(name)
+      Self.write(values, between: "(", ")", to: &text)
     }
+  }
+
+  private static func write(
+    _ values: [AttributeValue], between opening: String, _ closing: String, to text: inout String
+  ) {
+    text += opening
+    for (index, value) in values.enumerated() {
+      if index > 0 { text += "," }
+      value.write(to: &text)
+    }
+    text += closing
   }
 
   /// A name as it is; any other text in quotes.
   static func canonical(_ text: String) -> String {
     if text.isPlainName, text != "true", text != "false" { return text }
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") }) else {
+      return "\"\(text)\""
+    }
     return "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
   }
 
