@@ -12,7 +12,7 @@ import Testing
         "advise", Kelvin.digits, "--units", "cpu", "--no-agreement", "--threads", "1", "--precision",
         "full", "--budget", "10", "--stream", "60", "--photo", "--for", "10m", "--envelope", "phone", "--json",
         "--report", page,
-        "--save-plans", plans,
+        "--save-plans", plans, "--cache-dir", "\(folder.path)/cache",
       ])
     #expect(result.status == 0, "\(result)")
     if PageTool.hasPython {
