@@ -16,7 +16,7 @@ package struct PairedComparison: Sendable, Hashable, Codable {
   /// Median over the pairs of candidate seconds / baseline seconds: 0.8 means the candidate takes 80 % of the time.
   package let ratio: Double
   /// Of the typical ratio: from the mean of the pairs' logarithms, whatever their neighbours' correlation
-  /// (`CorrelatedMean`), no farther than `farthest` from all pairs, and drawn out to hold `ratio`.
+  /// (`CorrelatedMean`), and drawn out to hold `ratio`.
   package let interval: ConfidenceInterval
   /// Of the candidate against the baseline.
   package let verdict: Verdict
@@ -25,12 +25,6 @@ package struct PairedComparison: Sendable, Hashable, Codable {
   /// runs.
   private let reach: Double
   private let margin: Double
-  /// The logarithm of a true ratio that all pairs show, whatever their correlation.
-  private let evident: Double
-
-  /// Equals are never this factor apart in all pairs at once: a few pairs that scatter refute hardly any correlation, and
-  /// would say nothing of what takes twenty times as long in every one of them.
-  private static let farthest = 10.0
 
   /// Below this many pairs nothing is compared.
   package static let fewestPairs = 6
@@ -56,15 +50,13 @@ package struct PairedComparison: Sendable, Hashable, Codable {
     guard pairs >= Self.fewestPairs else {
       interval = ConfidenceInterval(lower: 0, upper: .greatestFiniteMagnitude, confidence: 1)
       verdict = .notCompared
-      (reach, margin, evident) = (.infinity, 0, .infinity)
+      (reach, margin) = (.infinity, 0)
       return
     }
     let mean = CorrelatedMean(ratios.map { log($0) }, level: level)
-    let (least, most) = (ratios.min() ?? ratio, ratios.max() ?? ratio)
-    evident = log(Self.farthest) + log(most / least)
     interval = ConfidenceInterval(
-      lower: min(ratio, max(exp(mean.lower), least / Self.farthest)),
-      upper: max(ratio, min(exp(mean.upper), Self.farthest * most, .greatestFiniteMagnitude)), confidence: 1 - level)
+      lower: min(ratio, exp(mean.lower)), upper: max(ratio, min(exp(mean.upper), .greatestFiniteMagnitude)),
+      confidence: 1 - level)
     (reach, margin) = (mean.reach, mean.margin)
     if interval.contains(1) {
       verdict = .noDifferenceMeasured
@@ -77,7 +69,5 @@ package struct PairedComparison: Sendable, Hashable, Codable {
   /// was compared.
   ///
   /// - Parameter smallest: what a measured difference must reach to be called one.
-  package func detectable(smallest: Double = 0) -> Double {
-    expm1(min(max(reach, log1p(smallest)) + margin, evident))
-  }
+  package func detectable(smallest: Double = 0) -> Double { expm1(max(reach, log1p(smallest)) + margin) }
 }
