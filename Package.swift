@@ -189,15 +189,12 @@ let package = Package(
   cLanguageStandard: .gnu2x
 )
 
-if !isFuzzing {
-  // No test links it: tests are bound to Swift's shared libraries, and there can be one of each only.
-  package.targets.append(
-    .executableTarget(
-      name: "kelvin", dependencies: ["KelvinCommands"], swiftSettings: strict, linkerSettings: standalone))
-} else {
-  package.targets.append(
-    .executableTarget(
+package.targets.append(
+  isFuzzing
+    ? .executableTarget(
       name: "Fuzz", dependencies: ["Seams"], path: "Tests/Fuzz",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
-      linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
-}
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
+    // No test links it: tests are bound to Swift's shared libraries, and there can be one of each only.
+    : .executableTarget(
+      name: "kelvin", dependencies: ["KelvinCommands"], swiftSettings: strict, linkerSettings: standalone))

@@ -31,7 +31,7 @@ typedef struct {
   bool continues, finishes;
 } gemm_tile;
 
-/* `rows` of a tile, from row `first`. */
+/* `rows` of a tile, from row `first`: a multiple of four, as elements are spread (`vspread`). */
 CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t rows, const size_t vectors) {
   vf sums[gemm_tile_rows][gemm_vectors];
   const float *a = t->a + first;
@@ -80,44 +80,20 @@ CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t row
   }
 }
 
-/* The last rows of a tile where they are fewer than are computed at a time: no others are computed beside them. */
-#define ck_gemm_last(rows) \
-  static void CK_NAME(ck_f32_gemm_last_##rows)(const gemm_tile *t, size_t first, size_t vectors) { \
-    if (vectors == 3) \
-      gemm_band_body(t, first, rows, 3); \
-    else if (vectors == 2) \
-      gemm_band_body(t, first, rows, 2); \
-    else \
-      gemm_band_body(t, first, rows, 1); \
-  }
-
-ck_gemm_last(1)
-ck_gemm_last(2)
-ck_gemm_last(3)
-#if CK_LANES == 16 || defined(__aarch64__)
-ck_gemm_last(4)
-ck_gemm_last(5)
-ck_gemm_last(6)
-ck_gemm_last(7)
-#endif
-
-static void (*const CK_NAME(ck_f32_gemm_last)[gemm_tile_rows])(const gemm_tile *, size_t first, size_t vectors) = {
-  0,
-  CK_NAME(ck_f32_gemm_last_1),
-  CK_NAME(ck_f32_gemm_last_2),
-  CK_NAME(ck_f32_gemm_last_3),
-#if CK_LANES == 16 || defined(__aarch64__)
-  CK_NAME(ck_f32_gemm_last_4),
-  CK_NAME(ck_f32_gemm_last_5),
-  CK_NAME(ck_f32_gemm_last_6),
-  CK_NAME(ck_f32_gemm_last_7),
-#endif
-};
-
+/* The last rows, where fewer are left than are computed at a time, have bands of their own: no others are computed beside
+ * them. */
 CK_INLINE void gemm_tile_body(const gemm_tile *t, const size_t vectors) {
   size_t row = 0;
   for (; row + gemm_tile_rows <= t->rows; row += gemm_tile_rows) gemm_band_body(t, row, gemm_tile_rows, vectors);
-  if (row < t->rows) CK_NAME(ck_f32_gemm_last)[t->rows - row](t, row, vectors);
+  if (row + 4 <= t->rows) {
+    gemm_band_body(t, row, 4, vectors);
+    row += 4;
+  }
+  switch (t->rows - row) {
+    case 3: gemm_band_body(t, row, 3, vectors); break;
+    case 2: gemm_band_body(t, row, 2, vectors); break;
+    case 1: gemm_band_body(t, row, 1, vectors); break;
+  }
 }
 
 static void CK_NAME(ck_f32_gemm_8x1)(const gemm_tile *t) { gemm_tile_body(t, 1); }

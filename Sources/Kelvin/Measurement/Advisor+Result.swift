@@ -43,7 +43,8 @@ extension Advisor {
         return Question(rawValue: pick.question.rawValue).map {
           Pick(
             question: $0, configuration: candidate.label, threadCount: candidate.threads,
-            precision: ComputePrecision(rawValue: candidate.precision.rawValue) ?? .automatic, isBeyondNoise: pick.isBeyondNoise,
+            precision: ComputePrecision(rawValue: candidate.precision.rawValue) ?? .automatic,
+            isBeyondNoise: pick.isBeyondNoise,
             sentence: advice.sentence(pick))
         }
       }
