@@ -38,14 +38,11 @@ turn() {
   local seam=$1 longest=$2 bound=$3 log=$findings/$1.log result=none runs seconds edges inputs took executed
   mkdir -p "$corpus/$seam"
   "$fuzz" --seeds "$seam" "$corpus/$seam"
-  # 30 s and 2 GiB under the sanitizer, on a machine that does other things too, stand for 2 s and 1 GiB. Where memory
-  # came from is not kept, and what is freed is kept from use for a short while only: both take more time than the
-  # seams.
-  local options=detect_leaks=0:allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=8
+  # 30 s and 2 GiB under the sanitizer, on a machine that does other things too, stand for 2 s and 1 GiB.
   local TIMEFORMAT='%U %S'
   # Swift's own handler of crashes reads memory that the sanitizer keeps from it.
   export VIPS_CONCURRENCY=1 SWIFT_BACKTRACE=enable=no
-  took=$({ time ASAN_OPTIONS=$options "$fuzz" "$seam" "$bound" -max_len="$longest" -timeout=30 -rss_limit_mb=2560 \
+  took=$({ time "$fuzz" "$seam" "$bound" -max_len="$longest" -timeout=30 -rss_limit_mb=2560 \
     -malloc_limit_mb=2048 -reload=0 -detect_leaks=0 -trace_malloc=0 -print_final_stats=1 -verbosity=1 \
     -artifact_prefix="$findings/$seam-" "$corpus/$seam" > "$log" 2>&1; } 2>&1) || result=failed
   if [ $result = failed ]; then
@@ -75,6 +72,9 @@ sweep() {
 # All of it is read before any of it is run, so that the script may change meanwhile.
 main() {
   mode=${1:-60}
+  # Where memory came from is not kept, and what is freed is kept from use for a short while only: both take more time
+  # than the seams.
+  export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=8
   [ "$mode" = --table ] || {
     export KELVIN_FUZZ=1
     swift build -c release --scratch-path "$scratch" --product Fuzz \

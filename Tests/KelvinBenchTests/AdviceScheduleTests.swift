@@ -37,6 +37,21 @@ struct AdviceScheduleTests {
     }
   }
 
+  @Test("of those that a first look does not tell apart the most exact is measured first, of others the quickest")
+  func exactAmongEquals() {
+    func estimate(_ inference: Double, _ roundoff: Double) -> AdviceSchedule.Estimate {
+      .init(coldStart: 0.1, start: 0.05, inference: inference, roundoff: roundoff)
+    }
+    let rounded = estimate(0.0100, 4e-3)
+    for part in AdvicePart.allCases {
+      func first(_ estimates: AdviceSchedule.Estimate...) -> [Int] {
+        AdviceSchedule(part, estimates, framesPerSecond: 30, seconds: 0).rows
+      }
+      #expect(first(rounded, estimate(0.0115, 6e-8)) == [1], "\(part)")
+      #expect(first(estimate(0.0400, 6e-8), rounded) == [1], "\(part)")
+    }
+  }
+
   @Test("more time leaves nobody out who was kept, and never shortens what is measured")
   func moreTimeIsNeverLess() {
     let estimates: [AdviceSchedule.Estimate] = [

@@ -132,6 +132,20 @@ struct VerdictTests {
     #expect(verdict.text.contains("not compared (5 rounds, a comparison needs 6) to the first answer"))
   }
 
+  @Test func roundsThatScatterTooMuchAreNotCalledNoDifference() throws {
+    let processor = [0.0393, 0.0377, 0.0386, 0.0412, 0.0422, 0.0431]
+    let driver = [1.895, 0.598, 1.057, 0.586, 0.702, 0.879]
+    let finding = try #require(Finding([driver, processor], level: 0.0125))
+    #expect(finding.winner == nil && finding.best == 1 && !finding.isDecided)
+    let text = Verdict(labels: ["card", "cpu"], start: finding, warm: nil, load: nil).text
+    #expect(text.contains("not compared (6 rounds, which scatter so that only a difference of "))
+    #expect(
+      text.contains(" would have been seen in 8 of 10 runs) to the first answer: card (") && !text.contains("no d"))
+    // The same question, where one of three is told apart and two are not.
+    let three = try #require(Finding([driver, processor, processor.map { $0 * 100 }], level: 0.0125))
+    #expect(three.tied == [0, 1] && three.refusal != nil)
+  }
+
   @Test func noDifferenceSaysWhatWouldHaveBeenSeen() throws {
     let finding = try #require(Finding([series(0.010, noise: 0.1, seed: 1), series(0.010, noise: 0.1, seed: 2)]))
     #expect(finding.winner == nil)

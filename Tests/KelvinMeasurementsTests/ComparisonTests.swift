@@ -49,6 +49,19 @@ struct ComparisonTests {
     #expect(try PairedComparison(candidate: [1, 1, 1, 1, 1, 1], baseline: [2, 2, 2, 2, 2, 2]).verdict == .faster)
   }
 
+  @Test("pairs that scatter so much that a factor of two would not show are not called equal")
+  func scattered() throws {
+    // Starts of a driver beside those of the processor, in seconds.
+    let driver = [1.895, 0.598, 1.057, 0.586, 0.702, 0.879]
+    let processor = [0.0393, 0.0377, 0.0386, 0.0412, 0.0422, 0.0431]
+    let blind = try PairedComparison(candidate: driver, baseline: processor, level: 0.0125)
+    #expect(blind.interval.contains(1) && blind.detectable() > 1, "\(blind)")
+    #expect(blind.verdict == .notCompared)
+    let again = [0.0391, 0.0379, 0.0384, 0.0414, 0.0420, 0.0433]
+    let seeing = try PairedComparison(candidate: again, baseline: processor, level: 0.0125)
+    #expect(seeing.detectable() < 1 && seeing.verdict == .noDifferenceMeasured, "\(seeing)")
+  }
+
   @Test("neighbours that correlate widen the interval, and a stricter level does")
   func correlationWidens() throws {
     var random = SeededGenerator(seed: 3)

@@ -20,7 +20,11 @@ struct AdviceLook {
   var seconds = 0.0
 
   var label: String { configuration.label }
-  var estimate: AdviceSchedule.Estimate { .init(coldStart: coldStart, start: start, inference: seconds) }
+  var estimate: AdviceSchedule.Estimate {
+    .init(
+      coldStart: coldStart, start: start, inference: seconds,
+      roundoff: configuration.request.precision.unitRoundoff(.float32))
+  }
 
   /// - Parameters:
   ///   - inputs: to try mixes with.

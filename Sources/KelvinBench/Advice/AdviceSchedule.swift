@@ -1,8 +1,8 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// What one part measures within its time: the configurations for which there is time, the quickest first, and the
-/// workload of them all. A comparison needs a number of rounds at least, so what does not fit is left out rather than
+/// What one part measures within its time: the configurations for which there is time, the quickest first and of those
+/// alike the most exact, and the workload of them all. A comparison needs a number of rounds at least, so what does not fit is left out rather than
 /// looked at too briefly.
 package struct AdviceSchedule: Sendable, Hashable {
   /// What is roughly known of a configuration, in seconds.
@@ -13,11 +13,20 @@ package struct AdviceSchedule: Sendable, Hashable {
     package var start: Double
     /// One more inference.
     package var inference: Double
+    /// The largest relative error of rounding a number once.
+    package var roundoff: Double
 
-    package init(coldStart: Double, start: Double, inference: Double) {
+    package init(coldStart: Double, start: Double, inference: Double, roundoff: Double = 0) {
       self.coldStart = coldStart
       self.start = start
       self.inference = inference
+      self.roundoff = roundoff
+    }
+
+    /// Whether a first look, a few inferences long, does not tell it from another.
+    func isAlike(_ other: Estimate) -> Bool {
+      func isClose(_ one: Double, _ other: Double) -> Bool { max(one, other) <= 1.25 * min(one, other) }
+      return isClose(start, other.start) && isClose(inference, other.inference)
     }
   }
 
@@ -38,7 +47,7 @@ package struct AdviceSchedule: Sendable, Hashable {
   ) {
     let alone = estimates.map { Self.leastSeconds(part, [$0]) }
     var taken: [Int] = []
-    for index in estimates.indices.sorted(by: { (alone[$0], $0) < (alone[$1], $1) }) {
+    for index in Self.order(estimates, alone) {
       let wider = taken + [index]
       guard taken.isEmpty || Self.leastSeconds(part, wider.map { estimates[$0] }) <= seconds else { continue }
       taken = wider
@@ -50,6 +59,24 @@ package struct AdviceSchedule: Sendable, Hashable {
     workload = Self.workload(part, measured, framesPerSecond: framesPerSecond, spare: spare)
     if isFirst { workload.starts = max(workload.starts, 1) }
     expectedSeconds = Self.expectedSeconds(part, measured, workload)
+  }
+
+  /// The quickest to measure, after those that look like it and round less; then the rest.
+  private static func order(_ estimates: [Estimate], _ alone: [Double]) -> [Int] {
+    var rest = estimates.indices.sorted {
+      (alone[$0], estimates[$0].inference, $0) < (alone[$1], estimates[$1].inference, $1)
+    }
+    var order: [Int] = []
+    while let quickest = rest.first {
+      let next =
+        rest.filter { estimates[$0].isAlike(estimates[quickest]) }.min {
+          estimates[$0].roundoff < estimates[$1].roundoff
+        }
+        ?? quickest
+      order.append(next)
+      rest.removeAll { $0 == next }
+    }
+    return order
   }
 
   /// Of everything that is compared: with fewer only huge differences are told from noise

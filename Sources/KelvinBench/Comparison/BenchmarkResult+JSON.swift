@@ -226,11 +226,11 @@ private struct BenchmarkDocument: Encodable {
     return finding.comparisons.indices.compactMap { index in
       finding.comparisons[index].map { comparison in
         // As the verdict has it: a difference that is too small is none.
-        let isTied = finding.tied.contains(index)
+        let isEqual = finding.tied.contains(index) && comparison.verdict != .notCompared
         return Comparison(
           question: question.subject, candidate: question.labels[index], baseline: question.labels[finding.best],
           ratio: comparison.ratio, interval: comparison.interval, pairs: comparison.pairs,
-          verdict: isTied ? .noDifferenceMeasured : comparison.verdict,
+          verdict: isEqual ? .noDifferenceMeasured : comparison.verdict,
           detectable: comparison.detectable(smallest: Finding.smallestDifference))
       }
     }

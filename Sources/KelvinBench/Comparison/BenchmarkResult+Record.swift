@@ -74,7 +74,7 @@ extension BenchmarkResult {
   private static func comparisons(_ finding: Finding, _ labels: [String]) -> [String] {
     finding.comparisons.indices.map { index in
       if index == finding.best { return "" }
-      guard let comparison = finding.comparisons[index] else {
+      guard let comparison = finding.comparisons[index], comparison.verdict != .notCompared else {
         return "not compared" + (finding.refusal.map { ": \($0)" } ?? "")
       }
       guard comparison.verdict == .slower, !finding.tied.contains(index) else {

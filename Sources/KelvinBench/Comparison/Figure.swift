@@ -19,7 +19,7 @@ package struct Figure: Sendable, Hashable, Codable {
     self.rounds = rounds.count
     let own = try? PairedComparison(candidate: rounds, baseline: rounds.map { _ in 1 })
     interval = own.flatMap { own in
-      own.verdict == .notCompared
+      own.pairs < PairedComparison.fewestPairs
         ? nil
         : ConfidenceInterval(
           lower: min(own.interval.lower, seconds), upper: max(own.interval.upper, seconds),

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinMeasurements
 
 /// Which of several configurations, measured in turns, takes least, as far as the measurements can tell.
@@ -10,7 +11,7 @@ package struct Finding: Sendable, Hashable {
   package let comparisons: [PairedComparison?]
   /// Rounds that count.
   package let rounds: Int
-  /// Why nothing was compared, in words; nil where it was.
+  /// Why nothing was compared, or what is `tied` may well differ, in words; nil where neither is so.
   package let refusal: String?
   /// `best`, those from which no difference to it was measured, and all that run the same plan as one of them.
   package let tied: [Int]
@@ -68,7 +69,7 @@ package struct Finding: Sendable, Hashable {
     self.rounds = kept.count
     disturbed = count - kept.count
     disturbedCounted = kept.count - kept.count { $0 >= isDisturbed.count || !isDisturbed[$0] }
-    refusal =
+    let shortage: String? =
       if !isComplete {
         "interrupted"
       } else if kept.count < PairedComparison.fewestPairs {
@@ -76,7 +77,7 @@ package struct Finding: Sendable, Hashable {
       } else {
         nil
       }
-    let isCompared = refusal == nil
+    let isCompared = shortage == nil
     let comparisons = series.indices.map { index in
       index == best || !isCompared
         ? nil : try? PairedComparison(candidate: series[index], baseline: series[best], level: level)
@@ -94,6 +95,14 @@ package struct Finding: Sendable, Hashable {
     winner = isClear ? tied.first : nil
     detectable = tied.filter { plans[$0] != plans[best] }
       .compactMap { comparisons[$0]?.detectable(smallest: Self.smallestDifference) }.max()
+    let isBlind = tied.contains { plans[$0] != plans[best] && comparisons[$0]?.verdict == .notCompared }
+    refusal = shortage ?? (isBlind ? Self.blindness(rounds: kept.count, detectable) : nil)
+  }
+
+  /// `6 rounds, which scatter so that only one of 33 × would have been seen in 8 of 10 runs`.
+  private static func blindness(rounds: Int, _ detectable: Double?) -> String {
+    "\(rounds) rounds, which scatter so that only a difference of"
+      + " \(HumanReadable.significant(1 + (detectable ?? .infinity))) × would have been seen in 8 of 10 runs"
   }
 
   /// Whether further rounds could not change the answer by much: there is a winner, nobody to compare with, or any

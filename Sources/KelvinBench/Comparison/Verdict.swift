@@ -110,7 +110,7 @@ package struct Verdict: Sendable, Hashable {
 
   /// `, where one of 12 % would have been seen in 8 of 10 runs`; empty where there is nothing to say.
   private static func power(_ finding: Finding) -> String {
-    guard let difference = finding.detectable else { return "" }
+    guard finding.refusal == nil, let difference = finding.detectable else { return "" }
     let size = difference < 1 ? HumanReadable.percent(difference) : "\(HumanReadable.significant(1 + difference)) ×"
     return ", where one of \(size) would have been seen in 8 of 10 runs"
   }

@@ -100,7 +100,7 @@ package struct TriedPlans: Sendable, Hashable, Codable {
   /// What a comparison leaves open: "0.94 ×, between 0.86 and 1.03, in 12 pairs".
   private static func doubt(_ comparison: PairedComparison) -> String {
     let pairs = "\(comparison.pairs) pair\(comparison.pairs == 1 ? "" : "s")"
-    guard comparison.verdict != .notCompared else { return "\(pairs), too few to tell" }
+    guard comparison.pairs >= PairedComparison.fewestPairs else { return "\(pairs), too few to tell" }
     let (lower, upper) = (comparison.interval.lower, comparison.interval.upper)
     return "\(HumanReadable.significant(comparison.ratio)) ×, between \(HumanReadable.significant(lower)) and"
       + " \(HumanReadable.significant(upper)), in \(pairs)"

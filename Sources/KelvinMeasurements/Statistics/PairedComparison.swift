@@ -9,7 +9,7 @@ package struct PairedComparison: Sendable, Hashable, Codable {
     case faster
     case slower
     case noDifferenceMeasured = "no difference measured"
-    /// There were too few pairs for any difference to show.
+    /// There were too few pairs, or they scatter too much, for a difference of `tellingFactor` to show.
     case notCompared = "not compared"
   }
 
@@ -28,6 +28,9 @@ package struct PairedComparison: Sendable, Hashable, Codable {
 
   /// Below this many pairs nothing is compared.
   package static let fewestPairs = 6
+
+  /// Where not even this true ratio would have been seen, that none was measured says nothing.
+  package static let tellingFactor = 2.0
 
   /// - Parameters:
   ///   - candidate: seconds, sample i measured next to `baseline[i]`.
@@ -59,7 +62,7 @@ package struct PairedComparison: Sendable, Hashable, Codable {
       confidence: 1 - level)
     (reach, margin) = (mean.reach, mean.margin)
     if interval.contains(1) {
-      verdict = .noDifferenceMeasured
+      verdict = expm1(reach + margin) <= Self.tellingFactor - 1 ? .noDifferenceMeasured : .notCompared
     } else {
       verdict = interval.upper < 1 ? .faster : .slower
     }
