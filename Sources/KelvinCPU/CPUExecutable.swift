@@ -69,20 +69,22 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     }
 
     func address(_ slot: Int) -> UnsafeMutableRawPointer? {
-      switch plan.places[slot] {
-      case .input(let index): inputs[index]
-      case .output(let index): outputs[index]
-      case .scratch(let offset): scratch.map { $0 + offset }
-      case .constant(let root): constants[root].map { UnsafeMutableRawPointer(mutating: $0.baseAddress) }
-      case .none: nil
-      }
+      let place: UnsafeMutableRawPointer? =
+        switch plan.places[slot] {
+        case .input(let index): inputs[index]
+        case .output(let index): outputs[index]
+        case .scratch(let offset): scratch.map { $0 + offset }
+        case .constant(let root): constants[root].map { UnsafeMutableRawPointer(mutating: $0.baseAddress) }
+        case .none: nil
+        }
+      return place.map { $0 + plan.offsets[slot] }
     }
     let list = CPUTaskList(threads: threads)
     list.node = -1
     for (index, id) in graph.inputs.enumerated() where graph[id].type.scalar == .float16 {
       list.addConversion(variant.kernels.float_from_half, inputs[index], address(id.index), graph[id].type.count)
     }
-    for (index, step) in program.steps.enumerated() where !step.kernel.isAlias {
+    for (index, step) in program.steps.enumerated() where step.kernel.viewOffset == nil {
       list.node = step.node
       var results: [UnsafeMutableRawPointer] = []
       for output in step.outputs {

@@ -5,7 +5,7 @@ import KelvinGraph
 extension CPUKernel {
   /// Brings a tensor from one of the layouts of this device's kernels to another.
   static func conversion(_ type: TensorType, from: ValueLayout, to: ValueLayout) -> CPUKernel {
-    if from.coincides(with: to, type.shape) { return alias() }
+    if from.coincides(with: to, type.shape) { return view() }
     switch (from, to) {
     case _ where type.scalar.innerByteCount != 1 && type.scalar.innerByteCount != 4:
       return copies(type, from: from, to: to)

@@ -60,16 +60,19 @@ struct CPUKernel {
   var temporaries: [Int] = []
   /// Bytes that each thread uses while it runs an item.
   var threadByteCount = 0
-  /// Whether the output is the first input's memory, and nothing runs.
-  var isAlias = false
+  /// Where the output lies in the first input's memory, in bytes; nothing runs then.
+  var viewOffset: Int?
+  /// For each input, where in the output its bytes lie as they are, or nil; empty for kernels that do more than put
+  /// operands side by side. They leave alone what lies there already.
+  var partOffsets: [Int?] = []
   /// Adds the node's tasks for particular memory.
   var record: (CPUOperands, CPUTaskList) -> Void
 
   init(_ record: @escaping (CPUOperands, CPUTaskList) -> Void) { self.record = record }
 
-  static func alias() -> CPUKernel {
+  static func view(at offset: Int = 0) -> CPUKernel {
     var kernel = CPUKernel { _, _ in }
-    kernel.isAlias = true
+    kernel.viewOffset = offset
     return kernel
   }
 }

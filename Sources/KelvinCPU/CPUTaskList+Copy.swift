@@ -27,8 +27,9 @@ struct CPUCopy {
     self.targetOffset = targetOffset
   }
 
+  /// Adds nothing where the elements lie in their place already.
   func record(from source: UnsafeRawPointer?, to target: UnsafeMutableRawPointer, _ list: CPUTaskList) {
-    guard let source else { return }
+    guard let source, source + sourceOffset * element != target + targetOffset * element else { return }
     var arguments = ck_copy_args()
     arguments.source = source + sourceOffset * element
     arguments.target = UnsafeMutableRawPointer(target + targetOffset * element)

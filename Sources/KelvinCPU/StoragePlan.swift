@@ -14,18 +14,23 @@ struct StoragePlan {
     case none
   }
 
-  /// For each slot of the program.
+  /// For each slot of the program, and the bytes from there to where it begins.
   private(set) var places: [Place]
+  private(set) var offsets: [Int]
   /// For each step, the offsets of its temporaries.
   private(set) var temporaries: [[Int]]
   /// Bytes of scratch that slots and temporaries take.
   let byteCount: Int
 
-  /// Slots that alias one another share a place. A result that leaves the segment is written where the caller wants
-  /// it, unless it has to be converted or leaves twice.
+  /// Slots that lie within one another share a place. A result that leaves the segment is written where the caller
+  /// wants it, unless it has to be converted or leaves twice.
   init(_ graph: Graph, _ program: CPUProgram) {
-    var roots = Array(program.slots.indices)
-    for step in program.steps where step.kernel.isAlias { roots[step.outputs[0]] = roots[step.inputs[0]] }
+    let inputs = Set(graph.inputs.map(\.index))
+    let anchors = SlotAnchors(program) { slot in
+      inputs.contains(slot) || slot < graph.values.count && graph.values[slot].weight != nil
+    }
+    let roots = program.slots.indices.map { anchors[$0].slot }
+    offsets = program.slots.indices.map { anchors[$0].offset }
     let lastStep = program.steps.count + 1
     var uses = [ClosedRange<Int>?](repeating: nil, count: program.slots.count)
     func use(_ slot: Int, at step: Int) { uses[roots[slot]] = (uses[roots[slot]]?.lowerBound ?? step)...step }
@@ -36,10 +41,9 @@ struct StoragePlan {
     for (index, id) in graph.inputs.enumerated() {
       if graph[id].type.scalar == .float16 { use(id.index, at: 0) } else { places[id.index] = .input(index) }
     }
-    for (index, step) in program.steps.enumerated() where !step.kernel.isAlias {
+    for (index, step) in program.steps.enumerated() where step.kernel.viewOffset == nil {
       for slot in step.inputs + step.outputs { use(slot, at: index + 1) }
     }
-    let inputs = Set(graph.inputs.map(\.index))
     for (index, slot) in program.outputs.enumerated() {
       let root = roots[slot]
       use(slot, at: lastStep)

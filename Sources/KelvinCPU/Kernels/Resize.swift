@@ -22,7 +22,7 @@ extension KernelTable<CPUContext, CPUKernel> {
           }
         }
       }
-      if passes.isEmpty { return CPUKernel.alias() }
+      if passes.isEmpty { return CPUKernel.view() }
       kernel.temporaries = passes.dropLast().map { element * $0.count }
       if op.interpolation == .linear { kernel.threadByteCount = 4 * (passes.map(\.width).max() ?? 0) }
       return kernel

@@ -6,6 +6,7 @@ extension KernelTable<CPUContext, CPUKernel> {
     add(Slice.self) { (op, context) throws(DeviceError) in
       let strides = context.inputs[0].shape.strides
       let isEmpty = op.counts.contains(0)
+      if let offset = op.runOffset(context), offset % SlotAnchors.line == 0 { return CPUKernel.view(at: offset) }
       let copy = try CPUCopy(
         sizes: op.counts, source: zip(strides, op.steps).map { isEmpty ? 0 : $0 * $1 },
         target: context.outputs[0].shape.strides,
@@ -13,5 +14,16 @@ extension KernelTable<CPUContext, CPUKernel> {
         element: context.inputs[0].scalar.innerByteCount, in: context)
       return CPUKernel { operands, list in copy.record(from: operands.inputs[0], to: operands.outputs[0], list) }
     }
+  }
+}
+
+extension Slice {
+  /// Where the elements lie side by side in the input, in bytes; nil where they do not.
+  fileprivate func runOffset(_ context: CPUContext) -> Int? {
+    let (from, to) = (context.inputs[0].shape.strides, context.outputs[0].shape.strides)
+    guard !counts.contains(0), counts.indices.allSatisfy({ counts[$0] == 1 || steps[$0] * from[$0] == to[$0] }) else {
+      return nil
+    }
+    return zip(from, starts).reduce(0) { $0 + $1.0 * $1.1 } * context.inputs[0].scalar.innerByteCount
   }
 }

@@ -15,8 +15,8 @@ extension KernelTable<CPUContext, CPUKernel> {
           CPUKernel { operands, list in copy.record(from: operands.inputs[0], to: operands.outputs[0], list) }, "copy",
           handicap: moving)
       ]
-      if op.movesChannelsLast { offers.append(KernelOffer(.alias(), "from rows", KernelLayouts(reads: [.rows]))) }
-      if op.movesChannelsFirst { offers.append(KernelOffer(.alias(), "to rows", KernelLayouts(writes: [.rows]))) }
+      if op.movesChannelsLast { offers.append(KernelOffer(.view(), "from rows", KernelLayouts(reads: [.rows]))) }
+      if op.movesChannelsFirst { offers.append(KernelOffer(.view(), "to rows", KernelLayouts(writes: [.rows]))) }
       return offers
     }
   }
