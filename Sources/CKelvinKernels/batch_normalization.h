@@ -1,14 +1,21 @@
-/* (x - mean) * scale + shift, plane by plane. */
+/* (x - mean) * scale + shift, plane by plane or block by block. */
 #pragma once
 #include "ck_kernels.h"
 #include "simd.h"
+
+/* The number of a plane in every lane, or those of a block. */
+CK_INLINE vf statistic(const float *of, size_t channel, bool is_blocked) {
+  return is_blocked ? vload(of + channel * CK_LANES) : vset(of[channel]);
+}
 
 static void CK_NAME(ck_f32_batch_normalization)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_batch_normalization_args *b = args;
   for (size_t item = begin; item < end; item++) {
     size_t channel = item % b->channels;
-    vf mean = vset(b->mean[channel]), scale = vset(b->scale[channel]), shift = vset(b->shift[channel]);
+    vf mean = statistic(b->mean, channel, b->is_blocked);
+    vf scale = statistic(b->scale, channel, b->is_blocked);
+    vf shift = statistic(b->shift, channel, b->is_blocked);
     const float *x = b->x + item * b->inner;
     float *y = b->y + item * b->inner;
     size_t i = 0;

@@ -39,12 +39,12 @@ CK_INLINE void blocked_rows(
   bool pairs = 2 * width <= blocked_pixels;
   size_t pieces = (width + blocked_pixels - 1) / blocked_pixels, size = (width + pieces - 1) / pieces;
   t->run = x_row;
-  t->y_run = width * CK_LANES;
+  t->y_run = c->y_row;
   for (size_t row = 0; row < count;) {
     size_t runs = pairs && row + 1 < count ? 2 : 1;
     for (size_t column = 0; column < width; column += size) {
       size_t pixels = width - column < size ? width - column : size;
-      size_t at = y + (row * width + column) * CK_LANES;
+      size_t at = y + row * c->y_row + column * c->y_pixel;
       t->x = x + row * x_row + column * step;
       t->y = c->y + at;
       t->residual = c->epilogue.residual ? c->epilogue.residual + at : NULL;
@@ -68,7 +68,8 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
     .group_words = s.words,
     .taps = c->taps,
     .tap_count = w->kernel_height * w->kernel_width,
-    .y_block = out_area * CK_LANES,
+    .y_block = c->y_block,
+    .y_pixel = c->y_pixel,
     .lower = c->epilogue.lower,
     .upper = c->epilogue.upper,
     .map = c->epilogue.map,
@@ -90,7 +91,7 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
     filled = item / pieces;
     size_t x_row = band.row * w->stride_y * s.words;
     size_t width = c->copies ? w->out_width : count, rows = c->copies ? count : 1;
-    size_t start = c->copies ? first * w->out_width : first;
+    size_t start = first * (c->copies ? c->y_row : c->y_pixel);
     size_t last = (piece + 1) * c->block_chunk < out_blocks ? (piece + 1) * c->block_chunk : out_blocks;
     for (size_t block = piece * c->block_chunk; block < last;) {
       size_t run = block / out_step, end_of_run = (run + 1) * out_step < last ? (run + 1) * out_step : last;
@@ -104,7 +105,7 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
         c->weights + (run * out_step * in_step * s.words + (block - run * out_step) * depth) * CK_LANES * t.tap_count;
       t.bias = c->epilogue.row_bias ? c->epilogue.row_bias + block * CK_LANES : NULL;
       t.bias_count = c->out_channels - block * CK_LANES;
-      size_t y = (image * out_blocks + block) * t.y_block + start * CK_LANES;
+      size_t y = (image * out_blocks + block) * t.y_block + start;
       blocked_rows(c, &t, x + first_group * t.plane, x_row, rows, width, y, s.words, vectors);
       block += vectors;
     }

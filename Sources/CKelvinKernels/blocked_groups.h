@@ -8,7 +8,7 @@ CK_INLINE bool blocked_is_odd(const blocked_tile *t, size_t runs, size_t pixels)
   vf sum = vset(0);
   for (size_t run = 0; run < runs; run++)
     for (size_t p = 0; p < pixels; p++) {
-      vf y = vload(t->y + run * t->y_run + p * CK_LANES);
+      vf y = vload(t->y + run * t->y_run + p * t->y_pixel);
       sum += vselect(y != y, y, vset(0));
     }
   return vsum(sum) != 0;
@@ -31,6 +31,6 @@ static void CK_NAME(ck_f32_blocked_apart)(const blocked_tile *t, size_t runs, si
             sums[p][0] = vselect(lanes, sum, sums[p][0]);
           }
         }
-    for (size_t p = 0; p < pixels; p++) blocked_finish(t, sums + p, 1, 1, run * t->y_run + p * CK_LANES);
+    for (size_t p = 0; p < pixels; p++) blocked_finish(t, sums + p, 1, 1, run * t->y_run + p * t->y_pixel);
   }
 }

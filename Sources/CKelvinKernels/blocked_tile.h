@@ -25,8 +25,8 @@ typedef struct {
   /* [group][tap][word][vectors * CK_LANES] */
   const float *weights;
   float *y;
-  /* From an output block to the next, and from the first run to the second. */
-  size_t y_block, y_run;
+  /* From an output block to the next, from the first run to the second, and from a pixel to the next. */
+  size_t y_block, y_run, y_pixel;
   const float *residual;
   /* For CK_LANES * vectors channels, or null; `bias_count` of them are there. */
   const float *bias;
@@ -50,8 +50,8 @@ CK_INLINE void blocked_finish(
 #pragma clang loop unroll(full)
     for (size_t p = 0; p < pixels; p++) {
       vf sum = sums[p][v] + bias;
-      if (residual) sum += vload(residual + p * CK_LANES);
-      vstore(y + p * CK_LANES, vatmost(vatleast(sum, lower), upper));
+      if (residual) sum += vload(residual + p * t->y_pixel);
+      vstore(y + p * t->y_pixel, vatmost(vatleast(sum, lower), upper));
     }
     if (t->map) t->map(y, y, pixels * CK_LANES, t->map_a, t->map_b);
   }

@@ -157,6 +157,7 @@ CK_INLINE void winograd_multiply(
     .taps = &tap,
     .tap_count = 1,
     .y_block = tiles * CK_LANES,
+    .y_pixel = CK_LANES,
     .lower = -INFINITY,
     .upper = INFINITY,
   };

@@ -82,6 +82,20 @@ static ck_window pointwise_window(void) {
   return w;
 }
 
+/* The places that a convolution writes, side by side. What lies between them is as it was. */
+static float *gathered(const ck_blocked_convolution_args *a, size_t blocks, size_t lanes) {
+  const ck_window *w = &a->window;
+  float *to = unset(blocks * out_area_of(w) * lanes), *y = a->y;
+  for (size_t i = 0; i < blocks * out_area_of(w) * lanes; i++) {
+    size_t row = i / lanes / w->out_width % w->out_height, column = i / lanes % w->out_width;
+    float *from = y + i / lanes / out_area_of(w) * a->y_block + row * a->y_row + column * a->y_pixel + i % lanes;
+    to[i] = *from;
+    *from = NAN;
+  }
+  for (size_t i = 0; i < blocks * a->y_block; i++) expect_integer(i, true, isnan(y[i]));
+  return to;
+}
+
 static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   bool is_pointwise = one_in(3), is_planar = one_in(4), has_groups = !is_planar && one_in(4);
   ck_window w = is_pointwise ? pointwise_window() : random_window(false);
@@ -107,7 +121,7 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   else ck_pack_blocked(c.weights, out, in, taps, lanes, is_planar, type, packed);
   ck_blocked_convolution_args a = {
     .x = is_planar ? c.x : in_blocks(c.x, c.images, in, area_of(&w), lanes), .weights = packed,
-    .y = unset(c.images * blocks * out_area * lanes), .in_channels = in, .out_channels = out,
+    .in_channels = in, .out_channels = out,
     .group_blocks = has_groups ? parts(width, lanes) : 0, .window = w, .is_planar = is_planar};
   a.copies = !is_pointwise || (is_planar && type == ck_operands_bfloat16);
   size_t *offsets = memory(taps * sizeof *offsets);
@@ -117,7 +131,13 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   size_t extent = a.copies ? w.out_height : out_area, run = a.group_blocks ? a.group_blocks : 2;
   a.band = between(1, extent);
   a.block_chunk = one_in(2) ? blocks : run * between(1, 2);
-  a.epilogue = random_epilogue(k, out, 0, c.images * blocks * out_area * lanes);
+  bool is_spread = a.copies && !has_groups && one_in(4);
+  a.y_pixel = (is_spread ? 2 : 1) * lanes;
+  a.y_row = (is_spread ? 3 : 1) * w.out_width * a.y_pixel;
+  a.y_block = w.out_height * a.y_row;
+  a.y = unset(c.images * blocks * a.y_block);
+  a.epilogue = random_epilogue(k, out, 0, is_spread ? 0 : c.images * blocks * out_area * lanes);
+  if (is_spread) a.epilogue.map = NULL;
   describe_window(&w, is_planar ? "planes: in, out, group" : "in, out, group", in, out, has_groups ? width : 0);
   size_t words = ck_words(type, is_planar ? in : parts(in, lanes) * lanes);
   size_t scratch = a.copies ? ck_blocked_band_elements(&w, words, a.band)
@@ -126,7 +146,7 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   run_all(
     k->products[type]->blocked_convolution, &a, c.images * parts(extent, a.band) * parts(blocks, a.block_chunk),
     scratch * sizeof(float));
-  expect_convolved(&c, lanes, &a.epilogue, 1, a.y);
+  expect_convolved(&c, lanes, &a.epilogue, 1, is_spread ? gathered(&a, c.images * blocks, lanes) : a.y);
 }
 
 void check_blocked_convolution(const ck_kernels *k) { blocked_convolution_of(k, ck_operands_float32); }

@@ -162,7 +162,10 @@ typedef struct {
   /* Output rows of an item, output positions where nothing is copied; and output blocks, which are whole groups, pairs or
    * all. */
   size_t band, block_chunk;
-  /* `residual` in blocks. */
+  /* Floats of the result from a pixel to the next, from a row and from a block. More than what the window leaves of them
+   * where these are some places only of a larger result; it copies then, and has neither a map nor groups. */
+  size_t y_pixel, y_row, y_block;
+  /* `residual` as the result. */
   ck_epilogue epilogue;
 } ck_blocked_convolution_args;
 
@@ -289,7 +292,8 @@ typedef struct {
   size_t outer, length, inner;
 } ck_softmax_args;
 
-/* y = (x - mean) * scale + shift for each plane of [outer, channels, inner]. Items are (outer, channel). */
+/* y = (x - mean) * scale + shift for each plane of [outer, channels, inner]. Items are (outer, channel). In blocks,
+ * `channels` counts those, `inner` has their lanes, and the vectors have a number for each filler too. */
 typedef struct {
   const float *x;
   float *y;
@@ -297,6 +301,7 @@ typedef struct {
   const float *scale;
   const float *shift;
   size_t channels, inner;
+  bool is_blocked;
 } ck_batch_normalization_args;
 
 /* y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row. Items are rows. */

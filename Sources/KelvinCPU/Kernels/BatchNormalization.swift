@@ -4,35 +4,48 @@ import KelvinGraph
 
 extension KernelTable<CPUContext, CPUKernel> {
   mutating func addBatchNormalization() {
-    add(BatchNormalization.self) { (op, context) throws(DeviceError) in
+    addOffers(BatchNormalization.self) { (op, context) throws(DeviceError) in
       try context.requireArithmetic()
       for input in 1...4 { try context.requireConstant(input, "statistics") }
-      let shape = context.inputs[0].shape
-      let channels = shape[1]
-      let inner = shape.dimensions.dropFirst(2).reduce(1, *)
-      let run = context.variant.kernels.batch_normalization
-      var kernel = CPUKernel { operands, list in
-        let packed = operands.packed(0)
-        let arguments = ck_batch_normalization_args(
-          x: operands.floats(0), y: operands.result(), mean: packed, scale: packed + channels,
-          shift: packed + 2 * channels, channels: channels, inner: inner)
-        list.add(run, arguments, items: inner == 0 ? 0 : shape[0] * channels, cost: inner)
-      }
-      // Mean, scale / sqrt(variance + epsilon), shift: subtracting the mean first keeps large means from cancelling.
-      kernel.packs = [
-        CPUPack(
-          inputs: [1, 2, 3, 4], layout: "batch-normalization-f32-\(op.epsilon)", byteCount: 12 * channels
-        ) { target, weights in
-          let target = target.bindMemory(to: Float.self)
-          for channel in 0..<channels {
-            target[channel] = weights[2][channel]
-            let deviation = (Double(weights[3][channel]) + Double(op.epsilon)).squareRoot()
-            target[channels + channel] = Float(Double(weights[0][channel]) / deviation)
-            target[2 * channels + channel] = weights[1][channel]
-          }
-        }
-      ]
-      return kernel
+      let dense = KernelOffer(op.kernel(context, lanes: nil))
+      guard let blocks = context.blocks else { return [dense] }
+      let kernel = op.kernel(context, lanes: context.variant.kernels.lanes)
+      return [dense, KernelOffer(kernel, "blocks", KernelLayouts(reads: [blocks], writes: [blocks]))]
     }
+  }
+}
+
+extension BatchNormalization {
+  /// - Parameter lanes: channels of a block; nil for dense tensors.
+  fileprivate func kernel(_ context: CPUContext, lanes: Int?) -> CPUKernel {
+    let shape = BlockedShape(context.inputs[0].shape, lanes: lanes ?? 1)
+    // With the fillers of the last block.
+    let channels = shape.blocks * shape.lanes
+    let run = context.variant.kernels.batch_normalization
+    var kernel = CPUKernel { operands, list in
+      let packed = operands.packed(0)
+      let inner = shape.area * shape.lanes
+      let arguments = ck_batch_normalization_args(
+        x: operands.floats(0), y: operands.result(), mean: packed, scale: packed + channels,
+        shift: packed + 2 * channels, channels: shape.blocks, inner: inner, is_blocked: lanes != nil)
+      list.add(run, arguments, items: inner == 0 ? 0 : shape.batch * shape.blocks, cost: inner)
+    }
+    // Mean, scale / sqrt(variance + epsilon), shift: subtracting the mean first keeps large means from cancelling.
+    kernel.packs = [
+      CPUPack(
+        inputs: [1, 2, 3, 4], layout: "batch-normalization-f32-\(epsilon)" + (lanes.map { "-blocks-\($0)" } ?? ""),
+        byteCount: 12 * channels
+      ) { [epsilon] target, weights in
+        let target = target.bindMemory(to: Float.self)
+        target.update(repeating: 0)
+        for channel in 0..<shape.channels {
+          target[channel] = weights[2][channel]
+          let deviation = (Double(weights[3][channel]) + Double(epsilon)).squareRoot()
+          target[channels + channel] = Float(Double(weights[0][channel]) / deviation)
+          target[2 * channels + channel] = weights[1][channel]
+        }
+      }
+    ]
+    return kernel
   }
 }

@@ -47,6 +47,9 @@ extension Convolution {
       blocks: blocks.blocks, run: groups == 1 ? 2 : arguments.group_blocks, images: x[0], threads: context.threads)
     arguments.band = schedule.band
     arguments.block_chunk = schedule.blockChunk
+    arguments.y_pixel = lanes
+    arguments.y_row = window.out_width * lanes
+    arguments.y_block = blocks.area * lanes
     let run = products.kernels.blocked_convolution
     var kernel = CPUKernel { [arguments] operands, list in
       var arguments = arguments
