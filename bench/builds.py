@@ -116,7 +116,7 @@ def parse():
     parser = argparse.ArgumentParser(description="Compare two builds of Kelvin.")
     parser.add_argument("--before", required=True, help="the binary that is the base of the ratios")
     parser.add_argument("--after", default=str(ROOT / ".build" / "release" / "kelvin"))
-    parser.add_argument("--titles", nargs=2, default=("before", "after"), help="what the two builds are, e.g. commits")
+    parser.add_argument("--titles", nargs=2, help="what the two are, e.g. commits; precisions have their names otherwise")
     parser.add_argument("--precisions", nargs=2, default=(None, None), help="of the two: automatic, full, high or low")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--iterations", type=int, default=20, help="the fewest timed inferences in a round")
@@ -128,13 +128,14 @@ def parse():
 
 def main():
     arguments = parse()
+    titles = arguments.titles or [p or t for p, t in zip(arguments.precisions, ("before", "after"))]
     entries = []
     for setting in settings(arguments):
         print(f"{setting.title} …", file=sys.stderr, flush=True)
         entries.append(compare(setting, arguments))
         print("; ".join(f"{FIGURES[f]} {cell(f, r)}" for f, r in entries[-1]["ratios"].items()), flush=True)
     result = {"date": date.today().isoformat(), "machine": report.machine([]), "rounds": arguments.rounds,
-              "iterations": arguments.iterations, "before": arguments.titles[0], "after": arguments.titles[1],
+              "iterations": arguments.iterations, "before": titles[0], "after": titles[1],
               "comparisons": entries}
     report.save(arguments.name, result, markdown(result))
 
