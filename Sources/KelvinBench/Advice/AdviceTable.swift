@@ -55,7 +55,7 @@ struct AdviceTable {
       ) { row in
         row.lasting.map { HumanReadable.significant($0.settledRate) }
       },
-      Column(group: "memory", title: "MiB", legend: "MiB: the most memory of a process", dispensable: 2) { row in
+      Column(group: "memory", title: "MiB", legend: "MiB: the most memory of a process", dispensable: 1) { row in
         row.memory.map { Self.mebibytes($0.peakResident) }
       },
       Column(
@@ -71,7 +71,7 @@ struct AdviceTable {
         if row.isEnergyMeasured, let joules = row.joules { return "\(HumanReadable.significant(joules * 1e3)) mJ" }
         return row.energyRatio.map { HumanReadable.significant($0) }
       },
-      Column(group: "", title: "off", legend: "off: largest difference to the reference device", dispensable: 1) {
+      Column(group: "", title: "off", legend: "off: largest difference to the reference device", dispensable: 2) {
         row in
         row.agreement.map { Self.difference($0.largestDifference) }
       },
