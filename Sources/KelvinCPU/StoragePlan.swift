@@ -29,8 +29,9 @@ struct StoragePlan {
     let anchors = SlotAnchors(program) { slot in
       inputs.contains(slot) || slot < graph.values.count && graph.values[slot].weight != nil
     }
-    let roots = program.slots.indices.map { anchors[$0].slot }
-    offsets = program.slots.indices.map { anchors[$0].offset }
+    let placed = program.slots.indices.map { anchors[$0] }
+    let roots = placed.map(\.slot)
+    offsets = placed.map(\.offset)
     let lastStep = program.steps.count + 1
     var uses = [ClosedRange<Int>?](repeating: nil, count: program.slots.count)
     func use(_ slot: Int, at step: Int) { uses[roots[slot]] = (uses[roots[slot]]?.lowerBound ?? step)...step }

@@ -47,6 +47,22 @@ struct TransposedConvolutionTests {
     }
   }
 
+  @Test("strides of any size cost nothing that the result does not show")
+  func hugeStrides() throws {
+    var random = SeededGenerator(seed: 8)
+    for strides in [[1 << 29, 1 << 29], [32, 32], [1, 1 << 29]] {
+      let window = Window(kernel: [4, 5], strides: strides, before: [1, 1], after: [0, 2])
+      let (graph, inputs) = try oneNode(
+        ConvolutionTranspose(window: window), Tensor.random(.float32, [1, 16, 1, 1], -1...1, &random),
+        weights: [Tensor.random(.float32, [16, 32, 4, 5], -1...1, &random)])
+      let expected = try ReferenceDevice().run(graph, inputs).outputs[0].floats
+      for variant in CPUDevice.variantNames.indices {
+        let result = try CPUDevice(variant: variant).run(graph, inputs).outputs[0].floats
+        #expect(zip(result, expected).allSatisfy { abs($0 - $1) < 1e-5 }, "\(strides)")
+      }
+    }
+  }
+
   @Test("an upsampling network between convolutions moves nothing", arguments: CPUDevice.variantNames.indices)
   func joinedWithoutCopies(variant: Int) throws {
     guard CPUDevice.variantNames[variant].hasPrefix("avx") else { return }

@@ -2,8 +2,8 @@ import KelvinBasics
 import KelvinMeasurements
 
 /// What one part measures within its time: the configurations for which there is time, the quickest first and of those
-/// alike the most exact, and the workload of them all. A comparison needs a number of rounds at least, so what does not fit is left out rather than
-/// looked at too briefly.
+/// alike the most exact, and the workload of them all. A comparison needs a number of rounds at least, so what does not
+/// fit is left out rather than looked at too briefly.
 package struct AdviceSchedule: Sendable, Hashable {
   /// What is roughly known of a configuration, in seconds.
   package struct Estimate: Sendable, Hashable {

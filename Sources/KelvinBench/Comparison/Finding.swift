@@ -99,7 +99,7 @@ package struct Finding: Sendable, Hashable {
     refusal = shortage ?? (isBlind ? Self.blindness(rounds: kept.count, detectable) : nil)
   }
 
-  /// `6 rounds, which scatter so that only one of 33 × would have been seen in 8 of 10 runs`.
+  /// `6 rounds, which scatter so that only a difference of 33 × would have been seen in 8 of 10 runs`.
   private static func blindness(rounds: Int, _ detectable: Double?) -> String {
     "\(rounds) rounds, which scatter so that only a difference of"
       + " \(HumanReadable.significant(1 + (detectable ?? .infinity))) × would have been seen in 8 of 10 runs"

@@ -8,6 +8,8 @@ import KelvinGraph
 struct OutputPhase {
   /// Of one axis.
   struct Line: Hashable {
+    /// The first tap; the others are whole strides after it.
+    let phase: Int
     /// The taps that meet an input at these outputs, in the order in which the convolution reads.
     let taps: [Int]
     /// Elements of padding before the input.
@@ -17,6 +19,7 @@ struct OutputPhase {
 
     /// - Returns: nil where no tap meets these outputs, or the first of them begins within the input.
     init?(phase: Int, kernel: Int, stride: Int, before: Int, outputs: Int) {
+      self.phase = phase
       let first = before > phase ? (before - phase + stride - 1) / stride : 0
       taps = Swift.stride(from: phase, to: kernel, by: stride).reversed()
       self.before = taps.count - 1 - first
@@ -31,11 +34,16 @@ struct OutputPhase {
   /// Of the convolution.
   let window: ck_window
 
-  /// - Returns: nil where blocks of channels are of no use or a phase is no convolution.
+  /// Each reads the whole input anew.
+  private static let most = 16
+
+  /// - Returns: nil where blocks of channels are of no use, a phase is no convolution or there are too many.
   static func all(of op: ConvolutionTranspose, _ context: CPUContext) -> [OutputPhase]? {
     let (input, output, lanes) = (context.inputs[0].shape, context.outputs[0].shape, context.variant.kernels.lanes)
     let window = op.window
-    guard op.groups == 1, window.rank == 2, window.dilations == [1, 1], output[1] >= lanes / 2 else { return nil }
+    guard op.groups == 1, window.rank == 2, window.dilations == [1, 1], output[1] >= lanes / 2,
+      window.strides[0] * window.strides[1] <= most
+    else { return nil }
     func lines(_ axis: Int) -> [Line?] {
       (0..<window.strides[axis]).map { phase in
         Line(
@@ -85,8 +93,8 @@ extension ConvolutionTranspose {
     let pixelByteCount = 4 * parts(inputs, of: lanes) * products.words(lanes)
     let schedules = phases.map { phase in
       BlockSchedule(
-        phase.window, copies: true, converts: products.type != ck_operands_float32, pixelByteCount: pixelByteCount,
-        blocks: blocks.blocks, run: 2, images: input[0], threads: context.threads)
+        phase.window, copies: true, pixelByteCount: pixelByteCount, blocks: blocks.blocks, run: 2, images: input[0],
+        threads: context.threads)
     }
     let run = products.kernels.blocked_convolution
     var kernel = CPUKernel { operands, list in
@@ -113,10 +121,10 @@ extension ConvolutionTranspose {
     kernel.threadByteCount = schedules.map(\.threadByteCount).max() ?? 0
     try context.checkScratch(kernel.threadByteCount)
     kernel.packs = phases.map { phase in
-      let taps =
-        "\(phase.y.taps.map(String.init).joined(separator: "."))x\(phase.x.taps.map(String.init).joined(separator: "."))"
-      return CPUPack(
-        inputs: [1], layout: "transposed-blocks-\(products.name)-\(lanes)-taps-\(taps)",
+      CPUPack(
+        inputs: [1],
+        layout: "transposed-blocks-\(products.name)-\(lanes)-phase-\(phase.y.phase)x\(phase.x.phase)"
+          + "-of-\(strides[0])x\(strides[1])",
         byteCount: 4 * lanes * phase.tapCount * blocks.blocks * products.words(inputs)
       ) { [window] target, weights in
         ck_pack_blocked(

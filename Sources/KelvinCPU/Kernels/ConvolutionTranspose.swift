@@ -9,18 +9,15 @@ extension KernelTable<CPUContext, CPUKernel> {
       try context.requireConstant(1, "weights")
       var dense = KernelOffer(try op.folding(context), "fold")
       guard let blocks = context.blocks, let phases = OutputPhase.all(of: op, context) else { return [dense] }
+      let products = context.products
+      // Nil where the rows of a band are too wide for its scratch.
+      guard let kernel = try? op.onBlocks(context, phases, products) else { return [dense] }
       let layouts = KernelLayouts(reads: [blocks, .dense], writes: [blocks])
-      func offer(_ products: CPUProducts) throws(DeviceError) -> KernelOffer<CPUKernel> {
-        KernelOffer(
-          try op.onBlocks(context, phases, products), "blocks", layouts, precision: products.precision)
-      }
-      guard context.products.precision == .full else { return [try offer(context.products)] }
+      let offer = KernelOffer(kernel, "blocks", layouts, precision: products.precision)
       // Every product is stored and read again.
-      dense.handicap =
-        2
-        * Double(
-          context.inputs[0].count * context.inputs[1].shape[1] * op.window.count / max(1, context.inputs[0].shape[1]))
-      return [try offer(context.variant.products), dense]
+      let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
+      dense.handicap = 2 * Double(x[0] * x.pixels) * Double(weights[1] * op.window.count)
+      return [offer, dense]
     }
   }
 }
