@@ -12,7 +12,7 @@ layout(constant_id = 4) const bool PAIRS = false;   // in the result
 
 layout(push_constant) uniform Parameters { int lines, length, inner; float inverseInner; };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
+WORDS(1, x)
 
 bool isUnordered(uvec4 a) { return KIND == FLOAT && isUnordered(uintBitsToFloat(a.x)); }
 
@@ -36,10 +36,10 @@ void main() {
   if (line >= lines) return;
   int outer = quotient(line, inner, inverseInner);
   int base = outer * length * inner + (line - outer * inner);
-  uvec4 best = texelFetch(x, base);
+  uvec4 best = x(base);
   int position = 0;
   for (int i = 1; i < length; i++) {
-    uvec4 v = texelFetch(x, base + i * inner);
+    uvec4 v = x(base + i * inner);
     bool takes = isBetter(v, best);
     if (LAST) takes = takes || isSame(v, best);
     best = takes ? v : best;

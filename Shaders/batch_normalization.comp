@@ -8,13 +8,13 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseBlocks;
 };
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer constants;
+VECTORS(1, x)
+VECTORS(2, constants)
 
 void main() {
   int index = flatPosition();
   if (index >= count) return;
   int plane = quotient(index, area, inverseArea);
   int block = plane - quotient(plane, blocks, inverseBlocks) * blocks;
-  y[index] = fma(texelFetch(x, index), texelFetch(constants, block), texelFetch(constants, blocks + block));
+  y[index] = fma(x(index), constants(block), constants(blocks + block));
 }

@@ -17,8 +17,8 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseLeftPlanes, inverseRightPlanes;
 };
 layout(binding = 0) writeonly buffer Output { vec4 z[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer y;
+VECTORS(1, x)
+VECTORS(2, y)
 
 void main() {
   int index = flatPosition();
@@ -26,8 +26,8 @@ void main() {
   int plane = LEFT == 1 || RIGHT == 1 ? quotient(index, area, inverseArea) : 0;
   int leftPlane = LEFT == 1 ? plane - quotient(plane, leftPlanes, inverseLeftPlanes) * leftPlanes : 0;
   int rightPlane = RIGHT == 1 ? plane - quotient(plane, rightPlanes, inverseRightPlanes) * rightPlanes : 0;
-  vec4 left = texelFetch(x, LEFT == 0 ? index : leftPlane);
-  vec4 right = texelFetch(y, RIGHT == 0 ? index : rightPlane);
+  vec4 left = x(LEFT == 0 ? index : leftPlane);
+  vec4 right = y(RIGHT == 0 ? index : rightPlane);
   if (LEFT == 2) left = left.xxxx;
   if (RIGHT == 2) right = right.xxxx;
   z[index] = combine(FUNCTION, left, right);

@@ -13,8 +13,8 @@ layout(push_constant) uniform Parameters {
   float inverse[6];
 };
 layout(binding = 0) writeonly buffer Output { float z[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer y;
+FLOATS(1, x)
+FLOATS(2, y)
 
 void main() {
   int index = flatPosition();
@@ -27,5 +27,5 @@ void main() {
     other += place * right[axis];
     rest = outer;
   }
-  z[index] = combine(FUNCTION, vec4(texelFetch(x, at).x), vec4(texelFetch(y, other).x)).x;
+  z[index] = combine(FUNCTION, vec4(x(at)), vec4(y(other))).x;
 }

@@ -9,7 +9,7 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseBlocks;
 };
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+HALVES(1, x)
 
 void main() {
   int index = flatPosition();
@@ -21,7 +21,7 @@ void main() {
   vec4 v;
   for (int c = 0; c < 4; c++) {
     bool exists = channel + c < channels;
-    float e = texelFetch(x, (batch * channels + (exists ? channel + c : channel)) * area + place).x;
+    float e = x((batch * channels + (exists ? channel + c : channel)) * area + place);
     v[c] = exists ? e : 0.0;
   }
   y[index] = v;

@@ -12,12 +12,12 @@ layout(constant_id = 4) const int TARGET_BITS = 32;   // 16 for a float that is 
 
 layout(push_constant) uniform Parameters { int count; };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
+WORDS(1, x)
 
 void main() {
   int index = flatPosition();
   if (index >= count) return;
-  uvec4 texel = texelFetch(x, index);
+  uvec4 texel = x(index);
   if (SOURCE == SIGNED && SOURCE_BITS < 32) texel.x = uint(bitfieldExtract(int(texel.x), 0, SOURCE_BITS));
   float real = uintBitsToFloat(texel.x);
   if (TARGET == FLOAT) {

@@ -1,7 +1,5 @@
 // What every shader shares: the workgroup's size, addresses of its invocations, division by values known to the host.
-//
-// Bindings are the same everywhere: 0 is the storage buffer written, 1 to 4 are texel buffers read. Texel buffers are
-// read through the texture path, which software drivers turn into plain vector loads and GPUs cache.
+#include "operands.glsl"
 
 layout(local_size_x_id = 0) in;
 

@@ -15,15 +15,15 @@ layout(push_constant) uniform Parameters {
   int size[6], left[6], right[6];
 };
 layout(binding = 0) writeonly buffer Output { uint z[]; };
-layout(binding = 1) uniform usamplerBuffer x;
-layout(binding = 2) uniform usamplerBuffer y;
+WORDS(1, x)
+WORDS(2, y)
 
 void main() {
   int index = flatPosition();
   if (index >= count) return;
   int at = 0, other = 0;
   WALK(index, at += place * left[axis]; other += place * right[axis];)
-  uvec4 a = texelFetch(x, at), b = texelFetch(y, other);
+  uvec4 a = x(at), b = y(other);
   bool equal, less, greater;
   if (KIND == FLOAT) {
     float u = uintBitsToFloat(a.x), v = uintBitsToFloat(b.x);

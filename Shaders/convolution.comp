@@ -1,8 +1,9 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// A convolution on blocked tensors, one or many groups. Each invocation computes PIXELS positions of 4 * BLOCKS output
-// channels. Weights: [output tile][tap][input block][4 input channels][4 * BLOCKS output channels].
+// A convolution on blocked tensors, one or many groups; or rows times a matrix, whose rows are positions that hold all
+// their channels side by side. Each invocation computes PIXELS positions of 4 * BLOCKS output channels. Weights: [output
+// tile][tap][input block][4 input channels][4 * BLOCKS output channels].
 #include "common.glsl"
 #include "lanes.glsl"
 #include "functions.glsl"
@@ -12,6 +13,8 @@ layout(constant_id = 3) const int PIXELS = 4;
 layout(constant_id = 4) const bool WINDOWED = true;
 layout(constant_id = 5) const bool RESIDUAL = false;
 layout(constant_id = 6) const uint ACTIVATION = UNARY_NONE;
+layout(constant_id = 7) const bool ROWS = false;
+layout(constant_id = 8) const int CHUNK = 1;   // input blocks read together; they divide those of a group
 
 layout(push_constant) uniform Parameters {
   int inputBlocks;   // of the whole input
@@ -28,10 +31,10 @@ layout(push_constant) uniform Parameters {
 };
 
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer weights;
-layout(binding = 3) uniform samplerBuffer bias;
-layout(binding = 4) uniform samplerBuffer residual;
+VECTORS(1, x)
+VECTORS(2, weights)
+VECTORS(3, bias)
+VECTORS(4, residual)
 
 void main() {
   int tile = int(gl_WorkGroupID.y);
@@ -42,19 +45,19 @@ void main() {
     position[i] = min(p, positions - 1);
     batch[i] = quotient(position[i], outputArea, inverseArea);
     place[i] = position[i] - batch[i] * outputArea;
-    source[i] = (batch[i] * inputBlocks + group * groupBlocks) * inputArea;
+    source[i] = ROWS ? position[i] * inputBlocks : (batch[i] * inputBlocks + group * groupBlocks) * inputArea;
     if (WINDOWED) {
       int row = quotient(place[i], outputWidth, inverseWidth);
       top[i] = row * strideY - beforeY;
       left[i] = (place[i] - row * outputWidth) * strideX - beforeX;
-    } else {
+    } else if (!ROWS) {
       source[i] += place[i];
     }
   }
 
   vec4 sum[PIXELS * BLOCKS];
   [[unroll]] for (int b = 0; b < BLOCKS; b++) {
-    vec4 start = texelFetch(bias, tile * BLOCKS + b);
+    vec4 start = bias(tile * BLOCKS + b);
     [[unroll]] for (int i = 0; i < PIXELS; i++) sum[i * BLOCKS + b] = start;
   }
 
@@ -73,24 +76,30 @@ void main() {
           at[i] += inside[i] ? iy * width + ix : 0;
         }
       }
-      for (int block = 0; block < groupBlocks; block++) {
-        vec4 v[PIXELS];
+      for (int block = 0; block < groupBlocks; block += CHUNK) {
+        vec4 v[PIXELS * CHUNK];
         [[unroll]] for (int i = 0; i < PIXELS; i++) {
-          v[i] = texelFetch(x, at[i]);
-          if (WINDOWED) v[i] = inside[i] ? v[i] : vec4(0);
-          at[i] += inputArea;
-        }
-        TEXELS(w, 4 * BLOCKS);
-        LOAD(w, 4 * BLOCKS, weights, weight);
-        [[unroll]] for (int c = 0; c < 4; c++) {
-          [[unroll]] for (int b = 0; b < BLOCKS; b++) {
-            vec4 row = TEXEL(w, weights, weight, c * BLOCKS + b);
-            [[unroll]] for (int i = 0; i < PIXELS; i++) {
-              sum[i * BLOCKS + b] = fma(vec4(v[i][c]), row, sum[i * BLOCKS + b]);
-            }
+          [[unroll]] for (int part = 0; part < CHUNK; part++) {
+            vec4 own = x(at[i]);
+            v[i * CHUNK + part] = WINDOWED && !inside[i] ? vec4(0) : own;
+            at[i] += ROWS ? 1 : inputArea;
           }
         }
-        weight += 4 * BLOCKS;
+        [[unroll]] for (int part = 0; part < CHUNK; part++) {
+          SHARED_VECTORS(w, 4 * BLOCKS);
+          LOAD_SHARED(w, 4 * BLOCKS, weights, weight);
+          // Four products to a sum at a time: there may be more sums than registers.
+          [[unroll]] for (int b = 0; b < BLOCKS; b++) {
+            vec4 row[4];
+            [[unroll]] for (int c = 0; c < 4; c++) row[c] = SHARED_VECTOR(w, weights, weight, c * BLOCKS + b);
+            [[unroll]] for (int i = 0; i < PIXELS; i++) {
+              vec4 s = sum[i * BLOCKS + b];
+              [[unroll]] for (int c = 0; c < 4; c++) s = fma(vec4(v[i * CHUNK + part][c]), row[c], s);
+              sum[i * BLOCKS + b] = s;
+            }
+          }
+          weight += 4 * BLOCKS;
+        }
       }
     }
   }
@@ -100,9 +109,10 @@ void main() {
     if (block < outputBlocks) {
       ivec4 channel = block * 4 + ivec4(0, 1, 2, 3);
       [[unroll]] for (int i = 0; i < PIXELS; i++) {
-        int target = (batch[i] * outputBlocks + block) * outputArea + place[i];
+        int target =
+          ROWS ? position[i] * outputBlocks + block : (batch[i] * outputBlocks + block) * outputArea + place[i];
         vec4 result = sum[i * BLOCKS + b];
-        if (RESIDUAL) result += texelFetch(residual, target);
+        if (RESIDUAL) result += residual(target);
         result = apply(ACTIVATION, result, first, second);
         y[target] = mix(vec4(0), result, lessThan(channel, ivec4(channels)));
       }

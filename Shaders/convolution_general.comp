@@ -17,10 +17,10 @@ layout(push_constant) uniform Parameters {
 };
 
 layout(binding = 0) writeonly buffer Output { float y[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer weights;
-layout(binding = 3) uniform samplerBuffer bias;
-layout(binding = 4) uniform samplerBuffer residual;
+FLOATS(1, x)
+FLOATS(2, weights)
+FLOATS(3, bias)
+FLOATS(4, residual)
 
 void main() {
   int index = flatPosition();
@@ -33,20 +33,20 @@ void main() {
   int channel = plane - batch * channels;
   int source = (batch * inputChannels + channel / groupOutputs * groupInputs) * height * width;
   int weight = channel * groupInputs * kernelY * kernelX;
-  float sum = texelFetch(bias, channel).x;
+  float sum = bias(channel);
   for (int c = 0; c < groupInputs; c++) {
     for (int ky = 0; ky < kernelY; ky++) {
       int iy = oy * strideY - beforeY + ky * dilationY;
       for (int kx = 0; kx < kernelX; kx++) {
         int ix = ox * strideX - beforeX + kx * dilationX;
         bool inside = iy >= 0 && iy < height && ix >= 0 && ix < width;
-        float v = texelFetch(x, source + (inside ? iy * width + ix : 0)).x;
-        sum = fma(inside ? v : 0.0, texelFetch(weights, weight).x, sum);
+        float v = x(source + (inside ? iy * width + ix : 0));
+        sum = fma(inside ? v : 0.0, weights(weight), sum);
         weight++;
       }
     }
     source += height * width;
   }
-  if (RESIDUAL) sum += texelFetch(residual, index).x;
+  if (RESIDUAL) sum += residual(index);
   y[index] = apply(ACTIVATION, sum, first, second);
 }

@@ -13,8 +13,8 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseWidth, inverseBlocks, inverseStrideY, inverseStrideX;
 };
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer weights;
+VECTORS(1, x)
+VECTORS(2, weights)
 
 // The input position whose tap reaches a padded output position, or -1.
 int origin(int position, int stride, float inverse, int extent) {
@@ -42,17 +42,17 @@ void main() {
       if (ix < 0) continue;
       int tap = block * kernelY * kernelX + ky * kernelX + kx;
       if (DEPTHWISE) {
-        sum = fma(texelFetch(x, plane * area + iy * width + ix), texelFetch(weights, tap), sum);
+        sum = fma(x(plane * area + iy * width + ix), weights(tap), sum);
         continue;
       }
       int source = batch * inputBlocks * area + iy * width + ix;
       int weight = tap * inputBlocks * 4;
       for (int c = 0; c < inputBlocks; c++) {
-        vec4 v = texelFetch(x, source);
-        sum = fma(v.xxxx, texelFetch(weights, weight), sum);
-        sum = fma(v.yyyy, texelFetch(weights, weight + 1), sum);
-        sum = fma(v.zzzz, texelFetch(weights, weight + 2), sum);
-        sum = fma(v.wwww, texelFetch(weights, weight + 3), sum);
+        vec4 v = x(source);
+        sum = fma(v.xxxx, weights(weight), sum);
+        sum = fma(v.yyyy, weights(weight + 1), sum);
+        sum = fma(v.zzzz, weights(weight + 2), sum);
+        sum = fma(v.wwww, weights(weight + 3), sum);
         source += area;
         weight += 4;
       }

@@ -10,8 +10,8 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseWidth, inverseChannels;
 };
 layout(binding = 0) writeonly buffer Output { float y[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer weights;
+FLOATS(1, x)
+FLOATS(2, weights)
 
 void main() {
   int index = flatPosition();
@@ -35,7 +35,7 @@ void main() {
       int source = (batch * inputChannels + group * groupInputs) * area + py / strideY * width + px / strideX;
       int weight = (group * groupInputs * groupOutputs + channel - group * groupOutputs) * taps + ky * kernelX + kx;
       for (int c = 0; c < groupInputs; c++) {
-        sum = fma(texelFetch(x, source).x, texelFetch(weights, weight).x, sum);
+        sum = fma(x(source), weights(weight), sum);
         source += area;
         weight += groupOutputs * taps;
       }

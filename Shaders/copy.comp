@@ -15,7 +15,7 @@ layout(push_constant) uniform Parameters {
   uint value, highValue;                // with MODE 1: the element, of which the second is for odd words
 };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
+WORDS(1, x)
 
 void main() {
   int index = flatPosition();
@@ -41,6 +41,6 @@ void main() {
     }
     read += place * source[axis];
   }
-  uint v = texelFetch(x, read).x;
+  uint v = x(read).x;
   y[write] = inside ? v : ((index & 1) == 0 ? value : highValue);
 }

@@ -12,7 +12,7 @@ layout(constant_id = 5) const bool REVERSED = false;
 
 layout(push_constant) uniform Parameters { int lines, length, inner; float inverseInner; };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
+WORDS(1, x)
 
 void main() {
   int line = flatPosition();
@@ -23,7 +23,7 @@ void main() {
   uvec2 whole = uvec2(PRODUCT ? 1u : 0u, 0u);
   for (int i = 0; i < length; i++) {
     int at = base + (REVERSED ? length - 1 - i : i) * inner;
-    uvec4 v = texelFetch(x, at);
+    uvec4 v = x(at);
     float realBefore = real;
     uvec2 wholeBefore = whole;
     if (KIND == FLOAT && PRODUCT) {

@@ -27,10 +27,10 @@ layout(push_constant) uniform Parameters {
 };
 
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer weights;
-layout(binding = 3) uniform samplerBuffer bias;
-layout(binding = 4) uniform samplerBuffer residual;
+VECTORS(1, x)
+VECTORS(2, weights)
+VECTORS(3, bias)
+VECTORS(4, residual)
 
 void main() {
   int plane = int(gl_WorkGroupID.y + gl_WorkGroupID.z * gl_NumWorkGroups.y);
@@ -45,21 +45,21 @@ void main() {
 
   const int TAPS = KERNEL_Y * KERNEL_X;
   int weight = block * TAPS;
-  TEXELS(w, TAPS);
-  LOAD(w, TAPS, weights, weight);
+  SHARED_VECTORS(w, TAPS);
+  LOAD_SHARED(w, TAPS, weights, weight);
 
   vec4 sum[ROWS * COLUMNS];
-  vec4 start = texelFetch(bias, block);
+  vec4 start = bias(block);
   [[unroll]] for (int i = 0; i < ROWS * COLUMNS; i++) sum[i] = start;
   [[unroll]] for (int ky = 0; ky < KERNEL_Y; ky++) {
     [[unroll]] for (int kx = 0; kx < KERNEL_X; kx++) {
-      vec4 tap = TEXEL(w, weights, weight, ky * KERNEL_X + kx);
+      vec4 tap = SHARED_VECTOR(w, weights, weight, ky * KERNEL_X + kx);
       [[unroll]] for (int r = 0; r < ROWS; r++) {
         int iy = top + (r * STRIDE_Y + ky * dilationY);
         [[unroll]] for (int c = 0; c < COLUMNS; c++) {
           int ix = left + (c * STRIDE_X + kx * dilationX);
           bool inside = iy >= 0 && iy < height && ix >= 0 && ix < width;
-          vec4 v = texelFetch(x, plane * height * width + (inside ? iy * width + ix : 0));
+          vec4 v = x(plane * height * width + (inside ? iy * width + ix : 0));
           sum[r * COLUMNS + c] = fma(inside ? v : vec4(0), tap, sum[r * COLUMNS + c]);
         }
       }
@@ -72,7 +72,7 @@ void main() {
       if (oy + r < outputHeight && ox + c < outputWidth) {
         int target = (plane * outputHeight + oy + r) * outputWidth + ox + c;
         vec4 result = sum[r * COLUMNS + c];
-        if (RESIDUAL) result += texelFetch(residual, target);
+        if (RESIDUAL) result += residual(target);
         y[target] = mix(vec4(0), apply(ACTIVATION, result, first, second), exists);
       }
     }

@@ -11,10 +11,10 @@ void main() {
   int index = flatPosition();
   if (index >= count) return;
   int place = parameterAt(index);
-  uvec2 difference = sum(wide(texelFetch(x, index), KIND), negated(wide(texelFetch(zero, place), KIND)));
+  uvec2 difference = sum(wide(x(index), KIND), negated(wide(zero(place), KIND)));
   bool negative = int(difference.y) < 0;
   uvec2 size = negative ? negated(difference) : difference;
   // Of two operands of 32 bits the difference may take 33.
   float v = size.y == 0u ? float(size.x) : 4294967296.0;
-  y[index] = floatBitsToUint((negative ? -v : v) * texelFetch(scale, place).x);
+  y[index] = floatBitsToUint((negative ? -v : v) * scale(place));
 }

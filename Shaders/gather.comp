@@ -12,8 +12,8 @@ layout(push_constant) uniform Parameters {
   float inverseIndices, inverseInner;
 };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
-layout(binding = 2) uniform usamplerBuffer positions;
+WORDS(1, x)
+WORDS(2, positions)
 
 void main() {
   int index = flatPosition();
@@ -21,6 +21,6 @@ void main() {
   int outer = quotient(index, inner, inverseInner);
   int place = index - outer * inner;
   int row = quotient(outer, indices, inverseIndices);
-  int position = positionAt(texelFetch(positions, outer - row * indices), KIND, extent);
-  y[index] = texelFetch(x, (row * extent + position) * inner + place).x;
+  int position = positionAt(positions(outer - row * indices), KIND, extent);
+  y[index] = x((row * extent + position) * inner + place).x;
 }

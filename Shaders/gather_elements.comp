@@ -15,15 +15,15 @@ layout(push_constant) uniform Parameters {
   int size[6], stride[6];              // of the indices; strides are x's, 0 along the axis
 };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
-layout(binding = 2) uniform usamplerBuffer positions;
+WORDS(1, x)
+WORDS(2, positions)
 
 void main() {
   int index = flatPosition();
   if (index >= count) return;
   int at = 0;
   WALK(index, at += place * stride[axis];)
-  uvec4 v = texelFetch(x, at + positionAt(texelFetch(positions, index), KIND, extent) * step_);
+  uvec4 v = x(at + positionAt(positions(index), KIND, extent) * step_);
   if (PAIRS) {
     y[2 * index] = v.x;
     y[2 * index + 1] = v.y;

@@ -14,8 +14,8 @@ layout(push_constant) uniform Parameters {
   float inverseInner, inverseRows;
 };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
-layout(binding = 2) uniform usamplerBuffer positions;
+WORDS(1, x)
+WORDS(2, positions)
 
 void main() {
   int index = flatPosition();
@@ -23,7 +23,7 @@ void main() {
   int row = quotient(index, inner, inverseInner);
   int at = quotient(row, rows, inverseRows) * batchStride + (index - row * inner);
   for (int axis = 0; axis < DEPTH; axis++) {
-    at += positionAt(texelFetch(positions, row * DEPTH + axis), KIND, extent[axis]) * stride[axis];
+    at += positionAt(positions(row * DEPTH + axis), KIND, extent[axis]) * stride[axis];
   }
-  y[index] = texelFetch(x, at).x;
+  y[index] = x(at).x;
 }

@@ -6,9 +6,9 @@
 
 layout(push_constant) uniform Parameters { int count; };   // of pairs
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+FLOATS(1, x)
 
 void main() {
   int index = flatPosition();
-  if (index < count) y[index] = halfBits(texelFetch(x, 2 * index).x) | halfBits(texelFetch(x, 2 * index + 1).x) << 16;
+  if (index < count) y[index] = halfBits(x(2 * index)) | halfBits(x(2 * index + 1)) << 16;
 }

@@ -16,8 +16,8 @@ layout(push_constant) uniform Parameters {
   int size[6], left[6], right[6];
 };
 layout(binding = 0) writeonly buffer Output { uint z[]; };
-layout(binding = 1) uniform usamplerBuffer x;
-layout(binding = 2) uniform usamplerBuffer y;
+WORDS(1, x)
+WORDS(2, y)
 
 uvec2 combine(uvec2 a, uvec2 b) {
   switch (FUNCTION) {
@@ -45,7 +45,7 @@ void main() {
   if (index >= count) return;
   int at = 0, other = 0;
   WALK(index, at += place * left[axis]; other += place * right[axis];)
-  uvec2 v = wrapped(combine(wide(texelFetch(x, at), KIND), wide(texelFetch(y, other), KIND)), KIND, BITS);
+  uvec2 v = wrapped(combine(wide(x(at), KIND), wide(y(other), KIND)), KIND, BITS);
   if (isPair(KIND)) {
     z[2 * index] = v.x;
     z[2 * index + 1] = v.y;

@@ -16,7 +16,7 @@ layout(push_constant) uniform Parameters {
   int reduced[4], reducedStride[4];
 };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
+WORDS(1, x)
 
 uvec2 smallest() { return isSigned(KIND) ? uvec2(0u, 0x80000000u) : uvec2(0u); }
 uvec2 largest() { return uvec2(0xFFFFFFFFu, isSigned(KIND) ? 0x7FFFFFFFu : 0xFFFFFFFFu); }
@@ -28,7 +28,7 @@ void main() {
   uvec2 result = FUNCTION == REDUCE_MAXIMUM ? smallest()
     : FUNCTION == REDUCE_MINIMUM ? largest() : uvec2(FUNCTION == REDUCE_PRODUCT ? 1u : 0u, 0u);
   for (int i = 0; i < length; i++) {
-    uvec2 v = wide(texelFetch(x, base + address(i, reduced, reducedStride)), KIND);
+    uvec2 v = wide(x(base + address(i, reduced, reducedStride)), KIND);
     switch (FUNCTION) {
     case REDUCE_MAXIMUM: result = isLess(result, v, KIND) ? v : result; break;
     case REDUCE_MINIMUM: result = isLess(v, result, KIND) ? v : result; break;

@@ -14,7 +14,7 @@ layout(push_constant) uniform Parameters {
   uint lowA, highA, lowB, highB;   // the function's parameters, as integers
 };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
+WORDS(1, x)
 
 uvec2 apply(uvec2 v) {
   bool negative = isSigned(KIND) && int(v.y) < 0;
@@ -37,7 +37,7 @@ uvec2 apply(uvec2 v) {
 void main() {
   int index = flatPosition();
   if (index >= count) return;
-  uvec2 v = apply(wide(texelFetch(x, index), KIND));
+  uvec2 v = apply(wide(x(index), KIND));
   v = FUNCTION == UNARY_CLIP ? fitted(v, KIND, BITS) : wrapped(v, KIND, BITS);
   if (isPair(KIND)) {
     y[2 * index] = v.x;

@@ -9,9 +9,9 @@ layout(constant_id = 2) const bool SHIFTS = false;
 
 layout(push_constant) uniform Parameters { int rows, length; float epsilon; };
 layout(binding = 0) writeonly buffer Output { float y[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer scale;
-layout(binding = 3) uniform samplerBuffer shift;
+FLOATS(1, x)
+FLOATS(2, scale)
+FLOATS(3, shift)
 
 shared float parts[gl_WorkGroupSize.x];
 
@@ -33,20 +33,20 @@ void main() {
   int base = row * length;
   int self = int(gl_LocalInvocationID.x), step = int(gl_WorkGroupSize.x);
   float part = 0.0;
-  for (int i = self; i < length; i += step) part += texelFetch(x, base + i).x;
+  for (int i = self; i < length; i += step) part += x(base + i);
   float mean = total(part) / float(length);
   part = 0.0;
   for (int i = self; i < length; i += step) {
-    float v = texelFetch(x, base + i).x - mean;
+    float v = x(base + i) - mean;
     part = fma(v, v, part);
   }
   float variance = total(part) / float(length);
   // Where the squares left the range, 1 / infinity would make every element 0.
   float factor = isFinite(variance) ? 1.0 / sqrt(variance + epsilon) : notANumber();
   for (int i = self; i < length; i += step) {
-    float v = (texelFetch(x, base + i).x - mean) * factor;
-    if (SCALES) v *= texelFetch(scale, i).x;
-    if (SHIFTS) v += texelFetch(shift, i).x;
+    float v = (x(base + i) - mean) * factor;
+    if (SCALES) v *= scale(i);
+    if (SHIFTS) v += shift(i);
     y[base + i] = v;
   }
 }

@@ -17,10 +17,10 @@ layout(push_constant) uniform Parameters {
 };
 
 layout(binding = 0) writeonly buffer Output { float y[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer weights;
-layout(binding = 3) uniform samplerBuffer bias;
-layout(binding = 4) uniform samplerBuffer residual;
+FLOATS(1, x)
+VECTORS(2, weights)
+FLOATS(3, bias)
+FLOATS(4, residual)
 
 void main() {
   int column = int(gl_GlobalInvocationID.x);
@@ -36,11 +36,11 @@ void main() {
     int lane = k + int(gl_SubgroupInvocationID);
     float v[ROWS];
     [[unroll]] for (int r = 0; r < ROWS; r++) {
-      v[r] = texelFetch(x, row[r] * inputStride + min(lane, depth - 1)).x;
+      v[r] = x(row[r] * inputStride + min(lane, depth - 1));
       v[r] = lane < depth ? v[r] : 0.0;
     }
     [[unroll]] for (int q = 0; q < LANES / 4; q++) {
-      vec4 w = texelFetch(weights, (k / 4 + q) * columns + source);
+      vec4 w = weights((k / 4 + q) * columns + source);
       w = k + q * 4 < depth ? w : vec4(0);
       [[unroll]] for (int c = 0; c < 4; c++) {
         [[unroll]] for (int r = 0; r < ROWS; r++) sum[r] = fma(subgroupShuffle(v[r], uint(q * 4 + c)), w[c], sum[r]);
@@ -49,21 +49,21 @@ void main() {
   }
 #else
   for (int k = 0; k < depth; k += 4) {
-    vec4 w = texelFetch(weights, k / 4 * columns + source);
+    vec4 w = weights(k / 4 * columns + source);
     [[unroll]] for (int c = 0; c < 4; c++) {
       bool exists = k + c < depth;
       [[unroll]] for (int r = 0; r < ROWS; r++) {
-        float v = texelFetch(x, row[r] * inputStride + (exists ? k + c : 0)).x;
+        float v = x(row[r] * inputStride + (exists ? k + c : 0));
         sum[r] = fma(exists ? v : 0.0, w[c], sum[r]);
       }
     }
   }
 #endif
-  float start = texelFetch(bias, source).x;
+  float start = bias(source);
   [[unroll]] for (int r = 0; r < ROWS; r++) {
     int target = row[r] * outputStride + column;
     float result = sum[r] + start;
-    if (RESIDUAL) result += texelFetch(residual, min(target, rows * outputStride - 1)).x;
+    if (RESIDUAL) result += residual(min(target, rows * outputStride - 1));
     result = apply(ACTIVATION, result, first, second);
     if (column < outputStride) y[target] = column < columns ? result : 0.0;
   }

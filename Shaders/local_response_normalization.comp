@@ -10,7 +10,7 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseBlocks;
 };
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+VECTORS(1, x)
 
 void main() {
   int index = flatPosition();
@@ -22,14 +22,14 @@ void main() {
   vec4 sum = vec4(0);
   int low = max(first - before, 0), high = min(first + 3 + after, channels - 1);
   for (int block = low / 4; block <= high / 4; block++) {
-    vec4 v = texelFetch(x, (batch * blocks + block) * area + place);
+    vec4 v = x((batch * blocks + block) * area + place);
     for (int lane = 0; lane < 4; lane++) {
       ivec4 offset = ivec4(block * 4 + lane - first) - ivec4(0, 1, 2, 3);
       bvec4 counts = equal(clamp(offset, ivec4(-before), ivec4(after)), offset);
       sum += mix(vec4(0), vec4(v[lane] * v[lane]), counts);
     }
   }
-  vec4 v = texelFetch(x, index);
+  vec4 v = x(index);
   for (int lane = 0; lane < 4; lane++) {
     float result = v[lane] * exponential(-beta * logarithm(fma(share, sum[lane], k)));
     v[lane] = first + lane < channels ? result : 0.0;

@@ -13,8 +13,8 @@ layout(push_constant) uniform Parameters {
 };
 
 layout(binding = 0) writeonly buffer Output { float z[]; };
-layout(binding = 1) uniform samplerBuffer x;
-layout(binding = 2) uniform samplerBuffer y;
+FLOATS(1, x)
+FLOATS(2, y)
 
 void main() {
   int column = min(int(gl_GlobalInvocationID.x), columns - 1);
@@ -34,9 +34,9 @@ void main() {
   }
   right += column * columnStride;
   for (int k = 0; k < depth; k++) {
-    float w = texelFetch(y, right + k * columnDepthStride).x;
+    float w = y(right + k * columnDepthStride);
     for (int r = 0; r < ROWS; r++) {
-      sum[r] = fma(texelFetch(x, left + row[r] * rowStride + k * rowDepthStride).x, w, sum[r]);
+      sum[r] = fma(x(left + row[r] * rowStride + k * rowDepthStride), w, sum[r]);
     }
   }
   for (int r = 0; r < ROWS; r++) z[(int(gl_WorkGroupID.z) * rows + row[r]) * columns + column] = sum[r];

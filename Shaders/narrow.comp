@@ -7,14 +7,14 @@ layout(constant_id = 1) const int BITS = 8;
 
 layout(push_constant) uniform Parameters { int count; };   // of words written
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
+WORDS(1, x)
 
 void main() {
   int index = flatPosition();
   if (index >= count) return;
   uint word = 0u;
   for (int part = 0; part < 32 / BITS; part++) {
-    word = bitfieldInsert(word, texelFetch(x, index * (32 / BITS) + part).x, part * BITS, BITS);
+    word = bitfieldInsert(word, x(index * (32 / BITS) + part).x, part * BITS, BITS);
   }
   y[index] = word;
 }

@@ -15,7 +15,7 @@ layout(push_constant) uniform Parameters {
 };
 
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+VECTORS(1, x)
 
 void main() {
   int index = flatPosition();
@@ -33,7 +33,7 @@ void main() {
     for (int kx = 0; kx < kernelX; kx++) {
       int ix = left + kx * dilationX;
       bool inside = iy >= 0 && iy < height && ix >= 0 && ix < width;
-      vec4 v = texelFetch(x, source + (inside ? iy * width + ix : 0));
+      vec4 v = x(source + (inside ? iy * width + ix : 0));
       if (FUNCTION == 0) {
         result = inside ? larger(result, v) : result;
       } else {

@@ -1,4 +1,4 @@
-// Where the scale and zero point of each element of a dense tensor lie. Needs common.glsl.
+// Where the scale and zero point of each element of a dense tensor lie. Needs operands.glsl.
 
 layout(push_constant) uniform Parameters {
   int count;
@@ -8,9 +8,9 @@ layout(push_constant) uniform Parameters {
   float inverseLength, inverseInner, inverseBlock;
 };
 layout(binding = 0) writeonly buffer Output { uint y[]; };
-layout(binding = 1) uniform usamplerBuffer x;
-layout(binding = 2) uniform samplerBuffer scale;
-layout(binding = 3) uniform usamplerBuffer zero;
+WORDS(1, x)
+FLOATS(2, scale)
+WORDS(3, zero)
 
 int parameterAt(int index) {
   int rest = quotient(index, inner, inverseInner);

@@ -13,7 +13,7 @@ layout(push_constant) uniform Parameters {
   int reduced[4], reducedStride[4];
 };
 layout(binding = 0) writeonly buffer Output { float y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+FLOATS(1, x)
 
 void main() {
   int index = flatPosition();
@@ -22,7 +22,7 @@ void main() {
   float largest = -infinity();
   if (FUNCTION == REDUCE_LOG_SUM_EXP) {
     for (int i = 0; i < length; i++) {
-      largest = larger(largest, texelFetch(x, base + address(i, reduced, reducedStride)).x);
+      largest = larger(largest, x(base + address(i, reduced, reducedStride)));
     }
     if (!isFinite(largest)) largest = 0.0;
   }
@@ -30,7 +30,7 @@ void main() {
     : (FUNCTION == REDUCE_MINIMUM ? infinity() : (FUNCTION == REDUCE_PRODUCT ? 1.0 : 0.0));
   float lost = 0.0;
   for (int i = 0; i < length; i++) {
-    float v = texelFetch(x, base + address(i, reduced, reducedStride)).x;
+    float v = x(base + address(i, reduced, reducedStride));
     if (FUNCTION == REDUCE_MAXIMUM) result = larger(result, v);
     else if (FUNCTION == REDUCE_MINIMUM) result = smaller(result, v);
     else if (FUNCTION == REDUCE_PRODUCT) result *= v;

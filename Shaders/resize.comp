@@ -9,14 +9,14 @@
 // mixed.
 #ifdef BLOCKED
 #define WORD vec4
-#define SAMPLER samplerBuffer
-#define FETCH(buffer, at) texelFetch(buffer, at)
+#define OPERANDS VECTORS
+#define FETCH(operand, at) operand(at)
 #define REAL(word) (word)
 #define BITS(real) (real)
 #else
 #define WORD uint
-#define SAMPLER usamplerBuffer
-#define FETCH(buffer, at) texelFetch(buffer, at).x
+#define OPERANDS WORDS
+#define FETCH(operand, at) operand(at).x
 #define REAL(word) uintBitsToFloat(word)
 #define BITS(real) floatBitsToUint(real)
 #endif
@@ -27,8 +27,8 @@ layout(push_constant) uniform Parameters {
   float inverseA, inverseMiddle, inverseB, inverseInner;
 };
 layout(binding = 0) writeonly buffer Output { WORD y[]; };
-layout(binding = 1) uniform SAMPLER x;
-layout(binding = 2) uniform samplerBuffer positions;
+OPERANDS(1, x)
+VECTORS(2, positions)
 
 int placed(float position, int size) { return position > 0.0 ? int(min(position, float(size - 1))) : 0; }
 
@@ -44,11 +44,11 @@ void main() {
   int rest = quotient(index, inner, inverseInner);
   int i = index - rest * inner;
   int next = quotient(rest, outputB, inverseB);
-  vec4 b = texelFetch(positions, outputA + rest - next * outputB);
+  vec4 b = positions(outputA + rest - next * outputB);
   rest = quotient(next, middle, inverseMiddle);
   int m = next - rest * middle;
   int outer = quotient(rest, outputA, inverseA);
-  vec4 a = texelFetch(positions, rest - outer * outputA);
+  vec4 a = positions(rest - outer * outputA);
   int stride = middle * inputB * inner;
   int base = outer * inputA * stride + m * inputB * inner + i;
   WORD low = row(base + placed(a.x, inputA) * stride, b);

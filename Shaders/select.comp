@@ -12,17 +12,17 @@ layout(push_constant) uniform Parameters {
   int size[6], choice[6], left[6], right[6];
 };
 layout(binding = 0) writeonly buffer Output { uint z[]; };
-layout(binding = 1) uniform usamplerBuffer condition;
-layout(binding = 2) uniform usamplerBuffer x;
-layout(binding = 3) uniform usamplerBuffer y;
+WORDS(1, condition)
+WORDS(2, x)
+WORDS(3, y)
 
 void main() {
   int index = flatPosition();
   if (index >= count) return;
   int chosen = 0, at = 0, other = 0;
   WALK(index, chosen += place * choice[axis]; at += place * left[axis]; other += place * right[axis];)
-  uvec4 a = texelFetch(x, at), b = texelFetch(y, other);
-  uvec4 v = texelFetch(condition, chosen).x != 0u ? a : b;
+  uvec4 a = x(at), b = y(other);
+  uvec4 v = condition(chosen).x != 0u ? a : b;
   if (PAIRS) {
     z[2 * index] = v.x;
     z[2 * index + 1] = v.y;

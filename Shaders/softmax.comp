@@ -6,18 +6,18 @@
 
 layout(push_constant) uniform Parameters { int lines, length, inner; float inverseInner; };
 layout(binding = 0) buffer Output { float y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+FLOATS(1, x)
 
 void main() {
   int line = flatPosition();
   if (line >= lines) return;
   int outer = quotient(line, inner, inverseInner);
   int base = outer * length * inner + (line - outer * inner);
-  float largest = texelFetch(x, base).x;
-  for (int i = 1; i < length; i++) largest = larger(largest, texelFetch(x, base + i * inner).x);
+  float largest = x(base);
+  for (int i = 1; i < length; i++) largest = larger(largest, x(base + i * inner));
   float total = 0.0;
   for (int i = 0; i < length; i++) {
-    float e = exponential(texelFetch(x, base + i * inner).x - largest);
+    float e = exponential(x(base + i * inner) - largest);
     total += e;
     y[base + i * inner] = e;
   }

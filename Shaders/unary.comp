@@ -8,9 +8,9 @@ layout(constant_id = 1) const uint FUNCTION = UNARY_NONE;
 
 layout(push_constant) uniform Parameters { int count; float a, b; };
 layout(binding = 0) writeonly buffer Output { vec4 y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+HALF_VECTORS(1, x)
 
 void main() {
   int index = flatPosition();
-  if (index < count) y[index] = apply(FUNCTION, texelFetch(x, index), a, b);
+  if (index < count) y[index] = apply(FUNCTION, x(index), a, b);
 }

@@ -8,7 +8,7 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseBlocks;
 };
 layout(binding = 0) writeonly buffer Output { float y[]; };
-layout(binding = 1) uniform samplerBuffer x;
+VECTORS(1, x)
 
 void main() {
   int index = flatPosition();
@@ -17,7 +17,7 @@ void main() {
   int place = index - plane * area;
   int batch = quotient(plane, blocks, inverseBlocks);
   int channel = (plane - batch * blocks) * 4;
-  vec4 v = texelFetch(x, index);
+  vec4 v = x(index);
   for (int c = 0; c < 4; c++) {
     if (channel + c < channels) y[(batch * channels + channel + c) * area + place] = v[c];
   }

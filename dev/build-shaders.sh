@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles Shaders/*.comp to Shaders/spv, one module for each row of Shaders/variants.txt, and writes what embeds them
+# Compiles Shaders/*.comp to Shaders/spv, as Shaders/variants.txt lists them, and writes what embeds them
 # and Shaders/opencl/*.cl (Sources/CKelvinShaders/*.inc), and the hashes of the sources (Shaders/SOURCES.sha256). Needs
 # glslc.
 #
@@ -24,13 +24,18 @@ committed=Sources/CKelvinShaders/$table
 compiler=$(glslc --version | sed -n 1,3p | paste -sd, -)
 rows=""
 printf '// Written by dev/build-shaders.sh from Shaders/variants.txt.\n// Compiler: %s\n' "$compiler" >"$scratch/$table"
+# compile NAME SOURCE DEFINES…
+compile() {
+  glslc -O --target-env=vulkan1.1 -Werror "${@:3}" "Shaders/$2" -o "$scratch/spv/$1.spv"
+  printf 'alignas(4) static const unsigned char spirv_%s[] = {\n#embed "../../Shaders/spv/%s.spv"\n};\n' \
+    "$1" "$1" >>"$scratch/$table"
+  rows="$rows    {\"$1\", spirv_$1, sizeof spirv_$1},\n"
+}
+# shellcheck disable=SC2086
 while read -r name source defines; do
   case "$name" in "" | "#"*) continue ;; esac
-  # shellcheck disable=SC2086
-  glslc -O --target-env=vulkan1.1 -Werror $defines "Shaders/$source" -o "$scratch/spv/$name.spv"
-  printf 'alignas(4) static const unsigned char spirv_%s[] = {\n#embed "../../Shaders/spv/%s.spv"\n};\n' \
-    "$name" "$name" >>"$scratch/$table"
-  rows="$rows    {\"$name\", spirv_$name, sizeof spirv_$name},\n"
+  case " $defines " in *" -DSHUFFLE "*) ;; *) compile "$name" "$source" $defines ;; esac
+  compile "${name}_texels" "$source" -DTEXELS $defines
 done <Shaders/variants.txt
 printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$scratch/$table"
 

@@ -39,14 +39,3 @@ struct StridedLayout {
   /// Items of kernels that take the last axis in chunks.
   var chunkedItems: Int { outerCount * parts(innerCount, of: Int(ck_map_chunk)) }
 }
-
-extension Shape {
-  /// Strides with which a tensor of this shape is read as one of `shape`, to which it broadcasts.
-  func strides(broadcastTo shape: Shape) -> [Int] {
-    let own = strides
-    let missing = shape.rank - rank
-    return (0..<shape.rank).map { axis in
-      axis < missing || (self[axis - missing] == 1 && shape[axis] != 1) ? 0 : own[axis - missing]
-    }
-  }
-}

@@ -5,13 +5,14 @@ package import KelvinGraph
 ///
 /// Kernels read dense operands in the order of the node's inputs, and write one dense result, but for these: `resize`
 /// reads x and its positions, in the pass's layout; `layerNormalization` reads x, scale and shift, x again in place of
-/// those that the node lacks; `localResponseNormalization` and `pool` work on blocked tensors, `pool` on `planes`
-/// blocks; `copy` moves units of `byteCount` bytes; `roundToHalf` rounds float32 to what a float16 holds; `unary` takes
-/// either layout, whose elements are counted.
+/// those that the node lacks, as `attention` reads queries in place of a mask; `localResponseNormalization` and `pool`
+/// work on blocked tensors, `pool` on `planes` blocks; `copy` moves units of `byteCount` bytes; `roundToHalf` rounds
+/// float32 to what a float16 holds; `unary` takes either layout, whose elements are counted.
 package protocol KernelCalls: Sendable {
   associatedtype Program: Hashable, Sendable
 
   func argReduce(_ op: ArgReduce, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
+  func attention(_ plan: AttentionPlan) -> Call<Program>
   func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<Program>
   func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<Program>
   func copy(_ copy: StridedCopy, byteCount: Int) -> Call<Program>

@@ -35,6 +35,12 @@ package struct PlaneWindow: Hashable, Sendable {
     (strides, dilations, before, after) = ([1, 1], [1, 1], [0, 0], [0, 0])
   }
 
+  /// One that looks at each of so many positions alone.
+  package init(positions: Int) {
+    (input, output, kernel) = ([1, positions], [1, positions], [1, 1])
+    (strides, dilations, before, after) = ([1, 1], [1, 1], [0, 0], [0, 0])
+  }
+
   package var taps: Int { kernel[0] * kernel[1] }
   package var inputArea: Int { input[0] * input[1] }
   package var outputArea: Int { output[0] * output[1] }

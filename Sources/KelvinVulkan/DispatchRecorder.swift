@@ -9,7 +9,7 @@ final class DispatchRecorder {
     var buffer: ObjectIdentifier
     var offset: Int
     var byteCount: Int
-    var format: TexelFormat
+    var format: OperandFormat
   }
 
   private let executable: VulkanExecutable
@@ -42,8 +42,8 @@ final class DispatchRecorder {
     let sizes = [
       VkDescriptorPoolSize(type: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptorCount: count),
       VkDescriptorPoolSize(
-        type: VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
-        descriptorCount: max(reads, count * UInt32(VulkanPipelines.texelBindings))),
+        type: executable.device.pipelines.operandType,
+        descriptorCount: max(reads, count * UInt32(VulkanPipelines.operandBindings))),
     ]
     var pool: VkDescriptorPool?
     let result = sizes.withUnsafeBufferPointer { sizes in
@@ -107,7 +107,7 @@ final class DispatchRecorder {
   }
 
   private func descriptors(
-    _ formats: [TexelFormat], _ reads: [BoundStorages.Range], _ write: BoundStorages.Range, _ pool: VkDescriptorPool?
+    _ formats: [OperandFormat], _ reads: [BoundStorages.Range], _ write: BoundStorages.Range, _ pool: VkDescriptorPool?
   ) throws(DeviceError) -> VkDescriptorSet {
     let (vk, device) = (context.vk, context.device)
     var set: VkDescriptorSet?
@@ -121,32 +121,38 @@ final class DispatchRecorder {
     }
     try context.check(result, "vkAllocateDescriptorSets")
     guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "it gave no set") }
-    var texels: [VkBufferView?] = []
-    for (format, range) in zip(formats, reads) { texels.append(try view(range, format)) }
     // A binding that a shader names must be valid, even where its specialisation never reads it.
-    while texels.count < VulkanPipelines.texelBindings, let first = texels.first { texels.append(first) }
-    var storage = VkDescriptorBufferInfo(
-      buffer: write.buffer.allocation.buffer, offset: VkDeviceSize(write.offset),
-      range: VkDeviceSize(rounded(write, to: 16)))
-    withUnsafePointer(to: &storage) { storage in
+    let spare = reads.isEmpty ? 0 : max(0, VulkanPipelines.operandBindings - reads.count)
+    let operands = reads + [BoundStorages.Range](repeating: reads.first ?? write, count: spare)
+    let isTexels = executable.device.pipelines.operandType == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+    var texels: [VkBufferView?] = []
+    if isTexels {
+      for (index, range) in operands.enumerated() {
+        texels.append(try view(range, formats[index < formats.count ? index : 0]))
+      }
+    }
+    let buffers = ([write] + operands).map { range in
+      VkDescriptorBufferInfo(
+        buffer: range.buffer.allocation.buffer, offset: VkDeviceSize(range.offset),
+        range: VkDeviceSize(rounded(range, to: 16)))
+    }
+    buffers.withUnsafeBufferPointer { buffers in
       texels.withUnsafeBufferPointer { texels in
-        var first = VkWriteDescriptorSet()
-        first.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
-        first.dstSet = set
-        first.descriptorCount = 1
-        first.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
-        first.pBufferInfo = storage
-        var second = VkWriteDescriptorSet()
-        second.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
-        second.dstSet = set
-        second.dstBinding = 1
-        second.descriptorCount = 1
-        second.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
-        var writes = [first]
-        for index in texels.indices {
-          second.dstBinding = UInt32(index + 1)
-          second.pTexelBufferView = texels.baseAddress.map { $0 + index }
-          writes.append(second)
+        var writes: [VkWriteDescriptorSet] = []
+        for index in buffers.indices {
+          var binding = VkWriteDescriptorSet()
+          binding.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
+          binding.dstSet = set
+          binding.dstBinding = UInt32(index)
+          binding.descriptorCount = 1
+          if index > 0, isTexels {
+            binding.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+            binding.pTexelBufferView = texels.baseAddress.map { $0 + (index - 1) }
+          } else {
+            binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+            binding.pBufferInfo = buffers.baseAddress.map { $0 + index }
+          }
+          writes.append(binding)
         }
         vk.vkUpdateDescriptorSets!(device, UInt32(writes.count), writes, 0, nil)
       }
@@ -159,7 +165,7 @@ final class DispatchRecorder {
     (max(range.byteCount, 1) + unit - 1) / unit * unit
   }
 
-  private func view(_ range: BoundStorages.Range, _ format: TexelFormat) throws(DeviceError) -> VkBufferView {
+  private func view(_ range: BoundStorages.Range, _ format: OperandFormat) throws(DeviceError) -> VkBufferView {
     let byteCount = rounded(range, to: format.byteCount)
     let key = ViewKey(
       buffer: ObjectIdentifier(range.buffer), offset: range.offset, byteCount: byteCount, format: format)
@@ -169,17 +175,7 @@ final class DispatchRecorder {
     information.buffer = range.buffer.allocation.buffer
     information.offset = VkDeviceSize(range.offset)
     information.range = VkDeviceSize(byteCount)
-    information.format =
-      switch format {
-      case .float: VK_FORMAT_R32_SFLOAT
-      case .float4: VK_FORMAT_R32G32B32A32_SFLOAT
-      case .half: VK_FORMAT_R16_SFLOAT
-      case .half4: VK_FORMAT_R16G16B16A16_SFLOAT
-      case .byte: VK_FORMAT_R8_UINT
-      case .short: VK_FORMAT_R16_UINT
-      case .uint: VK_FORMAT_R32_UINT
-      case .uint2: VK_FORMAT_R32G32_UINT
-      }
+    information.format = format.texel
     var view: VkBufferView?
     try context.check(context.vk.vkCreateBufferView!(context.device, &information, nil, &view), "vkCreateBufferView")
     guard let view else { throw context.error(.execution, "vkCreateBufferView", "it gave no view") }

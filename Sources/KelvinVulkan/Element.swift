@@ -29,7 +29,7 @@ struct Element: Hashable, Sendable {
   /// Words of 32 bits.
   var words: Int { isPair ? 2 : 1 }
   /// How a shader reads it as words.
-  var format: TexelFormat { isPair ? .uint2 : .uint }
+  var format: OperandFormat { isPair ? .uint2 : .uint }
   /// How a shader reads it at a segment's boundary.
-  var outsideFormat: TexelFormat { bits == 16 ? .short : bits < 16 ? .byte : format }
+  var outsideFormat: OperandFormat { bits == 16 ? .short : bits < 16 ? .byte : format }
 }

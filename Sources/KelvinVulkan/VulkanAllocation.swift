@@ -8,7 +8,7 @@ struct VulkanAllocation: @unchecked Sendable {
   let byteCount: Int
   /// Where the host sees the memory, coherently; nil where it cannot.
   let pointer: UnsafeMutableRawPointer?
-  /// Whether the host reads it at the speed of its own memory: not across the bus to a card.
+  /// Whether the host reads it at the speed of its own memory: not across the bus to a card, nor past the caches.
   let isReadable: Bool
 
   /// - Parameter isStaging: whether the memory only carries copies between host and device.
@@ -43,12 +43,13 @@ struct VulkanAllocation: @unchecked Sendable {
       guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none", byteCount: byteCount) }
       try context.check(vk.vkBindBufferMemory!(device, buffer, memory, 0), place, byteCount: byteCount)
       var pointer: UnsafeMutableRawPointer?
-      if type.isHostVisible {
+      let imitated = isStaging ? nil : context.properties.imitatedMemory
+      if type.isHostVisible, imitated != .unmappable {
         try context.check(
           vk.vkMapMemory!(device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer), place, byteCount: byteCount)
       }
       self.pointer = pointer
-      isReadable = pointer != nil && (isStaging || context.properties.kind != .discreteGPU || type.isCached)
+      isReadable = pointer != nil && (isStaging || (type.isCached && imitated != .uncached))
       self.memory = memory
     } catch {
       vk.vkDestroyBuffer!(device, buffer, nil)

@@ -17,12 +17,12 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   private init(_ instance: VulkanInstance, _ physical: VkPhysicalDevice, index: Int, options: VulkanOptions)
     throws(DeviceError)
   {
-    properties = try VulkanProperties(physical, instance.vk)
+    properties = try VulkanProperties(physical, instance.vk, imitating: options.imitation)
     info = properties.info(index: index)
-    let target = VulkanTarget(device: info.id, traits: VulkanTraits(properties, options: options))
-    kernels = GPUKernels(target)
+    let traits = VulkanTraits(properties)
+    kernels = GPUKernels(VulkanTarget(device: info.id, traits: traits))
     context = try VulkanContext(instance, physical, properties, id: info.id, patience: options.patience)
-    pipelines = try VulkanPipelines(context)
+    pipelines = try VulkanPipelines(context, traits)
     weights = VulkanWeights(context)
   }
 

@@ -7,18 +7,24 @@ import KelvinGraph
 struct PipelineKey: Hashable, Sendable {
   var shader: String
   var constants: [UInt32]
+  /// The codes of its operands' formats, where it reads storage buffers (`OperandFormat`).
+  var formats: [UInt32] = []
   /// Whether it is dispatched in parts, each beginning at a group of its own.
   var hasBase = false
 }
 
 /// The pipelines of a device, each made once, and the driver's own cache of them.
 final class VulkanPipelines: @unchecked Sendable {
-  /// Binding 0 is a storage buffer, 1 to 4 are texel buffers; 128 bytes of push constants.
-  static let texelBindings = 4
+  /// Binding 0 is the storage buffer written, 1 to 4 are operands; 128 bytes of push constants.
+  static let operandBindings = 4
+  /// The specialisation constant of the first operand's format, as `Shaders/operands.glsl` numbers them.
+  private static let firstFormat: UInt32 = 21
   static let parameterByteCount = 128
 
   let setLayout: VkDescriptorSetLayout
   let layout: VkPipelineLayout
+  /// What operands are bound as.
+  let operandType: VkDescriptorType
   private let context: VulkanContext
   private let state: DeviceLock<State>
 
@@ -28,13 +34,15 @@ final class VulkanPipelines: @unchecked Sendable {
     var pipelines: [PipelineKey: VkPipeline] = [:]
   }
 
-  init(_ context: VulkanContext) throws(DeviceError) {
+  init(_ context: VulkanContext, _ traits: VulkanTraits) throws(DeviceError) {
     self.context = context
+    let operandType =
+      traits.readsTexels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+    self.operandType = operandType
     let (vk, device) = (context.vk, context.device)
-    let bindings = (0...Self.texelBindings).map { index in
+    let bindings = (0...Self.operandBindings).map { index in
       VkDescriptorSetLayoutBinding(
-        binding: UInt32(index),
-        descriptorType: index == 0 ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+        binding: UInt32(index), descriptorType: index == 0 ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : operandType,
         descriptorCount: 1, stageFlags: VK_SHADER_STAGE_COMPUTE_BIT.rawValue, pImmutableSamplers: nil)
     }
     var setLayout: VkDescriptorSetLayout?
@@ -170,12 +178,13 @@ final class VulkanPipelines: @unchecked Sendable {
 
   private func makePipeline(_ key: PipelineKey, _ state: inout State) throws(DeviceError) -> VkPipeline {
     let module = try module(key.shader, &state)
-    let entries = key.constants.indices.map {
-      VkSpecializationMapEntry(constantID: UInt32($0), offset: UInt32($0 * 4), size: 4)
+    let ids = key.constants.indices.map { UInt32($0) } + key.formats.indices.map { Self.firstFormat + UInt32($0) }
+    let entries = ids.enumerated().map {
+      VkSpecializationMapEntry(constantID: $1, offset: UInt32($0 * 4), size: 4)
     }
     var pipeline: VkPipeline?
     let result = entries.withUnsafeBufferPointer { entries in
-      key.constants.withUnsafeBytes { constants in
+      (key.constants + key.formats).withUnsafeBytes { constants in
         var specialization = VkSpecializationInfo(
           mapEntryCount: UInt32(entries.count), pMapEntries: entries.baseAddress, dataSize: constants.count,
           pData: constants.baseAddress)

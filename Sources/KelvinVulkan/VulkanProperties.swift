@@ -21,9 +21,11 @@ struct VulkanProperties: Sendable {
   var timestampBits: UInt32
   /// Whether shaders may forbid to take floats for finite numbers (`SpecialValueMode`).
   var preservesSpecialValues: Bool
+  /// Where its memory is said to be, whatever its types say.
+  var imitatedMemory: VulkanImitation.Memory?
 
   /// - Throws: `.unavailable` where the device is older than Vulkan 1.1 or has no compute queue.
-  init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) throws(DeviceError) {
+  init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan, imitating imitation: VulkanImitation?) throws(DeviceError) {
     var properties = VkPhysicalDeviceProperties2()
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2
     vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
@@ -78,6 +80,15 @@ struct VulkanProperties: Sendable {
     queueFamily = UInt32(family)
     timestampBits = families[family].timestampValidBits
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
+    if let imitation { imitate(imitation) }
+  }
+
+  private mutating func imitate(_ imitation: VulkanImitation) {
+    if imitation.isHardware, type == VK_PHYSICAL_DEVICE_TYPE_CPU { type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU }
+    imitatedMemory = imitation.memory
+    limits.maxTexelBufferElements = min(limits.maxTexelBufferElements, imitation.texelLimit ?? .max)
+    limits.maxStorageBufferRange = min(limits.maxStorageBufferRange, imitation.storageLimit ?? .max)
+    subgroupSize = imitation.subgroupSize ?? subgroupSize
   }
 
   /// The names of the extensions that a device offers; none where the driver cannot say.

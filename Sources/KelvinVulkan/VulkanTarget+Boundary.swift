@@ -32,7 +32,7 @@ extension VulkanTarget {
     flat("unblock", [.float4], parameters(shape), count: shape.groups)
   }
 
-  private func block(_ shape: BlockedShape, from format: TexelFormat) -> Call<VulkanProgram> {
+  private func block(_ shape: BlockedShape, from format: OperandFormat) -> Call<VulkanProgram> {
     flat("block", [format], parameters(shape), count: shape.groups)
   }
 

@@ -3,7 +3,7 @@ import KelvinGraph
 
 extension VulkanTarget {
   /// A kernel that looks up each element's scale and zero point.
-  func scaling(_ plan: QuantizationPlan, _ shader: String, _ formats: [TexelFormat], constants: [Int]) -> Call<
+  func scaling(_ plan: QuantizationPlan, _ shader: String, _ formats: [OperandFormat], constants: [Int]) -> Call<
     VulkanProgram
   > {
     let strides = plan.strides

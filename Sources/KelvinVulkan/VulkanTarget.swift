@@ -2,25 +2,10 @@ import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
-/// A pipeline, and the element of the texel buffer through which it reads each of its operands.
+/// A pipeline, and how the elements of each of its operands lie.
 struct VulkanProgram: Hashable, Sendable {
   var pipeline: PipelineKey
-  var formats: [TexelFormat]
-}
-
-/// How a kernel reads a buffer: the element of the texel buffer.
-enum TexelFormat: Hashable, Sendable {
-  case float, float4, half, half4, byte, short, uint, uint2
-
-  var byteCount: Int {
-    switch self {
-    case .byte: 1
-    case .half, .short: 2
-    case .float, .uint: 4
-    case .half4, .uint2: 8
-    case .float4: 16
-    }
-  }
+  var formats: [OperandFormat]
 }
 
 /// The kernels of `Shaders/*.comp`, one file of `Kernels/` each.
@@ -40,13 +25,14 @@ struct VulkanTarget: GPUTarget {
   func byteCount(_ scalar: ScalarType) -> Int { scalar.byteCount == 8 ? 8 : 4 }
   func copyUnit(_ scalar: ScalarType) -> Int { 4 }
 
-  /// A storage buffer and a texel buffer show a kernel only so much.
+  /// A storage buffer and a texel buffer show a kernel only so much. Constants are never written, and are texel buffers
+  /// where operands are.
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {
     for (index, type) in (context.inputs + context.outputs).enumerated() {
       let isConstant = index < context.inputs.count && context.isConstant(index)
       let words = type.count * byteCount(type.scalar) / 4
       let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
-      let bytes = isConstant ? 0 : max(words, blocked) * 4
+      let bytes = isConstant && traits.readsTexels ? 0 : max(words, blocked) * 4
       if words > traits.texelLimit || bytes > traits.byteLimit {
         throw context.unsupported("\(type) is larger than this driver lets a kernel see at once")
       }
@@ -57,15 +43,18 @@ struct VulkanTarget: GPUTarget {
   ///   - constants: specialisation constants from 1; 0 is the group's size.
   ///   - groups: along x, y and z.
   func call(
-    _ shader: String, _ formats: [TexelFormat], group: Int, constants: [Int] = [], _ parameters: Parameters,
+    _ shader: String, _ formats: [OperandFormat], group: Int, constants: [Int] = [], _ parameters: Parameters,
     groups: [Int]
   ) -> Call<VulkanProgram> {
-    let pipeline = PipelineKey(shader: shader, constants: ([group] + constants).map { UInt32(bitPattern: Int32($0)) })
+    let pipeline = PipelineKey(
+      shader: traits.readsTexels ? "\(shader)_texels" : shader,
+      constants: ([group] + constants).map { UInt32(bitPattern: Int32($0)) },
+      formats: traits.readsTexels ? [] : formats.map(\.code))
     return Call(VulkanProgram(pipeline: pipeline, formats: formats), parameters, grid: groups)
   }
 
   /// One invocation for each of `count` elements, which is the kernel's first parameter.
-  func flat(_ shader: String, _ formats: [TexelFormat], constants: [Int] = [], _ parameters: Parameters, count: Int)
+  func flat(_ shader: String, _ formats: [OperandFormat], constants: [Int] = [], _ parameters: Parameters, count: Int)
     -> Call<VulkanProgram>
   {
     let (x, z) = folded((count + traits.flatGroup - 1) / traits.flatGroup)

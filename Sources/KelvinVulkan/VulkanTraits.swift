@@ -3,6 +3,8 @@ import KelvinDevices
 
 /// The choices that depend on the class of a device: tiles, group sizes, which variant of a shader.
 struct VulkanTraits: Hashable, Sendable {
+  /// Whether kernels read their operands as texel buffers, else as storage buffers (`Shaders/operands.glsl`).
+  var readsTexels: Bool
   /// Whether a subgroup is one SIMD register, so that a permutation is the cheapest way to share a value.
   var usesShuffles: Bool
   var lanes: Int
@@ -10,35 +12,54 @@ struct VulkanTraits: Hashable, Sendable {
   var flatGroup: Int
   /// Invocations in a group of a kernel with register tiles.
   var tileGroup: Int
-  /// Blocks of four output channels, and positions, that one invocation of a convolution computes.
-  var convolutionBlocks: Int
-  var convolutionPixels: Int
+  /// Positions, and blocks of four output channels, that one invocation of a product may compute.
+  var tilePixels: ClosedRange<Int>
+  var tileBlocks: ClosedRange<Int>
+  /// What reading half a vector of an operand costs, in products of a position and a block.
+  var readCost: Double
   var depthwiseRows: Int
   var depthwiseColumns: Int
   var linearRows: Int
+  /// Queries that one invocation of attention answers, and keys that it looks at together.
+  var attentionQueries: Int
+  var attentionKeys: Int
 
   var groupLimit: Int
+  /// Words that one tensor may take.
   var texelLimit: Int
   /// Bytes that one tensor may take.
   var byteLimit: Int
 
-  init(_ properties: VulkanProperties, options: VulkanOptions) {
+  /// As many as tensors of usual networks have elements.
+  private static let manyTexels = 1 << 26
+
+  /// The name of a shader that has a variant with permutations.
+  func variant(_ shader: String) -> String { usesShuffles ? "\(shader)_shuffle" : shader }
+
+  init(_ properties: VulkanProperties) {
     let lanes = properties.subgroupSize
     let isSoftware = properties.kind == .software
-    usesShuffles = isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes) && !options.avoidsShuffles
+    let texels = Int(properties.limits.maxTexelBufferElements)
+    // Drivers for hardware may show a kernel no more storage buffers than the least that the specification allows.
+    let hasFewBuffers = Int(properties.limits.maxPerStageDescriptorStorageBuffers) <= VulkanPipelines.operandBindings
+    readsTexels = hasFewBuffers || (isSoftware && texels >= Self.manyTexels)
+    usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.
     flatGroup = 64
     tileGroup = usesShuffles ? lanes : 64
-    convolutionBlocks = 2
-    convolutionPixels = isSoftware ? 4 : 2
+    tilePixels = usesShuffles ? 1...8 : isSoftware ? 4...4 : 2...2
+    tileBlocks = usesShuffles ? 1...4 : 1...2
+    readCost = 1
     depthwiseRows = isSoftware ? 2 : 1
     depthwiseColumns = isSoftware ? 4 : 2
     linearRows = 4
+    attentionQueries = isSoftware ? 2 : 1
+    attentionKeys = usesShuffles ? lanes : 8
     let counts = properties.limits.maxComputeWorkGroupCount
     groupLimit = Int(min(counts.0, counts.1, counts.2))
-    texelLimit = Int(properties.limits.maxTexelBufferElements)
+    texelLimit = readsTexels ? texels : Int.max
     byteLimit = min(Int(properties.limits.maxStorageBufferRange), 1 << 31 - 1)
   }
 }

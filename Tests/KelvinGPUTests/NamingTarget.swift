@@ -10,6 +10,7 @@ struct NamingTarget: GPUTarget {
   let clearsLanes = false
   let copyRank = 8
   let numbersPerTap = 3
+  let attentionVectors = (lanes: 4, limit: 128)
 
   typealias Program = String
   typealias Weight = String
@@ -31,6 +32,7 @@ struct NamingTarget: GPUTarget {
   func unblock(_ shape: BlockedShape) -> Call<String> { named("unblock") }
 
   func argReduce(_ op: ArgReduce, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
+  func attention(_ plan: AttentionPlan) -> Call<String> { call() }
   func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<String> { call() }
   func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
   func copy(_ copy: StridedCopy, byteCount: Int) -> Call<String> { call() }

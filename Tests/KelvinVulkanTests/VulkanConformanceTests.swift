@@ -10,7 +10,7 @@ let watches = VulkanDevice.discover(options: VulkanOptions(validates: true)).con
 let listings = VulkanDevice.discover(options: VulkanOptions(validates: watches))
 let present = listings.compactMap { $0.device as? VulkanDevice }
 /// The same devices with the kernels that hardware gets.
-let plain = VulkanDevice.discover(options: VulkanOptions(validates: watches, avoidsShuffles: true))
+let plain = VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: VulkanImitation()))
   .compactMap { $0.device as? VulkanDevice }
 let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
 
@@ -18,8 +18,7 @@ let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
 struct VulkanConformanceTests {
   @Test(arguments: ConformanceCase.all)
   func agreesWithTheReferenceOrIsExempt(_ testCase: ConformanceCase) throws {
-    let hasVariants = testCase.graph.nodes.contains { $0.op is Convolution || $0.op is Linear }
-    for device in present + (hasVariants ? plain : []) {
+    for device in present + plain {
       let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
       #expect(device.validationMessages == [])
@@ -28,8 +27,7 @@ struct VulkanConformanceTests {
 
   @Test(arguments: ConformanceCase.all)
   func keepsSpecialValuesAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
-    let hasVariants = testCase.graph.nodes.contains { $0.op is Convolution || $0.op is Linear }
-    let devices = present + (hasVariants ? plain : [])
+    let devices = present + plain
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
     for (device, outcome) in zip(devices, outcomes) {
       #expect(outcome.fault(of: testCase, on: device.info) == nil)

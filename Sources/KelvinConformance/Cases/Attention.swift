@@ -20,6 +20,13 @@ extension ConformanceCase {
       ]
     } + [
       node(
+        "a mask for each query",
+        Attention(
+          batch: 2, heads: 2, queries: 21, keys: 37, width: 8, valueWidth: 12, scale: 0.4, hasMask: true,
+          query: [4, 352, 8, 16, 1], key: [0, 592, 296, 8, 1], value: [0, 888, 444, 12, 1], shape: [2, 21, 24],
+          result: [504, 12, 24]), .input([2, 22, 16]), .input([2, 2, 37, 8]), .input([2, 2, 37, 12]),
+        .input([2, 1, 21, 37])),
+      node(
         "one query",
         Attention(
           batch: 1, heads: 2, queries: 1, keys: 131, width: 24, valueWidth: 24, scale: 0.2, hasMask: true,

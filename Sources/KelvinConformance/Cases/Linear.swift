@@ -13,6 +13,11 @@ extension ConformanceCase {
           "relu", Linear(epilogue: Epilogue(hasBias: true, activation: .relu)), .input([7, 33]), .weight([31, 33]),
           .weight([31]), scalar: scalar),
         node(
+          "tiles", Linear(epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .relu)),
+          .input([3, 23, 48]),
+          .weight([20, 48]), .weight([20]), .input([3, 23, 20]), scalar: scalar),
+        node("few rows of a tile", Linear(), .input([9, 12]), .weight([36, 12]), scalar: scalar),
+        node(
           "residual", Linear(epilogue: Epilogue(addsResidual: true)), .input([2, 8]), .weight([5, 8]), .input([2, 5]),
           scalar: scalar),
       ]

@@ -4,6 +4,7 @@ internal import KelvinDevices
 func kernelTable<Target: GPUTarget>(of target: Target.Type) -> GPUKernelTable<Target> {
   var table = GPUKernelTable<Target>()
   table.addArgReduce()
+  table.addAttention()
   table.addBatchNormalization()
   table.addBinary()
   table.addCast()

@@ -34,6 +34,15 @@ package struct Shape: Hashable, Sendable, Codable, ExpressibleByArrayLiteral, Cu
     return strides
   }
 
+  /// Strides with which a tensor of this shape is read as one of `shape`, to which it broadcasts.
+  package func strides(broadcastTo shape: Shape) -> [Int] {
+    let own = strides
+    let missing = shape.rank - rank
+    return (0..<shape.rank).map { axis in
+      axis < missing || (self[axis - missing] == 1 && shape[axis] != 1) ? 0 : own[axis - missing]
+    }
+  }
+
   package subscript(axis: Int) -> Int {
     get { dimensions[axis] }
     set { dimensions[axis] = newValue }

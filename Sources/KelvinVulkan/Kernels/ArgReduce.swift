@@ -10,7 +10,7 @@ extension VulkanTarget {
   }
 
   /// One invocation for each line of a dense tensor.
-  func along(_ lines: Lines, _ shader: String, _ format: TexelFormat, constants: [Int] = []) -> Call<VulkanProgram> {
+  func along(_ lines: Lines, _ shader: String, _ format: OperandFormat, constants: [Int] = []) -> Call<VulkanProgram> {
     flat(
       shader, [format], constants: constants, Parameters(lines.count, lines.length, lines.inner).inverses(lines.inner),
       count: lines.length == 0 ? 0 : lines.count)

@@ -11,7 +11,7 @@ extension VulkanTarget {
   }
 
   /// - Parameter bits: of the integers read, 32 where they are whole words or pairs of them.
-  func cast(_ format: TexelFormat, _ from: Element, bits: Int, to: Element, count: Int) -> Call<VulkanProgram> {
+  func cast(_ format: OperandFormat, _ from: Element, bits: Int, to: Element, count: Int) -> Call<VulkanProgram> {
     flat(
       "cast", [format], constants: [from.kind.rawValue, bits, to.kind.rawValue, to.bits], Parameters(count),
       count: count)

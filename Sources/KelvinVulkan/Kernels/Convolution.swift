@@ -17,8 +17,7 @@ extension VulkanTarget {
           context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerDepthwise(lowering) }, "depthwise")
         )
       }
-      let width = 4 * traits.convolutionBlocks
-      if op.groups == 1 || (geometry.groupInputs % 4 == 0 && geometry.groupOutputs % width == 0) {
+      if op.groups == 1 || (geometry.groupInputs % 4 == 0 && geometry.groupOutputs % 4 == 0) {
         offers.append(
           geometry.isVector
             ? context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerVector(lowering) }, "vector")
@@ -55,46 +54,17 @@ struct ConvolutionGeometry: Sendable {
     groupOutputs = weights[0] / op.groups
   }
 
-  /// Whether each output position reads just the input at that position.
-  var isPointwise: Bool {
-    window.taps == 1 && window.strides == [1, 1] && window.before == [0, 0] && window.inputArea == window.outputArea
-  }
   /// Whether it is a product with one or few rows.
-  var isVector: Bool { isPointwise && window.inputArea == 1 && op.groups == 1 && batch < 4 }
+  var isVector: Bool { window.isPointwise && window.inputArea == 1 && op.groups == 1 && batch < 4 }
 
   /// Multiplications.
   var products: Int { batch * outputs * window.outputArea * groupInputs * window.taps }
 
-  private var activation: Int { Int(op.epilogue.activation?.code ?? UnaryFunction.noneCode) }
-  private var geometry: [Int] { window.kernel + window.strides + window.dilations + window.before }
-
-  private func variant(_ name: String) -> String { traits.usesShuffles ? "\(name)_shuffle" : name }
-
   /// Register tiles of positions by output channels, on blocked tensors.
   func lowerTiled(_ lowering: VulkanLowering) throws(DeviceError) {
-    let tile = 4 * traits.convolutionBlocks
-    let tiles = (outputs + tile - 1) / tile
-    let groupBlocks = (groupInputs + 3) / 4
-    let packed = try lowering.tiledWeights(
-      groups: op.groups, outputs: groupOutputs, channels: groupInputs, taps: window.taps, tile: tile,
-      rows: groupBlocks * 4, parts: tiles / op.groups, spare: 0)
-    let x = try lowering.read(node.inputs[0], lowering.target.blocks)
-    let bias = try lowering.bias(op.epilogue, channels: tiles * tile)
-    let residual = try lowering.residual(op.epilogue, lowering.target.blocks).map { [$0] } ?? []
-    let positions = batch * window.outputArea
-    let parameters = Parameters(
-      [(inputs + 3) / 4, groupBlocks, max(tiles / op.groups, 1), (outputs + 3) / 4, outputs, positions] + [
-        window.inputArea, window.outputArea, window.output[1],
-      ] + window.input + geometry)
-    let span = traits.tileGroup * traits.convolutionPixels
-    let (columns, z) = lowering.target.folded((positions + span - 1) / span)
-    let call = lowering.target.call(
-      variant("convolution"), [.float4, .float4, .float4] + residual.map { _ in .float4 }, group: traits.tileGroup,
-      constants: [
-        traits.lanes, traits.convolutionBlocks, traits.convolutionPixels, isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
-        activation,
-      ], parameters.inverses(window.outputArea, window.output[1]).activation(op.epilogue), groups: [columns, tiles, z])
-    lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], lowering.target.blocks))
+    try TiledProduct(
+      window: window, batch: batch, groups: op.groups, inputs: inputs, outputs: outputs, layout: lowering.target.blocks
+    ).lower(lowering, op.epilogue)
   }
 
   /// One filter a channel, on blocked tensors.
@@ -112,9 +82,9 @@ struct ConvolutionGeometry: Sendable {
       [blocks, planes] + window.input + window.output + window.dilations + window.before + [tilesX, tiles, inputs])
     let (y, z) = lowering.target.folded(planes)
     let call = lowering.target.call(
-      variant("depthwise"), [.float4, .float4, .float4] + residual.map { _ in .float4 }, group: traits.tileGroup,
+      traits.variant("depthwise"), [.float4, .float4, .float4] + residual.map { _ in .float4 }, group: traits.tileGroup,
       constants: [traits.lanes] + window.kernel + window.strides + [
-        rows, columns, residual.isEmpty ? 0 : 1, activation,
+        rows, columns, residual.isEmpty ? 0 : 1, op.epilogue.activationCode,
       ], parameters.inverses(tilesX).activation(op.epilogue),
       groups: [(tiles + traits.tileGroup - 1) / traits.tileGroup, y, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], lowering.target.blocks))
@@ -136,11 +106,12 @@ struct ConvolutionGeometry: Sendable {
     let residual = try lowering.residual(op.epilogue, .dense).map { [$0] } ?? []
     let count = batch * outputs * window.outputArea
     let parameters = Parameters(
-      [count, window.outputArea, window.output[1], outputs, groupOutputs, groupInputs, inputs] + window.input + geometry
+      [count, window.outputArea, window.output[1], outputs, groupOutputs, groupInputs, inputs] + window.input
+        + window.geometry
     )
     let call = lowering.target.flat(
       "convolution_general", [.float, .float, .float] + residual.map { _ in .float },
-      constants: [residual.isEmpty ? 0 : 1, activation],
+      constants: [residual.isEmpty ? 0 : 1, op.epilogue.activationCode],
       parameters.inverses(window.outputArea, window.output[1], outputs).activation(op.epilogue), count: count)
     lowering.run(call, [x, weights, bias] + residual, lowering.write(node.outputs[0], .dense))
   }

@@ -8,6 +8,15 @@ extension VulkanTarget {
     let product = RowProduct(
       rows: context.outputs[0].count / max(weights[0], 1), depth: weights[1], columns: weights[0],
       inputStride: weights[1], outputStride: weights[0])
+    // Few rows leave the lanes of a register idle that are rows.
+    if product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0 {
+      let tiles = TiledProduct(
+        window: PlaneWindow(positions: product.rows), batch: 1, groups: 1, inputs: product.depth,
+        outputs: product.columns, layout: .dense)
+      return [
+        KernelOffer(NodeLowering<Self> { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) })
+      ]
+    }
     return [
       KernelOffer(
         NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) })
@@ -37,10 +46,10 @@ struct RowProduct: Sendable {
     let rowTile = rows > 1 ? traits.linearRows : 1
     let (y, z) = target.folded((rows + rowTile - 1) / rowTile)
     let call = target.call(
-      traits.usesShuffles ? "linear_shuffle" : "linear", [.float, .float4, .float] + residual.map { _ in .float },
+      traits.variant("linear"), [.float, .float4, .float] + residual.map { _ in .float },
       group: traits.tileGroup,
       constants: [
-        traits.lanes, rowTile, epilogue.addsResidual ? 1 : 0, Int(epilogue.activation?.code ?? UnaryFunction.noneCode),
+        traits.lanes, rowTile, epilogue.addsResidual ? 1 : 0, epilogue.activationCode,
       ], Parameters(rows, depth, columns, inputStride, outputStride).activation(epilogue),
       groups: [(outputStride + traits.tileGroup - 1) / traits.tileGroup, y, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))

@@ -1,0 +1,64 @@
+// How operands are read. Binding 0 is the storage buffer written, 1 to 4 are operands: `FLOATS(slot, name)` declares one
+// whose element at an index is `name(index)`. Without TEXELS they are storage buffers, of which hardware reads what a
+// group shares once, through its scalar path where it has one, and whose size knows no limit of texels. With it they are
+// texel buffers: the texture path, which software drivers turn into plain vector loads while they take a storage buffer
+// element by element.
+//
+// VECTORS are of four floats. HALVES and HALF_VECTORS may lie as float16 too. WORDS are integers of 8 to 64 bits in the
+// first one or two components, zeros above; of a storage buffer the host says by the specialisation constant 20 + slot
+// how they lie (OperandFormat.swift).
+
+#ifdef TEXELS
+
+#define OPERAND_(slot, type, sampler, name, part) \
+  layout(binding = slot) uniform sampler name##Texels; \
+  type name(int index) { return texelFetch(name##Texels, index) part; }
+#define FLOATS(slot, name) OPERAND_(slot, float, samplerBuffer, name, .x)
+#define VECTORS(slot, name) OPERAND_(slot, vec4, samplerBuffer, name, )
+#define HALVES(slot, name) FLOATS(slot, name)
+#define HALF_VECTORS(slot, name) VECTORS(slot, name)
+#define WORDS(slot, name) OPERAND_(slot, uvec4, usamplerBuffer, name, )
+
+#else
+
+const int WHOLE_WORDS = 0, PAIRS_OF_WORDS = 1, BYTES = 2, SHORTS = 3, HALF_FLOATS = 4;
+
+#define OPERAND_(slot, type, name) \
+  layout(binding = slot) readonly buffer name##Operand { type name##Elements[]; };
+#define WORDS_OPERAND_(slot, name) \
+  layout(constant_id = 20 + slot) const int name##Format = WHOLE_WORDS; \
+  layout(binding = slot) readonly buffer name##WordsOperand { uint name##Words[]; };
+
+#define FLOATS(slot, name) \
+  OPERAND_(slot, float, name) \
+  float name(int index) { return name##Elements[index]; }
+#define VECTORS(slot, name) \
+  OPERAND_(slot, vec4, name) \
+  vec4 name(int index) { return name##Elements[index]; }
+#define HALVES(slot, name) \
+  OPERAND_(slot, float, name) \
+  WORDS_OPERAND_(slot, name) \
+  float name(int index) { \
+    if (name##Format != HALF_FLOATS) return name##Elements[index]; \
+    vec2 pair = unpackHalf2x16(name##Words[index >> 1]); \
+    return (index & 1) == 0 ? pair.x : pair.y; \
+  }
+#define HALF_VECTORS(slot, name) \
+  OPERAND_(slot, vec4, name) \
+  WORDS_OPERAND_(slot, name) \
+  vec4 name(int index) { \
+    if (name##Format != HALF_FLOATS) return name##Elements[index]; \
+    return vec4(unpackHalf2x16(name##Words[2 * index]), unpackHalf2x16(name##Words[2 * index + 1])); \
+  }
+#define WORDS(slot, name) \
+  WORDS_OPERAND_(slot, name) \
+  uvec4 name(int index) { \
+    switch (name##Format) { \
+    case PAIRS_OF_WORDS: return uvec4(name##Words[2 * index], name##Words[2 * index + 1], 0u, 0u); \
+    case BYTES: return uvec4(bitfieldExtract(name##Words[index >> 2], 8 * (index & 3), 8), 0u, 0u, 0u); \
+    case SHORTS: return uvec4(bitfieldExtract(name##Words[index >> 1], 16 * (index & 1), 16), 0u, 0u, 0u); \
+    default: return uvec4(name##Words[index], 0u, 0u, 0u); \
+    } \
+  }
+
+#endif

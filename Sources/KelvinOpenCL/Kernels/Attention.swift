@@ -1,0 +1,17 @@
+internal import KelvinGPU
+internal import KelvinGraph
+
+extension OpenCLTarget {
+  /// What a work item keeps of its rows is as much private memory as it has rows.
+  var attentionVectors: (lanes: Int, limit: Int) { (1, 256) }
+
+  func attention(_ plan: AttentionPlan) -> Call<KernelName> {
+    let op = plan.op
+    return call(
+      KernelName(
+        program: "attention", defines: ["WIDTH=\(op.width)", "VALUES=\(op.valueWidth)"], function: "attention"),
+      Parameters(
+        [op.queries, op.keys] + op.query + op.key + op.value + op.result + plan.mask + [op.hasMask ? 1 : 0]
+      ).floats(op.scale), items: pieces(op.queries, of: lanes), op.heads, op.batch)
+  }
+}

@@ -1,0 +1,41 @@
+import CKelvinDrivers
+
+/// How the elements of an operand lie, as `Shaders/operands.glsl` reads them.
+enum OperandFormat: Hashable, Sendable {
+  case float, float4, half, half4, byte, short, uint, uint2
+
+  var byteCount: Int {
+    switch self {
+    case .byte: 1
+    case .half, .short: 2
+    case .float, .uint: 4
+    case .half4, .uint2: 8
+    case .float4: 16
+    }
+  }
+
+  /// The element of a texel buffer.
+  var texel: VkFormat {
+    switch self {
+    case .float: VK_FORMAT_R32_SFLOAT
+    case .float4: VK_FORMAT_R32G32B32A32_SFLOAT
+    case .half: VK_FORMAT_R16_SFLOAT
+    case .half4: VK_FORMAT_R16G16B16A16_SFLOAT
+    case .byte: VK_FORMAT_R8_UINT
+    case .short: VK_FORMAT_R16_UINT
+    case .uint: VK_FORMAT_R32_UINT
+    case .uint2: VK_FORMAT_R32G32_UINT
+    }
+  }
+
+  /// The number by which a shader that reads storage buffers is told.
+  var code: UInt32 {
+    switch self {
+    case .float, .float4, .uint: 0
+    case .uint2: 1
+    case .byte: 2
+    case .short: 3
+    case .half, .half4: 4
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import KelvinDevices
+import KelvinGPU
+import KelvinGraph
+
+/// Register tiles of positions by output channels: a convolution on blocked tensors, or rows times constant weights.
+struct TiledProduct: Sendable {
+  let window: PlaneWindow
+  let batch, groups: Int
+  /// Of all groups.
+  let inputs, outputs: Int
+  /// Blocked, or dense: a position's channels side by side, in whole blocks.
+  let layout: ValueLayout
+
+  private var groupInputs: Int { inputs / groups }
+  private var positions: Int { batch * window.outputArea }
+  /// Whether each output position reads just the input at that position.
+  private var isPointwise: Bool { window.isPointwise }
+
+  /// What an invocation computes.
+  private struct RegisterTile {
+    /// Positions.
+    var pixels: Int
+    /// Of four output channels.
+    var blocks: Int
+  }
+
+  /// The tile that takes the least time: whole tiles waste what lies beyond the last position and channel, small ones read
+  /// more for each product.
+  private func registerTile(_ traits: VulkanTraits) -> RegisterTile {
+    let channels = outputs / groups
+    var best = RegisterTile(pixels: 1, blocks: 1)
+    var least = Double.infinity
+    for pixels in traits.tilePixels {
+      for blocks in traits.tileBlocks where groups == 1 || channels % (4 * blocks) == 0 {
+        let tiles =
+          ((positions + pixels * traits.tileGroup - 1) / (pixels * traits.tileGroup))
+          * ((channels + 4 * blocks - 1) / (4 * blocks))
+        let time = Double(tiles) * (Double(pixels * blocks) + traits.readCost * Double(2 * pixels + blocks))
+        if time < least { (least, best) = (time, RegisterTile(pixels: pixels, blocks: blocks)) }
+      }
+    }
+    return best
+  }
+
+  /// Weights `[outputs, inputs of a group, taps]` are the node's second input.
+  func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
+    let (node, target, traits) = (lowering.node, lowering.target, lowering.target.traits)
+    let register = registerTile(traits)
+    let tile = 4 * register.blocks
+    let tiles = groups * ((outputs / groups + tile - 1) / tile)
+    let groupBlocks = (groupInputs + 3) / 4
+    let packed = try lowering.tiledWeights(
+      groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile,
+      rows: groupBlocks * 4, parts: tiles / groups, spare: 0)
+    let x = try lowering.read(node.inputs[0], layout)
+    let bias = try lowering.bias(epilogue, channels: tiles * tile)
+    let residual = try lowering.residual(epilogue, layout).map { [$0] } ?? []
+    let parameters = Parameters(
+      [(inputs + 3) / 4, groupBlocks, max(tiles / groups, 1), (outputs + 3) / 4, outputs, positions] + [
+        window.inputArea, window.outputArea, window.output[1],
+      ] + window.input + window.geometry)
+    let span = traits.tileGroup * register.pixels
+    // A row's blocks lie side by side: those of a line of the cache are read together.
+    let chunk = layout == .dense && traits.usesShuffles && groupBlocks % 4 == 0 ? 4 : 1
+    let (columns, z) = target.folded((positions + span - 1) / span)
+    let call = target.call(
+      traits.variant("convolution"), [.float4, .float4, .float4] + residual.map { _ in .float4 },
+      group: traits.tileGroup,
+      constants: [
+        traits.lanes, register.blocks, register.pixels, isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
+        epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
+      ], parameters.inverses(window.outputArea, window.output[1]).activation(epilogue), groups: [columns, tiles, z])
+    lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))
+  }
+}
+
+extension PlaneWindow {
+  /// Whether each output position reads just the input at that position.
+  var isPointwise: Bool { taps == 1 && strides == [1, 1] && before == [0, 0] && inputArea == outputArea }
+
+  /// What shaders take of it, in their order.
+  var geometry: [Int] { kernel + strides + dilations + before }
+}
+
+extension Epilogue {
+  /// The activation's number in shaders.
+  var activationCode: Int { Int(activation?.code ?? UnaryFunction.noneCode) }
+}

@@ -1,0 +1,30 @@
+/// Less than a device has, so that what cards and drivers are like that are not at hand can be tried on this one.
+package struct VulkanImitation: Hashable, Sendable {
+  /// Where a device's memory seems to be.
+  package enum Memory: Hashable, Sendable {
+    /// The host cannot address the device's own.
+    case unmappable
+    /// The host addresses it, but reads it slowly.
+    case uncached
+  }
+
+  /// Whether it seems to be hardware: kernels and tiles are those of a GPU.
+  package var isHardware: Bool
+  package var memory: Memory?
+  /// `maxTexelBufferElements` and `maxStorageBufferRange`; nil for what they are.
+  package var texelLimit: UInt32?
+  package var storageLimit: UInt32?
+  /// Invocations in a subgroup, as far as kernels and tiles are chosen by it.
+  package var subgroupSize: Int?
+
+  package init(
+    isHardware: Bool = true, memory: Memory? = nil, texelLimit: UInt32? = nil, storageLimit: UInt32? = nil,
+    subgroupSize: Int? = nil
+  ) {
+    self.isHardware = isHardware
+    self.memory = memory
+    self.texelLimit = texelLimit
+    self.storageLimit = storageLimit
+    self.subgroupSize = subgroupSize
+  }
+}
