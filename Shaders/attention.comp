@@ -16,6 +16,7 @@ layout(constant_id = 5) const int VALUES = 16;   // of values
 layout(constant_id = 6) const bool MASKED = false;
 
 layout(push_constant) uniform Parameters {
+  int planes, heads;   // of all batches; of one
   int queries, keys;
   // Where an operand begins; from batch to batch, from head to head, from row to row.
   int queryPlace[4], keyPlace[4], valuePlace[4];
@@ -45,7 +46,8 @@ FLOATS(4, mask)
 #endif
 
 void main() {
-  int head = int(gl_WorkGroupID.y), batch = int(gl_WorkGroupID.z);
+  int plane = min(int(gl_WorkGroupID.y + gl_WorkGroupID.z * gl_NumWorkGroups.y), planes - 1);
+  int batch = plane / heads, head = plane - batch * heads;
   int row[QUERIES], at[QUERIES], masked[QUERIES];
   float largest[QUERIES], total[QUERIES];
   vec4 sum[QUERIES * VALUES];

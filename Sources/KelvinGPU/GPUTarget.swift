@@ -20,8 +20,8 @@ package protocol GPUTarget: KernelCalls {
   /// Numbers that the kernels of resizing read for each output position: lower source position, upper one, share of the
   /// upper one, then fillers.
   var numbersPerTap: Int { get }
-  /// Elements of a vector that attention reads rows by, and how many elements a row may have.
-  var attentionVectors: (lanes: Int, limit: Int) { get }
+  /// What the kernel of attention takes.
+  var attentionLimits: AttentionLimits { get }
 
   /// Bytes that a dense element takes inside a segment.
   func byteCount(_ scalar: ScalarType) -> Int

@@ -13,8 +13,6 @@ struct TiledProduct: Sendable {
 
   private var groupInputs: Int { inputs / groups }
   private var positions: Int { batch * window.outputArea }
-  /// Whether each output position reads just the input at that position.
-  private var isPointwise: Bool { window.isPointwise }
 
   /// What an invocation computes.
   private struct RegisterTile {
@@ -25,21 +23,24 @@ struct TiledProduct: Sendable {
   }
 
   /// The tile that takes the least time: whole tiles waste what lies beyond the last position and channel, small ones read
-  /// more for each product.
+  /// more for each product. Blocks, by which weights are packed, do not depend on positions: all sizes of a model share
+  /// them.
   private func registerTile(_ traits: VulkanTraits) -> RegisterTile {
     let channels = outputs / groups
-    var best = RegisterTile(pixels: 1, blocks: 1)
-    var least = Double.infinity
-    for pixels in traits.tilePixels {
-      for blocks in traits.tileBlocks where groups == 1 || channels % (4 * blocks) == 0 {
-        let tiles =
-          ((positions + pixels * traits.tileGroup - 1) / (pixels * traits.tileGroup))
-          * ((channels + 4 * blocks - 1) / (4 * blocks))
-        let time = Double(tiles) * (Double(pixels * blocks) + traits.readCost * Double(2 * pixels + blocks))
-        if time < least { (least, best) = (time, RegisterTile(pixels: pixels, blocks: blocks)) }
-      }
+    func time(_ pixels: Int, _ blocks: Int) -> Double {
+      Double(pixels * blocks) + traits.readCost * Double(2 * pixels + blocks)
     }
-    return best
+    func tiles(_ count: Int, of size: Int) -> Double { Double((count + size - 1) / size) }
+    let wholeBlocks = traits.tileBlocks.filter { groups == 1 || channels % (4 * $0) == 0 }
+    let most = traits.tilePixels.upperBound
+    let blocks = wholeBlocks.min {
+      tiles(channels, of: 4 * $0) * time(most, $0) < tiles(channels, of: 4 * $1) * time(most, $1)
+    }
+    let pixels = traits.tilePixels.min {
+      tiles(positions, of: $0 * traits.tileGroup) * time($0, blocks ?? 1)
+        < tiles(positions, of: $1 * traits.tileGroup) * time($1, blocks ?? 1)
+    }
+    return RegisterTile(pixels: pixels ?? 1, blocks: blocks ?? 1)
   }
 
   /// Weights `[outputs, inputs of a group, taps]` are the node's second input.
@@ -67,7 +68,7 @@ struct TiledProduct: Sendable {
       traits.variant("convolution"), [.float4, .float4, .float4] + residual.map { _ in .float4 },
       group: traits.tileGroup,
       constants: [
-        traits.lanes, register.blocks, register.pixels, isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
+        traits.lanes, register.blocks, register.pixels, window.isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
         epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
       ], parameters.inverses(window.outputArea, window.output[1]).activation(epilogue), groups: [columns, tiles, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))

@@ -6,11 +6,9 @@ extension VulkanTarget {
   /// - Parameters:
   ///   - constants: specialisation constants after the number of axes.
   ///   - leading: parameters between the count and the sizes.
-  func walking(_ walk: Walk, _ shader: String, _ formats: [OperandFormat], constants: [Int], leading: [Int] = [])
-    -> Call<
-      VulkanProgram
-    >
-  {
+  func walking(
+    _ walk: Walk, _ shader: String, _ formats: [OperandFormat], constants: [Int], leading: [Int] = []
+  ) -> Call<VulkanProgram> {
     flat(
       shader, formats, constants: [walk.axes.count] + constants,
       Parameters([walk.count] + leading + walk.paddedSizes + walk.paddedStrides), count: walk.count)

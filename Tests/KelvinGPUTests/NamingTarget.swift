@@ -10,7 +10,7 @@ struct NamingTarget: GPUTarget {
   let clearsLanes = false
   let copyRank = 8
   let numbersPerTap = 3
-  let attentionVectors = (lanes: 4, limit: 128)
+  let attentionLimits = AttentionLimits(lanes: 4, width: 128)
 
   typealias Program = String
   typealias Weight = String

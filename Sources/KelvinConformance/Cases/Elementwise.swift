@@ -9,6 +9,7 @@ extension ConformanceCase {
       }
     } + [
       node("relu on one element", Unary(.relu), .input([1])),
+      node("relu on more elements than the fewest texels", Unary(.relu), .input([2, 1 << 15 + 3])),
       node("sigmoid at the extremes", Unary(.sigmoid), .ranged([101], -120...120)),
       node("tanh at the extremes", Unary(UnaryFunction(.tanh)), .ranged([101], -40...40)),
       node("exp at the extremes", Unary(UnaryFunction(.exp)), .ranged([257], -100...88)),

@@ -1,22 +1,38 @@
 internal import KelvinDevices
 package import KelvinGraph
 
-/// Attention on dense operands, by a kernel that reads elements in vectors.
+/// What a device's kernel of attention takes.
+package struct AttentionLimits: Sendable {
+  /// Elements of the vectors by which it reads rows, whose elements then lie side by side; 1 for any strides.
+  package let lanes: Int
+  /// Elements that a row of queries, keys or values may have.
+  package let width: Int
+  /// Queries of a head.
+  package let queries: Int
+
+  package init(lanes: Int, width: Int, queries: Int = .max) {
+    self.lanes = lanes
+    self.width = width
+    self.queries = queries
+  }
+}
+
+/// Attention on dense operands.
 package struct AttentionPlan: Sendable {
   package let op: Attention
   /// From batch to batch, head to head, query to query and key to key, in elements; zeros where there is no mask.
   package let mask: [Int]
 
-  /// - Throws: `.unsupported` where a row has more than `limit` elements, or rows do not lie in whole vectors of
-  ///   `lanes`.
-  fileprivate init<Target>(_ op: Attention, _ context: KernelContext<Target>, lanes: Int, limit: Int)
-    throws(DeviceError)
-  {
+  /// - Throws: `.unsupported` beyond the device's limits.
+  fileprivate init<Target>(_ op: Attention, _ context: KernelContext<Target>) throws(DeviceError) {
+    let limits = context.target.attentionLimits
+    let lanes = limits.lanes
     self.op = op
     mask = op.hasMask ? context.inputs[3].shape.strides(broadcastTo: op.scores) : [0, 0, 0, 0]
-    guard max(op.width, op.valueWidth) <= limit else {
-      throw context.unsupported("rows of more than \(limit) elements")
+    guard max(op.width, op.valueWidth) <= limits.width else {
+      throw context.unsupported("rows of more than \(limits.width) elements")
     }
+    guard op.queries <= limits.queries else { throw context.unsupported("more than \(limits.queries) queries") }
     guard lanes > 1 else { return }
     let rows = [(op.query, op.width), (op.key, op.width), (op.value, op.valueWidth)]
     let isAligned = rows.allSatisfy { view, width in
@@ -32,8 +48,7 @@ extension KernelTable {
   mutating func addAttention<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(Attention.self) { op, context throws(DeviceError) in
       try context.requireFloats()
-      let (lanes, limit) = context.target.attentionVectors
-      let call = context.target.attention(try AttentionPlan(op, context, lanes: lanes, limit: limit))
+      let call = context.target.attention(try AttentionPlan(op, context))
       let node = context.node
       return NodeLowering { lowering throws(DeviceError) in
         var reads: [Storage] = []
