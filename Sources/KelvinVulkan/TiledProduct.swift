@@ -14,40 +14,28 @@ struct TiledProduct: Sendable {
   private var groupInputs: Int { inputs / groups }
   private var positions: Int { batch * window.outputArea }
 
-  /// What an invocation computes.
-  private struct RegisterTile {
-    /// Positions.
-    var pixels: Int
-    /// Of four output channels.
-    var blocks: Int
+  /// Blocks of output channels that an invocation computes. They do not depend on positions: weights are packed by them,
+  /// and all sizes of a model share packed weights.
+  private func blocks(_ tiles: RegisterTiles) -> Int {
+    groups == 1 || outputs / groups % (4 * tiles.blocks) == 0 ? tiles.blocks : 1
   }
 
-  /// The tile that takes the least time: whole tiles waste what lies beyond the last position and channel, small ones read
-  /// more for each product. Blocks, by which weights are packed, do not depend on positions: all sizes of a model share
-  /// them.
-  private func registerTile(_ traits: VulkanTraits) -> RegisterTile {
-    let channels = outputs / groups
-    func time(_ pixels: Int, _ blocks: Int) -> Double {
-      Double(pixels * blocks) + traits.readCost * Double(2 * pixels + blocks)
+  /// Positions that an invocation computes: whole groups of them waste what lies beyond the last, small ones read more for
+  /// each product. Reading a vector of an operand costs about as much as two products of a position and a block.
+  private func pixels(_ tiles: RegisterTiles, group: Int) -> Int {
+    let blocks = blocks(tiles)
+    func time(_ pixels: Int) -> Int {
+      (positions + pixels * group - 1) / (pixels * group) * (pixels * blocks + 2 * pixels + blocks)
     }
-    func tiles(_ count: Int, of size: Int) -> Double { Double((count + size - 1) / size) }
-    let wholeBlocks = traits.tileBlocks.filter { groups == 1 || channels % (4 * $0) == 0 }
-    let most = traits.tilePixels.upperBound
-    let blocks = wholeBlocks.min {
-      tiles(channels, of: 4 * $0) * time(most, $0) < tiles(channels, of: 4 * $1) * time(most, $1)
-    }
-    let pixels = traits.tilePixels.min {
-      tiles(positions, of: $0 * traits.tileGroup) * time($0, blocks ?? 1)
-        < tiles(positions, of: $1 * traits.tileGroup) * time($1, blocks ?? 1)
-    }
-    return RegisterTile(pixels: pixels ?? 1, blocks: blocks ?? 1)
+    return tiles.pixels.min { time($0) < time($1) } ?? tiles.pixels.lowerBound
   }
 
   /// Weights `[outputs, inputs of a group, taps]` are the node's second input.
   func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
     let (node, target, traits) = (lowering.node, lowering.target, lowering.target.traits)
-    let register = registerTile(traits)
-    let tile = 4 * register.blocks
+    let registers = layout == .dense ? traits.rowTiles : traits.convolutionTiles
+    let (pixels, blocks) = (pixels(registers, group: traits.tileGroup), blocks(registers))
+    let tile = 4 * blocks
     let tiles = groups * ((outputs / groups + tile - 1) / tile)
     let groupBlocks = (groupInputs + 3) / 4
     let packed = try lowering.tiledWeights(
@@ -60,7 +48,7 @@ struct TiledProduct: Sendable {
       [(inputs + 3) / 4, groupBlocks, max(tiles / groups, 1), (outputs + 3) / 4, outputs, positions] + [
         window.inputArea, window.outputArea, window.output[1],
       ] + window.input + window.geometry)
-    let span = traits.tileGroup * register.pixels
+    let span = traits.tileGroup * pixels
     // A row's blocks lie side by side: those of a line of the cache are read together.
     let chunk = layout == .dense && traits.usesShuffles && groupBlocks % 4 == 0 ? 4 : 1
     let (columns, z) = target.folded((positions + span - 1) / span)
@@ -68,7 +56,7 @@ struct TiledProduct: Sendable {
       traits.variant("convolution"), [.float4, .float4, .float4] + residual.map { _ in .float4 },
       group: traits.tileGroup,
       constants: [
-        traits.lanes, register.blocks, register.pixels, window.isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
+        traits.lanes, blocks, pixels, window.isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
         epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
       ], parameters.inverses(window.outputArea, window.output[1]).activation(epilogue), groups: [columns, tiles, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))

@@ -11,8 +11,9 @@ package struct VulkanImitation: Hashable, Sendable {
   /// Whether it seems to be hardware: kernels and tiles are those of a GPU.
   package var isHardware: Bool
   package var memory: Memory?
-  /// `maxTexelBufferElements` and `maxStorageBufferRange`; nil for what they are.
+  /// `maxTexelBufferElements`, in elements, where it is more; nil for what it is.
   package var texelLimit: UInt32?
+  /// `maxStorageBufferRange`, in bytes, where it is more; nil for what it is.
   package var storageLimit: UInt32?
   /// Invocations in a subgroup, as far as kernels and tiles are chosen by it.
   package var subgroupSize: Int?

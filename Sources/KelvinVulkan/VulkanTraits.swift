@@ -1,6 +1,14 @@
 import CKelvinDrivers
 import KelvinDevices
 
+/// The tiles of a product that an invocation may keep in registers.
+struct RegisterTiles: Hashable, Sendable {
+  /// Positions.
+  var pixels: ClosedRange<Int>
+  /// Of four output channels.
+  var blocks: Int
+}
+
 /// The choices that depend on the class of a device: tiles, group sizes, which variant of a shader.
 struct VulkanTraits: Hashable, Sendable {
   /// Whether kernels read their operands as texel buffers, else as storage buffers (`Shaders/operands.glsl`).
@@ -12,11 +20,9 @@ struct VulkanTraits: Hashable, Sendable {
   var flatGroup: Int
   /// Invocations in a group of a kernel with register tiles.
   var tileGroup: Int
-  /// Positions, and blocks of four output channels, that one invocation of a product may compute.
-  var tilePixels: ClosedRange<Int>
-  var tileBlocks: ClosedRange<Int>
-  /// What reading half a vector of an operand costs, in products of a position and a block.
-  var readCost: Double
+  /// What one invocation computes of a convolution, and of rows times a matrix.
+  var convolutionTiles: RegisterTiles
+  var rowTiles: RegisterTiles
   var depthwiseRows: Int
   var depthwiseColumns: Int
   var linearRows: Int
@@ -49,9 +55,10 @@ struct VulkanTraits: Hashable, Sendable {
     // as the register file bears; a GPU wants wide groups and small tiles.
     flatGroup = 64
     tileGroup = usesShuffles ? lanes : 64
-    tilePixels = usesShuffles ? 1...8 : isSoftware ? 4...4 : 2...2
-    tileBlocks = usesShuffles ? 1...4 : 1...2
-    readCost = 1
+    // A network has convolutions of many sizes, and each tile is a pipeline to compile: larger ones, of many shapes, made
+    // MobileNetV2 no faster on llvmpipe and its first inference take twice as long. Its rows are of one or two counts.
+    convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: 2)
+    rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
     depthwiseRows = isSoftware ? 2 : 1
     depthwiseColumns = isSoftware ? 4 : 2
     linearRows = 4
