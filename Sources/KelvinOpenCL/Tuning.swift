@@ -20,7 +20,7 @@ struct Tuning: Hashable, Sendable {
   static let cpu = Tuning(
     lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, multiplyAdd: "fma")
   static let gpu = Tuning(
-    lanes: 4, group: 64, pixels: 4, tile: 2, run: 4, columns: 4, ordersGroups: false, multiplyAdd: "mad")
+    lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, multiplyAdd: "mad")
 
   var options: String {
     "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"
