@@ -18,7 +18,7 @@ package struct ConvertMatMul: Pass {
         let type = TensorType(weight.type.scalar, [columns, rows])
         weights = edits.addWeight(
           "\(node.name)#transposed_weights",
-          Weight(type, from: [weight], recipe: WeightRecipe("transposed", [weight])) { weight.dense().transposed(type) }
+          Weight(type, from: [weight], recipe: WeightRecipe("transposed", [weight])) { weight.dense().transposed([1, 0]) }
         )
       }
       let inputs = [node.inputs[0], weights]
@@ -30,24 +30,5 @@ package struct ConvertMatMul: Pass {
       edits.note(node.origins, "a product by a constant matrix is a linear layer")
     }
     return edits.finish()
-  }
-}
-
-extension Tensor {
-  /// A matrix with its axes exchanged; elements keep their bits.
-  fileprivate func transposed(_ type: TensorType) -> Tensor {
-    let size = type.scalar.byteCount
-    let (rows, columns) = (type.shape[0], type.shape[1])
-    let result = bytes.withUnsafeBytes { source in
-      Bytes(count: type.byteCount) { target in
-        for row in 0..<rows {
-          for column in 0..<columns {
-            let (from, to) = ((column * rows + row) * size, (row * columns + column) * size)
-            for byte in 0..<size { target[to + byte] = source[from + byte] }
-          }
-        }
-      }
-    }
-    return Tensor(type, result)
   }
 }

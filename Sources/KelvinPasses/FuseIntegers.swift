@@ -97,7 +97,7 @@ struct IntegerMatcher {
       let shape = Shape(permutation.map { data.type.shape[$0] })
       integers = edits.addWeight(
         "\(edits.graph[node.outputs[0]].name)#integers",
-        Weight(TensorType(data.type.scalar, shape), from: [data]) { data.dense().transposedBytes(permutation) })
+        Weight(TensorType(data.type.scalar, shape), from: [data]) { data.dense().transposed(permutation) })
     }
     return QuantizedWeight(
       id: integers, zeroID: dequantization.inputs[2], scales: values, nodes: place == index ? [index] : [place, index])
@@ -196,30 +196,5 @@ struct IntegerMatcher {
     for index in absorbed { edits.remove(index) }
     edits.rewrite(chain[0], node)
     edits.note(node.origins, reason)
-  }
-}
-
-extension Tensor {
-  /// 8-bit elements in the order of exchanged axes: axis `i` of the result is axis `permutation[i]`.
-  fileprivate func transposedBytes(_ permutation: [Int]) -> Tensor {
-    let shape = Shape(permutation.map { self.shape[$0] })
-    let steps = permutation.map { self.shape.strides[$0] }
-    let result = bytes.withUnsafeBytes { source in
-      Bytes(count: count) { target in
-        var position = [Int](repeating: 0, count: shape.rank)
-        var from = 0
-        for index in 0..<count {
-          target[index] = source[from]
-          for axis in stride(from: shape.rank - 1, through: 0, by: -1) {
-            position[axis] += 1
-            from += steps[axis]
-            if position[axis] < shape[axis] { break }
-            from -= steps[axis] * shape[axis]
-            position[axis] = 0
-          }
-        }
-      }
-    }
-    return Tensor(TensorType(type.scalar, shape), result)
   }
 }

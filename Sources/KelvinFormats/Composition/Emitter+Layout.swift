@@ -166,31 +166,3 @@ extension Emitter {
       Slice(starts: ranges.map(\.start), counts: ranges.map(\.count), steps: ranges.map(\.step)), x, step: step)
   }
 }
-
-extension Tensor {
-  /// The elements in the order of exchanged axes: axis `i` of the result is axis `permutation[i]`.
-  func transposed(_ permutation: [Int]) -> Tensor {
-    let shape = Shape(permutation.map { self.shape[$0] })
-    let strides = permutation.map { self.shape.strides[$0] }
-    let size = type.scalar.byteCount
-    let result = Bytes(count: bytes.count) { target in
-      bytes.withUnsafeBytes { source in
-        var position = [Int](repeating: 0, count: shape.rank)
-        var offset = 0
-        for index in 0..<count {
-          for byte in 0..<size { target[index * size + byte] = source[offset * size + byte] }
-          var axis = shape.rank - 1
-          while axis >= 0 {
-            position[axis] += 1
-            offset += strides[axis]
-            if position[axis] < shape[axis] { break }
-            offset -= strides[axis] * shape[axis]
-            position[axis] = 0
-            axis -= 1
-          }
-        }
-      }
-    }
-    return Tensor(TensorType(type.scalar, shape), result)
-  }
-}

@@ -1,0 +1,34 @@
+import KelvinBasics
+import KelvinGraph
+import Testing
+
+struct TransposedTensorTests {
+  @Test("a transposed tensor has each element at its place of exchanged axes", arguments: ScalarType.allCases)
+  func exchangesAxes(_ scalar: ScalarType) {
+    var random = SeededGenerator(seed: 7)
+    for trial in 0..<40 {
+      let rank = trial % 6
+      let sizes = (0..<rank).map { _ in [1, 2, 3, 5, 17, 33][Int.random(in: 0..<(rank > 3 ? 4 : 6), using: &random)] }
+      let permutation = Array(0..<rank).shuffled(using: &random)
+      let type = TensorType(scalar, Shape(sizes))
+      let tensor = Tensor(
+        type,
+        Bytes((0..<type.byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }))
+      let result = tensor.transposed(permutation)
+      #expect(result.shape == Shape(permutation.map { sizes[$0] }))
+      let size = scalar.byteCount
+      let (from, to) = (tensor.bytes.withUnsafeBytes { Array($0) }, result.bytes.withUnsafeBytes { Array($0) })
+      for index in 0..<result.count {
+        var (rest, source) = (index, 0)
+        for axis in (0..<rank).reversed() {
+          let place = rest % result.shape[axis]
+          rest /= result.shape[axis]
+          source += place * tensor.shape.strides[permutation[axis]]
+        }
+        #expect(
+          to[index * size..<(index + 1) * size] == from[source * size..<(source + 1) * size],
+          "\(sizes) by \(permutation), element \(index)")
+      }
+    }
+  }
+}
