@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import KelvinBasics
 import Synchronization
 
@@ -43,6 +44,30 @@ extension DeviceHealth {
     return try DriverThread.perform { () throws(DeviceError) -> Result in
       guard let thread = DriverThread.current else { return try body() }
       return try thread.within(section, body)
+    }
+  }
+
+  /// Does `count` things that call the device's driver, several at a time, each on a `DriverThread`.
+  ///
+  /// - Parameter body: as that of `guarded`, given 0 to `count` - 1. The driver has to allow the calls beside each other.
+  /// - Throws: what the first in order of them threw. All have ended then but those that are stuck.
+  package func guardedEach(
+    _ device: String, _ place: String, _ kind: CallKind, _ count: Int,
+    _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
+  ) throws(DeviceError) {
+    guard count > 1 else {
+      return try guarded(device, place, kind) { () throws(DeviceError) in
+        for index in 0..<count { try body(index) }
+      }
+    }
+    try DriverThread.pausing { () throws(DeviceError) in
+      let failures = Mutex<[Int: DeviceError]>([:])
+      DispatchQueue.concurrentPerform(iterations: count) { index in
+        do throws(DeviceError) {
+          try guarded(device, place, kind) { () throws(DeviceError) in try body(index) }
+        } catch { failures.withLock { [error] in $0[index] = error } }
+      }
+      if let first = failures.withLock({ $0.min { $0.key < $1.key } }) { throw first.value }
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Dispatch
 package import KelvinDevices
 package import KelvinGraph
 
@@ -25,12 +26,14 @@ extension Lowering {
     return try self.weight(
       "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare
     ) { target in
-      let source = weight.weight.floats()
-      source.withUnsafeBufferPointer { source in
-        for group in 0..<groups {
-          for output in 0..<outputs {
+      weight.weight.floats().withUnsafeBufferPointer { source in
+        nonisolated(unsafe) let (source, target) = (source, target)
+        // Each tile is written by one thread.
+        DispatchQueue.concurrentPerform(iterations: groups * parts) { place in
+          let (group, part) = place.quotientAndRemainder(dividingBy: parts)
+          for output in part * tile..<min((part + 1) * tile, outputs) {
             let row = (group * outputs + output) * channels * taps
-            let start = (group * parts + output / tile) * partCount + output % tile
+            let start = place * partCount + output % tile
             for channel in 0..<channels {
               for tap in 0..<taps { target[start + (tap * rows + channel) * tile] = source[row + channel * taps + tap] }
             }

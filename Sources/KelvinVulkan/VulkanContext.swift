@@ -111,6 +111,13 @@ final class VulkanContext: @unchecked Sendable {
     try health.guarded(id, place, kind, body)
   }
 
+  /// Does so many things that call the driver, several at a time (`DeviceHealth.guardedEach`); it has to allow that.
+  func guardedEach(
+    _ place: String, _ count: Int, _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
+  ) throws(DeviceError) {
+    try health.guardedEach(id, place, .compiling, count, body)
+  }
+
   func error(_ code: DeviceError.Code, _ place: String, _ reason: String, byteCount: Int? = nil) -> DeviceError {
     DeviceError(code, device: id, place: place, reason: reason, byteCount: byteCount)
   }

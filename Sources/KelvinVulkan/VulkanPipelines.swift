@@ -2,6 +2,7 @@ import CKelvinDrivers
 import CKelvinShaders
 import KelvinDevices
 import KelvinGraph
+import Synchronization
 
 /// A compute pipeline is a shader and its specialisation constants, numbered from 0.
 struct PipelineKey: Hashable, Sendable {
@@ -112,11 +113,8 @@ final class VulkanPipelines: @unchecked Sendable {
           _ = context.vk.vkMergePipelineCaches!(context.device, state.cache, 1, &source)
           context.vk.vkDestroyPipelineCache!(context.device, cache, nil)
         }
-        for key in missing {
-          do throws(DeviceError) { state.pipelines[key] = try makePipeline(key, &state) } catch {
-            throw error.compiling(zip(keys, nodes).lazy.filter { $0.0 == key }.map(\.1))
-          }
-        }
+        let users = Dictionary(zip(keys, nodes).map { ($0, [$1]) }, uniquingKeysWith: +)
+        try make(missing, users, &state)
         let data = cacheData(state)
         if data != known {
           try DriverThread.pausing { () throws(DeviceError) in
@@ -125,6 +123,28 @@ final class VulkanPipelines: @unchecked Sendable {
         }
       }
       return keys.compactMap { key in state.pipelines[key].map { VulkanPipeline(handle: $0) } }
+    }
+  }
+
+  /// Makes pipelines, several at a time, each for the nodes that use it. What was made stays where another fails.
+  private func make(
+    _ keys: [PipelineKey], _ users: [PipelineKey: [String]], _ state: inout State
+  ) throws(DeviceError) {
+    var recipes: [(key: PipelineKey, module: VkShaderModule)] = []
+    for key in keys {
+      do throws(DeviceError) { recipes.append((key, try module(key.shader, &state))) } catch {
+        throw error.compiling(users[key] ?? [])
+      }
+    }
+    let made = Mutex<[PipelineKey: VulkanPipeline]>([:])
+    defer { for (key, pipeline) in made.withLock({ $0 }) { state.pipelines[key] = pipeline.handle } }
+    nonisolated(unsafe) let (chosen, cache) = (recipes, state.cache)
+    try context.guardedEach("vkCreateComputePipelines", chosen.count) { index throws(DeviceError) in
+      let (key, module) = chosen[index]
+      do throws(DeviceError) {
+        let pipeline = VulkanPipeline(handle: try self.makePipeline(key, module, cache))
+        made.withLock { $0[key] = pipeline }
+      } catch { throw error.compiling(users[key] ?? []) }
     }
   }
 
@@ -176,8 +196,9 @@ final class VulkanPipelines: @unchecked Sendable {
     return module
   }
 
-  private func makePipeline(_ key: PipelineKey, _ state: inout State) throws(DeviceError) -> VkPipeline {
-    let module = try module(key.shader, &state)
+  private func makePipeline(
+    _ key: PipelineKey, _ module: VkShaderModule, _ cache: VkPipelineCache?
+  ) throws(DeviceError) -> VkPipeline {
     let ids = key.constants.indices.map { UInt32($0) } + key.formats.indices.map { Self.firstFormat + UInt32($0) }
     let entries = ids.enumerated().map {
       VkSpecializationMapEntry(constantID: $1, offset: UInt32($0 * 4), size: 4)
@@ -199,7 +220,7 @@ final class VulkanPipelines: @unchecked Sendable {
             information.stage.pSpecializationInfo = specialization
             information.layout = layout
             if key.hasBase { information.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT.rawValue }
-            return context.vk.vkCreateComputePipelines!(context.device, state.cache, 1, &information, nil, &pipeline)
+            return context.vk.vkCreateComputePipelines!(context.device, cache, 1, &information, nil, &pipeline)
           }
         }
       }
