@@ -99,10 +99,17 @@ package struct Finding: Sendable, Hashable {
     refusal = shortage ?? (isBlind ? Self.blindness(rounds: kept.count, detectable) : nil)
   }
 
-  /// `6 rounds, which scatter so that only a difference of 33 × would have been seen in 8 of 10 runs`.
+  /// Beyond this factor how large a difference would have to be says no more than that rounds scatter.
+  private static let largestFactor = 10.0
+
+  /// `6 rounds, which scatter so that only a difference of 3.3 × would have been seen in 8 of 10 runs`.
   private static func blindness(rounds: Int, _ detectable: Double?) -> String {
-    "\(rounds) rounds, which scatter so that only a difference of"
-      + " \(HumanReadable.significant(1 + (detectable ?? .infinity))) × would have been seen in 8 of 10 runs"
+    let factor = 1 + (detectable ?? .infinity)
+    let seen =
+      factor <= largestFactor
+      ? "only a difference of \(HumanReadable.significant(factor)) × would have been seen in 8 of 10 runs"
+      : "not even a tenfold difference is sure to be seen; more rounds, or a quiet machine, tell"
+    return "\(rounds) rounds, which scatter so that \(seen)"
   }
 
   /// Whether further rounds could not change the answer by much: there is a winner, nobody to compare with, or any
