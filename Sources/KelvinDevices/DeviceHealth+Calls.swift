@@ -55,11 +55,6 @@ extension DeviceHealth {
     _ device: String, _ place: String, _ kind: CallKind, _ count: Int,
     _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
   ) throws(DeviceError) {
-    guard count > 1 else {
-      return try guarded(device, place, kind) { () throws(DeviceError) in
-        for index in 0..<count { try body(index) }
-      }
-    }
     try DriverThread.pausing { () throws(DeviceError) in
       let failures = Mutex<[Int: DeviceError]>([:])
       DispatchQueue.concurrentPerform(iterations: count) { index in

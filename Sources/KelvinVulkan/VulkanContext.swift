@@ -111,11 +111,11 @@ final class VulkanContext: @unchecked Sendable {
     try health.guarded(id, place, kind, body)
   }
 
-  /// Does so many things that call the driver, several at a time (`DeviceHealth.guardedEach`); it has to allow that.
+  /// Does `count` things that call the driver, several at a time; Vulkan has to allow the calls beside each other.
   func guardedEach(
-    _ place: String, _ count: Int, _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
+    _ place: String, _ kind: CallKind, _ count: Int, _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
   ) throws(DeviceError) {
-    try health.guardedEach(id, place, .compiling, count, body)
+    try health.guardedEach(id, place, kind, count, body)
   }
 
   func error(_ code: DeviceError.Code, _ place: String, _ reason: String, byteCount: Int? = nil) -> DeviceError {

@@ -139,7 +139,7 @@ final class VulkanPipelines: @unchecked Sendable {
     let made = Mutex<[PipelineKey: VulkanPipeline]>([:])
     defer { for (key, pipeline) in made.withLock({ $0 }) { state.pipelines[key] = pipeline.handle } }
     nonisolated(unsafe) let (chosen, cache) = (recipes, state.cache)
-    try context.guardedEach("vkCreateComputePipelines", chosen.count) { index throws(DeviceError) in
+    try context.guardedEach("vkCreateComputePipelines", .compiling, chosen.count) { index throws(DeviceError) in
       let (key, module) = chosen[index]
       do throws(DeviceError) {
         let pipeline = VulkanPipeline(handle: try self.makePipeline(key, module, cache))

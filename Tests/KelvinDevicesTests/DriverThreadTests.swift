@@ -107,6 +107,39 @@ import Testing
     }
   }
 
+  @Test func ofCallsBesideEachOtherAllAreMadeAndTheFirstFailureInOrderIsTold() {
+    @Sendable func failure(_ index: Int) -> DeviceError {
+      DeviceError(.execution, device: "gpu:0", place: "\(index)", reason: "r")
+    }
+    let made = Mutex<Set<Int>>([])
+    #expect(throws: failure(3)) {
+      try DriverThread.perform { [health] () throws(DeviceError) in
+        try health.guardedEach("gpu:0", "building", .compiling, 8) { index throws(DeviceError) in
+          _ = made.withLock { $0.insert(index) }
+          if index == 5 || index == 3 { throw failure(index) }
+        }
+      }
+    }
+    #expect(made.withLock { $0 } == Set(0..<8) && health.failure == nil)
+  }
+
+  @Test(arguments: [false, true])
+  func aCallThatDoesNotReturnAmongOthersIsGivenUp(_ isOnDriverThread: Bool) {
+    let call = Call()
+    let body = { @Sendable [health] () throws(DeviceError) in
+      try health.guardedEach("gpu:0", "building", .short, 4) { index throws(DeviceError) in
+        if index == 1 { call.enter("stuck") }
+      }
+    }
+    #expect {
+      if isOnDriverThread { try DriverThread.perform(body) } else { try body() }
+    } throws: { error in
+      (error as? DeviceError)?.code == .hung
+    }
+    #expect(health.failure?.code == .hung && !health.mayFree)
+    #expect(call.steps.withLock { $0 } == ["stuck"])
+  }
+
   @Test func whatADeviceThatIsOutHoldsIsNotGivenBack() {
     var released = 0
     health.freeing("gpu:0") { released += 1 }
