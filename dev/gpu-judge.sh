@@ -66,7 +66,7 @@ install_intel() {
 }
 
 install_swiftshader() {
-  [ -e "$scratch/swiftshader.done" ] || fetch swiftshader download chromium-common
+  fetch swiftshader download chromium-common
   local library
   library=$(find "$scratch/swiftshader" -name libvk_swiftshader.so)
   printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.0.5"}}\n' "$library" \

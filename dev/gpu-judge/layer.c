@@ -38,7 +38,6 @@ static struct {
   PFN_vkCmdBindPipeline bindPipeline;
   PFN_vkCmdDispatch dispatch;
   PFN_vkCmdDispatchBase dispatchBase;
-  PFN_vkGetPipelineExecutablePropertiesKHR executables;
   PFN_vkGetPipelineExecutableStatisticsKHR statistics;
   PFN_vkGetPipelineExecutableInternalRepresentationsKHR representations;
 } judge = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -137,7 +136,7 @@ static void writePipeline(VkDevice device, const VkComputePipelineCreateInfo *in
     fprintf(judge.log, "%s\"%u\": %u", i ? ", " : "", constants->pMapEntries[i].constantID, value);
   }
   fputc('}', judge.log);
-  if (judge.executables && judge.statistics && judge.representations) {
+  if (judge.statistics && judge.representations) {
     VkPipelineExecutableInfoKHR executable = {VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR, NULL, pipeline, 0};
     writeStatistics(device, &executable);
     writeAssembly(device, &executable);
@@ -247,7 +246,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL createDevice(
   NEXT(dispatch, vkCmdDispatch);
   NEXT(dispatchBase, vkCmdDispatchBase);
   if (isCapturing) {
-    NEXT(executables, vkGetPipelineExecutablePropertiesKHR);
     NEXT(statistics, vkGetPipelineExecutableStatisticsKHR);
     NEXT(representations, vkGetPipelineExecutableInternalRepresentationsKHR);
   }

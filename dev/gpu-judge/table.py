@@ -197,12 +197,13 @@ def table(heads, rows):
 def print_table(amd, intel):
     behind = [kernel for kernel in amd + intel if kernel.behind()]
     print("# GPUs' kernels as their compilers see them\n")
-    print("Written by `dev/gpu-judge.sh table`: no GPU is needed, and no time is measured. AMD: Mesa's RADV 25.0.7 on a stand-in for the "
-          "kernel's driver; Intel: `ocloc` 22.43. Counts are those of the hot loop, for one lane: multiply-adds, loads "
+    print("Written by `dev/gpu-judge.sh table`: no GPU is needed, and no time is measured. AMD: Mesa's RADV 25.0.7 on a "
+          "stand-in for the kernel's driver; Intel: `ocloc` 22.43. Counts are those of the hot loop, for one lane: multiply-adds, loads "
           "into vector registers, through the scalar path (once for all lanes), from local memory. Latency is the "
           "compiler's estimate in cycles, of a whole kernel with loops run as often as it guesses.\n")
     print("Bars: no spills; products have at least 4 multiply-adds for a vector load; occupancy at least 50 %, of products "
-          f"with scalar or local operands 25 %. **{len(amd) + len(intel)} kernels, {len(behind)} behind a bar.**\n")
+          "with scalar or local operands 25 %. Intel's loads are messages, whose width is not looked at: no bar there. "
+          f"**{len(amd) + len(intel)} kernels, {len(behind)} behind a bar.**\n")
     print("Dispatches of an inference: " + ", ".join(
         f"{name} {sum(kernel.dispatches[model] for kernel in amd if kernel.gpu == next(iter(AMD)))}"
         for model, name in MODELS.items()) + ".")
