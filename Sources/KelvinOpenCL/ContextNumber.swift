@@ -23,7 +23,7 @@ final class ContextNumber: Sendable {
   ///
   /// - Parameter platform: the driver's name, `CL_PLATFORM_NAME`.
   init(platform: String, options: String) {
-    guard platform == "Portable Computing Language" else {
+    guard platform == PoCL.platform else {
       (self.options, number) = (nil, 0)
       return
     }

@@ -68,9 +68,10 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let identity = [
       library.text(ofPlatform: platform, CL_PLATFORM_VERSION), info.name, info.driver, info.version,
     ].joined(separator: "\n")
-    let number = ContextNumber(
-      platform: library.text(ofPlatform: platform, CL_PLATFORM_NAME), options: tuning.options)
-    programs = ProgramLibrary(identity: identity, number: number)
+    let name = library.text(ofPlatform: platform, CL_PLATFORM_NAME)
+    programs = ProgramLibrary(
+      identity: identity, number: ContextNumber(platform: name, options: tuning.options),
+      keepsBinaries: name != PoCL.platform || !PoCL.keepsKernels)
   }
 
   deinit {

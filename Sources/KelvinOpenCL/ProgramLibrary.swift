@@ -4,16 +4,19 @@ internal import KelvinGPU
 internal import KelvinGraph
 internal import Synchronization
 
-/// The programs of one device, each built when it is first needed and kept as a binary in the segment's `BlobCache`.
+/// The programs of one device, each built when it is first needed and kept as a binary in the segment's `BlobCache`,
+/// unless the driver itself keeps what it compiled.
 final class ProgramLibrary: Sendable {
   /// Names device, driver and their versions in blob keys.
   private let identity: String
   private let number: ContextNumber
+  private let keepsBinaries: Bool
   private let programs = DeviceLock<[KernelName: OpenCLProgram]>([:])
 
-  init(identity: String, number: ContextNumber) {
+  init(identity: String, number: ContextNumber, keepsBinaries: Bool) {
     self.identity = identity
     self.number = number
+    self.keepsBinaries = keepsBinaries
   }
 
   /// Builds what a segment needs and runs each of its kernels once, so that no later run waits for a compiler.
@@ -21,6 +24,7 @@ final class ProgramLibrary: Sendable {
     _ segment: LoweredSegment<OpenCLTarget>, on device: OpenCLDevice, blobs: any BlobCache
   ) throws(DeviceError) {
     let programs = Dictionary(grouping: zip(segment.dispatches, segment.nodes)) { Self.key($0.0.call.program) }
+    let blobs = keepsBinaries ? blobs : NoBlobCache()
     for (key, users) in programs {
       do throws(DeviceError) { try prepare(key, users.map(\.0), on: device, blobs: blobs) } catch {
         throw error.compiling(users.map(\.1))

@@ -80,6 +80,8 @@ import Testing
 
   private final class Tally: Sendable {
     let settled = Mutex<Holding?>(nil)
+    /// Places of subjects that were run.
+    let visited = Mutex<Set<Int>>([])
     let faults = Mutex(FaultRounds.Tally())
     let counts = Mutex((equal: 0, cancelled: 0, loaded: 0))
   }
@@ -121,14 +123,20 @@ import Testing
           var turn = number
           var turns = 0
           repeat {
-            let subject = subjects[turn % subjects.count]
+            let place = turn % subjects.count
+            let subject = subjects[place]
             turn += turn % 3 + 1
             turns += 1
             try await visit(subject, turn, cache: URL(filePath: cache.root), tally)
-            if elapsed() > duration / 2 {
+            // A driver's compiler keeps memory, so that every model has to have been there once.
+            let visited = tally.visited.withLock { visited in
+              visited.insert(place)
+              return visited.count
+            }
+            if elapsed() > duration / 2, visited == subjects.count {
               tally.settled.withLock { $0 = $0 ?? Holding(process) }
             }
-          } while elapsed() < duration || turns < subjects.count
+          } while elapsed() < duration || turns < subjects.count || tally.settled.withLock { $0 == nil }
         }
       }
       group.addTask {

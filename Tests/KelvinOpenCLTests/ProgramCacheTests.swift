@@ -1,11 +1,17 @@
+import Glibc
 import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinOpenCL
 import Testing
 
+private let hasPoCL = present.contains { $0.info.driver.hasPrefix("Portable Computing Language") }
+
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct ProgramCacheTests {
+  /// PoCL gives its programs to the cache only where it keeps none itself, which is so in the whole process from here on.
+  private static func keepBinaries() { setenv("POCL_KERNEL_CACHE", "0", 1) }
+
   /// Negates seven numbers on a device that has built nothing yet.
   ///
   /// - Returns: the device.
@@ -24,6 +30,7 @@ struct ProgramCacheTests {
   @Test func buildsAProgramOnceForAllLaterProcesses() async {
     // How many devices there are besides decides what a program is called.
     await #expect(processExitsWith: .success) {
+      Self.keepBinaries()
       let blobs = TestBlobs()
       try Self.negate(blobs)
       #expect(blobs.stores == 1)
@@ -35,6 +42,7 @@ struct ProgramCacheTests {
 
   @Test func buildsAProgramAgainWhenItsBinaryIsDamaged() async {
     await #expect(processExitsWith: .success) {
+      Self.keepBinaries()
       let blobs = TestBlobs()
       try Self.negate(blobs)
       let damages: [(inout [UInt8]) -> Void] = [
@@ -48,10 +56,20 @@ struct ProgramCacheTests {
     }
   }
 
+  @Test(.enabled(if: hasPoCL, "PoCL is not there")) func leavesProgramsToADriverThatKeepsThemItself() async {
+    await #expect(processExitsWith: .success) {
+      setenv("POCL_KERNEL_CACHE", "1", 1)
+      let blobs = TestBlobs()
+      try Self.negate(blobs)
+      #expect(blobs.keys.isEmpty)
+    }
+  }
+
   /// PoCL ends the process where several queues run one program on grids of many widths.
-  @Test(.enabled(if: present.contains { $0.info.driver.hasPrefix("Portable Computing Language") }, "PoCL is not there"))
+  @Test(.enabled(if: hasPoCL, "PoCL is not there"))
   func programsOfTwoContextsThatLiveTogetherAreNotTheSameOnPoCL() async {
     await #expect(processExitsWith: .success) {
+      Self.keepBinaries()
       let blobs = TestBlobs()
       var devices = [try Self.negate(blobs), try Self.negate(blobs)]
       #expect(blobs.stores == 2)
