@@ -25,7 +25,7 @@ layout(push_constant) uniform Parameters {
   float scale;
 };
 
-layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, query)
 VECTORS(2, key)
 VECTORS(3, value)
@@ -112,6 +112,6 @@ void main() {
   [[unroll]] for (int i = 0; i < QUERIES; i++) {
     int target = batch * resultPlace[0] + head * resultPlace[1] + row[i] * resultPlace[2];
     float share = 1.0 / total[i];
-    [[unroll]] for (int d = 0; d < VALUES; d++) y[target + d] = sum[i * VALUES + d] * share;
+    [[unroll]] for (int d = 0; d < VALUES; d++) y[target + d] = STORED_VECTOR(sum[i * VALUES + d] * share);
   }
 }

@@ -7,14 +7,14 @@ layout(push_constant) uniform Parameters {
   int count, area, blocks;
   float inverseArea, inverseBlocks;
 };
-layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
-VECTORS(2, constants)
+WIDE_VECTORS(2, constants)
 
 void main() {
   int index = flatPosition();
   if (index >= count) return;
   int plane = quotient(index, area, inverseArea);
   int block = plane - quotient(plane, blocks, inverseBlocks) * blocks;
-  y[index] = fma(x(index), constants(block), constants(blocks + block));
+  y[index] = STORED_VECTOR(fma(x(index), constants(block), constants(blocks + block)));
 }

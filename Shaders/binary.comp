@@ -16,7 +16,7 @@ layout(push_constant) uniform Parameters {
   int leftPlanes, rightPlanes;   // planes after which the smaller operand repeats
   float inverseArea, inverseLeftPlanes, inverseRightPlanes;
 };
-layout(binding = 0) writeonly buffer Output { vec4 z[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR z[]; };
 VECTORS(1, x)
 VECTORS(2, y)
 
@@ -30,5 +30,5 @@ void main() {
   vec4 right = y(RIGHT == 0 ? index : rightPlane);
   if (LEFT == 2) left = left.xxxx;
   if (RIGHT == 2) right = right.xxxx;
-  z[index] = combine(FUNCTION, left, right);
+  z[index] = STORED_VECTOR(combine(FUNCTION, left, right));
 }

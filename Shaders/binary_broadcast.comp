@@ -12,7 +12,7 @@ layout(push_constant) uniform Parameters {
   int size[6], left[6], right[6];   // innermost first
   float inverse[6];
 };
-layout(binding = 0) writeonly buffer Output { float z[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT z[]; };
 FLOATS(1, x)
 FLOATS(2, y)
 
@@ -27,5 +27,5 @@ void main() {
     other += place * right[axis];
     rest = outer;
   }
-  z[index] = combine(FUNCTION, vec4(x(at)), vec4(y(other))).x;
+  z[index] = STORED_FLOAT(combine(FUNCTION, vec4(x(at)), vec4(y(other))).x);
 }

@@ -8,7 +8,7 @@ layout(push_constant) uniform Parameters {
   int count, area, blocks, channels;
   float inverseArea, inverseBlocks;
 };
-layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 HALVES(1, x)
 
 void main() {
@@ -24,5 +24,5 @@ void main() {
     float e = x((batch * channels + (exists ? channel + c : channel)) * area + place);
     v[c] = exists ? e : 0.0;
   }
-  y[index] = v;
+  y[index] = STORED_VECTOR(v);
 }

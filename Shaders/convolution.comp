@@ -30,7 +30,7 @@ layout(push_constant) uniform Parameters {
   float first, second;
 };
 
-layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
 VECTORS(2, weights)
 VECTORS(3, bias)
@@ -114,7 +114,7 @@ void main() {
         vec4 result = sum[i * BLOCKS + b];
         if (RESIDUAL) result += residual(target);
         result = apply(ACTIVATION, result, first, second);
-        y[target] = mix(vec4(0), result, lessThan(channel, ivec4(channels)));
+        y[target] = STORED_VECTOR(mix(vec4(0), result, lessThan(channel, ivec4(channels))));
       }
     }
   }

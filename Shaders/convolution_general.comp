@@ -16,7 +16,7 @@ layout(push_constant) uniform Parameters {
   float first, second;
 };
 
-layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
 FLOATS(2, weights)
 FLOATS(3, bias)
@@ -48,5 +48,5 @@ void main() {
     source += height * width;
   }
   if (RESIDUAL) sum += residual(index);
-  y[index] = apply(ACTIVATION, sum, first, second);
+  y[index] = STORED_FLOAT(apply(ACTIVATION, sum, first, second));
 }

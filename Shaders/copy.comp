@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// Moves words of 32 bits between dense tensors by strides: transposition, slices, joins, repetition, padding.
+// Moves words of 32 bits, or float16 elements, between dense tensors by strides: transposition, slices, joins, repetition, padding.
 // Sizes and strides are of the elements written, innermost axis first.
 #include "common.glsl"
 
@@ -14,7 +14,7 @@ layout(push_constant) uniform Parameters {
   int before[4], extent[4];             // with MODE: padding before, and the source's sizes
   uint value, highValue;                // with MODE 1: the element, of which the second is for odd words
 };
-layout(binding = 0) writeonly buffer Output { uint y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_WORD y[]; };
 WORDS(1, x)
 
 void main() {
@@ -42,5 +42,5 @@ void main() {
     read += place * source[axis];
   }
   uint v = x(read).x;
-  y[write] = inside ? v : ((index & 1) == 0 ? value : highValue);
+  y[write] = STORED_WORD(inside ? v : ((index & 1) == 0 ? value : highValue));
 }

@@ -26,7 +26,7 @@ layout(push_constant) uniform Parameters {
   float first, second;
 };
 
-layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
 VECTORS(2, weights)
 VECTORS(3, bias)
@@ -73,7 +73,7 @@ void main() {
         int target = (plane * outputHeight + oy + r) * outputWidth + ox + c;
         vec4 result = sum[r * COLUMNS + c];
         if (RESIDUAL) result += residual(target);
-        y[target] = mix(vec4(0), apply(ACTIVATION, result, first, second), exists);
+        y[target] = STORED_VECTOR(mix(vec4(0), apply(ACTIVATION, result, first, second), exists));
       }
     }
   }

@@ -11,7 +11,7 @@ layout(push_constant) uniform Parameters {
   int count, extent, indices, inner;   // the axis gathered from, how many indices, words after the axis
   float inverseIndices, inverseInner;
 };
-layout(binding = 0) writeonly buffer Output { uint y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_WORD y[]; };
 WORDS(1, x)
 WORDS(2, positions)
 
@@ -22,5 +22,5 @@ void main() {
   int place = index - outer * inner;
   int row = quotient(outer, indices, inverseIndices);
   int position = positionAt(positions(outer - row * indices), KIND, extent);
-  y[index] = x((row * extent + position) * inner + place).x;
+  y[index] = STORED_WORD(x((row * extent + position) * inner + place).x);
 }

@@ -14,7 +14,7 @@ layout(push_constant) uniform Parameters {
   int count, extent, step_;            // the axis's size and stride in x
   int size[6], stride[6];              // of the indices; strides are x's, 0 along the axis
 };
-layout(binding = 0) writeonly buffer Output { uint y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_WORD y[]; };
 WORDS(1, x)
 WORDS(2, positions)
 
@@ -25,9 +25,9 @@ void main() {
   WALK(index, at += place * stride[axis];)
   uvec4 v = x(at + positionAt(positions(index), KIND, extent) * step_);
   if (PAIRS) {
-    y[2 * index] = v.x;
-    y[2 * index + 1] = v.y;
+    y[2 * index] = STORED_WORD(v.x);
+    y[2 * index + 1] = STORED_WORD(v.y);
   } else {
-    y[index] = v.x;
+    y[index] = STORED_WORD(v.x);
   }
 }

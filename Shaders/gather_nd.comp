@@ -13,7 +13,7 @@ layout(push_constant) uniform Parameters {
   int extent[8], stride[8];
   float inverseInner, inverseRows;
 };
-layout(binding = 0) writeonly buffer Output { uint y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_WORD y[]; };
 WORDS(1, x)
 WORDS(2, positions)
 
@@ -25,5 +25,5 @@ void main() {
   for (int axis = 0; axis < DEPTH; axis++) {
     at += positionAt(positions(row * DEPTH + axis), KIND, extent[axis]) * stride[axis];
   }
-  y[index] = x(at).x;
+  y[index] = STORED_WORD(x(at).x);
 }

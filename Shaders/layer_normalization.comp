@@ -8,7 +8,7 @@ layout(constant_id = 1) const bool SCALES = false;
 layout(constant_id = 2) const bool SHIFTS = false;
 
 layout(push_constant) uniform Parameters { int rows, length; float epsilon; };
-layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
 FLOATS(2, scale)
 FLOATS(3, shift)
@@ -47,6 +47,6 @@ void main() {
     float v = (x(base + i) - mean) * factor;
     if (SCALES) v *= scale(i);
     if (SHIFTS) v += shift(i);
-    y[base + i] = v;
+    y[base + i] = STORED_FLOAT(v);
   }
 }

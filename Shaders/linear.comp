@@ -16,7 +16,7 @@ layout(push_constant) uniform Parameters {
   float first, second;
 };
 
-layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
 VECTORS(2, weights)
 FLOATS(3, bias)
@@ -65,6 +65,6 @@ void main() {
     float result = sum[r] + start;
     if (RESIDUAL) result += residual(min(target, rows * outputStride - 1));
     result = apply(ACTIVATION, result, first, second);
-    if (column < outputStride) y[target] = column < columns ? result : 0.0;
+    if (column < outputStride) y[target] = STORED_FLOAT(column < columns ? result : 0.0);
   }
 }

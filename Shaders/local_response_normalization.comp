@@ -9,7 +9,7 @@ layout(push_constant) uniform Parameters {
   float k, share, beta;
   float inverseArea, inverseBlocks;
 };
-layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
 
 void main() {
@@ -34,5 +34,5 @@ void main() {
     float result = v[lane] * exponential(-beta * logarithm(fma(share, sum[lane], k)));
     v[lane] = first + lane < channels ? result : 0.0;
   }
-  y[index] = v;
+  y[index] = STORED_VECTOR(v);
 }

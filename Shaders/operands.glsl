@@ -7,6 +7,21 @@
 // VECTORS are of four floats. HALVES and HALF_VECTORS may lie as float16 too. WORDS are integers of 8 to 64 bits in the
 // first one or two components, zeros above; of a storage buffer the host says by the specialisation constant 20 + slot
 // how they lie (OperandFormat.swift).
+//
+// With HALF all floats lie as float16, operands but for WIDE_VECTORS, and results, which are declared as STORED_FLOATs,
+// STORED_VECTORs or, where they are moved as they are, STORED_WORDs, and written as STORED_FLOAT(value). Arithmetic is in
+// float32 all the same.
+
+#ifdef HALF
+#extension GL_EXT_shader_16bit_storage : require
+#define STORED_FLOAT float16_t
+#define STORED_VECTOR f16vec4
+#define STORED_WORD uint16_t
+#else
+#define STORED_FLOAT float
+#define STORED_VECTOR vec4
+#define STORED_WORD uint
+#endif
 
 #ifdef TEXELS
 
@@ -15,6 +30,7 @@
   type name(int index) { return texelFetch(name##Texels, index) part; }
 #define FLOATS(slot, name) OPERAND_(slot, float, samplerBuffer, name, .x)
 #define VECTORS(slot, name) OPERAND_(slot, vec4, samplerBuffer, name, )
+#define WIDE_VECTORS(slot, name) VECTORS(slot, name)
 #define HALVES(slot, name) FLOATS(slot, name)
 #define HALF_VECTORS(slot, name) VECTORS(slot, name)
 #define WORDS(slot, name) OPERAND_(slot, uvec4, usamplerBuffer, name, )
@@ -30,11 +46,18 @@ const int WHOLE_WORDS = 0, PAIRS_OF_WORDS = 1, BYTES = 2, SHORTS = 3, HALF_FLOAT
   layout(binding = slot) readonly buffer name##WordsOperand { uint name##Words[]; };
 
 #define FLOATS(slot, name) \
-  OPERAND_(slot, float, name) \
-  float name(int index) { return name##Elements[index]; }
+  OPERAND_(slot, STORED_FLOAT, name) \
+  float name(int index) { return float(name##Elements[index]); }
 #define VECTORS(slot, name) \
+  OPERAND_(slot, STORED_VECTOR, name) \
+  vec4 name(int index) { return vec4(name##Elements[index]); }
+#define WIDE_VECTORS(slot, name) \
   OPERAND_(slot, vec4, name) \
   vec4 name(int index) { return name##Elements[index]; }
+#ifdef HALF
+#define HALVES(slot, name) FLOATS(slot, name)
+#define HALF_VECTORS(slot, name) VECTORS(slot, name)
+#else
 #define HALVES(slot, name) \
   OPERAND_(slot, float, name) \
   WORDS_OPERAND_(slot, name) \
@@ -50,6 +73,7 @@ const int WHOLE_WORDS = 0, PAIRS_OF_WORDS = 1, BYTES = 2, SHORTS = 3, HALF_FLOAT
     if (name##Format != HALF_FLOATS) return name##Elements[index]; \
     return vec4(unpackHalf2x16(name##Words[2 * index]), unpackHalf2x16(name##Words[2 * index + 1])); \
   }
+#endif
 #define WORDS(slot, name) \
   WORDS_OPERAND_(slot, name) \
   uvec4 name(int index) { \

@@ -14,7 +14,7 @@ layout(push_constant) uniform Parameters {
   float inverseArea, inverseWidth;
 };
 
-layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
 
 void main() {
@@ -43,5 +43,5 @@ void main() {
       }
     }
   }
-  y[index] = FUNCTION == 0 ? result : result / float(max(elements, 1));
+  y[index] = STORED_VECTOR(FUNCTION == 0 ? result : result / float(max(elements, 1)));
 }

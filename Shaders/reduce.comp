@@ -12,7 +12,7 @@ layout(push_constant) uniform Parameters {
   int kept[4], keptStride[4];          // innermost first
   int reduced[4], reducedStride[4];
 };
-layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
 
 void main() {
@@ -45,5 +45,5 @@ void main() {
   if (FUNCTION == REDUCE_L2) result = sqrt(result);
   if (FUNCTION == REDUCE_LOG_SUM) result = logarithm(result);
   if (FUNCTION == REDUCE_LOG_SUM_EXP) result = largest + logarithm(result);
-  y[index] = result;
+  y[index] = STORED_FLOAT(result);
 }

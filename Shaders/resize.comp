@@ -9,12 +9,14 @@
 // mixed.
 #ifdef BLOCKED
 #define WORD vec4
+#define STORED STORED_VECTOR
 #define OPERANDS VECTORS
 #define FETCH(operand, at) operand(at)
 #define REAL(word) (word)
 #define BITS(real) (real)
 #else
 #define WORD uint
+#define STORED uint
 #define OPERANDS WORDS
 #define FETCH(operand, at) operand(at).x
 #define REAL(word) uintBitsToFloat(word)
@@ -26,9 +28,9 @@ layout(push_constant) uniform Parameters {
   int inputA, outputA, middle, inputB, outputB, inner;
   float inverseA, inverseMiddle, inverseB, inverseInner;
 };
-layout(binding = 0) writeonly buffer Output { WORD y[]; };
+layout(binding = 0) writeonly buffer Output { STORED y[]; };
 OPERANDS(1, x)
-VECTORS(2, positions)
+WIDE_VECTORS(2, positions)
 
 int placed(float position, int size) { return position > 0.0 ? int(min(position, float(size - 1))) : 0; }
 
@@ -53,5 +55,5 @@ void main() {
   int base = outer * inputA * stride + m * inputB * inner + i;
   WORD low = row(base + placed(a.x, inputA) * stride, b);
   if (a.z != 0.0) low = BITS(REAL(low) * (1.0 - a.z) + REAL(row(base + placed(a.y, inputA) * stride, b)) * a.z);
-  y[index] = low;
+  y[index] = STORED(low);
 }

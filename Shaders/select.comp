@@ -11,7 +11,7 @@ layout(push_constant) uniform Parameters {
   int count;
   int size[6], choice[6], left[6], right[6];
 };
-layout(binding = 0) writeonly buffer Output { uint z[]; };
+layout(binding = 0) writeonly buffer Output { STORED_WORD z[]; };
 WORDS(1, condition)
 WORDS(2, x)
 WORDS(3, y)
@@ -24,9 +24,9 @@ void main() {
   uvec4 a = x(at), b = y(other);
   uvec4 v = condition(chosen).x != 0u ? a : b;
   if (PAIRS) {
-    z[2 * index] = v.x;
-    z[2 * index + 1] = v.y;
+    z[2 * index] = STORED_WORD(v.x);
+    z[2 * index + 1] = STORED_WORD(v.y);
   } else {
-    z[index] = v.x;
+    z[index] = STORED_WORD(v.x);
   }
 }

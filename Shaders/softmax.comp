@@ -5,7 +5,7 @@
 #include "functions.glsl"
 
 layout(push_constant) uniform Parameters { int lines, length, inner; float inverseInner; };
-layout(binding = 0) buffer Output { float y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
 
 void main() {
@@ -16,11 +16,9 @@ void main() {
   float largest = x(base);
   for (int i = 1; i < length; i++) largest = larger(largest, x(base + i * inner));
   float total = 0.0;
-  for (int i = 0; i < length; i++) {
-    float e = exponential(x(base + i * inner) - largest);
-    total += e;
-    y[base + i * inner] = e;
-  }
+  for (int i = 0; i < length; i++) total += exponential(x(base + i * inner) - largest);
   float share = 1.0 / total;
-  for (int i = 0; i < length; i++) y[base + i * inner] *= share;
+  for (int i = 0; i < length; i++) {
+    y[base + i * inner] = STORED_FLOAT(exponential(x(base + i * inner) - largest) * share);
+  }
 }

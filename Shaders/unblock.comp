@@ -7,7 +7,7 @@ layout(push_constant) uniform Parameters {
   int count, area, blocks, channels;   // count: of blocks
   float inverseArea, inverseBlocks;
 };
-layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 VECTORS(1, x)
 
 void main() {
@@ -19,6 +19,6 @@ void main() {
   int channel = (plane - batch * blocks) * 4;
   vec4 v = x(index);
   for (int c = 0; c < 4; c++) {
-    if (channel + c < channels) y[(batch * channels + channel + c) * area + place] = v[c];
+    if (channel + c < channels) y[(batch * channels + channel + c) * area + place] = STORED_FLOAT(v[c]);
   }
 }

@@ -10,6 +10,13 @@ package struct Call<Program: Hashable & Sendable>: Hashable, Sendable {
     self.parameters = parameters.words
     self.grid = grid
   }
+
+  private init(_ program: Program, _ parameters: [UInt32], _ grid: [Int]) {
+    (self.program, self.parameters, self.grid) = (program, parameters, grid)
+  }
+
+  /// The same of another program.
+  package func of(_ program: Program) -> Call { Call(program, parameters, grid) }
 }
 
 /// One kernel run: a call, and the memory that it reads and writes.

@@ -23,7 +23,10 @@ package protocol GPUTarget: KernelCalls {
   /// What the kernel of attention takes.
   var attentionLimits: AttentionLimits { get }
 
-  /// Bytes that a dense element takes inside a segment.
+  /// Whether float16 elements lie as such inside a segment, else as float32.
+  var storesHalves: Bool { get }
+
+  /// Bytes that an element takes inside a segment.
   func byteCount(_ scalar: ScalarType) -> Int
   /// Bytes that copies move at a time; they divide `byteCount`.
   func copyUnit(_ scalar: ScalarType) -> Int
@@ -31,6 +34,14 @@ package protocol GPUTarget: KernelCalls {
   func padRank(of scalar: ScalarType) -> Int
   /// - Throws: `.unsupported` where a tensor of the node is too large for the device.
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError)
+
+  /// The kernel whose floats lie as float16, operands and result alike; nil where there is none. A program that moves
+  /// such elements is its own.
+  func halved(_ program: Program) -> Program?
+  /// From float16 elements to float32, in any layout.
+  func widen(count: Int) -> Call<Program>
+  /// From float32 elements to float16, rounded to nearest even, in any layout.
+  func narrow(count: Int) -> Call<Program>
 
   /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached.
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<Program>?
@@ -60,6 +71,10 @@ extension GPUTarget {
 
   /// Whether an element looks the same at a segment's boundary and inside.
   package func isSameOutside(_ scalar: ScalarType) -> Bool {
-    scalar != .float16 && byteCount(scalar) == scalar.byteCount
+    scalar == .float16 ? storesHalves : byteCount(scalar) == scalar.byteCount
+  }
+
+  /// Whether elements lie as float16 inside a segment.
+  package func isHalf(_ scalar: ScalarType) -> Bool { scalar == .float16 && storesHalves
   }
 }

@@ -6,9 +6,11 @@ extension Lowering {
   func constant(_ id: ValueID, _ weight: Weight, _ layout: ValueLayout) throws(DeviceError) -> Storage {
     let (name, type) = (graph[id].name, type(id))
     guard type.scalar.isFloatingPoint else { return try integers(name, weight) }
-    guard layout != .dense else { return try self.weight("\(name)/gpu-dense", count: type.count) { weight.fill($0) } }
+    guard layout != .dense else {
+      return try self.weight("\(name)/gpu-dense", count: type.count, of: type.scalar) { weight.fill($0) }
+    }
     let shape = blocked(id)
-    return try self.weight("\(name)/gpu-blocked-\(shape.lanes)", count: shape.count) { target in
+    return try self.weight("\(name)/gpu-blocked-\(shape.lanes)", count: shape.count, of: type.scalar) { target in
       for (index, element) in weight.floats().enumerated() {
         let (plane, place) = index.quotientAndRemainder(dividingBy: shape.area)
         let (image, channel) = plane.quotientAndRemainder(dividingBy: shape.channels)

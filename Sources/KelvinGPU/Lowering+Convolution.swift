@@ -24,7 +24,8 @@ extension Lowering {
     let weight = try constantWeight(1)
     let partCount = taps * rows * tile
     return try self.weight(
-      "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare
+      "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare,
+      of: weight.weight.type.scalar
     ) { target in
       weight.weight.floats().withUnsafeBufferPointer { source in
         nonisolated(unsafe) let (source, target) = (source, target)
@@ -47,7 +48,9 @@ extension Lowering {
   package func depthwiseWeights(channels: Int, taps: Int) throws(DeviceError) -> Storage {
     let (weight, lanes) = (try constantWeight(1), target.lanes)
     let blocks = (channels + lanes - 1) / lanes
-    return try self.weight("\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes) { target in
+    return try self.weight(
+      "\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes, of: weight.weight.type.scalar
+    ) { target in
       let source = weight.weight.floats()
       for channel in 0..<channels {
         let start = channel / lanes * taps * lanes + channel % lanes
@@ -69,7 +72,7 @@ extension Lowering {
     let blocks = (outputs + lanes - 1) / lanes
     return try self.weight(
       "\(weight.name)/gpu-transposed-\(isDepthwise ? "depthwise-" : "")\(lanes)-\(rows)",
-      count: blocks * taps * rows * lanes + spare
+      count: blocks * taps * rows * lanes + spare, of: weight.weight.type.scalar
     ) { target in
       for (index, element) in weight.weight.floats().enumerated() {
         let (plane, tap) = index.quotientAndRemainder(dividingBy: taps)

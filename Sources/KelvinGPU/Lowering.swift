@@ -15,6 +15,8 @@ package final class Lowering<Target: GPUTarget> {
   package private(set) var scratch: [Int] = []
   private var current = 0
   private var places: [ValueID: [ValueLayout: Storage]] = [:]
+  /// What kernels without a form for float16 read, by what it was made of.
+  private var widened: [Storage: Storage] = [:]
   private var isOutputTaken: [Bool]
   private let pack: Packing
 
@@ -62,11 +64,11 @@ package final class Lowering<Target: GPUTarget> {
       throw error(.compilation, "reads '\(graph[id].name)' before it is there")
     }
     let type = type(id)
-    let input = Storage(.input(index), byteCount: type.byteCount)
+    let input = Storage(.input(index), byteCount: type.byteCount, isHalf: type.scalar == .float16)
     if target.isSameOutside(type.scalar) {
       place(id, .dense, input)
     } else if let call = target.enter(type, layout) {
-      return run(call, [input], write(id, layout))
+      return add(call, [input], write(id, layout))
     } else if layout == .dense {
       throw error(.compilation, "reads '\(graph[id].name)', which is \(type)")
     } else {
@@ -84,19 +86,19 @@ package final class Lowering<Target: GPUTarget> {
       let output = graph.outputs.indices.first(where: { graph.outputs[$0] == id && !isOutputTaken[$0] })
     {
       isOutputTaken[output] = true
-      storage = Storage(.output(output), byteCount: type.byteCount)
+      storage = Storage(.output(output), byteCount: type.byteCount, isHalf: type.scalar == .float16)
     } else {
-      storage = temporary(byteCount: layout == .dense ? type.count * target.byteCount(type.scalar) : shape.count * 4)
+      storage = temporary(layout == .dense ? type.count : shape.count, of: type.scalar)
     }
     place(id, layout, storage)
     return storage
   }
 
-  /// Scratch memory, in whole groups of 16 bytes.
-  package func temporary(byteCount: Int) -> Storage {
-    let byteCount = (byteCount + 15) / 16 * 16
+  /// Scratch memory for elements, in whole groups of 16 bytes.
+  package func temporary(_ count: Int, of scalar: ScalarType) -> Storage {
+    let byteCount = (count * target.byteCount(scalar) + 15) / 16 * 16
     scratch.append(byteCount)
-    return Storage(.scratch(scratch.count - 1), byteCount: byteCount)
+    return Storage(.scratch(scratch.count - 1), byteCount: byteCount, isHalf: target.isHalf(scalar))
   }
 
   /// Gives the elements of a value another name, and perhaps shape.
@@ -104,7 +106,7 @@ package final class Lowering<Target: GPUTarget> {
     place(output, layout, try read(input, layout))
   }
 
-  /// A packed weight of float32, zero where `fill` writes nothing, in whole groups of 16 bytes.
+  /// A packed weight of words, zero where `fill` writes nothing, in whole groups of 16 bytes.
   package func weight(_ key: String, count: Int, fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void)
     throws(DeviceError) -> Storage
   {
@@ -114,14 +116,58 @@ package final class Lowering<Target: GPUTarget> {
         raw.initializeMemory(as: UInt8.self, repeating: 0)
         try fill(raw.bindMemory(to: Float.self))
       })
-    return Storage(.weight(weights.count - 1), byteCount: byteCount)
+    return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: false)
   }
 
-  /// Adds a dispatch, unless it has nothing to do.
+  /// The same of floats that kernels read as elements of a type: as float16 where these lie so, of which nothing is lost,
+  /// as `fill` writes what a float16 holds.
+  package func weight(
+    _ key: String, count: Int, of scalar: ScalarType,
+    fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Storage {
+    guard target.isHalf(scalar) else { return try weight(key, count: count, fill: fill) }
+    let byteCount = max((count * 2 + 15) / 16 * 16, 16)
+    weights.append(
+      try pack("\(key)-half", byteCount) { (raw) throws(DeviceError) in
+        let floats = UnsafeMutableBufferPointer<Float>.allocate(capacity: max(count, 1))
+        defer { floats.deallocate() }
+        floats.initialize(repeating: 0)
+        try fill(floats)
+        raw.initializeMemory(as: UInt8.self, repeating: 0)
+        let halves = raw.bindMemory(to: UInt16.self)
+        for index in 0..<count { halves[index] = floats[index].halfBits }
+      })
+    return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: true)
+  }
+
+  /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for it, it works
+  /// on copies in float32.
   ///
   /// - Returns: what it writes.
   @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
+    guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
+    if let program = target.halved(call.program) { return add(call.of(program), reads, write) }
+    let result = write.isHalf ? temporary(write.byteCount / 2, of: .float32) : write
+    add(call, reads.map { $0.isHalf ? widen($0) : $0 }, result)
+    return write.isHalf ? add(target.narrow(count: write.byteCount / 2), [result], write) : write
+  }
+
+  /// Adds a change between float32 and float16 elements.
+  package func convert(_ read: Storage, _ write: Storage, count: Int) {
+    add(write.isHalf ? target.narrow(count: count) : target.widen(count: count), [read], write)
+  }
+
+  private func widen(_ storage: Storage) -> Storage {
+    if let known = widened[storage] { return known }
+    let count = storage.byteCount / 2
+    let wide = add(target.widen(count: count), [storage], temporary(count, of: .float32))
+    widened[storage] = wide
+    return wide
+  }
+
+  @discardableResult private func add(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     if call.grid.allSatisfy({ $0 > 0 }) {
+      widened[write] = nil
       dispatches.append(Dispatch(call: call, reads: reads, write: write, node: current))
     }
     return write
@@ -147,13 +193,13 @@ package final class Lowering<Target: GPUTarget> {
     for (index, id) in graph.outputs.enumerated() {
       let type = type(id)
       current = producers[id.index] ?? max(graph.nodes.count - 1, 0)
-      let boundary = Storage(.output(index), byteCount: type.byteCount)
+      let boundary = Storage(.output(index), byteCount: type.byteCount, isHalf: type.scalar == .float16)
       let storage = try read(id, .dense)
       if storage.place == boundary.place { continue }
       if target.isSameOutside(type.scalar) {
         copy(StridedCopy(contiguous: type.count), of: type.scalar, from: storage, to: boundary)
       } else {
-        run(target.leave(type), [storage], boundary)
+        add(target.leave(type), [storage], boundary)
       }
     }
   }

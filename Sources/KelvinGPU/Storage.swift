@@ -10,9 +10,12 @@ package struct Storage: Hashable, Sendable {
 
   package let place: Place
   package let byteCount: Int
+  /// Whether it holds floats that lie as float16.
+  package let isHalf: Bool
 
-  package init(_ place: Place, byteCount: Int) {
+  package init(_ place: Place, byteCount: Int, isHalf: Bool) {
     self.place = place
     self.byteCount = byteCount
+    self.isHalf = isHalf
   }
 }

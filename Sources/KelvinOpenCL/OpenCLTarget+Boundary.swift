@@ -5,10 +5,14 @@ internal import KelvinGraph
 /// Between a segment's boundary and its inside, and between layouts.
 extension OpenCLTarget {
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<KernelName>? {
-    layout == .dense ? half("half_to_float", count: type.count) : nil
+    layout == .dense ? widen(count: type.count) : nil
   }
 
-  func leave(_ type: TensorType) -> Call<KernelName> { half("float_to_half", count: type.count) }
+  func leave(_ type: TensorType) -> Call<KernelName> { narrow(count: type.count) }
+
+  func halved(_ program: KernelName) -> KernelName? { nil }
+  func widen(count: Int) -> Call<KernelName> { half("half_to_float", count: count) }
+  func narrow(count: Int) -> Call<KernelName> { half("float_to_half", count: count) }
 
   func block(_ shape: BlockedShape) -> Call<KernelName> { relayout("to_blocked", shape) }
   func unblock(_ shape: BlockedShape) -> Call<KernelName> { relayout("to_dense", shape) }

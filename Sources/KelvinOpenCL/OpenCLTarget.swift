@@ -18,6 +18,8 @@ struct OpenCLTarget: GPUTarget {
   let copyRank = 8
   let numbersPerTap = 3
 
+  let storesHalves = false
+
   func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func padRank(of scalar: ScalarType) -> Int { 8 }

@@ -2,7 +2,7 @@ import KelvinGraph
 
 /// How one element lies in dense memory inside a segment, and how shaders name it.
 ///
-/// float16 and float32 are one float32; integers of up to 32 bits, and truth values, are one word with the sign or
+/// float16 and float32 are one float32, or float16 half a word where it is moved as it is; integers of up to 32 bits, and truth values, are one word with the sign or
 /// zeros above; those of 64 bits are two words, the low one first.
 struct Element: Hashable, Sendable {
   /// The number in `integers.glsl`.
@@ -11,9 +11,12 @@ struct Element: Hashable, Sendable {
   let kind: Kind
   /// Of the graph's type; 1 for truth values.
   let bits: Int
+  /// Whether it is a float16 that lies as such.
+  let isHalf: Bool
 
   /// - Precondition: not float64, which no kernel is offered.
-  init(_ scalar: ScalarType) {
+  init(_ scalar: ScalarType, isHalf: Bool = false) {
+    self.isHalf = isHalf
     switch scalar {
     case .float64: preconditionFailure("float64 values reach no kernel")
     case .float16, .float32: kind = .float
@@ -29,7 +32,9 @@ struct Element: Hashable, Sendable {
   /// Words of 32 bits.
   var words: Int { isPair ? 2 : 1 }
   /// How a shader reads it as words.
-  var format: OperandFormat { isPair ? .uint2 : .uint }
+  var format: OperandFormat { isPair ? .uint2 : isHalf ? .short : .uint }
+  /// How a shader reads it word by word.
+  var wordFormat: OperandFormat { isHalf ? .short : .uint }
   /// How a shader reads it at a segment's boundary.
   var outsideFormat: OperandFormat { bits == 16 ? .short : bits < 16 ? .byte : format }
 }

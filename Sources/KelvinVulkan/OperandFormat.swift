@@ -3,6 +3,8 @@ import CKelvinDrivers
 /// How the elements of an operand lie, as `Shaders/operands.glsl` reads them.
 enum OperandFormat: Hashable, Sendable {
   case float, float4, half, half4, byte, short, uint, uint2
+  /// Four floats that never lie as float16.
+  case wide4
 
   var byteCount: Int {
     switch self {
@@ -10,7 +12,16 @@ enum OperandFormat: Hashable, Sendable {
     case .half, .short: 2
     case .float, .uint: 4
     case .half4, .uint2: 8
-    case .float4: 16
+    case .float4, .wide4: 16
+    }
+  }
+
+  /// The same of floats that lie as float16.
+  var halved: OperandFormat {
+    switch self {
+    case .float: .half
+    case .float4: .half4
+    default: self
     }
   }
 
@@ -18,7 +29,7 @@ enum OperandFormat: Hashable, Sendable {
   var texel: VkFormat {
     switch self {
     case .float: VK_FORMAT_R32_SFLOAT
-    case .float4: VK_FORMAT_R32G32B32A32_SFLOAT
+    case .float4, .wide4: VK_FORMAT_R32G32B32A32_SFLOAT
     case .half: VK_FORMAT_R16_SFLOAT
     case .half4: VK_FORMAT_R16G16B16A16_SFLOAT
     case .byte: VK_FORMAT_R8_UINT
@@ -31,7 +42,7 @@ enum OperandFormat: Hashable, Sendable {
   /// The number by which a shader that reads storage buffers is told.
   var code: UInt32 {
     switch self {
-    case .float, .float4, .uint: 0
+    case .float, .float4, .wide4, .uint: 0
     case .uint2: 1
     case .byte: 2
     case .short: 3

@@ -22,10 +22,14 @@ final class VulkanContext: @unchecked Sendable {
     self.properties = properties
     self.id = id
     vk = instance.vk
-    var available = VkPhysicalDeviceFeatures()
-    vk.vkGetPhysicalDeviceFeatures!(physical, &available)
+    var available = VkPhysicalDeviceFeatures2()
+    available.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
+    vk.vkGetPhysicalDeviceFeatures2!(physical, &available)
     var features = VkPhysicalDeviceFeatures()
-    features.robustBufferAccess = available.robustBufferAccess
+    features.robustBufferAccess = available.features.robustBufferAccess
+    var storage = VkPhysicalDevice16BitStorageFeatures()
+    storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES
+    storage.storageBuffer16BitAccess = VkBool32(properties.stores16Bits ? VK_TRUE : VK_FALSE)
     var device: VkDevice?
     let result = withUnsafePointer(to: Float(1)) { priority in
       var queueInformation = VkDeviceQueueCreateInfo()
@@ -34,13 +38,14 @@ final class VulkanContext: @unchecked Sendable {
       queueInformation.queueCount = 1
       queueInformation.pQueuePriorities = priority
       return withUnsafePointer(to: queueInformation) { queueInformation in
-        withUnsafePointer(to: features) { features in
+        withUnsafePointer(to: (features, storage)) { enabled in
           withCStrings(properties.preservesSpecialValues ? [SpecialValueMode.extensionName] : []) { extensions in
             var information = VkDeviceCreateInfo()
             information.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO
+            information.pNext = UnsafeRawPointer(enabled.pointer(to: \.1))
             information.queueCreateInfoCount = 1
             information.pQueueCreateInfos = queueInformation
-            information.pEnabledFeatures = features
+            information.pEnabledFeatures = enabled.pointer(to: \.0)
             information.enabledExtensionCount = UInt32(extensions.count)
             information.ppEnabledExtensionNames = extensions.baseAddress
             return instance.vk.vkCreateDevice!(physical, &information, nil, &device)

@@ -6,12 +6,19 @@ import Synchronization
 
 /// A compute pipeline is a shader and its specialisation constants, numbered from 0.
 struct PipelineKey: Hashable, Sendable {
+  /// Of `Shaders/variants.txt`.
   var shader: String
+  /// Whether floats lie as float16, and whether operands are texel buffers.
+  var isHalf = false
+  var readsTexels = false
   var constants: [UInt32]
   /// The codes of its operands' formats, where it reads storage buffers (`OperandFormat`).
   var formats: [UInt32] = []
   /// Whether it is dispatched in parts, each beginning at a group of its own.
   var hasBase = false
+
+  /// The name of the module.
+  var module: String { shader + (isHalf ? "_half" : "") + (readsTexels ? "_texels" : "") }
 }
 
 /// The pipelines of a device, each made once, and the driver's own cache of them.
@@ -21,6 +28,12 @@ final class VulkanPipelines: @unchecked Sendable {
   /// The specialisation constant of the first operand's format, as `Shaders/operands.glsl` numbers them.
   private static let firstFormat: UInt32 = 21
   static let parameterByteCount = 128
+  /// The modules there are, by name.
+  nonisolated(unsafe) static let embedded: [String: KelvinShader] = {
+    var count = 0
+    let rows = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)
+    return Dictionary(uniqueKeysWithValues: rows.map { (String(cString: $0.name), $0) })
+  }()
 
   let setLayout: VkDescriptorSetLayout
   let layout: VkPipelineLayout
@@ -132,7 +145,7 @@ final class VulkanPipelines: @unchecked Sendable {
   ) throws(DeviceError) {
     var recipes: [(key: PipelineKey, module: VkShaderModule)] = []
     for key in keys {
-      do throws(DeviceError) { recipes.append((key, try module(key.shader, &state))) } catch {
+      do throws(DeviceError) { recipes.append((key, try module(key.module, &state))) } catch {
         throw error.compiling(users[key] ?? [])
       }
     }
@@ -173,9 +186,7 @@ final class VulkanPipelines: @unchecked Sendable {
 
   private func module(_ name: String, _ state: inout State) throws(DeviceError) -> VkShaderModule {
     if let module = state.modules[name] { return module }
-    var count = 0
-    let rows = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)
-    guard let row = rows.first(where: { String(cString: $0.name) == name }) else {
+    guard let row = Self.embedded[name] else {
       throw context.error(.compilation, "shader '\(name)'", "there is none of that name")
     }
     var module: VkShaderModule?

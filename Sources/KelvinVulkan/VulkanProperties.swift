@@ -21,6 +21,8 @@ struct VulkanProperties: Sendable {
   var timestampBits: UInt32
   /// Whether shaders may forbid to take floats for finite numbers (`SpecialValueMode`).
   var preservesSpecialValues: Bool
+  /// Whether shaders may read and write 16 bits of a storage buffer.
+  var stores16Bits: Bool
   /// Where its memory is said to be, whatever its types say.
   var imitatedMemory: VulkanImitation.Memory?
 
@@ -80,7 +82,22 @@ struct VulkanProperties: Sendable {
     queueFamily = UInt32(family)
     timestampBits = families[family].timestampValidBits
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
+    stores16Bits = Self.storage16Bits(of: physical, vk).storageBuffer16BitAccess == VK_TRUE
     if let imitation { imitate(imitation) }
+  }
+
+  private static func storage16Bits(of physical: VkPhysicalDevice, _ vk: KelvinVulkan)
+    -> VkPhysicalDevice16BitStorageFeatures
+  {
+    var storage = VkPhysicalDevice16BitStorageFeatures()
+    storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES
+    withUnsafeMutablePointer(to: &storage) { storage in
+      var features = VkPhysicalDeviceFeatures2()
+      features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
+      features.pNext = UnsafeMutableRawPointer(storage)
+      vk.vkGetPhysicalDeviceFeatures2!(physical, &features)
+    }
+    return storage
   }
 
   private mutating func imitate(_ imitation: VulkanImitation) {

@@ -6,10 +6,8 @@ import KelvinGraph
 extension VulkanTarget {
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<VulkanProgram>? {
     if type.scalar == .float16 {
-      if layout == blocks { return block(BlockedShape(type.shape, lanes: lanes), from: .half) }
-      let groups = (type.count + 3) / 4
-      return flat(
-        "unary", [.half4], constants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0), count: groups)
+      return layout == blocks
+        ? block(BlockedShape(type.shape, lanes: lanes), from: .half) : widen(count: type.count)
     }
     let element = Element(type.scalar)
     return layout == .dense
@@ -17,13 +15,21 @@ extension VulkanTarget {
   }
 
   func leave(_ type: TensorType) -> Call<VulkanProgram> {
-    if type.scalar == .float16 {
-      let pairs = (type.count + 1) / 2
-      return flat("half", [.float], Parameters(pairs), count: pairs)
-    }
+    if type.scalar == .float16 { return narrow(count: type.count) }
     let bits = max(Element(type.scalar).bits, 8)
     let words = (type.count * bits + 31) / 32
     return flat("narrow", [.uint], constants: [bits], Parameters(words), count: words)
+  }
+
+  func widen(count: Int) -> Call<VulkanProgram> {
+    let groups = (count + 3) / 4
+    return flat(
+      "unary", [.half4], constants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0), count: groups)
+  }
+
+  func narrow(count: Int) -> Call<VulkanProgram> {
+    let pairs = (count + 1) / 2
+    return flat("half", [.float], Parameters(pairs), count: pairs)
   }
 
   func block(_ shape: BlockedShape) -> Call<VulkanProgram> { block(shape, from: .float) }

@@ -5,7 +5,7 @@ extension VulkanTarget {
     let zeros = [Int](repeating: 0, count: copyRank - copy.axes.count)
     let axes = copy.axes.reversed()
     return flat(
-      "copy", [.uint], constants: [0],
+      "copy", [byteCount == 2 ? .short : .uint], isHalf: byteCount == 2, constants: [0],
       Parameters(
         [copy.count, copy.sourceOffset, copy.targetOffset] + axes.map(\.size) + zeros.map { _ in 1 }
           + axes.map(\.source) + zeros + axes.map(\.target) + zeros), count: copy.count)

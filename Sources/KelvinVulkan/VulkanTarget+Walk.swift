@@ -7,10 +7,11 @@ extension VulkanTarget {
   ///   - constants: specialisation constants after the number of axes.
   ///   - leading: parameters between the count and the sizes.
   func walking(
-    _ walk: Walk, _ shader: String, _ formats: [OperandFormat], constants: [Int], leading: [Int] = []
+    _ walk: Walk, _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, constants: [Int],
+    leading: [Int] = []
   ) -> Call<VulkanProgram> {
     flat(
-      shader, formats, constants: [walk.axes.count] + constants,
+      shader, formats, isHalf: isHalf, constants: [walk.axes.count] + constants,
       Parameters([walk.count] + leading + walk.paddedSizes + walk.paddedStrides), count: walk.count)
   }
 }

@@ -13,6 +13,8 @@ struct RegisterTiles: Hashable, Sendable {
 struct VulkanTraits: Hashable, Sendable {
   /// Whether kernels read their operands as texel buffers, else as storage buffers (`Shaders/operands.glsl`).
   var readsTexels: Bool
+  /// Whether float16 elements lie as such inside a segment, which takes half the memory, else as float32.
+  var storesHalves: Bool
   /// Whether a subgroup is one SIMD register, so that a permutation is the cheapest way to share a value.
   var usesShuffles: Bool
   var lanes: Int
@@ -50,6 +52,8 @@ struct VulkanTraits: Hashable, Sendable {
     let hasFewBuffers = Int(properties.limits.maxPerStageDescriptorStorageBuffers) <= VulkanPipelines.operandBindings
     readsTexels = hasFewBuffers || (isSoftware && texels >= Self.manyTexels)
     usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
+    // A software driver converts element by element what hardware converts as it loads.
+    storesHalves = properties.stores16Bits && !isSoftware
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.

@@ -16,6 +16,7 @@ struct NamingTarget: GPUTarget {
   typealias Weight = String
 
   func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 ? 4 : scalar.byteCount }
+  let storesHalves = false
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func padRank(of scalar: ScalarType) -> Int { 8 }
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {}
@@ -26,6 +27,9 @@ struct NamingTarget: GPUTarget {
   }
   private func named(_ name: String) -> Call<String> { Call(name, Parameters(), grid: [1, 1, 1]) }
 
+  func halved(_ program: String) -> String? { nil }
+  func widen(count: Int) -> Call<String> { call() }
+  func narrow(count: Int) -> Call<String> { call() }
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<String>? { layout == .dense ? named("enter") : nil }
   func leave(_ type: TensorType) -> Call<String> { named("leave") }
   func block(_ shape: BlockedShape) -> Call<String> { named("block") }

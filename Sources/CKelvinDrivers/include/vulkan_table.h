@@ -10,7 +10,7 @@
 /// Functions of an instance and of its devices, in Vulkan 1.1.
 #define KELVIN_VULKAN_INSTANCE_FUNCTIONS(F) \
   F(vkDestroyInstance) F(vkEnumeratePhysicalDevices) F(vkGetPhysicalDeviceProperties2) \
-  F(vkGetPhysicalDeviceFeatures) F(vkGetPhysicalDeviceMemoryProperties) F(vkGetPhysicalDeviceQueueFamilyProperties) \
+  F(vkGetPhysicalDeviceFeatures2) F(vkGetPhysicalDeviceMemoryProperties) F(vkGetPhysicalDeviceQueueFamilyProperties) \
   F(vkEnumerateDeviceExtensionProperties) F(vkCreateDevice) F(vkDestroyDevice) F(vkGetDeviceQueue) \
   F(vkCreateBuffer) F(vkDestroyBuffer) F(vkGetBufferMemoryRequirements) F(vkCreateBufferView) F(vkDestroyBufferView) \
   F(vkAllocateMemory) F(vkFreeMemory) F(vkBindBufferMemory) F(vkMapMemory) \

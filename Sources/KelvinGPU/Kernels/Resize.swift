@@ -71,7 +71,7 @@ extension Lowering {
       let isLast = pair.endIndex == axes.count
       let y =
         isLast
-        ? write(node.outputs[0], layout) : temporary(byteCount: sizes.reduce(1, *) * target.byteCount(scalar))
+        ? write(node.outputs[0], layout) : temporary(sizes.reduce(1, *), of: scalar)
       x = run(target.resize(pass), [x, positions], y)
     }
   }

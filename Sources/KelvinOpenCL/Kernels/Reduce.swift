@@ -21,7 +21,7 @@ extension OpenCLTarget {
           inner: shape.dimensions[(last + 1)...].reduce(1, *))
         try lowering.runDense(call)
       } else {
-        let rows = lowering.temporary(byteCount: shape.count * byteCount(scalar))
+        let rows = lowering.temporary(shape.count, of: scalar)
         lowering.copy(moved, of: scalar, from: try lowering.read(x, .dense), to: rows)
         let call = reduce(op, scalar, outer: kept.reduce(1) { $0 * shape[$1] }, length: length, inner: 1)
         lowering.run(call, [rows], lowering.write(y, .dense))

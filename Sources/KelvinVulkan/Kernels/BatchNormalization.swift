@@ -20,7 +20,7 @@ extension VulkanTarget {
         }
       }
       let call = lowering.target.flat(
-        "batch_normalization", [.float4, .float4],
+        "batch_normalization", [.float4, .wide4],
         Parameters(shape.groups, shape.area, shape.blocks).inverses(shape.area, shape.blocks), count: shape.groups)
       let x = try lowering.read(node.inputs[0], blocks)
       lowering.run(call, [x, constants], lowering.write(node.outputs[0], blocks))

@@ -2,11 +2,11 @@ import KelvinGPU
 
 extension VulkanTarget {
   func gather(_ plan: GatherPlan) -> Call<VulkanProgram> {
-    let (element, index) = (Element(plan.scalar), Element(plan.index))
+    let (element, index) = (moved(plan.scalar), Element(plan.index))
     let inner = plan.inner * element.words
     let count = plan.outer * plan.count * inner
     return flat(
-      "gather", [.uint, index.format], constants: [index.kind.rawValue],
+      "gather", [element.wordFormat, index.format], isHalf: element.isHalf, constants: [index.kind.rawValue],
       Parameters(count, plan.extent, plan.count, inner).inverses(plan.count, inner), count: count)
   }
 }

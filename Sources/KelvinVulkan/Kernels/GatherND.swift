@@ -2,11 +2,11 @@ import KelvinGPU
 
 extension VulkanTarget {
   func gatherND(_ plan: GatherNDPlan) -> Call<VulkanProgram> {
-    let (element, index) = (Element(plan.scalar), Element(plan.index))
+    let (element, index) = (moved(plan.scalar), Element(plan.index))
     let inner = plan.inner * element.words
     let count = plan.slices * inner
     return flat(
-      "gather_nd", [.uint, index.format], constants: [plan.depth, index.kind.rawValue],
+      "gather_nd", [element.wordFormat, index.format], isHalf: element.isHalf, constants: [plan.depth, index.kind.rawValue],
       Parameters(
         [count, inner, plan.rows, plan.batchStride * element.words] + plan.extents
           + plan.strides.map { $0 * element.words }

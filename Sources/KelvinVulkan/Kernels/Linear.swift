@@ -34,7 +34,9 @@ struct RowProduct: Sendable {
   func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue, _ layout: ValueLayout) throws(DeviceError) {
     let (target, traits, node) = (lowering.target, lowering.target.traits, lowering.node)
     let weight = try lowering.constantWeight(1)
-    let packed = try lowering.weight("\(weight.name)/vulkan-rows", count: (depth + 3) / 4 * columns * 4) { target in
+    let packed = try lowering.weight(
+      "\(weight.name)/vulkan-rows", count: (depth + 3) / 4 * columns * 4, of: weight.weight.type.scalar
+    ) { target in
       let source = weight.weight.floats()
       for column in 0..<columns {
         for k in 0..<depth { target[(k / 4 * columns + column) * 4 + k % 4] = source[column * depth + k] }
@@ -60,7 +62,8 @@ extension VulkanLowering {
   /// The node's bias in whole groups of four, zero where there is none.
   func bias(_ epilogue: Epilogue, channels: Int) throws(DeviceError) -> Storage {
     if epilogue.hasBias { return try read(node.inputs[2], .dense) }
-    return try weight("zeros/vulkan-\((channels + 3) / 4 * 4)", count: channels) { _ in }
+    let scalar = type(node.inputs[0]).scalar
+    return try weight("zeros/vulkan-\((channels + 3) / 4 * 4)", count: channels, of: scalar) { _ in }
   }
 }
 

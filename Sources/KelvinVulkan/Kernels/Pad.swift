@@ -6,15 +6,18 @@ extension VulkanTarget {
   func padRank(of scalar: ScalarType) -> Int { Element(scalar).isPair ? 3 : 4 }
 
   func pad(_ plan: PadPlan) -> Call<VulkanProgram> {
-    let element = Element(plan.scalar)
+    let element = moved(plan.scalar)
     let pair = element.isPair ? [PadPlan.Axis(size: 2, extent: 2, before: 0)] : []
     let axes = plan.axes(padded: padRank(of: plan.scalar)) + pair
     let (sizes, extents) = (Shape(axes.map(\.size)), Shape(axes.map(\.extent)))
     var parameters = Parameters([sizes.count, 0, 0] + sizes.dimensions.reversed() + [1, 1])
     parameters.add(extents.strides.reversed() + [0, 0] + sizes.strides.reversed() + [0, 0])
     parameters.add(axes.reversed().map(\.before) + extents.dimensions.reversed())
-    let (low, high) = (UInt32(truncatingIfNeeded: plan.filler), UInt32(truncatingIfNeeded: plan.filler >> 32))
-    parameters.add(words: low, element.isPair ? high : low)
-    return flat("copy", [.uint], constants: [plan.mode.rawValue + 1], parameters, count: sizes.count)
+    let word = UInt32(truncatingIfNeeded: plan.filler)
+    let low = element.isHalf ? UInt32(Float(bitPattern: word).halfBits) : word
+    parameters.add(words: low, element.isPair ? UInt32(truncatingIfNeeded: plan.filler >> 32) : low)
+    return flat(
+      "copy", [element.wordFormat], isHalf: element.isHalf, constants: [plan.mode.rawValue + 1], parameters,
+      count: sizes.count)
   }
 }

@@ -3,7 +3,9 @@ import KelvinGraph
 
 extension VulkanTarget {
   func select(_ walk: Walk, of scalar: ScalarType) -> Call<VulkanProgram> {
-    let element = Element(scalar)
-    return walking(walk, "select", [.uint, element.format, element.format], constants: [element.isPair ? 1 : 0])
+    let element = moved(scalar)
+    return walking(
+      walk, "select", [.uint, element.format, element.format], isHalf: element.isHalf,
+      constants: [element.isPair ? 1 : 0])
   }
 }
