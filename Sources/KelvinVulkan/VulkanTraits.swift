@@ -52,7 +52,7 @@ struct VulkanTraits: Hashable, Sendable {
     let hasFewBuffers = Int(properties.limits.maxPerStageDescriptorStorageBuffers) <= VulkanPipelines.operandBindings
     readsTexels = hasFewBuffers || (isSoftware && texels >= Self.manyTexels)
     usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
-    // A software driver converts element by element what hardware converts as it loads.
+    // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large

@@ -67,6 +67,36 @@ struct LoweringTests {
     #expect(try net.programs() == ["enter", "binary", "block", "pool", "unblock", "leave"])
   }
 
+  @Test func halvesThatLieAsSuchAreMovedByNobody() throws {
+    var net = Net(Shape([1, 6, 3, 3]), .float16)
+    try net.output(try net.add(pool, try net.add(sum, net.x, net.x)))
+    let lowered = try net.lowered(NamingTarget(storesHalves: true))
+    #expect(
+      lowered.dispatches.map(\.call.program) == ["half binary", "half block", "half pool", "half unblock"])
+    // The sum, 54 elements, and two of two blocks of four channels.
+    #expect(lowered.dispatches.dropLast().map(\.write.byteCount) == [112, 144, 144])
+  }
+
+  @Test func aKernelWithoutAFormForHalvesWorksOnCopiesOfWhatItReads() throws {
+    var net = Net(Shape([2, 8]), .float16)
+    let softmax = Softmax(axis: 1)
+    let (a, b) = (try net.add(softmax, net.x), try net.add(softmax, net.x))
+    try net.output(try net.add(sum, a, b))
+    let dispatches = try net.lowered(NamingTarget(storesHalves: true)).dispatches
+    #expect(
+      dispatches.map(\.call.program) == ["widen", "softmax", "narrow", "softmax", "narrow", "half binary"])
+    #expect(dispatches[1].reads == dispatches[3].reads)
+    #expect(dispatches.map(\.write.isHalf) == [false, false, true, false, true, true])
+  }
+
+  @Test func castsBetweenFloatsAreConversionsWhereHalvesLieAsSuch() throws {
+    for (from, to, conversion) in [(ScalarType.float16, ScalarType.float32, "widen"), (.float32, .float16, "narrow")] {
+      var net = Net(Shape([2, 8]), from)
+      try net.output(try net.add(Cast(to), net.x))
+      #expect(try net.lowered(NamingTarget(storesHalves: true)).dispatches.map(\.call.program) == [conversion])
+    }
+  }
+
   @Test func neighboursWithoutPaddingArePaddedAsOneAxis() throws {
     var net = Net(Shape([2, 3, 4, 5, 6]))
     try net.output(try net.add(Pad(before: [0, 0, 1, 0, 0], after: [0, 0, 0, 0, 0], mode: .edge), net.x))
@@ -130,11 +160,11 @@ private struct Net {
     try graph.verify()
   }
 
-  func lowered() throws -> LoweredSegment<NamingTarget> {
+  func lowered(_ target: NamingTarget = NamingTarget()) throws -> LoweredSegment<NamingTarget> {
     let segment = Segment(
       graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
       blobs: NoBlobCache())
-    return try GPUKernels(NamingTarget()).lower(segment) { key, _, _ in key }
+    return try GPUKernels(target).lower(segment) { key, _, _ in key }
   }
 
   func programs() throws -> [String] { try lowered().dispatches.map(\.call.program) }

@@ -12,11 +12,13 @@ struct NamingTarget: GPUTarget {
   let numbersPerTap = 3
   let attentionLimits = AttentionLimits(lanes: 4, width: 128)
 
+  /// Whether float16 elements lie as such; then every kernel but softmax has a form for them.
+  var storesHalves = false
+
   typealias Program = String
   typealias Weight = String
 
-  func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 ? 4 : scalar.byteCount }
-  let storesHalves = false
+  func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 && !storesHalves ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func padRank(of scalar: ScalarType) -> Int { 8 }
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {}
@@ -27,7 +29,7 @@ struct NamingTarget: GPUTarget {
   }
   private func named(_ name: String) -> Call<String> { Call(name, Parameters(), grid: [1, 1, 1]) }
 
-  func halved(_ program: String) -> String? { nil }
+  func halved(_ program: String) -> String? { program == "softmax" ? nil : "half \(program)" }
   func widen(count: Int) -> Call<String> { call() }
   func narrow(count: Int) -> Call<String> { call() }
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<String>? { layout == .dense ? named("enter") : nil }

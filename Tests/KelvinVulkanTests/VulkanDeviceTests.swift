@@ -98,6 +98,20 @@ struct VulkanDeviceTests {
     _ = first
   }
 
+  /// A card's driver that reads and writes 16 bits; software drivers keep float32, which they read faster.
+  @Test func float16WeightsTakeHalfTheMemoryOnACard() throws {
+    let card = try #require(imitated.first)
+    var byteCounts: [Int] = []
+    for scalar in [ScalarType.float32, .float16] {
+      let (graph, input, expected) = try chain(of: scalar)
+      let weights = CountingWeights()
+      let result = try card.run(graph, [input], weights: weights).outputs[0]
+      #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
+      byteCounts.append(weights.byteCount)
+    }
+    #expect(Double(byteCounts[1]) <= 0.55 * Double(byteCounts[0]))
+  }
+
   @Test func runsSubmissionsFromManyThreads() async throws {
     let (graph, input, expected) = try chain()
     let device = device
@@ -175,14 +189,14 @@ struct VulkanDeviceTests {
   }
 
   /// Two convolutions and a sum, with the reference's answer.
-  private func chain() throws -> (Graph, Tensor, Tensor) {
+  private func chain(of scalar: ScalarType = .float32) throws -> (Graph, Tensor, Tensor) {
     var random = SeededGenerator(seed: 5)
     var graph = Graph()
     func weight(_ name: String, _ shape: Shape) -> ValueID {
-      let tensor = Tensor.random(.float32, shape, -1...1, &random)
+      let tensor = Tensor.random(scalar, shape, -1...1, &random)
       return graph.addValue(Value(name: name, type: tensor.type, weight: Weight(tensor)))
     }
-    let input = Tensor.random(.float32, [1, 6, 9, 7], -1...1, &random)
+    let input = Tensor.random(scalar, [1, 6, 9, 7], -1...1, &random)
     let x = graph.addValue(Value(name: "x", type: input.type))
     graph.inputs = [x]
     func add(_ name: String, _ op: any Operator, _ inputs: [ValueID]) throws -> ValueID {
@@ -203,18 +217,22 @@ struct VulkanDeviceTests {
   }
 }
 
-/// Counts how often a weight had to be packed.
+/// Counts how often a weight had to be packed, and how many bytes.
 private final class CountingWeights: PackedWeights {
   private let inner = MemoryPackedWeights()
   private let counter = Mutex(0)
+  private let bytes = Mutex(0)
 
   var fills: Int { counter.withLock { $0 } }
+  /// Of all that was packed.
+  var byteCount: Int { bytes.withLock { $0 } }
 
   func packed(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes {
     try inner.packed(key, byteCount: byteCount) { target throws(DeviceError) in
       counter.withLock { $0 += 1 }
+      bytes.withLock { $0 += target.count }
       try fill(target)
     }
   }
