@@ -6,6 +6,7 @@ import numpy as np
 
 import crowd
 import quiet
+import report
 from contenders import ContenderFailed
 
 
@@ -87,7 +88,7 @@ def verdict(entry):
         return "compared"
     missed = []
     if entry["ratio"]["median"] > entry["bar"]:
-        missed.append(f"ratio above {entry['bar']:.1f}")
+        missed.append(f"ratio above {report.factor(entry['bar'])}")
     if entry["firstBar"] is not None and kelvin.get("first", float("inf")) > entry["firstBar"]:
         missed.append(f"first inference above {entry['firstBar']:.1f} s")
     return "; ".join(missed) or "met"

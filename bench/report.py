@@ -5,6 +5,8 @@ import os
 import pathlib
 
 RESULTS = pathlib.Path(__file__).parent / "results"
+# What a crowd may cost over what it costs plain work in as many threads.
+SLOWDOWN_BAR = 1.1
 
 
 def save(name, result, text):
@@ -49,7 +51,18 @@ def disturbed(result):
 
 def demand(entry):
     first = f", first under {entry['firstBar']:.0f} s" if entry["firstBar"] is not None else ""
-    return "–" if entry["bar"] is None else f"at most {entry['bar']:.1f} ×{first}"
+    return "–" if entry["bar"] is None else f"at most {factor(entry['bar'])} ×{first}"
+
+
+def factor(bar):
+    """`1.0`, `0.85`."""
+    return f"{bar:.2f}".rstrip("0").ljust(3, "0")
+
+
+def mean(result):
+    bar = result["geometricMeanBar"]
+    verdict = "met" if result["geometricMean"] <= bar else "missed"
+    return f"Geometric mean of the ratios on the CPU: {result['geometricMean']:.3f}, held to {factor(bar)}: {verdict}."
 
 
 def line(entry):
@@ -74,7 +87,7 @@ def markdown(result):
         rows.append(f"| {entry['title']} | {milliseconds(kelvin['p50'])} | {others} | {spread(entry['ratio'])} | "
                     f"{demand(entry)} | {entry['verdict']} |")
     if result.get("geometricMean") is not None:
-        rows += ["", f"Geometric mean of the ratios on the CPU: {result['geometricMean']:.2f}."]
+        rows += ["", mean(result)]
     rows += disturbed(result) + slowdowns(result) + kernels(result) + [
         "",
         "| Comparison | Contender | Load | First inference | Largest difference from ONNX Runtime | Same top-1 |",
@@ -96,8 +109,14 @@ def slowdowns(result):
         return []
     rows = ["", "| Comparison | Contender | Alone | In the crowd | In the crowd / alone, median (min to max) |",
             "|---|---|---|---|---|"]
-    return rows + [f"| {entry['title']} | {c['name']} | {milliseconds(c['alone'])} | {milliseconds(c['p50'])} | "
-                   f"{spread(c['slowdown'])} |" for entry in entries for c in entry["contenders"]]
+    rows += [f"| {entry['title']} | {c['name']} | {milliseconds(c['alone'])} | {milliseconds(c['p50'])} | "
+             f"{spread(c['slowdown'])} |" for entry in entries for c in entry["contenders"]]
+    rows += ["", "| Comparison | Kelvin's slow-down over plain work's | Held to | Verdict |", "|---|---|---|---|"]
+    for entry in entries:
+        kelvin, plain = (entry["contenders"][place]["slowdown"]["median"] for place in (0, -1))
+        verdict = "met" if kelvin / plain <= SLOWDOWN_BAR else f"above {factor(SLOWDOWN_BAR)}"
+        rows.append(f"| {entry['title']} | {kelvin / plain:.2f} | at most {factor(SLOWDOWN_BAR)} × | {verdict} |")
+    return rows
 
 
 def kernels(result):
