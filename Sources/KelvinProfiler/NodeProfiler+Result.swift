@@ -186,7 +186,8 @@ extension NodeProfiler {
       }
       guard let failure = run.failure else { continue }
       remarks.append(
-        "\(run.device.info.id) was lost after \(run.pairs.count) rounds: \(failure); its measurements are partial")
+        "\(run.device.info.id) was lost after \(counted(run.pairs.count, "round")): \(failure);"
+          + " its measurements are partial")
     }
     for (loop, trips) in (profile.models[context.key.description]?.trips ?? [:]).sorted(by: { $0.key < $1.key })
     where trips == 0 {
@@ -196,8 +197,8 @@ extension NodeProfiler {
     }
     if measured.disturbances > 0 {
       remarks.append(
-        "others took processor time in \(measured.disturbances) stretches of measuring; rounds in them were left out, "
-          + "or all but the fastest where too few others remained")
+        "others took processor time in \(counted(measured.disturbances, "interval")) of measuring; rounds in them were "
+          + "left out, or all but the fastest where too few others remained")
     }
     for run in deviceRuns where run.account.residualShare > 0.05 {
       remarks.append(

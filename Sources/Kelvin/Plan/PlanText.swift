@@ -103,7 +103,8 @@ struct PlanText {
     for loop in document.loops {
       let isWhole = loop.trips == loop.trips.rounded() && loop.trips < 1e9
       let trips = isWhole ? "\(Int(loop.trips))" : HumanReadable.significant(loop.trips)
-      table.add("loop '\(loop.loop)'", "\(trips) trips in each inference: \(loop.basis.rawValue)")
+      table.add(
+        "loop '\(loop.loop)'", "\(trips) trip\(loop.trips == 1 ? "" : "s") in each inference: \(loop.basis.rawValue)")
     }
     if let weights = document.weights { table.add("weights", weights.text) }
     if let controlText { table.add("control flow", controlText) }

@@ -13,7 +13,7 @@ extension BenchmarkResult {
         ladder.text(index) + (rung.effect.isEmpty ? "" : ": \(rung.effect)")
       }
       let answers = sustained.answers.map {
-        "\($0.label) \($0.frames) frames, median \(HumanReadable.seconds($0.seconds))"
+        "\($0.label) \(counted($0.frames, "frame")), median \(HumanReadable.seconds($0.seconds))"
       }
       return ["", "What the governor of \(configuration.label) may do, from the preferred setting down"]
         + rungs.flatMap { "- \($0)".wrapped(hangingIndent: 2) }

@@ -58,7 +58,7 @@ extension ReportPlacement {
       facts.append(ReportFact("energy", HumanReadable.significant(joules * 1000) + " mJ above idle"))
     }
     for flip in solution.flips ?? [] {
-      facts.append(ReportFact("from \(flip.runs) runs on", "\(flip.to) instead of \(flip.from)"))
+      facts.append(ReportFact("from \(counted(flip.runs, "run")) on", "\(flip.to) instead of \(flip.from)"))
     }
     if alone.count > 1 { facts.append(ReportFact("each device alone", alone.joined(separator: ", "))) }
     return facts
@@ -97,7 +97,9 @@ extension ReportInput {
     let counts = Dictionary(plan.nodes.filter { $0.turns == nil }.map { ($0.device, 1) }, uniquingKeysWith: +)
     let time = "\(HumanReadable.seconds(plan.predicted)) for one warm prediction"
     guard counts.count > 1 else { return "\(counts.keys.first ?? "nothing") runs everything: \(time), predicted." }
-    let split = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) layers on \($0.key)" }
+    let split = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+      "\(counted($0.value, "layer")) on \($0.key)"
+    }
     var text = "\(split.joined(separator: ", ")): \(time), predicted"
     if let single = plan.bestSingleDevice, plan.predicted > 0, single.predicted > plan.predicted * 1.0005 {
       let factor = HumanReadable.significant(single.predicted / plan.predicted)
