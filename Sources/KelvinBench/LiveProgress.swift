@@ -16,11 +16,11 @@ final class LiveProgress {
     estimate = RunEstimate(at: clock.now())
   }
 
-  /// What a phase is expected to take as a whole, in seconds.
-  func expect(_ phase: RunEstimate.Phase, _ seconds: Double) { estimate.expect(phase, seconds) }
+  /// What a phase is expected to take as a whole.
+  func expect(_ phase: RunEstimate.Phase, _ time: RoughSeconds) { estimate.expect(phase, time) }
 
-  /// What a phase is expected to take by now.
-  func expected(_ phase: RunEstimate.Phase) -> Double { estimate.expected(phase) }
+  /// What a phase is expected to take by now, in seconds.
+  func expected(_ phase: RunEstimate.Phase) -> Double { estimate.expected(phase).seconds }
 
   func begin(_ name: String, _ phase: RunEstimate.Phase) {
     self.phase = name
@@ -37,11 +37,11 @@ final class LiveProgress {
 
   /// - Parameters:
   ///   - share: of what was planned of the phase; above 1 where it goes on.
-  ///   - left: seconds to the end of the phase, where the caller knows better than by proportion.
+  ///   - left: to the end of the phase, where the caller knows better than by proportion.
   ///   - what: is going on, where it is not the phase itself.
   ///   - isRepeating: whether rounds beyond the planned ones are made.
   func advance(
-    _ share: Double, _ label: String = "", left: Double? = nil, what: String? = nil, isRepeating: Bool = false
+    _ share: Double, _ label: String = "", left: RoughSeconds? = nil, what: String? = nil, isRepeating: Bool = false
   ) {
     let outlook = estimate.outlook(share, left: left, at: clock.now())
     fraction = max(fraction, min(outlook.fraction, 1))

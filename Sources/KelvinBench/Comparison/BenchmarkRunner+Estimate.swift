@@ -46,17 +46,18 @@ extension BenchmarkRunner {
         candidate.plan == nil && options.triesPlans && candidate.request.goal == .latency
           && ((try? subject.context.planner.devices(for: candidate.request).units.count) ?? 1) > 1
       }
-      live.expect(.preparation, Double(tried) * Self.trial)
+      live.expect(.preparation, RoughSeconds(Self.trial, doubt: Self.trial) * Double(tried))
     }
     live.expect(.coldStarts, guessedStarts(workload.coldStarts))
     live.expect(.starts, guessedStarts(workload.starts) * furtherRounds)
-    let predicted =
-      contestants.isEmpty ? configurations.map { _ in 0 } : contestants.map(\.explanation.solution.predicted)
-    live.expect(.warm, warmSeconds(predicted) * furtherRounds)
-    if workload.kind != .oneShot { live.expect(.sustained, workload.duration * count) }
+    live.expect(
+      .warm,
+      contestants.isEmpty
+        ? RoughSeconds(0, doubt: .infinity) : roughWarmSeconds(contestants.map(\.explanation.solution.predicted)))
+    if workload.kind != .oneShot { live.expect(.sustained, RoughSeconds(workload.duration * count)) }
     if options.checksAgreement, let reference = subject.context.inventory.reference {
       let seconds = referenceSeconds(reference) * Double(subject.inputs.count)
-      if seconds <= options.referenceBudget { live.expect(.agreement, seconds) }
+      if seconds <= options.referenceBudget { live.expect(.agreement, RoughSeconds(seconds, doubt: seconds / 2)) }
     }
   }
 
@@ -68,33 +69,41 @@ extension BenchmarkRunner {
       contestant.record.starts.map(\.first).min()
         ?? (contestant.record.coldStarts.map(\.first) + [contestant.explanation.solution.predicted]).min() ?? 0
     }
-    live.expect(.warm, warmSeconds(firsts) * furtherRounds)
+    live.expect(.warm, roughWarmSeconds(firsts))
     live.expect(.starts, startsLeft(contestants, isCold: false) * furtherRounds)
   }
 
-  /// Seconds of the planned starts that are still to be made.
-  func startsLeft(_ contestants: [Contestant], isCold: Bool) -> Double {
-    contestants.filter(\.isAble).map(\.record).reduce(0) { sum, record in
+  /// The planned starts that are still to be made.
+  func startsLeft(_ contestants: [Contestant], isCold: Bool) -> RoughSeconds {
+    contestants.filter(\.isAble).map(\.record).reduce(.zero) { sum, record in
       let (made, planned) =
         isCold ? (record.coldStarts.count, workload.coldStarts) : (record.starts.count, workload.starts)
-      return sum + Double(max(0, planned - made)) * expectedStart(record, isCold: isCold)
+      return sum + expectedStart(record, isCold: isCold) * Double(planned - made)
     }
   }
 
-  /// Seconds of so many starts of every configuration where none was measured.
-  func guessedStarts(_ count: Int) -> Double {
+  /// So many starts of every configuration where none was measured: how long drivers compile, nobody knows.
+  func guessedStarts(_ count: Int) -> RoughSeconds {
     let guess = subject.starter == nil ? Self.guessedStart.within : Self.guessedStart.process
-    return Double(count * configurations.count) * guess
+    return RoughSeconds(guess, doubt: .infinity) * Double(count * configurations.count)
   }
 
   /// The mean of a configuration's own so far. Before the first one with something cached, what a cold one took without
   /// the drivers' compiling, which is most of it.
-  private func expectedStart(_ record: BenchmarkRecord.Configuration, isCold: Bool) -> Double {
+  private func expectedStart(_ record: BenchmarkRecord.Configuration, isCold: Bool) -> RoughSeconds {
     let own = (isCold ? record.coldStarts : record.starts).map(\.total)
-    guard own.isEmpty else { return own.reduce(0, +) / Double(own.count) }
-    let guess = guessedStarts(1) / Double(configurations.count)
-    guard !isCold, let cold = record.coldStarts.min(by: { $0.total < $1.total }) else { return guess }
-    return min(cold.total, cold.launch + cold.load + Self.cachedCompile)
+    guard own.isEmpty else { return RoughSeconds(own.reduce(0, +) / Double(own.count)) }
+    guard !isCold, let cold = record.coldStarts.min(by: { $0.total < $1.total }) else {
+      return guessedStarts(1) * (1 / Double(configurations.count))
+    }
+    let guess = min(cold.total, cold.launch + cold.load + Self.cachedCompile)
+    return RoughSeconds(guess, doubt: min(guess, cold.total - guess))
+  }
+
+  /// Warm rounds at seconds for an inference that may be twice what it takes.
+  private func roughWarmSeconds(_ latencies: [Double]) -> RoughSeconds {
+    let seconds = warmSeconds(latencies)
+    return RoughSeconds(seconds, doubt: seconds - warmSeconds(latencies.map { $0 / 2 })) * furtherRounds
   }
 
   /// Seconds of the planned warm rounds, at these seconds for an inference of each configuration.

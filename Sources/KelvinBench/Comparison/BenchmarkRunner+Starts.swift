@@ -32,7 +32,7 @@ extension BenchmarkRunner {
     let totals = { (record: BenchmarkRecord.Configuration) in record.starts.map(\.total) }
     try runRounds(
       .start, planned: workload.starts, contestants,
-      undisturbed: undisturbed(max(live.expected(.starts), guessedStarts(workload.starts))), comparing: totals
+      undisturbed: undisturbed(max(live.expected(.starts), guessedStarts(workload.starts).seconds)), comparing: totals
     ) { contestant, round in
       live.advance(
         Double(round) / Double(workload.starts), contestant.configuration.label,

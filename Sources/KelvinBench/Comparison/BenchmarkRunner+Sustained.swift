@@ -49,7 +49,7 @@ extension BenchmarkRunner {
           state: report.state.name)
         let left = max(0, whole - done - (now - began))
         live.advance(
-          1 - left / whole, contestant.configuration.label, left: left, isRepeating: round >= slices)
+          1 - left / whole, contestant.configuration.label, left: RoughSeconds(left), isRepeating: round >= slices)
       }
       var slice = FrameSlice()
       meter.start()
