@@ -1,21 +1,27 @@
 """Recomputes an advice from the journals that it kept, and compares: the figures of its table, what separates each pick
-from the second best, and, where no difference was measured, that the right one of the equals is picked.
+from the second best, where no difference was measured that the right one of the equals is picked, from how many photos on
+another is sooner done, and what has to last.
 
     kelvin advise MODEL --json > ADVICE.json
     python3 dev/check-advice.py ADVICE.json
 
-Nothing of Kelvin's is used (`dev/journal.py`). What has to last is simulated, and is not looked at. Exits 1 and names each
+Nothing of Kelvin's is used (`dev/journal.py`). What has to last is simulated again in another way: `dev/lasting.py`
+integrates the envelope's equations with mean frames, where Kelvin runs single frames with noise. Exits 1 and names each
 number that differs.
 """
 import json
+import math
 import sys
 
 from journal import Checker, Run
+from lasting import Lasting
 
 # What decides, in the order in which it is asked for.
 SERIES = {"photo": ["start", "warm"], "stream": ["served", "latency"], "throughput": ["served"]}
 # Differences below this share are not called differences.
 SMALLEST = 0.02
+# The same of energies.
+SAME_ENERGY = 0.05
 EXACTNESS = ["full", "automatic", "high", "low"]
 
 
@@ -32,18 +38,26 @@ def figures(run, part, label):
     return {f"stream.{key}": numbers[key] for key in ["p50", "p99", "served"]}
 
 
+def rank(row):
+    """Among those that nothing tells apart the least comes first."""
+    energy = (row.get("energy") or {}).get("ratio")
+    return (max(0, EXACTNESS.index(row["precision"]) - 1), math.inf if energy is None else energy, row["threads"])
+
+
+def check_equals(checker, pick, rows):
+    own = next(row for row in rows if row["configuration"] == pick["configuration"])
+    better = [row["configuration"] for row in rows if row["configuration"] in pick["equals"] and rank(row) < rank(own)]
+    checker.expect(pick["question"], not better,
+                   f"{pick['configuration']} was picked among equals, and {', '.join(better)} comes before it")
+
+
 def check_pick(checker, run, pick, rows):
     question, own = pick["question"], pick["configuration"]
     equals = set(pick["equals"])
     measured = [row["configuration"] for row in rows if figures(run, question, row["configuration"])]
     others = [label for label in measured if label != own and label not in equals]
     if equals:
-        def rank(label):
-            row = next(row for row in rows if row["configuration"] == label)
-            energy = (row.get("energy") or {}).get("ratio")
-            return (max(0, EXACTNESS.index(row["precision"]) - 1), float("inf") if energy is None else energy, row["threads"])
-        better = [label for label in equals if rank(label) < rank(own)]
-        checker.expect(question, not better, f"{own} was picked among equals, and {', '.join(better)} comes before it")
+        check_equals(checker, pick, rows)
         return
     if not pick["isBeyondNoise"] or not others:
         return
@@ -54,6 +68,61 @@ def check_pick(checker, run, pick, rows):
     checker.expect(where, any(abs(ratios[pick["secondBest"]] / pick["secondBestRatio"] - 1) < 1e-9 for ratios in found),
                    f"{pick['secondBestRatio']} was printed, the journal has {found}")
     checker.expect(where, any(min(ratios.values()) >= 1 + SMALLEST for ratios in found), "is within what is no difference")
+
+
+def check_break_even(checker, rows, crossing):
+    """From how many photos on one is done sooner than another, by their first and their warm answers."""
+    before, after = (next(row for row in rows if row["configuration"] == crossing[key]) for key in ["overtaken", "overtaking"])
+    count = 1 + math.ceil((after["first"] - before["first"]) / (before["warm"] - after["warm"]))
+    checker.compare(f"photos until {after['configuration']} is ahead of {before['configuration']}", count, crossing["at"])
+
+
+def check_lasting_pick(checker, pick, rows, joules):
+    """Who keeps the rate with least energy for a frame; among those that take as much, the first by `rank`.
+
+    joules: of a frame on the machine that was measured, by configuration; infinite where they are not known."""
+    own = pick["configuration"]
+    rates = {row["configuration"]: row["sustained"]["rate"] for row in rows if row.get("sustained")}
+    keeping = [label for label in rates if rates[label] >= 0.99 * max(rates.values())]
+    least = min(joules[label] for label in keeping)
+    lean = {label for label in keeping if not math.inf > joules[label] > (1 + SAME_ENERGY) * least}
+    checker.expect("lasting", own in lean, f"{own} does not keep the rate with least energy, {sorted(lean)} do")
+    checker.expect("lasting", set(pick["equals"]) == lean - {own}, f"{pick['equals']} are said to be equal, {sorted(lean)} are")
+    check_equals(checker, pick, rows)
+    others = sorted((joules[label], label) for label in keeping if label not in lean)
+    slower = sorted((-rates[label], label) for label in rates if label not in keeping)
+    if not pick["equals"] and (others or slower):
+        expected = others[0][0] / joules[own] if others else max(rates.values()) / -slower[0][0]
+        checker.compare(f"lasting: {pick['secondBest']} against {own}", expected, pick["secondBestRatio"])
+
+
+def check_lasting(checker, document, run):
+    simulation, rows, joules = document["simulation"], document["rows"], {}
+    lasting = Lasting(simulation)
+    (to, of) = (simulation[key]["fullLoadWatts"] - simulation[key]["idleWatts"] for key in ["envelope", "machine"])
+    for plan in simulation["plans"]:
+        label = plan["label"]
+        numbers = run.numbers(run.configuration(label))
+        checker.compare(f"lasting: seconds of a frame on {label}",
+                        max(min(numbers["p50"], 1 / numbers["throughput"]), 1e-7), plan["secondsPerFrame"])
+        own = run.joules(run.configuration(label))
+        # What was measured on the very machine whose envelope this is stays what it is; of what is unknown, all.
+        scale = 1 if "is this machine" in plan["energySource"] else to / of
+        expected = to * plan["secondsPerFrame"] if own is None else own * scale
+        joules[label] = math.inf if own is None else own
+        checker.compare(f"lasting: joules of a frame on {label}", expected, plan["joulesPerFrame"])
+        row = next(row for row in rows if row["configuration"] == label)["sustained"]
+        for reason in lasting.objections(plan, row["rate"], row.get("throttledAt")):
+            checker.expect(f"lasting: {label}", False, reason)
+        checker.checked += 2
+    for crossing in document["crossovers"]:
+        if crossing["measure"] == "seconds":
+            where = f"lasting: {crossing['overtaking']} overtakes {crossing['overtaken']}"
+            checker.expect(where, lasting.crosses(crossing["overtaken"], crossing["overtaking"], crossing["at"]),
+                           f"not about {crossing['at']} s")
+    for pick in document["picks"]:
+        if pick["question"] == "sustained":
+            check_lasting_pick(checker, pick, rows, joules)
 
 
 def main(path):
@@ -69,6 +138,11 @@ def main(path):
     for pick in document["picks"]:
         if pick["question"] in runs:
             check_pick(checker, runs[pick["question"]], pick, document["rows"])
+    for crossing in document["crossovers"]:
+        if crossing["measure"] == "predictions":
+            check_break_even(checker, document["rows"], crossing)
+    if document.get("simulation"):
+        check_lasting(checker, document, runs["stream"])
     return checker.status()
 
 

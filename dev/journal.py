@@ -83,11 +83,19 @@ class Run:
             pace = [part["secondsPerFrame"] for part in slices if part["frames"]]
             found["throughput"] = len(latencies) / elapsed if self.is_paced else 1 / statistics.fmean(pace)
             if all(use["isMeasured"] for use in configuration["energy"]):
-                found["energy.joulesPerInference"] = sum(use["joules"] for use in configuration["energy"]) / len(latencies)
+                found["energy.joulesPerInference"] = self.joules(configuration)
         elif warm:
             found["throughput"] = 1 / statistics.fmean(warm)
         found["windows"] = configuration["windows"]
         return found
+
+    @staticmethod
+    def joules(configuration):
+        """Of a frame, measured or estimated; None where a part is not known."""
+        uses, frames = configuration["energy"], sum(len(part["frames"]) for part in configuration["slices"])
+        if not uses or any(use.get("joules") is None for use in uses):
+            return None
+        return sum(use["joules"] for use in uses) / frames
 
     def seconds(self, configuration, question):
         """What is compared of a configuration, round by round."""

@@ -7,19 +7,24 @@ import Testing
   func documentPageAndPlans() throws {
     let folder = TemporaryFolder()
     let (page, plans) = ("\(folder.path)/page.html", "\(folder.path)/plans")
+    // On few processors what a frame takes cannot be held on this envelope: its clock falls within seconds.
+    let envelope = folder.write(Self.narrow, "narrow.json")
     let result = Kelvin.run(
       [
         "advise", Kelvin.digits, "--units", "cpu", "--no-agreement", "--threads", "1", "--precision",
-        "full", "--budget", "10", "--stream", "60", "--photo", "--for", "10m", "--envelope", "phone", "--json",
+        "full", "--budget", "10", "--stream", "60", "--photo", "--for", "10m", "--envelope", envelope, "--json",
         "--report", page,
         "--save-plans", plans, "--cache-dir", "\(folder.path)/cache",
       ])
     #expect(result.status == 0, "\(result)")
     if PageTool.hasPython {
       let document = folder.write(result.output, "advice.json")
-      let checked = Kelvin.run(
-        [document], script: "python3 \(SharedFiles.projectRoot)/dev/check-advice.py \"$@\"")
+      let check = "python3 \(SharedFiles.projectRoot)/dev/check-advice.py"
+      let checked = Kelvin.run([document], script: "\(check) \"$@\"")
       #expect(checked.status == 0 && checked.output.contains("0 differ"), "\(checked)")
+      let forged = Kelvin.run(
+        [document], script: "sed 's/\"rate\" *: */&9/' \"$1\" > \"$1.forged\"; \(check) \"$1.forged\"")
+      #expect(forged.status == 1 && forged.output.contains("frames/s at the end were printed"), "\(forged)")
     }
     let report = try JSONValue(result.output)
     let rows = try #require(report["rows"]?.array)
@@ -28,7 +33,7 @@ import Testing
       #expect((row["first"]?.number ?? 0) > (row["warm"]?.number ?? .infinity), "\(row)")
       #expect((row["memory"]?["peakResident"]?.number ?? 0) > 1e6, "\(row)")
       #expect(row["stream"]?["p99"]?.number != nil && row["throughput"] == nil, "\(row)")
-      #expect(row["sustained"]?["rate"]?.number != nil)
+      #expect(row["sustained"]?["rate"]?.number != nil, "\(row)")
     }
     let picks = try #require(report["picks"]?.array)
     #expect(picks.compactMap { $0["question"]?.text } == ["photo", "stream", "sustained"])
@@ -37,9 +42,21 @@ import Testing
       let adopted = Kelvin.run(["plan", Kelvin.digits, "--plan", file])
       #expect(adopted.status == 0, "\(adopted)")
     }
-    #expect(report["horizon"]?.number == 600 && report["envelope"]?.text == "phone")
+    #expect(report["horizon"]?.number == 600 && report["envelope"]?.text == "narrow")
     #expect(String(decoding: TemporaryFolder.read(page), as: UTF8.self).contains("What to pick"))
   }
+
+  private static let narrow = """
+    {
+      "format": "kelvin-thermal-envelope", "version": 1, "name": "narrow", "summary": "made up",
+      "fast": {"weight": 0.3, "tau": 5}, "slow": {"weight": 0.7, "tau": 180},
+      "idleWatts": 0.5, "sustainableWatts": 0.7, "fullLoadWatts": 400,
+      "sources": {
+        "fast.weight": "made up", "fast.tau": "made up", "slow.weight": "made up", "slow.tau": "made up",
+        "idleWatts": "made up", "sustainableWatts": "made up", "fullLoadWatts": "made up"
+      }
+    }
+    """
 
   /// Statuses of those that are no slip of the command line: a name that nothing has, and a device that is not here.
   private static let others: [String: Int32] = ["--envelope toaster": 65, "--units vulkan:99": 69]

@@ -74,6 +74,16 @@ private struct AdviceDocument: Encodable {
     var sentence: String
   }
 
+  /// What the stream that has to last was simulated with.
+  struct Simulation: Encodable {
+    var envelope: ThermalEnvelope
+    /// That the energies were estimated by.
+    var machine: ThermalEnvelope
+    var stream: StreamSimulation.Stream
+    var physics: StreamSimulation.Physics
+    var plans: [StreamPlan]
+  }
+
   struct Crossover: Encodable {
     var overtaken: String
     var overtaking: String
@@ -93,6 +103,7 @@ private struct AdviceDocument: Encodable {
   var rows: [Row]
   var picks: [Pick]
   var crossovers: [Crossover]
+  var simulation: Simulation?
   var omissions: [AdviceEvidence.Omission]
   var interruption: String?
   var journals: [String]
@@ -116,6 +127,11 @@ private struct AdviceDocument: Encodable {
       Crossover(
         overtaken: advice.rows[$0.overtaken].label, overtaking: advice.rows[$0.overtaking].label,
         measure: $0.measure.rawValue, at: $0.at, headroom: $0.headroom, sentence: $0.sentence)
+    }
+    simulation = advice.lasting.map(\.simulation).map {
+      Simulation(
+        envelope: $0.envelope, machine: advice.evidence.machine, stream: $0.stream, physics: $0.physics, plans: $0.plans
+      )
     }
     omissions = advice.evidence.omissions
     interruption = advice.evidence.interruption
