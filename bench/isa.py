@@ -7,6 +7,7 @@ import contenders
 # Variables by instruction set. oneDNN's holds for OpenVINO's kernels that are made by it.
 OPENVINO = {"avx2": {"ONEDNN_MAX_CPU_ISA": "AVX2"}}
 KELVIN = {"avx2": {"KELVIN_CPU_VARIANT": "avx2"}}
+VECTOR = {"avx2": 32}  # bytes
 WIDER = {"avx2": ("avx512", "avx10", "amx")}
 # Products that OpenVINO leaves to a library which looks at the processor itself.
 UNTOLD = ("mlas",)

@@ -5,7 +5,7 @@ import report
 # What a person found out about a layer, by its model and how its computation begins.
 WHY = {
     ("unet", "convolution_transpose"):
-        "the products go to a temporary value of the output's size, and a second pass puts them in their places",
+        "it is one convolution for each phase of its stride, each of which reads all of its input and writes rows with gaps",
 }
 NEAR = 0.05
 SHORT = 64
@@ -52,7 +52,8 @@ def account(model):
     near = "" if abs(apart) <= NEAR else " The layers' times do not add up to the whole: do not trust this table."
     return (f"{model['title']}: the layers take {report.milliseconds(model['sum'])} together, a whole inference "
             f"{report.milliseconds(model['whole'])} by itself ({100 * apart:+.1f} %) and {report.milliseconds(model['profiled'])} "
-            f"while layers are timed; the floors add up to {report.milliseconds(model['floor'])}.{near}")
+            f"while layers are timed; the floors add up to {report.milliseconds(model['floor'])}. A whole inference is at "
+            f"{100 * model['share']:.0f} % of the peak.{near}")
 
 
 def reached(entry, limits):

@@ -1,7 +1,7 @@
 """How far every layer of four networks is from what the machine allows. README.md says more.
 
-Usage: rooflines.py [--kelvin PATH] [--models NAME,…] [--batch N] [--threads N] [--rounds N] [--budget SECONDS]
-                    [--name NAME]
+Usage: rooflines.py [--kelvin PATH] [--models NAME,…] [--batch N] [--threads N] [--isa avx2] [--rounds N]
+                    [--budget SECONDS] [--name NAME]
 """
 
 import argparse
@@ -11,6 +11,7 @@ import tempfile
 from datetime import date
 
 import comparing
+import isa
 import layers
 import quiet
 import report
@@ -68,11 +69,18 @@ def merged(rounds):
             for same in zip(*rounds)]
 
 
+def limited(to):
+    """The variables that keep Kelvin to vectors no wider."""
+    return tuple(isa.KELVIN[to].items()) if to else ()
+
+
 def measured(case, program, arguments):
     """Rounds of the walls, of the layers and of whole inferences in turn."""
     threads = arguments.threads
-    kelvin = Kelvin(arguments.kelvin, str(case.model()[0]), case.inputs(), "cpu", threads, "full", threads)
-    turns = [lambda: walls.measure(program, threads), lambda: layers.profiled(kelvin, arguments.budget),
+    kelvin = Kelvin(
+        arguments.kelvin, str(case.model()[0]), case.inputs(), "cpu", threads, "full", threads, limited(arguments.isa))
+    vector = isa.VECTOR.get(arguments.isa, 64)
+    turns = [lambda: walls.measure(program, threads, vector), lambda: layers.profiled(kelvin, arguments.budget),
              lambda: kelvin.round(20, 1.0)["p50"]]
     (limits, profiles, whole), disturbed = comparing.interleaved(turns, arguments.rounds)
     return {"name": case.name, "title": case.title, "walls": limits, "layers": merged([each for each, _ in profiles]),
@@ -83,7 +91,8 @@ def measured(case, program, arguments):
 def condensed(case, limits):
     entries = folded(case["layers"], limits)
     result = {key: case[key] for key in ("name", "title", "profiled", "whole", "disturbedRounds")}
-    result |= {"sum": sum(layer.seconds for layer in case["layers"]), "weightLevel": level_of_weights(case["layers"], limits),
+    operations = sum(layer.definedOperations for layer in case["layers"])
+    result |= {"share": operations / case["whole"] / limits.operations, "sum": sum(layer.seconds for layer in case["layers"]), "weightLevel": level_of_weights(case["layers"], limits),
                "floor": sum(each["count"] * each["floor"] for each in entries), "layers": entries}
     worst = sorted(entries, key=lambda each: each["lost"], reverse=True)[:WORST]
     result["worst"] = [{"name": each["name"], "sentence": roofline_text.sentence(case["name"], each, result, limits)}
@@ -97,6 +106,7 @@ def parse():
     parser.add_argument("--models", default=",".join(MODELS), help=f"of {', '.join(TITLES)}")
     parser.add_argument("--batch", type=int, default=1, help="items in an inference")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--isa", choices=sorted(isa.KELVIN), help="vectors no wider than these, of Kelvin and of the walls")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--budget", type=float, default=10, help="seconds of profiling in a round")
     parser.add_argument("--name", default="rooflines", help="results/NAME.json and results/NAME.md are written")
@@ -105,6 +115,8 @@ def parse():
 
 def main():
     arguments = parse()
+    if arguments.isa:
+        isa.check_kelvin(arguments.kelvin, arguments.isa)
     load = quiet.warn()
     cases = []
     with tempfile.TemporaryDirectory() as folder:
@@ -115,9 +127,9 @@ def main():
             cases.append(measured(case, program, arguments))
     limits = walls.highest([each for case in cases for each in case["walls"]])
     models = [condensed(case, limits) for case in cases]
-    machine = report.machine([]) | {"kelvin": driver(arguments.kelvin)}
+    machine = report.machine([]) | {"kelvin": driver(arguments.kelvin, limited(arguments.isa))}
     result = {"date": date.today().isoformat(), "machine": machine, "loadAverageBefore": load, "rounds": arguments.rounds,
-              **{key: getattr(arguments, key) for key in ("budget", "batch", "threads")}, "walls": vars(limits),
+              **{key: getattr(arguments, key) for key in ("budget", "batch", "threads", "isa")}, "walls": vars(limits),
               "comparisons": models}
     text = roofline_text.markdown(result)
     report.save(arguments.name, result, text)

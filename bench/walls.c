@@ -1,6 +1,7 @@
 // What a machine can do at most: multiply-adds in float32, and bytes that are read or copied from sets of given sizes.
 //
-// Usage: walls THREADS BYTES…    prints one JSON object, rates a second of all threads together
+// Usage: walls THREADS VECTOR BYTES…    prints one JSON object, rates a second of all threads together, with the widest
+//                                       vectors that there are of at most VECTOR bytes
 
 #include <math.h>
 #include <pthread.h>
@@ -57,10 +58,11 @@ WIDTH(avx2, 32, __attribute__((target("avx2,fma"))))
 WIDTH(avx512, 64, __attribute__((target("avx512f"))))
 #endif
 
-static Width width(void) {
+static Width width(int most) {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return (Width){"AVX-512", 64, avx512_multiply, avx512_read, avx512_copy};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if (most >= 64 && __builtin_cpu_supports("avx512f"))
+    return (Width){"AVX-512", 64, avx512_multiply, avx512_read, avx512_copy};
+  if (most >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return (Width){"AVX2", 32, avx2_multiply, avx2_read, avx2_copy};
 #endif
   return (Width){"128 bits", 16, plain_multiply, plain_read, plain_copy};
@@ -132,27 +134,27 @@ static double fastest(Work common, int threads) {
   return best;
 }
 
-static double bytes_per_second(Kind kind, size_t bytes, int threads) {
+static double bytes_per_second(Kind kind, Width width, size_t bytes, int threads) {
   size_t each = bytes / threads / 4;
   long passes = (long)(MOVED / (each * 4.0)) + 1;
-  Work work = {.kind = kind, .width = width(), .count = each, .passes = passes};
+  Work work = {.kind = kind, .width = width, .count = each, .passes = passes};
   return (double)each * 4 * passes * threads / fastest(work, threads);
 }
 
 int main(int count, char **arguments) {
-  int threads = count > 1 ? atoi(arguments[1]) : 0;
+  int threads = count > 2 ? atoi(arguments[1]) : 0;
   if (threads < 1) {
-    fprintf(stderr, "usage: walls THREADS BYTES…\n");
+    fprintf(stderr, "usage: walls THREADS VECTOR BYTES…\n");
     return 64;
   }
-  Width widest = width();
+  Width widest = width(atoi(arguments[2]));
   double operations = 2.0 * 12 * (widest.bytes / 4) * STEPS * threads;
   printf("{\"vectors\": \"%s\", \"operations\": %.6g, \"sets\": [", widest.name,
          operations / fastest((Work){.kind = MULTIPLIES, .width = widest, .count = 16, .passes = 1}, threads));
-  for (int index = 2; index < count; index++) {
+  for (int index = 3; index < count; index++) {
     size_t bytes = strtoull(arguments[index], NULL, 10);
-    printf("%s{\"bytes\": %zu, \"read\": %.6g, \"copied\": %.6g}", index > 2 ? ", " : "", bytes,
-           bytes_per_second(READS, bytes, threads), bytes_per_second(COPIES, bytes, threads));
+    printf("%s{\"bytes\": %zu, \"read\": %.6g, \"copied\": %.6g}", index > 3 ? ", " : "", bytes,
+           bytes_per_second(READS, widest, bytes, threads), bytes_per_second(COPIES, widest, bytes, threads));
   }
   printf("]}\n");
   return 0;

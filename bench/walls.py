@@ -53,11 +53,12 @@ def build(folder):
     return program
 
 
-def measure(program, threads):
-    """One measurement: each level by a set that fits well into it, and not into the one before it."""
+def measure(program, threads, vector=64):
+    """One measurement, with vectors of at most so many bytes: each level by a set that fits well into it, and not into the one
+    before it."""
     sizes = cache_sizes()
     sets = [threads * sizes["L2"] // 2, sizes["L3"] // 4, 8 * sizes["L3"]]
-    answer = json.loads(run([program, str(threads), *map(str, sets)], threads))
+    answer = json.loads(run([program, str(threads), str(vector), *map(str, sets)], threads))
     rates = [max(each["read"], each["copied"]) for each in answer["sets"]]
     return Walls(threads, answer["vectors"], answer["operations"], dict(zip(LEVELS, rates)),
                  {"L2": threads * sizes["L2"], "L3": sizes["L3"]})
