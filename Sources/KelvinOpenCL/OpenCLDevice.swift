@@ -55,7 +55,9 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     self.context = context
     self.queue = queue
     let kind = imitated ?? info.kind
-    tuning = kind == .software ? .cpu : .gpu
+    let sizes = library.value(of: id, CL_DEVICE_MAX_WORK_ITEM_SIZES, (Int.max, Int.max, Int.max))?.0 ?? .max
+    let items = library.value(of: id, CL_DEVICE_MAX_WORK_GROUP_SIZE, Int.max) ?? .max
+    tuning = (kind == .software ? Tuning.cpu : .gpu).fitting(min(sizes, items))
     kernels = GPUKernels(OpenCLTarget(device: info.id, tuning: tuning))
     memoryModel =
       switch kind {

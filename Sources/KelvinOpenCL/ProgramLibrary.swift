@@ -117,6 +117,7 @@ final class ProgramLibrary: Sendable {
     let functions = device.library.functions
     let kernel = try program.makeKernel(dispatch.call.program.function, on: device)
     defer { if device.health.mayFree { _ = functions.clReleaseKernel(kernel) } }
+    try checkGroup(of: kernel, dispatch.call.program.function, on: device)
     let zeros = try OpenCLBuffer.make(device, byteCount: 1 << 16)
     // A device's own memory starts with whatever was there.
     try Bytes([UInt8](repeating: 0, count: zeros.byteCount)).withUnsafeBytes { bytes throws(DeviceError) in
@@ -131,6 +132,27 @@ final class ProgramLibrary: Sendable {
       if device.memoryModel == .mapped { try zeros.unmap() }
       try device.check(enqueue(kernel, piece, device, event), call, place)
     }
+  }
+}
+
+/// - Throws: `.compilation` where a group of the kernel is more than the device runs at once: how many items it takes depends
+///   on the registers and the local memory that its compiler gave each.
+private func checkGroup(of kernel: cl_kernel, _ name: String, on device: OpenCLDevice) throws(DeviceError) {
+  func answer<Value: BitwiseCopyable>(_ question: Int32, _ none: Value) -> Value? {
+    var value = none
+    let status = device.library.functions.clGetKernelWorkGroupInfo(
+      kernel, device.id, cl_kernel_work_group_info(question), MemoryLayout<Value>.size, &value, nil)
+    return status == CL_SUCCESS ? value : nil
+  }
+  func failure(_ reason: String) -> DeviceError {
+    DeviceError(.compilation, device: device.info.id, place: "kernel \(name)", reason: reason)
+  }
+  if let items = answer(CL_KERNEL_WORK_GROUP_SIZE, 0), items < device.tuning.group {
+    throw failure("the device runs groups of \(items) of its items, \(device.tuning.group) are needed")
+  }
+  let memory = device.library.value(of: device.id, CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong(0)) ?? 0
+  if let needed = answer(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong(0)), needed > memory {
+    throw failure("it needs \(needed) bytes of local memory, the device has \(memory)")
   }
 }
 

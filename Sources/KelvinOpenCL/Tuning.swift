@@ -26,6 +26,13 @@ struct Tuning: Hashable, Sendable {
     "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"
   }
 
+  /// The same with groups of at most so many work items, halved until they fit: kernels share work in halves.
+  func fitting(_ limit: Int) -> Tuning {
+    var tuning = self
+    while tuning.group > max(limit, 1) { tuning.group /= 2 }
+    return tuning
+  }
+
   /// How many blocks hold `channels` channels.
   func blocks(_ channels: Int) -> Int { (channels + lanes - 1) / lanes }
 }

@@ -207,9 +207,20 @@ final class VulkanPipelines: @unchecked Sendable {
     return module
   }
 
+  /// - Throws: `.compilation` where a group of the pipeline, whose size is its first constant, is more than the device runs at
+  ///   once.
+  private func checkGroup(_ key: PipelineKey) throws(DeviceError) {
+    let limits = context.properties.limits
+    let limit = min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize.0)
+    guard let group = key.constants.first, group > limit else { return }
+    throw context.error(
+      .compilation, "pipeline '\(key.shader)'", "the device runs groups of \(limit) invocations, \(group) are needed")
+  }
+
   private func makePipeline(
     _ key: PipelineKey, _ module: VkShaderModule, _ cache: VkPipelineCache?
   ) throws(DeviceError) -> VkPipeline {
+    try checkGroup(key)
     let ids = key.constants.indices.map { UInt32($0) } + key.formats.indices.map { Self.firstFormat + UInt32($0) }
     let entries = ids.enumerated().map {
       VkSpecializationMapEntry(constantID: $1, offset: UInt32($0 * 4), size: 4)

@@ -31,6 +31,7 @@
   X(clReleaseProgram)              \
   X(clCreateKernel)                \
   X(clSetKernelArg)                \
+  X(clGetKernelWorkGroupInfo)      \
   X(clReleaseKernel)               \
   X(clEnqueueNDRangeKernel)        \
   X(clGetEventInfo)                \
