@@ -23,6 +23,9 @@ package protocol Device: AnyObject, Sendable {
   /// answer, never under the question.
   func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision
 
+  /// What is known of whether the device's driver computes what kernels say; nil where there is no driver to doubt.
+  var trust: KernelTrust? { get }
+
   /// Prepares a segment whose nodes this device supports.
   func compile(_ segment: Segment) throws(DeviceError) -> any Executable
 
@@ -33,6 +36,8 @@ package protocol Device: AnyObject, Sendable {
 extension Device {
   /// For a device that computes in float32 whatever is asked for.
   package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision { .full }
+
+  package var trust: KernelTrust? { nil }
 }
 
 /// Offsets of slices inside a buffer are multiples of this many bytes.

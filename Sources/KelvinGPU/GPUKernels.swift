@@ -14,10 +14,13 @@ typealias GPUKernelTable<Target: GPUTarget> = KernelTable<KernelContext<Target>,
 /// The kernels of one device: which nodes it runs, and the dispatches of a segment of them.
 package struct GPUKernels<Target: GPUTarget>: KernelFamily {
   package let target: Target
+  private let trust: KernelTrust
   private let table: GPUKernelTable<Target>
 
-  package init(_ target: Target) {
+  /// - Parameter trust: which of them the device does not compute.
+  package init(_ target: Target, trust: KernelTrust) {
     self.target = target
+    self.trust = trust
     table = kernelTable(of: Target.self)
   }
 
@@ -25,6 +28,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
   package func offers(for request: KernelRequest) throws(DeviceError) -> [GPUOffer<Target>] {
     let (node, context) = (request.node, KernelContext(request, target))
     guard table.contains(node.op) else { throw context.unsupported("no kernel for \(node.op.name)") }
+    if let fault = trust.fault(of: node.op, context.inputs) { throw context.unsupported(fault) }
     for type in context.inputs + context.outputs where type.scalar == .float64 {
       throw context.unsupported("float64 values")
     }

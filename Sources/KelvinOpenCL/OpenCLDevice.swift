@@ -29,6 +29,8 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   let weights = WeightLibrary()
   let staging = OpenCLStaging()
   let turns: OpenCLTurns
+  private let kernelTrust: KernelTrust
+  package var trust: KernelTrust? { kernelTrust }
   private let kernels: GPUKernels<OpenCLTarget>
 
   init(
@@ -58,7 +60,6 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let sizes = library.value(of: id, CL_DEVICE_MAX_WORK_ITEM_SIZES, (Int.max, Int.max, Int.max))?.0 ?? .max
     let items = library.value(of: id, CL_DEVICE_MAX_WORK_GROUP_SIZE, Int.max) ?? .max
     tuning = (kind == .software ? Tuning.cpu : .gpu).fitting(min(sizes, items))
-    kernels = GPUKernels(OpenCLTarget(device: info.id, tuning: tuning))
     memoryModel =
       switch kind {
       case .software: .host
@@ -70,6 +71,10 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let identity = [
       library.text(ofPlatform: platform, CL_PLATFORM_VERSION), info.name, info.driver, info.version,
     ].joined(separator: "\n")
+    let options = tuning.options
+    kernelTrust = KernelTrust(
+      driver: info.driver, identity: "opencl/\(Digest("\(identity)\n\(options)\n\(sourceDigest)"))")
+    kernels = GPUKernels(OpenCLTarget(device: info.id, tuning: tuning), trust: kernelTrust)
     let name = library.text(ofPlatform: platform, CL_PLATFORM_NAME)
     programs = ProgramLibrary(
       identity: identity, number: ContextNumber(platform: name, options: tuning.options),

@@ -1,4 +1,5 @@
 internal import CKelvinShaders
+internal import KelvinDevices
 
 /// A kernel: the program it is in, the macros that make the program's variant, and its function.
 struct KernelName: Hashable, Sendable {
@@ -32,6 +33,13 @@ private let commonFiles = [
   "compare": "walk", "gather_elements": "walk", "integer": "walk", "select": "walk", "dequantize": "scaling",
   "quantize": "scaling",
 ]
+
+/// Of the texts of all programs.
+let sourceDigest: Digest = {
+  var count = 0
+  let sources = UnsafeBufferPointer(start: kelvin_opencl_sources(&count), count: count)
+  return Digest(sources.map { String(cString: $0.text) }.joined())
+}()
 
 /// The text of a program: the prelude, then its files.
 ///

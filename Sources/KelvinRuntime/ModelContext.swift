@@ -57,7 +57,9 @@ package struct ModelContext: Sendable {
     }
   }
 
-  package var planner: Planner { Planner(inventory: inventory, costs: costs, model: key) }
+  package var planner: Planner {
+    Planner(inventory: inventory, costs: costs, model: key, cache: cache, watchdog: watchdog)
+  }
 
   /// The same model with other costs.
   package func with(costs: CostSheet) -> ModelContext {

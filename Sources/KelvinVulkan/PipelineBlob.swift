@@ -5,9 +5,11 @@ import KelvinGraph
 /// The driver's pipeline cache as a blob.
 enum PipelineBlob {
   /// Names the device, its driver and the shaders.
-  static func key(_ properties: VulkanProperties) -> String {
-    "vulkan/\(properties.uuidText)-\(properties.driverVersion)-\(shaderDigest)/pipelines"
+  static func identity(_ properties: VulkanProperties) -> String {
+    "vulkan/\(properties.uuidText)-\(properties.driverVersion)-\(shaderDigest)"
   }
+
+  static func key(_ properties: VulkanProperties) -> String { "\(identity(properties))/pipelines" }
 
   static func wrapped(_ data: [UInt8], for properties: VulkanProperties) -> [UInt8] {
     CheckedBlob.encoded(data, origin: Digest(key(properties)))

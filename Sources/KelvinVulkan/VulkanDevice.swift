@@ -12,15 +12,19 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package var health: DeviceHealth { context.health }
   let pipelines: VulkanPipelines
   let weights: VulkanWeights
+  private let kernelTrust: KernelTrust
+  package var trust: KernelTrust? { kernelTrust }
   private let kernels: GPUKernels<VulkanTarget>
 
   private init(_ instance: VulkanInstance, _ physical: VkPhysicalDevice, index: Int, options: VulkanOptions)
     throws(DeviceError)
   {
-    properties = try VulkanProperties(physical, instance.vk, imitating: options.imitation)
+    let properties = try VulkanProperties(physical, instance.vk, imitating: options.imitation)
+    self.properties = properties
     info = properties.info(index: index)
     let traits = VulkanTraits(properties)
-    kernels = GPUKernels(VulkanTarget(device: info.id, traits: traits))
+    kernelTrust = KernelTrust(driver: info.driver, identity: PipelineBlob.identity(properties))
+    kernels = GPUKernels(VulkanTarget(device: info.id, traits: traits), trust: kernelTrust)
     context = try VulkanContext(instance, physical, properties, id: info.id, patience: options.patience)
     pipelines = try VulkanPipelines(context, traits)
     weights = VulkanWeights(context)

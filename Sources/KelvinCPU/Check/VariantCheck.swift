@@ -40,7 +40,7 @@ package enum VariantCheck {
     for (node, (got, wanted)) in zip(example.graph.nodes, zip(try example.run(on: device, precision), wanted)) {
       let rounds = device.effectivePrecision(precision, of: node, in: example.graph) == .low
       let tolerance = example.tolerance(of: node, rounds: rounds)
-      if let difference = difference(of: got, from: wanted, tolerance) {
+      if let difference = NodeExample.difference(of: got, from: wanted, tolerance) {
         return "\(node.op.name)\(rounds ? " of rounded operands" : ""): \(difference)"
       }
     }
@@ -59,19 +59,9 @@ package enum VariantCheck {
       let function = UnaryFunction(kind, a: 0.25, b: 0.5)
       guard let map = variant.map(function), let plainMap = plain.map(function) else { return "\(kind) is missing" }
       let tolerance = Unary(function).tolerance(.full, [TensorType(.float32, [x.count])])
-      if let difference = difference(of: values(map), from: values(plainMap), tolerance) {
+      if let difference = NodeExample.difference(of: values(map), from: values(plainMap), tolerance) {
         return "\(kind): \(difference)"
       }
-    }
-    return nil
-  }
-
-  /// Both may be as far from what is exact as the tolerance says.
-  private static func difference(of got: [Double], from wanted: [Double], _ tolerance: Tolerance) -> String? {
-    let largest = wanted.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0
-    for (index, (got, wanted)) in zip(got, wanted).enumerated() where got != wanted && !(got.isNaN && wanted.isNaN) {
-      let allowed = 2 * (tolerance.relative * wanted.magnitude + tolerance.absolute * largest)
-      if !((got - wanted).magnitude <= allowed) { return "element \(index) is \(got), expected \(wanted)" }
     }
     return nil
   }

@@ -12,7 +12,7 @@ extension VariantExample {
     ]
   }
 
-  private typealias Example = (op: any Operator, operands: [Operand])
+  private typealias Example = NodeExample.Entry
 
   private static func convolution(
     _ input: Shape, filters: Int, kernel: Int, stride: Int = 1, groups: Int = 1, epilogue: Epilogue = .bias

@@ -50,11 +50,30 @@ package struct Planner: Sendable {
   package let costs: CostSheet
   /// Under which a profile has what the model's start costs; nil where nothing is known of it.
   package let model: ContentKey?
+  /// Where what self-tests found is kept; nil where nothing is.
+  private let cache: CompiledCache?
+  private let watchdog: Watchdog
 
-  package init(inventory: DeviceInventory, costs: CostSheet, model: ContentKey? = nil) {
+  package init(
+    inventory: DeviceInventory, costs: CostSheet, model: ContentKey? = nil, cache: CompiledCache? = nil,
+    watchdog: Watchdog = .standard
+  ) {
     self.inventory = inventory
     self.costs = costs
     self.model = model
+    self.cache = cache
+    self.watchdog = watchdog
+  }
+
+  /// Has devices show, before they are asked what they run, that their drivers compute the kinds of kernels that a graph
+  /// needs: at the first use of each kind, by what lies in the cache from then on.
+  private func examine(_ devices: [any Device], _ graph: Graph) {
+    for device in devices {
+      guard let trust = device.trust, let device = device as? any KernelDevice else { continue }
+      trust.examine(
+        graph, on: device, against: inventory.reference ?? inventory.host,
+        blobs: cache?.blobs(device.info) ?? NoBlobCache(), watchdog: watchdog)
+    }
   }
 
   /// The devices a request brings into play: its units first, then the ones that only help out.
@@ -90,6 +109,7 @@ package struct Planner: Sendable {
     let flat = FlatGraph(graph, trips: trips(request))
     let graph = flat.graph
     let pins = try pins(flat, request)
+    examine(units + others, graph)
     let rivals = rivals(among: units, graph, request)
     var nodes: [PlanningProblem.Node] = []
     var unplaceable: [RuntimeError.UnplaceableNode] = []

@@ -1,0 +1,119 @@
+package import KelvinGraph
+
+/// Nodes on small operands that are the same on every run, none a neighbour of another, and what a device makes of them.
+package struct NodeExample: Sendable {
+  package typealias Entry = (op: any Operator, operands: [Operand])
+
+  package let graph: Graph
+  private let inputs: [Tensor]
+
+  package enum Operand: Sendable {
+    case input(Shape, ScalarType = .float32)
+    case weight(Shape, ScalarType = .float32)
+    /// A weight whose elements are all the same.
+    case number(Double, Shape = [], ScalarType = .float32)
+
+    package var type: TensorType {
+      switch self {
+      case .input(let shape, let scalar), .weight(let shape, let scalar), .number(_, let shape, let scalar):
+        TensorType(scalar, shape)
+      }
+    }
+
+    fileprivate var isInput: Bool { if case .input = self { true } else { false } }
+
+    /// Elements are few eighths, which bfloat16 holds, or integers from 1 to 17; of operands but the first and weights none
+    /// is zero.
+    fileprivate func tensor(at place: Int) -> Tensor {
+      let values = (0..<type.count).map { index -> Double in
+        if case .number(let value, _, _) = self { return value }
+        let step = (index * 37 + place * 11 + index / 13) % 17 + 1
+        return switch type.scalar {
+        case .float16, .float32: Double(!isInput || place == 0 ? step - 8 : step) / 8
+        case .bool: Double(step % 2)
+        default: Double(step)
+        }
+      }
+      return Tensor(type, rounding: values)
+    }
+  }
+
+  package init(_ nodes: [Entry]) throws(OperatorError) {
+    var graph = Graph()
+    var inputs: [Tensor] = []
+    for (index, node) in nodes.enumerated() {
+      let ids = node.operands.enumerated().map { place, operand in
+        let tensor = operand.tensor(at: place)
+        let name = "x\(index).\(place)"
+        let id = graph.addValue(
+          Value(name: name, type: tensor.type, weight: operand.isInput ? nil : Weight(tensor)))
+        if operand.isInput {
+          graph.inputs.append(id)
+          inputs.append(tensor)
+        }
+        return id
+      }
+      let outputs = try node.op.infer(graph.types(ids)).enumerated().map {
+        graph.addValue(Value(name: "y\(index).\($0)", type: $1))
+      }
+      graph.nodes.append(Node(name: "node\(index)", op: node.op, inputs: ids, outputs: outputs, origins: []))
+      graph.outputs += outputs
+    }
+    self.graph = graph
+    self.inputs = inputs
+  }
+
+  /// Memory that is not written holds not-a-number.
+  ///
+  /// - Returns: by node, the elements of its results one after another.
+  package func run(
+    on device: any Device, _ precision: Precision = .full, blobs: any BlobCache = NoBlobCache(),
+    watchdog: Watchdog = .standard
+  ) throws(DeviceError) -> [[Double]] {
+    let executable = try device.compile(
+      Segment(
+        graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
+        blobs: blobs, watchdog: watchdog))
+    let outputs = graph.types(graph.outputs)
+    let sizes = (inputs.map(\.type) + outputs).map(\.byteCount) + [executable.scratchByteCount]
+    var offsets: [Int] = []
+    var end = 0
+    for size in sizes {
+      offsets.append(end)
+      end += (max(size, 1) + bufferAlignment - 1) / bufferAlignment * bufferAlignment
+    }
+    let memory = try device.makeBuffer(byteCount: end)
+    try memory.fill(with: 0xFF)
+    let slices = zip(offsets, sizes).map { BufferSlice(memory, offset: $0, byteCount: $1) }
+    for (tensor, slice) in zip(inputs, slices) {
+      try tensor.bytes.withUnsafeBytes { (raw) throws(DeviceError) in try slice.write(raw) }
+    }
+    let targets = Array(slices[inputs.count..<slices.count - 1])
+    let scratch = executable.scratchByteCount > 0 ? slices.last : nil
+    let invocation = try executable.bind(
+      Bindings(inputs: Array(slices[..<inputs.count]), outputs: targets, scratch: scratch))
+    try invocation.submit(after: [])
+    try invocation.completion.wait()
+    var results = zip(outputs, targets).makeIterator()
+    return try graph.nodes.map { (node) throws(DeviceError) -> [Double] in
+      var elements: [Double] = []
+      for _ in node.outputs {
+        guard let (type, target) = results.next() else { break }
+        let bytes = try Bytes(count: type.byteCount) { (raw) throws(DeviceError) in try target.read(into: raw) }
+        elements += Tensor(type, bytes).doubles
+      }
+      return elements
+    }
+  }
+
+  /// The first element that is further from what is wanted than two devices may be that are both as far from what is exact
+  /// as the tolerance says; nil where there is none.
+  package static func difference(of got: [Double], from wanted: [Double], _ tolerance: Tolerance) -> String? {
+    let largest = wanted.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0
+    for (index, (got, wanted)) in zip(got, wanted).enumerated() where got != wanted && !(got.isNaN && wanted.isNaN) {
+      let allowed = 2 * (tolerance.relative * wanted.magnitude + tolerance.absolute * largest)
+      if !((got - wanted).magnitude <= allowed) { return "element \(index) is \(got), expected \(wanted)" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,176 @@
+import KelvinGraph
+
+extension SelfTest {
+  private typealias Example<Op> = (Op, [NodeExample.Operand])
+
+  /// One for each kind of kernels, whose examples have as few kernels as tell whether the kind is right: each is compiled at
+  /// a first start.
+  package static let all: [SelfTest] = products + lines + elements + moving + indexing + integers
+
+  private init<Op: Operator>(
+    _ type: Op.Type, named name: String = Op.name,
+    where covers: @escaping @Sendable (Op, [TensorType]) -> Bool = { _, _ in true },
+    _ nodes: Example<Op>...
+  ) {
+    self.init(
+      name: name, operators: [type], covers: { op, operands in (op as? Op).map { covers($0, operands) } ?? false },
+      nodes: nodes.map { Entry(op: $0.0, operands: $0.1) })
+  }
+
+  private static func convolution(
+    _ input: Shape, filters: Int, kernel: Int, stride: Int = 1, groups: Int = 1
+  ) -> Example<Convolution> {
+    let border = [kernel / 2, kernel / 2]
+    let window = Window(kernel: [kernel, kernel], strides: [stride, stride], before: border, after: border)
+    return (
+      Convolution(window: window, groups: groups, epilogue: .bias),
+      [.input(input), .weight([filters, input[1] / groups, kernel, kernel]), .weight([filters])]
+    )
+  }
+
+  private static func isDepthwise(_ op: Convolution, _ operands: [TensorType]) -> Bool {
+    op.groups > 1 && operands[1].shape[1] == 1
+  }
+
+  private static let products: [SelfTest] = [
+    SelfTest(
+      Convolution.self, where: { !isDepthwise($0, $1) }, convolution([1, 20, 6, 7], filters: 24, kernel: 1),
+      convolution([1, 8, 7, 6], filters: 12, kernel: 3)),
+    SelfTest(
+      Convolution.self, named: "depthwise convolution", where: isDepthwise,
+      convolution([1, 18, 6, 5], filters: 18, kernel: 3, groups: 18)),
+    SelfTest(
+      ConvolutionTranspose.self,
+      (
+        ConvolutionTranspose(window: Window(kernel: [2, 2], strides: [2, 2])),
+        [.input([1, 5, 3, 4]), .weight([5, 6, 2, 2])]
+      )),
+    SelfTest(
+      Linear.self, (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
+      (Linear(epilogue: .bias), [.input([19, 24]), .weight([36, 24]), .weight([36])])),
+    SelfTest(MatMul.self, (MatMul(), [.input([2, 9, 13]), .input([2, 13, 35])])),
+    SelfTest(
+      Attention.self,
+      (
+        Attention(
+          batch: 1, heads: 2, queries: 9, keys: 21, width: 8, valueWidth: 8, scale: 0.5, query: [0, 0, 72, 8, 1],
+          key: [0, 0, 168, 8, 1], value: [0, 0, 168, 8, 1], shape: [2, 9, 8], result: [0, 72, 8]),
+        [.input([2, 9, 8]), .input([2, 21, 8]), .input([2, 21, 8])]
+      )),
+  ]
+
+  private static let row: Shape = [3, 37]
+
+  private static let lines: [SelfTest] = [
+    SelfTest(Softmax.self, (Softmax(axis: 1), [.input(row)])),
+    SelfTest(
+      LayerNormalization.self,
+      (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([3, 36]), .weight([36]), .weight([36])])),
+    SelfTest(
+      BatchNormalization.self,
+      (
+        BatchNormalization(epsilon: 1e-3),
+        [.input([1, 5, 23]), .weight([5]), .weight([5]), .weight([5]), .number(2, [5])]
+      )),
+    SelfTest(
+      LocalResponseNormalization.self,
+      (LocalResponseNormalization(size: 3, alpha: 0.5, beta: 0.75, k: 1), [.input([1, 7, 3, 9])])),
+    SelfTest(
+      Reduce.self, where: { _, operands in operands[0].scalar.isFloatingPoint },
+      (Reduce(.sum, axes: [1], keepsDimensions: false), [.input(row)]),
+      (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([1, 9, 3, 5])])),
+    SelfTest(
+      CumulativeReduce.self, (CumulativeReduce(.sum, axis: 1), [.input([3, 9])])),
+    SelfTest(
+      ArgReduce.self, (ArgReduce(.maximum, axis: 1, keepsDimensions: false, scalar: .int32), [.input(row)])),
+    SelfTest(
+      TopK.self, (TopK(axis: 1, count: 3, takesLargest: true, scalar: .int32), [.input([2, 11])])),
+    SelfTest(
+      Pool.self, where: { _, operands in operands[0].scalar.isFloatingPoint },
+      (Pool(.maximum, window: poolWindow), [.input([1, 18, 6, 9])]),
+      (Pool(.average, window: poolWindow), [.input([1, 18, 6, 9])])),
+    SelfTest(
+      Resize.self,
+      (
+        Resize(axes: [2, 3].map { ResizeAxis(axis: $0, size: 7, scale: 0.6, offset: -0.2) }, interpolation: .linear),
+        [.input([1, 2, 4, 5])]
+      )),
+  ]
+
+  private static let poolWindow = Window(kernel: [3, 3], strides: [2, 2], before: [1, 1], after: [1, 1])
+
+  private static let elements: [SelfTest] = [
+    SelfTest(
+      Unary.self, where: { _, operands in operands[0].scalar.isFloatingPoint }, (Unary(.relu), [.input(row)])),
+    SelfTest(
+      Binary.self, where: { _, operands in operands[0].scalar.isFloatingPoint },
+      (Binary(.add), [.input(row), .input(row)]), (Binary(.multiply), [.input(row), .input([37])])),
+    SelfTest(Compare.self, (Compare(.less), [.input(row), .input(row)])),
+    SelfTest(Select.self, (Select(), [.input(row, .bool), .input(row), .input(row)])),
+    SelfTest(Cast.self, (Cast(.int32), [.input(row)])),
+  ]
+
+  /// What changes the places of elements alone.
+  private static let moving: [SelfTest] = [
+    SelfTest(
+      name: "copies", operators: [Concat.self, Expand.self, Slice.self, Transpose.self], covers: { _, _ in true },
+      nodes: [Entry(op: Transpose([1, 0]), operands: [.input(row)])]),
+    SelfTest(Pad.self, (Pad(before: [1, 0], after: [0, 2], mode: .constant(0.5)), [.input([3, 5])])),
+    SelfTest(
+      name: "float16 values", operators: [], covers: { _, operands in operands.contains { $0.scalar == .float16 } },
+      nodes: [Entry(op: Unary(.relu), operands: [.input(row, .float16)])]),
+    SelfTest(
+      name: "narrow integers", operators: [],
+      covers: { _, operands in
+        operands.contains { !$0.scalar.isFloatingPoint && $0.scalar != .bool && $0.scalar.byteCount < 4 }
+      }, nodes: [Entry(op: Transpose([1, 0]), operands: [.input(row, .uint8)])]),
+  ]
+
+  /// Of axes longer than the largest index.
+  private static let indexing: [SelfTest] = [
+    SelfTest(Gather.self, (Gather(axis: 0), [.input([18, 5]), .input([7], .int32)])),
+    SelfTest(GatherElements.self, (GatherElements(axis: 0), [.input([18, 5]), .input([3, 5], .int32)])),
+    SelfTest(GatherND.self, (GatherND(), [.input([18, 18]), .input([3, 2], .int32)])),
+    SelfTest(
+      ScatterElements.self,
+      (ScatterElements(axis: 0), [.input([18, 5]), .input([3, 5], .int32), .input([3, 5])])),
+    SelfTest(ScatterND.self, (ScatterND(), [.input([18, 5]), .input([3, 1], .int32), .input([3, 5])])),
+  ]
+
+  private static let quantized: Example<ConvolutionInteger> = (
+    ConvolutionInteger(
+      window: Window(kernel: [3, 3], before: [1, 1], after: [1, 1]), requantization: Requantization(.uint8)),
+    [
+      .input([1, 7, 5, 4], .uint8), .weight([9, 7, 3, 3], .int8), .number(3, [], .uint8), .number(2, [9], .int8),
+      .number(5, [9], .int32), .number(0.01, [9]), .number(40, [], .uint8),
+    ]
+  )
+
+  private static let integers: [SelfTest] = [
+    SelfTest(
+      name: "integers", operators: [Unary.self, Binary.self, Reduce.self],
+      covers: { _, operands in !operands[0].scalar.isFloatingPoint },
+      nodes: [
+        Entry(op: Binary(.add), operands: [.input([37], .int32), .input([37], .int32)]),
+        Entry(op: Unary(.init(.negate)), operands: [.input([37], .int32)]),
+        Entry(op: Reduce(.sum, axes: [1], keepsDimensions: false), operands: [.input(row, .int32)]),
+      ]),
+    SelfTest(Quantize.self, (Quantize(scalar: .uint8), [.input([1, 18, 37])] + step)),
+    SelfTest(Dequantize.self, (Dequantize(), [.input([1, 18, 37], .uint8)] + step)),
+    SelfTest(
+      BinaryInteger.self,
+      (BinaryInteger(.add), [.input([37], .uint8), .input([37], .uint8)] + step + step + step)),
+    SelfTest(
+      MatMulInteger.self,
+      (
+        MatMulInteger(),
+        [.input([9, 13], .uint8), .weight([13, 35], .int8), .number(3, [], .uint8), .number(2, [35], .int8)]
+      )),
+    SelfTest(ConvolutionInteger.self, quantized),
+    SelfTest(
+      Pool.self, named: "pool of integers", where: { _, operands in !operands[0].scalar.isFloatingPoint },
+      (Pool(.maximum, window: Window(kernel: [3, 3], strides: [2, 2])), [.input([1, 18, 7, 9], .uint8)])),
+  ]
+
+  private static let step: [NodeExample.Operand] = [.number(0.5), .number(7, [], .uint8)]
+}

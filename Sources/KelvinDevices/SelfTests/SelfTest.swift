@@ -1,0 +1,47 @@
+package import KelvinGraph
+
+/// Small nodes by which a device shows that its driver computes what kernels of one kind say.
+package struct SelfTest: Sendable {
+  /// Completes "self-test of …"; tells it apart from the others on every run.
+  package let name: String
+  /// The operators whose nodes may need what it tests; none for all.
+  let operators: [any Operator.Type]
+  /// Whether such a node with these operands does.
+  let covers: @Sendable (_ op: any Operator, _ operands: [TensorType]) -> Bool
+  let nodes: [Entry]
+
+  /// Operators are sendable; a tuple with one is not seen to be.
+  struct Entry: Sendable {
+    let op: any Operator
+    let operands: [NodeExample.Operand]
+  }
+
+  /// Those that a node needs.
+  package static func all(for op: any Operator, _ operands: [TensorType]) -> [SelfTest] {
+    let own = byOperator[ObjectIdentifier(type(of: op))] ?? []
+    return (own + general).filter { $0.covers(op, operands) }
+  }
+
+  private static let general = all.filter(\.operators.isEmpty)
+  private static let byOperator = Dictionary(
+    grouping: all.flatMap { test in test.operators.map { (ObjectIdentifier($0), test) } }, by: \.0
+  ).mapValues { $0.map(\.1) }
+
+  /// - Returns: the example of several of them at once, with whose nodes are whose; nodes that the device does not run are
+  ///   left out.
+  package static func example(
+    of tests: [SelfTest], on device: any Device
+  ) throws(OperatorError) -> (nodes: NodeExample, tests: [SelfTest]) {
+    var entries: [NodeExample.Entry] = []
+    var owners: [SelfTest] = []
+    for test in tests {
+      for node in test.nodes {
+        let graph = try NodeExample([(node.op, node.operands)]).graph
+        guard device.support(for: graph.nodes[0], in: graph, precision: .full).isSupported else { continue }
+        entries.append((node.op, node.operands))
+        owners.append(test)
+      }
+    }
+    return (try NodeExample(entries), owners)
+  }
+}
