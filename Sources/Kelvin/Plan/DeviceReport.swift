@@ -1,6 +1,7 @@
 import KelvinBasics
 package import KelvinDevices
 import KelvinEngine
+import KelvinFeatures
 import KelvinMeasurements
 import KelvinRuntime
 import KelvinThermal
@@ -20,10 +21,12 @@ package struct DeviceReport {
     package let available: Bool
     /// Why it is absent and what would help; empty where it is present.
     package let reason: String
+    /// What its driver has been found to compute wrongly: nodes that need it run on other devices.
+    package let failedSelfTests: [String]
     /// Whether it computes on the CPU, and is used only when it is named.
     package var isSoftware: Bool { kind == DeviceInfo.Kind.software.rawValue }
 
-    init(_ listing: DeviceListing) {
+    init(_ listing: DeviceListing, _ cache: CompiledCache?) {
       let info = listing.info
       id = info.id
       name = info.name
@@ -34,6 +37,8 @@ package struct DeviceReport {
       resource = info.resource
       available = listing.device != nil
       reason = listing.reason
+      if let cache, let trust = listing.device?.trust { trust.recall(cache.blobs(info)) }
+      failedSelfTests = listing.device?.trust?.faults ?? []
     }
   }
 
@@ -42,8 +47,11 @@ package struct DeviceReport {
   /// The devices that are here, the reference device too.
   package static var devices: [any Device] { deviceInventory.devices }
 
-  /// Opens every driver there is.
-  package init() { rows = deviceInventory.listings.map(Row.init) }
+  /// Opens every driver there is. What earlier processes found out about drivers is read from the user's cache.
+  package init() {
+    let cache = CacheDirectory.standard.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
+    rows = deviceInventory.listings.map { Row($0, cache) }
+  }
 
   /// What knows the machine's heat, and what it says now, in lines.
   package static func heat() -> [String] {

@@ -20,6 +20,9 @@ struct DevicesCommand: ParsableCommand {
         row.memory == .max ? "—" : HumanReadable.bytes(row.memory))
     }
     Console.print(table.text())
+    let faults = rows.flatMap { row in row.failedSelfTests.map { "\(row.id): \($0)" } }
+    if !faults.isEmpty { Console.print("\nWhat needs these runs on other devices, until there is another driver:") }
+    for fault in faults { Console.print(fault.paragraph(width: Console.width - 2, indent: 2)) }
     let absent = rows.filter { !$0.available }
     if !absent.isEmpty { Console.print("\nNot on this machine:") }
     for row in absent { Console.print("\(row.id): \(row.reason)".paragraph(width: Console.width - 2, indent: 2)) }
