@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The whole fault matrix: every function of the Vulkan and OpenCL loaders, at its first, fifth and last call, with each
-# kind of failure, once and for good, on each kind of card (Tests/FaultTests). 'make test' runs a part of it.
+# kind of failure, once and for good, on each kind of card (Tests/FaultTests); and every kernel of every self-test made to
+# lie. 'make test' runs a part of it.
 #
 #   dev/faults.sh        needs a build of the tests (make test); prints what came of each setting's trials as JSON
 set -euo pipefail
 cd "$(dirname "$0")/.."
-KELVIN_FAULTS=all exec swift test -c release --disable-testable-imports --skip-build --filter FaultMatrixTests
+KELVIN_FAULTS=all exec swift test -c release --disable-testable-imports --skip-build --filter 'FaultMatrixTests|SelfTestTests'

@@ -23,6 +23,13 @@ void faulty_describe(VkPhysicalDeviceProperties2 *all, FaultyCard card) {
     }
 }
 
+void faulty_renew(VkPhysicalDeviceProperties2 *all, unsigned versions) {
+  all->properties.driverVersion += versions;
+  for (VkBaseOutStructure *next = all->pNext; next != NULL && versions != 0; next = next->pNext)
+    if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES)
+      strncat(((VkPhysicalDeviceDriverProperties *)next)->driverInfo, "+", 1);
+}
+
 /// A card has memory of its own that the host does not see, and some of the host's that it can reach.
 void faulty_describe_memory(VkPhysicalDeviceMemoryProperties *memory, FaultyCard card, unsigned long byteCount) {
   if (byteCount != 0) memory->memoryHeaps[0].size = byteCount;
@@ -58,6 +65,9 @@ void faulty_answer(
     case CL_DEVICE_EXTENSIONS:
       memset(answer, 0, size);
       if (written != NULL) *written = 1;
+      break;
+    case CL_DEVICE_MAX_WORK_GROUP_SIZE:
+      if (card == FaultyCardSmall) *(size_t *)answer = 16;
       break;
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
       if (card == FaultyCardSmall) *(cl_ulong *)answer = 128ul << 20;

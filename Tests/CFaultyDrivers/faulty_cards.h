@@ -6,6 +6,8 @@
 /// What the devices of the stand-ins say of themselves: each changes a true answer to that of a card.
 
 void faulty_describe(VkPhysicalDeviceProperties2 *properties, FaultyCard card);
+/// Makes the driver newer by so many versions.
+void faulty_renew(VkPhysicalDeviceProperties2 *properties, unsigned versions);
 void faulty_describe_memory(VkPhysicalDeviceMemoryProperties *memory, FaultyCard card, unsigned long byteCount);
 void faulty_allow_memory(VkMemoryRequirements *requirements, FaultyCard card);
 

@@ -186,6 +186,67 @@ static int stands_for_callback(int index) {
   return next >= fault->first && next - fault->first < fault->count && atomic_exchange(&isStanding, 1) == 0;
 }
 
+/// What the lying kernel is known by: modules and pipelines, or kernels, as handles. Names of OpenCL's kernels are counted
+/// when they are first seen.
+enum { LieLimit = 256 };
+static pthread_mutex_t lieLock = PTHREAD_MUTEX_INITIALIZER;
+static Word lying[LieLimit];
+static char kernelNames[LieLimit][64];
+static unsigned kernelCount;
+/// Whether the pipeline that this thread has bound lies.
+static _Thread_local int isLieBound;
+
+/// A handle that is new: what was known by it before is gone.
+static void note_handle(Word handle, int lies) {
+  int known = -1, empty = -1;
+  for (int place = 0; place < LieLimit; place++) {
+    if (lying[place] == handle) known = place;
+    if (lying[place] == 0) empty = place;
+  }
+  if (known >= 0 && !lies) lying[known] = 0;
+  if (known < 0 && lies && empty >= 0) lying[empty] = handle;
+}
+
+static int lies(Word handle) {
+  pthread_mutex_lock(&lieLock);
+  int found = 0;
+  for (int place = 0; place < LieLimit; place++) found |= handle != 0 && lying[place] == handle;
+  pthread_mutex_unlock(&lieLock);
+  return found;
+}
+
+static void note_module(Word module) {
+  pthread_mutex_lock(&lieLock);
+  note_handle(module, ++kernelCount == order.lie);
+  pthread_mutex_unlock(&lieLock);
+}
+
+static void note_pipelines(const VkComputePipelineCreateInfo *information, const VkPipeline *pipelines, unsigned count) {
+  for (unsigned index = 0; index < count; index++) {
+    int isLie = lies((Word)information[index].stage.module);
+    pthread_mutex_lock(&lieLock);
+    note_handle((Word)pipelines[index], isLie);
+    pthread_mutex_unlock(&lieLock);
+  }
+}
+
+static void note_kernel(const char *name, Word kernel) {
+  pthread_mutex_lock(&lieLock);
+  unsigned number = 0;
+  while (number < kernelCount && strcmp(kernelNames[number], name) != 0) number++;
+  if (number == kernelCount && kernelCount < LieLimit)
+    snprintf(kernelNames[kernelCount++], sizeof *kernelNames, "%s", name);
+  note_handle(kernel, number + 1 == order.lie);
+  pthread_mutex_unlock(&lieLock);
+}
+
+/// Of a kernel that does nothing, all but its work: whoever waits for it is told that it is over.
+static Word run_nothing(const Word *words) {
+  __typeof__(clEnqueueMarkerWithWaitList) *mark =
+      (__typeof__(mark))opencl("clEnqueueMarkerWithWaitList");
+  return (Word)mark((cl_command_queue)words[0], (cl_uint)words[6], (const cl_event *)words[7], (cl_event *)words[8]);
+}
+
 static Word forward(int index, const Word *w) {
   return real[index](w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]);
 }
@@ -225,6 +286,34 @@ static Word make_opencl_buffer(Word *words) {
   return result;
 }
 
+enum { DeviceLimit = 16 };
+
+/// Lists each device as often as the order says.
+static Word list_vulkan(const Word *words) {
+  uint32_t *count = (uint32_t *)words[1], known = DeviceLimit;
+  VkPhysicalDevice *list = (VkPhysicalDevice *)words[2], devices[DeviceLimit];
+  const Word inner[] = {words[0], (Word)&known, (Word)devices, 0, 0, 0, 0, 0, 0, 0};
+  Word result = forward(Index_vkEnumeratePhysicalDevices, inner);
+  if (result != VK_SUCCESS) return result;
+  known *= order.cards;
+  *count = list == NULL || known < *count ? known : *count;
+  for (uint32_t place = 0; list != NULL && place < *count; place++) list[place] = devices[place / order.cards];
+  return VK_SUCCESS;
+}
+
+static Word list_opencl(const Word *words) {
+  cl_uint *count = (cl_uint *)words[4], known = 0;
+  cl_device_id *list = (cl_device_id *)words[3], devices[DeviceLimit];
+  const Word inner[] = {words[0], words[1], DeviceLimit, (Word)devices, (Word)&known, 0, 0, 0, 0, 0};
+  Word result = forward(Index_clGetDeviceIDs, inner);
+  if (result != CL_SUCCESS) return result;
+  known *= order.cards;
+  if (count != NULL) *count = known;
+  for (cl_uint place = 0; list != NULL && place < known && place < words[2]; place++)
+    list[place] = devices[place / order.cards];
+  return CL_SUCCESS;
+}
+
 /// Waits for what the queues are really at, so that nothing of one trial is at work in the next.
 static void settle(void) {
   VkQueue queue = atomic_exchange(&vulkanQueue, NULL);
@@ -261,11 +350,40 @@ static Word pass(int index, WORDS) {
       break;
     case Index_vkAllocateMemory: return allocate_vulkan(words);
     case Index_clCreateBuffer: return make_opencl_buffer(words);
+    case Index_vkEnumeratePhysicalDevices:
+      if (order.cards > 1) return list_vulkan(words);
+      break;
+    case Index_clGetDeviceIDs:
+      if (order.cards > 1) return list_opencl(words);
+      break;
+    case Index_vkCmdBindPipeline: isLieBound = order.lie != 0 && lies(words[2]); break;
+    case Index_vkCmdDispatch:
+    case Index_vkCmdDispatchBase:
+      if (isLieBound) return 0;
+      break;
+    case Index_clEnqueueNDRangeKernel:
+      if (order.group == 0 && lies(words[1])) return run_nothing(words);
+      break;
     default: break;
   }
   Word result = forward(index, words);
   switch (index) {
-    case Index_vkGetPhysicalDeviceProperties2: faulty_describe((void *)words[1], order.card); break;
+    case Index_vkGetPhysicalDeviceProperties2:
+      faulty_describe((void *)words[1], order.card);
+      faulty_renew((void *)words[1], order.newer);
+      break;
+    case Index_vkCreateShaderModule:
+      if (result == VK_SUCCESS) note_module(*(Word *)words[3]);
+      break;
+    case Index_vkCreateComputePipelines:
+      if (result == VK_SUCCESS && order.lie != 0) note_pipelines((void *)words[3], (void *)words[5], (unsigned)words[2]);
+      break;
+    case Index_clGetKernelWorkGroupInfo:
+      if (order.group != 0 && words[2] == CL_KERNEL_WORK_GROUP_SIZE && lies(words[0])) *(size_t *)words[4] = order.group;
+      break;
+    case Index_clCreateKernel:
+      if (result != 0) note_kernel((const char *)words[1], result);
+      break;
     case Index_vkGetPhysicalDeviceMemoryProperties:
       faulty_describe_memory((void *)words[1], order.card, order.memory);
       break;
@@ -273,6 +391,7 @@ static Word pass(int index, WORDS) {
     case Index_clGetDeviceInfo:
       if (result == CL_SUCCESS) faulty_answer((cl_device_info)words[1], words[2], (void *)words[3], (size_t *)words[4],
                                               order.card, order.memory);
+      if (words[1] == CL_DRIVER_VERSION && result == CL_SUCCESS && words[3] != 0) *(char *)words[3] += (char)order.newer;
       break;
     default: break;
   }
@@ -327,6 +446,8 @@ void faulty_order(FaultyOrder next) {
     order.fault.function = name;
   }
   for (int index = 0; index < Count; index++) calls[index] = 0;
+  memset(lying, 0, sizeof lying);
+  kernelCount = 0;
   isHung = 0;
   isStanding = 0;
   failures = 0;
@@ -336,6 +457,7 @@ void faulty_order(FaultyOrder next) {
 const char *faulty_function(unsigned index) { return index < Count ? names[index] : NULL; }
 int faulty_can_fail(const char *function) { return index_of(function) >= 0 && can_fail(index_of(function)); }
 unsigned faulty_calls(const char *function) { return index_of(function) >= 0 ? calls[index_of(function)] : 0; }
+unsigned faulty_kernels(void) { return kernelCount; }
 unsigned faulty_failures(void) { return failures; }
 
 void faulty_await_failure(void) {

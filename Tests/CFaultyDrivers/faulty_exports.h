@@ -1,5 +1,5 @@
 // The stand-ins as a library in a loader's place: what the real one exports, told by the environment what to do.
-// FAULTY_FAULT is "function first count code hangs"; FAULTY_VULKAN and FAULTY_OPENCL are the real loaders' paths.
+// FAULTY_FAULT is "function first count code hangs", FAULTY_LIE the number of the kernel that lies, FAULTY_NEWER that of newer versions; FAULTY_VULKAN and FAULTY_OPENCL are the real loaders' paths.
 
 __attribute__((constructor)) static void read_order(void) {
   static char function[64];
@@ -13,6 +13,10 @@ __attribute__((constructor)) static void read_order(void) {
   }
   const char *card = getenv("FAULTY_CARD");
   if (card != NULL) told.card = (FaultyCard)atoi(card);
+  const char *lie = getenv("FAULTY_LIE");
+  if (lie != NULL) told.lie = (unsigned)atoi(lie);
+  const char *newer = getenv("FAULTY_NEWER");
+  if (newer != NULL) told.newer = (unsigned)atoi(newer);
   order = told;
 }
 

@@ -49,6 +49,27 @@ struct SickDeviceCommandTests {
     #expect(result.errors.contains("without --strict another device would take its place"))
   }
 
+  /// By the first run, whose verdict the cache keeps for those that follow.
+  @Test(arguments: ["vulkan:0", "opencl:0"])
+  func aDriverThatLiesIsFoundOutOnceAndListed(device: String) throws {
+    let cache = TemporaryFolder()
+    func run(_ arguments: [String], lie: String? = nil) -> ToolResult {
+      var environment = FaultyLoaders.environment("none 1 0 0 0")
+      environment["KELVIN_CACHE_DIR"] = "\(cache.path)/kelvin"
+      (environment["FAULTY_LIE"], environment["FAULTY_NEWER"]) = (lie, "1")
+      return Kelvin.run(arguments, environment: environment)
+    }
+    let command = ["classify", Kelvin.digits, Kelvin.image("7_0044.png"), "--json", "--units"]
+    let sound = run(command + ["cpu"])
+    let result = run(command + [device], lie: "1")
+    #expect(result.status == 0 && Self.best(result) == Self.best(sound), "\(result)")
+    #expect(result.errors.contains("self-test of ") && result.errors.contains("not on \(device)"), "\(result.errors)")
+    let strict = run(command + [device, "--strict"])
+    #expect(strict.status != 0 && strict.errors.contains("self-test of "), "\(strict)")
+    let devices = run(["devices"])
+    #expect(devices.output.contains("\(device): self-test of "), "\(devices.output)")
+  }
+
   private static func best(_ result: ToolResult) -> [String] {
     result.output.split(separator: "\n").filter { $0.contains("\"identifier\"") }.prefix(1).map(String.init)
   }

@@ -16,17 +16,17 @@ import Testing
 enum Interface: String, CaseIterable, Codable {
   case vulkan, opencl
 
-  /// The first device of the stand-in, or why there is none.
+  /// The devices of the stand-in, or why there are none.
   ///
   /// - Parameter patience: seconds that its driver's calls may take.
   func discover(patience: Double) -> [DeviceListing] {
     switch self {
     case .vulkan:
       guard let entry = faulty_vulkan() else { return [] }
-      return Array(VulkanDevice.discover(options: VulkanOptions(entry: entry, patience: patience)).prefix(1))
+      return VulkanDevice.discover(options: VulkanOptions(entry: entry, patience: patience))
     case .opencl:
       let find = unsafeBitCast(find, to: UnsafeRawPointer.self)
-      return Array(OpenCLDevice.discover(find: find, patience: patience).prefix(1))
+      return OpenCLDevice.discover(find: find, patience: patience)
     }
   }
 
@@ -43,7 +43,8 @@ enum Interface: String, CaseIterable, Codable {
   }
 }
 
-/// A machine with a CPU, the reference device, and one device behind a stand-in that does wrong as it was told.
+/// A machine with a CPU, the reference device, and devices behind a stand-in that does wrong as it was told: the first, or
+/// each as often as it was told.
 struct FaultyMachine {
   let interface: Interface
   let inventory: DeviceInventory
@@ -51,22 +52,33 @@ struct FaultyMachine {
   /// Seconds after which the device hangs.
   let patience: Double
 
-  /// - Parameter order: from before the device is looked for; an order of its own can follow.
-  init(_ interface: Interface, _ order: FaultyOrder = FaultyOrder(), patience: Double = 10) {
+  /// - Parameters:
+  ///   - order: from before the device is looked for; an order of its own can follow.
+  ///   - isDoubted: whether the device makes its self-tests.
+  init(
+    _ interface: Interface, _ order: FaultyOrder = FaultyOrder(), patience: Double = 10, isDoubted: Bool = false
+  ) {
     faulty_order(order)
     self.interface = interface
     self.patience = patience
-    let listings = interface.discover(patience: patience)
+    let listings = Array(interface.discover(patience: patience).prefix(max(Int(order.cards), 1)))
     device = listings.first?.device
+    for listing in listings { listing.device?.trust?.believe(!isDoubted) }
     inventory = DeviceInventory(listings + CPUDevice.discover() + [DeviceListing(ReferenceDevice())])
   }
 
   /// The network planned for the device alone; what that cannot do, the CPU does.
-  func load(isStrict: Bool = false, excluding: [String] = []) throws -> Predictor {
+  ///
+  /// - Parameters:
+  ///   - cacheDirectory: nil keeps nothing.
+  ///   - units: devices to plan for; none for the first of the stand-in.
+  func load(
+    isStrict: Bool = false, excluding: [String] = [], cacheDirectory: String? = nil, units: [String] = []
+  ) throws -> Predictor {
     var options = LoadOptions()
-    options.cacheDirectory = nil
+    options.cacheDirectory = cacheDirectory
     options.request = PlanRequest(
-      units: .devices([interface.device]), isStrict: isStrict, precision: .full, threads: 1,
+      units: .devices(units.isEmpty ? [interface.device] : units), isStrict: isStrict, precision: .full, threads: 1,
       exclusions: excluding)
     options.shapes = ["x": [1, 3, Self.side, Self.side]]
     options.watchdog.floor = patience

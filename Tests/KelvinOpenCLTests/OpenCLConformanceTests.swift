@@ -40,4 +40,14 @@ struct OpenCLConformanceTests {
       #expect(outcome.fault(of: testCase, on: devices[index].info) == nil, "\(names[index])")
     }
   }
+
+  @Test(arguments: driven.keys.sorted())
+  func passesEverySelfTest(_ name: String) throws {
+    let device = try #require(driven[name] as? any KernelDevice)
+    let example = try SelfTest.example(of: SelfTest.all, on: device)
+    let trust = KernelTrust(driver: "", identity: "every self-test")
+    trust.examine(example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
+    #expect(trust.faults == [])
+    #expect(trust.examined.isSuperset(of: example.tests.map(\.name)))
+  }
 }

@@ -16,17 +16,31 @@ let imitations = [
   VulkanImitation(memory: .unmappable, texelLimit: 1 << 16, storageLimit: 1 << 27, subgroupSize: 64),
   VulkanImitation(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
 ]
-let imitated = imitations.flatMap { imitation in
+let imitated = imitations.flatMap(devices(imitating:))
+/// The subgroups of most cards, whose size decides of products alone.
+let grouped = [16, 32].flatMap { devices(imitating: VulkanImitation(subgroupSize: $0)) }
+
+private func devices(imitating imitation: VulkanImitation) -> [VulkanDevice] {
   VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation))
     .compactMap { $0.device as? VulkanDevice }
 }
+
+extension ConformanceCase {
+  /// Whether kernels with tiles compute it.
+  fileprivate var isProduct: Bool {
+    graph.nodes.contains { node in
+      node.op is Attention || node.op is Convolution || node.op is Linear || node.op is MatMul
+    }
+  }
+}
+
 let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct VulkanConformanceTests {
   @Test(arguments: ConformanceCase.all)
   func agreesWithTheReferenceOrIsExempt(_ testCase: ConformanceCase) throws {
-    for device in present + imitated {
+    for device in present + imitated + (testCase.isProduct ? grouped : []) {
       let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
       #expect(device.validationMessages == [])
@@ -40,6 +54,25 @@ struct VulkanConformanceTests {
     for (device, outcome) in zip(devices, outcomes) {
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
       #expect(device.validationMessages == [])
+    }
+  }
+
+  @Test func passesEverySelfTest() throws {
+    for device in present + imitated + grouped {
+      let example = try SelfTest.example(of: SelfTest.all, on: device)
+      let trust = KernelTrust(driver: "", identity: "every self-test")
+      trust.examine(example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
+      #expect(trust.faults == [])
+      #expect(trust.examined.isSuperset(of: example.tests.map(\.name)))
+    }
+  }
+
+  /// A reshape has no kernel.
+  @Test(arguments: ConformanceCase.all)
+  func hasASelfTestForWhateverItRuns(_ testCase: ConformanceCase) throws {
+    let graph = present[0].kernelFamily.expanded(testCase.graph).graph
+    for node in graph.nodes where present[0].support(for: node, in: graph, precision: .full).isSupported {
+      #expect(node.op is Reshape || !SelfTest.all(for: node.op, graph.types(node.inputs)).isEmpty, "\(node.op.name)")
     }
   }
 

@@ -31,6 +31,16 @@ typedef enum { FaultyCardAsItIs, FaultyCardDiscrete, FaultyCardIntegrated, Fault
 typedef struct {
   FaultyFault fault;
   FaultyCard card;
+  /// Which kernel does nothing when it is run, though the driver says that it went well: the first, second, … that is made
+  /// (a shader module, a kernel's name) since the order; 0 for none.
+  unsigned lie;
+  /// What the kernel that lies says instead of doing nothing: that its groups hold only so many work items (OpenCL); 0 for
+  /// as many as they do.
+  unsigned group;
+  /// How many versions newer the driver says that it is.
+  unsigned newer;
+  /// As how many devices each real one is shown; 0 for one.
+  unsigned cards;
   /// Bytes of device memory that are handed out before there is no more; 0 for no end.
   unsigned long memory;
   /// What fresh memory of a device is filled with; 0 for what it comes with.
@@ -49,6 +59,9 @@ int faulty_can_fail(const char *_Nonnull function);
 
 /// Calls since the latest order.
 unsigned faulty_calls(const char *_Nonnull function);
+
+/// How many kernels were made since the latest order, each counted once.
+unsigned faulty_kernels(void);
 
 /// How many calls have failed or hung since the latest order.
 unsigned faulty_failures(void);

@@ -1,0 +1,144 @@
+import CFaultyDrivers
+import Glibc
+import KelvinDevices
+import KelvinEngine
+import KelvinFeatures
+import KelvinGraph
+import KelvinPlanning
+import KelvinReference
+import KelvinRuntime
+import TestSupport
+import Testing
+
+/// Drivers that lie: a kernel does nothing, and the driver says that it went well. Every test has the stand-ins to itself.
+@Suite(.serialized) struct SelfTestTests {
+  /// OpenCL's are fewer, for the time that its programs take to build.
+  private static let tests: [Interface: [String]] = [
+    .vulkan: SelfTest.all.map(\.name),
+    .opencl: ["convolution", "linear", "matmul", "softmax", "copies", "binary"],
+  ]
+
+  /// Whether every kernel of each is made to lie, in turns; else one is.
+  private static let isWhole = getenv("KELVIN_FAULTS").map { String(cString: $0) == "all" } ?? false
+
+  /// The graph of a self-test's nodes, as far as the device runs them; nil where it runs none.
+  private static func graph(_ name: String, on device: any Device) throws -> Graph? {
+    let tests = SelfTest.all.filter { $0.name == name }
+    let graph = try SelfTest.example(of: tests, on: device).nodes.graph
+    return graph.nodes.isEmpty ? nil : graph
+  }
+
+  @Test(arguments: Interface.allCases)
+  func aLieOfAnyKernelOfASelfTestFailsIt(interface: Interface) async {
+    await #expect(processExitsWith: .success) { [interface] in
+      for name in SelfTestTests.tests[interface] ?? [] {
+        var number: UInt32 = 1
+        repeat {
+          var order = FaultyOrder()
+          order.lie = number
+          let machine = FaultyMachine(interface, order, isDoubted: true)
+          let device = try #require(machine.device as? any KernelDevice)
+          let trust = try #require(device.trust)
+          guard let graph = try SelfTestTests.graph(name, on: device) else { break }
+          trust.examine(graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
+          let faults = trust.faults.filter { $0.hasPrefix("self-test of ") && $0.contains(" failed: element ") }
+          #expect(!faults.isEmpty, "\(name), kernel \(number) of \(faulty_kernels())")
+          number += 1
+        } while SelfTestTests.isWhole && number <= faulty_kernels()
+      }
+      leave()
+    }
+  }
+
+  @Test(arguments: Interface.allCases)
+  func whatADriverLiesAboutRunsElsewhereAndIsSaid(interface: Interface) async {
+    await #expect(processExitsWith: .success) { [interface] in
+      let input = try FaultyMachine.input(0)
+      let expected = try FaultyMachine.expected([input])[0]
+      var lies = 0
+      // Kernels are numbered as the self-tests come to them: one of the first is the convolution's.
+      for number in 1...3 {
+        var order = FaultyOrder()
+        order.lie = UInt32(number)
+        let machine = FaultyMachine(interface, order, isDoubted: true)
+        let predictor = try machine.load()
+        #expect(distance(try predictor.answer(input), expected) < 1e-4)
+        let faults = machine.device?.trust?.faults ?? []
+        guard !faults.isEmpty else { continue }
+        lies += 1
+        #expect(machine.device?.health.mayFree == true && predictor.loaded.outages.failures.isEmpty)
+        let explanation = try predictor.loaded.shown.proven().explanation
+        let reasons = explanation.nodes.flatMap(\.candidates).compactMap(\.unsupported)
+        #expect(reasons.contains { faults.contains($0) }, "\(reasons)")
+        let remarks = try predictor.loaded.remarks(on: explanation)
+        #expect(remarks.contains { $0.contains("self-test of ") && $0.contains("not on \(interface.device)") })
+        let strict = FaultyMachine(interface, order, isDoubted: true)
+        #expect { _ = try strict.load(isStrict: true) } throws: { "\($0)".contains("self-test of ") }
+      }
+      #expect(lies > 0)
+      leave()
+    }
+  }
+
+  /// By the user's cache, for a driver and its version.
+  @Test func aVerdictIsKeptAndAnotherDriverVersionIsAskedAnew() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let input = try FaultyMachine.input(0)
+      var order = FaultyOrder()
+      order.lie = 1
+      func faults(_ order: FaultyOrder) throws -> [String] {
+        let machine = FaultyMachine(.vulkan, order, isDoubted: true)
+        _ = try machine.load(cacheDirectory: folder.path).answer(input)
+        return machine.device?.trust?.faults ?? []
+      }
+      let found = try faults(order)
+      #expect(!found.isEmpty)
+      // The driver tells the truth now, but nobody asks it.
+      #expect(try faults(FaultyOrder()) == found)
+      var newer = FaultyOrder()
+      newer.newer = 1
+      #expect(try faults(newer) == [])
+      let made = faulty_kernels()
+      #expect(try faults(newer) == [])
+      #expect(faulty_kernels() < made, "what went well is kept too")
+      leave()
+    }
+  }
+
+  /// What says nothing of the kernels is no verdict on them.
+  @Test(arguments: [
+    ("vkQueueSubmit", Int32(-4), UInt32.max), ("vkAllocateMemory", -2, 1), ("vkCreateComputePipelines", -13, 1),
+    ("vkCreateShaderModule", -1, 1), ("vkWaitForFences", -4, 1),
+  ])
+  func aSelfTestThatCannotBeMadeBlamesNoKernel(function: String, code: Int32, count: UInt32) async {
+    await #expect(processExitsWith: .success) { [function, code, count] in
+      let input = try FaultyMachine.input(0)
+      let expected = try FaultyMachine.expected([input])[0]
+      var order = FaultyFault.answering(function, code: code)
+      order.fault.count = count
+      let machine = FaultyMachine(.vulkan, order, isDoubted: true)
+      let predictor = try machine.load()
+      #expect(faulty_failures() > 0)
+      #expect(distance(try predictor.answer(input), expected) < 1e-4)
+      #expect(machine.device?.trust?.faults == [])
+      leave()
+    }
+  }
+
+  /// The limit is that of the kernel on the device, which its compiler knows alone.
+  @Test func aKernelWhoseGroupsAreTooLargeForTheDeviceRunsElsewhere() async {
+    await #expect(processExitsWith: .success) {
+      let input = try FaultyMachine.input(0)
+      let expected = try FaultyMachine.expected([input])[0]
+      var order = FaultyOrder()
+      (order.card, order.lie, order.group) = (FaultyCardDiscrete, 2, 8)
+      let machine = FaultyMachine(.opencl, order)
+      let predictor = try machine.load()
+      #expect(distance(try predictor.answer(input), expected) < 1e-4)
+      let remark = try #require(predictor.loaded.outages.remarks.first)
+      #expect(remark.contains("the device runs groups of 8 of its items, 64 are needed"), "\(remark)")
+      leave()
+    }
+  }
+}
