@@ -143,6 +143,7 @@ let package = Package(
       "KelvinConformance", "TestSupport"),
     test(
       "FaultTests", "CFaultyDrivers", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinDevices",
+      "KelvinConformance",
       "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinRuntime",
       "KelvinFeatures", "KelvinEngine", "TestSupport"
     ),

@@ -1,0 +1,65 @@
+import CFaultyDrivers
+import KelvinConformance
+import KelvinDevices
+import KelvinReference
+import Testing
+
+/// Conformance cases on a device that is lost among them, or slow to say that it is done.
+@Suite(.serialized) struct FailingConformanceTests {
+  @Test(arguments: [(Interface.vulkan, "vkQueueSubmit"), (.opencl, "clEnqueueNDRangeKernel")])
+  func everyCaseOnALostDeviceIsRightOrTheOneError(interface: Interface, function: String) async {
+    await #expect(processExitsWith: .success) { [interface, function] in
+      let loss = FaultyFault.answering(function, call: 40, forGood: true, code: interface.codes.lost)
+      let machine = FaultyMachine(interface, loss)
+      let device = try #require(machine.device)
+      var right = 0
+      var errors = Set<DeviceError>()
+      for testCase in ConformanceCase.all {
+        do throws(DeviceError) {
+          let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
+          #expect(outcome.fault(of: testCase, on: device.info) == nil)
+          right += 1
+        } catch { errors.insert(error) }
+      }
+      #expect(right > 0 && errors.count == 1 && errors.first?.code == .lost, "\(errors)")
+      #expect(faulty_calls(function) == 40, "nothing more is submitted to it")
+      leave()
+    }
+  }
+
+  /// Waits end without the fence, a few times.
+  @Test func aSlowFenceIsWaitedFor() async {
+    await #expect(processExitsWith: .success) {
+      let machine = FaultyMachine(.vulkan, patience: 60)
+      let device = try #require(machine.device)
+      for testCase in ConformanceCase.all where testCase.name.hasPrefix("linear") {
+        var order = FaultyFault.answering("vkWaitForFences", code: 2)
+        order.fault.count = 5
+        faulty_order(order)
+        let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
+        #expect(outcome.fault(of: testCase, on: device.info) == nil)
+        #expect(faulty_failures() == 5)
+      }
+      #expect(device.health.mayFree)
+      leave()
+    }
+  }
+
+  /// A fence that never comes takes the device out, and every case says so.
+  @Test func aFenceThatNeverComesIsOneError() async {
+    await #expect(processExitsWith: .success) {
+      let machine = FaultyMachine(.vulkan, patience: 60)
+      let device = try #require(machine.device)
+      device.health.allowNoMore(than: 0.2)
+      faulty_order(FaultyFault.answering("vkWaitForFences", forGood: true, code: 2))
+      var errors = Set<DeviceError>()
+      for testCase in ConformanceCase.all.prefix(50) {
+        do throws(DeviceError) {
+          _ = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
+        } catch { errors.insert(error) }
+      }
+      #expect(errors.count == 1 && errors.first?.code == .hung, "\(errors)")
+      leave()
+    }
+  }
+}
