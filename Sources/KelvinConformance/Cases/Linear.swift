@@ -34,6 +34,17 @@ extension ConformanceCase {
           "transposed", MatMul(transposesX: true, transposesY: true), .input([2, 7, 5]), .input([2, 3, 7]),
           scalar: scalar),
         node("transposed right", MatMul(transposesY: true), .input([11, 33]), .input([29, 33]), scalar: scalar),
+        node("whole vectors", MatMul(), .input([2, 1, 68, 12]), .input([3, 12, 36]), scalar: scalar),
+        node(
+          "whole vectors transposed", MatMul(transposesX: true, transposesY: true), .input([2, 10, 20]),
+          .input([2, 44, 10]), scalar: scalar),
+        node(
+          "whole vectors, right transposed", MatMul(transposesY: true), .input([12, 76]), .input([33, 76]),
+          scalar: scalar),
+        node("left transposed", MatMul(transposesX: true), .input([11, 71]), .input([11, 131]), scalar: scalar),
+        node("long sums", MatMul(), .input([9, 277]), .input([277, 35]), scalar: scalar),
+        node("long sums transposed", MatMul(transposesY: true), .input([70, 259]), .input([37, 259]), scalar: scalar),
+        node("one row", MatMul(transposesY: true), .input([3, 1, 24]), .input([3, 300, 24]), scalar: scalar),
       ]
     }
 }

@@ -9,6 +9,7 @@ package struct MatMulPlan: Sendable {
   package let rows: Int
   package let depth: Int
   package let columns: Int
+  package let transposesX, transposesY: Bool
   /// Elements from row to row, and from column to column, of each operand.
   package let xRow, xColumn, yRow, yColumn: Int
   package let batches: Int
@@ -31,6 +32,7 @@ package struct MatMulPlan: Sendable {
     xStrides = [Int](repeating: 0, count: missing) + axes.map { $0.strides[0] }
     yStrides = [Int](repeating: 0, count: missing) + axes.map { $0.strides[1] }
     batches = batch.count
+    (transposesX, transposesY) = (op.transposesX, op.transposesY)
     (rows, depth, columns) = (z[z.rank - 2], op.depth(context.inputs), z[z.rank - 1])
     let (xWidth, yWidth) = (x[x.rank - 1], y[y.rank - 1])
     (xRow, xColumn) = op.transposesX ? (1, xWidth) : (xWidth, 1)

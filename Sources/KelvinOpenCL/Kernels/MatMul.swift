@@ -1,11 +1,14 @@
-internal import KelvinGPU
+import KelvinGPU
 
 extension OpenCLTarget {
   func matmul(_ plan: MatMulPlan) -> Call<KernelName> {
-    call(
-      KernelName(program: "matmul", function: "matmul"),
-      Parameters(
-        [plan.rows, plan.columns, plan.depth, plan.xRow, plan.xColumn, plan.yRow, plan.yColumn] + plan.sizes
-          + plan.xStrides + plan.yStrides), items: tuning.blocks(plan.columns), pieces(plan.rows, of: 4), plan.batches)
+    let parameters = Parameters(
+      [plan.rows, plan.columns, plan.depth, plan.xRow, plan.xColumn, plan.yRow, plan.yColumn] + plan.sizes
+        + plan.xStrides + plan.yStrides)
+    // The rows and columns of a group, as matmul.cl has them.
+    let columns = tuning.group == 1 ? 2 * lanes : tuning.group / 8 * 4
+    return call(
+      KernelName(program: "matmul", function: "matmul"), parameters,
+      items: pieces(plan.columns, of: columns) * tuning.group, pieces(plan.rows, of: 64), plan.batches)
   }
 }
