@@ -4,6 +4,9 @@
 // A convolution on blocked tensors, one or many groups; or rows times a matrix, whose rows are positions that hold all
 // their channels side by side. Each invocation computes PIXELS positions of 4 * BLOCKS output channels. Weights: [output
 // tile][tap][input block][4 input channels][4 * BLOCKS output channels].
+//
+// A transposed convolution is an ordinary one for each phase of its stride, which stand in the place of groups: position
+// q of phase r is output q * stride + r - before, and takes tap t * stride + r of input q - t * dilation.
 #include "common.glsl"
 #include "lanes.glsl"
 #include "functions.glsl"
@@ -15,6 +18,7 @@ layout(constant_id = 5) const bool RESIDUAL = false;
 layout(constant_id = 6) const uint ACTIVATION = UNARY_NONE;
 layout(constant_id = 7) const bool ROWS = false;
 layout(constant_id = 8) const int CHUNK = 1;   // input blocks read together; they divide those of a group
+layout(constant_id = 9) const bool TRANSPOSED = false;
 
 layout(push_constant) uniform Parameters {
   int inputBlocks;   // of the whole input
@@ -28,6 +32,7 @@ layout(push_constant) uniform Parameters {
   int kernelY, kernelX, strideY, strideX, dilationY, dilationX, beforeY, beforeX;
   float inverseArea, inverseWidth;
   float first, second;
+  int spreadHeight, spreadWidth;   // of a transposed one's output, whose sizes above are those of a phase
 };
 
 layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
@@ -39,39 +44,49 @@ VECTORS(4, residual)
 void main() {
   int tile = int(gl_WorkGroupID.y);
   int group = tile / groupTiles;
+  int phaseY = TRANSPOSED ? group / strideX : 0, phaseX = TRANSPOSED ? group - phaseY * strideX : 0;
   int position[PIXELS], batch[PIXELS], place[PIXELS], source[PIXELS], top[PIXELS], left[PIXELS];
   [[unroll]] for (int i = 0; i < PIXELS; i++) {
     int p = (groupPosition() * PIXELS + i) * int(gl_WorkGroupSize.x) + int(gl_LocalInvocationID.x);
     position[i] = min(p, positions - 1);
     batch[i] = quotient(position[i], outputArea, inverseArea);
     place[i] = position[i] - batch[i] * outputArea;
-    source[i] = ROWS ? position[i] * inputBlocks : (batch[i] * inputBlocks + group * groupBlocks) * inputArea;
+    int firstBlock = batch[i] * inputBlocks + (TRANSPOSED ? 0 : group * groupBlocks);
+    source[i] = ROWS ? position[i] * inputBlocks : firstBlock * inputArea;
     if (WINDOWED) {
       int row = quotient(place[i], outputWidth, inverseWidth);
-      top[i] = row * strideY - beforeY;
-      left[i] = (place[i] - row * outputWidth) * strideX - beforeX;
+      int column = place[i] - row * outputWidth;
+      top[i] = TRANSPOSED ? row + beforeY / strideY : row * strideY - beforeY;
+      left[i] = TRANSPOSED ? column + beforeX / strideX : column * strideX - beforeX;
     } else if (!ROWS) {
       source[i] += place[i];
     }
   }
 
+  int firstOutput = (TRANSPOSED ? tile - group * groupTiles : tile) * BLOCKS;
   vec4 sum[PIXELS * BLOCKS];
   [[unroll]] for (int b = 0; b < BLOCKS; b++) {
-    vec4 start = bias(tile * BLOCKS + b);
+    vec4 start = bias(firstOutput + b);
     [[unroll]] for (int i = 0; i < PIXELS; i++) sum[i * BLOCKS + b] = start;
   }
 
+  int tapsY = WINDOWED ? kernelY : 1, tapsX = WINDOWED ? kernelX : 1;
   int weight = tile * kernelY * kernelX * groupBlocks * 4 * BLOCKS;
-  for (int ky = 0; ky < (WINDOWED ? kernelY : 1); ky++) {
-    for (int kx = 0; kx < (WINDOWED ? kernelX : 1); kx++) {
+  if (TRANSPOSED) {
+    weight = tile * ((kernelY + strideY - 1) / strideY) * ((kernelX + strideX - 1) / strideX) * groupBlocks * 4 * BLOCKS;
+    tapsY = (kernelY - phaseY + strideY - 1) / strideY;
+    tapsX = (kernelX - phaseX + strideX - 1) / strideX;
+  }
+  for (int ky = 0; ky < tapsY; ky++) {
+    for (int kx = 0; kx < tapsX; kx++) {
       int at[PIXELS];
       bool inside[PIXELS];
       [[unroll]] for (int i = 0; i < PIXELS; i++) {
         at[i] = source[i];
         inside[i] = true;
         if (WINDOWED) {
-          int iy = top[i] + ky * dilationY;
-          int ix = left[i] + kx * dilationX;
+          int iy = top[i] + (TRANSPOSED ? -ky : ky) * dilationY;
+          int ix = left[i] + (TRANSPOSED ? -kx : kx) * dilationX;
           inside[i] = iy >= 0 && iy < height && ix >= 0 && ix < width;
           at[i] += inside[i] ? iy * width + ix : 0;
         }
@@ -105,16 +120,23 @@ void main() {
   }
 
   [[unroll]] for (int b = 0; b < BLOCKS; b++) {
-    int block = tile * BLOCKS + b;
+    int block = firstOutput + b;
     if (block < outputBlocks) {
       ivec4 channel = block * 4 + ivec4(0, 1, 2, 3);
       [[unroll]] for (int i = 0; i < PIXELS; i++) {
         int target =
           ROWS ? position[i] * outputBlocks + block : (batch[i] * outputBlocks + block) * outputArea + place[i];
+        bool exists = true;
+        if (TRANSPOSED) {
+          int oy = (top[i] - beforeY / strideY) * strideY + phaseY - beforeY % strideY;
+          int ox = (left[i] - beforeX / strideX) * strideX + phaseX - beforeX % strideX;
+          exists = oy >= 0 && oy < spreadHeight && ox >= 0 && ox < spreadWidth;
+          target = ((batch[i] * outputBlocks + block) * spreadHeight + oy) * spreadWidth + ox;
+        }
         vec4 result = sum[i * BLOCKS + b];
         if (RESIDUAL) result += residual(target);
         result = apply(ACTIVATION, result, first, second);
-        y[target] = STORED_VECTOR(mix(vec4(0), result, lessThan(channel, ivec4(channels))));
+        if (exists) y[target] = STORED_VECTOR(mix(vec4(0), result, lessThan(channel, ivec4(channels))));
       }
     }
   }

@@ -7,6 +7,8 @@
 // x[n * xImage + g * xGroup + c / LANES * xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is
 // LANES * xLane.
 // The last tile of pixels is moved back to end with the image, so it may compute some pixels a second time.
+// A transposed convolution is an ordinary one for each phase of its stride, which stand in the place of groups and read
+// the same channels: pixel q of phase r is output q * phases + r - crop, and takes every so manyth tap from r on.
 //
 // The host includes this file once for each variant, with NAMED, PIXELS, BLOCKS and PLANAR defined.
 
@@ -14,6 +16,7 @@ typedef struct {
   int pixels, width, inputHeight, inputWidth;
   int kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, top, left;
   int channels, groups, outputs;
+  int phasesY, phasesX, cropY, cropX, height, fullWidth;   // 1, 1, 0, 0 of an ordinary one; then its whole output
   int xImage, xGroup, xBlock, xLane, xPixel;
   int yImage, yGroup, yBlock, yLane, yPixel;
   int storesWholeBlocks, hasBias, hasResidual, swapsOrder;
@@ -32,7 +35,10 @@ KERNEL void NAMED(convolution)(
   if (tile * PIXELS >= s.pixels) return;
   const int image = get_global_id(2) / s.groups, group = get_global_id(2) % s.groups;
   const int parts = (s.outputs + BLOCKS * LANES - 1) / (BLOCKS * LANES);
-  const int taps = s.kernelHeight * s.kernelWidth;
+  const int phaseY = group / s.phasesX % s.phasesY, phaseX = group % s.phasesX;
+  const int tapRows = (s.kernelHeight + s.phasesY - 1 - phaseY) / s.phasesY;
+  const int tapColumns = (s.kernelWidth + s.phasesX - 1 - phaseX) / s.phasesX;
+  const int taps = ((s.kernelHeight + s.phasesY - 1) / s.phasesY) * ((s.kernelWidth + s.phasesX - 1) / s.phasesX);
   const int weightCount = taps * s.channels * BLOCKS * LANES;
   const global float *zeros = w + (size_t)s.groups * parts * weightCount;
   const int first = max(min(tile * PIXELS, s.pixels - PIXELS), 0);
@@ -52,8 +58,8 @@ KERNEL void NAMED(convolution)(
   vec sum[PIXELS][BLOCKS];
   EACH(i) EACH_BLOCK(j) sum[i][j] = 0.0f;
 
-  for (int ky = 0; ky < s.kernelHeight; ky++)
-    for (int kx = 0; kx < s.kernelWidth; kx++) {
+  for (int ky = 0; ky < tapRows; ky++)
+    for (int kx = 0; kx < tapColumns; kx++) {
       const global float *p[PIXELS];
       int step[PIXELS];
       EACH(i) {
@@ -113,7 +119,14 @@ KERNEL void NAMED(convolution)(
     if (s.hasBias) offset = LOAD(bias + ((size_t)group * parts * BLOCKS + block) * LANES);
     const int stored = s.storesWholeBlocks ? LANES : count;
     for (int i = 0; i < PIXELS && first + i < s.pixels; i++) {
-      const size_t place = (size_t)block * s.yBlock + (size_t)(first + i) * s.yPixel;
+      int pixel = first + i;
+      if (s.phasesY * s.phasesX > 1) {
+        const int y = pixel / s.width * s.phasesY + phaseY - s.cropY;
+        const int x = pixel % s.width * s.phasesX + phaseX - s.cropX;
+        if (y < 0 || y >= s.height || x < 0 || x >= s.fullWidth) continue;
+        pixel = y * s.fullWidth + x;
+      }
+      const size_t place = (size_t)block * s.yBlock + (size_t)pixel * s.yPixel;
       vec v = sums[j * PIXELS + i] + offset;
       if (s.yLane == 1) {
         if (s.hasResidual) v += load_part(residual + place, stored, 0.0f);

@@ -59,25 +59,32 @@ extension Lowering {
     }
   }
 
-  /// The node's weights `[inputs, outputs, taps]` of a transposed convolution as `[block of
-  /// outputs][tap][input][lane]`; of a depthwise one as `[block][tap][lane]`.
+  /// The node's weights `[inputs, outputs, taps]` of a transposed convolution as `[phase][tile of outputs][tap of the
+  /// phase][input][output in tile]`, with room for as many taps as a phase has at most.
   ///
   /// - Parameters:
-  ///   - rows: how many inputs are stored, 1 of a depthwise one.
-  ///   - spare: numbers after the last block.
-  package func transposedWeights(outputs: Int, taps: Int, rows: Int, isDepthwise: Bool, spare: Int) throws(DeviceError)
-    -> Storage
-  {
-    let (weight, lanes) = (try constantWeight(1), target.lanes)
-    let blocks = (outputs + lanes - 1) / lanes
+  ///   - rows: how many inputs are stored.
+  ///   - parts: tiles of one phase.
+  ///   - spare: numbers after the last tile.
+  package func phasedWeights(
+    _ phases: TransposedPhases, outputs: Int, inputs: Int, tile: Int, rows: Int, parts: Int, spare: Int
+  ) throws(DeviceError) -> Storage {
+    let weight = try constantWeight(1)
+    let partCount = phases.taps * rows * tile
+    let strides = phases.strides.map(String.init).joined(separator: "x")
     return try self.weight(
-      "\(weight.name)/gpu-transposed-\(isDepthwise ? "depthwise-" : "")\(lanes)-\(rows)",
-      count: blocks * taps * rows * lanes + spare, of: weight.weight.type.scalar
+      "\(weight.name)/gpu-phases-\(strides)-\(tile)-\(rows)", count: phases.count * parts * partCount + spare,
+      of: weight.weight.type.scalar
     ) { target in
-      for (index, element) in weight.weight.floats().enumerated() {
-        let (plane, tap) = index.quotientAndRemainder(dividingBy: taps)
-        let (from, to) = isDepthwise ? (0, plane) : plane.quotientAndRemainder(dividingBy: outputs)
-        target[((to / lanes * taps + tap) * rows + from) * lanes + to % lanes] = element
+      let (source, taps) = (weight.weight.floats(), phases.kernel[0] * phases.kernel[1])
+      for tap in 0..<taps {
+        let (phase, own) = phases.place(ofTap: tap)
+        for output in 0..<outputs {
+          let start = (phase * parts + output / tile) * partCount + own * rows * tile + output % tile
+          for input in 0..<inputs {
+            target[start + input * tile] = source[(input * outputs + output) * taps + tap]
+          }
+        }
       }
     }
   }

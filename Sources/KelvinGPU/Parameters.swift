@@ -22,6 +22,13 @@ package struct Parameters: Hashable, Sendable {
   }
 
   /// The same, followed by these.
+  package func followed(by values: [Int]) -> Parameters {
+    var result = self
+    result.add(values)
+    return result
+  }
+
+  /// The same, followed by these.
   package func floats(_ values: Float...) -> Parameters {
     var result = self
     result.words += values.map(\.bitPattern)

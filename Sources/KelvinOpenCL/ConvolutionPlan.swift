@@ -3,7 +3,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 /// Everything the convolution kernel needs to know: sizes, and where tensors lie. Matrix products with constant weights
-/// are convolutions with one tap whose pixels are the rows.
+/// are convolutions with one tap whose pixels are the rows; a transposed convolution is one for each phase of its stride.
 struct ConvolutionPlan: Sendable {
   /// Where element (image, group, channel, pixel) of a tensor lies; see `convolution.cl`.
   struct Strides {
@@ -34,11 +34,16 @@ struct ConvolutionPlan: Sendable {
   var pixels: Int
   /// From output width to left padding, in the kernel's order.
   var geometry: [Int]
+  /// Of a transposed convolution.
+  private(set) var phases: TransposedPhases?
+  /// From phases to the whole output's width, in the kernel's order.
+  private(set) var spread: [Int]
   var isPlanar = false
   var storesWholeBlocks = false
   private var from: ValueLayout?
   private var to: ValueLayout?
   private let inputPixels: Int
+  private let outputPixels: Int
 
   init(_ window: PlaneWindow, images: Int, groups: Int, channels: Int, outputs: Int, from: ValueLayout, to: ValueLayout)
   {
@@ -54,27 +59,55 @@ struct ConvolutionPlan: Sendable {
     isPlanar = from == .dense
     storesWholeBlocks = to != .dense
     inputPixels = window.inputArea
+    outputPixels = window.outputArea
+    spread = [1, 1, 0, 0] + window.output
+  }
+
+  /// A transposed convolution on blocked tensors.
+  init(
+    _ window: PlaneWindow, phases: TransposedPhases, images: Int, channels: Int, outputs: Int, blocks: ValueLayout
+  ) {
+    self.init(
+      window, images: images, groups: 1, channels: channels, outputs: outputs, from: blocks, to: blocks)
+    self.phases = phases
+    groups = phases.count
+    taps = phases.taps
+    pixels = phases.positions[0] * phases.positions[1]
+    // Taps of later rows and columns meet earlier inputs.
+    geometry =
+      [phases.positions[1]] + window.input + window.kernel + [1, 1] + window.dilations.map(-)
+      + (0..<2).map { -(window.before[$0] / window.strides[$0]) }
+    spread = window.strides + (0..<2).map { window.before[$0] % window.strides[$0] } + window.output
   }
 
   init(linearRows rows: Int, channels: Int, outputs: Int) {
     self.channels = channels
     self.outputs = outputs
     pixels = rows
-    inputPixels = rows
+    (inputPixels, outputPixels) = (rows, rows)
+    spread = [1, 1, 0, 0, 1, rows]
     geometry = [rows, 1, rows, 1, 1, 1, 1, 1, 1, 0, 0]
   }
 
   func inputStrides(lanes: Int) -> Strides {
     guard let from else { return Strides(rowsOf: channels, lanes: lanes) }
-    return Strides(from, groups: groups, channels: channels, pixels: inputPixels, lanes: lanes)
+    return strides(from, channels: channels, pixels: inputPixels, lanes: lanes)
   }
 
   func outputStrides(lanes: Int) -> Strides {
     guard let to else { return Strides(rowsOf: outputs, lanes: lanes) }
-    return Strides(to, groups: groups, channels: outputs, pixels: pixels, lanes: lanes)
+    return strides(to, channels: outputs, pixels: outputPixels, lanes: lanes)
   }
 
-  var inputCount: Int { images * groups * channels * inputPixels }
+  /// Phases work on all channels.
+  private func strides(_ layout: ValueLayout, channels: Int, pixels: Int, lanes: Int) -> Strides {
+    var strides = Strides(
+      layout, groups: phases == nil ? groups : 1, channels: channels, pixels: pixels, lanes: lanes)
+    if phases != nil { strides.group = 0 }
+    return strides
+  }
+
+  var inputCount: Int { images * (phases == nil ? groups : 1) * channels * inputPixels }
 
   func variant(_ tuning: Tuning) -> ConvolutionVariant {
     if isPlanar { return .planar(tuning) }
@@ -94,16 +127,23 @@ extension OpenCLLowering {
     let variant = plan.variant(tuning)
     let parts = target.pieces(tuning.blocks(plan.outputs), of: variant.blocks)
     let tile = variant.blocks * lanes
-    let weights = try tiledWeights(
-      groups: plan.groups, outputs: plan.outputs, channels: plan.channels, taps: plan.taps, tile: tile,
-      rows: plan.channels, parts: parts, spare: lanes)
+    let weights =
+      if let phases = plan.phases {
+        try phasedWeights(
+          phases, outputs: plan.outputs, inputs: plan.channels, tile: tile, rows: plan.channels, parts: parts,
+          spare: lanes)
+      } else {
+        try tiledWeights(
+          groups: plan.groups, outputs: plan.outputs, channels: plan.channels, taps: plan.taps, tile: tile,
+          rows: plan.channels, parts: parts, spare: lanes)
+      }
     let bias = try epilogue.hasBias ? biases(groups: plan.groups, outputs: plan.outputs, count: parts * tile) : weights
     let activation = KernelActivation(epilogue)
     let tiles = target.pieces(plan.pixels, of: variant.pixels)
     let weightCount = plan.groups * plan.channels * plan.taps * plan.outputs
     let swaps = tuning.ordersGroups && weightCount < plan.inputCount
     let numbers =
-      [plan.pixels] + plan.geometry + [plan.channels, plan.groups, plan.outputs] + plan.inputStrides(lanes: lanes).list
+      [plan.pixels] + plan.geometry + [plan.channels, plan.groups, plan.outputs] + plan.spread + plan.inputStrides(lanes: lanes).list
       + plan.outputStrides(lanes: lanes).list + [
         plan.storesWholeBlocks ? 1 : 0, epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, swaps ? 1 : 0,
         activation.code,

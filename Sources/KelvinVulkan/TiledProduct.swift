@@ -10,14 +10,19 @@ struct TiledProduct: Sendable {
   let inputs, outputs: Int
   /// Blocked, or dense: a position's channels side by side, in whole blocks.
   let layout: ValueLayout
+  /// Those of a transposed convolution, which has one group.
+  var phases: TransposedPhases?
 
   private var groupInputs: Int { inputs / groups }
-  private var positions: Int { batch * window.outputArea }
+  /// Heights, then widths of what is computed at a time: the output or, of a transposed convolution, a phase of it.
+  private var plane: [Int] { phases?.positions ?? window.output }
+  private var positions: Int { batch * plane[0] * plane[1] }
 
   /// Blocks of output channels that an invocation computes. They do not depend on positions: weights are packed by them,
   /// and all sizes of a model share packed weights.
   private func blocks(_ tiles: RegisterTiles) -> Int {
-    groups == 1 || outputs / groups % (4 * tiles.blocks) == 0 ? tiles.blocks : 1
+    if phases != nil { return min(tiles.blocks, (outputs + 3) / 4) }
+    return groups == 1 || outputs / groups % (4 * tiles.blocks) == 0 ? tiles.blocks : 1
   }
 
   /// Positions that an invocation computes: whole groups of them waste what lies beyond the last, small ones read more for
@@ -30,35 +35,45 @@ struct TiledProduct: Sendable {
     return tiles.pixels.min { time($0) < time($1) } ?? tiles.pixels.lowerBound
   }
 
-  /// Weights `[outputs, inputs of a group, taps]` are the node's second input.
+  /// Weights `[outputs, inputs of a group, taps]`, of a transposed convolution `[inputs, outputs, taps]`, are the node's
+  /// second input.
   func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
     let (node, target, traits) = (lowering.node, lowering.target, lowering.target.traits)
     let registers = layout == .dense ? traits.rowTiles : traits.convolutionTiles
     let (pixels, blocks) = (pixels(registers, group: traits.tileGroup), blocks(registers))
     let tile = 4 * blocks
-    let tiles = groups * ((outputs / groups + tile - 1) / tile)
+    let parts = (outputs / groups + tile - 1) / tile
+    let tiles = (phases?.count ?? groups) * parts
     let groupBlocks = (groupInputs + 3) / 4
-    let packed = try lowering.tiledWeights(
-      groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile,
-      rows: groupBlocks * 4, parts: tiles / groups, spare: 0)
+    let packed =
+      if let phases {
+        try lowering.phasedWeights(
+          phases, outputs: outputs, inputs: inputs, tile: tile, rows: groupBlocks * 4, parts: parts, spare: 0)
+      } else {
+        try lowering.tiledWeights(
+          groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile,
+          rows: groupBlocks * 4, parts: parts, spare: 0)
+      }
     let x = try lowering.read(node.inputs[0], layout)
-    let bias = try lowering.bias(epilogue, channels: tiles * tile)
+    let bias = try lowering.bias(epilogue, channels: groups * parts * tile)
     let residual = try lowering.residual(epilogue, layout).map { [$0] } ?? []
     let parameters = Parameters(
-      [(inputs + 3) / 4, groupBlocks, max(tiles / groups, 1), (outputs + 3) / 4, outputs, positions] + [
-        window.inputArea, window.outputArea, window.output[1],
-      ] + window.input + window.geometry)
+      [(inputs + 3) / 4, groupBlocks, max(parts, 1), (outputs + 3) / 4, outputs, positions] + [
+        window.inputArea, plane[0] * plane[1], plane[1],
+      ] + window.input + window.geometry
+    ).inverses(plane[0] * plane[1], plane[1]).activation(epilogue)
     let span = traits.tileGroup * pixels
     // A row's blocks lie side by side: those of a line of the cache are read together.
     let chunk = layout == .dense && traits.usesShuffles && groupBlocks % 4 == 0 ? 4 : 1
     let (columns, z) = target.folded((positions + span - 1) / span)
+    let constants = [
+      traits.lanes, blocks, pixels, phases == nil && window.isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
+      epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
+    ]
     let call = target.call(
       traits.variant("convolution"), [.float4, .float4, .float4] + residual.map { _ in .float4 },
-      group: traits.tileGroup,
-      constants: [
-        traits.lanes, blocks, pixels, window.isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
-        epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
-      ], parameters.inverses(window.outputArea, window.output[1]).activation(epilogue), groups: [columns, tiles, z])
+      group: traits.tileGroup, constants: constants + (phases == nil ? [] : [1]),
+      phases == nil ? parameters : parameters.followed(by: window.output), groups: [columns, tiles, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))
   }
 }

@@ -76,6 +76,18 @@ extension ConformanceCase {
         spread(
           "wider strides than kernel", [1, 3, 4, 3], filters: 2, Window(kernel: [1, 2], strides: [3, 4]),
           outputPadding: [2, 1], scalar: scalar),
+        spread(
+          "kernel narrower than strides", [2, 6, 3, 5], filters: 10,
+          Window(kernel: [2, 3], strides: [3, 4], before: [1, 2], after: [0, 1]), outputPadding: [2, 0], scalar: scalar),
+        spread(
+          "8x8 stride 4", [1, 7, 4, 9], filters: 21, Window(kernel: [8, 8], strides: [4, 4], before: [2, 5]),
+          scalar: scalar),
+        spread(
+          "dilated and strided", [1, 5, 4, 5], filters: 6,
+          Window(kernel: [2, 3], strides: [2, 1], dilations: [1, 2], before: [0, 3]), scalar: scalar),
+        spread(
+          "dilated strides", [1, 5, 4, 5], filters: 6, Window(kernel: [3, 3], strides: [2, 2], dilations: [2, 3]),
+          scalar: scalar),
         spread("1x1", [1, 17, 3, 5], filters: 5, Window(kernel: [1, 1]), scalar: scalar),
         spread("on one pixel", [1, 31, 1, 1], filters: 7, Window(kernel: [4, 4]), scalar: scalar),
         spread(

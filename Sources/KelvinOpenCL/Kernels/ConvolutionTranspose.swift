@@ -5,33 +5,45 @@ internal import KelvinGraph
 extension OpenCLTarget {
   func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let (inputs, outputs) = (context.inputs[0].shape[1], context.outputs[0].shape[1])
-    let isDepthwise = op.groups > 1 && op.groups == inputs && outputs == inputs
-    guard context.isConstant(1), op.groups == 1 || isDepthwise else {
-      let call = transposed(
-        window, images: context.inputs[0].shape[0], inputs: inputs, outputs: outputs, groups: op.groups)
-      return [KernelOffer(context.dense(call))]
+    if context.isConstant(1), op.groups > 1, op.groups == inputs, outputs == inputs {
+      return [
+        context.blocked(
+          NodeLowering { lowering throws(DeviceError) in try lowering.transposedDepthwise(window) }, "depthwise")
+      ]
     }
-    return [
-      context.blocked(
-        NodeLowering { lowering throws(DeviceError) in try lowering.transposed(window, isDepthwise: isDepthwise) })
-    ]
+    if context.isConstant(1), op.groups == 1, let phases = TransposedPhases(window) {
+      return [
+        context.blocked(
+          NodeLowering { lowering throws(DeviceError) in try lowering.transposed(window, phases) }, "tiles")
+      ]
+    }
+    let call = transposed(
+      window, images: context.inputs[0].shape[0], inputs: inputs, outputs: outputs, groups: op.groups)
+    return [KernelOffer(context.dense(call))]
   }
 }
 
 extension OpenCLLowering {
-  /// On blocked tensors.
-  fileprivate func transposed(_ window: PlaneWindow, isDepthwise: Bool) throws(DeviceError) {
+  /// An ordinary convolution for each phase of the stride, on blocked tensors.
+  fileprivate func transposed(_ window: PlaneWindow, _ phases: TransposedPhases) throws(DeviceError) {
     let (x, y) = (node.inputs[0], node.outputs[0])
-    let (inputs, outputs) = (type(x).shape[1], type(y).shape[1])
-    let blocks = target.tuning.blocks(outputs)
-    let weights = try transposedWeights(
-      outputs: outputs, taps: window.taps, rows: isDepthwise ? 1 : inputs, isDepthwise: isDepthwise, spare: target.lanes
-    )
+    let plan = ConvolutionPlan(
+      window, phases: phases, images: type(x).shape[0], channels: type(x).shape[1], outputs: type(y).shape[1],
+      blocks: target.blocks)
+    let source = try read(x, target.blocks)
+    try convolve(plan, Epilogue(), source, residual: nil, write(y, target.blocks), count: blocked(y).count)
+  }
+
+  /// One filter a channel, on blocked tensors.
+  fileprivate func transposedDepthwise(_ window: PlaneWindow) throws(DeviceError) {
+    let (x, y) = (node.inputs[0], node.outputs[0])
+    let (images, channels) = (type(x).shape[0], type(x).shape[1])
+    let blocks = target.tuning.blocks(channels)
+    let weights = try depthwiseWeights(channels: channels, taps: window.taps)
     let (columns, parts) = target.columns(window)
     let call = target.call(
-      KernelName(program: "convolution_transpose", function: "convolution_transpose"),
-      Parameters(window.transposedGeometry + [inputs, blocks, columns, parts, isDepthwise ? 1 : 0]),
-      items: window.output[0] * parts, blocks, type(x).shape[0])
+      KernelName(program: "convolution_transpose", function: "depthwise_transpose"),
+      Parameters(window.transposedGeometry + [blocks, columns, parts]), items: window.output[0] * parts, blocks, images)
     run(call, [try read(x, target.blocks), weights], write(y, target.blocks))
   }
 }

@@ -5,17 +5,27 @@ import KelvinGraph
 extension VulkanTarget {
   func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let geometry = TransposedGeometry(op, context, window)
-    guard context.isConstant(1), op.groups == 1 || geometry.isDepthwise else {
+    if context.isConstant(1), geometry.isDepthwise {
       return [
-        KernelOffer(
-          NodeLowering<Self> { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general")
+        context.blocked(NodeLowering<Self> { lowering throws(DeviceError) in try geometry.lowerDepthwise(lowering) })
       ]
     }
-    return [context.blocked(NodeLowering<Self> { lowering throws(DeviceError) in try geometry.lowerBlocked(lowering) })]
+    if context.isConstant(1), op.groups == 1, let phases = TransposedPhases(window) {
+      let product = TiledProduct(
+        window: window, batch: geometry.batch, groups: 1, inputs: geometry.inputs, outputs: geometry.outputs,
+        layout: blocks, phases: phases)
+      return [
+        context.blocked(
+          NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, Epilogue()) }, "tiles")
+      ]
+    }
+    return [
+      KernelOffer(NodeLowering<Self> { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general")
+    ]
   }
 }
 
-/// The sizes of a transposed convolution over one or two spatial axes, and its two ways of running.
+/// The sizes of a transposed convolution over one or two spatial axes, and its ways of running but for tiles.
 private struct TransposedGeometry: Sendable {
   let node: Node
   let window: PlaneWindow
@@ -34,15 +44,14 @@ private struct TransposedGeometry: Sendable {
   /// What the shaders take of the window.
   private var geometry: [Int] { window.input + window.kernel + window.strides + window.dilations + window.before }
 
-  /// Four output channels an invocation, on blocked tensors.
-  func lowerBlocked(_ lowering: VulkanLowering) throws(DeviceError) {
-    let (inputBlocks, blocks) = ((inputs + 3) / 4, (outputs + 3) / 4)
-    let packed = try lowering.transposedWeights(
-      outputs: outputs, taps: window.taps, rows: isDepthwise ? 1 : inputBlocks * 4, isDepthwise: isDepthwise, spare: 0)
-    let count = batch * blocks * window.outputArea
+  /// One filter a channel, on blocked tensors.
+  func lowerDepthwise(_ lowering: VulkanLowering) throws(DeviceError) {
+    let packed = try lowering.depthwiseWeights(channels: outputs, taps: window.taps)
+    let count = batch * ((outputs + 3) / 4) * window.outputArea
+    let blocks = (outputs + 3) / 4
     let call = lowering.target.flat(
-      "convolution_transpose", [.float4, .float4], constants: [isDepthwise ? 1 : 0],
-      Parameters([count, window.outputArea, window.output[1], outputs, blocks, inputBlocks] + geometry).inverses(
+      "depthwise_transpose", [.float4, .float4],
+      Parameters([count, window.outputArea, window.output[1], outputs, blocks] + geometry).inverses(
         window.outputArea, window.output[1], blocks, window.strides[0], window.strides[1]), count: count)
     let x = try lowering.read(node.inputs[0], lowering.target.blocks)
     lowering.run(call, [x, packed], lowering.write(node.outputs[0], lowering.target.blocks))

@@ -1,14 +1,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-// A transposed convolution over two spatial axes of blocked tensors, four output channels of one position an
-// invocation. Each output gathers the inputs that would be spread to it.
+// A transposed convolution with one filter a channel over two spatial axes of blocked tensors, four channels of one
+// position an invocation. Each output gathers the inputs that would be spread to it. Weights: [blocks][taps][4].
 #include "common.glsl"
 
-// Weights: [output blocks][taps][input channels in blocks][4 outputs]; depthwise [blocks][taps][4].
-layout(constant_id = 1) const bool DEPTHWISE = false;
-
 layout(push_constant) uniform Parameters {
-  int count, outputArea, outputWidth, channels, blocks, inputBlocks, height, width;
+  int count, outputArea, outputWidth, channels, blocks, height, width;
   int kernelY, kernelX, strideY, strideX, dilationY, dilationX, beforeY, beforeX;
   float inverseArea, inverseWidth, inverseBlocks, inverseStrideY, inverseStrideX;
 };
@@ -40,22 +37,8 @@ void main() {
     for (int kx = 0; kx < kernelX; kx++) {
       int ix = origin(ox + beforeX - kx * dilationX, strideX, inverseStrideX, width);
       if (ix < 0) continue;
-      int tap = block * kernelY * kernelX + ky * kernelX + kx;
-      if (DEPTHWISE) {
-        sum = fma(x(plane * area + iy * width + ix), weights(tap), sum);
-        continue;
-      }
-      int source = batch * inputBlocks * area + iy * width + ix;
-      int weight = tap * inputBlocks * 4;
-      for (int c = 0; c < inputBlocks; c++) {
-        vec4 v = x(source);
-        sum = fma(v.xxxx, weights(weight), sum);
-        sum = fma(v.yyyy, weights(weight + 1), sum);
-        sum = fma(v.zzzz, weights(weight + 2), sum);
-        sum = fma(v.wwww, weights(weight + 3), sum);
-        source += area;
-        weight += 4;
-      }
+      vec4 tap = weights(block * kernelY * kernelX + ky * kernelX + kx);
+      sum = fma(x(plane * area + iy * width + ix), tap, sum);
     }
   }
   y[index] = mix(vec4(0), sum, lessThan(block * 4 + ivec4(0, 1, 2, 3), ivec4(channels)));
