@@ -167,8 +167,6 @@ def c_header(families):
 def glsl_numbers(families):
     lines = [f"// {NOTE}", ""]
     for family, rows in families.items():
-        if family == "scatter":
-            continue
         for key, row in rows.items():
             lines.append(f"const uint {family.upper()}_{key.upper()} = {row['number']}u;")
     return lines + [f"const uint UNARY_ROUNDS_TO_HALF = {ROUNDS_TO_HALF}u;", f"const uint UNARY_NONE = {NONE}u;"]
@@ -194,8 +192,6 @@ def glsl_binary(families):
 def opencl(families):
     lines = [f"// {NOTE}", ""]
     for family, rows in families.items():
-        if family == "scatter":
-            continue
         lines += [f"#define {family.upper()}_{key.upper()} {row['number']}" for key, row in rows.items()]
     lines += [f"#define UNARY_NONE {NONE}", "", "// The activations that kernels fuse; any other number gives x.",
               "static inline vec activate(int code, float a, float b, vec x) {", "  switch (code) {"]

@@ -9,19 +9,22 @@ extension ConformanceExemption {
     ].map {
       ConformanceExemption(.named("attention \($0)"), on: "vulkan", "operands that do not lie in vectors of 4")
     }
+    + overThreeAxes.map { ConformanceExemption(.named($0), on: "cpu", "windows of 3 axes") }
     + ["vulkan", "opencl"].flatMap { device in
       withoutGPUKernel.map { ConformanceExemption(.ofOperator($0), on: device, "no kernel for \($0)") }
-        + ["1-d", "2x2", "3x3 stride 2", "dilated"].flatMap { window in
-          ["int8", "uint8"].map {
-            ConformanceExemption(.named("pool \(window) of \($0)"), on: device, "\($0) values")
-          }
-        }
     }
 
-  /// Their results depend on the order of the data, and the host is quick at them, or they are in integers for the sake of
-  /// a CPU.
-  private static let withoutGPUKernel = [
-    "binary_integer", "convolution_integer", "matmul_integer", "non_maximum_suppression", "non_zero",
-    "scatter_elements", "scatter_nd", "top_k", "unique",
-  ]
+  private static let overThreeAxes: [String] =
+    ["", " float16"].flatMap { type in
+      ["convolution three axes", "convolution three axes grouped", "convolution three axes depthwise"].map { $0 + type }
+        + ["convolution_transpose three axes\(type)"]
+    }
+    + ["uint8 int8", "uint8 uint8", "int8 int8", "int8 uint8"].map { "convolution_integer three axes \($0)" }
+    + ["maximum over three axes", "average over three axes", "average over three axes with padding"].map {
+      "pool \($0)"
+    }
+    + ["int8", "uint8"].map { "pool over three axes of \($0)" }
+
+  /// How many results they have depends on the data, one element after the other, and the host is quick at them.
+  private static let withoutGPUKernel = ["non_maximum_suppression", "non_zero", "unique"]
 }

@@ -30,6 +30,8 @@ package protocol GPUTarget: KernelCalls {
   func byteCount(_ scalar: ScalarType) -> Int
   /// Bytes that copies move at a time; they divide `byteCount`.
   func copyUnit(_ scalar: ScalarType) -> Int
+  /// Columns that kernels of integer products want weights of so many stored with.
+  func storedColumns(_ columns: Int) -> Int
   /// How many axes padding takes.
   func padRank(of scalar: ScalarType) -> Int
   /// - Throws: `.unsupported` where a tensor of the node is too large for the device.

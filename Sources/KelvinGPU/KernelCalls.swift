@@ -6,15 +6,20 @@ package import KelvinGraph
 /// Kernels read dense operands in the order of the node's inputs, and write one dense result, but for these: `resize`
 /// reads x and its positions, in the pass's layout; `layerNormalization` reads x, scale and shift, x again in place of
 /// those that the node lacks, as `attention` reads queries in place of a mask; `localResponseNormalization` and `pool`
-/// work on blocked tensors, `pool` on `planes` blocks; `copy` moves units of `byteCount` bytes; `roundToHalf` rounds
-/// float32 to what a float16 holds; `unary` takes either layout, whose elements are counted.
+/// work on blocked tensors, `pool` on `planes` blocks; `binaryInteger` reads two operands, `convolutionVolume` and
+/// `integerProduct` what their plans say; `copy` moves units of `byteCount` bytes; `rank` reads x and, but
+/// for the first pass, what the pass before wrote; `scatterElements` and `scatterND` read indices and updates, and change
+/// what they write; `roundToHalf` rounds float32 to what a float16 holds; `unary` takes either layout, whose elements are
+/// counted.
 package protocol KernelCalls: Sendable {
   associatedtype Program: Hashable, Sendable
 
   func argReduce(_ op: ArgReduce, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
   func attention(_ plan: AttentionPlan) -> Call<Program>
+  func binaryInteger(_ plan: BinaryIntegerPlan) -> Call<Program>
   func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<Program>
   func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<Program>
+  func convolutionVolume(_ plan: VolumeConvolutionPlan) -> Call<Program>
   func copy(_ copy: StridedCopy, byteCount: Int) -> Call<Program>
   func cumulativeReduce(_ op: CumulativeReduce, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
   func dequantize(_ plan: QuantizationPlan) -> Call<Program>
@@ -22,15 +27,22 @@ package protocol KernelCalls: Sendable {
   func gatherElements(_ plan: GatherElementsPlan) -> Call<Program>
   func gatherND(_ plan: GatherNDPlan) -> Call<Program>
   func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<Program>
+  func integerProduct(_ plan: IntegerProductPlan) -> Call<Program>
   func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> Call<Program>
   func layerNormalization(_ op: LayerNormalization, rows: Int, length: Int, inputs: Int) -> Call<Program>
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<Program>
   func matmul(_ plan: MatMulPlan) -> Call<Program>
   func pad(_ plan: PadPlan) -> Call<Program>
   func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<Program>
+  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType) -> Call<
+    Program
+  >
   func quantize(_ plan: QuantizationPlan) -> Call<Program>
+  func rank(_ pass: RankPass) -> Call<Program>
   func resize(_ pass: ResizePass) -> Call<Program>
   func roundToHalf(count: Int) -> Call<Program>
+  func scatterElements(_ plan: ScatterElementsPlan) -> Call<Program>
+  func scatterND(_ plan: ScatterNDPlan) -> Call<Program>
   func select(_ walk: Walk, of scalar: ScalarType) -> Call<Program>
   func softmax(_ lines: Lines) -> Call<Program>
   func unary(_ function: UnaryFunction, count: Int) -> Call<Program>

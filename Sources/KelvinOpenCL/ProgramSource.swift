@@ -30,8 +30,8 @@ struct ConvolutionVariant: Hashable, Sendable {
 
 /// What programs have in common beyond the prelude, by program.
 private let commonFiles = [
-  "compare": "walk", "gather_elements": "walk", "integer": "walk", "select": "walk", "dequantize": "scaling",
-  "quantize": "scaling",
+  "binary_integer": "walk", "compare": "walk", "gather_elements": "walk", "integer": "walk", "scatter": "walk",
+  "select": "walk", "dequantize": "scaling", "quantize": "scaling",
 ]
 
 /// Of the texts of all programs.

@@ -20,6 +20,7 @@ struct NamingTarget: GPUTarget {
 
   func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 && !storesHalves ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
+  func storedColumns(_ columns: Int) -> Int { columns }
   func padRank(of scalar: ScalarType) -> Int { 8 }
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {}
 
@@ -39,8 +40,10 @@ struct NamingTarget: GPUTarget {
 
   func argReduce(_ op: ArgReduce, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
   func attention(_ plan: AttentionPlan) -> Call<String> { call() }
+  func binaryInteger(_ plan: BinaryIntegerPlan) -> Call<String> { call() }
   func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<String> { call() }
   func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
+  func convolutionVolume(_ plan: VolumeConvolutionPlan) -> Call<String> { call() }
   func copy(_ copy: StridedCopy, byteCount: Int) -> Call<String> { call() }
   func cumulativeReduce(_ op: CumulativeReduce, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
   func dequantize(_ plan: QuantizationPlan) -> Call<String> { call() }
@@ -48,15 +51,23 @@ struct NamingTarget: GPUTarget {
   func gatherElements(_ plan: GatherElementsPlan) -> Call<String> { call() }
   func gatherND(_ plan: GatherNDPlan) -> Call<String> { call() }
   func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
+  func integerProduct(_ plan: IntegerProductPlan) -> Call<String> { call() }
   func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> Call<String> { call() }
   func layerNormalization(_ op: LayerNormalization, rows: Int, length: Int, inputs: Int) -> Call<String> { call() }
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<String> { call() }
   func matmul(_ plan: MatMulPlan) -> Call<String> { call() }
   func pad(_ plan: PadPlan) -> Call<String> { call(suffix: " \(plan.axes.map(\.size))") }
   func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<String> { call() }
+  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType) -> Call<String>
+  {
+    call()
+  }
   func quantize(_ plan: QuantizationPlan) -> Call<String> { call() }
+  func rank(_ pass: RankPass) -> Call<String> { call() }
   func resize(_ pass: ResizePass) -> Call<String> { call() }
   func roundToHalf(count: Int) -> Call<String> { call() }
+  func scatterElements(_ plan: ScatterElementsPlan) -> Call<String> { call() }
+  func scatterND(_ plan: ScatterNDPlan) -> Call<String> { call() }
   func select(_ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
   func softmax(_ lines: Lines) -> Call<String> { call() }
   func unary(_ function: UnaryFunction, count: Int) -> Call<String> { call(suffix: " of \(count)") }

@@ -71,6 +71,11 @@
 #define REDUCE_SUM_OF_SQUARES 7
 #define REDUCE_LOG_SUM 8
 #define REDUCE_LOG_SUM_EXP 9
+#define SCATTER_REPLACE 0
+#define SCATTER_ADD 1
+#define SCATTER_MULTIPLY 2
+#define SCATTER_MINIMUM 3
+#define SCATTER_MAXIMUM 4
 #define UNARY_NONE 255
 
 // The activations that kernels fuse; any other number gives x.

@@ -69,6 +69,21 @@ extension ConformanceCase {
         "1x1 \(function)", [1, 24, 5, 7], filters: 20, kernel: [1, 1],
         epilogue: Epilogue(hasBias: true, activation: function))
     }
+    + [ScalarType.float32, .float16].flatMap { scalar in
+      [
+        filter(
+          "three axes", [2, 3, 5, 7, 9], filters: 5, kernel: [3, 2, 3], strides: [1, 2, 1], pad: [1, 0, 1],
+          scalar: scalar
+        ),
+        filter(
+          "three axes grouped", [1, 6, 6, 5, 4], filters: 4, kernel: [2, 3, 3], dilations: [2, 1, 1], pad: [1, 1, 0],
+          after: [0, 1, 2], groups: 2,
+          epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .relu), scalar: scalar),
+        filter(
+          "three axes depthwise", [1, 5, 4, 6, 5], filters: 5, kernel: [3, 3, 3], pad: [1, 1, 1], groups: 5,
+          epilogue: Epilogue(activation: .silu), scalar: scalar),
+      ]
+    }
     + [
       node(
         "1-d", Convolution(window: Window(kernel: [3], before: [1]), epilogue: .bias), .input([2, 5, 17]),

@@ -21,7 +21,24 @@ extension ConformanceCase {
         "not a number", TopK(axis: 0, count: 4, takesLargest: true),
         .exactly(Tensor([Float]([1, .nan, .infinity, -.infinity, .nan]), [5]))),
       node("none", TopK(axis: 1, count: 0, takesLargest: true), .input([3, 5])),
+      node("no lines", TopK(axis: 1, count: 2, takesLargest: true), .input([0, 5, 3])),
+      node("long", TopK(axis: 1, count: 100, takesLargest: true), .input([2, 9001])),
+      node("long in the middle", TopK(axis: 1, count: 37, takesLargest: false), .input([2, 1500, 3])),
+      node("long ties", TopK(axis: 0, count: 300, takesLargest: true), .exactly(steps(.float32, [1031, 2]))),
+      node(
+        "long not a number", TopK(axis: 0, count: 150, takesLargest: false, scalar: .int32),
+        .exactly(Tensor((0..<1200).map { $0 % 7 == 0 ? Float.nan : Float($0 * 31 % 97) }, [1200]))),
     ]
+    + [ScalarType.int8, .uint8, .int16, .uint16, .uint32, .uint64].flatMap { scalar in
+      [
+        node(
+          "\(scalar.rawValue) largest", TopK(axis: 1, count: 9, takesLargest: true, scalar: .int32),
+          .exactly(steps(scalar, [3, 140]))),
+        node(
+          "\(scalar.rawValue) smallest", TopK(axis: 0, count: 3, takesLargest: false, scalar: .uint8),
+          .exactly(steps(scalar, [19, 5]))),
+      ]
+    }
 
   package static let gatherElements: [ConformanceCase] = [
     node("columns", GatherElements(axis: 1), .input([3, 7]), .exactly(indices([3, 5], 7))),
@@ -65,8 +82,22 @@ extension ConformanceCase {
     } + [
       node(
         "replace int8", ScatterElements(axis: 0), .exactly(steps(.int8, [9])), .exactly(indices([5], 9)),
-        .exactly(steps(.int8, [5], from: 1)))
+        .exactly(steps(.int8, [5], from: 1))),
+      node(
+        "middle of four axes", ScatterElements(axis: 2), .input([3, 2, 11, 5]),
+        .exactly(indices([2, 2, 67, 4], 11)), .input([2, 2, 67, 4])),
+      node(
+        "truth values", ScatterElements(axis: 1), .exactly(steps(.bool, [3, 5])), .exactly(indices([2, 3], 5)),
+        .exactly(steps(.bool, [2, 3], from: 1))),
+      node("no updates", ScatterElements(axis: 0), .input([3, 5]), .exactly(indices([0, 5], 3)), .input([0, 5])),
     ]
+    + narrow.flatMap { scalar in
+      ScatterReduction.allCases.map { reduction in
+        node(
+          "\(reduction.rawValue) \(scalar.rawValue)", ScatterElements(axis: 0, reduction: reduction),
+          .exactly(steps(scalar, [7, 3])), .exactly(indices([11, 2], 7)), .exactly(steps(scalar, [11, 2], from: 100)))
+      }
+    }
 
   package static let scatterND: [ConformanceCase] =
     ScatterReduction.allCases.flatMap { reduction in
@@ -81,7 +112,23 @@ extension ConformanceCase {
           "\(reduction.rawValue) int32", ScatterND(reduction: reduction), .exactly(steps(.int32, [4, 3])),
           .exactly(Tensor([Int64]([2, 1, 0, 0]), [2, 2])), .exactly(steps(.int32, [2], from: 1))),
       ]
+    } + [
+      node(
+        "whole", ScatterND(reduction: .add), .input([3, 2]), .exactly(Tensor([Int64]([]), [4, 0])), .input([4, 3, 2])),
+      node("no updates", ScatterND(), .input([3, 2]), .exactly(Tensor([Int64]([]), [0, 1])), .input([0, 2])),
+      node(
+        "truth values", ScatterND(), .exactly(steps(.bool, [5, 3])), .exactly(indices([4, 1], 5)),
+        .exactly(steps(.bool, [4, 3], from: 1))),
+    ]
+    + narrow.flatMap { scalar in
+      ScatterReduction.allCases.map { reduction in
+        node(
+          "\(reduction.rawValue) \(scalar.rawValue)", ScatterND(reduction: reduction),
+          .exactly(steps(scalar, [7, 3])), .exactly(indices([11, 1], 7)), .exactly(steps(scalar, [11, 3], from: 100)))
+      }
     }
+
+  private static let narrow: [ScalarType] = [.int8, .uint8, .int16, .uint16, .uint32]
 
   package static let nonMaximumSuppression: [ConformanceCase] =
     [false, true].flatMap { isPerClass in

@@ -24,6 +24,11 @@ extension ConformanceCase {
           "depthwise 5x4 dilated multiplier 2", [2, 3, 19, 18], filters: 6, kernel: [5, 4], dilations: [2, 3],
           pad: [3, 2], groups: 3, types: types, to: .int8),
         filter("1-d", [2, 5, 17], filters: 4, kernel: [3], pad: [1], types: types, to: .uint8),
+        filter(
+          "three axes", [1, 5, 4, 6, 7], filters: 11, kernel: [3, 2, 3], strides: [1, 2, 1], pad: [1, 0, 1],
+          types: types,
+          to: .int8),
+        filter("wide 3x3", [1, 19, 9, 11], filters: 37, kernel: [3, 3], pad: [1, 1], types: types, to: .uint8),
       ]
     }
     + [

@@ -69,10 +69,11 @@ extension ConformanceCase {
       ("2x2", Window(kernel: [2, 2], before: [0, 0])),
       ("dilated", Window(kernel: [3, 2], dilations: [2, 3], before: [1, 2])),
       ("1-d", Window(kernel: [5], strides: [3], before: [2])),
+      ("over three axes", Window(kernel: [3, 2, 2], strides: [1, 2, 1], before: [1, 0, 1])),
     ].map { name, window in
       node(
         "\(name) of \(scalar.rawValue)", Pool(.maximum, window: window),
-        .exactly(.bytes(scalar, Shape([2, 3] + (window.rank == 1 ? [23] : [13, 11])), seed: 10)))
+        .exactly(.bytes(scalar, Shape([2, 3] + [[23], [13, 11], [5, 6, 7]][window.rank - 1]), seed: 10)))
     }
   }
 

@@ -25,6 +25,19 @@ extension ConformanceCase {
       }
     } + [
       node(
+        "maximum over three axes",
+        Pool(.maximum, window: Window(kernel: [2, 3, 3], strides: [2, 1, 2], before: [1, 1, 0])),
+        .input([2, 3, 5, 6, 7])),
+      node(
+        "average over three axes", Pool(.average, window: Window(kernel: [3, 2, 3], before: [1, 0, 1])),
+        .input([1, 5, 4, 5, 6])),
+      node(
+        "average over three axes with padding",
+        Pool(
+          .averageIncludingPadding,
+          window: Window(kernel: [3, 3, 2], strides: [2, 2, 2], before: [1, 1, 0], after: [1, 0, 1], roundsUp: true)),
+        .input([1, 5, 6, 7, 5])),
+      node(
         "maximum dilated", Pool(.maximum, window: Window(kernel: [3, 3], dilations: [2, 2])), .input([1, 2, 9, 9])),
       node("average of a constant", Pool(.average, window: Window(kernel: [3, 3])), .weight([1, 21, 6, 5])),
     ]

@@ -93,6 +93,10 @@ extension ConformanceCase {
         spread(
           "1-d", [2, 5, 17], filters: 3, Window(kernel: [5], strides: [3], before: [2]), outputPadding: [1],
           scalar: scalar),
+        spread(
+          "three axes", [2, 4, 3, 4, 5], filters: 6,
+          Window(kernel: [2, 3, 3], strides: [2, 1, 2], before: [0, 1, 1]), outputPadding: [1, 0, 1], groups: 2,
+          scalar: scalar),
       ]
     }
 

@@ -6,6 +6,9 @@ extension KernelTable {
   where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(ConvolutionTranspose.self) { op, context throws(DeviceError) in
       try context.requireFloats()
+      guard op.window.rank <= 2 else {
+        return [KernelOffer(try context.volume(op.window, groups: op.groups, Epilogue(), isTransposed: true), "volume")]
+      }
       return context.target.offers(op, try PlaneWindow(op.window, context), context)
     }
   }

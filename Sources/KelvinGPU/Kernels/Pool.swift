@@ -4,7 +4,12 @@ internal import KelvinGraph
 extension KernelTable {
   mutating func addPool<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Pool.self) { op, context throws(DeviceError) in
-      try context.requireFloats()
+      let x = context.inputs[0]
+      guard x.scalar.isFloatingPoint, op.window.rank <= 2 else {
+        let window = try VolumeWindow(op.window, context)
+        let call = context.target.poolVolume(op.function, window, planes: x.shape[0] * x.shape[1], of: x.scalar)
+        return [KernelOffer(context.dense(call), "volume")]
+      }
       let window = try PlaneWindow(op.window, context)
       let shape = BlockedShape(context.inputs[0].shape, lanes: context.target.lanes)
       return [context.blocked(context.target.pool(op.function, window, planes: shape.batch * shape.blocks))]

@@ -1,0 +1,103 @@
+internal import KelvinDevices
+package import KelvinGraph
+
+/// Exact sums of products of 8-bit integers less their zero points: each position of x by each column of weights.
+///
+/// Kernels read x as it lies, dense; the weights as bytes `[image or one][group][tap][channel][stored column]`; a table of
+/// words: zero point, bias and scale (its bits) of each column of each group, then the result's zero point and bounds;
+/// and x's zero point. They write the result dense.
+package struct IntegerProductPlan: Sendable {
+  package let window: VolumeWindow
+  /// Each has positions and, with `hasOwnWeights`, weights of its own.
+  package let images: Int
+  package let groups: Int
+  /// Of one group.
+  package let channels: Int
+  package let columns: Int
+  /// Columns that weights are stored with.
+  package let storedColumns: Int
+  /// Whether positions are rows of channels, and of columns in the result; else channels are planes of positions.
+  package let areRows: Bool
+  package let hasOwnWeights: Bool
+  package let x: ScalarType
+  package let weights: ScalarType
+  /// The bounds and type of results are its; without one they are the sums, int32, which wrap.
+  package let requantization: Requantization?
+
+  package var result: ScalarType { requantization?.scalar ?? .int32 }
+  package var positions: Int { window.outputCount }
+  /// Words in the table before the result's zero point.
+  package var tableTail: Int { 3 * groups * columns }
+  var weightCount: Int { groups * window.taps * channels * storedColumns }
+}
+
+extension KernelContext {
+  /// - Parameter first: the first input of a node's requantization.
+  /// - Throws: `.unsupported` where what kernels are told by a table is not constant.
+  func requireTable(_ requantization: Requantization?, first: Int) throws(DeviceError) {
+    try requireConstants(first - 1..<first, "zero points of weights")
+    if requantization != nil { try requireConstants(first..<first + 3, "biases and scales of results") }
+  }
+}
+
+extension Lowering {
+  /// Adds a product of the node's inputs: x, weights, x's zero point, the weights', then the requantization's.
+  func multiply(_ plan: IntegerProductPlan, _ x: Storage, _ weights: Storage) throws(DeviceError) {
+    let (table, zero) = (try table(plan), try read(node.inputs[2], .dense))
+    run(target.integerProduct(plan), [x, weights, table, zero], write(node.outputs[0], .dense))
+  }
+
+  private func table(_ plan: IntegerProductPlan) throws(DeviceError) -> Storage {
+    let columns = plan.groups * plan.columns
+    let zeros = try constantWeight(3)
+    var names = [zeros.name]
+    var (bias, scale, zero): (Weight?, Weight?, Weight?)
+    if plan.requantization != nil {
+      let own = (try constantWeight(4), try constantWeight(5), try constantWeight(6))
+      names += [own.0.name, own.1.name, own.2.name]
+      (bias, scale, zero) = (own.0.weight, own.1.weight, own.2.weight)
+    }
+    let (lower, upper) = (plan.requantization?.lower ?? 0, plan.requantization?.upper ?? 0)
+    let key = "\(names.joined(separator: ","))/gpu-requantization-\(columns)-\(lower)-\(upper)"
+    return try weight(key, count: plan.tableTail + 3) { target in
+      func word(_ value: Int) -> Float { Float(bitPattern: UInt32(truncatingIfNeeded: value)) }
+      let (zeros, biases) = (zeros.weight.dense().integers, bias?.dense().integers)
+      let (scales, ownZero) = (scale?.floats(), zero?.dense().integers)
+      for column in 0..<columns {
+        target[3 * column] = word(zeros[zeros.count == 1 ? 0 : column])
+        target[3 * column + 1] = word(biases?[column] ?? 0)
+        target[3 * column + 2] = scales.map { $0[$0.count == 1 ? 0 : column] } ?? 0
+      }
+      target[plan.tableTail] = word(ownZero?[0] ?? 0)
+      target[plan.tableTail + 1] = word(lower)
+      target[plan.tableTail + 2] = word(upper)
+    }
+  }
+
+  /// Constant weights as bytes in the order of the plan.
+  ///
+  /// - Parameter source: where the weight of a group's column, channel and tap lies.
+  func byteWeights(
+    _ plan: IntegerProductPlan, _ layout: String,
+    source: (_ group: Int, _ column: Int, _ channel: Int, _ tap: Int) -> Int
+  ) throws(DeviceError) -> Storage {
+    let weight = try constantWeight(1)
+    let key = "\(weight.name)/gpu-bytes-\(layout)-\(plan.groups)-\(plan.storedColumns)"
+    return try self.weight(key, count: (plan.weightCount + 3) / 4) { target in
+      let bytes = UnsafeMutableRawBufferPointer(target)
+      weight.weight.dense().bytes.withUnsafeBytes { own in
+        var place = 0
+        for group in 0..<plan.groups {
+          for tap in 0..<plan.window.taps {
+            for channel in 0..<plan.channels {
+              for column in 0..<plan.columns {
+                bytes[place + column] = own[source(group, column, channel, tap)]
+              }
+              place += plan.storedColumns
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+internal import KelvinDevices
+package import KelvinGraph
+
+/// `y[…, indices[…, i, …], …]` combined with `updates[…, i, …]`, for dense y, which is x at first. Lines along the axis
+/// share no element, so each is walked by itself and in order.
+package struct ScatterElementsPlan: Sendable {
+  /// Over the lines; the strides are those of the indices, then y's.
+  package let lines: Walk
+  /// Updates of a line, and their stride.
+  package let length: Int
+  package let step: Int
+  /// The axis's size and stride in y.
+  package let extent: Int
+  package let targetStep: Int
+  package let reduction: ScatterReduction
+  package let scalar: ScalarType
+  package let index: ScalarType
+}
+
+extension KernelTable {
+  mutating func addScatterElements<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
+    add(ScatterElements.self) { op, context throws(DeviceError) in
+      let (x, indices) = (context.inputs[0], context.inputs[1])
+      var lines = indices.shape
+      lines[op.axis] = 1
+      let plan = ScatterElementsPlan(
+        lines: Walk(lines, strides: [indices.shape.strides, x.shape.strides]), length: indices.shape[op.axis],
+        step: indices.shape.strides[op.axis], extent: x.shape[op.axis], targetStep: x.shape.strides[op.axis],
+        reduction: op.reduction, scalar: x.scalar, index: indices.scalar)
+      try plan.lines.check(context)
+      return context.scattering(context.target.scatterElements(plan))
+    }
+  }
+}
+
+extension KernelContext {
+  /// A lowering to a copy of x, and one kernel that reads indices and updates and changes it, where there are updates.
+  func scattering(_ call: Call<Target.Program>) -> NodeLowering<Target> {
+    let (node, x, updates) = (node, inputs[0], inputs[2])
+    return NodeLowering { lowering throws(DeviceError) in
+      let source = try lowering.read(node.inputs[0], .dense)
+      let y = lowering.write(node.outputs[0], .dense)
+      lowering.copy(StridedCopy(contiguous: x.count), of: x.scalar, from: source, to: y)
+      guard updates.count > 0 else { return }
+      lowering.run(call, [try lowering.read(node.inputs[1], .dense), try lowering.read(node.inputs[2], .dense)], y)
+    }
+  }
+}
