@@ -53,7 +53,7 @@ def crowded(turn):
 
 def compare(comparison, rounds, iterations, seconds, is_crowded=False):
     """Runs the contenders in turn and condenses their rounds; crowded, each has a round by itself and one in a crowd."""
-    contenders = comparison["contenders"]
+    contenders = [comparison["kelvin"], *comparison["peers"]]
     reference = comparison["reference"].outputs()
     agreement = [difference(c.outputs(), reference) if c.competes else None for c in contenders]
     turns = [lambda contender=contender: contender.round(iterations, seconds) for contender in contenders]
@@ -67,7 +67,7 @@ def compare(comparison, rounds, iterations, seconds, is_crowded=False):
     for contender, measured, quietly, agrees in zip(contenders, results, alone, agreement):
         medians = {key: statistics.median(m[key] for m in measured) for key in ("load", "first", "p50")
                    if all(m.get(key) is not None for m in measured)}
-        about = {key: measured[0][key] for key in ("version", "driver") if key in measured[0]}
+        about = {key: measured[0][key] for key in ("version", "driver", "leftToCPU") if key in measured[0]}
         entry["contenders"].append({"name": contender.name, **about, **medians, "againstONNXRuntime": agrees,
                                     "rounds": [m["p50"] for m in measured]})
         if is_crowded:

@@ -77,7 +77,7 @@ class Peer:
         """{output name: array} for the common inputs."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outputs.npz")
-            run([*self.command(1), "--outputs", path], self.processors, self.environment)
+            run([*self.command(0), "--outputs", path], self.processors, self.environment)
             with np.load(path) as file:
                 return {name: file[name] for name in file.files}
 
@@ -136,7 +136,17 @@ class Kelvin:
                     for name, value in answer["outputs"].items() if "file" in value}
 
 
+def device(binary, name, environment=()):
+    """What `kelvin devices` says of one of them."""
+    devices = json.loads(run([binary, "devices", "--json"], len(os.sched_getaffinity(0)), environment))
+    for each in devices:
+        if each["id"] == name and each["available"]:
+            return each
+        if each["id"] == name:
+            raise ContenderFailed(f"{name} is of no use here: {each['reason']}")
+    raise ContenderFailed(f"there is no {name} here; there are {', '.join(each['id'] for each in devices)}")
+
+
 def driver(binary, environment=()):
     """What the binary computes with on the CPU: its instruction set, and the version of OpenBLAS where that is installed."""
-    devices = json.loads(run([binary, "devices", "--json"], len(os.sched_getaffinity(0)), environment))
-    return next(device["driver"] for device in devices if device["id"] == "cpu")
+    return device(binary, "cpu", environment)["driver"]

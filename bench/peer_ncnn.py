@@ -1,9 +1,10 @@
 """One round of ncnn's Vulkan path in a process of its own; prints one JSON line.
 
-Usage: peer_ncnn.py PREFIX FOLDER --iterations N [--seconds N] [--full] [--outputs FILE.npz]
+Usage: peer_ncnn.py PREFIX FOLDER --iterations N [--seconds N] [--device NAME] [--full] [--outputs FILE.npz]
 
 PREFIX.param and PREFIX.bin come from ncnn_model.py. ncnn's options are as they are (float16 storage and arithmetic where the
 driver has them); `--full` switches float16 off. Timed: upload of the input, the network, download of "probs", in one submission.
+`leftToCPU` are the kinds of layers that ncnn has no Vulkan form of.
 """
 
 import ncnn
@@ -12,16 +13,27 @@ import numpy as np
 import timing
 
 
+def found(name):
+    """The index of the device."""
+    names = [ncnn.get_gpu_info(index).device_name() for index in range(ncnn.get_gpu_count())]
+    if not names:
+        raise SystemExit("ncnn finds no Vulkan device: install a driver, for example mesa-vulkan-drivers")
+    if name is not None and name not in names:
+        raise SystemExit(f"ncnn finds no Vulkan device '{name}'; it finds {', '.join(names)}")
+    return names.index(name) if name is not None else 0
+
+
 def main():
     parser = timing.parser(__doc__)
     parser.add_argument("--full", action="store_true", help="float32 throughout")
+    parser.add_argument("--device", help="the device's name, as Vulkan has it; the first one where nothing is said")
     arguments = parser.parse_args()
-    if ncnn.get_gpu_count() == 0:
-        raise SystemExit("ncnn finds no Vulkan device: install a driver, for example mesa-vulkan-drivers")
+    device = found(arguments.device)
+    about = {"version": ncnn.__version__, "driver": ncnn.get_gpu_info(device).device_name()}
     data = timing.inputs(arguments.folder)["image"][0]
     net = ncnn.Net()
     net.opt.use_vulkan_compute = True
-    net.set_vulkan_device(0)
+    net.set_vulkan_device(device)
     if arguments.full:
         net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = False
 
@@ -36,9 +48,9 @@ def main():
     def load():
         if net.load_param(f"{arguments.model}.param") or net.load_model(f"{arguments.model}.bin"):
             raise SystemExit(f"ncnn cannot read {arguments.model}.param and .bin")
+        about["leftToCPU"] = sorted({layer.type for layer in net.layers() if not layer.support_vulkan})
         return lambda: {"probs": extract("probs")}
 
-    about = {"version": ncnn.__version__, "driver": ncnn.get_gpu_info(0).device_name()}
     results = timing.measure(load, arguments, about)
     if arguments.outputs:
         np.savez(arguments.outputs, logits=extract("logits"), **results)

@@ -1,7 +1,8 @@
-"""Compares Kelvin with ONNX Runtime and OpenVINO (CPU) and ncnn (Vulkan) in one run; README.md says what is measured.
+"""Compares Kelvin with ONNX Runtime and OpenVINO (CPU), ncnn (Vulkan), and on OpenCL with ONNX Runtime, in one run; README.md says
+what is measured.
 
-Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--seconds N] [--only cpu|vulkan] [--models NAME,…] [--batch N]
-                [--size PIXELS] [--isa avx2 | --crowded | --sessions] [--name NAME]
+Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--seconds N] [--only cpu|vulkan|opencl] [--models NAME,…]
+                [--batch N] [--size PIXELS] [--device ID] [--isa avx2 | --crowded | --sessions] [--name NAME]
 """
 
 import argparse
@@ -18,15 +19,18 @@ import quiet
 import report
 import sessions
 from catalog import CACHE, FLOAT, ROOT, SEED, SIZE, TITLES, Case
-from contenders import ContenderFailed, Kelvin, Peer, driver
+from contenders import ContenderFailed, Kelvin, Peer, device, driver
 
-CPU_BAR, VULKAN_BAR = 1.0, 1.0
+CPU_BAR, VULKAN_BAR, OPENCL_BAR = 1.0, 0.2, 1.5
 INTEGER_BAR, CROWD_BAR = 0.9, 0.85
 # Of the geometric mean.
 MEAN_BAR, NARROW_MEAN_BAR = 0.9, 0.95
-FIRST_BAR = 1.0
+FIRST_BARS = {"mobilenet_v2": 1.0}
 FULL_PRECISION_LIMIT = 1e-3
 THREADS = (1, 2)
+# What is compared on a device; ncnn has no way here to compute the rest.
+ON_DEVICES = {"vulkan": ("squeezenet", "mobilenet_v2", "resnet50", "vit_b16"),
+              "opencl": ("mobilenet_v2", "resnet50", "vit_b16", "minilm", "unet")}
 
 
 def cases(arguments):
@@ -59,12 +63,16 @@ def comparisons(arguments):
     for case in cases(arguments):
         path, weights = case.model()
         about = {"weights": weights, "firstBar": None, "limit": FULL_PRECISION_LIMIT}
-        for threads in THREADS if arguments.only != "vulkan" else ():
+        for threads in THREADS if arguments.only in (None, "cpu") else ():
             if threads <= every:
                 yield about | on_the_cpu(arguments, case, str(path), threads)
-        if arguments.only != "cpu" and case == Case("mobilenet_v2") and not (arguments.isa or arguments.crowded):
-            for comparison in on_vulkan(arguments.kelvin, case, str(path), every):
-                yield about | comparison
+        for kind, compared in (("vulkan", on_vulkan), ("opencl", on_opencl)):
+            if arguments.only in (None, kind) and has_device(arguments, case, kind):
+                yield about | compared(arguments, case, str(path), every)
+
+
+def has_device(arguments, case, kind):
+    return case == Case(case.name) and case.name in ON_DEVICES[kind] and not (arguments.isa or arguments.crowded)
 
 
 def on_the_cpu(arguments, case, path, threads):
@@ -87,20 +95,31 @@ def on_the_cpu(arguments, case, path, threads):
     title += f", {arguments.isa}" if arguments.isa else ", crowded" if arguments.crowded else ""
     bar = CROWD_BAR if arguments.crowded else INTEGER_BAR if case.isQuantized else CPU_BAR
     # ONNX Runtime computes some layers of quantized models in float32.
-    return {"title": title, "contenders": [kelvin, *peers], "bar": bar, "reference": reference,
+    return {"title": title, "kelvin": kelvin, "peers": peers, "bar": bar, "reference": reference,
             **({"limit": None} if case.isQuantized else {})}
 
 
-def on_vulkan(binary, case, path, every):
-    inputs = case.inputs()
-    reference = Peer("ONNX Runtime CPU", "peer_onnxruntime.py", path, inputs, ("--threads", str(every)), every)
-    prefix = str(CACHE / case.name)
+def on_vulkan(arguments, case, path, every):
+    """Held to the faster one of ncnn's two settings."""
+    name, prefix = arguments.device or "vulkan:0", str(CACHE / case.name)
     ncnn_model.write(path, prefix)
-    for option, options, bar in (("default", (), VULKAN_BAR), ("full", ("--full",), None)):
-        other = Peer(f"ncnn Vulkan, {option}", "peer_ncnn.py", prefix, inputs, options, every)
-        kelvin = Kelvin(binary, path, inputs, "vulkan:0", every, None, every)
-        yield {"title": f"{case.title}, Vulkan, peer at {option} precision", "contenders": [kelvin, other], "bar": bar,
-               "firstBar": FIRST_BAR if bar else None, "reference": reference}
+    which = ("--device", device(arguments.kelvin, name)["name"])
+    peers = [Peer(f"ncnn Vulkan, {setting}", "peer_ncnn.py", prefix, case.inputs(), (*which, *options), every)
+             for setting, options in (("default", ()), ("full", ("--full",)))]
+    comparison = on_a_device(arguments, case, path, name, every)
+    return comparison | {"peers": peers, "bar": VULKAN_BAR, "firstBar": FIRST_BARS.get(case.name)}
+
+
+def on_opencl(arguments, case, path, every):
+    comparison = on_a_device(arguments, case, path, arguments.device or "opencl:0", min(2, every))
+    return comparison | {"peers": [comparison["reference"]], "bar": OPENCL_BAR}
+
+
+def on_a_device(arguments, case, path, name, processors):
+    """Kelvin on a device, `processors` for it where it is a software driver, and the reference on as many threads."""
+    reference = Peer("ONNX Runtime CPU", "peer_onnxruntime.py", path, case.inputs(), ("--threads", str(processors)), processors)
+    kelvin = Kelvin(arguments.kelvin, path, case.inputs(), name, processors, None, processors)
+    return {"title": f"{case.title}, {name}", "kelvin": kelvin, "reference": reference}
 
 
 def compared(arguments):
@@ -109,7 +128,7 @@ def compared(arguments):
         print(f"{comparison['title']} …", file=sys.stderr, flush=True)
         entry = comparing.compare(comparison, arguments.rounds, arguments.iterations, arguments.seconds, arguments.crowded)
         if arguments.isa:
-            entry["kernels"] = isa.openvino_kernels(comparison["contenders"][-1], arguments.isa)
+            entry["kernels"] = isa.openvino_kernels(comparison["peers"][-1], arguments.isa)
         print(report.line(entry), flush=True)
         yield entry
 
@@ -131,8 +150,9 @@ def parse():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--iterations", type=int, default=20, help="the fewest timed inferences in a round")
     parser.add_argument("--seconds", type=float, default=1.0, help="the fewest seconds of them")
-    parser.add_argument("--only", choices=("cpu", "vulkan"))
-    parser.add_argument("--models", default=",".join(FLOAT), help=f"of {', '.join(TITLES)}")
+    parser.add_argument("--only", choices=("cpu", "vulkan", "opencl"))
+    parser.add_argument("--models", help=f"of {', '.join(TITLES)}; where nothing is said all in float32, or those of a device")
+    parser.add_argument("--device", help="with --only vulkan or opencl: vulkan:1, opencl:1")
     parser.add_argument("--batch", type=int, default=1, help="items in an inference")
     parser.add_argument("--size", type=int, default=SIZE, help="pixels along a picture's side")
     modes = parser.add_mutually_exclusive_group()
@@ -140,7 +160,11 @@ def parse():
     modes.add_argument("--crowded", action="store_true", help="beside two processes that do nothing but compute")
     modes.add_argument("--sessions", action="store_true", help="Kelvin's rate with two sessions against one")
     parser.add_argument("--name", default="peers", help="results/NAME.json and results/NAME.md are written")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.device and arguments.device.partition(":")[0] != arguments.only:
+        parser.error(f"--device {arguments.device} goes with --only {arguments.device.partition(':')[0]}")
+    arguments.models = arguments.models or ",".join(ON_DEVICES.get(arguments.only, FLOAT))
+    return arguments
 
 
 def main():

@@ -88,7 +88,7 @@ def markdown(result):
                     f"{demand(entry)} | {entry['verdict']} |")
     if result.get("geometricMean") is not None:
         rows += ["", mean(result)]
-    rows += disturbed(result) + slowdowns(result) + kernels(result) + [
+    rows += disturbed(result) + left_to_cpu(result) + slowdowns(result) + kernels(result) + [
         "",
         "| Comparison | Contender | Load | First inference | Largest difference from ONNX Runtime | Same top-1 |",
         "|---|---|---|---|---|---|"]
@@ -100,6 +100,17 @@ def markdown(result):
             rows.append(f"| {entry['title']} | {contender['name']}{version} | {milliseconds(contender.get('load'))} | "
                         f"{milliseconds(contender.get('first'))} | {same} |")
     return "\n".join(rows) + "\n"
+
+
+def left_to_cpu(result):
+    """What ncnn does not compute on the device."""
+    said = {(entry["title"], tuple(c["leftToCPU"])) for entry in result["comparisons"] for c in entry["contenders"]
+            if "leftToCPU" in c}
+    if not said:
+        return []
+    exceptions = [f"{title}: {', '.join(kinds)}" for title, kinds in sorted(said) if kinds]
+    return ["", "ncnn computes every layer on the device." if not exceptions else
+            f"Layers that ncnn leaves to its CPU: {'; '.join(exceptions)}."]
 
 
 def slowdowns(result):

@@ -9,6 +9,8 @@ import time
 import numpy as np
 
 WARM_UP = 3
+# No more inferences are timed once so many seconds went into them, however many were asked for.
+LONGEST = 20.0
 
 
 def parser(description):
@@ -32,7 +34,8 @@ def inputs(folder):
 def measure(load, arguments, about):
     """Calls `load` once for a function that runs one inference, runs it, and prints the figures as one JSON line.
 
-    Seconds: `load`, `first` (the first inference), `p50` of as many inferences as `arguments` ask for after WARM_UP more.
+    Seconds: `load`, `first` (the first inference), `p50` of as many inferences as `arguments` ask for after WARM_UP more, or of
+    those that begin within LONGEST.
     Returns the last inference's outputs.
     """
     begin = time.perf_counter()
@@ -44,7 +47,8 @@ def measure(load, arguments, about):
         for _ in range(WARM_UP):
             infer()
         seconds, begin = [], time.perf_counter()
-        while len(seconds) < arguments.iterations or time.perf_counter() - begin < arguments.seconds:
+        while (spent := time.perf_counter() - begin) < LONGEST and (
+                len(seconds) < arguments.iterations or spent < arguments.seconds):
             start = time.perf_counter()
             outputs = infer()
             seconds.append(time.perf_counter() - start)
