@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import statistics
 import tempfile
 from dataclasses import dataclass
 
@@ -117,24 +118,40 @@ class Layer:
         return ", ".join(str(operand) for operand in operands if len(operand.shape) > 1 or most < 2)
 
 
+@dataclass(frozen=True)
+class Profile:
+    """`account` is where the seconds of a whole inference went while layers were timed, `elsewhere` how many layers the device
+    left to another one, and `packed` the bytes of the weights in the form that it has them."""
+
+    layers: list
+    account: dict
+    elsewhere: int
+    packed: int
+
+
 def profiled(kelvin, budget):
-    """One run of `kelvin profile`: the layers in the network's order, and the seconds of a whole inference.
+    """One run of `kelvin profile` on the contender's device alone: the layers in the network's order.
 
     What Kelvin adds to each layer for handing it to the device is taken off again: it is fitted, and the same for all.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "profile.json")
-        command = [kelvin.binary, "profile", kelvin.model, "--budget", str(budget), "--save", file,
+        alone = [] if kelvin.units == "cpu" else ["--exclude", "cpu"]
+        command = [kelvin.binary, "profile", kelvin.model, "--budget", str(budget), "--save", file, *alone,
                    "--cache-dir", os.path.join(folder, "cache"), *kelvin.options()]
         answer = json.loads(run(command, kelvin.processors, kelvin.environment))
         with open(file) as saved:
             profile = json.load(saved)
     graphs = list(profile["models"].values())
-    if len(graphs) != 1 or len(answer["devices"]) != 1:
-        raise ContenderFailed(f"expected the profile of one graph on one device, got {len(graphs)} on {len(answer['devices'])}")
-    handing = answer["dispatch"].get("cpu", 0)
+    device = next((each for each in answer["devices"] if each["id"] == kelvin.units), None)
+    if len(graphs) != 1 or len(answer["devices"]) != 1 or device is None:
+        raise ContenderFailed(f"expected the profile of one graph on {kelvin.units}, got {len(graphs)} on "
+                              f"{', '.join(each['id'] for each in answer['devices'])}")
+    handing = answer["dispatch"].get(kelvin.units, 0)
     seconds = {node["name"]: node["costs"][0]["seconds"] - handing for node in answer["nodes"] if node["costs"]}
-    return list(described(graphs[0]["nodes"], profile["work"], seconds)), answer["devices"][0]["account"]["endToEnd"]
+    packed = sum(each["bytes"] for each in device["weights"]["packed"] if each["device"] == kelvin.units)
+    return Profile(list(described(graphs[0]["nodes"], profile["work"], seconds)), device["account"], device["nodesElsewhere"],
+                   packed)
 
 
 def described(nodes, works, seconds):
@@ -151,6 +168,12 @@ def described(nodes, works, seconds):
         yield layer
 
 
+def merged(rounds):
+    """The layers with the medians over the rounds."""
+    return [Layer(**vars(same[0]) | {"seconds": statistics.median(layer.seconds for layer in same)})
+            for same in zip(*rounds)]
+
+
 def operations(kelvin):
     """Those of one inference, by the definitions of its layers."""
-    return sum(each.definedOperations for each in profiled(kelvin, 0.01)[0])
+    return sum(each.definedOperations for each in profiled(kelvin, 0.01).layers)

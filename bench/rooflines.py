@@ -63,12 +63,6 @@ def entry(same, least):
             "lost": len(same) * (seconds - least["floor"])}
 
 
-def merged(rounds):
-    """The layers with the medians over the rounds."""
-    return [layers.Layer(**vars(same[0]) | {"seconds": statistics.median(layer.seconds for layer in same)})
-            for same in zip(*rounds)]
-
-
 def limited(to):
     """The variables that keep Kelvin to vectors no wider."""
     return tuple(isa.KELVIN[to].items()) if to else ()
@@ -83,8 +77,8 @@ def measured(case, program, arguments):
     turns = [lambda: walls.measure(program, threads, vector), lambda: layers.profiled(kelvin, arguments.budget),
              lambda: kelvin.round(20, 1.0)["p50"]]
     (limits, profiles, whole), disturbed = comparing.interleaved(turns, arguments.rounds)
-    return {"name": case.name, "title": case.title, "walls": limits, "layers": merged([each for each, _ in profiles]),
-            "profiled": statistics.median(seconds for _, seconds in profiles), "whole": statistics.median(whole),
+    return {"name": case.name, "title": case.title, "walls": limits, "layers": layers.merged([each.layers for each in profiles]),
+            "profiled": statistics.median(each.account["endToEnd"] for each in profiles), "whole": statistics.median(whole),
             "disturbedRounds": disturbed}
 
 

@@ -1,0 +1,47 @@
+"""The multiply-add rate that a plain shader reaches on a Vulkan device: multiply_adds.comp, run by multiply_adds.c."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+from contenders import HERE, ContenderFailed, run
+
+SOURCES = [HERE / f"multiply_adds.{suffix}" for suffix in ("c", "comp")]
+# How many vectors are summed up side by side; the most that a driver keeps in registers is fastest.
+SUMS = (1, 2, 3, 4, 8)
+
+
+def build(folder):
+    """The program and its shaders, compiled by `cc` (or what CC names) and `glslc`; what is there already and newer than its sources
+    is taken as it is, and needs neither."""
+    folder = pathlib.Path(folder)
+    program, shaders = folder / "multiply_adds", {sums: folder / f"multiply_adds_{sums}.spv" for sums in SUMS}
+    made = [program, *shaders.values()]
+    if not all(each.exists() for each in made) or min(map(changed, made)) < max(map(changed, SOURCES)):
+        folder.mkdir(parents=True, exist_ok=True)
+        compile_with("a C compiler and libvulkan-dev", os.environ.get("CC", "cc"), "-O2", "-o", str(program), str(SOURCES[0]),
+                     "-lvulkan")
+        for sums, path in shaders.items():
+            compile_with("glslc", "glslc", "-O", "--target-env=vulkan1.1", f"-DSUMS={sums}", str(SOURCES[1]), "-o", str(path))
+    return [str(program)], [word for sums, path in shaders.items() for word in (str(sums), str(path))]
+
+
+def changed(path):
+    return path.stat().st_mtime
+
+
+def compile_with(package, *command):
+    try:
+        subprocess.run(command, capture_output=True, text=True, check=True)
+    except FileNotFoundError as error:
+        raise ContenderFailed(f"{command[0]} is not there: install {package}") from error
+    except subprocess.CalledProcessError as error:
+        raise ContenderFailed(f"{' '.join(command)} failed, for want of {package}?\n{error.stderr[-2000:]}") from error
+
+
+def measure(built, device):
+    """Operations a second, a multiply-add being two, by how many sums there are. `device` is its name, as Vulkan has it."""
+    program, shaders = built
+    answer = json.loads(run([*program, device, *shaders], len(os.sched_getaffinity(0))))
+    return {int(sums): rate for sums, rate in answer.items()}
