@@ -7,9 +7,10 @@ import tempfile
 from contenders import HERE, ContenderFailed, run
 
 
-def launched(command, processors):
+def launched(command, processors, environment=()):
     """{"seconds", "peak", "lines"} of one process: its time, the most bytes that it had resident, and what it printed."""
-    *lines, last = run([sys.executable, "-S", str(HERE / "launch.py"), str(processors), *command], processors).splitlines()
+    launcher = [sys.executable, "-S", str(HERE / "launch.py"), str(processors)]
+    *lines, last = run([*launcher, *command], processors, environment).splitlines()
     answer = json.loads(last) | {"lines": lines}
     if answer["status"] != 0:
         raise ContenderFailed(f"exit status {answer['status']}: {' '.join(command)}")
@@ -19,5 +20,5 @@ def launched(command, processors):
 def whole(kelvin, *options):
     """Of a process that loads, predicts once and writes its outputs."""
     with tempfile.TemporaryDirectory() as folder:
-        answer = launched([*kelvin.predict(folder), *options], kelvin.processors)
+        answer = launched([*kelvin.predict(folder), *options], kelvin.processors, kelvin.environment)
     return {"start": answer["seconds"], "peak": answer["peak"]}
