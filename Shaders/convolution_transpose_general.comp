@@ -9,7 +9,7 @@ layout(push_constant) uniform Parameters {
   int kernelY, kernelX, strideY, strideX, dilationY, dilationX, beforeY, beforeX;
   float inverseArea, inverseWidth, inverseChannels;
 };
-layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
 FLOATS(2, weights)
 
@@ -41,5 +41,5 @@ void main() {
       }
     }
   }
-  y[index] = sum;
+  y[index] = STORED_FLOAT(sum);
 }

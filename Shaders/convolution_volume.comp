@@ -13,7 +13,7 @@ layout(push_constant) uniform Parameters {
   int dilationZ, dilationY, dilationX, beforeZ, beforeY, beforeX;
   float inverseChannels, inverseDepth, inverseHeight, inverseWidth;
 };
-layout(binding = 0) writeonly buffer Output { float y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
 FLOATS(2, weights)
 FLOATS(3, bias)
@@ -59,5 +59,5 @@ void main() {
       }
     }
   }
-  y[index] = RESIDUAL ? sum + residual(index) : sum;
+  y[index] = STORED_FLOAT(RESIDUAL ? sum + residual(index) : sum);
 }

@@ -9,7 +9,7 @@ layout(push_constant) uniform Parameters {
   int kernelY, kernelX, strideY, strideX, dilationY, dilationX, beforeY, beforeX;
   float inverseArea, inverseWidth, inverseBlocks, inverseStrideY, inverseStrideX;
 };
-layout(binding = 0) writeonly buffer Output { vec4 y[]; };
+layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
 VECTORS(2, weights)
 
@@ -41,5 +41,5 @@ void main() {
       sum = fma(x(plane * area + iy * width + ix), tap, sum);
     }
   }
-  y[index] = mix(vec4(0), sum, lessThan(block * 4 + ivec4(0, 1, 2, 3), ivec4(channels)));
+  y[index] = STORED_VECTOR(mix(vec4(0), sum, lessThan(block * 4 + ivec4(0, 1, 2, 3), ivec4(channels))));
 }

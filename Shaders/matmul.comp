@@ -21,7 +21,7 @@ layout(push_constant) uniform Parameters {
   int xBatch[4], yBatch[4];
 };
 
-layout(binding = 0) writeonly buffer Output { float z[]; };
+layout(binding = 0) writeonly buffer Output { STORED_FLOAT z[]; };
 FLOATS(1, x)
 VECTORS(1, xVectors)
 FLOATS(2, y)
@@ -49,7 +49,7 @@ void store(int matrix, int row, int column, vec4 four) {
   if (row >= rows) return;
   int at = (matrix * rows + row) * columns + column;
   [[unroll]] for (int c = 0; c < 4; c++) {
-    if (column + c < columns) z[at + c] = four[c];
+    if (column + c < columns) z[at + c] = STORED_FLOAT(four[c]);
   }
 }
 

@@ -96,9 +96,17 @@ package final class Lowering<Target: GPUTarget> {
 
   /// Scratch memory for elements, in whole groups of 16 bytes.
   package func temporary(_ count: Int, of scalar: ScalarType) -> Storage {
-    let byteCount = (count * target.byteCount(scalar) + 15) / 16 * 16
-    scratch.append(byteCount)
-    return Storage(.scratch(scratch.count - 1), byteCount: byteCount, isHalf: target.isHalf(scalar))
+    temporary(byteCount: count * target.byteCount(scalar), isHalf: target.isHalf(scalar))
+  }
+
+  /// The same for what lies as it does at a segment's boundary.
+  package func temporary(outside type: TensorType) -> Storage {
+    temporary(byteCount: type.byteCount, isHalf: type.scalar == .float16)
+  }
+
+  private func temporary(byteCount: Int, isHalf: Bool) -> Storage {
+    scratch.append((byteCount + 15) / 16 * 16)
+    return Storage(.scratch(scratch.count - 1), byteCount: scratch[scratch.count - 1], isHalf: isHalf)
   }
 
   /// Gives the elements of a value another name, and perhaps shape.
@@ -141,7 +149,7 @@ package final class Lowering<Target: GPUTarget> {
   }
 
   /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for it, it works
-  /// on copies in float32.
+  /// on copies in float32, and so has to write all of its result.
   ///
   /// - Returns: what it writes.
   @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {

@@ -38,7 +38,8 @@ extension KernelContext {
         lowering.run(call, [x, weights, bias, residual], lowering.write(node.outputs[0], .dense))
         return
       }
-      let sums = lowering.run(call, [x, weights, bias, residual], lowering.temporary(byteCount: plan.count * 4))
+      let scalar = lowering.type(node.outputs[0]).scalar
+      let sums = lowering.run(call, [x, weights, bias, residual], lowering.temporary(plan.count, of: scalar))
       lowering.run(
         lowering.target.unary(activation, count: plan.count), [sums], lowering.write(node.outputs[0], .dense))
     }

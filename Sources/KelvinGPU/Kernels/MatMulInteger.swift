@@ -62,8 +62,7 @@ private struct MatMulOperands<Target: GPUTarget> {
   func lower(_ lowering: Lowering<Target>) throws(DeviceError) {
     var x = try lowering.read(node.inputs[0], .dense)
     if broadcastsLeft {
-      let whole = lowering.temporary(
-        byteCount: plan.images * plan.positions * plan.channels * target.byteCount(plan.x))
+      let whole = lowering.temporary(plan.images * plan.positions * plan.channels, of: plan.x)
       lowering.copy(left, of: plan.x, from: x, to: whole)
       x = whole
     }
@@ -75,11 +74,12 @@ private struct MatMulOperands<Target: GPUTarget> {
       return try lowering.multiply(plan, x, weights)
     }
     let count = plan.images * plan.weightCount
-    let spread = lowering.temporary(byteCount: count * target.byteCount(plan.weights))
+    let spread = lowering.temporary(count, of: plan.weights)
     lowering.copy(right, of: plan.weights, from: try lowering.read(node.inputs[1], .dense), to: spread)
     guard !target.isSameOutside(plan.weights) else { return try lowering.multiply(plan, x, spread) }
-    let bytes = lowering.temporary(byteCount: count)
-    lowering.run(target.leave(TensorType(plan.weights, [count])), [spread], bytes)
+    let type = TensorType(plan.weights, [count])
+    let bytes = lowering.temporary(outside: type)
+    lowering.run(target.leave(type), [spread], bytes)
     try lowering.multiply(plan, x, bytes)
   }
 }

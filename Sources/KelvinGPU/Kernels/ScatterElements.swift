@@ -40,9 +40,19 @@ extension KernelContext {
     return NodeLowering { lowering throws(DeviceError) in
       let source = try lowering.read(node.inputs[0], .dense)
       let y = lowering.write(node.outputs[0], .dense)
-      lowering.copy(StridedCopy(contiguous: x.count), of: x.scalar, from: source, to: y)
-      guard updates.count > 0 else { return }
-      lowering.run(call, [try lowering.read(node.inputs[1], .dense), try lowering.read(node.inputs[2], .dense)], y)
+      guard updates.count > 0 else {
+        lowering.copy(StridedCopy(contiguous: x.count), of: x.scalar, from: source, to: y)
+        return
+      }
+      // Updates that add up are rounded once.
+      let result = y.isHalf ? lowering.temporary(x.count, of: .float32) : y
+      if y.isHalf {
+        lowering.convert(source, result, count: x.count)
+      } else {
+        lowering.copy(StridedCopy(contiguous: x.count), of: x.scalar, from: source, to: result)
+      }
+      lowering.run(call, [try lowering.read(node.inputs[1], .dense), try lowering.read(node.inputs[2], .dense)], result)
+      if y.isHalf { lowering.convert(result, y, count: x.count) }
     }
   }
 }

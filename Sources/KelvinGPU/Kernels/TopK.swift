@@ -77,8 +77,7 @@ extension KernelTable {
         var runs: [Storage] = []
         for (number, pass) in passes.enumerated() {
           let isLast = number == passes.count - 1
-          let size = pass.writtenCount * lowering.target.byteCount(pass.index)
-          let target = isLast ? positions : lowering.temporary(byteCount: size)
+          let target = isLast ? positions : lowering.temporary(pass.writtenCount, of: pass.index)
           runs = [lowering.run(lowering.target.rank(pass), [elements] + runs, target)]
         }
         lowering.run(lowering.target.gatherElements(gathering), [elements, positions], values)
