@@ -100,3 +100,17 @@ def encoder(seed=4, layers=4, width=256, heads=4, hidden=1024, words=8192):
         x = normalized(net.node("Add", [x, linear(gelu, hidden, width)]))
     net.named(x, "states")
     return net.model({"ids": (TensorProto.INT64, [1, "S"])}, {"states": (TensorProto.FLOAT, [1, "S", width])})
+
+
+def matmuls(seed=12, heads=12, places=197, width=64):
+    """Products of two computed tensors in the shapes of attention, which runtimes that fuse it leave in no other network:
+    inputs "query", "key" [12, 197, 64], output "sums" [12, 1, 64]. The right operand comes transposed and not, lines are whole
+    vectors and not, and the last product has few rows."""
+    net = Network("matmuls", seed)
+    scores = net.node("MatMul", ["query", net.node("Transpose", ["key"], perm=[0, 2, 1])])
+    mixed = net.node("MatMul", [scores, "key"])
+    squares = net.node("MatMul", [net.node("Transpose", [mixed], perm=[0, 2, 1]), "query"])
+    first = net.node("Gather", [mixed, net.integers("first", [0])], axis=1)
+    net.named(net.node("MatMul", [first, squares]), "sums")
+    return net.model({name: (TensorProto.FLOAT, [heads, places, width]) for name in ("query", "key")},
+                     {"sums": (TensorProto.FLOAT, [heads, 1, width])})

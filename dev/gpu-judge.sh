@@ -2,7 +2,7 @@
 # Judges the kernels of GPUs without one: real compilers for AMD's and Intel's GPUs, with nothing behind them, and other
 # drivers that compute on the CPU. What it needs from Debian and PyPI is unpacked into .build-judge, not installed.
 #
-#   dev/gpu-judge.sh table           compile every kernel of four networks, write docs/gpu-judge.md
+#   dev/gpu-judge.sh table           compile every kernel of five models, write docs/gpu-judge.md
 #   dev/gpu-judge.sh bars            the same; print what misses a bar and fail where anything does
 #   dev/gpu-judge.sh conformance     the conformance suites on lavapipe and SwiftShader, and on Intel's OpenCL for CPUs
 #   dev/gpu-judge.sh on DRIVER COMMAND…
@@ -15,7 +15,7 @@ scratch=$PWD/.build-judge
 kelvin=${KELVIN:-$PWD/.build/release/kelvin}
 amd=(navi21 navi31 polaris10 renoir)
 intel=(skl tgllp)
-models=(mobilenet_v2 resnet50 vit_b16 unet)
+models=(mobilenet_v2 resnet50 vit_b16 unet matmuls)
 mesa=$scratch/mesa/usr/lib/x86_64-linux-gnu
 ocloc=$scratch/intel/usr/lib/x86_64-linux-gnu
 system=/usr/lib/x86_64-linux-gnu

@@ -18,7 +18,8 @@ AMD = {"navi21": "RDNA 2", "navi31": "RDNA 3", "polaris10": "GCN 4", "renoir": "
 INTEL = {"skl": "Gen 9", "tgllp": "Xe-LP"}
 # Subgroups that a SIMD unit holds at most.
 WAVES = {"navi21": 16, "navi31": 16, "polaris10": 8, "renoir": 8}
-MODELS = {"mobilenet_v2": "MobileNetV2", "resnet50": "ResNet-50", "vit_b16": "ViT-B/16", "unet": "U-Net"}
+MODELS = {"mobilenet_v2": "MobileNetV2", "resnet50": "ResNet-50", "vit_b16": "ViT-B/16", "unet": "U-Net",
+          "matmuls": "products"}
 
 AMD_MULTIPLY_ADD = re.compile(r"v_(dual_)?(fma|fmac|fmaak|fmamk|mac|mad|madak|madmk|mad_mix|fma_mix)\w*_f(32|16)"
                               r"|v_pk_fma_f\d+|v_(fma|mad)_mix\w*|v_dot\w+|v_wmma\w+")
