@@ -27,7 +27,9 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
   /// - Throws: `.unsupported` where no kernel runs this very node.
   package func offers(for request: KernelRequest) throws(DeviceError) -> [GPUOffer<Target>] {
     let (node, context) = (request.node, KernelContext(request, target))
-    guard table.contains(node.op) else { throw context.unsupported("no kernel for \(node.op.name)") }
+    guard table.contains(node.op) else {
+      throw context.unsupported(leftToHost[node.op.name] ?? "no kernel for \(node.op.name)")
+    }
     if let fault = trust.fault(of: node.op, context.inputs) { throw context.unsupported(fault) }
     for type in context.inputs + context.outputs where type.scalar == .float64 {
       throw context.unsupported("float64 values")
@@ -56,6 +58,17 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     return LoweredSegment(lowering, parents: selection.expanded.parents)
   }
 }
+
+/// Why operators are left to the host. The times were measured on two cores of an AMD EPYC, beside a submission of one
+/// small kernel to llvmpipe (93 µs) and to PoCL (67 µs).
+private let leftToHost = [
+  "non_maximum_suppression":
+    "a box kept decides about later ones; 1,917 of 90 classes take the host 2.3 ms, a submission 0.1 ms",
+  "non_zero":
+    "their number sizes what follows; 172,530 elements take the host 1.1 ms, a submission 0.1 ms",
+  "unique":
+    "their number sizes what follows; 172,530 elements take the host 31 ms, a submission 0.1 ms",
+]
 
 /// A segment as dispatches on one block of scratch memory.
 package struct LoweredSegment<Target: GPUTarget>: Sendable {
