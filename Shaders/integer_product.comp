@@ -1,7 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Exact sums of products of 8-bit integers less their zero points: PIXELS positions by four columns an invocation.
+// Exact sums of products of 8-bit integers less their zero points: PIXELS positions by BLOCKS times four columns an
+// invocation.
 //
 // Sums are in floats, which hold them exactly, as long as they are below 2^24, and are faster than integers nearly
 // everywhere: that is for CHANNELS products, of at most 255 * 255 each, after which they go to integers.
@@ -13,6 +14,8 @@ layout(constant_id = 2) const bool SIGNED_WEIGHTS = true;
 layout(constant_id = 3) const bool ROWS = false;          // positions are rows of channels, else channels are planes
 layout(constant_id = 4) const bool SINGLE = false;        // a group has one column
 layout(constant_id = 5) const bool REQUANTIZES = false;
+layout(constant_id = 6) const int BLOCKS = 2;
+layout(constant_id = 7) const bool LONG = true;           // sums are of more than CHANNELS products
 const int CHANNELS = 256;
 
 layout(push_constant) uniform Parameters {
@@ -54,18 +57,25 @@ void main() {
   int plane = quotient(row, columnTiles, inverseColumnTiles);
   int part = row - plane * columnTiles;
   int image = quotient(plane, groups, inverseGroups);
-  int first = (plane - image * groups) * columns + part * 4;
+  int group = plane - image * groups;
+  int first = part * BLOCKS * 4;                // column of the group
   int area = depth * height * width;
   int source = plane * channels * area, step_ = ROWS ? 1 : area;
   int stored = (columns + 3) / 4;
-  int weight = image * weightImage + (plane - image * groups) * kernelZ * kernelY * kernelX * channels * stored + part;
+  int weight = image * weightImage + group * kernelZ * kernelY * kernelX * channels * stored;
   float xZero = float(int(zero(0).x));
-  vec4 weightZero;
-  for (int j = 0; j < 4; j++) weightZero[j] = float(int(table(3 * (first + min(j, columns - part * 4 - 1))).x));
+  int word[BLOCKS];                             // the last again where there are no more
+  vec4 weightZero[BLOCKS];
+  [[unroll]] for (int b = 0; b < BLOCKS; b++) {
+    word[b] = min(part * BLOCKS + b, stored - 1);
+    [[unroll]] for (int j = 0; j < 4; j++) {
+      weightZero[b][j] = float(int(table(3 * (group * columns + min(word[b] * 4 + j, columns - 1))).x));
+    }
+  }
 
   int front[PIXELS], top[PIXELS], left[PIXELS];
-  vec4 sum[PIXELS];
-  ivec4 total[PIXELS];
+  vec4 sum[PIXELS * BLOCKS];
+  ivec4 total[PIXELS * BLOCKS];
   [[unroll]] for (int i = 0; i < PIXELS; i++) {
     int position = min(tile + i * tiles, positions - 1);
     int line = quotient(position, outputWidth, inverseWidth);
@@ -73,6 +83,8 @@ void main() {
     front[i] = slice * strideZ - beforeZ;
     top[i] = (line - slice * outputHeight) * strideY - beforeY;
     left[i] = (position - line * outputWidth) * strideX - beforeX;
+  }
+  [[unroll]] for (int i = 0; i < PIXELS * BLOCKS; i++) {
     sum[i] = vec4(0.0);
     total[i] = ivec4(0);
   }
@@ -90,8 +102,8 @@ void main() {
         }
         for (int channel = 0; channel < channels;) {
           int end = min(channel + CHANNELS, channels);
-          if (pending + end - channel > CHANNELS) {
-            [[unroll]] for (int i = 0; i < PIXELS; i++) {
+          if (LONG && pending + end - channel > CHANNELS) {
+            [[unroll]] for (int i = 0; i < PIXELS * BLOCKS; i++) {
               total[i] += ivec4(sum[i]);
               sum[i] = vec4(0.0);
             }
@@ -99,13 +111,17 @@ void main() {
           }
           pending += end - channel;
           for (; channel < end; channel++) {
-            vec4 w = unpacked(weights(weight).x) - weightZero;
+            vec4 w[BLOCKS];
+            [[unroll]] for (int b = 0; b < BLOCKS; b++) w[b] = unpacked(weights(weight + word[b]).x) - weightZero[b];
             weight += stored;
             [[unroll]] for (int i = 0; i < PIXELS; i++) {
               float v = inside[i] ? float(int(x(from[i]).x)) - xZero : 0.0;
               from[i] += step_;
-              if (SINGLE) sum[i].x += v * w.x;
-              else sum[i] += v * w;
+              if (SINGLE) {
+                sum[i].x += v * w[0].x;
+              } else {
+                [[unroll]] for (int b = 0; b < BLOCKS; b++) sum[i * BLOCKS + b] += v * w[b];
+              }
             }
           }
         }
@@ -115,14 +131,17 @@ void main() {
 
   int tail = 3 * groups * columns;
   int ownZero = int(table(tail).x), low = int(table(tail + 1).x), high = int(table(tail + 2).x);
-  for (int i = 0; i < PIXELS; i++) {
+  // Unrolled, and without ways out, so that sums stay in registers.
+  [[unroll]] for (int i = 0; i < PIXELS; i++) {
     int position = tile + i * tiles;
-    if (position >= positions) continue;
-    ivec4 sums = total[i] + ivec4(sum[i]);
-    for (int j = 0; j < 4 && part * 4 + j < columns; j++) {
-      int at = ROWS ? (image * positions + position) * columns + part * 4 + j
-        : (image * groups * columns + first + j) * positions + position;
-      store(at, sums[j], first + j, ownZero, low, high);
+    [[unroll]] for (int b = 0; b < BLOCKS; b++) {
+      ivec4 sums = total[i * BLOCKS + b] + ivec4(sum[i * BLOCKS + b]);
+      [[unroll]] for (int j = 0; j < 4; j++) {
+        int column = first + b * 4 + j;
+        int at = ROWS ? (image * positions + position) * columns + column
+          : (plane * columns + column) * positions + position;
+        if (position < positions && column < columns) store(at, sums[j], group * columns + column, ownZero, low, high);
+      }
     }
   }
 }

@@ -2,14 +2,21 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
+  /// Products of which a float holds the sum, whatever they are: CHANNELS of the shader.
+  private static let exactTerms = 256
+
   /// Words of four columns.
   func storedColumns(_ columns: Int) -> Int { (columns + 3) / 4 * 4 }
 
   func integerProduct(_ plan: IntegerProductPlan) -> Call<VulkanProgram> {
-    let (pixels, columnTiles) = (max(min(4, plan.positions), 1), plan.storedColumns / 4)
+    let pixels = max(min(4, plan.positions), 1)
+    let words = plan.storedColumns / 4
+    let blocks = words > 1 ? traits.integerBlocks : 1
+    let columnTiles = (words + blocks - 1) / blocks
     let tiles = (plan.positions + pixels - 1) / pixels
     let count = tiles * columnTiles * plan.groups * plan.images
-    let imageWords = plan.groups * plan.window.taps * plan.channels * columnTiles
+    let terms = plan.window.taps * plan.channels
+    let imageWords = plan.groups * terms * words
     let sizes = [
       count, plan.positions, tiles, columnTiles, plan.groups, plan.channels, plan.columns,
       plan.hasOwnWeights ? imageWords : 0, plan.window.output[1], plan.window.output[2],
@@ -18,7 +25,7 @@ extension VulkanTarget {
       "integer_product", [.uint, .uint, .uint, .uint],
       constants: [
         pixels, plan.weights == .int8 ? 1 : 0, plan.areRows ? 1 : 0, plan.columns == 1 ? 1 : 0,
-        plan.requantization == nil ? 0 : 1,
+        plan.requantization == nil ? 0 : 1, blocks, terms > Self.exactTerms ? 1 : 0,
       ],
       Parameters(sizes + plan.window.parameters).inverses(
         tiles, columnTiles, plan.groups, plan.window.output[1], plan.window.output[2]), count: count)

@@ -25,6 +25,8 @@ struct VulkanTraits: Hashable, Sendable {
   /// What one invocation computes of a convolution, and of rows times a matrix.
   var convolutionTiles: RegisterTiles
   var rowTiles: RegisterTiles
+  /// Words of four columns in a tile of a product of integers.
+  var integerBlocks: Int
   var depthwiseRows: Int
   var depthwiseColumns: Int
   var linearRows: Int
@@ -63,6 +65,7 @@ struct VulkanTraits: Hashable, Sendable {
     // MobileNetV2 no faster on llvmpipe and its first inference take twice as long. Its rows are of one or two counts.
     convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
+    integerBlocks = isSoftware ? 4 : 2
     depthwiseRows = isSoftware ? 2 : 1
     depthwiseColumns = isSoftware ? 4 : 2
     linearRows = 4
