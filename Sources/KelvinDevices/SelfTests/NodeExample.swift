@@ -20,6 +20,16 @@ package struct NodeExample: Sendable {
       }
     }
 
+    /// Of a type in place of float32.
+    func of(_ scalar: ScalarType) -> Operand {
+      guard type.scalar == .float32 else { return self }
+      return switch self {
+      case .input(let shape, _): .input(shape, scalar)
+      case .weight(let shape, _): .weight(shape, scalar)
+      case .number(let value, let shape, _): .number(value, shape, scalar)
+      }
+    }
+
     fileprivate var isInput: Bool { if case .input = self { true } else { false } }
 
     /// Elements are few eighths, which bfloat16 holds, or integers from 1 to 17; of operands but the first and weights none
