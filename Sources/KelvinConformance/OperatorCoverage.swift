@@ -87,9 +87,16 @@ package struct OperatorCoverage {
         gaps += answer.reasons.sorted().map { "- `\(row.operator)` on \(name): \($0)" }
       }
     }
-    if !gaps.isEmpty { lines += ["", "## What is not supported, and why", ""] + gaps }
+    if !gaps.isEmpty { lines += ["", "## What is not supported, and why", ""] + gaps + ["", hostTimes] }
     return lines.joined(separator: "\n")
   }
+
+  private static let hostTimes = """
+    What the GPU devices leave to the host by intent took, on two cores of an AMD EPYC (`kelvin profile --units cpu`, random
+    inputs): suppression of 1,917 boxes of 90 classes 2.3 ms, `non_zero` of 172,530 elements 1.1 ms, `unique` of as many 31
+    ms. A submission of one small kernel took llvmpipe 93 µs and PoCL 67 µs. How long such a device would take for them was not
+    measured.
+    """
 
   private static func cell(_ answer: Answer?) -> String {
     switch answer?.status {

@@ -77,6 +77,7 @@ extension GPUTarget {
   }
 
   /// Whether elements lie as float16 inside a segment.
-  package func isHalf(_ scalar: ScalarType) -> Bool { scalar == .float16 && storesHalves
+  package func isHalf(_ scalar: ScalarType) -> Bool {
+    scalar == .float16 && storesHalves
   }
 }

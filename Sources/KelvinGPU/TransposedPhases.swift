@@ -25,7 +25,9 @@ package struct TransposedPhases: Hashable, Sendable {
   package var taps: Int { phaseKernel(0, axis: 0) * phaseKernel(0, axis: 1) }
 
   /// How many taps a phase has along an axis.
-  private func phaseKernel(_ phase: Int, axis: Int) -> Int { (kernel[axis] - phase + strides[axis] - 1) / strides[axis] }
+  private func phaseKernel(_ phase: Int, axis: Int) -> Int {
+    (kernel[axis] - phase + strides[axis] - 1) / strides[axis]
+  }
 
   /// The phase that a tap is of, and its number there.
   func place(ofTap tap: Int) -> (phase: Int, tap: Int) {

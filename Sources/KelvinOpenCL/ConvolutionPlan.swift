@@ -143,7 +143,8 @@ extension OpenCLLowering {
     let weightCount = plan.groups * plan.channels * plan.taps * plan.outputs
     let swaps = tuning.ordersGroups && weightCount < plan.inputCount
     let numbers =
-      [plan.pixels] + plan.geometry + [plan.channels, plan.groups, plan.outputs] + plan.spread + plan.inputStrides(lanes: lanes).list
+      [plan.pixels] + plan.geometry + [plan.channels, plan.groups, plan.outputs] + plan.spread
+      + plan.inputStrides(lanes: lanes).list
       + plan.outputStrides(lanes: lanes).list + [
         plan.storesWholeBlocks ? 1 : 0, epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, swaps ? 1 : 0,
         activation.code,

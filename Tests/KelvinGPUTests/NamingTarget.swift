@@ -58,10 +58,7 @@ struct NamingTarget: GPUTarget {
   func matmul(_ plan: MatMulPlan) -> Call<String> { call() }
   func pad(_ plan: PadPlan) -> Call<String> { call(suffix: " \(plan.axes.map(\.size))") }
   func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<String> { call() }
-  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType) -> Call<String>
-  {
-    call()
-  }
+  func poolVolume(_: Pool.Function, _: VolumeWindow, planes: Int, of: ScalarType) -> Call<String> { call() }
   func quantize(_ plan: QuantizationPlan) -> Call<String> { call() }
   func rank(_ pass: RankPass) -> Call<String> { call() }
   func resize(_ pass: ResizePass) -> Call<String> { call() }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RemarkTests {
   @Test(.enabled(if: ModelFixture.devices.contains("vulkan:0"), "needs a Vulkan device"))
   func operationsOutsideTheUnitsAreRemarkedOnByModelAndPlan() async throws {
-    let url = URL(filePath: "\(SharedFiles.projectRoot)/Tests/Vectors/Quantized/matmul_integer_uint8_int8.onnx")
+    let url = URL(filePath: "\(SharedFiles.projectRoot)/Tests/Vectors/DataSizes/places.onnx")
     var configuration = ModelConfiguration(computeUnits: .devices(["vulkan:0"]))
     configuration.usesCache = false
     let model = try await Model.load(contentsOf: url, configuration: configuration)

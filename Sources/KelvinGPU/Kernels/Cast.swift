@@ -6,7 +6,9 @@ extension KernelTable {
     addOffers(Cast.self) { op, context throws(DeviceError) in
       let (from, to) = (context.inputs[0].scalar, op.scalar)
       let count = context.outputs[0].count
-      if from == to || (from == .float16 && to == .float32 && !context.target.storesHalves) { return context.renaming() }
+      if from == to || (from == .float16 && to == .float32 && !context.target.storesHalves) {
+        return context.renaming()
+      }
       if context.target.storesHalves, from.isFloatingPoint, to.isFloatingPoint {
         let node = context.node
         return [

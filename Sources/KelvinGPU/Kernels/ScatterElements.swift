@@ -51,7 +51,8 @@ extension KernelContext {
       } else {
         lowering.copy(StridedCopy(contiguous: x.count), of: x.scalar, from: source, to: result)
       }
-      lowering.run(call, [try lowering.read(node.inputs[1], .dense), try lowering.read(node.inputs[2], .dense)], result)
+      lowering.run(
+        call, [try lowering.read(node.inputs[1], .dense), try lowering.read(node.inputs[2], .dense)], result)
       if y.isHalf { lowering.convert(result, y, count: x.count) }
     }
   }

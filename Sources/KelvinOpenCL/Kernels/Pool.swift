@@ -13,9 +13,9 @@ extension OpenCLTarget {
       items: window.output[0] * parts, planes)
   }
 
-  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType) -> Call<
-    KernelName
-  > {
+  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType)
+    -> Call<KernelName>
+  {
     let (count, run) = (planes * window.outputCount, min(tuning.run, 256))
     let least = scalar.isFloatingPoint ? "-INFINITY" : scalar == .int8 ? "-128" : "0"
     return call(

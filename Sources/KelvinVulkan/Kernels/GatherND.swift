@@ -6,7 +6,8 @@ extension VulkanTarget {
     let inner = plan.inner * element.words
     let count = plan.slices * inner
     return flat(
-      "gather_nd", [element.wordFormat, index.format], isHalf: element.isHalf, constants: [plan.depth, index.kind.rawValue],
+      "gather_nd", [element.wordFormat, index.format], isHalf: element.isHalf,
+      constants: [plan.depth, index.kind.rawValue],
       Parameters(
         [count, inner, plan.rows, plan.batchStride * element.words] + plan.extents
           + plan.strides.map { $0 * element.words }

@@ -12,9 +12,9 @@ extension VulkanTarget {
       ).inverses(window.outputArea, window.output[1]), count: count)
   }
 
-  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType) -> Call<
-    VulkanProgram
-  > {
+  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType)
+    -> Call<VulkanProgram>
+  {
     let count = planes * window.outputCount
     return flat(
       "pool_volume", [.uint], constants: [function.code, Element(scalar).kind.rawValue],
