@@ -87,7 +87,7 @@ package struct OperatorCoverage {
         gaps += answer.reasons.sorted().map { "- `\(row.operator)` on \(name): \($0)" }
       }
     }
-    if !gaps.isEmpty { lines += ["", "## What is not supported, and why", ""] + gaps + ["", hostTimes] }
+    if !gaps.isEmpty { lines += ["", "## What is not supported, and why", ""] + gaps + ["", Self.hostTimes] }
     return lines.joined(separator: "\n")
   }
 
