@@ -112,17 +112,7 @@ def parse():
     return parser.parse_args()
 
 
-def main():
-    arguments = parse()
-    load, every = quiet.warn(), len(os.sched_getaffinity(0))
-    about = device(arguments.kelvin, arguments.device)
-    built = plain_shader.build(CACHE / "plain_shader")
-    cases = []
-    for name in arguments.models.split(","):
-        case = Case(name)
-        print(f"{case.title} …", file=sys.stderr, flush=True)
-        kelvin = Kelvin(arguments.kelvin, str(case.model()[0]), case.inputs(), arguments.device, every, None, every)
-        cases.append(measured(case, kelvin, built, about["name"], arguments))
+def save(arguments, about, load, cases):
     # As fast as any round saw the shader.
     plain = {sums: max(each[sums] for case in cases for each in case["plain"]) for sums in plain_shader.SUMS}
     models = [condensed(case, max(plain.values())) for case in cases]
@@ -131,6 +121,22 @@ def main():
               "budget": arguments.budget, "plain": plain, "bar": BAR, "comparisons": models, "ratio": compared(models)}
     text = gpu_rates_text.markdown(result)
     report.save(arguments.name, result, text)
+    return text
+
+
+def main():
+    arguments = parse()
+    load, every = quiet.warn(), len(os.sched_getaffinity(0))
+    about = device(arguments.kelvin, arguments.device)
+    built = plain_shader.build(CACHE / "plain_shader")
+    cases, text = [], ""
+    for name in arguments.models.split(","):
+        case = Case(name)
+        print(f"{case.title} …", file=sys.stderr, flush=True)
+        kelvin = Kelvin(arguments.kelvin, str(case.model()[0]), case.inputs(), arguments.device, every, None, every)
+        cases.append(measured(case, kelvin, built, about["name"], arguments))
+        # After each, so that a run that is stopped leaves what it has.
+        text = save(arguments, about, load, cases)
     print(text, end="")
 
 

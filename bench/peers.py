@@ -167,12 +167,7 @@ def parse():
     return arguments
 
 
-def main():
-    arguments = parse()
-    load = quiet.warn()
-    if arguments.isa:
-        isa.check_kelvin(arguments.kelvin, arguments.isa)
-    entries = list((rates if arguments.sessions else compared)(arguments))
+def save(arguments, load, entries):
     machine = report.machine(entries) | {"kelvin": driver(arguments.kelvin, limits(arguments)[0]),
                                          "openblasCoreType": os.environ.get("OPENBLAS_CORETYPE")}
     result = {"date": date.today().isoformat(), "machine": machine, "loadAverageBefore": load, "seed": SEED,
@@ -180,14 +175,28 @@ def main():
               "comparisons": entries}
     if arguments.sessions:
         report.save(arguments.name, result, sessions.markdown(result))
-        return
+        return result
     on_cpu = [entry["ratio"]["median"] for entry in entries if ", CPU, " in entry["title"]]
     result["geometricMean"] = math.exp(statistics.fmean(map(math.log, on_cpu))) if on_cpu else None
     if on_cpu:
         bars = [entry["bar"] for entry in entries if ", CPU, " in entry["title"]]
         result["geometricMeanBar"] = NARROW_MEAN_BAR if arguments.isa else min([MEAN_BAR, *bars])
-        print(report.mean(result))
     report.save(arguments.name, result, report.markdown(result))
+    return result
+
+
+def main():
+    arguments = parse()
+    load = quiet.warn()
+    if arguments.isa:
+        isa.check_kelvin(arguments.kelvin, arguments.isa)
+    entries, result = [], {}
+    # After each, so that a run that is stopped leaves what it has.
+    for entry in (rates if arguments.sessions else compared)(arguments):
+        entries.append(entry)
+        result = save(arguments, load, entries)
+    if result.get("geometricMean") is not None:
+        print(report.mean(result))
 
 
 if __name__ == "__main__":
