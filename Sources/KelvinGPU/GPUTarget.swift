@@ -59,9 +59,9 @@ package protocol GPUTarget: KernelCalls {
   func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
   /// - Parameter walk: over the operands, which are floats.
   func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
-  func offers(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
+  func offers(_ op: Convolution, _ window: SpatialWindow, _ context: KernelContext<Self>) throws(DeviceError)
     -> [GPUOffer<Self>]
-  func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
+  func offers(_ op: ConvolutionTranspose, _ window: SpatialWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
   /// Weights and bias are constant.
   func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
   func offers(_ op: Reduce, _ context: KernelContext<Self>) throws(DeviceError) -> [GPUOffer<Self>]

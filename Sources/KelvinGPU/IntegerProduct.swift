@@ -7,7 +7,7 @@ package import KelvinGraph
 /// words: zero point, bias and scale (its bits) of each column of each group, then the result's zero point and bounds;
 /// and x's zero point. They write the result dense.
 package struct IntegerProductPlan: Sendable {
-  package let window: VolumeWindow
+  package let window: SpatialWindow
   /// Each has positions and, with `hasOwnWeights`, weights of its own.
   package let images: Int
   package let groups: Int

@@ -33,8 +33,8 @@ package protocol KernelCalls: Sendable {
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<Program>
   func matmul(_ plan: MatMulPlan) -> Call<Program>
   func pad(_ plan: PadPlan) -> Call<Program>
-  func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<Program>
-  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of: ScalarType) -> Call<Program>
+  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> Call<Program>
+  func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of: ScalarType) -> Call<Program>
   func quantize(_ plan: QuantizationPlan) -> Call<Program>
   func rank(_ pass: RankPass) -> Call<Program>
   func resize(_ pass: ResizePass) -> Call<Program>

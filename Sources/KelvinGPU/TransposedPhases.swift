@@ -8,7 +8,7 @@ package struct TransposedPhases: Hashable, Sendable {
   package let positions: [Int]
 
   /// Nil where an axis has both a stride and a dilation, or where most of the room for taps would be empty.
-  package init?(_ window: PlaneWindow) {
+  package init?(_ window: SpatialWindow) {
     (strides, kernel) = (window.strides, window.kernel)
     positions = (0..<2).map { axis in
       let (before, stride) = (window.before[axis], window.strides[axis])

@@ -4,7 +4,7 @@ internal import KelvinGraph
 /// A convolution over three axes, or its transpose, of dense tensors. Kernels read x, weights, bias and residual, x again
 /// in place of those that the node lacks.
 package struct VolumeConvolutionPlan: Sendable {
-  package let window: VolumeWindow
+  package let window: SpatialWindow
   package let images: Int
   package let outputs: Int
   /// Of one group.
@@ -24,7 +24,7 @@ extension KernelContext {
   {
     let (x, outputs) = (inputs[0].shape, self.outputs[0].shape[1])
     let plan = VolumeConvolutionPlan(
-      window: try VolumeWindow(window, self), images: x[0], outputs: outputs, groupInputs: x[1] / groups,
+      window: try SpatialWindow(window, axes: 3, self), images: x[0], outputs: outputs, groupInputs: x[1] / groups,
       groupOutputs: outputs / groups, isTransposed: isTransposed, hasBias: epilogue.hasBias,
       addsResidual: epilogue.addsResidual)
     let node = node

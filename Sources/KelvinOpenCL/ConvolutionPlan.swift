@@ -45,8 +45,9 @@ struct ConvolutionPlan: Sendable {
   private let inputPixels: Int
   private let outputPixels: Int
 
-  init(_ window: PlaneWindow, images: Int, groups: Int, channels: Int, outputs: Int, from: ValueLayout, to: ValueLayout)
-  {
+  init(
+    _ window: SpatialWindow, images: Int, groups: Int, channels: Int, outputs: Int, from: ValueLayout, to: ValueLayout
+  ) {
     self.images = images
     self.groups = groups
     self.channels = channels
@@ -54,18 +55,18 @@ struct ConvolutionPlan: Sendable {
     self.from = from
     self.to = to
     taps = window.taps
-    pixels = window.outputArea
-    geometry = [window.output[1]] + window.input + window.kernel + window.strides + window.dilations + window.before
+    pixels = window.outputCount
+    geometry = [window.output[1]] + window.input + window.geometry
     isPlanar = from == .dense
     storesWholeBlocks = to != .dense
-    inputPixels = window.inputArea
-    outputPixels = window.outputArea
+    inputPixels = window.inputCount
+    outputPixels = window.outputCount
     spread = [1, 1, 0, 0] + window.output
   }
 
   /// A transposed convolution on blocked tensors.
   init(
-    _ window: PlaneWindow, phases: TransposedPhases, images: Int, channels: Int, outputs: Int, blocks: ValueLayout
+    _ window: SpatialWindow, phases: TransposedPhases, images: Int, channels: Int, outputs: Int, blocks: ValueLayout
   ) {
     self.init(
       window, images: images, groups: 1, channels: channels, outputs: outputs, from: blocks, to: blocks)

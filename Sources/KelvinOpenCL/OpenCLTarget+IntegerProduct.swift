@@ -21,7 +21,7 @@ extension OpenCLTarget {
       [
         plan.positions, plan.groups, plan.channels, plan.columns, plan.storedColumns,
         plan.hasOwnWeights ? imageBytes : 0, plan.areRows ? 1 : 0, plan.requantization == nil ? 0 : 1,
-      ] + window.output + window.parameters + [parts])
+      ] + window.output + window.input + window.geometry + [parts])
     guard usesLines else {
       return call(
         kernel, parameters, items: pieces(plan.positions, of: tuning.pixels), pieces(plan.columns, of: 2 * lanes),

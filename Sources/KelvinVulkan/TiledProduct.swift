@@ -4,7 +4,7 @@ import KelvinGraph
 
 /// Register tiles of positions by output channels: a convolution on blocked tensors, or rows times constant weights.
 struct TiledProduct: Sendable {
-  let window: PlaneWindow
+  let window: SpatialWindow
   let batch, groups: Int
   /// Of all groups.
   let inputs, outputs: Int
@@ -59,7 +59,7 @@ struct TiledProduct: Sendable {
     let residual = try lowering.residual(epilogue, layout).map { [$0] } ?? []
     let parameters = Parameters(
       [(inputs + 3) / 4, groupBlocks, max(parts, 1), (outputs + 3) / 4, outputs, positions] + [
-        window.inputArea, plane[0] * plane[1], plane[1],
+        window.inputCount, plane[0] * plane[1], plane[1],
       ] + window.input + window.geometry
     ).inverses(plane[0] * plane[1], plane[1]).activation(epilogue)
     let span = traits.tileGroup * pixels
@@ -76,14 +76,6 @@ struct TiledProduct: Sendable {
       phases == nil ? parameters : parameters.followed(by: window.output), groups: [columns, tiles, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))
   }
-}
-
-extension PlaneWindow {
-  /// Whether each output position reads just the input at that position.
-  var isPointwise: Bool { taps == 1 && strides == [1, 1] && before == [0, 0] && inputArea == outputArea }
-
-  /// What shaders take of it, in their order.
-  var geometry: [Int] { kernel + strides + dilations + before }
 }
 
 extension Epilogue {

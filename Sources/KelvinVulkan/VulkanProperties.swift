@@ -82,13 +82,11 @@ struct VulkanProperties: Sendable {
     queueFamily = UInt32(family)
     timestampBits = families[family].timestampValidBits
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
-    stores16Bits = Self.storage16Bits(of: physical, vk).storageBuffer16BitAccess == VK_TRUE
+    stores16Bits = Self.stores16Bits(physical, vk)
     if let imitation { imitate(imitation) }
   }
 
-  private static func storage16Bits(of physical: VkPhysicalDevice, _ vk: KelvinVulkan)
-    -> VkPhysicalDevice16BitStorageFeatures
-  {
+  private static func stores16Bits(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Bool {
     var storage = VkPhysicalDevice16BitStorageFeatures()
     storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES
     withUnsafeMutablePointer(to: &storage) { storage in
@@ -97,7 +95,7 @@ struct VulkanProperties: Sendable {
       features.pNext = UnsafeMutableRawPointer(storage)
       vk.vkGetPhysicalDeviceFeatures2!(physical, &features)
     }
-    return storage
+    return storage.storageBuffer16BitAccess == VK_TRUE
   }
 
   private mutating func imitate(_ imitation: VulkanImitation) {

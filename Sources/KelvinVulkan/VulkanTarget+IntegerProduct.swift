@@ -27,7 +27,7 @@ extension VulkanTarget {
         pixels, plan.weights == .int8 ? 1 : 0, plan.areRows ? 1 : 0, plan.columns == 1 ? 1 : 0,
         plan.requantization == nil ? 0 : 1, blocks, terms > Self.exactTerms ? 1 : 0,
       ],
-      Parameters(sizes + plan.window.parameters).inverses(
+      Parameters(sizes + plan.window.input + plan.window.geometry).inverses(
         tiles, columnTiles, plan.groups, plan.window.output[1], plan.window.output[2]), count: count)
   }
 }

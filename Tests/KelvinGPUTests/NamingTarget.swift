@@ -57,8 +57,8 @@ struct NamingTarget: GPUTarget {
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<String> { call() }
   func matmul(_ plan: MatMulPlan) -> Call<String> { call() }
   func pad(_ plan: PadPlan) -> Call<String> { call(suffix: " \(plan.axes.map(\.size))") }
-  func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<String> { call() }
-  func poolVolume(_: Pool.Function, _: VolumeWindow, planes: Int, of: ScalarType) -> Call<String> { call() }
+  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> Call<String> { call() }
+  func poolVolume(_: Pool.Function, _: SpatialWindow, planes: Int, of: ScalarType) -> Call<String> { call() }
   func quantize(_ plan: QuantizationPlan) -> Call<String> { call() }
   func rank(_ pass: RankPass) -> Call<String> { call() }
   func resize(_ pass: ResizePass) -> Call<String> { call() }
@@ -71,10 +71,10 @@ struct NamingTarget: GPUTarget {
 
   func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
   func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }
-  func offers(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+  func offers(_ op: Convolution, _ window: SpatialWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     [context.blocked(named(op.name))]
   }
-  func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+  func offers(_ op: ConvolutionTranspose, _ window: SpatialWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     [context.blocked(named(op.name))]
   }
   func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }

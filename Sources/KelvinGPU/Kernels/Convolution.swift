@@ -9,7 +9,7 @@ extension KernelTable {
         let volume = try context.volume(op.window, groups: op.groups, op.epilogue, isTransposed: false)
         return [KernelOffer(volume, "volume")]
       }
-      return try context.target.offers(op, try PlaneWindow(op.window, context), context)
+      return try context.target.offers(op, try SpatialWindow(op.window, axes: 2, context), context)
     }
   }
 }

@@ -9,7 +9,8 @@ extension KernelTable {
       let (x, weights) = (context.inputs[0], context.inputs[1])
       let (channels, columns) = (weights.shape[1], weights.shape[0] / op.groups)
       let plan = IntegerProductPlan(
-        window: try VolumeWindow(op.window, context), images: x.shape[0], groups: op.groups, channels: channels,
+        window: try SpatialWindow(op.window, axes: 3, context), images: x.shape[0], groups: op.groups,
+        channels: channels,
         columns: columns, storedColumns: context.target.storedColumns(columns), areRows: false, hasOwnWeights: false,
         x: x.scalar, weights: weights.scalar, requantization: op.requantization)
       let node = context.node

@@ -9,7 +9,7 @@ extension KernelTable {
       guard op.window.rank <= 2 else {
         return [KernelOffer(try context.volume(op.window, groups: op.groups, Epilogue(), isTransposed: true), "volume")]
       }
-      return context.target.offers(op, try PlaneWindow(op.window, context), context)
+      return context.target.offers(op, try SpatialWindow(op.window, axes: 2, context), context)
     }
   }
 }

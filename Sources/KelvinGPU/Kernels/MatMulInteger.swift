@@ -36,7 +36,8 @@ private struct MatMulOperands<Target: GPUTarget> {
     // Rows have no kernel for few columns.
     let stored = target.storedColumns(max(columns, target.lanes))
     plan = IntegerProductPlan(
-      window: VolumeWindow(positions: isOne ? batch.reduce(rows, *) : rows), images: images, groups: 1, channels: depth,
+      window: SpatialWindow(positions: isOne ? batch.reduce(rows, *) : rows, axes: 3), images: images, groups: 1,
+      channels: depth,
       columns: columns, storedColumns: stored, areRows: true, hasOwnWeights: !isOne, x: context.inputs[0].scalar,
       weights: context.inputs[1].scalar, requantization: op.requantization)
     func strides(_ shape: Shape) -> [Int] {

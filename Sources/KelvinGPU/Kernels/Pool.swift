@@ -6,11 +6,11 @@ extension KernelTable {
     addOffers(Pool.self) { op, context throws(DeviceError) in
       let x = context.inputs[0]
       guard x.scalar.isFloatingPoint, op.window.rank <= 2 else {
-        let window = try VolumeWindow(op.window, context)
+        let window = try SpatialWindow(op.window, axes: 3, context)
         let call = context.target.poolVolume(op.function, window, planes: x.shape[0] * x.shape[1], of: x.scalar)
         return [KernelOffer(context.dense(call), "volume")]
       }
-      let window = try PlaneWindow(op.window, context)
+      let window = try SpatialWindow(op.window, axes: 2, context)
       let shape = BlockedShape(context.inputs[0].shape, lanes: context.target.lanes)
       return [context.blocked(context.target.pool(op.function, window, planes: shape.batch * shape.blocks))]
     }

@@ -3,7 +3,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func offers(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
+  func offers(_ op: Convolution, _ window: SpatialWindow, _ context: KernelContext<Self>) throws(DeviceError)
     -> [GPUOffer<Self>]
   {
     try context.requireConstants(1..<2, "weights")
@@ -40,7 +40,7 @@ extension OpenCLTarget {
 }
 
 extension OpenCLLowering {
-  fileprivate func convolution(_ op: Convolution, _ window: PlaneWindow, from: ValueLayout, to: ValueLayout)
+  fileprivate func convolution(_ op: Convolution, _ window: SpatialWindow, from: ValueLayout, to: ValueLayout)
     throws(DeviceError)
   {
     let (x, y) = (node.inputs[0], node.outputs[0])
@@ -53,7 +53,7 @@ extension OpenCLLowering {
     try convolve(plan, op.epilogue, source, residual: residual, write(y, to), count: count)
   }
 
-  fileprivate func depthwise(_ op: Convolution, _ window: PlaneWindow) throws(DeviceError) {
+  fileprivate func depthwise(_ op: Convolution, _ window: SpatialWindow) throws(DeviceError) {
     let (x, y, tuning) = (node.inputs[0], node.outputs[0], target.tuning)
     let blocks = tuning.blocks(op.groups)
     let weights = try depthwiseWeights(channels: op.groups, taps: window.taps)
@@ -65,7 +65,7 @@ extension OpenCLLowering {
     let parts = target.pieces(window.output[1], of: columns)
     let activation = KernelActivation(op.epilogue)
     let numbers =
-      [blocks] + window.output + window.input + window.kernel + window.strides + window.dilations + window.before + [
+      [blocks] + window.output + window.input + window.geometry + [
         columns, parts, op.epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, activation.code,
       ]
     let call = target.call(

@@ -3,7 +3,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+  func offers(_ op: ConvolutionTranspose, _ window: SpatialWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let (inputs, outputs) = (context.inputs[0].shape[1], context.outputs[0].shape[1])
     if context.isConstant(1), op.groups > 1, op.groups == inputs, outputs == inputs {
       return [
@@ -25,7 +25,7 @@ extension OpenCLTarget {
 
 extension OpenCLLowering {
   /// An ordinary convolution for each phase of the stride, on blocked tensors.
-  fileprivate func transposed(_ window: PlaneWindow, _ phases: TransposedPhases) throws(DeviceError) {
+  fileprivate func transposed(_ window: SpatialWindow, _ phases: TransposedPhases) throws(DeviceError) {
     let (x, y) = (node.inputs[0], node.outputs[0])
     let plan = ConvolutionPlan(
       window, phases: phases, images: type(x).shape[0], channels: type(x).shape[1], outputs: type(y).shape[1],
@@ -35,7 +35,7 @@ extension OpenCLLowering {
   }
 
   /// One filter a channel, on blocked tensors.
-  fileprivate func transposedDepthwise(_ window: PlaneWindow) throws(DeviceError) {
+  fileprivate func transposedDepthwise(_ window: SpatialWindow) throws(DeviceError) {
     let (x, y) = (node.inputs[0], node.outputs[0])
     let (images, channels) = (type(x).shape[0], type(x).shape[1])
     let blocks = target.tuning.blocks(channels)
@@ -50,7 +50,7 @@ extension OpenCLLowering {
 
 extension OpenCLTarget {
   /// Any groups and weights, on dense tensors.
-  fileprivate func transposed(_ window: PlaneWindow, images: Int, inputs: Int, outputs: Int, groups: Int) -> Call<
+  fileprivate func transposed(_ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, groups: Int) -> Call<
     KernelName
   > {
     let (columns, parts) = columns(window)
@@ -61,12 +61,12 @@ extension OpenCLTarget {
   }
 
   /// The pixels of a row that one work item computes, a whole number of strides where there are several items.
-  fileprivate func columns(_ window: PlaneWindow) -> (columns: Int, parts: Int) {
+  fileprivate func columns(_ window: SpatialWindow) -> (columns: Int, parts: Int) {
     let columns = min(tuning.columns * window.strides[1], window.output[1])
     return (columns, pieces(window.output[1], of: max(columns, 1)))
   }
 }
 
-extension PlaneWindow {
-  fileprivate var transposedGeometry: [Int] { output + input + kernel + strides + dilations + before }
+extension SpatialWindow {
+  fileprivate var transposedGeometry: [Int] { output + input + geometry }
 }

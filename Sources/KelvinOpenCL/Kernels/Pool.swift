@@ -2,18 +2,18 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<KernelName> {
+  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> Call<KernelName> {
     let columns = min(tuning.columns, window.output[1])
     let parts = pieces(window.output[1], of: max(columns, 1))
     return call(
       KernelName(program: "pool", function: "pool"),
       Parameters(
-        window.output + window.input + window.kernel + window.strides + window.dilations + window.before + window.after
+        window.output + window.input + window.geometry + window.after
           + [columns, parts, function == .maximum ? 1 : 0, function == .averageIncludingPadding ? 1 : 0]),
       items: window.output[0] * parts, planes)
   }
 
-  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType)
+  func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of scalar: ScalarType)
     -> Call<KernelName>
   {
     let (count, run) = (planes * window.outputCount, min(tuning.run, 256))
@@ -22,7 +22,7 @@ extension OpenCLTarget {
       KernelName(
         program: "pool_volume", defines: ["ELEMENT=\(scalar.kernelName)", "LEAST=\(least)"], function: "pool_volume"),
       Parameters(
-        [count] + window.output + window.parameters + window.after + [
+        [count] + window.output + window.input + window.geometry + window.after + [
           function == .maximum ? 1 : 0, function == .averageIncludingPadding ? 1 : 0, run,
         ]), items: pieces(count, of: run))
   }

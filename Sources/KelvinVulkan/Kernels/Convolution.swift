@@ -3,7 +3,7 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func offers(_ op: Convolution, _ window: PlaneWindow, _ context: KernelContext<Self>) throws(DeviceError)
+  func offers(_ op: Convolution, _ window: SpatialWindow, _ context: KernelContext<Self>) throws(DeviceError)
     -> [GPUOffer<Self>]
   {
     let geometry = ConvolutionGeometry(op, context, window)
@@ -38,10 +38,10 @@ struct ConvolutionGeometry: Sendable {
   let op: Convolution
   let node: Node
   let traits: VulkanTraits
-  let window: PlaneWindow
+  let window: SpatialWindow
   let batch, inputs, outputs, groupInputs, groupOutputs: Int
 
-  init(_ op: Convolution, _ context: KernelContext<VulkanTarget>, _ window: PlaneWindow) {
+  init(_ op: Convolution, _ context: KernelContext<VulkanTarget>, _ window: SpatialWindow) {
     self.op = op
     self.window = window
     node = context.node
@@ -55,10 +55,10 @@ struct ConvolutionGeometry: Sendable {
   }
 
   /// Whether it is a product with one or few rows.
-  var isVector: Bool { window.isPointwise && window.inputArea == 1 && op.groups == 1 && batch < 4 }
+  var isVector: Bool { window.isPointwise && window.inputCount == 1 && op.groups == 1 && batch < 4 }
 
   /// Multiplications.
-  var products: Int { batch * outputs * window.outputArea * groupInputs * window.taps }
+  var products: Int { batch * outputs * window.outputCount * groupInputs * window.taps }
 
   /// Register tiles of positions by output channels, on blocked tensors.
   func lowerTiled(_ lowering: VulkanLowering) throws(DeviceError) {
@@ -104,15 +104,15 @@ struct ConvolutionGeometry: Sendable {
     let weights = try lowering.read(node.inputs[1], .dense)
     let bias = try lowering.bias(op.epilogue, channels: outputs)
     let residual = try lowering.residual(op.epilogue, .dense).map { [$0] } ?? []
-    let count = batch * outputs * window.outputArea
+    let count = batch * outputs * window.outputCount
     let parameters = Parameters(
-      [count, window.outputArea, window.output[1], outputs, groupOutputs, groupInputs, inputs] + window.input
+      [count, window.outputCount, window.output[1], outputs, groupOutputs, groupInputs, inputs] + window.input
         + window.geometry
     )
     let call = lowering.target.flat(
       "convolution_general", [.float, .float, .float] + residual.map { _ in .float },
       constants: [residual.isEmpty ? 0 : 1, op.epilogue.activationCode],
-      parameters.inverses(window.outputArea, window.output[1], outputs).activation(op.epilogue), count: count)
+      parameters.inverses(window.outputCount, window.output[1], outputs).activation(op.epilogue), count: count)
     lowering.run(call, [x, weights, bias] + residual, lowering.write(node.outputs[0], .dense))
   }
 }

@@ -3,7 +3,7 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func offers(_ op: ConvolutionTranspose, _ window: PlaneWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+  func offers(_ op: ConvolutionTranspose, _ window: SpatialWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let geometry = TransposedGeometry(op, context, window)
     if context.isConstant(1), geometry.isDepthwise {
       return [
@@ -28,10 +28,10 @@ extension VulkanTarget {
 /// The sizes of a transposed convolution over one or two spatial axes, and its ways of running but for tiles.
 private struct TransposedGeometry: Sendable {
   let node: Node
-  let window: PlaneWindow
+  let window: SpatialWindow
   let batch, inputs, outputs, groups: Int
 
-  init(_ op: ConvolutionTranspose, _ context: KernelContext<VulkanTarget>, _ window: PlaneWindow) {
+  init(_ op: ConvolutionTranspose, _ context: KernelContext<VulkanTarget>, _ window: SpatialWindow) {
     node = context.node
     self.window = window
     batch = context.inputs[0].shape[0]
@@ -42,28 +42,28 @@ private struct TransposedGeometry: Sendable {
 
   var isDepthwise: Bool { groups > 1 && groups == inputs && outputs == inputs }
   /// What the shaders take of the window.
-  private var geometry: [Int] { window.input + window.kernel + window.strides + window.dilations + window.before }
+  private var geometry: [Int] { window.input + window.geometry }
 
   /// One filter a channel, on blocked tensors.
   func lowerDepthwise(_ lowering: VulkanLowering) throws(DeviceError) {
     let packed = try lowering.depthwiseWeights(channels: outputs, taps: window.taps)
-    let count = batch * ((outputs + 3) / 4) * window.outputArea
+    let count = batch * ((outputs + 3) / 4) * window.outputCount
     let blocks = (outputs + 3) / 4
     let call = lowering.target.flat(
       "depthwise_transpose", [.float4, .float4],
-      Parameters([count, window.outputArea, window.output[1], outputs, blocks] + geometry).inverses(
-        window.outputArea, window.output[1], blocks, window.strides[0], window.strides[1]), count: count)
+      Parameters([count, window.outputCount, window.output[1], outputs, blocks] + geometry).inverses(
+        window.outputCount, window.output[1], blocks, window.strides[0], window.strides[1]), count: count)
     let x = try lowering.read(node.inputs[0], lowering.target.blocks)
     lowering.run(call, [x, packed], lowering.write(node.outputs[0], lowering.target.blocks))
   }
 
   /// One output an invocation, on dense tensors.
   func lowerGeneral(_ lowering: VulkanLowering) throws(DeviceError) {
-    let count = batch * outputs * window.outputArea
-    let sizes = [count, window.outputArea, window.output[1], outputs, outputs / groups, inputs / groups, inputs]
+    let count = batch * outputs * window.outputCount
+    let sizes = [count, window.outputCount, window.output[1], outputs, outputs / groups, inputs / groups, inputs]
     try lowering.runDense(
       lowering.target.flat(
         "convolution_transpose_general", [.float, .float],
-        Parameters(sizes + geometry).inverses(window.outputArea, window.output[1], outputs), count: count))
+        Parameters(sizes + geometry).inverses(window.outputCount, window.output[1], outputs), count: count))
   }
 }

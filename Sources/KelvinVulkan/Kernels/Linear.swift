@@ -11,7 +11,7 @@ extension VulkanTarget {
     // Few rows leave the lanes of a register idle that are rows.
     if product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0 {
       let tiles = TiledProduct(
-        window: PlaneWindow(positions: product.rows), batch: 1, groups: 1, inputs: product.depth,
+        window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
         outputs: product.columns, layout: .dense)
       return [
         KernelOffer(NodeLowering<Self> { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) })

@@ -2,23 +2,22 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func pool(_ function: Pool.Function, _ window: PlaneWindow, planes: Int) -> Call<VulkanProgram> {
-    let count = planes * window.outputArea
+  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> Call<VulkanProgram> {
+    let count = planes * window.outputCount
     return flat(
       "pool", [.float4], constants: [function.code],
       Parameters(
-        [count, window.outputArea, window.output[1]] + window.input + window.kernel + window.strides + window.dilations
-          + window.before + window.after
-      ).inverses(window.outputArea, window.output[1]), count: count)
+        [count, window.outputCount, window.output[1]] + window.input + window.geometry + window.after
+      ).inverses(window.outputCount, window.output[1]), count: count)
   }
 
-  func poolVolume(_ function: Pool.Function, _ window: VolumeWindow, planes: Int, of scalar: ScalarType)
+  func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of scalar: ScalarType)
     -> Call<VulkanProgram>
   {
     let count = planes * window.outputCount
     return flat(
       "pool_volume", [.uint], constants: [function.code, Element(scalar).kind.rawValue],
-      Parameters([count] + window.output + window.parameters + window.after).inverses(
+      Parameters([count] + window.output + window.input + window.geometry + window.after).inverses(
         window.output[0], window.output[1], window.output[2]), count: count)
   }
 }

@@ -9,7 +9,9 @@ extension VulkanTarget {
     let shape = context.inputs[0].shape
     if isFloat, op.function == .mean, shape.rank > 2, op.axes == Array(2..<shape.rank), shape.count > 0 {
       let blocked = BlockedShape(shape, lanes: lanes)
-      return [context.blocked(pool(.average, PlaneWindow(over: blocked.area), planes: blocked.batch * blocked.blocks))]
+      return [
+        context.blocked(pool(.average, SpatialWindow(over: blocked.area), planes: blocked.batch * blocked.blocks))
+      ]
     }
     let kept = MergedAxes(shape) { !op.axes.contains($0) }
     let reduced = MergedAxes(shape) { op.axes.contains($0) }
