@@ -34,7 +34,7 @@ library: bootstrap
 install: build library
 	dev/package/stage.sh "$(DESTDIR)" "$(PREFIX)"
 
-wheel: library
+wheel: build library
 	@dev/package/archives.sh wheel
 
 deb tar: build library

@@ -20,7 +20,8 @@ for kind in "${@:-wheel}"; do
     wheel)
       mkdir -p "$root"
       strip --strip-unneeded -o "$root/libkelvin.so.0" .build/release/libKelvinC.so
-      dev/package/wheel.py "$root/libkelvin.so.0" "$out"
+      strip -o "$root/kelvin" .build/release/kelvin
+      dev/package/wheel.py "$root/libkelvin.so.0" "$root/kelvin" "$out"
       ;;
     tar)
       name=kelvin-$version-linux-$machine

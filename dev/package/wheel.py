@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the Python wheel: the package under Python/, and the C library within it.
+"""Writes the Python wheel: the package under Python/, with the C library and the program in it.
 
-    dev/package/wheel.py LIBRARY FOLDER      LIBRARY is libkelvin.so.0, stripped; prints the wheel's path
+    dev/package/wheel.py LIBRARY PROGRAM FOLDER      both stripped; prints the wheel's path
 
 The same files give the same bytes: names are sorted and times are those of $SOURCE_DATE_EPOCH, or 1980.
 """
@@ -50,13 +50,14 @@ def platform_tag(library):
     return f"manylinux_{newest[0]}_{newest[1]}_{machine}"
 
 
-def contents(library, tag, number):
+def contents(library, program, tag, number):
     """Path in the wheel and bytes of each file, RECORD left out."""
     files = {}
     for path in SOURCES.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts and path.suffix in (".py", ".pyi", ".pth", ".typed"):
             files[str(path.relative_to(SOURCES))] = path.read_bytes()
     files["kelvin/libkelvin.so.0"] = pathlib.Path(library).read_bytes()
+    files["kelvin/bin/kelvin"] = pathlib.Path(program).read_bytes()
     info = f"kelvin-{number}.dist-info"
     files[f"{info}/METADATA"] = METADATA.format(version=number).encode() + (ROOT / "Python/README.md").read_bytes()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: kelvin\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
@@ -64,10 +65,10 @@ def contents(library, tag, number):
     return files, info
 
 
-def write(library, folder):
+def write(library, program, folder):
     number = version()
     tag = f"py3-none-{platform_tag(library)}"
-    files, info = contents(library, tag, number)
+    files, info = contents(library, program, tag, number)
     record = []
     for name in sorted(files):
         digest = base64.urlsafe_b64encode(hashlib.sha256(files[name]).digest()).rstrip(b"=").decode()
@@ -79,12 +80,13 @@ def write(library, folder):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, moment)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o100755 if "/bin/" in name else 0o100644) << 16
             wheel.writestr(entry, files[name])
     return path
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    print(write(sys.argv[1], sys.argv[2]))
+    print(write(*sys.argv[1:]))
