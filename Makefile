@@ -1,6 +1,7 @@
 # make demo      install what is needed, build, and show Kelvin at work on its embedded model
 # make test      install what is needed, build, and run every test
-# make install   install the binary, PREFIX=/usr/local unless said
+# make install   install program, C library and header, PREFIX=/usr/local unless said
+# make wheel     the Python wheel; make deb, make tar: packages that need no build; all under .build/packages
 # make check     check file sizes, imports, layers, generated files and documentation (dev/check.sh)
 #
 # Longer checks have scripts of their own: dev/sanitize.sh (sanitizers), dev/fuzz.sh (libFuzzer), dev/fuzz-devices.sh
@@ -12,7 +13,7 @@ SWIFT ?= swift
 # A target imports nothing that its dependencies do not reach; dev/source_rules.py asks for more, that it declares it.
 CHECKED = --explicit-target-dependency-import-check error
 
-.PHONY: demo test build install bootstrap check clean
+.PHONY: demo test build library install wheel deb tar bootstrap check clean
 
 demo: bootstrap build
 	@dev/demo.sh
@@ -27,8 +28,17 @@ test:
 build: bootstrap
 	$(SWIFT) build -c release --product kelvin $(CHECKED)
 
-install: build
-	install -D -m 755 .build/release/kelvin "$(DESTDIR)$(PREFIX)/bin/kelvin"
+library: bootstrap
+	$(SWIFT) build -c release --product KelvinC $(CHECKED)
+
+install: build library
+	dev/package/stage.sh "$(DESTDIR)" "$(PREFIX)"
+
+wheel: build library
+	@dev/package/archives.sh wheel
+
+deb tar: build library
+	@dev/package/archives.sh $@
 
 bootstrap:
 	@dev/bootstrap.sh

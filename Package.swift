@@ -35,13 +35,30 @@ let standalone: [LinkerSetting] = [
   ])
 ]
 
+/// The same for the C library, of which programs see the functions of `kelvin.h` and nothing else.
+let shared: [LinkerSetting] =
+  isFuzzing
+  ? []
+  : standalone + [
+    .unsafeFlags([
+      "-Xlinker", "-soname=libkelvin.so.0", "-Xlinker", "--gc-sections", "-Xlinker",
+      "--version-script=\(Context.packageDirectory)/Sources/CKelvin/kelvin.map",
+    ])
+  ]
+
 /// One row per module, lowest layer first: a row may name only rows above it.
 let package = Package(
   name: "Kelvin",
   products: [
     .library(name: "Kelvin", targets: ["Kelvin"]),
     .library(name: "KelvinVision", targets: ["KelvinVision"]),
-  ] + (isFuzzing ? [] : [.executable(name: "kelvin", targets: ["kelvin"])]),
+  ]
+    + (isFuzzing
+      ? []
+      : [
+        .executable(name: "kelvin", targets: ["kelvin"]),
+        .library(name: "KelvinC", type: .dynamic, targets: ["KelvinC"]),
+      ]),
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
   ],
@@ -52,6 +69,7 @@ let package = Package(
     c("CKelvinShaders"),
     c("CKelvinProfiles"),
     c("CKelvinFiles"),
+    c("CKelvin"),
     swift("KelvinBasics"),
     swift("KelvinGraph", "CKelvinFiles", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
@@ -95,6 +113,9 @@ let package = Package(
     swift(
       "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
       "KelvinEngine"),
+    .target(
+      name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"], swiftSettings: strict,
+      linkerSettings: shared),
     swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser),
     .executableTarget(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
@@ -174,6 +195,7 @@ let package = Package(
       "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinFormats",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
+    test("InterfaceTests", "TestSupport"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
     .target(
       name: "Seams",

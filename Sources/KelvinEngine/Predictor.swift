@@ -84,14 +84,16 @@ package final class Predictor: Sendable {
   ///
   /// - Throws: as `predict`; `parameters` for the state of another model, or one that another prediction is using.
   package func predict(
-    _ input: some FeatureProvider, using state: StateMemory, _ cancellation: Cancellation?
+    _ input: some FeatureProvider, using state: StateMemory, _ backings: [String: OutputBacking],
+    _ cancellation: Cancellation?
   ) throws(ModelError) -> DictionaryFeatureProvider {
-    try run(input, using: state, cancellation).features
+    try run(input, using: state, backings, cancellation).features
   }
 
-  /// As `predict(_:using:_:)`, with the time that the graphs took.
+  /// As `predict(_:using:_:_:)`, with the time that the graphs took.
   package func run(
-    _ input: some FeatureProvider, using state: StateMemory, _ cancellation: Cancellation? = nil
+    _ input: some FeatureProvider, using state: StateMemory, _ backings: [String: OutputBacking] = [:],
+    _ cancellation: Cancellation? = nil
   ) throws(ModelError) -> FunctionWalk.Result {
     guard state.model == loaded.context.key.description else {
       throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
@@ -103,7 +105,7 @@ package final class Predictor: Sendable {
       try state.borrowing {
         isRead = true
         return try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
-          try walk.run(values, cancellation) { graph, types in
+          try walk.run(values, backings: backings, cancellation) { graph, types in
             StateSessions(model: try graphs[graph].pool(types, absence, cancellation).model, states: state)
           }
         }

@@ -6,16 +6,19 @@ import Synchronization
 final class ModelFiles: Sendable {
   /// What is read is held here.
   let opened = SourceFiles()
-  private let root: ModelFolder
-  /// Where the model lies below the root, with a slash at its end; empty for the root itself.
-  private let place: String
+  private let root: Root
   /// By their names' bytes: names that only look alike are different files.
   private let read = Mutex<[[UInt8]: Bytes]>([:])
 
-  init(_ root: ModelFolder, place: String = "") {
-    self.root = root
-    self.place = place
+  private enum Root {
+    /// `place` is where the model lies below the folder, with a slash at its end; empty for the folder itself.
+    case folder(ModelFolder, place: String)
+    case memory(MemoryFiles)
   }
+
+  init(_ root: ModelFolder, place: String = "") { self.root = .folder(root, place: place) }
+
+  init(_ memory: MemoryFiles) { root = .memory(memory) }
 
   /// - Parameter folder: of a model whose own bytes came from somewhere else.
   convenience init(folder: String, allowsLinks: Bool = false) {
@@ -23,7 +26,12 @@ final class ModelFiles: Sendable {
   }
 
   /// The path of a file that the model names.
-  func path(_ relative: String) -> String { "\(root.path)/\(place)\(relative)" }
+  func path(_ relative: String) -> String {
+    switch root {
+    case .folder(let folder, let place): "\(folder.path)/\(place)\(relative)"
+    case .memory(let files): files.path(relative)
+    }
+  }
 
   /// Takes the model's own file, by the path that the user gave.
   func bytes(at path: String) throws(FormatError) -> Bytes {
@@ -45,12 +53,15 @@ final class ModelFiles: Sendable {
         .malformed, file: model, "its weights lie in '\(relative)', outside the model's folder",
         remedy: "weights must lie beside the model or below it")
     }
-    let file = try root.open(place + relative, model: model)
-    do throws(FileError) {
-      let bytes = try Bytes(mapping: file)
-      opened.hold(bytes)
-      read.withLock { $0[name] = bytes }
-      return bytes
-    } catch { throw FormatError(error) }
+    let bytes: Bytes
+    switch root {
+    case .folder(let folder, let place):
+      let file = try folder.open(place + relative, model: model)
+      do throws(FileError) { bytes = try Bytes(mapping: file) } catch { throw FormatError(error) }
+    case .memory(let files): bytes = try files.bytes(relative, model: model)
+    }
+    opened.hold(bytes)
+    read.withLock { $0[name] = bytes }
+    return bytes
   }
 }

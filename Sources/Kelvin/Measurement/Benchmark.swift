@@ -84,8 +84,10 @@ public struct Benchmark: Hashable, Sendable {
   }
 
   /// A comparison of compute units.
-  public init(workload: Workload, units: [ComputeUnits]) {
-    self.init(workload: workload, configurations: units.map { Configuration($0) })
+  ///
+  /// - Parameter units: nil for the CPU, each hardware device of this machine, and all together.
+  public init(workload: Workload, units: [ComputeUnits]? = nil) {
+    self.init(workload: workload, configurations: (units ?? ComputeUnits.comparable).map { Configuration($0) })
   }
 
   /// Runs the comparison.

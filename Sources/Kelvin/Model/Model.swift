@@ -114,10 +114,17 @@ public final class Model: Sendable {
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> Model {
+    try await load(ModelAsset(url: url, allowsLinks: configuration.allowsLinks), configuration, progress: progress)
+  }
+
+  /// As the public forms, links as the asset has them.
+  static func load(
+    _ asset: ModelAsset, _ configuration: ModelConfiguration, progress: @escaping @Sendable (Double) -> Void = { _ in }
+  ) async throws(ModelError) -> Model {
     try await BlockingWork.run { (cancellation) throws(ModelError) -> Model in
       let budget = configuration.budget
       return try Model(
-        ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks, budget), configuration,
+        ReadModel(asset, budget), configuration,
         .init(progress: progress, isCancelled: { cancellation.isCancelled }), budget)
     }
   }

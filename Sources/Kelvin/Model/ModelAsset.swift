@@ -1,18 +1,46 @@
 public import FoundationEssentials
 import KelvinEngine
 public import KelvinFeatures
+import KelvinFormats
 
-/// A model file, for questions that need neither a plan nor a device.
+/// A model in a file or in memory, for questions that need neither a plan nor a device.
 public struct ModelAsset: Hashable, Sendable {
-  /// Where the model lies.
+  /// A model in memory.
+  struct Memory: Hashable, Sendable {
+    let specification: Data
+    /// By their paths from the model.
+    let files: [String: Data]
+  }
+
+  /// Where the model lies; `memory:/model` for one in memory.
   public let url: URL
   /// Whether links among the files that the model names are followed. See `ModelConfiguration.allowsLinks`.
-  public let allowsLinks: Bool
+  public private(set) var allowsLinks: Bool
+  let memory: Memory?
 
   /// A model file or package. Nothing is read yet.
   public init(url: URL, allowsLinks: Bool = false) {
     self.url = url
     self.allowsLinks = allowsLinks
+    memory = nil
+  }
+
+  /// A model in memory. Nothing is read yet.
+  ///
+  /// - Parameters:
+  ///   - specification: the bytes of an `.mlmodel` or `.onnx` file, or of the specification in a package.
+  ///   - blobMapping: the files that the model names, such as `weights/weight.bin`, by their paths from the model; where
+  ///     only one has a name, its folder may be left out.
+  /// - Throws: `ModelError` with code `io` for a specification without bytes.
+  public init(specification: Data, blobMapping: [URL: Data] = [:]) throws(ModelError) {
+    guard !specification.isEmpty else {
+      throw ModelError(.io, "a model's specification has at least one byte, got none")
+    }
+    url = URL(filePath: MemoryFiles.modelPath)
+    allowsLinks = false
+    memory = Memory(
+      specification: specification,
+      files: Dictionary(blobMapping.map { ($0.relativePath, $1) }) { first, _ in first })
   }
 
   /// What the model's default function takes and gives.
@@ -36,14 +64,14 @@ public struct ModelAsset: Hashable, Sendable {
   public var functionNames: [String] {
     get async throws(ModelError) {
       try await BlockingWork.run { (_) throws(ModelError) -> [String] in
-        try ReadModel(contentsOf: url, allowsLinks: allowsLinks).functionNames
+        try ReadModel(self).functionNames
       }
     }
   }
 
   private func describe(_ name: String?) async throws(ModelError) -> ModelDescription {
     try await BlockingWork.run { (_) throws(ModelError) -> ModelDescription in
-      try ReadModel(contentsOf: url, allowsLinks: allowsLinks).modelDescription(of: name)
+      try ReadModel(self).modelDescription(of: name)
     }
   }
 }
@@ -55,7 +83,7 @@ extension Model {
   public static func load(
     asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> Model {
-    try await load(contentsOf: asset.url, configuration: configuration.allowingLinks(of: asset))
+    try await load(asset.allowingLinks(as: configuration), configuration)
   }
 }
 
@@ -66,15 +94,15 @@ extension ComputePlan {
   public static func load(
     asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
-    try await load(contentsOf: asset.url, configuration: configuration.allowingLinks(of: asset))
+    try await load(asset.allowingLinks(as: configuration), configuration)
   }
 }
 
-extension ModelConfiguration {
-  /// The configuration, which follows links where the asset does.
-  fileprivate func allowingLinks(of asset: ModelAsset) -> ModelConfiguration {
-    var configuration = self
-    configuration.allowsLinks = configuration.allowsLinks || asset.allowsLinks
-    return configuration
+extension ModelAsset {
+  /// The asset, which follows links where the configuration does.
+  fileprivate func allowingLinks(as configuration: ModelConfiguration) -> ModelAsset {
+    var asset = self
+    asset.allowsLinks = allowsLinks || configuration.allowsLinks
+    return asset
   }
 }

@@ -59,9 +59,9 @@ extension Model {
   /// - Throws: `ModelError` as `prediction(from:options:)` does; `parameters` for the state of another model and for
   ///   one that another prediction is using.
   public func prediction(
-    from input: some FeatureProvider, using state: ModelState
+    from input: some FeatureProvider, using state: ModelState, options: PredictionOptions = PredictionOptions()
   ) throws(ModelError) -> DictionaryFeatureProvider {
-    try predictor.predict(input, using: state.memory, nil)
+    try predictor.predict(input, using: state.memory, options.outputBackings, nil)
   }
 
   /// One prediction with a state, without blocking the calling task's thread.
@@ -69,10 +69,10 @@ extension Model {
   /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled: the state is
   ///   then not to be used for the same sequence again.
   public func prediction(
-    from input: some FeatureProvider, using state: ModelState
+    from input: some FeatureProvider, using state: ModelState, options: PredictionOptions = PredictionOptions()
   ) async throws(ModelError) -> DictionaryFeatureProvider {
     try await BlockingWork.run { (cancellation) throws(ModelError) -> DictionaryFeatureProvider in
-      try self.predictor.predict(input, using: state.memory, cancellation)
+      try self.predictor.predict(input, using: state.memory, options.outputBackings, cancellation)
     }
   }
 }

@@ -11,6 +11,6 @@ public struct PredictionOptions: Sendable {
   /// not share one.
   public var outputBackings: [String: OutputBacking] = [:]
 
-  /// The default options: outputs in memory of their own.
-  public init() {}
+  /// Options; by default outputs lie in memory of their own.
+  public init(outputBackings: [String: OutputBacking] = [:]) { self.outputBackings = outputBackings }
 }

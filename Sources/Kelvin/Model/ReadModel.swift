@@ -19,9 +19,17 @@ package struct ReadModel: Sendable {
   }
 
   init(contentsOf url: URL, allowsLinks: Bool, _ budget: WorkBudget?) throws(ModelError) {
-    self.url = url
+    try self.init(ModelAsset(url: url, allowsLinks: allowsLinks), budget)
+  }
+
+  /// - Throws: `ModelError` as `init(contentsOf:allowsLinks:)` does.
+  init(_ asset: ModelAsset, _ budget: WorkBudget? = .current) throws(ModelError) {
+    url = asset.url
     program = try ModelError.wrapping(within: budget) {
-      try readModel(at: url.relativePath, allowsLinks: allowsLinks)
+      guard let memory = asset.memory else {
+        return try readModel(at: asset.url.relativePath, allowsLinks: asset.allowsLinks)
+      }
+      return try readModel(memory.formatted)
     }
   }
 
@@ -50,5 +58,12 @@ package struct ReadModel: Sendable {
     of input: some FeatureProvider, functionName: String?
   ) throws(ModelError) -> [String: [Int]] {
     try FeatureBinding(function: try function(functionName)).shapes(input).mapValues(\.dimensions)
+  }
+}
+
+extension ModelAsset.Memory {
+  /// As formats take it.
+  var formatted: MemoryFiles {
+    MemoryFiles(model: specification, files: files)
   }
 }

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+import KelvinBasics
 import KelvinDevices
 import KelvinEngine
 import KelvinRuntime
@@ -56,6 +58,14 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
 
   /// The identifier.
   public var description: String { identifier }
+
+  /// Every device of this machine, and why others are absent, as one JSON document, as `kelvin devices --json` prints it.
+  /// Opens every driver there is.
+  ///
+  /// - Throws: `ModelError` with code `generic` where it cannot be written out.
+  public static func report() throws(ModelError) -> Data {
+    try ModelError.wrapping { try JSONText.encode(DeviceReport().rows, unspeakable: .text) }
+  }
 
   /// Every device of this machine, software drivers included.
   public static var allComputeDevices: [ComputeDevice] { deviceInventory.devices.map { ComputeDevice($0.info) } }

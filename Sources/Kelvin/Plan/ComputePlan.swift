@@ -56,9 +56,15 @@ public struct ComputePlan: Sendable {
   public static func load(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> ComputePlan {
+    try await load(ModelAsset(url: url, allowsLinks: configuration.allowsLinks), configuration)
+  }
+
+  /// As the public forms, links as the asset has them.
+  static func load(
+    _ asset: ModelAsset, _ configuration: ModelConfiguration
+  ) async throws(ModelError) -> ComputePlan {
     try await BlockingWork.run { (_) throws(ModelError) -> ComputePlan in
-      try ComputePlan(
-        ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks), configuration: configuration)
+      try ComputePlan(ReadModel(asset), configuration: configuration)
     }
   }
 

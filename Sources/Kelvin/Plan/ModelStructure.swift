@@ -36,7 +36,10 @@ public enum ModelStructure: Sendable {
   ///
   /// - Throws: `ModelError` with code `io` where the file cannot be read or is not a model.
   public static func load(asset: ModelAsset) async throws(ModelError) -> ModelStructure {
-    try await load(contentsOf: asset.url)
+    guard let memory = asset.memory else { return try await load(contentsOf: asset.url) }
+    return try await BlockingWork.run { (_) throws(ModelError) -> ModelStructure in
+      try ModelError.wrapping { ModelStructure(try readModel(memory.formatted).structure) }
+    }
   }
 
   /// An ML Program: functions of blocks of operations.

@@ -141,12 +141,16 @@ package struct FeatureBinding: Sendable {
     guard shape == type.shape else {
       throw mismatch(feature, "expected shape \(type.shape), got \(shape)")
     }
-    guard type.scalar.isFloatingPoint || scalar == type.scalar || !scalar.isFloatingPoint else {
-      throw mismatch(feature, "expected \(type.scalar.rawValue) elements, got \(scalar.rawValue)")
-    }
     if scalar == type.scalar {
       array.withDenseBytes { memory.copyMemory(from: $0) }
     } else {
+      // As Core ML does, floats are taken for integers; what would lose something is refused.
+      if let lost = array.firstElement(lostAs: MultiArrayDataType(type.scalar)) {
+        throw mismatch(
+          feature,
+          "expected \(type.scalar.rawValue) elements, got \(scalar.rawValue) with \(lost), which is none; round them first"
+        )
+      }
       array.tensor.converted(to: type.scalar).bytes.withUnsafeBytes { memory.copyMemory(from: $0) }
     }
   }

@@ -31,10 +31,9 @@ public struct MultiArrayConstraint: Hashable, Sendable {
       type: shapes.isEmpty ? .range : .enumerated, sizeRangeForDimension: ranges, enumeratedShapes: shapes)
   }
 
-  /// Whether an array has an allowed shape, and integers where integers are asked for.
+  /// Whether an array has an allowed shape, and whole numbers where integers are asked for.
   func accepts(_ array: MultiArray) -> Bool {
-    shapeConstraint.accepts(array.shape)
-      && (dataType.scalar.isFloatingPoint || array.dataType == dataType || !array.dataType.scalar.isFloatingPoint)
+    shapeConstraint.accepts(array.shape) && array.firstElement(lostAs: dataType) == nil
   }
 }
 

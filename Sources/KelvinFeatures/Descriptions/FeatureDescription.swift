@@ -68,7 +68,7 @@ public struct FeatureDescription: Hashable, Sendable {
 
   /// Whether a prediction takes this value for the feature.
   ///
-  /// An array has one of the allowed shapes, and integers only where integers are asked for; its element type is
+  /// An array has one of the allowed shapes, and only whole numbers where integers are asked for; its element type is
   /// converted. A picture made by ``FeatureValue/init(image:orientation:cropAndScale:cropRect:)`` is brought to an
   /// allowed size; another one has it already. Nothing is given (`FeatureValue(undefined:)`) only to an optional
   /// feature.

@@ -90,6 +90,13 @@ extension MultiArray {
     }
   }
 
+  /// The first element of a floating-point array that an integer type does not hold: a fraction, one beyond its range, not a
+  /// number. Nil where there is none, and between types of one kind.
+  package func firstElement(lostAs type: MultiArrayDataType) -> Double? {
+    guard dataType.scalar.isFloatingPoint, let range = type.wholeNumbers else { return nil }
+    return doubles.first { !range.contains($0) || $0 != $0.rounded(.towardZero) }
+  }
+
   /// Copies every element into another array, rounding once where the types differ.
   ///
   /// - Throws: `ModelError` with code `featureType` where the shapes differ.

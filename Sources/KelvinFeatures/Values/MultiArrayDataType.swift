@@ -35,6 +35,22 @@ public enum MultiArrayDataType: String, Hashable, Sendable, CaseIterable {
   /// Bytes that one element takes.
   public var byteCount: Int { scalar.byteCount }
 
+  /// The whole numbers that a float64 and this type both hold; nil for floating-point types.
+  var wholeNumbers: ClosedRange<Double>? {
+    switch self {
+    case .float64, .float32, .float16: nil
+    case .int64: -0x1p63...0x1p63.nextDown
+    case .int32: -0x1p31...0x1p31 - 1
+    case .int16: -0x1p15...0x1p15 - 1
+    case .int8: -0x1p7...0x1p7 - 1
+    case .uint64: 0...0x1p64.nextDown
+    case .uint32: 0...0x1p32 - 1
+    case .uint16: 0...0x1p16 - 1
+    case .uint8: 0...0x1p8 - 1
+    case .bool: 0...1
+    }
+  }
+
   package var scalar: ScalarType {
     switch self {
     case .float64: .float64

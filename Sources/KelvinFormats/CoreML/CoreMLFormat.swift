@@ -38,7 +38,7 @@ package func readCoreML(
   try readCoreML(bytes, path: path, files: ModelFiles(folder: folder), names: files)
 }
 
-private func readCoreML(
+func readCoreML(
   _ bytes: Bytes, path: String, files: ModelFiles, names: [String]
 ) throws(FormatError) -> ModelProgram {
   let file = path.lastPathPart

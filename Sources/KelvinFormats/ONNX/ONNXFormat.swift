@@ -18,7 +18,7 @@ package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> Model
   try readONNX(bytes, path: path, files: ModelFiles(folder: path.parentPath))
 }
 
-private func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatError) -> ModelProgram {
+func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatError) -> ModelProgram {
   let file = path.lastPathPart
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the file is empty") }
   var model = try ONNXModel(WireMessage(bytes, file: file))

@@ -21,6 +21,15 @@ package struct Bytes: Sendable {
     }
   }
 
+  /// Copies `source`, which is known as the file at `path`, of which there is none.
+  package init(copying source: UnsafeRawBufferPointer, named path: String) {
+    guard let memory = ZeroedMemory(count: source.count) else {
+      fatalError("no memory is left for \(source.count) bytes")
+    }
+    if let base = source.baseAddress { memory.baseAddress.copyMemory(from: base, byteCount: source.count) }
+    self.init(owner: Owner(memory, path: path, nil), offset: 0, count: source.count)
+  }
+
   package init<Element: BitwiseCopyable>(_ elements: [Element]) {
     self = elements.withUnsafeBytes { Bytes(copying: $0) }
   }
@@ -67,7 +76,7 @@ package struct Bytes: Sendable {
 
   /// The path of the file that this is part of, `offset` bytes from its start; nil for memory of our own.
   package var path: String? { owner.file?.path }
-  /// The state in which that file held these bytes.
+  /// The state in which that file held these bytes; nil where it is known by its path alone.
   package var state: FileState? { owner.file?.state }
   /// Whether this is part of a file.
   package var isOfFile: Bool { owner.file != nil }
@@ -126,7 +135,7 @@ package struct Bytes: Sendable {
   fileprivate final class Owner: Sendable {
     private enum Origin {
       case mapping(MappedFile)
-      case memory(ZeroedMemory, of: (path: String, state: FileState)?)
+      case memory(ZeroedMemory, of: (path: String, state: FileState?)?)
     }
 
     private let origin: Origin
@@ -136,7 +145,7 @@ package struct Bytes: Sendable {
       origin = .memory(memory, of: nil)
     }
 
-    init(_ memory: ZeroedMemory, path: String, _ state: FileState) { origin = .memory(memory, of: (path, state)) }
+    init(_ memory: ZeroedMemory, path: String, _ state: FileState?) { origin = .memory(memory, of: (path, state)) }
 
     init(_ file: MappedFile) { origin = .mapping(file) }
 
@@ -149,7 +158,7 @@ package struct Bytes: Sendable {
 
     var mapped: MappedFile? { if case .mapping(let file) = origin { file } else { nil } }
 
-    var file: (path: String, state: FileState)? {
+    var file: (path: String, state: FileState?)? {
       switch origin {
       case .mapping(let mapped): (mapped.file.path, mapped.state)
       case .memory(_, let file): file

@@ -1,0 +1,157 @@
+"""libkelvin, as kelvin.h declares it: prototypes, errors, and objects that own handles."""
+import ctypes
+import json
+import os
+import pathlib
+import weakref
+from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
+
+from . import errors
+
+ABI_VERSION = 1
+
+
+class Array(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("type", c_int32), ("rank", c_int32), ("shape", POINTER(c_int64)),
+                ("strides", POINTER(c_int64))]
+
+
+class Picture(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("format", c_int32), ("width", c_int32), ("height", c_int32),
+                ("bytes_per_row", c_int64)]
+
+
+class File(ctypes.Structure):
+    _fields_ = [("path", c_char_p), ("bytes", c_void_p), ("count", c_size_t)]
+
+
+# c_void_p rather than c_char_p: ctypes would copy the text and lose the pointer that has to be freed.
+_TEXT = POINTER(c_void_p)
+_HANDLE = c_void_p
+_NAME = c_char_p
+
+# Of functions that answer with a code; every one takes where an error's text goes after these.
+_PROTOTYPES = {
+    "options_set": [_HANDLE, _NAME, _NAME],
+    "cancellation_cancel": [_HANDLE],
+    "model_load": [_NAME, _HANDLE, _HANDLE, POINTER(_HANDLE)],
+    "model_load_bytes": [c_void_p, c_size_t, POINTER(File), c_size_t, _HANDLE, _HANDLE, POINTER(_HANDLE)],
+    "model_description": [_HANDLE, _TEXT],
+    "model_plan": [_HANDLE, _TEXT],
+    "model_plan_html": [_HANDLE, _TEXT],
+    "model_remarks": [_HANDLE, _TEXT],
+    "features_set_array": [_HANDLE, _NAME, POINTER(Array)],
+    "features_set_picture": [_HANDLE, _NAME, POINTER(Picture), c_int32, c_int32],
+    "features_set_picture_file": [_HANDLE, _NAME, _NAME, c_int32],
+    "features_set_int64": [_HANDLE, _NAME, c_int64],
+    "features_set_double": [_HANDLE, _NAME, c_double],
+    "features_set_string": [_HANDLE, _NAME, _NAME],
+    "features_set_dictionary": [_HANDLE, _NAME, POINTER(c_char_p), POINTER(c_double), c_size_t],
+    "features_set_numbered": [_HANDLE, _NAME, POINTER(c_int64), POINTER(c_double), c_size_t],
+    "features_set_strings": [_HANDLE, _NAME, POINTER(c_char_p), c_size_t],
+    "features_set_int64s": [_HANDLE, _NAME, POINTER(c_int64), c_size_t],
+    "features_names": [_HANDLE, POINTER(POINTER(c_char_p)), POINTER(c_size_t)],
+    "features_kind": [_HANDLE, _NAME, POINTER(c_int32)],
+    "features_get_array": [_HANDLE, _NAME, POINTER(Array)],
+    "features_get_picture": [_HANDLE, _NAME, POINTER(Picture)],
+    "features_get_int64": [_HANDLE, _NAME, POINTER(c_int64)],
+    "features_get_double": [_HANDLE, _NAME, POINTER(c_double)],
+    "features_get_string": [_HANDLE, _NAME, POINTER(c_char_p)],
+    "features_get_dictionary": [
+        _HANDLE, _NAME, POINTER(POINTER(c_char_p)), POINTER(POINTER(c_double)), POINTER(c_size_t), POINTER(c_bool)],
+    "features_get_json": [_HANDLE, _NAME, _TEXT],
+    "state_new": [_HANDLE, POINTER(_HANDLE)],
+    "state_read": [_HANDLE, _NAME, POINTER(Array)],
+    "state_write": [_HANDLE, _NAME, POINTER(Array)],
+    "predict": [_HANDLE, _HANDLE, _HANDLE, _HANDLE, _HANDLE],
+    "predict_batch": [_HANDLE, POINTER(_HANDLE), POINTER(_HANDLE), c_size_t, _HANDLE],
+    "devices": [_TEXT],
+    "plan": [_NAME, _HANDLE, _TEXT],
+    "structure": [_NAME, _TEXT],
+    "profile": [_NAME, _HANDLE, c_double, _HANDLE, _TEXT],
+    "bench": [_NAME, _NAME, POINTER(_HANDLE), c_size_t, _HANDLE, _TEXT],
+}
+
+
+def _path():
+    """Where the library lies: $KELVIN_LIBRARY, else within the package."""
+    return os.environ.get("KELVIN_LIBRARY") or str(pathlib.Path(__file__).parent / "libkelvin.so.0")
+
+
+class _Library:
+    """Each function of the library by its name without `kelvin_`, raising where it fails."""
+
+    def __init__(self, path):
+        try:
+            self._loaded = ctypes.CDLL(path)
+        except OSError as error:
+            raise ImportError(
+                f"libkelvin cannot be loaded: {error}; the wheel is for Linux on x86-64 with glibc, "
+                "or set KELVIN_LIBRARY to the library's path") from None
+        self._loaded.kelvin_abi_version.restype = c_int32
+        version = self._loaded.kelvin_abi_version()
+        if version < ABI_VERSION:
+            raise ImportError(
+                f"libkelvin at {path} has interface {version}, and this package needs {ABI_VERSION}; "
+                "install a library of this package's version")
+        self._free = self._loaded.kelvin_free
+        self._free.argtypes, self._free.restype = [c_void_p], None
+        self._loaded.kelvin_version.restype = c_char_p
+        self.version = self._loaded.kelvin_version().decode()
+        for name, arguments in _PROTOTYPES.items():
+            setattr(self, name, self._raising(getattr(self._loaded, "kelvin_" + name), arguments))
+
+    def _raising(self, function, arguments):
+        function.argtypes = arguments + [_TEXT]
+        function.restype = c_int32
+
+        def call(*values):
+            text = c_void_p()
+            code = function(*values, byref(text))
+            if code:
+                raise errors.error(code, self.taken(text))
+        return call
+
+    def taken(self, text):
+        """A text that the library wrote, which is freed."""
+        try:
+            return ctypes.string_at(text.value).decode(errors="replace") if text.value else ""
+        finally:
+            self._free(text)
+
+    def document(self, function, *arguments):
+        """The JSON that a function writes as its last result."""
+        text = c_void_p()
+        function(*arguments, byref(text))
+        return json.loads(self.taken(text))
+
+    def text(self, function, *arguments):
+        text = c_void_p()
+        function(*arguments, byref(text))
+        return self.taken(text)
+
+    def new(self, kind):
+        """A handle of a kind, and what releases it once."""
+        create = getattr(self._loaded, f"kelvin_{kind}_new")
+        create.argtypes, create.restype = [], c_void_p
+        return create()
+
+    def releasing(self, owner, kind, handle):
+        """Has a handle released with its owner, or earlier by calling what is returned."""
+        release = getattr(self._loaded, f"kelvin_{kind}_release")
+        release.argtypes, release.restype = [c_void_p], None
+        return weakref.finalize(owner, release, handle)
+
+
+library = _Library(_path())
+
+
+def encoded(text, what="a name"):
+    """A text as the library takes it."""
+    if isinstance(text, bytes):
+        return text
+    if isinstance(text, os.PathLike):
+        return os.fsencode(text)
+    if not isinstance(text, str):
+        raise TypeError(f"expected {what} as str, got {type(text).__name__}")
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,334 @@
+"""The native module that coremltools looks for (`coremltools.libcoremlpython`), on Kelvin.
+
+Names, arguments and answers are those that coremltools 8 and 9 expect of it; what they document for users is theirs.
+"""
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+import time
+import weakref
+from ctypes import byref
+
+import numpy as np
+
+from . import measuring
+from ._library import encoded, library
+from .errors import KelvinError
+from .model import Model, State
+
+_UNITS = {"ALL": "all", "CPU_ONLY": "cpu-only", "CPU_AND_GPU": "cpu-and-gpu", "CPU_AND_NE": "cpu-and-neural-engine"}
+#: Specifications of iOS 18 and macOS 15.
+_NEWEST_SPECIFICATION = 9
+
+
+def _raising(work):
+    """Errors as the native module raises them, with Kelvin's words."""
+    try:
+        return work()
+    except KelvinError as error:
+        raise RuntimeError(str(error)) from error
+
+
+def _given(feature, value):
+    """A value as the model wants it: Core ML converts numbers of other types."""
+    if feature is None:
+        return value
+    if isinstance(value, bytes) and feature.type == "string":
+        return value.decode()
+    if feature.type in ("multiArray", "int64", "double") and isinstance(value, np.ndarray) and value.size == 1:
+        if feature.type == "int64":
+            return int(value.reshape(()))
+        if feature.type == "double":
+            return float(value.reshape(()))
+    if feature.type == "multiArray" and feature.dtype.startswith("int"):
+        array = np.asarray(value)
+        if array.dtype.kind == "f":
+            return array.astype(feature.dtype)
+        return array
+    return value
+
+
+def _taken(value):
+    """A result as Core ML gives it: float16 as float32."""
+    if isinstance(value, np.ndarray) and value.dtype == np.float16:
+        return value.astype(np.float32)
+    return value
+
+
+class _MLModelAssetProxy:
+    def __init__(self, path=None, specification=None, files=None):
+        self.path, self.specification, self.files = path, specification, files or {}
+
+
+class _State:
+    def __init__(self, state):
+        self.state = state
+
+    def read_state(self, name):
+        return _taken(_raising(lambda: self.state.read(name)))
+
+    def write_state(self, name, value):
+        _raising(lambda: self.state.write(name, value))
+
+
+class _MLModelProxy:
+    """A loaded model."""
+
+    def __init__(self, path, compute_units, function_name="", optimization_hints=None, asset=None):
+        hints = optimization_hints or {}
+        if compute_units not in _UNITS:
+            raise RuntimeError(f"expected compute units of {', '.join(_UNITS)}, got '{compute_units}'")
+        options = {"units": _UNITS[compute_units], "function": function_name or None}
+        if "reshapeFrequency" in hints:
+            options["reshape_frequency"] = hints["reshapeFrequency"].lower()
+        proxy = getattr(asset, "__proxy__", asset)
+        began = time.perf_counter_ns()
+        # coremltools may remove the file when this returns; models read theirs as they go.
+        self._kept = _kept_copy(path) if proxy is None or proxy.path else None
+        if proxy is not None and proxy.path:
+            path, self._kept = proxy.path, None
+        source = proxy.specification if proxy is not None and proxy.specification else self._kept or path
+        self._model = _raising(lambda: Model(source, files=proxy.files if proxy is not None else None, **options))
+        self._path = path
+        self._load_duration = time.perf_counter_ns() - began
+        self._predict_duration = 0
+        self._compiled = None
+
+    def predict(self, data, state=None):
+        given = {name: _given(self._model.inputs.get(name), value) for name, value in data.items()}
+        began = time.perf_counter_ns()
+        result = _raising(lambda: self._model.predict(given, state=state.state if state is not None else None, fit="exact"))
+        self._predict_duration = time.perf_counter_ns() - began
+        return {name: _taken(value) for name, value in result.items()}
+
+    def batchPredict(self, items):
+        given = [{name: _given(self._model.inputs.get(name), value) for name, value in item.items()} for item in items]
+        began = time.perf_counter_ns()
+        results = _raising(lambda: self._model.predict(given, fit="exact"))
+        self._predict_duration = time.perf_counter_ns() - began
+        return [{name: _taken(value) for name, value in result.items()} for result in results]
+
+    def newState(self):
+        return _State(_raising(self._model.make_state))
+
+    def get_compiled_model_path(self):
+        if self._compiled is None:
+            self._compiled = _MLModelProxy.compileModel(self._kept or self._path)
+            weakref.finalize(self, shutil.rmtree, self._compiled, True)
+        return self._compiled
+
+    def get_load_duration_in_nano_seconds(self):
+        return self._load_duration
+
+    def get_last_predict_duration_in_nano_seconds(self):
+        return self._predict_duration
+
+    @staticmethod
+    def maximum_supported_specification_version():
+        return _NEWEST_SPECIFICATION
+
+    @staticmethod
+    def auto_set_specification_version(specification):
+        return specification
+
+    @staticmethod
+    def compileModel(path):
+        """A folder `.mlmodelc` with the model in it, as it is: Kelvin compiles when it loads."""
+        if not os.path.exists(path):
+            raise RuntimeError(f"'{path}' is not there")
+        _raising(lambda: library.document(library.structure, encoded(path)))
+        folder = os.path.join(tempfile.mkdtemp(prefix="kelvin-"), os.path.splitext(os.path.basename(path))[0] + ".mlmodelc")
+        if os.path.isdir(path):
+            shutil.copytree(path, folder)
+        else:
+            os.mkdir(folder)
+            shutil.copy(path, os.path.join(folder, "model.mlmodel"))
+        return folder
+
+    @staticmethod
+    def get_available_compute_devices():
+        return _devices(software=False)
+
+    @staticmethod
+    def get_all_compute_devices():
+        return _devices(software=False)
+
+    @staticmethod
+    def create_model_asset_from_path(path):
+        from coremltools.models.model import MLModelAsset
+        if not os.path.exists(path):
+            raise RuntimeError(f"'{path}' is not there")
+        return MLModelAsset(_MLModelAssetProxy(path=path))
+
+    @staticmethod
+    def create_model_asset_from_memory(specification, blob_mapping):
+        from coremltools.models.model import MLModelAsset
+        return MLModelAsset(_MLModelAssetProxy(specification=specification, files=blob_mapping))
+
+    @staticmethod
+    def get_model_structure(path):
+        return _structure(_raising(lambda: library.document(library.structure, encoded(_within(path)))))
+
+    @staticmethod
+    def get_compute_plan(path, compute_units):
+        from coremltools.models.compute_plan import MLComputePlan
+        return MLComputePlan(_KelvinComputePlan(_within(path), _UNITS[compute_units]))
+
+
+def _within(path):
+    """The model in a compiled folder; any other path itself."""
+    inner = os.path.join(path, "model.mlmodel")
+    return inner if os.path.isfile(inner) else path
+
+
+_copies = itertools.count()
+
+
+class _Copies:
+    """The folder of this process for copies of models, removed when it ends."""
+
+    _lock = threading.Lock()
+    _folder = None
+
+    @classmethod
+    def folder(cls):
+        with cls._lock:
+            if cls._folder is None:
+                cls._folder = tempfile.TemporaryDirectory(prefix="kelvin-")
+            return cls._folder.name
+
+
+def _kept_copy(path):
+    """A copy of a model that stays when coremltools removes its own: links where they can be had, which cost nothing."""
+    path = os.path.normpath(_within(path))
+    if not os.path.exists(path):
+        raise RuntimeError(f"'{path}' is not there")
+    target = os.path.join(_Copies.folder(), f"{next(_copies)}-{os.path.basename(path)}")
+    if os.path.isdir(path):
+        shutil.copytree(path, target)
+    else:
+        shutil.copy(path, target)
+    return target
+
+
+# Devices
+
+class _MLCPUComputeDeviceProxy:
+    pass
+
+
+class _MLGPUComputeDeviceProxy:
+    pass
+
+
+class _MLNeuralEngineComputeDeviceProxy:
+    def get_total_core_count(self):
+        return 1
+
+
+def _device(kind):
+    from coremltools.models import compute_device as public
+    if kind in ("integratedGPU", "discreteGPU", "software"):
+        return public.MLGPUComputeDevice(_MLGPUComputeDeviceProxy())
+    if kind == "accelerator":
+        return public.MLNeuralEngineComputeDevice(_MLNeuralEngineComputeDeviceProxy())
+    return public.MLCPUComputeDevice(_MLCPUComputeDeviceProxy())
+
+
+def _devices(software):
+    kinds = [row.kind for row in measuring.devices() if row.is_available and row.kind != "reference"]
+    return [_device(kind) for kind in kinds if software or kind != "software"]
+
+
+# Structures
+
+class _MLModelStructureProgramOperationProxy:
+    def __init__(self, name):
+        self.name = name
+
+
+class _MLModelStructureNeuralNetworkLayerProxy:
+    def __init__(self, name):
+        self.name = name
+
+
+def _structure(document):
+    from coremltools.models import compute_plan as public
+    network, program, pipeline = document.get("neuralNetwork"), document.get("program"), document.get("pipeline")
+    return public.MLModelStructure(
+        neuralnetwork=network and public.MLModelStructureNeuralNetwork([
+            public.MLModelStructureNeuralNetworkLayer(
+                layer["name"], layer["type"], layer["inputNames"], layer["outputNames"],
+                _MLModelStructureNeuralNetworkLayerProxy(layer["name"])) for layer in network["layers"]]),
+        program=program and public.MLModelStructureProgram({
+            name: public.MLModelStructureProgramFunction(_values(function["inputs"]), _block(function["block"]))
+            for name, function in program["functions"].items()}),
+        pipeline=pipeline and public.MLModelStructurePipeline(
+            list(zip(pipeline["subModelNames"], map(_structure, pipeline["subModels"])))))
+
+
+def _values(names):
+    from coremltools.models import compute_plan as public
+    return [public.MLModelStructureProgramNamedValueType(name, public.MLModelStructureProgramValueType()) for name in names]
+
+
+def _block(block):
+    from coremltools.models import compute_plan as public
+    return public.MLModelStructureProgramBlock(
+        _values(block["inputs"]),
+        [
+            public.MLModelStructureProgramOperation(
+                {
+                    str(index): public.MLModelStructureProgramArgument(
+                        [public.MLModelStructureProgramBinding(name, None)])
+                    for index, name in enumerate(operation["inputs"])},
+                operation["operatorName"], _values(operation["outputs"]), [_block(inner) for inner in operation["blocks"]],
+                _MLModelStructureProgramOperationProxy(operation["name"]))
+            for operation in block["operations"]],
+        block["outputNames"])
+
+
+# Plans
+
+class _MLComputePlanProxy:
+    """What a compute plan asks; made without arguments by those who fill it themselves."""
+
+    model_structure = None
+
+
+class _KelvinComputePlan(_MLComputePlanProxy):
+    def __init__(self, path, units):
+        self.model_structure = _structure(_raising(lambda: library.document(library.structure, encoded(path))))
+        plan = _raising(lambda: measuring.plan(path, units=units))
+        total = sum(layer.seconds or 0 for layer in plan) or 1
+        self._kinds = {row.id: row.kind for row in measuring.devices()}
+        self._usages, self._weights = {}, {}
+        for row in plan.document["nodes"]:
+            own = next((item for item in row["candidates"] if item["device"] == row["device"]), {})
+            supported = [item["device"] for item in row["candidates"] if item.get("seconds") is not None]
+            for origin in row["origins"]:
+                self._usages[origin["name"]] = (row["device"], supported)
+                share = origin["share"] * (own.get("seconds") or 0) / total
+                self._weights[origin["name"]] = self._weights.get(origin["name"], 0) + share
+
+    def _usage(self, name):
+        from coremltools.models import compute_plan as public
+        usage = self._usages.get(name)
+        if usage is None:
+            return None
+        device, supported = usage
+        return public.MLComputePlanDeviceUsage(
+            _device(self._kinds.get(device)), [_device(self._kinds.get(item)) for item in supported])
+
+    def get_compute_device_usage_for_mlprogram_operation(self, operation):
+        return self._usage(operation.__proxy__.name)
+
+    def get_compute_device_usage_for_neuralnetwork_layer(self, layer):
+        return self._usage(layer.__proxy__.name)
+
+    def get_estimated_cost_for_mlprogram_operation(self, operation):
+        from coremltools.models import compute_plan as public
+        weight = self._weights.get(operation.__proxy__.name)
+        return None if weight is None else public.MLComputePlanCost(weight)

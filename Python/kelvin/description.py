@@ -1,0 +1,74 @@
+"""What models take and give, as typed values."""
+import dataclasses
+from typing import Any, Dict, List, Optional, Tuple
+
+
+@dataclasses.dataclass(frozen=True)
+class Feature:
+    """One input, output or state of a model."""
+
+    name: str
+    #: int64, double, string, image, multiArray, dictionary, sequence or state.
+    type: str
+    is_optional: bool = False
+    summary: str = ""
+    default: Optional[float] = None
+    #: Of arrays and states: their element type by NumPy's name.
+    dtype: Optional[str] = None
+    #: Of arrays and states the usual sizes; of pictures height and width.
+    shape: Optional[Tuple[int, ...]] = None
+    #: The only shapes there are; empty where each size has a range.
+    allowed_shapes: Tuple[Tuple[int, ...], ...] = ()
+    #: The smallest and largest size of each dimension; None for no largest.
+    size_ranges: Tuple[Tuple[int, Optional[int]], ...] = ()
+    #: Of pictures: rgb, bgr or grayscale.
+    channel_order: Optional[str] = None
+    #: The type of a dictionary's keys, or of a sequence's elements.
+    elements: Optional[str] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Description:
+    """What a model takes, gives and remembers."""
+
+    inputs: Dict[str, Feature]
+    outputs: Dict[str, Feature]
+    states: Dict[str, Feature]
+    predicted_feature: Optional[str]
+    predicted_probabilities: Optional[str]
+    class_labels: List[str]
+    metadata: Dict[str, str]
+    user_metadata: Dict[str, str]
+
+
+_NO_LARGEST = 2**63 - 1
+
+
+def _ranges(pairs):
+    return tuple((low, None if high == _NO_LARGEST else high) for low, high in pairs)
+
+
+def _feature(row: Dict[str, Any]) -> Feature:
+    array, picture = row.get("array"), row.get("picture")
+    more: Dict[str, Any] = {}
+    if array:
+        more = dict(
+            dtype=array["dataType"], shape=tuple(array["shape"]),
+            allowed_shapes=tuple(map(tuple, array["enumeratedShapes"])), size_ranges=_ranges(array["ranges"]))
+    if picture:
+        more = dict(
+            shape=(picture["height"], picture["width"]), channel_order=picture["channelOrder"],
+            allowed_shapes=tuple((height, width) for width, height in picture["enumeratedSizes"]),
+            size_ranges=_ranges([picture["heights"], picture["widths"]]))
+    return Feature(
+        row["name"], row["type"], row["isOptional"], row["summary"], row.get("defaultValue"),
+        elements=row.get("elements"), **more)
+
+
+def description(document: Dict[str, Any]) -> Description:
+    def features(rows):
+        return {row["name"]: _feature(row) for row in rows}
+    return Description(
+        features(document["inputs"]), features(document["outputs"]), features(document["states"]),
+        document.get("predictedFeatureName"), document.get("predictedProbabilitiesName"), document["classLabels"],
+        document["metadata"], document["creatorDefinedMetadata"])

@@ -1,0 +1,187 @@
+"""Plans, profiles, comparisons and devices, as typed values that become tables and show themselves in a notebook."""
+import dataclasses
+import html
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+
+def seconds_text(seconds: Optional[float]) -> str:
+    """Three digits and a unit."""
+    if seconds is None:
+        return "—"
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+class Table:
+    """Rows of one kind: a sequence that becomes a pandas.DataFrame (`frame`) and shows itself in a notebook."""
+
+    #: Field and heading of each column.
+    _columns: Tuple[Tuple[str, str], ...] = ()
+
+    def _rows(self) -> Sequence[Any]:
+        raise NotImplementedError
+
+    def __len__(self):
+        return len(self._rows())
+
+    def __iter__(self):
+        return iter(self._rows())
+
+    def __getitem__(self, index):
+        return self._rows()[index]
+
+    def frame(self):
+        """A pandas.DataFrame with a row for each; needs pandas."""
+        import pandas
+        return pandas.DataFrame([dataclasses.asdict(row) for row in self._rows()])
+
+    def _cells(self):
+        for row in self._rows():
+            yield [_text(field, getattr(row, field)) for field, _ in self._columns]
+
+    def __str__(self):
+        rows = [[heading for _, heading in self._columns]] + list(self._cells())
+        widths = [max(len(row[column]) for row in rows) for column in range(len(self._columns))]
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+    def _repr_html_(self):
+        head = "".join(f"<th>{html.escape(heading)}</th>" for _, heading in self._columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _text(field, value):
+    if field in ("seconds", "regret", "predicted", "measured", "p50", "p99"):
+        return seconds_text(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {seconds_text(number)}" for key, number in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """A device of this machine, or why it is absent."""
+
+    id: str
+    name: str
+    #: cpu, integratedGPU, discreteGPU, accelerator, software or reference.
+    kind: str
+    driver: str
+    version: str
+    #: In bytes.
+    memory: int
+    is_available: bool
+    #: Why it is absent and what would help; empty where it is there.
+    reason: str
+    #: What its driver has been found to compute wrongly.
+    failed_self_tests: List[str]
+
+
+class Devices(Table):
+    """The devices of this machine."""
+
+    _columns = (("id", "DEVICE"), ("kind", "KIND"), ("name", "NAME"), ("driver", "DRIVER"), ("reason", "ABSENT BECAUSE"))
+
+    def __init__(self, rows: List[Dict[str, Any]]):
+        self._devices = [
+            Device(
+                row["id"], row["name"], row["kind"], row["driver"], row["version"], row["memory"], row["available"],
+                row["reason"], row["failedSelfTests"]) for row in rows]
+
+    def _rows(self):
+        return self._devices
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """A layer as it runs, which may stand for several fused operations."""
+
+    name: str
+    operator: str
+    device: str
+    #: What it costs there; None where it is not known.
+    seconds: Optional[float]
+    #: Whether that was measured on this machine.
+    is_measured: bool
+    #: Why it runs there.
+    reason: str
+    #: What a prediction would lose with it on its best other device.
+    regret: Optional[float]
+    #: Seconds on every device that could run it.
+    costs: Dict[str, float]
+    #: Why devices cannot run it, by device.
+    unsupported: Dict[str, str]
+    #: The model's own operations.
+    operations: List[str]
+
+
+class Plan(Table):
+    """Which device runs each layer of a model, what it costs there and elsewhere, and why."""
+
+    _columns = (
+        ("name", "LAYER"), ("operator", "OP"), ("device", "DEVICE"), ("seconds", "COST"), ("costs", "ON EACH DEVICE"),
+        ("reason", "WHY"))
+
+    def __init__(self, document: Dict[str, Any], page: Optional[str] = None):
+        #: All of it, as `kelvin plan --json` prints it.
+        self.document = document
+        self._page = page
+        self.layers = [_layer(row) for row in document["nodes"]]
+
+    def _rows(self):
+        return self.layers
+
+    @property
+    def predicted(self) -> float:
+        """Seconds of one warm prediction, predicted."""
+        return self.document["predicted"]
+
+    @property
+    def goal(self) -> str:
+        """What the plan was made for: latency, one-shot, throughput or sustained."""
+        return self.document["goal"]
+
+    @property
+    def gap(self) -> float:
+        """How much better another placement might be at most; 0 where the plan is exact."""
+        return self.document["gap"]
+
+    @property
+    def best_single_device(self) -> Optional[Tuple[str, float]]:
+        """The device that would run all it can in the least seconds, and these."""
+        single = self.document.get("bestSingleDevice")
+        return (single["device"], single["predicted"]) if single else None
+
+    def html(self) -> str:
+        """A page that stands by itself: the placement as a graph, all costs, and why."""
+        if self._page is None:
+            raise ValueError("this plan was read without its page; ask a loaded model's plan()")
+        return self._page
+
+    def save(self, path) -> None:
+        """Writes the page to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.html())
+
+    def __repr__(self):
+        devices = {}
+        for layer in self.layers:
+            devices[layer.device] = devices.get(layer.device, 0) + 1
+        placed = ", ".join(f"{count} on {device}" for device, count in sorted(devices.items()))
+        return f"<kelvin.Plan: {seconds_text(self.predicted)} predicted, {placed}>"
+
+
+def _layer(row):
+    candidates = row["candidates"]
+    own = next((item for item in candidates if item["device"] == row["device"]), {})
+    return Layer(
+        row["name"], row["op"], row["device"], own.get("seconds"), own.get("source") == "measured", row["reason"],
+        row.get("regret"),
+        {item["device"]: item["seconds"] for item in candidates if item.get("seconds") is not None},
+        {item["device"]: item["reason"] for item in candidates if item.get("seconds") is None and item.get("reason")},
+        [origin["name"] for origin in row["origins"]])

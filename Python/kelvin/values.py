@@ -1,0 +1,266 @@
+"""Between Python's values and the library's features, without copying arrays."""
+import ctypes
+import json
+import os
+from ctypes import byref
+
+import numpy as np
+
+from ._library import Array, Picture, encoded, library
+from .errors import FeatureError
+
+_TYPES = {
+    "f8": 1, "f4": 2, "f2": 3, "i8": 4, "i4": 5, "i2": 6, "i1": 7, "u8": 8, "u4": 9, "u2": 10, "u1": 11, "b1": 12,
+}
+_CODES = {np.dtype(name): code for name, code in _TYPES.items()}
+_DTYPES = {code: dtype for dtype, code in _CODES.items()}
+#: By the names that descriptions use.
+DTYPES = {
+    "float64": np.dtype("f8"), "float32": np.dtype("f4"), "float16": np.dtype("f2"), "int64": np.dtype("i8"),
+    "int32": np.dtype("i4"), "int16": np.dtype("i2"), "int8": np.dtype("i1"), "uint64": np.dtype("u8"),
+    "uint32": np.dtype("u4"), "uint16": np.dtype("u2"), "uint8": np.dtype("u1"), "bool": np.dtype("?"),
+}
+#: As kelvin.h numbers them.
+FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
+_PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
+_KIND_ARRAY, _KIND_PICTURE, _KIND_INT64, _KIND_DOUBLE, _KIND_STRING, _KIND_DICTIONARY = 1, 2, 3, 4, 5, 6
+
+
+def lendable(name, array, writable=False):
+    """The array itself where the library can read it where it lies, else a copy of it.
+
+    Raises FeatureError for elements that no feature has, and for memory that cannot be written to where it has to be.
+    """
+    if array.dtype not in _CODES:
+        native = array.dtype.newbyteorder("=")
+        if native not in _CODES:
+            raise FeatureError(
+                f"feature '{name}': expected numbers or booleans, got an array of {array.dtype}; convert it with astype")
+        if writable:
+            raise FeatureError(f"output '{name}': expected {native}, got the other byte order ({array.dtype})")
+        return array.astype(native)
+    if writable and not array.flags.writeable:
+        raise FeatureError(f"output '{name}': expected memory that can be written to, got a read-only array")
+    size = array.itemsize
+    fits = array.ctypes.data % size == 0 and all(stride >= 0 and stride % size == 0 for stride in array.strides)
+    if fits or array.size == 0:
+        return array
+    if writable:
+        raise FeatureError(f"output '{name}': expected aligned elements in rising order, got strides {array.strides}")
+    return array.copy(order="C")
+
+
+def described(array):
+    """An array as kelvin.h has it, and what has to live as long as that."""
+    rank = array.ndim
+    shape = (ctypes.c_int64 * rank)(*array.shape)
+    strides = None
+    if not array.flags.c_contiguous:
+        strides = (ctypes.c_int64 * rank)(*(stride // array.itemsize for stride in array.strides))
+    view = Array(array.ctypes.data, _CODES[array.dtype], rank, shape, strides)
+    return view, (shape, strides)
+
+
+class Features:
+    """Values by name in the library, with what Python lent them."""
+
+    __slots__ = ("handle", "lent", "__weakref__", "_release")
+
+    def __init__(self):
+        self.handle = library.new("features")
+        self.lent = {}
+        self._release = library.releasing(self, "features", self.handle)
+
+    def set(self, name, value, feature=None, fit="scale-fill"):
+        """Gives a feature a value, as `feature`, its description, wants it."""
+        key = encoded(name)
+        wants = feature.type if feature is not None else None
+        if isinstance(value, np.ndarray):
+            return self._set_array(name, key, value)
+        if wants == "image":
+            return self._set_picture(name, key, value, fit)
+        if hasattr(value, "__dlpack__"):
+            return self._set_array(name, key, _from_dlpack(name, value))
+        if wants == "multiArray":
+            return self._set_array(name, key, _array(name, value, feature))
+        if isinstance(value, (bool, np.bool_)):
+            return library.features_set_int64(self.handle, key, int(value))
+        if wants == "double" and isinstance(value, (int, float, np.integer, np.floating)):
+            return library.features_set_double(self.handle, key, float(value))
+        if isinstance(value, (int, np.integer)):
+            return library.features_set_int64(self.handle, key, int(value))
+        if isinstance(value, (float, np.floating)):
+            return library.features_set_double(self.handle, key, float(value))
+        if isinstance(value, (str, bytes)) and wants != "sequence":
+            return library.features_set_string(self.handle, key, encoded(value))
+        if isinstance(value, dict):
+            return self._set_dictionary(name, key, value)
+        if isinstance(value, (str, list, tuple)):
+            return self._set_sequence(name, key, [value] if isinstance(value, str) else list(value))
+        raise FeatureError(
+            f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
+
+    def lend(self, name, array):
+        """Has an output written to an array."""
+        self._set_array(name, encoded(name), lendable(name, array, writable=True))
+
+    def _set_array(self, name, key, array):
+        array = lendable(name, array)
+        view, held = described(array)
+        library.features_set_array(self.handle, key, byref(view))
+        self.lent[name] = array
+        del held
+
+    def _set_picture(self, name, key, value, fit):
+        number = FITS.get(fit)
+        if number is None:
+            raise FeatureError(f"expected a fit of {', '.join(FITS)}, got '{fit}'")
+        if isinstance(value, (str, os.PathLike)):
+            try:
+                return library.features_set_picture_file(self.handle, key, encoded(value), number)
+            except OSError as error:
+                value = _opened(value, error)
+        mode = getattr(value, "mode", None)
+        if mode is None or not hasattr(value, "tobytes"):
+            raise FeatureError(
+                f"feature '{name}': expected a picture (PIL.Image, a path, or an array of numbers), "
+                f"got {type(value).__name__}")
+        if mode not in _PICTURES:
+            value = value.convert("RGB")
+        pixels = value.tobytes()
+        code, channels = _PICTURES[value.mode]
+        memory = ctypes.create_string_buffer(pixels, len(pixels))
+        view = Picture(ctypes.addressof(memory), code, value.width, value.height, value.width * channels)
+        library.features_set_picture(self.handle, key, byref(view), 1, number)
+        self.lent[name] = memory
+
+    def _set_dictionary(self, name, key, value):
+        count = len(value)
+        numbers = (ctypes.c_double * count)(*value.values())
+        if value and all(isinstance(item, (int, np.integer)) for item in value):
+            keys = (ctypes.c_int64 * count)(*value)
+            return library.features_set_numbered(self.handle, key, keys, numbers, count)
+        keys = (ctypes.c_char_p * count)(*(encoded(item, f"keys of feature '{name}'") for item in value))
+        library.features_set_dictionary(self.handle, key, keys, numbers, count)
+
+    def _set_sequence(self, name, key, values):
+        count = len(values)
+        if values and all(isinstance(item, (int, np.integer)) for item in values):
+            return library.features_set_int64s(self.handle, key, (ctypes.c_int64 * count)(*values), count)
+        texts = (ctypes.c_char_p * count)(*(encoded(item, f"elements of feature '{name}'") for item in values))
+        library.features_set_strings(self.handle, key, texts, count)
+
+    def names(self):
+        names, count = ctypes.POINTER(ctypes.c_char_p)(), ctypes.c_size_t()
+        library.features_names(self.handle, byref(names), byref(count))
+        return [names[index].decode() for index in range(count.value)]
+
+    def get(self, name):
+        """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives."""
+        key, kind = encoded(name), ctypes.c_int32()
+        library.features_kind(self.handle, key, byref(kind))
+        kind = kind.value
+        if kind == _KIND_ARRAY:
+            if name in self.lent:
+                return self.lent[name]
+            view = Array()
+            library.features_get_array(self.handle, key, byref(view))
+            return _shared(view, self)
+        if kind == _KIND_PICTURE:
+            return self._picture(key)
+        if kind == _KIND_INT64:
+            value = ctypes.c_int64()
+            library.features_get_int64(self.handle, key, byref(value))
+            return value.value
+        if kind == _KIND_DOUBLE:
+            value = ctypes.c_double()
+            library.features_get_double(self.handle, key, byref(value))
+            return value.value
+        if kind == _KIND_STRING:
+            value = ctypes.c_char_p()
+            library.features_get_string(self.handle, key, byref(value))
+            return value.value.decode()
+        if kind == _KIND_DICTIONARY:
+            return self._dictionary(key)
+        return json.loads(library.text(library.features_get_json, self.handle, key)) if kind else None
+
+    def _picture(self, key):
+        view = Picture()
+        library.features_get_picture(self.handle, key, byref(view))
+        rows = ctypes.string_at(view.data, view.bytes_per_row * view.height)
+        channels = {1: 3, 2: 4, 3: 4, 4: 1}[view.format]
+        pixels = np.frombuffer(rows, np.uint8).reshape(view.height, view.bytes_per_row)
+        pixels = pixels[:, : view.width * channels].reshape(view.height, view.width, channels)
+        if view.format == 3:
+            pixels = pixels[:, :, [2, 1, 0, 3]]
+        try:
+            from PIL import Image
+        except ImportError:
+            return pixels
+        return Image.fromarray(pixels[:, :, 0] if channels == 1 else np.ascontiguousarray(pixels))
+
+    def _dictionary(self, key):
+        keys, values = ctypes.POINTER(ctypes.c_char_p)(), ctypes.POINTER(ctypes.c_double)()
+        count, is_numbered = ctypes.c_size_t(), ctypes.c_bool()
+        library.features_get_dictionary(
+            self.handle, key, byref(keys), byref(values), byref(count), byref(is_numbered))
+        label = int if is_numbered.value else bytes.decode
+        return {label(keys[index]): values[index] for index in range(count.value)}
+
+
+class _Memory:
+    """The library's memory as NumPy takes it, which lives as long as an array over it."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, interface, owner):
+        self.__array_interface__ = interface
+        self.owner = owner
+
+
+def _shared(view, owner):
+    dtype, rank = _DTYPES[view.type], view.rank
+    shape = tuple(view.shape[:rank])
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    strides = tuple(stride * dtype.itemsize for stride in view.strides[:rank])
+    return np.asarray(_Memory(
+        {"version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape, "strides": strides}, owner))
+
+
+def _from_dlpack(name, value):
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, AttributeError) as error:
+        raise FeatureError(
+            f"feature '{name}': a {type(value).__name__} is not in memory that the CPU can read: {error}; "
+            "bring it to the CPU first") from None
+
+
+def _array(name, value, feature):
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise FeatureError(f"feature '{name}': expected an array, got {type(value).__name__}: {error}") from None
+    if array.dtype == object:
+        raise FeatureError(f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
+    # Python's own numbers have no type that is meant.
+    return array.astype(DTYPES[feature.dtype]) if feature.dtype in DTYPES else array
+
+
+def _opened(path, error):
+    """A picture by Pillow, where libvips is not there or does not know it."""
+    if not os.path.exists(path):
+        raise error
+    try:
+        from PIL import Image, ImageOps
+    except ImportError:
+        raise error from None
+    try:
+        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+    except OSError:
+        raise error from None
+
+
+def _wanted(feature):
+    return f"a value of type {feature.type}" if feature is not None else "a value that a feature takes"

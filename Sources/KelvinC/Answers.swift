@@ -1,0 +1,94 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import CKelvin
+import Glibc
+import Kelvin
+import KelvinBasics
+
+/// What a function answers with, and where it writes what went wrong.
+public typealias ErrorText = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+/// Does the work of a function, and says how it ended.
+func answer(_ error: ErrorText?, _ work: () throws -> Void) -> kelvin_code {
+  do {
+    try work()
+    return kelvin_code(KELVIN_OK)
+  } catch let failure {
+    let words = failure is CancellationError ? "the call was cancelled" : "\(failure)"
+    error?.pointee = allocated(words.printable)
+    return code(of: failure)
+  }
+}
+
+/// A text for the caller to free.
+func allocated(_ text: String) -> UnsafeMutablePointer<CChar>? { strdup(text) }
+
+/// Where a result goes.
+///
+/// - Throws: `HandleError` for NULL.
+func place<Result>(_ pointer: UnsafeMutablePointer<Result>?, _ name: String) throws -> UnsafeMutablePointer<Result> {
+  guard let pointer else { throw HandleError("'\(name)' is NULL: it says where the result goes") }
+  return pointer
+}
+
+/// A name or text from C.
+///
+/// - Throws: `HandleError` for NULL; `ModelError` with code `parameters` for what is not UTF-8.
+func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws -> String {
+  guard let pointer else { throw HandleError("'\(name)' is NULL: expected a text") }
+  guard let text = String(validatingCString: pointer) else {
+    throw ModelError(.parameters, "'\(name)' is not UTF-8: '\(String(cString: pointer))'")
+  }
+  return text
+}
+
+/// The path at a pointer, whatever its bytes.
+///
+/// - Throws: `HandleError` for NULL.
+func path(_ pointer: UnsafePointer<CChar>?) throws -> String {
+  guard let pointer else { throw HandleError("'path' is NULL: expected a path") }
+  return String(path: pointer)
+}
+
+/// Elements that a caller lends for a call.
+///
+/// - Throws: `HandleError` for NULL where there are some.
+func elements<Element>(
+  _ pointer: UnsafePointer<Element>?, _ count: Int, _ name: String
+) throws -> UnsafeBufferPointer<Element> {
+  guard pointer != nil || count == 0 else { throw HandleError("'\(name)' is NULL: expected \(count) elements") }
+  return UnsafeBufferPointer(start: pointer, count: count)
+}
+
+private func code(of error: any Error) -> kelvin_code {
+  let code =
+    switch error {
+    case is HandleError: KELVIN_ERROR_HANDLE
+    case is ImageError: KELVIN_ERROR_IO
+    case is CancellationError: KELVIN_ERROR_CANCELLED
+    case let error as ModelError:
+      switch error.code {
+      case .io: KELVIN_ERROR_IO
+      case .unsupported: KELVIN_ERROR_UNSUPPORTED
+      case .featureType: KELVIN_ERROR_FEATURE
+      case .parameters: KELVIN_ERROR_PARAMETERS
+      case .device: KELVIN_ERROR_DEVICE
+      case .predictionCancelled: KELVIN_ERROR_CANCELLED
+      case .limit: KELVIN_ERROR_LIMIT
+      case .generic: KELVIN_ERROR_GENERIC
+      }
+    default: KELVIN_ERROR_GENERIC
+    }
+  return kelvin_code(code)
+}
+
+@c @implementation
+public func kelvin_free(_ text: UnsafeMutablePointer<CChar>?) { free(text) }
+
+@c @implementation
+public func kelvin_abi_version() -> Int32 { KELVIN_ABI_VERSION }
+
+private nonisolated(unsafe) let version = UnsafePointer(strdup(kelvinVersion))
+
+@c @implementation
+public func kelvin_version() -> UnsafePointer<CChar>? { version }

@@ -1,0 +1,94 @@
+import Kelvin
+
+/// What a model takes, gives and remembers, as JSON has it.
+struct DescriptionDocument: Encodable {
+  struct Feature: Encodable {
+    var name: String
+    /// As `FeatureType` names it.
+    var type: String
+    var isOptional: Bool
+    var summary: String
+    var defaultValue: Double?
+    /// Of arrays and states.
+    var array: Array?
+    var picture: Picture?
+    /// Of the keys of dictionaries, or of the elements of sequences.
+    var elements: String?
+  }
+
+  struct Array: Encodable {
+    /// As `MultiArrayDataType` names it.
+    var dataType: String
+    /// The usual sizes.
+    var shape: [Int]
+    /// The only shapes there are, where sizes are not ranges.
+    var enumeratedShapes: [[Int]]
+    /// The smallest and largest size of each dimension; a largest of 2^63 - 1 means that there is none.
+    var ranges: [[Int]]
+  }
+
+  struct Picture: Encodable {
+    var width: Int
+    var height: Int
+    var channelOrder: String
+    /// The only sizes there are, width and height, where they are not ranges.
+    var enumeratedSizes: [[Int]]
+    var widths: [Int]
+    var heights: [Int]
+  }
+
+  var inputs: [Feature]
+  var outputs: [Feature]
+  var states: [Feature]
+  var predictedFeatureName: String?
+  var predictedProbabilitiesName: String?
+  /// Texts, or whole numbers in digits.
+  var classLabels: [String]
+  var metadata: [String: String]
+  var creatorDefinedMetadata: [String: String]
+
+  init(_ description: ModelDescription) {
+    inputs = description.inputNames.compactMap { description.inputDescriptionsByName[$0].map(Feature.init) }
+    outputs = description.outputNames.compactMap { description.outputDescriptionsByName[$0].map(Feature.init) }
+    states = description.stateDescriptionsByName.values.sorted { $0.name < $1.name }.map(Feature.init)
+    predictedFeatureName = description.predictedFeatureName
+    predictedProbabilitiesName = description.predictedProbabilitiesName
+    classLabels = description.classLabels.map(\.description)
+    metadata = Dictionary(uniqueKeysWithValues: description.metadata.map { ($0.rawValue, $1) })
+    creatorDefinedMetadata = description.creatorDefinedMetadata
+  }
+}
+
+extension DescriptionDocument.Feature {
+  init(_ feature: FeatureDescription) {
+    name = feature.name
+    type = feature.type.rawValue
+    isOptional = feature.isOptional
+    summary = feature.summary
+    defaultValue = feature.defaultValue
+    array = (feature.multiArrayConstraint ?? feature.stateConstraint).map(DescriptionDocument.Array.init)
+    picture = feature.imageConstraint.map(DescriptionDocument.Picture.init)
+    elements = (feature.dictionaryConstraint?.keyType ?? feature.sequenceConstraint?.valueType)?.rawValue
+  }
+}
+
+extension DescriptionDocument.Array {
+  init(_ constraint: MultiArrayConstraint) {
+    dataType = constraint.dataType.rawValue
+    shape = constraint.shape
+    enumeratedShapes = constraint.shapeConstraint.enumeratedShapes
+    ranges = constraint.shapeConstraint.sizeRangeForDimension.map { [$0.lowerBound, $0.upperBound] }
+  }
+}
+
+extension DescriptionDocument.Picture {
+  init(_ constraint: ImageConstraint) {
+    width = constraint.pixelsWide
+    height = constraint.pixelsHigh
+    channelOrder = "\(constraint.channelOrder)"
+    let sizes = constraint.sizeConstraint
+    enumeratedSizes = sizes.enumeratedImageSizes.map { [$0.pixelsWide, $0.pixelsHigh] }
+    widths = [sizes.pixelsWideRange.lowerBound, sizes.pixelsWideRange.upperBound]
+    heights = [sizes.pixelsHighRange.lowerBound, sizes.pixelsHighRange.upperBound]
+  }
+}

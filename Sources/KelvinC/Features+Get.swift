@@ -1,0 +1,214 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import CKelvin
+import Kelvin
+import KelvinBasics
+
+@c @implementation
+public func kelvin_features_names(
+  _ features: OpaquePointer?, _ names: UnsafeMutablePointer<UnsafePointer<UnsafePointer<CChar>?>?>?,
+  _ count: UnsafeMutablePointer<Int>?, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let (result, length) = (try place(names, "names"), try place(count, "count"))
+    let known = features.names
+    result.pointee = features.withViews { views in
+      UnsafePointer(views.elements(known.map { Optional(views.text($0)) }))
+    }
+    length.pointee = known.count
+  }
+}
+
+@c @implementation
+public func kelvin_features_kind(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ kind: UnsafeMutablePointer<kelvin_kind>?,
+  _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let result = try place(kind, "kind")
+    result.pointee = kelvin_kind(features.value(try text(name, "name")).map(\.kind) ?? KELVIN_KIND_NONE)
+  }
+}
+
+extension FeaturesHandle.Value {
+  fileprivate var kind: Int {
+    guard case .feature(let feature) = self else { return KELVIN_KIND_PICTURE }
+    return switch feature.isUndefined ? .state : feature.type {
+    case .multiArray: KELVIN_KIND_ARRAY
+    case .image: KELVIN_KIND_PICTURE
+    case .int64: KELVIN_KIND_INT64
+    case .double: KELVIN_KIND_DOUBLE
+    case .string: KELVIN_KIND_STRING
+    case .dictionary: KELVIN_KIND_DICTIONARY
+    case .sequence: KELVIN_KIND_SEQUENCE
+    case .state: KELVIN_KIND_NONE
+    }
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_array(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ array: UnsafeMutablePointer<kelvin_array>?,
+  _ error: ErrorText?
+) -> kelvin_code {
+  get(features, name, array, "array", error) { features, feature, name in
+    guard let value = feature.multiArrayValue else { throw mismatch(name, "an array", feature) }
+    return features.withViews { value.view($0) }
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_picture(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ picture: UnsafeMutablePointer<kelvin_picture>?,
+  _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let (result, name) = (try place(picture, "picture"), try text(name, "name"))
+    if case .lent(let lent, _, _) = features.value(name) {
+      result.pointee = lent.view
+      return
+    }
+    let feature = try features.feature(name)
+    if case .pixelBuffer(let lent) = features.backings[name], feature.type == .image {
+      result.pointee = lent.view
+      return
+    }
+    guard let pixels = feature.imageBufferValue else { throw mismatch(name, "a picture", feature) }
+    let row = pixels.width * pixels.format.channelCount
+    result.pointee = features.withViews { views in
+      kelvin_picture(
+        data: views.elements(pixels.bytes), format: pixels.format.code, width: Int32(pixels.width),
+        height: Int32(pixels.height), bytes_per_row: Int64(row))
+    }
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_int64(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafeMutablePointer<Int64>?, _ error: ErrorText?
+) -> kelvin_code {
+  get(features, name, value, "value", error) { _, feature, name in
+    guard feature.type == .int64 else { throw mismatch(name, "a whole number", feature) }
+    return feature.int64Value
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_double(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafeMutablePointer<Double>?, _ error: ErrorText?
+) -> kelvin_code {
+  get(features, name, value, "value", error) { _, feature, name in
+    guard feature.type == .double else { throw mismatch(name, "a number", feature) }
+    return feature.doubleValue
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_string(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+  _ error: ErrorText?
+) -> kelvin_code {
+  get(features, name, value, "value", error) { features, feature, name in
+    guard feature.type == .string else { throw mismatch(name, "a text", feature) }
+    return features.withViews { $0.text(feature.stringValue) }
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_dictionary(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?,
+  _ keys: UnsafeMutablePointer<UnsafePointer<UnsafePointer<CChar>?>?>?,
+  _ values: UnsafeMutablePointer<UnsafePointer<Double>?>?, _ count: UnsafeMutablePointer<Int>?,
+  _ is_numbered: UnsafeMutablePointer<Bool>?, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let (labels, numbers) = (try place(keys, "keys"), try place(values, "values"))
+    let (length, numbered) = (try place(count, "count"), try place(is_numbered, "is_numbered"))
+    let name = try text(name, "name")
+    let feature = try features.feature(name)
+    guard feature.type == .dictionary else { throw mismatch(name, "a dictionary", feature) }
+    let entries = feature.dictionaryValue.sorted { ($0.value, $1.key.description) > ($1.value, $0.key.description) }
+    features.withViews { views in
+      labels.pointee = UnsafePointer(views.elements(entries.map { Optional(views.text($0.key.description)) }))
+      numbers.pointee = UnsafePointer(views.elements(entries.map(\.value)))
+    }
+    length.pointee = entries.count
+    numbered.pointee = if case .int64 = entries.first?.key { true } else { false }
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_json(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?,
+  _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: ErrorText?
+) -> kelvin_code {
+  get(features, name, json, "json", error) { _, feature, name in
+    guard let value = ValueDocument(feature) else {
+      throw mismatch(name, "a number, text, dictionary or sequence", feature)
+    }
+    return allocated(String(decoding: try JSONText.encode(value, unspeakable: .text), as: UTF8.self))
+  }
+}
+
+private func get<Value>(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ result: UnsafeMutablePointer<Value>?, _ noun: String,
+  _ error: ErrorText?, _ value: (FeaturesHandle, FeatureValue, _ name: String) throws -> Value
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let (result, name) = (try place(result, noun), try text(name, "name"))
+    result.pointee = try value(features, try features.feature(name), name)
+  }
+}
+
+private func mismatch(_ name: String, _ expected: String, _ feature: FeatureValue) -> ModelError {
+  ModelError(.featureType, "feature '\(name)': expected \(expected), got \(feature.type.rawValue)")
+}
+
+/// A value that JSON has words for.
+private enum ValueDocument: Encodable {
+  case int64(Int64)
+  case double(Double)
+  case string(String)
+  case dictionary([ClassLabel: Double])
+  case sequence(FeatureSequence)
+
+  init?(_ feature: FeatureValue) {
+    switch feature.type {
+    case .int64: self = .int64(feature.int64Value)
+    case .double: self = .double(feature.doubleValue)
+    case .string: self = .string(feature.stringValue)
+    case .dictionary: self = .dictionary(feature.dictionaryValue)
+    case .sequence:
+      guard let sequence = feature.sequenceValue else { return nil }
+      self = .sequence(sequence)
+    default: return nil
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .int64(let value): try container.encode(value)
+    case .double(let value): try container.encode(value)
+    case .string(let value): try container.encode(value)
+    case .dictionary(let value): try container.encode(value.named)
+    case .sequence(let value):
+      switch value.type {
+      case .string: try container.encode(value.stringValues)
+      case .int64: try container.encode(value.int64Values)
+      default: try container.encode(value.dictionaryValues.map(\.named))
+      }
+    }
+  }
+}
+
+extension [ClassLabel: Double] {
+  fileprivate var named: [String: Double] {
+    [String: Double](map { ($0.description, $1) }) { first, _ in first }
+  }
+}

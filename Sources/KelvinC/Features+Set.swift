@@ -1,0 +1,152 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import CKelvin
+import FoundationEssentials
+import Kelvin
+import KelvinBasics
+
+@c @implementation
+public func kelvin_features_new() -> OpaquePointer? { try? Handles.add(FeaturesHandle()) }
+
+@c @implementation
+public func kelvin_features_release(_ features: OpaquePointer?) { Handles.release(features, as: FeaturesHandle.self) }
+
+@c @implementation
+public func kelvin_features_remove(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) { try Handles.find(features, as: FeaturesHandle.self).remove(try text(name, "name")) }
+}
+
+@c @implementation
+public func kelvin_features_set_array(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ array: UnsafePointer<kelvin_array>?, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    guard let array else { throw HandleError("'array' is NULL: expected an array") }
+    return FeatureValue(multiArray: try naming(name) { try MultiArray(lent: array.pointee) })
+  }
+}
+
+@c @implementation
+public func kelvin_features_set_picture(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ picture: UnsafePointer<kelvin_picture>?,
+  _ orientation: Int32, _ fit: kelvin_fit, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let name = try text(name, "name")
+    guard let picture else { throw HandleError("'picture' is NULL: expected a picture") }
+    guard let orientation = ImageOrientation(rawValue: orientation == 0 ? 1 : Int(orientation)) else {
+      throw ModelError(.parameters, "feature '\(name)': expected an orientation from 1 to 8, got \(orientation)")
+    }
+    let fit = try ImageCropAndScale?(fit)
+    let backing = try naming(name) { try PixelBacking(lent: picture.pointee) }
+    features.set(name, .lent(backing, orientation, fit))
+  }
+}
+
+@c @implementation
+public func kelvin_features_set_picture_file(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ path: UnsafePointer<CChar>?, _ fit: kelvin_fit,
+  _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    let fit = try ImageCropAndScale?(fit)
+    let value = try FeatureValue(
+      imageAt: URL(filePath: try KelvinC.path(path)), cropAndScale: fit ?? .scaleToFill)
+    return fit == nil ? value.imageBufferValue.map { FeatureValue(pixelBuffer: $0) } ?? value : value
+  }
+}
+
+@c @implementation
+public func kelvin_features_set_int64(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: Int64, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { _ in FeatureValue(int64: value) }
+}
+
+@c @implementation
+public func kelvin_features_set_double(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: Double, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { _ in FeatureValue(double: value) }
+}
+
+@c @implementation
+public func kelvin_features_set_string(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { _ in FeatureValue(string: try text(value, "value")) }
+}
+
+@c @implementation
+public func kelvin_features_set_dictionary(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ keys: UnsafePointer<UnsafePointer<CChar>?>?,
+  _ values: UnsafePointer<Double>?, _ count: Int, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    let keys = try elements(keys, count, "keys").map { ClassLabel.string(try text($0, "keys")) }
+    return try dictionary(name, keys, try elements(values, count, "values"))
+  }
+}
+
+@c @implementation
+public func kelvin_features_set_numbered(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ keys: UnsafePointer<Int64>?,
+  _ values: UnsafePointer<Double>?, _ count: Int, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    let keys = try elements(keys, count, "keys").map(ClassLabel.int64)
+    return try dictionary(name, keys, try elements(values, count, "values"))
+  }
+}
+
+@c @implementation
+public func kelvin_features_set_strings(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ values: UnsafePointer<UnsafePointer<CChar>?>?,
+  _ count: Int, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { _ in
+    FeatureValue(
+      sequence: FeatureSequence(strings: try elements(values, count, "values").map { try text($0, "values") }))
+  }
+}
+
+@c @implementation
+public func kelvin_features_set_int64s(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ values: UnsafePointer<Int64>?, _ count: Int,
+  _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { _ in
+    FeatureValue(sequence: FeatureSequence(int64s: Array(try elements(values, count, "values"))))
+  }
+}
+
+private func set(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ error: ErrorText?,
+  _ value: (_ name: String) throws -> FeatureValue
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let name = try text(name, "name")
+    features.set(name, .feature(try value(name)))
+  }
+}
+
+private func dictionary(
+  _ name: String, _ keys: [ClassLabel], _ values: UnsafeBufferPointer<Double>
+) throws -> FeatureValue {
+  let entries = Dictionary(zip(keys, values)) { first, _ in first }
+  guard entries.count == keys.count else {
+    throw ModelError(.featureType, "feature '\(name)': expected every key once, got some twice")
+  }
+  return FeatureValue(dictionary: entries)
+}
+
+/// Does something whose errors do not know which feature it is done for.
+private func naming<Result>(_ name: String, _ work: () throws -> Result) throws -> Result {
+  do { return try work() } catch let error as ModelError {
+    throw ModelError(error.code, "feature '\(name)': \(error.description)")
+  }
+}

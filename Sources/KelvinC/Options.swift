@@ -1,0 +1,169 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import CKelvin
+import FoundationEssentials
+import Kelvin
+import KelvinBasics
+import Synchronization
+
+/// How models are loaded, planned and measured.
+final class OptionsHandle: Handled {
+  static let noun = "options"
+
+  private let state = Mutex(ModelConfiguration())
+
+  var configuration: ModelConfiguration { state.withLock(\.self) }
+
+  /// - Throws: `ModelError` with code `parameters`.
+  func set(_ name: String, _ value: String) throws {
+    guard let option = Option.byName[name] else {
+      throw ModelError(
+        .parameters, "there is no option '\(name)'; use \(Option.byName.keys.sorted().joined(separator: ", "))")
+    }
+    try state.withLock { configuration in
+      do { try option.set(&configuration, value) } catch let meaning as Option.Meaning {
+        throw ModelError(.parameters, "option '\(name)': expected \(meaning.expected), got '\(value)'")
+      }
+    }
+  }
+}
+
+/// One option, as the command line has it.
+private struct Option: Sendable {
+  /// What a value has to be.
+  struct Meaning: Error {
+    let expected: String
+  }
+
+  let set: @Sendable (inout ModelConfiguration, String) throws -> Void
+
+  /// One whose words mean a value.
+  init<Value>(
+    _ path: any WritableKeyPath<ModelConfiguration, Value> & Sendable, _ expected: String,
+    _ meaning: @escaping @Sendable (String) -> Value?
+  ) {
+    set = { configuration, text in
+      guard let value = meaning(text) else { throw Meaning(expected: expected) }
+      configuration[keyPath: path] = value
+    }
+  }
+
+  /// The same of what need not be set.
+  init<Value>(
+    optional path: any WritableKeyPath<ModelConfiguration, Value?> & Sendable, _ expected: String,
+    _ meaning: @escaping @Sendable (String) -> Value?
+  ) {
+    set = { configuration, text in
+      guard let value = meaning(text) else { throw Meaning(expected: expected) }
+      configuration[keyPath: path] = value
+    }
+  }
+
+  init(_ set: @escaping @Sendable (inout ModelConfiguration, String) throws -> Void) { self.set = set }
+
+  static func flag(_ path: any WritableKeyPath<ModelConfiguration, Bool> & Sendable, isOpposite: Bool = false) -> Option
+  {
+    Option(path, "true or false") { text in
+      switch text {
+      case "true": !isOpposite
+      case "false": isOpposite
+      default: nil
+      }
+    }
+  }
+
+  static func file(_ path: any WritableKeyPath<ModelConfiguration, URL?> & Sendable) -> Option {
+    Option(optional: path, "a path") { $0.isEmpty ? nil : URL(filePath: $0) }
+  }
+
+  static func name(_ path: any WritableKeyPath<ModelConfiguration, String?> & Sendable) -> Option {
+    Option(optional: path, "a name") { $0.isEmpty ? nil : $0 }
+  }
+
+  static let byName: [String: Option] = [
+    "units": Option(\.computeUnits, "all, cpu-only, cpu-and-gpu, cpu-and-neural-engine or devices as in cpu,vulkan:0") {
+      ComputeUnits($0)
+    },
+    "precision": Option(\.precision, names(ComputePrecision.self)) { ComputePrecision(rawValue: $0) },
+    "goal": Option(\.goal, names(ComputePlan.Goal.self)) { ComputePlan.Goal(rawValue: $0) },
+    "runs": Option(\.expectedPredictions, "a whole number, at least 0") { Int($0).flatMap { $0 >= 0 ? $0 : nil } },
+    "trips": Option(optional: \.expectedTrips, "a number from 0 to 1000000") { number($0, in: 0...1e6) },
+    "envelope": name(\.thermalEnvelope),
+    "threads": Option(optional: \.threadCount, "a number from 1 to 1024") {
+      Int($0).flatMap { (1...1024) ~= $0 ? $0 : nil }
+    },
+    "function": name(\.functionName),
+    "part": name(\.graphName),
+    "device-timeout": Option(optional: \.deviceTimeout, "seconds above 0") { text in
+      number(text, in: 1e-3...1e9).map { .seconds($0) }
+    },
+    "plan": file(\.plan),
+    "profile": file(\.profile),
+    "cache-dir": file(\.cacheDirectory),
+    "no-cache": flag(\.usesCache, isOpposite: true),
+    "strict": flag(\.isStrict),
+    "deterministic": flag(\.isDeterministic),
+    "allow-links": flag(\.allowsLinks),
+    "plan-every-size": flag(\.plansEverySize),
+    "reshape-frequency": Option(\.optimizationHints.reshapeFrequency, "frequent or infrequent") {
+      OptimizationHints.ReshapeFrequency(rawValue: $0)
+    },
+    "max-seconds": Option(optional: \.maximumSeconds, "seconds above 0") { number($0, in: 1e-3...1e9) },
+    "max-memory": Option(optional: \.maximumMemory, "bytes above 0") { Int($0).flatMap { $0 > 0 ? $0 : nil } },
+    "exclude": Option { configuration, text in
+      guard !text.isEmpty else { throw Meaning(expected: "a device") }
+      configuration.excludedDevices.append(text)
+    },
+    "pin": Option { configuration, text in
+      guard let (node, device) = halves(text) else { throw Meaning(expected: "NODE=DEVICE") }
+      configuration.pins[node] = device
+    },
+    "shape": Option { configuration, text in
+      guard let (name, sizes) = halves(text) else { throw Meaning(expected: "NAME=1x3x224x224") }
+      let shape = sizes.split(separator: "x", omittingEmptySubsequences: false).map {
+        Int($0).flatMap { $0 > 0 ? $0 : nil }
+      }
+      guard !shape.contains(nil) else { throw Meaning(expected: "NAME=1x3x224x224 with sizes above 0") }
+      configuration.inputShapes[name] = shape.compactMap(\.self)
+    },
+  ]
+
+  private static func names<Value: CaseIterable & RawRepresentable<String>>(_ type: Value.Type) -> String {
+    type.allCases.map(\.rawValue).joined(separator: ", ")
+  }
+
+  private static func number(_ text: String, in range: ClosedRange<Double>) -> Double? {
+    Double(text).flatMap { range.contains($0) ? $0 : nil }
+  }
+
+  /// What stands before the last `=` and after it: names of nodes may have one.
+  private static func halves(_ text: String) -> (String, String)? {
+    guard let sign = text.lastIndex(of: "=") else { return nil }
+    let (name, value) = (String(text[..<sign]), String(text[text.index(after: sign)...]))
+    return name.isEmpty || value.isEmpty ? nil : (name, value)
+  }
+}
+
+/// The configuration that a handle stands for, or Kelvin's defaults.
+func configuration(_ options: OpaquePointer?) throws -> ModelConfiguration {
+  try Handles.findOptional(options, as: OptionsHandle.self)?.configuration ?? ModelConfiguration()
+}
+
+@c @implementation
+public func kelvin_options_new() -> OpaquePointer? { try? Handles.add(OptionsHandle()) }
+
+@c @implementation
+public func kelvin_options_set(
+  _ options: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let options = try Handles.find(options, as: OptionsHandle.self)
+    let name = try text(name, "name")
+    // Paths need not be text.
+    guard let value else { throw HandleError("'value' is NULL: expected a text") }
+    try options.set(name, String(path: value))
+  }
+}
+
+@c @implementation
+public func kelvin_options_release(_ options: OpaquePointer?) { Handles.release(options, as: OptionsHandle.self) }

@@ -1,0 +1,193 @@
+// Every wrong way to call libkelvin that C allows: each has to come back with a code and words. hostile DIGITS.mlpackage
+// DIGITS.onnx; what is wrong is printed, and 1 is the status.
+#include <kelvin.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int failures;
+static char *error;
+
+static const char *named(kelvin_code code) {
+  static const char *const names[] = {"ok",      "io",        "unsupported", "feature", "parameters",
+                                      "device",  "cancelled", "limit",       "generic", "handle"};
+  return code >= 0 && code <= 9 ? names[code] : "?";
+}
+
+// A call has to end with this code, its words holding these.
+static void expect(const char *what, kelvin_code got, kelvin_code wanted, const char *words) {
+  if (got != wanted || (words && (!error || !strstr(error, words)))) {
+    failures++;
+    printf("%s: expected %s with '%s', got %s: %s\n", what, named(wanted), words ? words : "", named(got),
+           error ? error : "no words");
+  }
+  kelvin_free(error);
+  error = NULL;
+}
+
+static const int64_t shape4[] = {1, 3, 64, 64};
+
+static kelvin_array array(void *data, kelvin_type type, int32_t rank, const int64_t *shape) {
+  kelvin_array result = {data, type, rank, shape, NULL};
+  return result;
+}
+
+static void handles(kelvin_model *model) {
+  kelvin_features *features = kelvin_features_new(), *released = kelvin_features_new();
+  kelvin_features_release(released);
+  kelvin_features_release(released);
+  kelvin_features_release(NULL);
+  kelvin_model_release(NULL);
+  char *text = NULL;
+  expect("NULL model", kelvin_model_description(NULL, &text, &error), KELVIN_ERROR_HANDLE, "got NULL");
+  expect("NULL result", kelvin_model_description(model, NULL, &error), KELVIN_ERROR_HANDLE, "'json' is NULL");
+  expect("features as a model", kelvin_model_plan((kelvin_model *)features, &text, &error), KELVIN_ERROR_HANDLE,
+         "expected a handle of a model, got one of features");
+  expect("a pointer as a model", kelvin_model_plan((kelvin_model *)&failures, &text, &error), KELVIN_ERROR_HANDLE,
+         "no handle");
+  expect("released features", kelvin_predict(model, released, features, NULL, NULL, &error), KELVIN_ERROR_HANDLE,
+         "released");
+  expect("a released handle whose place has another", kelvin_features_set_int64(released, "x", 1, &error),
+         KELVIN_ERROR_HANDLE, "released");
+  expect("NULL name", kelvin_features_set_int64(features, NULL, 1, &error), KELVIN_ERROR_HANDLE, "'name' is NULL");
+  expect("name that is not UTF-8", kelvin_features_set_int64(features, "\xff", 1, &error), KELVIN_ERROR_PARAMETERS,
+         "not UTF-8");
+  expect("no place for words", kelvin_features_set_int64(NULL, "x", 1, NULL), KELVIN_ERROR_HANDLE, NULL);
+  kelvin_features_release(features);
+}
+
+static void options(const char *path) {
+  kelvin_options *options = kelvin_options_new();
+  expect("unknown option", kelvin_options_set(options, "colour", "red", &error), KELVIN_ERROR_PARAMETERS,
+         "there is no option 'colour'");
+  expect("units that are none", kelvin_options_set(options, "units", "warp", &error), KELVIN_OK, NULL);
+  kelvin_model *model = NULL;
+  expect("a device that is not there", kelvin_model_load(path, options, NULL, &model, &error), KELVIN_ERROR_DEVICE,
+         "warp");
+  kelvin_options_release(options);
+  options = kelvin_options_new();
+  expect("threads", kelvin_options_set(options, "threads", "-3", &error), KELVIN_ERROR_PARAMETERS, "from 1 to 1024");
+  expect("flag", kelvin_options_set(options, "strict", "perhaps", &error), KELVIN_ERROR_PARAMETERS, "true or false");
+  expect("shape", kelvin_options_set(options, "shape", "image=1x0", &error), KELVIN_ERROR_PARAMETERS, "sizes above 0");
+  expect("pin", kelvin_options_set(options, "pin", "conv", &error), KELVIN_ERROR_PARAMETERS, "NODE=DEVICE");
+  kelvin_options_release(options);
+}
+
+static void models(void) {
+  kelvin_model *model = NULL;
+  expect("no path", kelvin_model_load(NULL, NULL, NULL, &model, &error), KELVIN_ERROR_HANDLE, "'path' is NULL");
+  expect("no file", kelvin_model_load("/nowhere.onnx", NULL, NULL, &model, &error), KELVIN_ERROR_IO, "no such file");
+  expect("no bytes", kelvin_model_load_bytes(NULL, 5, NULL, 0, NULL, NULL, &model, &error), KELVIN_ERROR_HANDLE,
+         "'bytes' is NULL");
+  expect("empty", kelvin_model_load_bytes("", 0, NULL, 0, NULL, NULL, &model, &error), KELVIN_ERROR_IO, "at least one byte");
+  expect("rubbish", kelvin_model_load_bytes("rubbish", 7, NULL, 0, NULL, NULL, &model, &error), KELVIN_ERROR_IO, "model");
+  kelvin_cancellation *cancellation = kelvin_cancellation_new();
+  expect("cancel", kelvin_cancellation_cancel(cancellation, &error), KELVIN_OK, NULL);
+  expect("cancelled before", kelvin_model_load("/nowhere.onnx", NULL, cancellation, &model, &error),
+         KELVIN_ERROR_CANCELLED, NULL);
+  kelvin_cancellation_release(cancellation);
+  if (model) failures++, printf("a call that failed wrote a model\n");
+}
+
+static void shapes(kelvin_model *model, const char *input) {
+  static float pixels[3 * 64 * 64 + 1], scores[10];
+  kelvin_features *in = kelvin_features_new(), *out = kelvin_features_new();
+  kelvin_array given = array(pixels, KELVIN_FLOAT32, 4, shape4);
+  expect("lent", kelvin_features_set_array(in, input, &given, &error), KELVIN_OK, NULL);
+  expect("in and out alike", kelvin_predict(model, in, in, NULL, NULL, &error), KELVIN_ERROR_PARAMETERS, "expected two");
+  given.type = 99;
+  expect("type", kelvin_features_set_array(in, input, &given, &error), KELVIN_ERROR_FEATURE, "expected a type from 1");
+  given = array(pixels, KELVIN_FLOAT32, -1, shape4);
+  expect("rank", kelvin_features_set_array(in, input, &given, &error), KELVIN_ERROR_FEATURE, "expected a rank");
+  given = array(pixels, KELVIN_FLOAT32, 4, NULL);
+  expect("NULL shape", kelvin_features_set_array(in, input, &given, &error), KELVIN_ERROR_HANDLE, "'shape' is NULL");
+  given = array(NULL, KELVIN_FLOAT32, 4, shape4);
+  expect("NULL data", kelvin_features_set_array(in, input, &given, &error), KELVIN_ERROR_HANDLE, "'data' is NULL");
+  given = array((char *)pixels + 1, KELVIN_FLOAT32, 4, shape4);
+  expect("misaligned", kelvin_features_set_array(in, input, &given, &error), KELVIN_ERROR_FEATURE, "multiple of 4");
+  const int64_t huge[] = {INT64_MAX, INT64_MAX, 64, 64}, negative[] = {1, -1, 64, 64}, wrong[] = {1, 3, 64, 63};
+  given = array(pixels, KELVIN_FLOAT32, 4, huge);
+  expect("huge", kelvin_features_set_array(in, input, &given, &error), KELVIN_ERROR_FEATURE, "fit memory");
+  given = array(pixels, KELVIN_FLOAT32, 4, negative);
+  expect("negative", kelvin_features_set_array(in, input, &given, &error), KELVIN_ERROR_FEATURE, "at least 0");
+  given = array(pixels, KELVIN_FLOAT32, 4, wrong);
+  expect("a shape that the model does not take", kelvin_features_set_array(in, input, &given, &error), KELVIN_OK, NULL);
+  expect("predicting from it", kelvin_predict(model, in, out, NULL, NULL, &error), KELVIN_ERROR_FEATURE, input);
+  expect("removed", kelvin_features_remove(in, input, &error), KELVIN_OK, NULL);
+  expect("nothing given", kelvin_predict(model, in, out, NULL, NULL, &error), KELVIN_ERROR_FEATURE, "no value was given");
+  given = array(pixels, KELVIN_FLOAT32, 4, shape4);
+  expect("lent again", kelvin_features_set_array(in, input, &given, &error), KELVIN_OK, NULL);
+  const int64_t row[] = {1, 9};
+  kelvin_array result = array(scores, KELVIN_FLOAT32, 2, row);
+  expect("an output of another shape", kelvin_features_set_array(out, "probabilities", &result, &error), KELVIN_OK, NULL);
+  expect("written to it", kelvin_predict(model, in, out, NULL, NULL, &error), KELVIN_ERROR_FEATURE, "probabilities");
+  double number;
+  expect("no such feature", kelvin_features_get_double(in, "nothing", &number, &error), KELVIN_ERROR_FEATURE,
+         "there is no feature 'nothing'");
+  expect("of another kind", kelvin_features_get_double(in, input, &number, &error), KELVIN_ERROR_FEATURE,
+         "expected a number");
+  kelvin_picture picture = {pixels, KELVIN_GRAY8, 0, 5, 0};
+  expect("no pixels", kelvin_features_set_picture(in, "x", &picture, 1, KELVIN_FIT_EXACT, &error), KELVIN_ERROR_FEATURE,
+         "not a picture");
+  picture.width = 5;
+  expect("orientation", kelvin_features_set_picture(in, "x", &picture, 9, 0, &error), KELVIN_ERROR_PARAMETERS, "1 to 8");
+  expect("fit", kelvin_features_set_picture(in, "x", &picture, 1, 17, &error), KELVIN_ERROR_PARAMETERS, "from 0 to 3");
+  expect("picture file", kelvin_features_set_picture_file(in, "x", "/nowhere.png", 1, &error), KELVIN_ERROR_IO, "nowhere");
+  kelvin_features_release(in);
+  kelvin_features_release(out);
+}
+
+static void children(kelvin_model *model) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    char *text = NULL;
+    kelvin_code code = kelvin_model_description(model, &text, &error);
+    _exit(code == KELVIN_ERROR_HANDLE && strstr(error, "forked") ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) failures++, printf("a forked child was not refused: %d\n", status);
+}
+
+static kelvin_model *shared;
+
+// Loads, predicts and releases beside others that do.
+static void *work(void *argument) {
+  (void)argument;
+  float pixels[3 * 64 * 64] = {0};
+  for (int i = 0; i < 50; i++) {
+    kelvin_features *in = kelvin_features_new(), *out = kelvin_features_new();
+    kelvin_array given = array(pixels, KELVIN_FLOAT32, 4, shape4);
+    if (kelvin_features_set_array(in, "image", &given, NULL) || kelvin_predict(shared, in, out, NULL, NULL, NULL))
+      __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+    kelvin_features_release(in);
+    kelvin_features_release(out);
+  }
+  return NULL;
+}
+
+int main(int count, char **arguments) {
+  if (count != 3) return 64;
+  kelvin_model *model = NULL, *network = NULL;
+  expect("loading", kelvin_model_load(arguments[1], NULL, NULL, &model, &error), KELVIN_OK, NULL);
+  expect("loading", kelvin_model_load(arguments[2], NULL, NULL, &network, &error), KELVIN_OK, NULL);
+  handles(model);
+  options(arguments[1]);
+  models();
+  shapes(network, "image");
+  shared = network;
+  pthread_t threads[8];
+  for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, work, NULL);
+  for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+  children(model);
+  kelvin_model_release(model);
+  char *text = NULL;
+  expect("a released model", kelvin_model_plan(model, &text, &error), KELVIN_ERROR_HANDLE, "released");
+  kelvin_model_release(network);
+  printf("%d failures\n", failures);
+  return failures != 0;
+}

@@ -1,0 +1,74 @@
+import TestSupport
+import Testing
+
+/// The C library as programs and Python meet it: built, linked and called from outside.
+@Suite struct LibraryTests {
+  private static let root = SharedFiles.projectRoot
+  private static let library = "\(Shell.products)/libKelvinC.so"
+  private static let digits = "\(root)/Examples/Digits/Digits.mlpackage"
+  private static let network = "\(root)/Examples/Digits/Digits.onnx"
+
+  /// Builds a program against the library and runs it; its status, and what it printed.
+  private func run(
+    _ source: String, _ arguments: String, compiler: String = "clang", flags: String = ""
+  ) -> (status: Int32, output: String) {
+    let folder = TemporaryFolder()
+    let link =
+      "ln -s '\(Self.library)' '\(folder.path)/libkelvin.so.0' && ln -s libkelvin.so.0 '\(folder.path)/libkelvin.so'"
+    let build =
+      "\(compiler) -Wall -Wextra -Werror -O1 \(flags) -I'\(Self.root)/Sources/CKelvin/include' '\(Self.root)/\(source)' "
+      + "-L'\(folder.path)' -lkelvin -pthread -Wl,-rpath,'\(folder.path)' -o '\(folder.path)/program'"
+    let call = "KELVIN_CACHE_DIR='\(folder.path)/cache' '\(folder.path)/program' \(arguments)"
+    return Shell.run("{ \(link) && \(build) && \(call); } 2>&1")
+  }
+
+  @Test func everyWrongCallHasACodeAndWords() {
+    let result = run("Tests/Interface/hostile.c", "'\(Self.digits)' '\(Self.network)'")
+    #expect(result.status == 0, "\(result.output)")
+  }
+
+  @Test func addressSanitizerSeesNothingInAProgramThatCallsItWrongly() {
+    let result = run(
+      "Tests/Interface/hostile.c", "'\(Self.digits)' '\(Self.network)'", flags: "-g -fuse-ld=lld -fsanitize=address,undefined")
+    #expect(result.status == 0, "\(result.output)")
+  }
+
+  @Test func theExampleInCNamesWhatIsInAPicture() {
+    let result = run("Examples/C/classify.c", "'\(Self.digits)' '\(Self.root)/Examples/Digits/images/7_0043.png'")
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.split(separator: "\n").first?.hasSuffix("seven") == true, "\(result.output)")
+  }
+
+  @Test func theExampleInCPlusPlusPredictsFromFourThreads() {
+    let result = run("Examples/C/threads.cpp", "'\(Self.network)'", compiler: "clang++ -std=c++17")
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.contains("equal scores"), "\(result.output)")
+  }
+
+  @Test func programsSeeWhatTheHeaderDeclaresAndNothingElse() {
+    let exported = Shell.run(
+      "nm -D --defined-only '\(Self.library)' | awk '{ print $3 }' | sed 's/@.*//' | grep -v '^KELVIN_0$'")
+    let declared = Shell.run("grep -o 'kelvin_[a-z0-9_]*(' '\(Self.root)/Sources/CKelvin/include/kelvin.h' | tr -d '('")
+    let names = Set(declared.output.split(separator: "\n"))
+    #expect(Set(exported.output.split(separator: "\n")) == names)
+    #expect(names.count > 40)
+  }
+
+  @Test func theLibraryNeedsNothingButWhatEverySystemHas() {
+    let needed = Shell.run("objdump -p '\(Self.library)' | awk '/NEEDED/ { print $2 }'").output.split(separator: "\n")
+    let allowed: Set = ["libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"]
+    #expect(Set(needed.map(String.init)).subtracting(allowed).isEmpty, "\(needed)")
+  }
+
+  private static let hasNumPy = Shell.run("python3 -c 'import numpy' 2>&1").status == 0
+
+  @Test(.enabled(if: hasNumPy, "python3 has no numpy"))
+  func pythonPredictsPlansAndRefuses() {
+    let folder = TemporaryFolder()
+    let result = Shell.run(
+      "cd '\(folder.path)' && KELVIN_CACHE_DIR='\(folder.path)/cache' KELVIN_LIBRARY='\(Self.library)' "
+        + "PYTHONPATH='\(Self.root)/Python' PYTHONDONTWRITEBYTECODE=1 "
+        + "python3 -m unittest discover -s '\(Self.root)/Tests/Python' 2>&1")
+    #expect(result.status == 0, "\(result.output)")
+  }
+}

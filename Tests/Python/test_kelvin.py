@@ -1,0 +1,188 @@
+"""The Python package as its users meet it, on the embedded model."""
+import asyncio
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import unittest
+
+import numpy as np
+
+import kelvin
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "Examples/Digits/Digits.mlpackage"
+NETWORK = ROOT / "Examples/Digits/Digits.onnx"
+SEVEN = sorted((ROOT / "Examples/Digits/images").glob("7_*.png"))[0]
+
+
+def digits():
+    return kelvin.Model(NETWORK, units="cpu")
+
+
+def pixels():
+    return np.full((1, 3, 64, 64), 0.5, np.float32)
+
+
+class Predictions(unittest.TestCase):
+    def test_a_picture_by_its_path_is_named(self):
+        result = kelvin.Model(DIGITS, units="cpu").predict({"image": SEVEN})
+        self.assertEqual(result["classLabel"], "7" if result["classLabel"].isdigit() else "seven")
+        label, share = next(iter(result["classLabel_probs"].items()))
+        self.assertEqual(label, result["classLabel"])
+        self.assertGreater(share, 0.5)
+
+    def test_an_array_is_read_where_it_lies_and_a_result_shares_the_librarys_memory(self):
+        from kelvin.values import Features, lendable
+        array = pixels()
+        self.assertIs(lendable("image", array), array)
+        result = digits().predict({"image": array})["probabilities"]
+        self.assertFalse(result.flags.owndata)
+        kept = result.copy()
+        gc.collect()
+        np.testing.assert_array_equal(result, kept)
+        del Features
+
+    def test_an_output_is_written_to_the_callers_array(self):
+        mine = np.full((1, 10), -1, np.float32)
+        result = digits().predict({"image": pixels()}, outputs={"probabilities": mine})
+        self.assertEqual(result["probabilities"].ctypes.data, mine.ctypes.data)
+        self.assertAlmostEqual(float(mine.sum()), 1, places=4)
+
+    def test_layouts_and_types_that_cannot_be_lent_are_copied_and_give_the_same(self):
+        model = digits()
+        rng = np.random.default_rng(0)
+        array = rng.random((1, 3, 64, 64)).astype(np.float32)
+        expected = model.predict({"image": array})["probabilities"].copy()
+        readonly = array.copy()
+        readonly.flags.writeable = False
+        shifted = np.frombuffer(b"\0" + array.tobytes(), np.uint8)[1:].view(np.float32).reshape(array.shape)
+        for other in (
+                np.asfortranarray(array), array[:, ::-1][:, ::-1], array.transpose(0, 2, 3, 1).copy().transpose(0, 3, 1, 2),
+                array.astype(">f4"), readonly, shifted, array.astype(np.float64),
+                np.repeat(array, 2, axis=3)[..., ::2], array[:, :, ::-1].copy()[:, :, ::-1]):
+            np.testing.assert_array_equal(model.predict({"image": other})["probabilities"], expected)
+
+    def test_a_batch_gives_what_single_predictions_give(self):
+        model = digits()
+        items = [{"image": np.full((1, 3, 64, 64), level / 8, np.float32)} for level in range(8)]
+        for item, result in zip(items, model.predict(items)):
+            np.testing.assert_array_equal(model.predict(item)["probabilities"], result["probabilities"])
+        self.assertEqual(model.predict([]), [])
+
+    def test_eight_threads_predict_at_once(self):
+        model = digits()
+        expected = model.predict({"image": pixels()})["probabilities"].copy()
+        wrong = []
+
+        def work():
+            for _ in range(50):
+                if not np.array_equal(model.predict({"image": pixels()})["probabilities"], expected):
+                    wrong.append(1)
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_an_event_loop_goes_on_meanwhile(self):
+        async def both():
+            model = digits()
+            return await asyncio.gather(*(model.predict_async({"image": pixels()}) for _ in range(4)))
+        self.assertEqual(len(asyncio.run(both())), 4)
+
+    def test_a_model_in_memory_predicts_as_its_file(self):
+        given = {"image": pixels()}
+        expected = digits().predict(given)["probabilities"]
+        np.testing.assert_array_equal(kelvin.Model(NETWORK.read_bytes(), units="cpu").predict(given)["probabilities"], expected)
+        inner = DIGITS / "Data/com.apple.CoreML"
+        model = kelvin.Model(
+            (inner / "model.mlmodel").read_bytes(), units="cpu",
+            files={"weight.bin": (inner / "weights/weight.bin").read_bytes()})
+        self.assertEqual(
+            model.predict({"image": SEVEN})["classLabel"], kelvin.Model(DIGITS, units="cpu").predict({"image": SEVEN})["classLabel"])
+
+
+class Errors(unittest.TestCase):
+    def test_each_says_what_was_expected_and_what_helps(self):
+        model = digits()
+        for error, words, given in (
+                (kelvin.FeatureError, "shape", {"image": np.zeros((1, 3, 64, 63), np.float32)}),
+                (kelvin.FeatureError, "no input 'picture'", {"picture": pixels()}),
+                (kelvin.FeatureError, "astype", {"image": pixels().astype(complex)}),
+                (kelvin.FeatureError, "no value was given", {}),
+                (kelvin.FeatureError, "expected a picture", {"image": object()}),
+                (OSError, "nowhere.png", {"image": "/nowhere.png"}),
+                (TypeError, "dictionary", 7)):
+            with self.subTest(words), self.assertRaisesRegex(error, words):
+                model.predict(given)
+        readonly = np.zeros((1, 10), np.float32)
+        readonly.flags.writeable = False
+        with self.assertRaisesRegex(kelvin.FeatureError, "read-only"):
+            model.predict({"image": pixels()}, outputs={"probabilities": readonly})
+        with self.assertRaisesRegex(kelvin.FeatureError, "no output 'scores'"):
+            model.predict({"image": pixels()}, outputs={"scores": np.zeros(1, np.float32)})
+
+    def test_files_and_options_that_cannot_be(self):
+        with self.assertRaisesRegex(kelvin.FileError, "no such file"):
+            kelvin.Model("/nowhere.onnx")
+        with self.assertRaisesRegex(kelvin.ParameterError, "there is no option 'colour'"):
+            kelvin.Model(NETWORK, colour="red")
+        with self.assertRaises(kelvin.DeviceError):
+            kelvin.Model(NETWORK, units="warp:7")
+        with self.assertRaises(TypeError):
+            kelvin.Model(7)
+
+    def test_a_closed_model_is_refused_and_a_forked_child_too(self):
+        model = digits()
+        model.close()
+        with self.assertRaisesRegex(kelvin.HandleError, "released"):
+            model.predict({"image": pixels()})
+        other = digits()
+        child = os.fork()
+        if child == 0:
+            try:
+                other.predict({"image": pixels()})
+            except kelvin.HandleError as error:
+                os._exit(0 if "forked" in str(error) else 2)
+            os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_library_that_is_not_there_is_an_import_error(self):
+        result = subprocess.run(
+            [sys.executable, "-c", "import kelvin"], env={**os.environ, "KELVIN_LIBRARY": "/nowhere/libkelvin.so.0"},
+            capture_output=True, text=True)
+        self.assertIn("ImportError: libkelvin cannot be loaded", result.stderr)
+
+
+class Tables(unittest.TestCase):
+    def test_a_plan_names_a_device_and_a_reason_for_every_layer(self):
+        plan = digits().plan()
+        self.assertGreater(len(plan), 3)
+        self.assertEqual({layer.device for layer in plan}, {"cpu"})
+        self.assertTrue(all(layer.reason for layer in plan))
+        self.assertIn("LAYER", str(plan))
+        self.assertIn("<table>", plan._repr_html_())
+        self.assertIn("<!DOCTYPE html>", plan.html())
+        self.assertEqual([layer.name for layer in kelvin.plan(NETWORK, units="cpu")], [layer.name for layer in plan])
+
+    def test_devices_are_those_of_the_machine(self):
+        self.assertIn("cpu", [device.id for device in kelvin.devices() if device.is_available])
+
+    def test_a_profile_has_costs_of_every_layer(self):
+        profile = kelvin.profile(NETWORK, units="cpu", seconds=0.2, no_cache=True)
+        self.assertTrue(all(layer.costs["cpu"] > 0 for layer in profile))
+
+    def test_descriptions_are_typed(self):
+        model = kelvin.Model(DIGITS, units="cpu")
+        self.assertEqual(model.inputs["image"].shape, (64, 64))
+        self.assertEqual(model.description.predicted_feature, "classLabel")
+        self.assertEqual(len(model.description.class_labels), 10)
+        self.assertEqual(digits().outputs["probabilities"].dtype, "float32")
+
+
+if __name__ == "__main__":
+    unittest.main()

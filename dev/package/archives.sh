@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Packages of what is built, under .build/packages: dev/package/archives.sh [wheel|deb|tar]…
+#
+# Equal builds give equal packages: files are sorted and bear the time of the last commit.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+out=.build/packages
+version=$(sed -n 's/.*kelvinVersion = "\(.*\)".*/\1/p' Sources/KelvinFeatures/Version.swift)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2> /dev/null || echo 315532800)
+export SOURCE_DATE_EPOCH
+machine=$(uname -m)
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+umask 022
+mkdir -p "$out"
+
+for kind in "${@:-wheel}"; do
+  root=$stage/$kind
+  case $kind in
+    wheel)
+      mkdir -p "$root"
+      strip --strip-unneeded -o "$root/libkelvin.so.0" .build/release/libKelvinC.so
+      strip -o "$root/kelvin" .build/release/kelvin
+      dev/package/wheel.py "$root/libkelvin.so.0" "$root/kelvin" "$out"
+      ;;
+    tar)
+      name=kelvin-$version-linux-$machine
+      dev/package/stage.sh "$root/$name" ""
+      # Nobody knows where it will be unpacked.
+      sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$root/$name/lib/pkgconfig/kelvin.pc"
+      tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$root" -c "$name" \
+        | gzip -n -9 > "$out/$name.tar.gz"
+      echo "$out/$name.tar.gz"
+      ;;
+    deb)
+      arch=$(dpkg --print-architecture)
+      dev/package/stage.sh "$root" /usr "lib/$machine-linux-gnu"
+      gzip -n -9 "$root/usr/share/man/man1/kelvin.1"
+      mkdir -p "$root/DEBIAN"
+      glibc=$(objdump -T "$root/usr/bin/kelvin" "$root/usr/lib/$machine-linux-gnu/libkelvin.so.0" \
+        | grep -o 'GLIBC_2\.[0-9]*' | sort -Vu | tail -1 | sed 's/GLIBC_//')
+      cat > "$root/DEBIAN/control" <<CONTROL
+Package: kelvin
+Version: $version
+Architecture: $arch
+Maintainer: The Kelvin authors <kelvin@localhost>
+Installed-Size: $(du -sk "$root/usr" | cut -f1)
+Depends: libc6 (>= $glibc), libstdc++6, libgcc-s1
+Recommends: libopenblas0, libvips42
+Suggests: mesa-vulkan-drivers, ocl-icd-libopencl1, pocl-opencl-icd
+Section: science
+Priority: optional
+Description: runs Core ML and ONNX models
+ Kelvin runs Core ML and ONNX models on the CPU, Vulkan and OpenCL, measures what
+ every layer costs on every device, and shows which device runs which layer, and
+ why. With its C library and header.
+CONTROL
+      find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+      dpkg-deb --root-owner-group -Zxz --build "$root" "$out/kelvin_${version}_$arch.deb" > /dev/null
+      echo "$out/kelvin_${version}_$arch.deb"
+      ;;
+    *) echo "$0: '$kind' is none of wheel, deb and tar" >&2; exit 64 ;;
+  esac
+done
