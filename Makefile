@@ -1,7 +1,8 @@
 # make demo      install what is needed, build, and show Kelvin at work on its embedded model
 # make test      install what is needed, build, and run every test
 # make install   install program, C library and header, PREFIX=/usr/local unless said
-# make wheel     the Python wheel; make deb, make tar: packages that need no build; all under .build/packages
+# make wheel     the Python wheel; make deb, make tar: packages that need no build; make bundle: for SwiftPM; all under
+#                .build/packages
 # make check     check file sizes, imports, layers, generated files and documentation (dev/check.sh)
 #
 # Longer checks have scripts of their own: dev/sanitize.sh (sanitizers), dev/fuzz.sh (libFuzzer), dev/fuzz-devices.sh
@@ -13,7 +14,7 @@ SWIFT ?= swift
 # A target imports nothing that its dependencies do not reach; dev/source_rules.py asks for more, that it declares it.
 CHECKED = --explicit-target-dependency-import-check error
 
-.PHONY: demo test build library install wheel deb tar bootstrap check clean
+.PHONY: demo test build library install wheel deb tar bundle bootstrap check clean
 
 demo: bootstrap build
 	@dev/demo.sh
@@ -37,7 +38,7 @@ install: build library
 wheel: build library
 	@dev/package/archives.sh wheel
 
-deb tar: build library
+deb tar bundle: build library
 	@dev/package/archives.sh $@
 
 bootstrap:

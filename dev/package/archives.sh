@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packages of what is built, under .build/packages: dev/package/archives.sh [wheel|deb|tar]…
+# Packages of what is built, under .build/packages: dev/package/archives.sh [wheel|deb|tar|bundle]…
 #
 # Equal builds give equal packages: files are sorted and bear the time of the last commit.
 set -euo pipefail
@@ -59,6 +59,43 @@ CONTROL
       dpkg-deb --root-owner-group -Zxz --build "$root" "$out/kelvin_${version}_$arch.deb" > /dev/null
       echo "$out/kelvin_${version}_$arch.deb"
       ;;
-    *) echo "$0: '$kind' is none of wheel, deb and tar" >&2; exit 64 ;;
+    bundle)
+      # What SwiftPM takes for a binary target: the program for plugins, and the C library as the module CKelvin.
+      bundle=$root/kelvin.artifactbundle
+      install -d "$bundle/bin" "$bundle/lib" "$bundle/include"
+      strip -o "$bundle/bin/kelvin" .build/release/kelvin
+      dev/package/static-library.sh "$bundle/lib/libkelvin.a"
+      install -m 644 Sources/CKelvin/include/kelvin.h "$bundle/include"
+      install -m 644 LICENSE "$bundle"
+      printf 'module CKelvin {\n  header "kelvin.h"\n  link "stdc++"\n  link "m"\n  export *\n}\n' \
+        > "$bundle/include/module.modulemap"
+      cat > "$bundle/info.json" <<INFO
+{
+  "schemaVersion": "1.0",
+  "artifacts": {
+    "kelvin": {
+      "type": "executable",
+      "version": "$version",
+      "variants": [{"path": "bin/kelvin", "supportedTriples": ["$machine-unknown-linux-gnu"]}]
+    },
+    "CKelvin": {
+      "type": "staticLibrary",
+      "version": "$version",
+      "variants": [{
+        "path": "lib/libkelvin.a",
+        "supportedTriples": ["$machine-unknown-linux-gnu"],
+        "staticLibraryMetadata": {"headerPaths": ["include"], "moduleMapPath": "include/module.modulemap"}
+      }]
+    }
+  }
+}
+INFO
+      find "$bundle" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
+      archive=$PWD/$out/kelvin-$version-$machine.artifactbundle.zip
+      rm -f "$archive"
+      (cd "$root" && find kelvin.artifactbundle -type f | LC_ALL=C sort | TZ=UTC zip -q -X "$archive" -@)
+      echo "$out/${archive##*/}"
+      ;;
+    *) echo "$0: '$kind' is none of wheel, deb, tar and bundle" >&2; exit 64 ;;
   esac
 done

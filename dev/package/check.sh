@@ -51,3 +51,41 @@ expect 'deb: a plan in one command more' 'DEVICE' 'kelvin plan Digits.mlpackage'
 expect 'deb: a program of three lines of a makefile' 'usage: classify' \
   'cc classify.c $(pkg-config --cflags --libs kelvin) -o classify; ./classify || true'
 expect 'deb: gone again' 'none' 'dpkg -r kelvin > /dev/null; command -v kelvin || echo none'
+
+client=$(mktemp -d)
+trap 'rm -rf "$client"' EXIT
+unzip -q "$packages"/kelvin-*.artifactbundle.zip -d "$client"
+mkdir -p "$client/Sources/client"
+cat > "$client/Package.swift" <<'MANIFEST'
+// swift-tools-version: 6.2
+import PackageDescription
+let package = Package(
+  name: "client",
+  targets: [
+    .binaryTarget(name: "CKelvin", path: "kelvin.artifactbundle"),
+    .executableTarget(name: "client", dependencies: ["CKelvin"]),
+  ])
+MANIFEST
+cat > "$client/Sources/client/main.swift" <<'SWIFT'
+import CKelvin
+
+var error: UnsafeMutablePointer<CChar>?
+var model: OpaquePointer?
+guard kelvin_model_load(CommandLine.arguments[1], nil, nil, &model, &error) == KELVIN_OK else {
+  fatalError(String(cString: error!))
+}
+var description: UnsafeMutablePointer<CChar>?
+_ = kelvin_model_description(model, &description, &error)
+print(String(cString: description!))
+// The program's own runtime is another than the library's.
+print(await Task { "two runtimes" }.value)
+SWIFT
+output=$(swift build --package-path "$client" 2>&1 && "$client/.build/debug/client" "$digits/Digits.mlpackage" 2>&1) || true
+case $output in
+*classLabel*two\ runtimes*) echo 'ok  bundle: a program of Swift, linked with the library' ;;
+*) printf 'bundle: %s\n' "$output" >&2; exit 1 ;;
+esac
+case $("$client/kelvin.artifactbundle/bin/kelvin" plan "$digits/Digits.mlpackage") in
+*DEVICE*) echo 'ok  bundle: a plan by its program' ;;
+*) echo 'bundle: no plan' >&2; exit 1 ;;
+esac
