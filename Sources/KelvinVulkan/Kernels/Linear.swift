@@ -12,7 +12,7 @@ extension VulkanTarget {
     if product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0 {
       let tiles = TiledProduct(
         window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
-        outputs: product.columns, layout: .dense)
+        outputs: product.columns, layout: .dense, registers: traits.rowTiles)
       return [
         KernelOffer(NodeLowering<Self> { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) })
       ]
