@@ -27,6 +27,8 @@ struct VulkanTraits: Hashable, Sendable {
   var readsTexels: Bool
   /// Whether float16 elements lie as such inside a segment, which takes half the memory, else as float32.
   var storesHalves: Bool
+  /// The matrices that subgroups multiply of elements that lie so.
+  var cooperativeMatrix: CooperativeMatrix?
   /// Whether a subgroup is one SIMD register, so that a permutation is the cheapest way to share a value.
   var usesShuffles: Bool
   var lanes: Int
@@ -70,6 +72,7 @@ struct VulkanTraits: Hashable, Sendable {
     usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
+    cooperativeMatrix = storesHalves && !readsTexels ? properties.cooperativeMatrix : nil
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.

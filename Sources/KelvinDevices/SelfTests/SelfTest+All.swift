@@ -71,6 +71,9 @@ extension SelfTest {
     SelfTest(
       Linear.self, (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
       (Linear(epilogue: .bias), [.input([19, 24]), .weight([36, 24]), .weight([36])])),
+    SelfTest(
+      Linear.self, named: "linear by cooperative matrices", way: "cooperative",
+      (Linear(epilogue: .bias), [.input([37, 48]), .weight([40, 48]), .weight([40])])),
     SelfTest(MatMul.self, (MatMul(), [.input([2, 9, 13]), .input([2, 13, 35])])),
     SelfTest(
       Attention.self,
