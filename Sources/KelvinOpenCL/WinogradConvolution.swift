@@ -26,6 +26,8 @@ struct WinogradConvolution: Sendable {
       window, images: images, sides: tuning.winograd.sides,
       than: product * Double(window.taps) * (pixels + tuning.winograd.weightCost)
     ) { plan in
+      // Kernels count in 32 bits.
+      guard plan.tiles > 0, product * Double(plan.points) <= Double(1 << 30) else { return nil }
       let numbers = Double(plan.tiles * plan.points * (inputs + outputs))
       let positions = Double((plan.tiles + tuning.pixels - 1) / tuning.pixels * tuning.pixels)
       return product * Double(plan.points) * (positions + tuning.winograd.weightCost)
