@@ -38,7 +38,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
       throw context.unsupported("no kernel for \(node.op.name)")
     }
     try target.checkSizes(context)
-    return offers
+    return offers.filter { trust.fault(of: node.op, context.inputs, way: $0.key) == nil }
   }
 
   /// The dispatches of a segment.

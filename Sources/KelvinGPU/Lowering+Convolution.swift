@@ -44,6 +44,36 @@ extension Lowering {
     }
   }
 
+  /// The node's weights `[outputs, channels, 3, 3]` at Winograd's points, as `[point][tile of outputs][channel][output in
+  /// tile]`: float32 whatever their type, which might not hold them.
+  ///
+  /// - Parameters:
+  ///   - rows: how many channels are stored.
+  ///   - parts: tiles of one point.
+  ///   - spare: numbers after the last tile.
+  package func winogradWeights(
+    _ plan: WinogradPlan, outputs: Int, channels: Int, tile: Int, rows: Int, parts: Int, spare: Int
+  ) throws(DeviceError) -> Storage {
+    let weight = try constantWeight(1)
+    let partCount = rows * tile
+    return try self.weight(
+      "\(weight.name)/gpu-winograd-\(plan.side)-\(tile)-\(rows)", count: plan.points * parts * partCount + spare
+    ) { target in
+      weight.weight.floats().withUnsafeBufferPointer { source in
+        nonisolated(unsafe) let (source, target) = (source, target)
+        // Each output is written by one thread.
+        DispatchQueue.concurrentPerform(iterations: outputs) { output in
+          for channel in 0..<channels {
+            let first = (output * channels + channel) * 9
+            for (point, number) in plan.transformed(source[first..<first + 9]).enumerated() {
+              target[(point * parts + output / tile) * partCount + channel * tile + output % tile] = number
+            }
+          }
+        }
+      }
+    }
+  }
+
   /// The node's weights, one filter a channel, as `[block][tap][lane]`.
   package func depthwiseWeights(channels: Int, taps: Int) throws(DeviceError) -> Storage {
     let (weight, lanes) = (try constantWeight(1), target.lanes)

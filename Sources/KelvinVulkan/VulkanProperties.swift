@@ -23,6 +23,8 @@ struct VulkanProperties: Sendable {
   var preservesSpecialValues: Bool
   /// Whether shaders may read and write 16 bits of a storage buffer.
   var stores16Bits: Bool
+  /// The matrices that its subgroups multiply, where shaders read and write 16 bits.
+  var cooperativeMatrix: CooperativeMatrix?
   /// Where its memory is said to be, whatever its types say.
   var imitatedMemory: VulkanImitation.Memory?
 
@@ -83,6 +85,7 @@ struct VulkanProperties: Sendable {
     timestampBits = families[family].timestampValidBits
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
     stores16Bits = Self.stores16Bits(physical, vk)
+    cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk) : nil
     if let imitation { imitate(imitation) }
   }
 
@@ -104,6 +107,12 @@ struct VulkanProperties: Sendable {
     limits.maxTexelBufferElements = min(limits.maxTexelBufferElements, imitation.texelLimit ?? .max)
     limits.maxStorageBufferRange = min(limits.maxStorageBufferRange, imitation.storageLimit ?? .max)
     subgroupSize = imitation.subgroupSize ?? subgroupSize
+  }
+
+  /// The extensions that a device is opened with.
+  var enabledExtensions: [String] {
+    (preservesSpecialValues ? [SpecialValueMode.extensionName] : [])
+      + (cooperativeMatrix == nil ? [] : CooperativeMatrix.extensionNames)
   }
 
   /// The names of the extensions that a device offers; none where the driver cannot say.

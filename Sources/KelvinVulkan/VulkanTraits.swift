@@ -9,12 +9,26 @@ struct RegisterTiles: Hashable, Sendable {
   var blocks: Int
 }
 
+/// What Winograd's tiles take on a class of devices.
+struct WinogradTraits: Hashable, Sendable {
+  /// The sides of tiles that there are.
+  var sides: [Int]
+  /// Of the products.
+  var registers: RegisterTiles
+  /// What bringing four numbers to a point or back takes, in products of a position and a block.
+  var transformCost: Double
+  /// Bytes of transformed tiles at a time.
+  var scratchLimit: Int
+}
+
 /// The choices that depend on the class of a device: tiles, group sizes, which variant of a shader.
 struct VulkanTraits: Hashable, Sendable {
   /// Whether kernels read their operands as texel buffers, else as storage buffers (`Shaders/operands.glsl`).
   var readsTexels: Bool
   /// Whether float16 elements lie as such inside a segment, which takes half the memory, else as float32.
   var storesHalves: Bool
+  /// The matrices that subgroups multiply of elements that lie so.
+  var cooperativeMatrix: CooperativeMatrix?
   /// Whether a subgroup is one SIMD register, so that a permutation is the cheapest way to share a value.
   var usesShuffles: Bool
   var lanes: Int
@@ -25,6 +39,8 @@ struct VulkanTraits: Hashable, Sendable {
   /// What one invocation computes of a convolution, and of rows times a matrix.
   var convolutionTiles: RegisterTiles
   var rowTiles: RegisterTiles
+  /// How convolutions by Winograd's tiles are weighed against others.
+  var winograd: WinogradTraits
   /// Words of four columns in a tile of a product of integers.
   var integerBlocks: Int
   var depthwiseRows: Int
@@ -56,6 +72,7 @@ struct VulkanTraits: Hashable, Sendable {
     usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
+    cooperativeMatrix = storesHalves && !readsTexels ? properties.cooperativeMatrix : nil
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.
@@ -65,6 +82,12 @@ struct VulkanTraits: Hashable, Sendable {
     // MobileNetV2 no faster on llvmpipe and its first inference take twice as long. Its rows are of one or two counts.
     convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
+    // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
+    // the time of a byte.
+    winograd = WinogradTraits(
+      sides: isSoftware ? [2, 4] : [2],
+      registers: usesShuffles ? RegisterTiles(pixels: 2...7, blocks: 4) : convolutionTiles,
+      transformCost: isSoftware ? 80 : 200, scratchLimit: isSoftware ? 4 << 20 : 32 << 20)
     integerBlocks = isSoftware ? 4 : 2
     depthwiseRows = isSoftware ? 2 : 1
     depthwiseColumns = isSoftware ? 4 : 2

@@ -41,6 +41,17 @@ struct OpenCLConformanceTests {
     }
   }
 
+  /// One such number would spoil a whole tile of Winograd's.
+  @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38])
+  func tilesSpoilNoNeighbours(number: Float) throws {
+    let tiles = try SpoiledTiles([2, 174, 13, 10], filters: 178, number: number, reference: ReferenceDevice())
+    for name in driven.keys.sorted() {
+      let device = try #require(driven[name] as? any KernelDevice)
+      #expect(device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"), "\(name)")
+      #expect(try tiles.wrongCount(on: device) == 0, "\(name)")
+    }
+  }
+
   @Test(arguments: driven.keys.sorted())
   func passesEverySelfTest(_ name: String) throws {
     let device = try #require(driven[name] as? any KernelDevice)

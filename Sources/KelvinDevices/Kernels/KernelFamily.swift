@@ -33,6 +33,12 @@ extension KernelFamily {
     }
   }
 
+  /// The keys of the ways in which the device computes a node itself; none where its body runs instead.
+  package func ways(of node: Node, in graph: Graph) -> Set<String> {
+    let offers = try? offers(for: KernelRequest(node, in: graph))
+    return Set((offers ?? []).map(\.key))
+  }
+
   /// The graph with a body in place of every fused node that has no kernel: what `compile` compiles.
   package func expanded(_ graph: Graph, precision: Precision = .full) -> ExpandedGraph {
     ExpandedGraph(graph) { node in

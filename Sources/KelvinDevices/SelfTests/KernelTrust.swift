@@ -36,10 +36,11 @@ package final class KernelTrust: Sendable {
   /// Whether every kernel is taken for right, whatever the driver.
   package func believe(_ isBelieved: Bool) { self.isBelieved.store(isBelieved, ordering: .relaxed) }
 
-  /// Why the device does not run a node that it has kernels for; nil where nothing is known against them.
-  package func fault(of op: any Operator, _ operands: [TensorType]) -> String? {
+  /// Why the device does not run a node that it has kernels for, or not in one of its ways; nil where nothing is known
+  /// against them.
+  package func fault(of op: any Operator, _ operands: [TensorType], way: String? = nil) -> String? {
     guard isFaulty.load(ordering: .acquiring) else { return nil }
-    let tests = SelfTest.all(for: op, operands)
+    let tests = SelfTest.all(for: op, operands).filter { $0.way == way }
     return state.withLock { state in
       for test in tests {
         if let fault = state.faults[test.name] ?? nil { return fault }
@@ -87,7 +88,7 @@ package final class KernelTrust: Sendable {
     guard !isBelieved.load(ordering: .relaxed), device.health.mayFree else { return }
     recall(blobs)
     // A kind that turns out to be wrong has others do its work.
-    while let tests = missing(for: device.kernelFamily.expanded(graph).graph) {
+    while let tests = missing(for: device.kernelFamily.expanded(graph).graph, of: device.kernelFamily) {
       let before = known
       do throws(DeviceError) {
         try turn.withLock(device.health) { (_) throws(DeviceError) in
@@ -102,12 +103,13 @@ package final class KernelTrust: Sendable {
 
   private var known: Set<String> { state.withLock { Set($0.faults.keys).union($0.unanswered) } }
 
-  private func missing(for graph: Graph) -> [SelfTest]? {
+  private func missing(for graph: Graph, of family: any KernelFamily) -> [SelfTest]? {
     let known = known
     var names = Set<String>()
     var tests: [SelfTest] = []
     for node in graph.nodes {
       for test in SelfTest.all(for: node.op, graph.types(node.inputs)) where !known.contains(test.name) {
+        if let way = test.way, !family.ways(of: node, in: graph).contains(way) { continue }
         if names.insert(test.name).inserted { tests.append(test) }
       }
     }

@@ -27,10 +27,19 @@ extension OpenCLTarget {
     let outputFillers = Double(blocks.count(of: y) - y.count)
     // Storing elements one by one is about half the work of moving them.
     let scattering = Double(y.count) / 2
-    let offers = [
-      offer("blocks", from: blocks, to: blocks, handicap: inputFillers + outputFillers),
-      offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering),
-    ]
+    let winograd = WinogradConvolution.best(op, window, images: x[0], inputs: x[1], outputs: y[1], self)
+    let tiled = winograd.map { way, _ in
+      KernelOffer(
+        NodeLowering<Self> { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way,
+        KernelLayouts(reads: context.inputs.map { _ in blocks }, writes: [blocks]),
+        handicap: inputFillers + outputFillers)
+    }
+    let saving = winograd?.saving ?? 0
+    let offers =
+      (tiled.map { [$0] } ?? []) + [
+        offer("blocks", from: blocks, to: blocks, handicap: inputFillers + outputFillers + saving),
+        offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering + saving),
+      ]
     guard op.groups == 1, channels <= lanes / 2 else { return offers }
     return offers + [
       offer("planes to blocks", from: .dense, to: blocks, handicap: outputFillers),

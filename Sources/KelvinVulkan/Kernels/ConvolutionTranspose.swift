@@ -13,7 +13,7 @@ extension VulkanTarget {
     if context.isConstant(1), op.groups == 1, let phases = TransposedPhases(window) {
       let product = TiledProduct(
         window: window, batch: geometry.batch, groups: 1, inputs: geometry.inputs, outputs: geometry.outputs,
-        layout: blocks, phases: phases)
+        layout: blocks, registers: traits.convolutionTiles, phases: phases)
       return [
         context.blocked(
           NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, Epilogue()) }, "tiles")

@@ -8,19 +8,27 @@ extension VulkanTarget {
     let product = RowProduct(
       rows: context.outputs[0].count / max(weights[0], 1), depth: weights[1], columns: weights[0],
       inputStride: weights[1], outputStride: weights[0])
-    // Few rows leave the lanes of a register idle that are rows.
-    if product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0 {
-      let tiles = TiledProduct(
-        window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
-        outputs: product.columns, layout: .dense)
-      return [
-        KernelOffer(NodeLowering<Self> { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) })
-      ]
-    }
-    return [
+    let cooperative = CooperativeProduct(product, context).map { way in
       KernelOffer(
-        NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) })
+        NodeLowering<Self> { lowering throws(DeviceError) in try way.lower(lowering, op.epilogue) },
+        CooperativeProduct.way)
+    }
+    // Both ways are dense: the other is for devices whose matrices are found to be wrong.
+    let handicap = cooperative == nil ? 0 : Double(product.rows * product.columns * product.depth)
+    return (cooperative.map { [$0] } ?? []) + [
+      KernelOffer(plain(op, product), handicap: handicap)
     ]
+  }
+
+  private func plain(_ op: Linear, _ product: RowProduct) -> NodeLowering<Self> {
+    // Few rows leave the lanes of a register idle that are rows.
+    guard product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0 else {
+      return NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) }
+    }
+    let tiles = TiledProduct(
+      window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
+      outputs: product.columns, layout: .dense, registers: traits.rowTiles)
+    return NodeLowering { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }
   }
 }
 
