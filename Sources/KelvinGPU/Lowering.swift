@@ -99,6 +99,9 @@ package final class Lowering<Target: GPUTarget> {
     temporary(byteCount: count * target.byteCount(scalar), isHalf: target.isHalf(scalar))
   }
 
+  /// The same for floats that lie as float32 whatever the target makes of their type.
+  package func temporary(wide count: Int) -> Storage { temporary(byteCount: count * 4, isHalf: false) }
+
   /// The same for what lies as it does at a segment's boundary.
   package func temporary(outside type: TensorType) -> Storage {
     temporary(byteCount: type.byteCount, isHalf: type.scalar == .float16)
@@ -127,8 +130,8 @@ package final class Lowering<Target: GPUTarget> {
     return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: false)
   }
 
-  /// The same of floats that kernels read as elements of a type: as float16 where these lie so, of which nothing is lost,
-  /// as `fill` writes what a float16 holds.
+  /// The same of floats that kernels read as elements of a type: as float16 where these lie so, in which finite numbers
+  /// stay finite.
   package func weight(
     _ key: String, count: Int, of scalar: ScalarType,
     fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
@@ -143,7 +146,7 @@ package final class Lowering<Target: GPUTarget> {
         try fill(floats)
         raw.initializeMemory(as: UInt8.self, repeating: 0)
         let halves = raw.bindMemory(to: UInt16.self)
-        for index in 0..<count { halves[index] = floats[index].halfBits }
+        for index in 0..<count { halves[index] = floats[index].finiteHalfBits }
       })
     return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: true)
   }
@@ -155,7 +158,7 @@ package final class Lowering<Target: GPUTarget> {
   @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
     if let program = target.halved(call.program) { return add(call.of(program), reads, write) }
-    let result = write.isHalf ? temporary(write.byteCount / 2, of: .float32) : write
+    let result = write.isHalf ? temporary(wide: write.byteCount / 2) : write
     add(call, reads.map { $0.isHalf ? widen($0) : $0 }, result)
     return write.isHalf ? add(target.narrow(count: write.byteCount / 2), [result], write) : write
   }
@@ -168,7 +171,7 @@ package final class Lowering<Target: GPUTarget> {
   private func widen(_ storage: Storage) -> Storage {
     if let known = widened[storage] { return known }
     let count = storage.byteCount / 2
-    let wide = add(target.widen(count: count), [storage], temporary(count, of: .float32))
+    let wide = add(target.widen(count: count), [storage], temporary(wide: count))
     widened[storage] = wide
     return wide
   }

@@ -18,7 +18,7 @@ struct OpenCLTarget: GPUTarget {
   let copyRank = 8
   let numbersPerTap = 3
 
-  let storesHalves = false
+  var halves = HalfStorage.none
 
   func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }

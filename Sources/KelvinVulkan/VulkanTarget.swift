@@ -16,13 +16,17 @@ struct VulkanTarget: GPUTarget {
 
   let device: String
   let traits: VulkanTraits
+  var halves: HalfStorage
 
   let lanes = 4
   let clearsLanes = true
   let copyRank = 6
   let numbersPerTap = 4
 
-  var storesHalves: Bool { traits.storesHalves }
+  init(device: String, traits: VulkanTraits) {
+    (self.device, self.traits) = (device, traits)
+    halves = traits.storesHalves ? .float16 : .none
+  }
 
   func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar.byteCount == 8 ? 8 : 4 }
   func copyUnit(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : 4 }

@@ -12,13 +12,13 @@ struct NamingTarget: GPUTarget {
   let numbersPerTap = 3
   let attentionLimits = AttentionLimits(lanes: 4, width: 128)
 
-  /// Whether float16 elements lie as such; then every kernel but softmax has a form for them.
-  var storesHalves = false
+  /// Every kernel but softmax has a form for floats that lie as float16.
+  var halves = HalfStorage.none
 
   typealias Program = String
   typealias Weight = String
 
-  func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 && !storesHalves ? 4 : scalar.byteCount }
+  func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar == .float16 ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func storedColumns(_ columns: Int) -> Int { columns }
   func padRank(of scalar: ScalarType) -> Int { 8 }
