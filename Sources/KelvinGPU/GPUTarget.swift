@@ -37,9 +37,9 @@ package protocol GPUTarget: KernelCalls {
   /// - Throws: `.unsupported` where a tensor of the node is too large for the device.
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError)
 
-  /// The kernel whose floats lie as float16, operands and result alike; nil where there is none. A program that moves
-  /// such elements is its own.
-  func halved(_ program: Program) -> Program?
+  /// The form of a kernel of which floats lie as float16; nil where there is none. A program that moves such elements is
+  /// its own.
+  func halved(_ program: Program, _ form: HalfForm) -> Program?
   /// From float16 elements to float32, in any layout.
   func widen(count: Int) -> Call<Program>
   /// From float32 elements to float16, rounded to nearest even, in any layout.

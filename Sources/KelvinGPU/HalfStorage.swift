@@ -20,3 +20,11 @@ package enum HalfStorage: Hashable, Sendable {
   /// What a device that keeps this makes of a precision.
   func reaching(_ precision: Precision) -> HalfStorage { self == .float16 && precision == .low ? .all : self }
 }
+
+/// Which floats of a kernel's operands and result lie as float16.
+package enum HalfForm: Hashable, Sendable, CaseIterable {
+  /// All but parameters that it declares as float32.
+  case all
+  /// Packed weights alone, beside values in float32.
+  case weights
+}

@@ -136,7 +136,22 @@ package final class Lowering<Target: GPUTarget> {
     _ key: String, count: Int, of scalar: ScalarType,
     fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Storage {
-    guard target.isHalf(scalar) else { return try weight(key, count: count, fill: fill) }
+    try weight(key, count: count, isHalf: target.isHalf(scalar), fill: fill)
+  }
+
+  /// The same of a weight that a kernel reads packed: as float16 beside values in float32 too, where a float16 holds each
+  /// element.
+  package func packed(
+    _ weight: Weight, _ key: String, count: Int, fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Storage {
+    let isHalf = target.isHalf(weight.type.scalar) || (target.halves != .none && weight.isHeldByFloat16)
+    return try self.weight(key, count: count, isHalf: isHalf, fill: fill)
+  }
+
+  private func weight(
+    _ key: String, count: Int, isHalf: Bool, fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Storage {
+    guard isHalf else { return try weight(key, count: count, fill: fill) }
     let byteCount = max((count * 2 + 15) / 16 * 16, 16)
     weights.append(
       try pack("\(key)-half", byteCount) { (raw) throws(DeviceError) in
@@ -151,13 +166,15 @@ package final class Lowering<Target: GPUTarget> {
     return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: true)
   }
 
-  /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for it, it works
-  /// on copies in float32, and so has to write all of its result.
+  /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for those that do,
+  /// it works on copies in float32, and so has to write all of its result.
   ///
   /// - Returns: what it writes.
   @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
-    if let program = target.halved(call.program) { return add(call.of(program), reads, write) }
+    let areWeights = reads.allSatisfy { !$0.isHalf || $0.isWeight }
+    let form: HalfForm? = write.isHalf ? .all : areWeights ? .weights : nil
+    if let program = form.flatMap({ target.halved(call.program, $0) }) { return add(call.of(program), reads, write) }
     let result = write.isHalf ? temporary(wide: write.byteCount / 2) : write
     add(call, reads.map { $0.isHalf ? widen($0) : $0 }, result)
     return write.isHalf ? add(target.narrow(count: write.byteCount / 2), [result], write) : write

@@ -22,6 +22,10 @@ struct Tuning: Hashable, Sendable {
   static let gpu = Tuning(
     lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, multiplyAdd: "mad")
 
+  /// Whether floats may lie as float16. Where an item does a whole loop's work a processor runs it, which converts element
+  /// by element.
+  var storesHalves: Bool { group > 1 }
+
   var options: String {
     "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"
   }

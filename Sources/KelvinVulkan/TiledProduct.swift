@@ -71,7 +71,7 @@ struct TiledProduct: Sendable {
       epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
     ]
     let call = target.call(
-      traits.variant("convolution"), [.float4, .float4, .float4] + residual.map { _ in .float4 },
+      traits.variant("convolution"), [.float4, .packed4, .float4] + residual.map { _ in .float4 },
       group: traits.tileGroup, constants: constants + (phases == nil ? [] : [1]),
       phases == nil ? parameters : parameters.followed(by: window.output), groups: [columns, tiles, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))

@@ -30,7 +30,9 @@ struct NamingTarget: GPUTarget {
   }
   private func named(_ name: String) -> Call<String> { Call(name, Parameters(), grid: [1, 1, 1]) }
 
-  func halved(_ program: String) -> String? { program == "softmax" ? nil : "half \(program)" }
+  func halved(_ program: String, _ form: HalfForm) -> String? {
+    program == "softmax" ? nil : "half \(form == .weights ? "weights of " : "")\(program)"
+  }
   func widen(count: Int) -> Call<String> { call() }
   func narrow(count: Int) -> Call<String> { call() }
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<String>? { layout == .dense ? named("enter") : nil }

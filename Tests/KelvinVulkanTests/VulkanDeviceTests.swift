@@ -112,6 +112,24 @@ struct VulkanDeviceTests {
     #expect(Double(byteCounts[1]) <= 0.55 * Double(byteCounts[0]))
   }
 
+  @Test func soDoThoseThatAreFloat16InTheFileAlone() throws {
+    let card = try #require(imitated.first)
+    let (graph, input, _) = try chain()
+    var stored = graph
+    for index in graph.values.indices {
+      stored.values[index].weight = try graph.values[index].weight?.converted(to: .float16).converted(to: .float32)
+    }
+    let byteCounts = try [graph, stored].map { graph in
+      let weights = CountingWeights()
+      let result = try card.run(graph, [input], weights: weights).outputs[0]
+      let expected = try ReferenceDevice().run(graph, [input]).outputs[0]
+      #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
+      return weights.byteCount
+    }
+    // Biases are float32.
+    #expect(Double(byteCounts[1]) <= 0.6 * Double(byteCounts[0]))
+  }
+
   /// Under names of their own: weights of both precisions live in one store.
   @Test func soDoFloat32WeightsAtLowPrecision() throws {
     let card = try #require(imitated.first)
@@ -130,6 +148,18 @@ struct VulkanDeviceTests {
     #expect(software.effectivePrecision(.low, of: graph.nodes[0], in: graph) == .full)
     let exact = try software.run(graph, [input]).outputs[0]
     #expect(try software.run(graph, [input], precision: .low).outputs[0].floats == exact.floats)
+  }
+
+  /// Its kernels are those of float16.
+  @Test func lowPrecisionIsBelievedByTheSelfTestsOfFloat16() throws {
+    let card = try #require(imitated.first)
+    let (graph, _, _) = try chain()
+    for (precision, other) in [(Precision.low, " of float16"), (.full, "")] {
+      let trust = KernelTrust(driver: "", identity: "\(precision)")
+      trust.examine(graph, precision, on: card, against: ReferenceDevice(), blobs: NoBlobCache())
+      #expect(trust.faults == [])
+      #expect(trust.examined == Set(["convolution", "depthwise convolution", "binary", "reduce"].map { $0 + other }))
+    }
   }
 
   /// A mask hides what it hides, whatever a float16 holds, and where it hides all the shares are those of all.
