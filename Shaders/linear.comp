@@ -18,7 +18,7 @@ layout(push_constant) uniform Parameters {
 
 layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
-VECTORS(2, weights)
+HALF_VECTORS(2, weights)
 FLOATS(3, bias)
 FLOATS(4, residual)
 

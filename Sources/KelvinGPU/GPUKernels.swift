@@ -1,5 +1,5 @@
 package import KelvinDevices
-internal import KelvinGraph
+package import KelvinGraph
 
 /// Adds one node's dispatches to a segment.
 package struct NodeLowering<Target: GPUTarget> {
@@ -26,19 +26,24 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
 
   /// - Throws: `.unsupported` where no kernel runs this very node.
   package func offers(for request: KernelRequest) throws(DeviceError) -> [GPUOffer<Target>] {
-    let (node, context) = (request.node, KernelContext(request, target))
+    let (node, context) = (request.node, KernelContext(request, target.reaching(request.precision)))
     guard table.contains(node.op) else {
       throw context.unsupported(leftToHost[node.op.name] ?? "no kernel for \(node.op.name)")
     }
-    if let fault = trust.fault(of: node.op, context.inputs) { throw context.unsupported(fault) }
+    if let fault = trust.fault(of: node.op, context.storedInputs) { throw context.unsupported(fault) }
     for type in context.inputs + context.outputs where type.scalar == .float64 {
       throw context.unsupported("float64 values")
     }
-    guard let offers = try table.offers(for: node.op, context) else {
+    guard var offers = try table.offers(for: node.op, context) else {
       throw context.unsupported("no kernel for \(node.op.name)")
     }
-    try target.checkSizes(context)
-    return offers.filter { trust.fault(of: node.op, context.inputs, way: $0.key) == nil }
+    try context.target.checkSizes(context)
+    if context.roundsFloats { for index in offers.indices { offers[index].precision = .low } }
+    return offers.filter { trust.fault(of: node.op, context.storedInputs, way: $0.key) == nil }
+  }
+
+  package func storedInputs(of node: Node, in graph: Graph, precision: Precision) -> [TensorType] {
+    KernelContext(KernelRequest(node, in: graph, precision: precision), target.reaching(precision)).storedInputs
   }
 
   /// The dispatches of a segment.
@@ -48,7 +53,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     -> LoweredSegment<Target>
   {
     let selection = try selection(for: segment)
-    let lowering = Lowering(selection.graph, target, pack: pack)
+    let lowering = Lowering(selection.graph, target.reaching(segment.precision), pack: pack)
     for (index, offer) in selection.offers.enumerated() {
       try segment.begin(node: index, of: selection.offers.count, device: target.device)
       lowering.begin(index)

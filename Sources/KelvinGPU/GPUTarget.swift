@@ -23,8 +23,8 @@ package protocol GPUTarget: KernelCalls {
   /// What the kernel of attention takes.
   var attentionLimits: AttentionLimits { get }
 
-  /// Whether float16 elements lie as such inside a segment, else as float32.
-  var storesHalves: Bool { get }
+  /// Which floats lie as float16 inside a segment, the others as float32; without a precision asked for that changes it.
+  var halves: HalfStorage { get set }
 
   /// Bytes that an element takes inside a segment.
   func byteCount(_ scalar: ScalarType) -> Int
@@ -37,15 +37,16 @@ package protocol GPUTarget: KernelCalls {
   /// - Throws: `.unsupported` where a tensor of the node is too large for the device.
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError)
 
-  /// The kernel whose floats lie as float16, operands and result alike; nil where there is none. A program that moves
-  /// such elements is its own.
-  func halved(_ program: Program) -> Program?
+  /// The form of a kernel of which floats lie as float16; nil where there is none. A program that moves such elements is
+  /// its own.
+  func halved(_ program: Program, _ form: HalfForm) -> Program?
   /// From float16 elements to float32, in any layout.
   func widen(count: Int) -> Call<Program>
   /// From float32 elements to float16, rounded to nearest even, in any layout.
   func narrow(count: Int) -> Call<Program>
 
-  /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached.
+  /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached. Of
+  /// float32 that lies as float16 inside, finite numbers stay finite (`Float.finiteHalfBits`).
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<Program>?
   /// From the dense form inside to the segment's boundary, where those differ.
   func leave(_ type: TensorType) -> Call<Program>
@@ -71,13 +72,18 @@ extension GPUTarget {
   /// The layout of blocked tensors.
   package var blocks: ValueLayout { .blocks(of: lanes) }
 
+  /// The same target as it serves who asks for a precision.
+  func reaching(_ precision: Precision) -> Self {
+    var target = self
+    target.halves = halves.reaching(precision)
+    return target
+  }
+
   /// Whether an element looks the same at a segment's boundary and inside.
   package func isSameOutside(_ scalar: ScalarType) -> Bool {
-    scalar == .float16 ? storesHalves : byteCount(scalar) == scalar.byteCount
+    isHalf(scalar) ? scalar == .float16 : byteCount(scalar) == scalar.byteCount
   }
 
   /// Whether elements lie as float16 inside a segment.
-  package func isHalf(_ scalar: ScalarType) -> Bool {
-    scalar == .float16 && storesHalves
-  }
+  package func isHalf(_ scalar: ScalarType) -> Bool { halves.contains(scalar) }
 }

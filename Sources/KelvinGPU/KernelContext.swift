@@ -15,6 +15,14 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   package var inputs: [TensorType] { request.inputs }
   package var outputs: [TensorType] { request.outputs }
 
+  /// The inputs as kernels see them: what lies as float16 is that.
+  var storedInputs: [TensorType] {
+    inputs.map { target.isHalf($0.scalar) ? TensorType(.float16, $0.shape) : $0 }
+  }
+
+  /// Whether operands or results lose digits in how they lie.
+  var roundsFloats: Bool { target.isHalf(.float32) && (inputs + outputs).contains { $0.scalar == .float32 } }
+
   package func unsupported(_ reason: String) -> DeviceError {
     DeviceError(.unsupported, device: target.device, place: "\(node.op.name) '\(node.name)'", reason: reason)
   }

@@ -20,6 +20,13 @@ extension Lowering {
     }
   }
 
+  /// A value's dense memory, of a constant as float32 whatever the target makes of floats: for scales, whose rounding
+  /// would be that of all they scale, and of which there are few.
+  func parameters(_ id: ValueID) throws(DeviceError) -> Storage {
+    guard let weight = graph[id].weight, target.isHalf(type(id).scalar) else { return try read(id, .dense) }
+    return try self.weight("\(graph[id].name)/gpu-dense", count: type(id).count) { weight.fill($0) }
+  }
+
   /// As they lie in the graph, or each widened to a word.
   private func integers(_ name: String, _ weight: Weight) throws(DeviceError) -> Storage {
     let scalar = weight.type.scalar

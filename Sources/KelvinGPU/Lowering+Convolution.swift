@@ -23,9 +23,8 @@ extension Lowering {
   ) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
     let partCount = taps * rows * tile
-    return try self.weight(
-      "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare,
-      of: weight.weight.type.scalar
+    return try packed(
+      weight.weight, "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare
     ) { target in
       weight.weight.floats().withUnsafeBufferPointer { source in
         nonisolated(unsafe) let (source, target) = (source, target)
@@ -78,8 +77,8 @@ extension Lowering {
   package func depthwiseWeights(channels: Int, taps: Int) throws(DeviceError) -> Storage {
     let (weight, lanes) = (try constantWeight(1), target.lanes)
     let blocks = (channels + lanes - 1) / lanes
-    return try self.weight(
-      "\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes, of: weight.weight.type.scalar
+    return try packed(
+      weight.weight, "\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes
     ) { target in
       let source = weight.weight.floats()
       for channel in 0..<channels {
@@ -102,9 +101,9 @@ extension Lowering {
     let weight = try constantWeight(1)
     let partCount = phases.taps * rows * tile
     let strides = phases.strides.map(String.init).joined(separator: "x")
-    return try self.weight(
-      "\(weight.name)/gpu-phases-\(strides)-\(tile)-\(rows)", count: phases.count * parts * partCount + spare,
-      of: weight.weight.type.scalar
+    return try packed(
+      weight.weight, "\(weight.name)/gpu-phases-\(strides)-\(tile)-\(rows)",
+      count: phases.count * parts * partCount + spare
     ) { target in
       let (source, taps) = (weight.weight.floats(), phases.kernel[0] * phases.kernel[1])
       for tap in 0..<taps {

@@ -99,6 +99,9 @@ package final class Lowering<Target: GPUTarget> {
     temporary(byteCount: count * target.byteCount(scalar), isHalf: target.isHalf(scalar))
   }
 
+  /// The same for floats that lie as float32 whatever the target makes of their type.
+  package func temporary(wide count: Int) -> Storage { temporary(byteCount: count * 4, isHalf: false) }
+
   /// The same for what lies as it does at a segment's boundary.
   package func temporary(outside type: TensorType) -> Storage {
     temporary(byteCount: type.byteCount, isHalf: type.scalar == .float16)
@@ -127,13 +130,28 @@ package final class Lowering<Target: GPUTarget> {
     return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: false)
   }
 
-  /// The same of floats that kernels read as elements of a type: as float16 where these lie so, of which nothing is lost,
-  /// as `fill` writes what a float16 holds.
+  /// The same of floats that kernels read as elements of a type: as float16 where these lie so, in which finite numbers
+  /// stay finite.
   package func weight(
     _ key: String, count: Int, of scalar: ScalarType,
     fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Storage {
-    guard target.isHalf(scalar) else { return try weight(key, count: count, fill: fill) }
+    try weight(key, count: count, isHalf: target.isHalf(scalar), fill: fill)
+  }
+
+  /// The same of a weight that a kernel reads packed: as float16 beside values in float32 too, where a float16 holds each
+  /// element.
+  package func packed(
+    _ weight: Weight, _ key: String, count: Int, fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Storage {
+    let isHalf = target.isHalf(weight.type.scalar) || (target.halves != .none && weight.isHeldByFloat16)
+    return try self.weight(key, count: count, isHalf: isHalf, fill: fill)
+  }
+
+  private func weight(
+    _ key: String, count: Int, isHalf: Bool, fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Storage {
+    guard isHalf else { return try weight(key, count: count, fill: fill) }
     let byteCount = max((count * 2 + 15) / 16 * 16, 16)
     weights.append(
       try pack("\(key)-half", byteCount) { (raw) throws(DeviceError) in
@@ -143,19 +161,21 @@ package final class Lowering<Target: GPUTarget> {
         try fill(floats)
         raw.initializeMemory(as: UInt8.self, repeating: 0)
         let halves = raw.bindMemory(to: UInt16.self)
-        for index in 0..<count { halves[index] = floats[index].halfBits }
+        for index in 0..<count { halves[index] = floats[index].finiteHalfBits }
       })
     return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: true)
   }
 
-  /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for it, it works
-  /// on copies in float32, and so has to write all of its result.
+  /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for those that do,
+  /// it works on copies in float32, and so has to write all of its result.
   ///
   /// - Returns: what it writes.
   @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
-    if let program = target.halved(call.program) { return add(call.of(program), reads, write) }
-    let result = write.isHalf ? temporary(write.byteCount / 2, of: .float32) : write
+    let areWeights = reads.allSatisfy { !$0.isHalf || $0.isWeight }
+    let form: HalfForm? = write.isHalf ? .all : areWeights ? .weights : nil
+    if let program = form.flatMap({ target.halved(call.program, $0) }) { return add(call.of(program), reads, write) }
+    let result = write.isHalf ? temporary(wide: write.byteCount / 2) : write
     add(call, reads.map { $0.isHalf ? widen($0) : $0 }, result)
     return write.isHalf ? add(target.narrow(count: write.byteCount / 2), [result], write) : write
   }
@@ -168,7 +188,7 @@ package final class Lowering<Target: GPUTarget> {
   private func widen(_ storage: Storage) -> Storage {
     if let known = widened[storage] { return known }
     let count = storage.byteCount / 2
-    let wide = add(target.widen(count: count), [storage], temporary(count, of: .float32))
+    let wide = add(target.widen(count: count), [storage], temporary(wide: count))
     widened[storage] = wide
     return wide
   }

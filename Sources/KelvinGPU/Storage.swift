@@ -13,6 +13,8 @@ package struct Storage: Hashable, Sendable {
   /// Whether it holds floats that lie as float16.
   package let isHalf: Bool
 
+  var isWeight: Bool { if case .weight = place { true } else { false } }
+
   package init(_ place: Place, byteCount: Int, isHalf: Bool) {
     self.place = place
     self.byteCount = byteCount

@@ -128,15 +128,17 @@ extension OpenCLLowering {
     let variant = plan.variant(tuning)
     let parts = target.pieces(tuning.blocks(plan.outputs), of: variant.blocks)
     let tile = variant.blocks * lanes
+    // Weights may lie as float16 beside values in float32.
+    let spare = 2 * lanes
     let weights =
       if let phases = plan.phases {
         try phasedWeights(
           phases, outputs: plan.outputs, inputs: plan.channels, tile: tile, rows: plan.channels, parts: parts,
-          spare: lanes)
+          spare: spare)
       } else {
         try tiledWeights(
           groups: plan.groups, outputs: plan.outputs, channels: plan.channels, taps: plan.taps, tile: tile,
-          rows: plan.channels, parts: parts, spare: lanes)
+          rows: plan.channels, parts: parts, spare: spare)
       }
     let bias = try epilogue.hasBias ? biases(groups: plan.groups, outputs: plan.outputs, count: parts * tile) : nil
     multiply(plan, epilogue, source, weights, bias: bias, residual: residual, output)

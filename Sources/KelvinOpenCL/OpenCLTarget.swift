@@ -12,15 +12,19 @@ struct OpenCLTarget: GPUTarget {
 
   let device: String
   let tuning: Tuning
+  var halves: HalfStorage
 
   var lanes: Int { tuning.lanes }
   let clearsLanes = false
   let copyRank = 8
   let numbersPerTap = 3
 
-  let storesHalves = false
+  init(device: String, tuning: Tuning) {
+    (self.device, self.tuning) = (device, tuning)
+    halves = tuning.storesHalves ? .float16 : .none
+  }
 
-  func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 ? 4 : scalar.byteCount }
+  func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar == .float16 ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func padRank(of scalar: ScalarType) -> Int { 8 }
 
@@ -46,14 +50,18 @@ struct OpenCLTarget: GPUTarget {
   /// The elements of a row that a work item handles.
   func run(of length: Int) -> Int { min(tuning.run, max(length, 1)) }
 
-  /// The OpenCL type that moves elements of a size.
-  func elementName(byteCount: Int) -> String {
-    switch byteCount {
-    case 1: "uchar"
-    case 2: "ushort"
-    case 4: "uint"
-    default: "ulong"
-    }
+  /// A kernel that moves elements of a size as they are.
+  func moving(_ program: String, byteCount: Int, defines: [String] = [], function: String) -> KernelName {
+    let element =
+      switch byteCount {
+      case 1: "uchar"
+      case 2: "ushort"
+      case 4: "uint"
+      default: "ulong"
+      }
+    return KernelName(
+      program: program, defines: ["ELEMENT=\(element)"] + defines, halves: byteCount == 2 ? .all : nil,
+      function: function)
   }
 }
 

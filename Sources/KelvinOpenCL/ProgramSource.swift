@@ -1,10 +1,13 @@
 internal import CKelvinShaders
 internal import KelvinDevices
+internal import KelvinGPU
 
 /// A kernel: the program it is in, the macros that make the program's variant, and its function.
 struct KernelName: Hashable, Sendable {
   var program: String
   var defines: [String] = []
+  /// Which of its floats lie as float16; nil for none.
+  var halves: HalfForm?
   var function: String
 }
 
@@ -34,12 +37,39 @@ private let commonFiles = [
   "select": "walk", "dequantize": "scaling", "quantize": "scaling",
 ]
 
-/// Of the texts of all programs.
-let sourceDigest: Digest = {
+extension HalfForm {
+  /// The macro that asks a program for it.
+  var define: String {
+    switch self {
+    case .all: "HALF"
+    case .weights: "HALF_PACKED"
+    }
+  }
+
+  /// By which a program that has it declares floats (`prelude.cl`).
+  fileprivate var element: String {
+    switch self {
+    case .all: "STORED"
+    case .weights: "PACKED"
+    }
+  }
+}
+
+/// Every file under `Shaders/opencl`.
+private let files: [(name: String, text: String)] = {
   var count = 0
   let sources = UnsafeBufferPointer(start: kelvin_opencl_sources(&count), count: count)
-  return Digest(sources.map { String(cString: $0.text) }.joined())
+  return sources.map { (String(cString: $0.name), String(cString: $0.text)) }
 }()
+
+/// The programs that have a form for floats that lie as float16.
+let programsByForm: [HalfForm: Set<String>] = Dictionary(
+  uniqueKeysWithValues: HalfForm.allCases.map { form in
+    (form, Set(files.filter { $0.text.contains(form.element) }.map(\.name)))
+  })
+
+/// Of the texts of all programs.
+let sourceDigest = Digest(files.map(\.text).joined())
 
 /// The text of a program: the prelude, then its files.
 ///

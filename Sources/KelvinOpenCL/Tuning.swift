@@ -42,6 +42,10 @@ struct Tuning: Hashable, Sendable {
     winograd: WinogradTuning(sides: [2], transformCost: 80, weightCost: 0, scratchLimit: 32 << 20, run: 1),
     multiplyAdd: "mad")
 
+  /// Whether floats may lie as float16. Where an item does a whole loop's work a processor runs it, which converts element
+  /// by element.
+  var storesHalves: Bool { group > 1 }
+
   var options: String {
     "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"
   }

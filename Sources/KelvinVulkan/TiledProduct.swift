@@ -90,7 +90,7 @@ struct TiledProduct: Sendable {
     ]
     let others = residual.map { [$0] } ?? []
     let call = target.call(
-      traits.variant("convolution"), [.float4, .float4, .float4] + others.map { _ in .float4 },
+      traits.variant("convolution"), [.float4, .packed4, .float4] + others.map { _ in .float4 },
       group: traits.tileGroup, constants: constants + (phases == nil ? [] : [1]),
       phases == nil ? parameters : parameters.followed(by: window.output),
       groups: [columns, (phases?.count ?? groups) * parts, z])

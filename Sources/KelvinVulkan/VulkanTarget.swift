@@ -16,25 +16,35 @@ struct VulkanTarget: GPUTarget {
 
   let device: String
   let traits: VulkanTraits
+  var halves: HalfStorage
 
   let lanes = 4
   let clearsLanes = true
   let copyRank = 6
   let numbersPerTap = 4
 
-  var storesHalves: Bool { traits.storesHalves }
+  init(device: String, traits: VulkanTraits) {
+    (self.device, self.traits) = (device, traits)
+    halves = traits.storesHalves ? .float16 : .none
+  }
 
   func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar.byteCount == 8 ? 8 : 4 }
   func copyUnit(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : 4 }
   /// How an element that is only moved lies.
   func moved(_ scalar: ScalarType) -> Element { Element(scalar, isHalf: isHalf(scalar)) }
 
-  func halved(_ program: VulkanProgram) -> VulkanProgram? {
-    var halved = program
-    halved.pipeline.isHalf = true
+  func halved(_ program: VulkanProgram, _ form: HalfForm) -> VulkanProgram? {
     guard !program.pipeline.isHalf else { return program }
-    guard VulkanPipelines.embedded[halved.pipeline.module] != nil else { return nil }
-    halved.formats = program.formats.map(\.halved)
+    var halved = program
+    switch form {
+    case .all:
+      halved.pipeline.isHalf = true
+      guard VulkanPipelines.embedded[halved.pipeline.module] != nil else { return nil }
+      halved.formats = program.formats.map(\.halved)
+    case .weights:
+      guard program.formats.contains(.packed4) else { return nil }
+      halved.formats = program.formats.map { $0 == .packed4 ? $0.halved : $0 }
+    }
     if !traits.readsTexels { halved.pipeline.formats = halved.formats.map(\.code) }
     return halved
   }
@@ -44,7 +54,7 @@ struct VulkanTarget: GPUTarget {
   func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {
     for (index, type) in (context.inputs + context.outputs).enumerated() {
       let isConstant = index < context.inputs.count && context.isConstant(index)
-      let words = (type.count * byteCount(type.scalar) + 3) / 4
+      let words = (type.count * max(byteCount(type.scalar), type.scalar.byteCount) + 3) / 4
       let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
       let bytes = isConstant && traits.readsTexels ? 0 : max(words, blocked) * 4
       if words > traits.texelLimit || bytes > traits.byteLimit {

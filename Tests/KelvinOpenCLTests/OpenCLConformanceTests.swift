@@ -52,6 +52,19 @@ struct OpenCLConformanceTests {
     }
   }
 
+  /// Of what is driven as a card: float32 lies as float16.
+  @Test(arguments: driven.keys.filter { $0.contains(" as ") }.sorted())
+  func soDoesEveryCaseOfRoundedValues(_ name: String) throws {
+    let (device, reference) = (try #require(driven[name]), ReferenceDevice())
+    for testCase in ConformanceCase.all {
+      let outcome = try checkConformance(
+        of: device, on: testCase, reference: reference, precision: .low, storesHalves: true)
+      let special = try checkSpecialValues(
+        of: [device], on: testCase, reference: reference, precision: .low, storesHalves: true)
+      #expect(([outcome] + special).compactMap { $0.fault(of: testCase, on: device.info) } == [])
+    }
+  }
+
   @Test(arguments: driven.keys.sorted())
   func passesEverySelfTest(_ name: String) throws {
     let device = try #require(driven[name] as? any KernelDevice)

@@ -17,6 +17,8 @@ let imitations = [
   VulkanImitation(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
 ]
 let imitated = imitations.flatMap(devices(imitating:))
+/// Those taken for hardware.
+let cards = imitations.filter(\.isHardware).flatMap(devices(imitating:))
 /// The subgroups of most cards, whose size decides of products alone.
 let grouped = [16, 32].flatMap { devices(imitating: VulkanImitation(subgroupSize: $0)) }
 
@@ -52,6 +54,23 @@ struct VulkanConformanceTests {
     let devices = present + imitated
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
     for (device, outcome) in zip(devices, outcomes) {
+      #expect(outcome.fault(of: testCase, on: device.info) == nil)
+      #expect(device.validationMessages == [])
+    }
+  }
+
+  /// Of what is taken for hardware: float32 lies as float16.
+  @Test(arguments: ConformanceCase.all)
+  func soDoesEveryCaseOfRoundedValues(_ testCase: ConformanceCase) throws {
+    let reference = ReferenceDevice()
+    for device in cards {
+      let outcome = try checkConformance(
+        of: device, on: testCase, reference: reference, precision: .low, storesHalves: true)
+      #expect(outcome.fault(of: testCase, on: device.info) == nil)
+    }
+    let outcomes = try checkSpecialValues(
+      of: cards, on: testCase, reference: reference, precision: .low, storesHalves: true)
+    for (device, outcome) in zip(cards, outcomes) {
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
       #expect(device.validationMessages == [])
     }

@@ -10,9 +10,16 @@ package protocol KernelFamily: Sendable {
   ///
   /// - Throws: `.unsupported` where there is none.
   func offers(for request: KernelRequest) throws(DeviceError) -> [KernelOffer<Kernel>]
+
+  /// The types of a node's inputs as its kernels see them, by which self-tests know their own.
+  func storedInputs(of node: Node, in graph: Graph, precision: Precision) -> [TensorType]
 }
 
 extension KernelFamily {
+  package func storedInputs(of node: Node, in graph: Graph, precision: Precision) -> [TensorType] {
+    graph.types(node.inputs)
+  }
+
   package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
     do throws(DeviceError) {
       _ = try offers(for: KernelRequest(node, in: graph, precision: precision))
@@ -34,8 +41,8 @@ extension KernelFamily {
   }
 
   /// The keys of the ways in which the device computes a node itself; none where its body runs instead.
-  package func ways(of node: Node, in graph: Graph) -> Set<String> {
-    let offers = try? offers(for: KernelRequest(node, in: graph))
+  package func ways(of node: Node, in graph: Graph, precision: Precision = .full) -> Set<String> {
+    let offers = try? offers(for: KernelRequest(node, in: graph, precision: precision))
     return Set((offers ?? []).map(\.key))
   }
 

@@ -65,7 +65,7 @@ package enum Precision: String, Hashable, Sendable, Codable, CaseIterable {
   case full
   /// At least 16 significand bits in products, float32 accumulation.
   case high
-  /// Operands may be rounded to bfloat16 or float16; accumulation is never bfloat16.
+  /// Operands and values in memory may be rounded to bfloat16 or float16; accumulation is float32.
   case low
 
   /// Half the spacing of numbers just above one, for operands of this precision and values of `scalar`.

@@ -167,6 +167,16 @@ package struct Weight: Sendable {
     }
   }
 
+  /// Whether a float16 holds each element, as far as the encoding tells: elements are not looked at.
+  package var isHeldByFloat16: Bool {
+    switch encoding {
+    case .converted(let weight, .float32), .converted(let weight, .float64): weight.isHeldByFloat16
+    case .palettized(let palettized): palettized.table.isHeldByFloat16
+    case .sparse(let sparse): sparse.values.isHeldByFloat16
+    default: type.scalar == .float16
+    }
+  }
+
   /// Bytes the stored form takes. A deferred weight that names no sources counts as what it computes.
   package var storedByteCount: Int {
     switch encoding {

@@ -93,7 +93,8 @@ struct ConvolutionGeometry: Sendable {
       [blocks, planes] + window.input + window.output + window.dilations + window.before + [tilesX, tiles, inputs])
     let (y, z) = lowering.target.folded(planes)
     let call = lowering.target.call(
-      traits.variant("depthwise"), [.float4, .float4, .float4] + residual.map { _ in .float4 }, group: traits.tileGroup,
+      traits.variant("depthwise"), [.float4, .packed4, .float4] + residual.map { _ in .float4 },
+      group: traits.tileGroup,
       constants: [traits.lanes] + window.kernel + window.strides + [
         rows, columns, residual.isEmpty ? 0 : 1, op.epilogue.activationCode,
       ], parameters.inverses(tilesX).activation(op.epilogue),

@@ -42,8 +42,8 @@ struct RowProduct: Sendable {
   func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue, _ layout: ValueLayout) throws(DeviceError) {
     let (target, traits, node) = (lowering.target, lowering.target.traits, lowering.node)
     let weight = try lowering.constantWeight(1)
-    let packed = try lowering.weight(
-      "\(weight.name)/vulkan-rows", count: (depth + 3) / 4 * columns * 4, of: weight.weight.type.scalar
+    let packed = try lowering.packed(
+      weight.weight, "\(weight.name)/vulkan-rows", count: (depth + 3) / 4 * columns * 4
     ) { target in
       let source = weight.weight.floats()
       for column in 0..<columns {
@@ -56,7 +56,7 @@ struct RowProduct: Sendable {
     let rowTile = rows > 1 ? traits.linearRows : 1
     let (y, z) = target.folded((rows + rowTile - 1) / rowTile)
     let call = target.call(
-      traits.variant("linear"), [.float, .float4, .float] + residual.map { _ in .float },
+      traits.variant("linear"), [.float, .packed4, .float] + residual.map { _ in .float },
       group: traits.tileGroup,
       constants: [
         traits.lanes, rowTile, epilogue.addsResidual ? 1 : 0, epilogue.activationCode,
