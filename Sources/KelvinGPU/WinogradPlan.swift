@@ -17,15 +17,21 @@ package struct WinogradPlan: Sendable {
     self.side = side
   }
 
+  /// Channels below which the transforms of large tiles lose more than twice what sums of so few products do.
+  private static let fewestForLargeTiles = 32
+
   /// The tiles that are sooner done than something that costs `direct`, and by how much; nil where there are none.
   ///
   /// - Parameters:
+  ///   - inputs: channels whose products are added up.
   ///   - sides: of the tiles that there are.
   ///   - cost: of a plan; nil where it cannot be carried out.
   package static func best(
-    _ window: SpatialWindow, images: Int, sides: [Int], than direct: Double, cost: (WinogradPlan) -> Double?
+    _ window: SpatialWindow, images: Int, inputs: Int, sides: [Int], than direct: Double,
+    cost: (WinogradPlan) -> Double?
   ) -> (plan: WinogradPlan, saving: Double)? {
-    let plans = sides.compactMap { WinogradPlan(window, images: images, side: $0) }
+    let exact = inputs < Self.fewestForLargeTiles ? sides.filter { $0 == 2 } : sides
+    let plans = exact.compactMap { WinogradPlan(window, images: images, side: $0) }
     let savings = plans.compactMap { plan in cost(plan).map { (plan: plan, saving: direct - $0) } }
     return savings.filter { $0.saving > 0 }.max { $0.saving < $1.saving }
   }

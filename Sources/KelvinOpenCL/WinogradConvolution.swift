@@ -23,7 +23,7 @@ struct WinogradConvolution: Sendable {
     let product = Double(inputs * tuning.blocks(outputs) * tuning.lanes)
     let pixels = Double(window.outputCount * images)
     let best = WinogradPlan.best(
-      window, images: images, sides: tuning.winograd.sides,
+      window, images: images, inputs: inputs, sides: tuning.winograd.sides,
       than: product * Double(window.taps) * (pixels + tuning.winograd.weightCost)
     ) { plan in
       // Kernels count in 32 bits.

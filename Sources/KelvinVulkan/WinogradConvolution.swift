@@ -25,7 +25,8 @@ struct WinogradConvolution: Sendable {
     guard op.groups == 1 else { return nil }
     func way(_ plan: WinogradPlan) -> WinogradConvolution? { WinogradConvolution(op, plan, direct, target) }
     let best = WinogradPlan.best(
-      direct.window, images: direct.batch, sides: target.traits.winograd.sides, than: 16 * direct.time(target.traits)
+      direct.window, images: direct.batch, inputs: direct.inputs, sides: target.traits.winograd.sides,
+      than: 16 * direct.time(target.traits)
     ) { way($0).map { 16 * $0.time(target.blocks) } }
     return best.flatMap { plan, saving in way(plan).map { ($0, saving) } }
   }

@@ -19,7 +19,7 @@ INTEL = {"skl": "Gen 9", "tgllp": "Xe-LP"}
 # Subgroups that a SIMD unit holds at most.
 WAVES = {"navi21": 16, "navi31": 16, "polaris10": 8, "renoir": 8}
 MODELS = {"mobilenet_v2": "MobileNetV2", "resnet50": "ResNet-50", "vit_b16": "ViT-B/16", "unet": "U-Net",
-          "matmuls": "products"}
+          "matmuls": "products", "perceptron_float16": "perceptron in float16"}
 
 AMD_MULTIPLY_ADD = re.compile(r"v_(dual_)?(fma|fmac|fmaak|fmamk|mac|mad|madak|madmk|mad_mix|fma_mix)\w*_f(32|16)"
                               r"|v_pk_fma_f\d+|v_(fma|mad)_mix\w*|v_dot\w+|v_wmma\w+")
@@ -29,7 +29,7 @@ AMD_LOCAL_LOAD = re.compile(r"ds_(load|read)")
 OP_FUNCTION = 54
 
 # Kernels whose work is products: four multiply-adds for each vector load.
-PRODUCTS = ("convolution", "linear", "matmul", "attention", "product")
+PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "product")
 
 
 @dataclasses.dataclass
