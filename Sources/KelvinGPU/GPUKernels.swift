@@ -1,11 +1,16 @@
 package import KelvinDevices
-internal import KelvinGraph
+package import KelvinGraph
 
 /// Adds one node's dispatches to a segment.
 package struct NodeLowering<Target: GPUTarget> {
   package let lower: (Lowering<Target>) throws(DeviceError) -> Void
+  /// Whether dense tensors may be of any size, because no kernel is shown all of one.
+  let takesAnySize: Bool
 
-  package init(_ lower: @escaping (Lowering<Target>) throws(DeviceError) -> Void) { self.lower = lower }
+  package init(takesAnySize: Bool = false, _ lower: @escaping (Lowering<Target>) throws(DeviceError) -> Void) {
+    self.lower = lower
+    self.takesAnySize = takesAnySize
+  }
 }
 
 package typealias GPUOffer<Target: GPUTarget> = KernelOffer<NodeLowering<Target>>
@@ -37,8 +42,20 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     guard let offers = try table.offers(for: node.op, context) else {
       throw context.unsupported("no kernel for \(node.op.name)")
     }
-    try target.checkSizes(context)
-    return offers
+    if let fault = context.memoryFault { throw context.unsupported(fault) }
+    guard let fault = context.sizeFault else { return offers }
+    let unbounded = offers.filter { $0.kernel.takesAnySize && $0.layouts == .dense }
+    guard !unbounded.isEmpty else { throw context.unsupported(fault) }
+    return unbounded
+  }
+
+  /// The node in parts where tensors are too large for kernels, else a fused node's body.
+  package func body(of node: Node, in graph: Graph) -> Graph? {
+    let context = KernelContext(KernelRequest(node, in: graph), target)
+    guard let parts = context.parts, case .supported = support(for: parts, of: node, in: graph, precision: .full) else {
+      return node.body
+    }
+    return parts
   }
 
   /// The dispatches of a segment.
@@ -48,7 +65,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     -> LoweredSegment<Target>
   {
     let selection = try selection(for: segment)
-    let lowering = Lowering(selection.graph, target, pack: pack)
+    let lowering = Lowering(selection.graph, target, layouts: selection.offers.map(\.layouts), pack: pack)
     for (index, offer) in selection.offers.enumerated() {
       try segment.begin(node: index, of: selection.offers.count, device: target.device)
       lowering.begin(index)

@@ -34,8 +34,11 @@ package protocol GPUTarget: KernelCalls {
   func storedColumns(_ columns: Int) -> Int
   /// How many axes padding takes.
   func padRank(of scalar: ScalarType) -> Int
-  /// - Throws: `.unsupported` where a tensor of the node is too large for the device.
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError)
+  /// The limit above which a tensor is that no kernel can see whole, in words; nil where one can. A node with such a tensor
+  /// is computed in parts.
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String?
+  /// The limit above which a tensor is that the device cannot hold; nil where it can.
+  func memoryFault(_ type: TensorType) -> String?
 
   /// The kernel whose floats lie as float16, operands and result alike; nil where there is none. A program that moves
   /// such elements is its own.

@@ -18,13 +18,19 @@ package final class Lowering<Target: GPUTarget> {
   /// What kernels without a form for float16 read, by what it was made of.
   private var widened: [Storage: Storage] = [:]
   private var isOutputTaken: [Bool]
+  /// Values that are made where a join of runs has them.
+  private let joined: [ValueID: JoinedPart]
+  /// The memory of joins of which parts have been made.
+  private var reserved: [ValueID: Storage] = [:]
   private let pack: Packing
 
-  package init(_ graph: Graph, _ target: Target, pack: @escaping Packing) {
+  /// - Parameter layouts: of the kernels taken, by node.
+  package init(_ graph: Graph, _ target: Target, layouts: [KernelLayouts], pack: @escaping Packing) {
     self.graph = graph
     self.target = target
     self.pack = pack
     isOutputTaken = graph.outputs.map { _ in false }
+    joined = graph.joinedParts(layouts) { target.byteCount($0) }
   }
 
   /// The node whose dispatches are added.
@@ -67,6 +73,8 @@ package final class Lowering<Target: GPUTarget> {
     let input = Storage(.input(index), byteCount: type.byteCount, isHalf: type.scalar == .float16)
     if target.isSameOutside(type.scalar) {
       place(id, .dense, input)
+    } else if layout == .dense, target.enter(type, layout) != nil {
+      return cross(type, from: input, to: write(id, layout)) { target.enter($0, .dense) }
     } else if let call = target.enter(type, layout) {
       return add(call, [input], write(id, layout))
     } else if layout == .dense {
@@ -80,18 +88,28 @@ package final class Lowering<Target: GPUTarget> {
   /// New memory for a value: the segment's output where that is possible.
   package func write(_ id: ValueID, _ layout: ValueLayout) -> Storage {
     let (type, shape) = (type(id), blocked(id))
-    let storage: Storage
-    if layout == .dense || (type.shape.rank >= 2 && shape.isDense), target.isSameOutside(type.scalar),
-      !graph.inputs.contains(id),
+    let isDense = layout == .dense || (type.shape.rank >= 2 && shape.isDense)
+    let storage = isDense ? dense(id) : temporary(shape.count, of: type.scalar)
+    place(id, layout, storage)
+    return storage
+  }
+
+  /// Memory for a value that lies dense: its part of a join, the segment's output, or its own.
+  private func dense(_ id: ValueID) -> Storage {
+    if let storage = reserved[id] { return storage }
+    let type = type(id)
+    if let part = joined[id] {
+      let (whole, size) = (dense(part.whole), target.byteCount(type.scalar))
+      reserved[part.whole] = whole
+      return whole.part(at: part.start * size, byteCount: type.count * size)
+    }
+    if target.isSameOutside(type.scalar), !graph.inputs.contains(id),
       let output = graph.outputs.indices.first(where: { graph.outputs[$0] == id && !isOutputTaken[$0] })
     {
       isOutputTaken[output] = true
-      storage = Storage(.output(output), byteCount: type.byteCount, isHalf: type.scalar == .float16)
-    } else {
-      storage = temporary(layout == .dense ? type.count : shape.count, of: type.scalar)
+      return Storage(.output(output), byteCount: type.byteCount, isHalf: type.scalar == .float16)
     }
-    place(id, layout, storage)
-    return storage
+    return temporary(type.count, of: type.scalar)
   }
 
   /// Scratch memory for elements, in whole groups of 16 bytes.
@@ -173,7 +191,7 @@ package final class Lowering<Target: GPUTarget> {
     return wide
   }
 
-  @discardableResult private func add(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
+  @discardableResult func add(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     if call.grid.allSatisfy({ $0 > 0 }) {
       widened[write] = nil
       dispatches.append(Dispatch(call: call, reads: reads, write: write, node: current))
@@ -205,14 +223,14 @@ package final class Lowering<Target: GPUTarget> {
       let storage = try read(id, .dense)
       if storage.place == boundary.place { continue }
       if target.isSameOutside(type.scalar) {
-        copy(StridedCopy(contiguous: type.count), of: type.scalar, from: storage, to: boundary)
+        move(type, from: storage, to: boundary)
       } else {
-        add(target.leave(type), [storage], boundary)
+        cross(type, from: storage, to: boundary) { target.leave($0) }
       }
     }
   }
 
-  private func place(_ id: ValueID, _ layout: ValueLayout, _ storage: Storage) {
+  func place(_ id: ValueID, _ layout: ValueLayout, _ storage: Storage) {
     places[id, default: [:]][layout] = storage
     if type(id).scalar.isFloatingPoint, type(id).shape.rank >= 2, blocked(id).isDense {
       places[id, default: [:]][layout == .dense ? target.blocks : .dense] = storage

@@ -42,18 +42,18 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
     }
   }
 
-  /// The memory and the page of 256 bytes at which a storage starts.
+  /// The memory, and the page in it at which a storage starts.
   func memory(_ storage: Storage, _ bindings: Bindings) throws(DeviceError) -> (memory: cl_mem, page: UInt32) {
     let slice: BufferSlice
-    var offset = 0
+    var offset = storage.offset
     switch storage.place {
-    case .weight(let index): return (lowered.weights[index].memory, 0)
+    case .weight(let index): return (lowered.weights[index].memory, UInt32(offset / bufferAlignment))
     case .input(let index): slice = bindings.inputs[index]
     case .output(let index): slice = bindings.outputs[index]
     case .scratch(let index):
       guard let scratch = bindings.scratch else { throw failure("no scratch memory was given") }
       slice = scratch
-      offset = lowered.scratchOffsets[index]
+      offset += lowered.scratchOffsets[index]
     }
     guard let buffer = slice.buffer as? OpenCLBuffer, buffer.device === device else {
       throw failure("it was bound to memory of another device; make buffers with \(device.info.id)")

@@ -14,6 +14,8 @@ struct NamingTarget: GPUTarget {
 
   /// Whether float16 elements lie as such; then every kernel but softmax has a form for them.
   var storesHalves = false
+  /// Elements of a tensor that kernels can see.
+  var elementLimit = Int.max
 
   typealias Program = String
   typealias Weight = String
@@ -22,7 +24,10 @@ struct NamingTarget: GPUTarget {
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func storedColumns(_ columns: Int) -> Int { columns }
   func padRank(of scalar: ScalarType) -> Int { 8 }
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {}
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
+    type.count > elementLimit ? "\(elementLimit) elements" : nil
+  }
+  func memoryFault(_ type: TensorType) -> String? { nil }
 
   /// Called as the method that asks.
   private func call(_ method: String = #function, suffix: String = "") -> Call<String> {
