@@ -49,30 +49,29 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     return unbounded
   }
 
-  /// The node in parts where tensors are too large for kernels, else a fused node's body.
+  /// The node in parts where tensors are too large for kernels, unless only a fused node's body runs so.
   package func body(of node: Node, in graph: Graph) -> Graph? {
     let context = KernelContext(KernelRequest(node, in: graph), target)
-    guard let parts = context.parts, case .supported = support(for: parts, of: node, in: graph, precision: .full) else {
-      return node.body
+    guard let parts = context.parts else { return node.body }
+    guard let body = node.body, support(for: parts, of: node, in: graph, precision: .full) != .supported else {
+      return parts
     }
-    return parts
+    return body
   }
 
-  /// The dispatches of a segment.
-  ///
-  /// - Parameter pack: brings a weight to the device, by a key, a size in bytes and what fills it.
-  package func lower(_ segment: Segment, pack: @escaping Lowering<Target>.Packing) throws(DeviceError)
-    -> LoweredSegment<Target>
-  {
+  /// The dispatches of a segment, and the weights that they read.
+  package func lower(_ segment: Segment) throws(DeviceError) -> (LoweredSegment<Target>, SegmentPacking) {
     let selection = try selection(for: segment)
-    let lowering = Lowering(selection.graph, target, layouts: selection.offers.map(\.layouts), pack: pack)
+    let lowering = Lowering(selection.graph, target, layouts: selection.offers.map(\.layouts))
     for (index, offer) in selection.offers.enumerated() {
-      try segment.begin(node: index, of: selection.offers.count, device: target.device)
+      DriverThread.beat()
       lowering.begin(index)
       try offer.kernel.lower(lowering)
     }
     try lowering.finish()
-    return LoweredSegment(lowering, parents: selection.expanded.parents)
+    let packing = SegmentPacking(
+      lowering.weights, nodeCount: selection.offers.count, of: segment, device: target.device)
+    return (LoweredSegment(lowering, parents: selection.expanded.parents), packing)
   }
 }
 
@@ -86,7 +85,6 @@ private let leftToHost = [
 /// A segment as dispatches on one block of scratch memory.
 package struct LoweredSegment<Target: GPUTarget>: Sendable {
   package let dispatches: [Dispatch<Target.Program>]
-  package let weights: [Target.Weight]
   /// Where each scratch value starts in the scratch memory.
   package let scratchOffsets: [Int]
   package let scratchByteCount: Int
@@ -95,7 +93,6 @@ package struct LoweredSegment<Target: GPUTarget>: Sendable {
 
   fileprivate init(_ lowering: Lowering<Target>, parents: [String]) {
     dispatches = lowering.dispatches
-    weights = lowering.weights
     nodes = dispatches.map { parents.indices.contains($0.node) ? parents[$0.node] : "" }
     var lifetimes: [ClosedRange<Int>?] = lowering.scratch.map { _ in nil }
     for (index, dispatch) in dispatches.enumerated() {

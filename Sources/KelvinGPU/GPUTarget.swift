@@ -6,9 +6,6 @@ package import KelvinGraph
 ///
 /// A method for a kernel is told sizes in elements and answers with the call; `Lowering` adds the memory.
 package protocol GPUTarget: KernelCalls {
-  /// A packed weight in the device's memory.
-  associatedtype Weight: Sendable
-
   /// The device's id, for messages.
   var device: String { get }
   /// Channels in a block.

@@ -23,11 +23,11 @@ extension Lowering {
   ) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
     let partCount = taps * rows * tile
-    return try self.weight(
+    return self.weight(
       "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare,
       of: weight.weight.type.scalar
     ) { target in
-      weight.weight.floats().withUnsafeBufferPointer { source in
+      weight.weight.withFloats { source in
         nonisolated(unsafe) let (source, target) = (source, target)
         // Each tile is written by one thread.
         DispatchQueue.concurrentPerform(iterations: groups * parts) { place in
@@ -48,7 +48,7 @@ extension Lowering {
   package func depthwiseWeights(channels: Int, taps: Int) throws(DeviceError) -> Storage {
     let (weight, lanes) = (try constantWeight(1), target.lanes)
     let blocks = (channels + lanes - 1) / lanes
-    return try self.weight(
+    return self.weight(
       "\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes, of: weight.weight.type.scalar
     ) { target in
       let source = weight.weight.floats()
@@ -72,7 +72,7 @@ extension Lowering {
     let weight = try constantWeight(1)
     let partCount = phases.taps * rows * tile
     let strides = phases.strides.map(String.init).joined(separator: "x")
-    return try self.weight(
+    return self.weight(
       "\(weight.name)/gpu-phases-\(strides)-\(tile)-\(rows)", count: phases.count * parts * partCount + spare,
       of: weight.weight.type.scalar
     ) { target in

@@ -4,13 +4,10 @@ package import KelvinGraph
 /// Turns the nodes of a segment into dispatches: gives values their memory, and moves one to another layout the first
 /// time that a kernel reads it so.
 package final class Lowering<Target: GPUTarget> {
-  package typealias Packing = (String, Int, (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void)
-    throws(DeviceError) -> Target.Weight
-
   package let graph: Graph
   package let target: Target
   package private(set) var dispatches: [Dispatch<Target.Program>] = []
-  package private(set) var weights: [Target.Weight] = []
+  package private(set) var weights: [WeightPacking] = []
   /// The sizes of scratch values.
   package private(set) var scratch: [Int] = []
   private var current = 0
@@ -22,13 +19,10 @@ package final class Lowering<Target: GPUTarget> {
   private let joined: [ValueID: JoinedPart]
   /// The memory of joins of which parts have been made.
   private var reserved: [ValueID: Storage] = [:]
-  private let pack: Packing
-
   /// - Parameter layouts: of the kernels taken, by node.
-  package init(_ graph: Graph, _ target: Target, layouts: [KernelLayouts], pack: @escaping Packing) {
+  package init(_ graph: Graph, _ target: Target, layouts: [KernelLayouts]) {
     self.graph = graph
     self.target = target
-    self.pack = pack
     isOutputTaken = graph.outputs.map { _ in false }
     joined = graph.joinedParts(layouts) { target.byteCount($0) }
   }
@@ -132,38 +126,43 @@ package final class Lowering<Target: GPUTarget> {
     place(output, layout, try read(input, layout))
   }
 
-  /// A packed weight of words, zero where `fill` writes nothing, in whole groups of 16 bytes.
-  package func weight(_ key: String, count: Int, fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void)
-    throws(DeviceError) -> Storage
-  {
+  /// A weight of words, to be packed once the segment is lowered: zero where `fill` writes nothing, in whole groups of 16
+  /// bytes.
+  package func weight(
+    _ key: String, count: Int, fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) -> Storage {
     let byteCount = max((count + 3) / 4 * 16, 16)
-    weights.append(
-      try pack(key, byteCount) { (raw) throws(DeviceError) in
-        raw.initializeMemory(as: UInt8.self, repeating: 0)
-        try fill(raw.bindMemory(to: Float.self))
-      })
-    return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: false)
+    return weight(key, byteCount, isHalf: false) { (raw) throws(DeviceError) in
+      raw.initializeMemory(as: UInt8.self, repeating: 0)
+      try fill(raw.bindMemory(to: Float.self))
+    }
   }
 
   /// The same of floats that kernels read as elements of a type: as float16 where these lie so, of which nothing is lost,
   /// as `fill` writes what a float16 holds.
   package func weight(
     _ key: String, count: Int, of scalar: ScalarType,
-    fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
-  ) throws(DeviceError) -> Storage {
-    guard target.isHalf(scalar) else { return try weight(key, count: count, fill: fill) }
+    fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) -> Storage {
+    guard target.isHalf(scalar) else { return weight(key, count: count, fill: fill) }
     let byteCount = max((count * 2 + 15) / 16 * 16, 16)
-    weights.append(
-      try pack("\(key)-half", byteCount) { (raw) throws(DeviceError) in
-        let floats = UnsafeMutableBufferPointer<Float>.allocate(capacity: max(count, 1))
-        defer { floats.deallocate() }
-        floats.initialize(repeating: 0)
-        try fill(floats)
-        raw.initializeMemory(as: UInt8.self, repeating: 0)
-        let halves = raw.bindMemory(to: UInt16.self)
-        for index in 0..<count { halves[index] = floats[index].halfBits }
-      })
-    return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: true)
+    return weight("\(key)-half", byteCount, isHalf: true) { (raw) throws(DeviceError) in
+      let floats = UnsafeMutableBufferPointer<Float>.allocate(capacity: max(count, 1))
+      defer { floats.deallocate() }
+      floats.initialize(repeating: 0)
+      try fill(floats)
+      raw.initializeMemory(as: UInt8.self, repeating: 0)
+      let halves = raw.bindMemory(to: UInt16.self)
+      for index in 0..<count { halves[index] = floats[index].halfBits }
+    }
+  }
+
+  private func weight(
+    _ key: String, _ byteCount: Int, isHalf: Bool,
+    fill: @escaping (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
+  ) -> Storage {
+    weights.append(WeightPacking(key: key, byteCount: byteCount, node: current, fill: fill))
+    return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: isHalf)
   }
 
   /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for it, it works

@@ -99,10 +99,18 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     try health.check()
     health.allow(segment.limit)
     return try health.guarded(info.id, "compilation", .compiling) { [self] () throws(DeviceError) in
-      let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
-        try self.weights.buffer(key, in: segment.weights, byteCount: byteCount, on: self, fill: fill)
-      }
-      return try OpenCLExecutable(self, lowered, segment)
+      let (lowered, packing) = try kernels.lower(segment)
+      let (_, weights) = try health.beside(
+        info.id, "programs", .compiling,
+        { [self, blobs = segment.blobs] () throws(DeviceError) in try programs.prepare(lowered, on: self, blobs: blobs)
+        },
+        while: { () throws(DeviceError) in
+          try packing.packed { (weight) throws(DeviceError) in
+            try self.weights.buffer(
+              weight.key, in: segment.weights, byteCount: weight.byteCount, on: self, fill: weight.fill)
+          }
+        })
+      return OpenCLExecutable(self, lowered, weights, segment)
     }
   }
 

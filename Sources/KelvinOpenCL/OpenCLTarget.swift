@@ -16,7 +16,6 @@ struct TensorLimits: Hashable, Sendable {
 /// undefined.
 struct OpenCLTarget: GPUTarget {
   typealias Program = KernelName
-  typealias Weight = WeightBuffer
 
   let device: String
   let tuning: Tuning

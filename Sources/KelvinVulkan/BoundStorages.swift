@@ -47,7 +47,7 @@ struct BoundStorages {
     case .input(let index): return try slice(inputs, index, storage, "input")
     case .output(let index): return try slice(outputs, index, storage, "output")
     case .weight(let index):
-      let weight = executable.lowered.weights[index]
+      let weight = executable.weights[index]
       return Range(buffer: weight.buffer, offset: weight.offset + storage.offset, byteCount: storage.byteCount)
     case .scratch(let index):
       guard let scratch else { preconditionFailure("a segment with scratch values has scratch memory") }

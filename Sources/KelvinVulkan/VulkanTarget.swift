@@ -12,8 +12,6 @@ struct VulkanProgram: Hashable, Sendable {
 ///
 /// A dense element is one word or two, as `Element` says. The lanes of a blocked tensor beyond its channels are zero.
 struct VulkanTarget: GPUTarget {
-  typealias Weight = VulkanWeight
-
   let device: String
   let traits: VulkanTraits
 
@@ -50,7 +48,10 @@ struct VulkanTarget: GPUTarget {
     return "a storage buffer of \(traits.byteLimit) bytes (maxStorageBufferRange)"
   }
 
-  func memoryFault(_ type: TensorType) -> String? { nil }
+  func memoryFault(_ type: TensorType) -> String? {
+    guard type.count * max(byteCount(type.scalar), type.scalar.byteCount) > traits.allocationLimit else { return nil }
+    return "an allocation of \(traits.allocationLimit) bytes (maxMemoryAllocationSize)"
+  }
 
   /// - Parameters:
   ///   - isHalf: whether the shader is that for float16 elements.

@@ -15,6 +15,8 @@ struct VulkanTraits: Hashable, Sendable {
   var readsTexels: Bool
   /// Whether float16 elements lie as such inside a segment, which takes half the memory, else as float32.
   var storesHalves: Bool
+  /// Whether the driver compiles a pipeline when that first runs.
+  var compilesLate: Bool
   /// Whether a subgroup is one SIMD register, so that a permutation is the cheapest way to share a value.
   var usesShuffles: Bool
   var lanes: Int
@@ -37,8 +39,9 @@ struct VulkanTraits: Hashable, Sendable {
   var groupLimit: Int
   /// Words that one tensor may take.
   var texelLimit: Int
-  /// Bytes that one tensor may take.
+  /// Bytes that one tensor may take as kernels see it, and in all.
   var byteLimit: Int
+  var allocationLimit: Int
 
   /// As many as tensors of usual networks have elements.
   private static let manyTexels = 1 << 26
@@ -56,6 +59,7 @@ struct VulkanTraits: Hashable, Sendable {
     usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
+    compilesLate = isSoftware
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.
@@ -73,7 +77,8 @@ struct VulkanTraits: Hashable, Sendable {
     attentionKeys = usesShuffles ? lanes : 8
     let counts = properties.limits.maxComputeWorkGroupCount
     groupLimit = Int(min(counts.0, counts.1, counts.2))
-    texelLimit = readsTexels ? texels : Int.max
+    texelLimit = readsTexels ? texels - TexelSize.spare / 4 : Int.max
+    allocationLimit = properties.largestAllocation
     byteLimit = min(Int(properties.limits.maxStorageBufferRange), 1 << 31 - 1)
   }
 }

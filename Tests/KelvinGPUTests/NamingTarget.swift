@@ -18,7 +18,6 @@ struct NamingTarget: GPUTarget {
   var elementLimit = Int.max
 
   typealias Program = String
-  typealias Weight = String
 
   func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 && !storesHalves ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }

@@ -20,7 +20,7 @@ let driven: [String: any Device] = {
 }()
 /// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
 let narrow = [nil, DeviceInfo.Kind.discreteGPU].flatMap {
-  OpenCLDevice.discover(imitating: OpenCLImitation(kind: $0, elementLimit: 384)).compactMap(\.device)
+  OpenCLDevice.discover(imitating: OpenCLImitation(kind: $0, elementLimit: 640)).compactMap(\.device)
 }
 let absence: Comment = "\(listings.first?.reason ?? "no OpenCL device")"
 

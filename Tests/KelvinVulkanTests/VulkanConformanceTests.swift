@@ -22,7 +22,7 @@ let grouped = [16, 32].flatMap { devices(imitating: VulkanImitation(subgroupSize
 
 /// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
 let narrow = [true, false].flatMap {
-  devices(imitating: VulkanImitation(isHardware: $0, texelLimit: 384, storageLimit: 1536))
+  devices(imitating: VulkanImitation(isHardware: $0, texelLimit: 768, storageLimit: 2560))
 }
 
 private func devices(imitating imitation: VulkanImitation) -> [VulkanDevice] {
