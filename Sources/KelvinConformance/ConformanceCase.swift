@@ -43,6 +43,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       linear,
       localResponseNormalization,
       logic,
+      manyElements,
       matmul,
       matmulInteger,
       nonMaximumSuppression,

@@ -6,9 +6,6 @@ package import KelvinGraph
 ///
 /// A method for a kernel is told sizes in elements and answers with the call; `Lowering` adds the memory.
 package protocol GPUTarget: KernelCalls {
-  /// A packed weight in the device's memory.
-  associatedtype Weight: Sendable
-
   /// The device's id, for messages.
   var device: String { get }
   /// Channels in a block.
@@ -34,8 +31,11 @@ package protocol GPUTarget: KernelCalls {
   func storedColumns(_ columns: Int) -> Int
   /// How many axes padding takes.
   func padRank(of scalar: ScalarType) -> Int
-  /// - Throws: `.unsupported` where a tensor of the node is too large for the device.
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError)
+  /// The limit above which a tensor is that no kernel can see whole, in words; nil where one can. A node with such a tensor
+  /// is computed in parts.
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String?
+  /// The limit above which a tensor is that the device cannot hold; nil where it can.
+  func memoryFault(_ type: TensorType) -> String?
 
   /// The form of a kernel of which floats lie as float16; nil where there is none. A program that moves such elements is
   /// its own.

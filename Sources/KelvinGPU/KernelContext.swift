@@ -72,7 +72,7 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   package func renaming() -> [GPUOffer<Target>] {
     let (node, blocks) = (node, target.blocks)
     func renaming(_ layout: ValueLayout) -> NodeLowering<Target> {
-      NodeLowering { lowering throws(DeviceError) in
+      NodeLowering(takesAnySize: true) { lowering throws(DeviceError) in
         try lowering.rename(node.inputs[0], to: node.outputs[0], layout)
       }
     }

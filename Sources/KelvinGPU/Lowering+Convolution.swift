@@ -23,10 +23,10 @@ extension Lowering {
   ) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
     let partCount = taps * rows * tile
-    return try packed(
+    return packed(
       weight.weight, "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare
     ) { target in
-      weight.weight.floats().withUnsafeBufferPointer { source in
+      weight.weight.withFloats { source in
         nonisolated(unsafe) let (source, target) = (source, target)
         // Each tile is written by one thread.
         DispatchQueue.concurrentPerform(iterations: groups * parts) { place in
@@ -55,7 +55,7 @@ extension Lowering {
   ) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
     let partCount = rows * tile
-    return try self.weight(
+    return self.weight(
       "\(weight.name)/gpu-winograd-\(plan.side)-\(tile)-\(rows)", count: plan.points * parts * partCount + spare
     ) { target in
       weight.weight.floats().withUnsafeBufferPointer { source in
@@ -77,7 +77,7 @@ extension Lowering {
   package func depthwiseWeights(channels: Int, taps: Int) throws(DeviceError) -> Storage {
     let (weight, lanes) = (try constantWeight(1), target.lanes)
     let blocks = (channels + lanes - 1) / lanes
-    return try packed(
+    return packed(
       weight.weight, "\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes
     ) { target in
       let source = weight.weight.floats()
@@ -101,7 +101,7 @@ extension Lowering {
     let weight = try constantWeight(1)
     let partCount = phases.taps * rows * tile
     let strides = phases.strides.map(String.init).joined(separator: "x")
-    return try packed(
+    return packed(
       weight.weight, "\(weight.name)/gpu-phases-\(strides)-\(tile)-\(rows)",
       count: phases.count * parts * partCount + spare
     ) { target in

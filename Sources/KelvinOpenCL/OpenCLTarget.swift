@@ -2,25 +2,33 @@ internal import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 
+/// How large a tensor may be.
+struct TensorLimits: Hashable, Sendable {
+  /// That kernels can see whole.
+  var elements = 1 << 30
+  /// Of one buffer.
+  var bytes: Int
+}
+
 /// The kernels of `Shaders/opencl/*.cl`, one file of `Kernels/` each.
 ///
 /// Integers lie inside a segment as they do in the graph. The lanes of a blocked tensor beyond its channels are
 /// undefined.
 struct OpenCLTarget: GPUTarget {
   typealias Program = KernelName
-  typealias Weight = WeightBuffer
 
   let device: String
   let tuning: Tuning
   var halves: HalfStorage
+  let limits: TensorLimits
 
   var lanes: Int { tuning.lanes }
   let clearsLanes = false
   let copyRank = 8
   let numbersPerTap = 3
 
-  init(device: String, tuning: Tuning) {
-    (self.device, self.tuning) = (device, tuning)
+  init(device: String, tuning: Tuning, limits: TensorLimits) {
+    (self.device, self.tuning, self.limits) = (device, tuning, limits)
     halves = tuning.storesHalves ? .float16 : .none
   }
 
@@ -28,14 +36,16 @@ struct OpenCLTarget: GPUTarget {
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func padRank(of scalar: ScalarType) -> Int { 8 }
 
-  /// Kernels count in 32 bits.
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {
-    for type in context.inputs + context.outputs {
-      let stored = type.shape.rank > 2 ? BlockedShape(type.shape, lanes: lanes).count : type.count
-      guard type.count <= 1 << 30, stored <= 1 << 30 else {
-        throw context.unsupported("tensors of more than 2^30 elements, whole blocks of channels counted, got \(type)")
-      }
-    }
+  /// Kernels count elements in 32 bits, whole blocks of channels included. A constant is a buffer of its own.
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
+    let stored = type.shape.rank > 2 ? BlockedShape(type.shape, lanes: lanes).count : type.count
+    if max(type.count, stored) > limits.elements { return "\(limits.elements) elements, as kernels count them" }
+    return isConstant ? memoryFault(type) : nil
+  }
+
+  func memoryFault(_ type: TensorType) -> String? {
+    guard type.count * max(byteCount(type.scalar), type.scalar.byteCount) > limits.bytes else { return nil }
+    return "a buffer of \(limits.bytes) bytes (CL_DEVICE_MAX_MEM_ALLOC_SIZE)"
   }
 
   /// - Parameter items: work items along up to three dimensions; the first is rounded up to whole groups.

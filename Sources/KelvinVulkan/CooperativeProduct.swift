@@ -49,7 +49,7 @@ struct CooperativeProduct: Sendable {
   /// The node's bias, once for each row of a matrix.
   private func repeatedBias(_ lowering: VulkanLowering) throws(DeviceError) -> Storage {
     let bias = try lowering.constantWeight(2)
-    return try lowering.weight(
+    return lowering.weight(
       "\(bias.name)/vulkan-rows-\(matrix.rows)", count: matrix.rows * product.columns, of: .float16
     ) { target in
       let numbers = bias.weight.floats()

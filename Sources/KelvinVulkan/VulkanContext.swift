@@ -132,7 +132,11 @@ final class VulkanContext: @unchecked Sendable {
   }
 
   /// Starts recorded work; `fence` is signalled when it has completed.
-  func submit(_ commands: VkCommandBuffer, fence: VkFence) throws(DeviceError) -> DeviceHealth.Submission {
+  ///
+  /// - Parameter mayCompile: whether the driver may compile the pipelines first.
+  func submit(
+    _ commands: VkCommandBuffer, fence: VkFence, mayCompile: Bool
+  ) throws(DeviceError) -> DeviceHealth.Submission {
     try queueLock.withLock(health) { (_) throws(DeviceError) in
       let result = withUnsafePointer(to: Optional(commands)) { commands in
         var information = VkSubmitInfo()
@@ -142,7 +146,7 @@ final class VulkanContext: @unchecked Sendable {
         return vk.vkQueueSubmit!(queue, 1, &information, fence)
       }
       try check(result, "vkQueueSubmit")
-      return health.submitted()
+      return health.submitted(mayCompile: mayCompile)
     }
   }
 

@@ -14,6 +14,8 @@ struct VulkanProperties: Sendable {
   var cacheUUID: [UInt8]
   var driver: String
   var limits: VkPhysicalDeviceLimits
+  /// Bytes that one allocation may have.
+  var largestAllocation: Int
   var subgroupSize: Int
   var hasShuffle: Bool
   var memory: VkPhysicalDeviceMemoryProperties
@@ -42,16 +44,21 @@ struct VulkanProperties: Sendable {
     identity.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES
     var subgroup = VkPhysicalDeviceSubgroupProperties()
     subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES
+    var maintenance = VkPhysicalDeviceMaintenance3Properties()
+    maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES
     var driverNames = VkPhysicalDeviceDriverProperties()
     driverNames.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES
     let namesDriver = basic.apiVersion >= 1 << 22 | 2 << 12
     withUnsafeMutablePointer(to: &identity) { identity in
       withUnsafeMutablePointer(to: &subgroup) { subgroup in
-        withUnsafeMutablePointer(to: &driverNames) { names in
-          properties.pNext = UnsafeMutableRawPointer(identity)
-          identity.pointee.pNext = UnsafeMutableRawPointer(subgroup)
-          subgroup.pointee.pNext = namesDriver ? UnsafeMutableRawPointer(names) : nil
-          vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
+        withUnsafeMutablePointer(to: &maintenance) { maintenance in
+          withUnsafeMutablePointer(to: &driverNames) { names in
+            properties.pNext = UnsafeMutableRawPointer(identity)
+            identity.pointee.pNext = UnsafeMutableRawPointer(subgroup)
+            subgroup.pointee.pNext = UnsafeMutableRawPointer(maintenance)
+            maintenance.pointee.pNext = namesDriver ? UnsafeMutableRawPointer(names) : nil
+            vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
+          }
         }
       }
     }
@@ -65,6 +72,7 @@ struct VulkanProperties: Sendable {
     let named = "\(text(driverNames.driverName)) \(text(driverNames.driverInfo))"
     driver = namesDriver ? named : "driver version \(basic.driverVersion)"
     limits = basic.limits
+    largestAllocation = Int(clamping: maintenance.maxMemoryAllocationSize)
     subgroupSize = Int(subgroup.subgroupSize)
     let needed = VK_SUBGROUP_FEATURE_BASIC_BIT.rawValue | VK_SUBGROUP_FEATURE_SHUFFLE_BIT.rawValue
     hasShuffle =

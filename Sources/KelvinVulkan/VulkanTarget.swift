@@ -12,8 +12,6 @@ struct VulkanProgram: Hashable, Sendable {
 ///
 /// A dense element is one word or two, as `Element` says. The lanes of a blocked tensor beyond its channels are zero.
 struct VulkanTarget: GPUTarget {
-  typealias Weight = VulkanWeight
-
   let device: String
   let traits: VulkanTraits
   var halves: HalfStorage
@@ -50,17 +48,19 @@ struct VulkanTarget: GPUTarget {
   }
 
   /// A storage buffer and a texel buffer show a kernel only so much. Constants are never written, and are texel buffers
-  /// where operands are.
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {
-    for (index, type) in (context.inputs + context.outputs).enumerated() {
-      let isConstant = index < context.inputs.count && context.isConstant(index)
-      let words = (type.count * max(byteCount(type.scalar), type.scalar.byteCount) + 3) / 4
-      let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
-      let bytes = isConstant && traits.readsTexels ? 0 : max(words, blocked) * 4
-      if words > traits.texelLimit || bytes > traits.byteLimit {
-        throw context.unsupported("\(type) is larger than this driver lets a kernel see at once")
-      }
-    }
+  /// where operands are. Float16 elements count as float32, which kernels without a form for them work on.
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
+    let words = type.count * max(byteCount(type.scalar) / 4, 1)
+    let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
+    if words > traits.texelLimit { return "a texel buffer of \(traits.texelLimit) elements (maxTexelBufferElements)" }
+    let isTexels = isConstant && traits.readsTexels
+    guard !isTexels, max(words, blocked) * 4 > traits.byteLimit else { return nil }
+    return "a storage buffer of \(traits.byteLimit) bytes (maxStorageBufferRange)"
+  }
+
+  func memoryFault(_ type: TensorType) -> String? {
+    guard type.count * max(byteCount(type.scalar), type.scalar.byteCount) > traits.allocationLimit else { return nil }
+    return "an allocation of \(traits.allocationLimit) bytes (maxMemoryAllocationSize)"
   }
 
   /// - Parameters:

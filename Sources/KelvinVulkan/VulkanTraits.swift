@@ -29,6 +29,8 @@ struct VulkanTraits: Hashable, Sendable {
   var storesHalves: Bool
   /// The matrices that subgroups multiply of elements that lie so.
   var cooperativeMatrix: CooperativeMatrix?
+  /// Whether the driver compiles a pipeline when that first runs.
+  var compilesLate: Bool
   /// Whether a subgroup is one SIMD register, so that a permutation is the cheapest way to share a value.
   var usesShuffles: Bool
   var lanes: Int
@@ -53,8 +55,9 @@ struct VulkanTraits: Hashable, Sendable {
   var groupLimit: Int
   /// Words that one tensor may take.
   var texelLimit: Int
-  /// Bytes that one tensor may take.
+  /// Bytes that one tensor may take as kernels see it, and in all.
   var byteLimit: Int
+  var allocationLimit: Int
 
   /// As many as tensors of usual networks have elements.
   private static let manyTexels = 1 << 26
@@ -73,6 +76,7 @@ struct VulkanTraits: Hashable, Sendable {
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
     cooperativeMatrix = storesHalves && !readsTexels ? properties.cooperativeMatrix : nil
+    compilesLate = isSoftware
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.
@@ -96,7 +100,8 @@ struct VulkanTraits: Hashable, Sendable {
     attentionKeys = usesShuffles ? lanes : 8
     let counts = properties.limits.maxComputeWorkGroupCount
     groupLimit = Int(min(counts.0, counts.1, counts.2))
-    texelLimit = readsTexels ? texels : Int.max
+    texelLimit = readsTexels ? texels - TexelSize.spare / 4 : Int.max
+    allocationLimit = properties.largestAllocation
     byteLimit = min(Int(properties.limits.maxStorageBufferRange), 1 << 31 - 1)
   }
 }

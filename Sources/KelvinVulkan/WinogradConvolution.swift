@@ -67,7 +67,7 @@ struct WinogradConvolution: Sendable {
     let weights = try lowering.winogradWeights(
       plan, outputs: outputs, channels: inputs, tile: whole.tile, rows: inputBlocks * 4, parts: whole.parts,
       spare: 0)
-    let zeros = try lowering.weight("zeros/vulkan-\(whole.outputs)", count: whole.outputs) { _ in }
+    let zeros = lowering.weight("zeros/vulkan-\(whole.outputs)", count: whole.outputs) { _ in }
     let x = try lowering.read(node.inputs[0], blocks)
     let bias = try lowering.bias(op.epilogue, channels: outputs)
     let residual = try lowering.residual(op.epilogue, blocks).map { [$0] } ?? []

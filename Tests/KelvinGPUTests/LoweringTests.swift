@@ -174,6 +174,73 @@ struct LoweringTests {
   }
 }
 
+/// Runs of elements are read and made where they lie; tensors that kernels cannot see whole are computed in parts.
+struct PartLoweringTests {
+  private let relu = Unary(.relu)
+
+  private func rows(_ first: Int, _ count: Int, of width: Int) -> Slice {
+    Slice(starts: [first, 0], counts: [count, width], steps: [1, 1])
+  }
+
+  @Test func aRunIsReadWhereItLies() throws {
+    var net = Net([4, 64])
+    try net.output(try net.add(relu, try net.add(rows(1, 2, of: 64), net.x)))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 128"])
+    #expect(dispatches[0].reads == [Storage(.input(0), offset: 256, byteCount: 512, isHalf: false)])
+  }
+
+  @Test func aRunThatBeginsWhereKernelsCannotIsMoved() throws {
+    var net = Net([4, 48])
+    try net.output(try net.add(relu, try net.add(rows(1, 2, of: 48), net.x)))
+    #expect(try net.programs() == ["copy", "unary of 96"])
+  }
+
+  @Test func partsOfAJoinAreMadeWhereItHasThem() throws {
+    var net = Net([2, 64])
+    let parts = (try net.add(relu, net.x), try net.add(Softmax(axis: 1), net.x))
+    try net.output(try net.add(Concat(axis: 0), parts.0, parts.1, net.x))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 128", "softmax", "copy"])
+    #expect(dispatches.map(\.write.place) == [.output(0), .output(0), .output(0)])
+    #expect(dispatches.map(\.write.offset) == [0, 512, 1024])
+  }
+
+  @Test func aPartThatIsAnOutputIsCopied() throws {
+    var net = Net([2, 64])
+    let part = try net.add(relu, net.x)
+    try net.output(part, try net.add(Concat(axis: 0), part, net.x))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 128", "copy", "copy"])
+    #expect(dispatches[0].write.place == .output(0))
+  }
+
+  @Test func aTensorThatNoKernelSeesWholeIsComputedInPartsAndNothingIsMoved() throws {
+    var net = Net([16, 64])
+    try net.output(try net.add(relu, net.x))
+    let dispatches = try net.lowered(NamingTarget(elementLimit: 640)).dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 640", "unary of 384"])
+    #expect(dispatches.map(\.reads[0].offset) == [0, 2560])
+    #expect(dispatches.map(\.write.offset) == [0, 2560])
+  }
+
+  @Test func aTableTooLargeIsCutByColumns() throws {
+    var net = Net([5], .int32)
+    let table = net.weight(Tensor((0..<4096).map { Float($0) }, [32, 128]))
+    try net.output(try net.add(Gather(axis: 0), table, net.x))
+    let lowered = try net.lowered(NamingTarget(elementLimit: 2048))
+    #expect(lowered.dispatches.map(\.call.program) == ["gather", "gather", "copy", "copy"])
+    #expect(Set(lowered.dispatches.prefix(2).map(\.reads[0].place)) == [.weight(0), .weight(1)])
+  }
+
+  @Test func whatCannotBeCutNamesTheLimit() throws {
+    var net = Net([1024])
+    try net.output(try net.add(Softmax(axis: 0), net.x))
+    let error = #expect(throws: DeviceError.self) { try net.lowered(NamingTarget(elementLimit: 640)) }
+    #expect(error?.reason == "float32[1024] is larger than 640 elements")
+  }
+}
+
 /// A graph of one input, built node by node.
 private struct Net {
   private var graph = Graph()
@@ -190,6 +257,10 @@ private struct Net {
     graph.nodes.append(
       Node(name: "node\(graph.nodes.count)", op: op, inputs: inputs, outputs: [output], origins: []))
     return output
+  }
+
+  mutating func weight(_ tensor: Tensor) -> ValueID {
+    graph.addValue(Value(name: "weight\(graph.values.count)", type: tensor.type, weight: Weight(tensor)))
   }
 
   mutating func output(_ values: ValueID...) throws {
@@ -209,7 +280,7 @@ private struct Net {
       graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
       blobs: NoBlobCache())
     let trust = KernelTrust(driver: "", identity: "names")
-    return try GPUKernels(target, trust: trust).lower(segment) { key, _, _ in key }
+    return try GPUKernels(target, trust: trust).lower(segment).0
   }
 
   func programs() throws -> [String] { try lowered().dispatches.map(\.call.program) }

@@ -14,15 +14,19 @@ struct NamingTarget: GPUTarget {
 
   /// Every kernel but softmax has a form for floats that lie as float16.
   var halves = HalfStorage.none
+  /// Elements of a tensor that kernels can see.
+  var elementLimit = Int.max
 
   typealias Program = String
-  typealias Weight = String
 
   func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar == .float16 ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func storedColumns(_ columns: Int) -> Int { columns }
   func padRank(of scalar: ScalarType) -> Int { 8 }
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {}
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
+    type.count > elementLimit ? "\(elementLimit) elements" : nil
+  }
+  func memoryFault(_ type: TensorType) -> String? { nil }
 
   /// Called as the method that asks.
   private func call(_ method: String = #function, suffix: String = "") -> Call<String> {

@@ -12,12 +12,16 @@ let driven: [String: any Device] = {
   var devices: [String: any Device] = [:]
   for device in present { devices[device.info.id] = device }
   for kind in [DeviceInfo.Kind.discreteGPU, .integratedGPU] {
-    if let imitation = OpenCLDevice.discover(imitating: kind).compactMap(\.device).first {
+    if let imitation = OpenCLDevice.discover(imitating: OpenCLImitation(kind: kind)).compactMap(\.device).first {
       devices["\(imitation.info.id) as \(kind.rawValue)"] = imitation
     }
   }
   return devices
 }()
+/// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
+let narrow = [nil, DeviceInfo.Kind.discreteGPU].flatMap {
+  OpenCLDevice.discover(imitating: OpenCLImitation(kind: $0, elementLimit: 640)).compactMap(\.device)
+}
 let absence: Comment = "\(listings.first?.reason ?? "no OpenCL device")"
 
 @Suite(.enabled(if: !present.isEmpty, absence))
@@ -28,6 +32,13 @@ struct OpenCLConformanceTests {
     for testCase in ConformanceCase.all {
       let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
+    }
+  }
+
+  @Test func agreesInPartsWhereTensorsAreTooLargeForKernels() throws {
+    for device in narrow {
+      let device = try #require(device as? any KernelDevice)
+      #expect(try partsFaults(of: device, reference: ReferenceDevice()) == [])
     }
   }
 

@@ -22,6 +22,11 @@ let cards = imitations.filter(\.isHardware).flatMap(devices(imitating:))
 /// The subgroups of most cards, whose size decides of products alone.
 let grouped = [16, 32].flatMap { devices(imitating: VulkanImitation(subgroupSize: $0)) }
 
+/// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
+let narrow = [true, false].flatMap {
+  devices(imitating: VulkanImitation(isHardware: $0, texelLimit: 768, storageLimit: 2560))
+}
+
 private func devices(imitating imitation: VulkanImitation) -> [VulkanDevice] {
   VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation))
     .compactMap { $0.device as? VulkanDevice }
@@ -45,6 +50,13 @@ struct VulkanConformanceTests {
     for device in present + imitated + (testCase.isProduct ? grouped : []) {
       let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
+      #expect(device.validationMessages == [])
+    }
+  }
+
+  @Test func agreesInPartsWhereTensorsAreTooLargeForKernels() throws {
+    for device in narrow {
+      #expect(try partsFaults(of: device, reference: ReferenceDevice()) == [])
       #expect(device.validationMessages == [])
     }
   }

@@ -112,7 +112,7 @@ extension OpenCLLowering {
   /// The node's bias as `[group][count]`, zeros after each group's outputs.
   func biases(groups: Int, outputs: Int, count: Int) throws(DeviceError) -> Storage {
     let (name, constant) = try constantWeight(2)
-    return try weight("\(name)/vector-\(count)x\(groups)", count: groups * count) { target in
+    return weight("\(name)/vector-\(count)x\(groups)", count: groups * count) { target in
       let source = constant.floats()
       for group in 0..<groups {
         for output in 0..<outputs { target[group * count + output] = source[group * outputs + output] }

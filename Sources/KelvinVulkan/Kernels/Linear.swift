@@ -42,12 +42,13 @@ struct RowProduct: Sendable {
   func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue, _ layout: ValueLayout) throws(DeviceError) {
     let (target, traits, node) = (lowering.target, lowering.target.traits, lowering.node)
     let weight = try lowering.constantWeight(1)
-    let packed = try lowering.packed(
+    let packed = lowering.packed(
       weight.weight, "\(weight.name)/vulkan-rows", count: (depth + 3) / 4 * columns * 4
     ) { target in
-      let source = weight.weight.floats()
-      for column in 0..<columns {
-        for k in 0..<depth { target[(k / 4 * columns + column) * 4 + k % 4] = source[column * depth + k] }
+      weight.weight.withFloats { source in
+        for column in 0..<columns {
+          for k in 0..<depth { target[(k / 4 * columns + column) * 4 + k % 4] = source[column * depth + k] }
+        }
       }
     }
     let x = try lowering.read(node.inputs[0], layout)
@@ -71,7 +72,7 @@ extension VulkanLowering {
   func bias(_ epilogue: Epilogue, channels: Int) throws(DeviceError) -> Storage {
     if epilogue.hasBias { return try read(node.inputs[2], .dense) }
     let scalar = type(node.inputs[0]).scalar
-    return try weight("zeros/vulkan-\((channels + 3) / 4 * 4)", count: channels, of: scalar) { _ in }
+    return weight("zeros/vulkan-\((channels + 3) / 4 * 4)", count: channels, of: scalar) { _ in }
   }
 }
 
