@@ -25,6 +25,8 @@ package protocol GPUTarget: KernelCalls {
 
   /// Whether float16 elements lie as such inside a segment, else as float32.
   var storesHalves: Bool { get }
+  /// Whether products unpack weights that are codes as they read them, else these are expanded.
+  var unpacksWeights: Bool { get }
 
   /// Bytes that an element takes inside a segment.
   func byteCount(_ scalar: ScalarType) -> Int

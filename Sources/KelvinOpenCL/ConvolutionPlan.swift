@@ -128,8 +128,15 @@ extension OpenCLLowering {
     let variant = plan.variant(tuning)
     let parts = target.pieces(tuning.blocks(plan.outputs), of: variant.blocks)
     let tile = variant.blocks * lanes
+    let codes =
+      try plan.phases == nil
+      ? tiledCodes(
+        groups: plan.groups, outputs: plan.outputs, channels: plan.channels, taps: plan.taps, tile: tile,
+        rows: plan.channels, spare: lanes) : nil
     let weights =
-      if let phases = plan.phases {
+      if let codes {
+        codes.storage
+      } else if let phases = plan.phases {
         try phasedWeights(
           phases, outputs: plan.outputs, inputs: plan.channels, tile: tile, rows: plan.channels, parts: parts,
           spare: lanes)
@@ -150,8 +157,13 @@ extension OpenCLLowering {
         plan.storesWholeBlocks ? 1 : 0, epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, swaps ? 1 : 0,
         activation.code,
       ]
+    var parameters = Parameters(numbers).floats(activation.a, activation.b)
+    if let codes {
+      parameters.add(codes.rowStart, codes.rowWords, codes.rows, codes.rowChannels)
+      parameters = parameters.floats(codes.zero)
+    }
     let call = target.call(
-      variant.kernel, Parameters(numbers).floats(activation.a, activation.b), items: swaps ? parts : tiles,
+      variant.kernel(codes), parameters, items: swaps ? parts : tiles,
       swaps ? tiles : parts, plan.images * plan.groups)
     run(call, [source, weights, bias, residual ?? source], output)
     finish(activation, output, count: count)

@@ -19,6 +19,7 @@ struct OpenCLTarget: GPUTarget {
   let numbersPerTap = 3
 
   let storesHalves = false
+  var unpacksWeights: Bool { tuning.unpacksWeights }
 
   func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }

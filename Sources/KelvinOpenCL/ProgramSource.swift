@@ -1,5 +1,6 @@
 internal import CKelvinShaders
 internal import KelvinDevices
+internal import KelvinGPU
 
 /// A kernel: the program it is in, the macros that make the program's variant, and its function.
 struct KernelName: Hashable, Sendable {
@@ -25,7 +26,12 @@ struct ConvolutionVariant: Hashable, Sendable {
   static func all(_ tuning: Tuning) -> [Self] { [planar(tuning), narrow(tuning), wide(tuning), vector] }
 
   var suffix: String { "\(isPlanar ? "planar" : "blocked")_\(pixels)x\(blocks)" }
-  var kernel: KernelName { KernelName(program: "convolution", function: "convolution_\(suffix)") }
+  /// - Parameter codes: what the weights are where they are no floats.
+  func kernel(_ codes: CodedOperand?) -> KernelName {
+    KernelName(
+      program: "convolution", defines: codes.map { ["CODE_BITS=\($0.bits)", "MEANING=\($0.meaning)"] } ?? [],
+      function: "convolution_\(suffix)")
+  }
 }
 
 /// What programs have in common beyond the prelude, by program.
@@ -48,7 +54,9 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
   func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
   guard let prelude = file("prelude"), let own = file(program) else { return nil }
   if let common = commonFiles[program].flatMap(file) { return prelude + common + own }
-  guard program == "convolution", let depthwise = file("depthwise") else { return prelude + own }
+  guard program == "convolution", let codes = file("codes"), let depthwise = file("depthwise") else {
+    return prelude + own
+  }
   let variants = ConvolutionVariant.all(tuning).map { variant in
     """
     #define NAMED(x) x##_\(variant.suffix)
@@ -63,5 +71,5 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
 
     """
   }
-  return prelude + variants.joined() + depthwise
+  return prelude + codes + variants.joined() + depthwise
 }

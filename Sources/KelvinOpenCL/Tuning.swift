@@ -14,13 +14,17 @@ struct Tuning: Hashable, Sendable {
   var columns: Int
   /// Whether the order of a convolution's groups follows the sizes of its operands, for the sake of the caches.
   var ordersGroups: Bool
+  /// Whether products unpack weights that are codes as they read them, four lanes at a time.
+  var unpacksWeights: Bool
   /// How a multiply-add is written.
   var multiplyAdd: String
 
   static let cpu = Tuning(
-    lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, multiplyAdd: "fma")
+    lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, unpacksWeights: false,
+    multiplyAdd: "fma")
   static let gpu = Tuning(
-    lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, multiplyAdd: "mad")
+    lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, unpacksWeights: true,
+    multiplyAdd: "mad")
 
   var options: String {
     "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"

@@ -45,8 +45,15 @@ struct TiledProduct: Sendable {
     let parts = (outputs / groups + tile - 1) / tile
     let tiles = (phases?.count ?? groups) * parts
     let groupBlocks = (groupInputs + 3) / 4
+    let codes =
+      try phases == nil
+      ? lowering.tiledCodes(
+        groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile,
+        rows: groupBlocks * 4, spare: 0) : nil
     let packed =
-      if let phases {
+      if let codes {
+        codes.storage
+      } else if let phases {
         try lowering.phasedWeights(
           phases, outputs: outputs, inputs: inputs, tile: tile, rows: groupBlocks * 4, parts: parts, spare: 0)
       } else {
@@ -57,7 +64,7 @@ struct TiledProduct: Sendable {
     let x = try lowering.read(node.inputs[0], layout)
     let bias = try lowering.bias(epilogue, channels: groups * parts * tile)
     let residual = try lowering.residual(epilogue, layout).map { [$0] } ?? []
-    let parameters = Parameters(
+    var parameters = Parameters(
       [(inputs + 3) / 4, groupBlocks, max(parts, 1), (outputs + 3) / 4, outputs, positions] + [
         window.inputCount, plane[0] * plane[1], plane[1],
       ] + window.input + window.geometry
@@ -66,14 +73,23 @@ struct TiledProduct: Sendable {
     // A row's blocks lie side by side: those of a line of the cache are read together.
     let chunk = layout == .dense && traits.usesShuffles && groupBlocks % 4 == 0 ? 4 : 1
     let (columns, z) = target.folded((positions + span - 1) / span)
-    let constants = [
+    var constants = [
       traits.lanes, blocks, pixels, phases == nil && window.isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
       epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
     ]
+    if let codes {
+      constants += [0, codes.bits, codes.meaning]
+      parameters.add(codes.rowStart, codes.rowWords, codes.rows, (codes.rowChannels + 3) / 4)
+      parameters = parameters.floats(codes.zero)
+    } else if phases != nil {
+      constants.append(1)
+      parameters.add(window.output)
+    }
     let call = target.call(
-      traits.variant("convolution"), [.float4, .float4, .float4] + residual.map { _ in .float4 },
-      group: traits.tileGroup, constants: constants + (phases == nil ? [] : [1]),
-      phases == nil ? parameters : parameters.followed(by: window.output), groups: [columns, tiles, z])
+      traits.product("convolution", codes),
+      [.float4, codes == nil ? .float4 : .uint, .float4]
+        + residual.map { _ in .float4 }, group: traits.tileGroup, constants: constants, parameters,
+      groups: [columns, tiles, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))
   }
 }

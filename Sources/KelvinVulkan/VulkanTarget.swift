@@ -23,6 +23,7 @@ struct VulkanTarget: GPUTarget {
   let numbersPerTap = 4
 
   var storesHalves: Bool { traits.storesHalves }
+  var unpacksWeights: Bool { traits.unpacksWeights }
 
   func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar.byteCount == 8 ? 8 : 4 }
   func copyUnit(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : 4 }

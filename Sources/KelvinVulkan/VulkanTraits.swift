@@ -1,5 +1,6 @@
 import CKelvinDrivers
 import KelvinDevices
+import KelvinGPU
 
 /// The tiles of a product that an invocation may keep in registers.
 struct RegisterTiles: Hashable, Sendable {
@@ -43,8 +44,15 @@ struct VulkanTraits: Hashable, Sendable {
   /// As many as tensors of usual networks have elements.
   private static let manyTexels = 1 << 26
 
+  /// Whether products unpack weights that are codes as they read them.
+  var unpacksWeights: Bool
+
   /// The name of a shader that has a variant with permutations.
   func variant(_ shader: String) -> String { usesShuffles ? "\(shader)_shuffle" : shader }
+  /// The name of a product's shader, which has a variant for weights that are codes, too.
+  func product(_ shader: String, _ codes: CodedOperand?) -> String {
+    codes == nil ? variant(shader) : "\(shader)_coded"
+  }
 
   init(_ properties: VulkanProperties) {
     let lanes = properties.subgroupSize
@@ -56,6 +64,8 @@ struct VulkanTraits: Hashable, Sendable {
     usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
+    // The variants with permutations have no form for codes.
+    unpacksWeights = !usesShuffles
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.

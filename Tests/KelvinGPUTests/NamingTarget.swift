@@ -14,6 +14,7 @@ struct NamingTarget: GPUTarget {
 
   /// Whether float16 elements lie as such; then every kernel but softmax has a form for them.
   var storesHalves = false
+  let unpacksWeights = false
 
   typealias Program = String
   typealias Weight = String
