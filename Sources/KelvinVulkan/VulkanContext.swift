@@ -30,6 +30,11 @@ final class VulkanContext: @unchecked Sendable {
     var storage = VkPhysicalDevice16BitStorageFeatures()
     storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES
     storage.storageBuffer16BitAccess = VkBool32(properties.stores16Bits ? VK_TRUE : VK_FALSE)
+    let multipliesWords = properties.dotProduct == .accelerated
+    var dots = DotProduct.feature(multipliesWords)
+    let extensions =
+      (properties.preservesSpecialValues ? [SpecialValueMode.extensionName] : [])
+      + (multipliesWords ? [DotProduct.extensionName] : [])
     var device: VkDevice?
     let result = withUnsafePointer(to: Float(1)) { priority in
       var queueInformation = VkDeviceQueueCreateInfo()
@@ -38,17 +43,20 @@ final class VulkanContext: @unchecked Sendable {
       queueInformation.queueCount = 1
       queueInformation.pQueuePriorities = priority
       return withUnsafePointer(to: queueInformation) { queueInformation in
-        withUnsafePointer(to: (features, storage)) { enabled in
-          withCStrings(properties.preservesSpecialValues ? [SpecialValueMode.extensionName] : []) { extensions in
-            var information = VkDeviceCreateInfo()
-            information.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO
-            information.pNext = UnsafeRawPointer(enabled.pointer(to: \.1))
-            information.queueCreateInfoCount = 1
-            information.pQueueCreateInfos = queueInformation
-            information.pEnabledFeatures = enabled.pointer(to: \.0)
-            information.enabledExtensionCount = UInt32(extensions.count)
-            information.ppEnabledExtensionNames = extensions.baseAddress
-            return instance.vk.vkCreateDevice!(physical, &information, nil, &device)
+        withUnsafeMutablePointer(to: &dots) { dots in
+          if multipliesWords { storage.pNext = UnsafeMutableRawPointer(dots) }
+          return withUnsafePointer(to: (features, storage)) { enabled in
+            withCStrings(extensions) { extensions in
+              var information = VkDeviceCreateInfo()
+              information.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO
+              information.pNext = UnsafeRawPointer(enabled.pointer(to: \.1))
+              information.queueCreateInfoCount = 1
+              information.pQueueCreateInfos = queueInformation
+              information.pEnabledFeatures = enabled.pointer(to: \.0)
+              information.enabledExtensionCount = UInt32(extensions.count)
+              information.ppEnabledExtensionNames = extensions.baseAddress
+              return instance.vk.vkCreateDevice!(physical, &information, nil, &device)
+            }
           }
         }
       }

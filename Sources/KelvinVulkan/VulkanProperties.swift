@@ -23,6 +23,8 @@ struct VulkanProperties: Sendable {
   var preservesSpecialValues: Bool
   /// Whether shaders may read and write 16 bits of a storage buffer.
   var stores16Bits: Bool
+  /// What it has for products of four bytes by four.
+  var dotProduct: DotProduct
   /// Where its memory is said to be, whatever its types say.
   var imitatedMemory: VulkanImitation.Memory?
 
@@ -83,6 +85,7 @@ struct VulkanProperties: Sendable {
     timestampBits = families[family].timestampValidBits
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
     stores16Bits = Self.stores16Bits(physical, vk)
+    dotProduct = DotProduct(of: physical, vk)
     if let imitation { imitate(imitation) }
   }
 
@@ -104,6 +107,7 @@ struct VulkanProperties: Sendable {
     limits.maxTexelBufferElements = min(limits.maxTexelBufferElements, imitation.texelLimit ?? .max)
     limits.maxStorageBufferRange = min(limits.maxStorageBufferRange, imitation.storageLimit ?? .max)
     subgroupSize = imitation.subgroupSize ?? subgroupSize
+    if imitation.acceleratesDotProducts, dotProduct == .present { dotProduct = .accelerated }
   }
 
   /// The names of the extensions that a device offers; none where the driver cannot say.

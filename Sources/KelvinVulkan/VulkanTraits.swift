@@ -28,6 +28,8 @@ struct VulkanTraits: Hashable, Sendable {
   var rowTiles: RegisterTiles
   /// Words of four columns in a tile of a product of integers.
   var integerBlocks: Int
+  /// Whether products of integers multiply four bytes of a word at once.
+  var multipliesWords: Bool
   var depthwiseRows: Int
   var depthwiseColumns: Int
   var linearRows: Int
@@ -76,6 +78,7 @@ struct VulkanTraits: Hashable, Sendable {
     convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
     integerBlocks = isSoftware ? 4 : 2
+    multipliesWords = properties.dotProduct == .accelerated
     depthwiseRows = isSoftware ? 2 : 1
     depthwiseColumns = isSoftware ? 4 : 2
     linearRows = 4
