@@ -2,7 +2,8 @@
 // y = activation(sum over taps and channels of x * w + bias + residual).
 //
 // A work item computes PIXELS output pixels of BLOCKS * LANES output channels. Weights are packed
-// [group][channel tile][tap][input channel][BLOCKS * LANES], followed by zeros that stand for LANES values of padding.
+// [group][channel tile][tap][input channel][BLOCKS * LANES], followed by zeros that stand for LANES values of padding; they
+// may be codes (codes.cl).
 // Where tensors lie is told by strides: pixel p, channel c of group g in image n of x is
 // x[n * xImage + g * xGroup + c / LANES * xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is
 // LANES * xLane.
@@ -22,12 +23,23 @@ typedef struct {
   int storesWholeBlocks, hasBias, hasResidual, swapsOrder;
   int activation;
   float a, b;
+#ifdef CODE_BITS
+  int rowStart, rowWords, rows, rowChannels;   // `rows` of a tile, each for so many channels
+  float zero;
+#endif
 } NAMED(convolution_shape);
 
 KERNEL void NAMED(convolution)(
-    BUFFER(x), BUFFER(w), BUFFER(bias), BUFFER(residual), BUFFER(y), NAMED(convolution_shape) s) {
+    BUFFER(x), BUFFER(weights), BUFFER(bias), BUFFER(residual), BUFFER(y), NAMED(convolution_shape) s) {
   OPEN(const STORED, x);
-  OPEN(const PACKED, w);
+#ifdef CODE_BITS
+  OPEN(const uint, weights);
+  const global STORED *zeros = (const global STORED *)((const global float *)weights + s.rowStart - LANES);
+  int w = 0;
+#else
+  OPEN(const PACKED, weights);
+  const global PACKED *w = weights;
+#endif
   OPEN(const float, bias);
   OPEN(const STORED, residual);
   OPEN(STORED, y);
@@ -40,7 +52,9 @@ KERNEL void NAMED(convolution)(
   const int tapColumns = (s.kernelWidth + s.phasesX - 1 - phaseX) / s.phasesX;
   const int taps = ((s.kernelHeight + s.phasesY - 1) / s.phasesY) * ((s.kernelWidth + s.phasesX - 1) / s.phasesX);
   const int weightCount = taps * s.channels * BLOCKS * LANES;
+#ifndef CODE_BITS
   const global STORED *zeros = (const global STORED *)(w + (size_t)s.groups * parts * weightCount);
+#endif
   const int first = max(min(tile * PIXELS, s.pixels - PIXELS), 0);
   x += (size_t)image * s.xImage + (size_t)group * s.xGroup;
   w += (size_t)(group * parts + part) * weightCount;
@@ -72,10 +86,12 @@ KERNEL void NAMED(convolution)(
         step[i] = inside ? s.xBlock : 0;
 #endif
       }
+      BEGIN_MEANINGS;
 #if PLANAR
       for (int c = 0; c < s.channels; c++, w += BLOCKS * LANES) {
+        NEXT_MEANING(c);
         vec k[BLOCKS];
-        EACH_BLOCK(j) k[j] = PACKED_AT(w + j * LANES);
+        EACH_BLOCK(j) k[j] = WEIGHT(j);
         EACH(i) {
           const vec value = AT(p[i], 0);
           p[i] += step[i];
@@ -85,9 +101,10 @@ KERNEL void NAMED(convolution)(
 #else
       const int whole = s.channels / LANES, rest = s.channels % LANES;
       for (int block = 0; block < whole; block++) {
+        NEXT_MEANING(block * LANES);
         _Pragma("unroll 4") for (int c = 0; c < LANES; c++, w += BLOCKS * LANES) {
           vec k[BLOCKS];
-          EACH_BLOCK(j) k[j] = PACKED_AT(w + j * LANES);
+          EACH_BLOCK(j) k[j] = WEIGHT(j);
           EACH(i) {
             const vec value = AT(p[i], c);
             EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
@@ -95,9 +112,10 @@ KERNEL void NAMED(convolution)(
         }
         EACH(i) p[i] += step[i];
       }
+      NEXT_MEANING(whole * LANES);
       for (int c = 0; c < rest; c++, w += BLOCKS * LANES) {
         vec k[BLOCKS];
-        EACH_BLOCK(j) k[j] = PACKED_AT(w + j * LANES);
+        EACH_BLOCK(j) k[j] = WEIGHT(j);
         EACH(i) {
           const vec value = AT(p[i], c);
           EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);

@@ -22,6 +22,8 @@ package protocol GPUTarget: KernelCalls {
 
   /// Which floats lie as float16 inside a segment, the others as float32; without a precision asked for that changes it.
   var halves: HalfStorage { get set }
+  /// Whether products unpack weights that are codes as they read them, else these are expanded.
+  var unpacksWeights: Bool { get }
 
   /// Bytes that an element takes inside a segment.
   func byteCount(_ scalar: ScalarType) -> Int

@@ -130,8 +130,15 @@ extension OpenCLLowering {
     let tile = variant.blocks * lanes
     // Weights may lie as float16 beside values in float32.
     let spare = 2 * lanes
+    let codes =
+      try plan.phases == nil
+      ? tiledCodes(
+        groups: plan.groups, outputs: plan.outputs, channels: plan.channels, taps: plan.taps, tile: tile,
+        rows: plan.channels, spare: lanes) : nil
     let weights =
-      if let phases = plan.phases {
+      if let codes {
+        codes.storage
+      } else if let phases = plan.phases {
         try phasedWeights(
           phases, outputs: plan.outputs, inputs: plan.channels, tile: tile, rows: plan.channels, parts: parts,
           spare: spare)
@@ -141,14 +148,16 @@ extension OpenCLLowering {
           rows: plan.channels, parts: parts, spare: spare)
       }
     let bias = try epilogue.hasBias ? biases(groups: plan.groups, outputs: plan.outputs, count: parts * tile) : nil
-    multiply(plan, epilogue, source, weights, bias: bias, residual: residual, output)
+    multiply(plan, epilogue, source, weights, codes, bias: bias, residual: residual, output)
     finish(KernelActivation(epilogue), output, count: count)
   }
 
   /// Adds the kernel alone, of weights that are packed in its tiles.
+  ///
+  /// - Parameter codes: how those that are codes are read.
   func multiply(
-    _ plan: ConvolutionPlan, _ epilogue: Epilogue, _ source: Storage, _ weights: Storage, bias: Storage?,
-    residual: Storage?, _ output: Storage
+    _ plan: ConvolutionPlan, _ epilogue: Epilogue, _ source: Storage, _ weights: Storage,
+    _ codes: CodedOperand? = nil, bias: Storage?, residual: Storage?, _ output: Storage
   ) {
     let (tuning, lanes) = (target.tuning, target.lanes)
     let variant = plan.variant(tuning)
@@ -163,8 +172,13 @@ extension OpenCLLowering {
       + plan.outputStrides(lanes: lanes).list + [
         plan.storesWholeBlocks ? 1 : 0, bias == nil ? 0 : 1, residual == nil ? 0 : 1, swaps ? 1 : 0, activation.code,
       ]
+    var parameters = Parameters(numbers).floats(activation.a, activation.b)
+    if let codes {
+      parameters.add(codes.rowStart, codes.rowWords, codes.rows, codes.rowChannels)
+      parameters = parameters.floats(codes.zero)
+    }
     let call = target.call(
-      variant.kernel, Parameters(numbers).floats(activation.a, activation.b), items: swaps ? parts : tiles,
+      variant.kernel(codes), parameters, items: swaps ? parts : tiles,
       swaps ? tiles : parts, plan.images * plan.groups)
     run(call, [source, weights, bias ?? weights, residual ?? source], output)
   }

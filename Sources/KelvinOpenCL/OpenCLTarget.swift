@@ -27,6 +27,8 @@ struct OpenCLTarget: GPUTarget {
   let copyRank = 8
   let numbersPerTap = 3
 
+  var unpacksWeights: Bool { tuning.unpacksWeights }
+
   init(device: String, tuning: Tuning, limits: TensorLimits) {
     (self.device, self.tuning, self.limits) = (device, tuning, limits)
     halves = tuning.storesHalves ? .float16 : .none

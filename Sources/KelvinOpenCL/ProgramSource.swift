@@ -28,7 +28,12 @@ struct ConvolutionVariant: Hashable, Sendable {
   static func all(_ tuning: Tuning) -> [Self] { [planar(tuning), narrow(tuning), wide(tuning), vector] }
 
   var suffix: String { "\(isPlanar ? "planar" : "blocked")_\(pixels)x\(blocks)" }
-  var kernel: KernelName { KernelName(program: "convolution", function: "convolution_\(suffix)") }
+  /// - Parameter codes: what the weights are where they are no floats.
+  func kernel(_ codes: CodedOperand?) -> KernelName {
+    KernelName(
+      program: "convolution", defines: codes.map { ["CODE_BITS=\($0.bits)", "MEANING=\($0.meaning)"] } ?? [],
+      function: "convolution_\(suffix)")
+  }
 }
 
 /// What programs have in common beyond the prelude, by program.
@@ -78,7 +83,9 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
   func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
   guard let prelude = file("prelude"), let own = file(program) else { return nil }
   if let common = commonFiles[program].flatMap(file) { return prelude + common + own }
-  guard program == "convolution", let depthwise = file("depthwise") else { return prelude + own }
+  guard program == "convolution", let codes = file("codes"), let depthwise = file("depthwise") else {
+    return prelude + own
+  }
   let variants = ConvolutionVariant.all(tuning).map { variant in
     """
     #define NAMED(x) x##_\(variant.suffix)
@@ -93,5 +100,5 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
 
     """
   }
-  return prelude + variants.joined() + depthwise
+  return prelude + codes + variants.joined() + depthwise
 }

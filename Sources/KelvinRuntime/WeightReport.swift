@@ -17,7 +17,8 @@ package struct WeightReport: Hashable, Sendable, Codable {
   package struct Packed: Hashable, Sendable, Codable {
     package var device: String
     package var bytes: Int
-    /// Bytes of these that were expanded from compressed weights when the model was loaded; no file holds them.
+    /// Bytes of these that were made from compressed weights when the model was loaded, expanded or as codes; no file holds
+    /// them.
     package var expandedBytes: Int
 
     package init(device: String, bytes: Int, expandedBytes: Int) {

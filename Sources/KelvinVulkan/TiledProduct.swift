@@ -53,8 +53,15 @@ struct TiledProduct: Sendable {
   /// second input.
   func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
     let (node, rows) = (lowering.node, (groupInputs + 3) / 4 * 4)
+    let codes =
+      try phases == nil
+      ? lowering.tiledCodes(
+        groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile, rows: rows,
+        spare: 0) : nil
     let packed =
-      if let phases {
+      if let codes {
+        codes.storage
+      } else if let phases {
         try lowering.phasedWeights(
           phases, outputs: outputs, inputs: inputs, tile: tile, rows: rows, parts: parts, spare: 0)
       } else {
@@ -65,17 +72,19 @@ struct TiledProduct: Sendable {
     let x = try lowering.read(node.inputs[0], layout)
     let bias = try lowering.bias(epilogue, channels: groups * parts * tile)
     let residual = try lowering.residual(epilogue, layout)
-    run(lowering, x, packed, bias, residual, epilogue, lowering.write(node.outputs[0], layout))
+    run(lowering, x, packed, bias, residual, epilogue, lowering.write(node.outputs[0], layout), codes)
   }
 
   /// Adds the kernel. Weights are packed in tiles; without a residual there is none to add.
+  ///
+  /// - Parameter codes: how weights that are codes are read.
   func run(
     _ lowering: VulkanLowering, _ x: Storage, _ weights: Storage, _ bias: Storage, _ residual: Storage?,
-    _ epilogue: Epilogue, _ result: Storage
+    _ epilogue: Epilogue, _ result: Storage, _ codes: CodedOperand? = nil
   ) {
     let (target, traits) = (lowering.target, lowering.target.traits)
     let (pixels, groupBlocks) = (pixels(traits), (groupInputs + 3) / 4)
-    let parameters = Parameters(
+    var parameters = Parameters(
       [(inputs + 3) / 4, groupBlocks, max(parts, 1), (outputs + 3) / 4, outputs, positions] + [
         window.inputCount, plane[0] * plane[1], plane[1],
       ] + window.input + window.geometry
@@ -84,16 +93,23 @@ struct TiledProduct: Sendable {
     // A row's blocks lie side by side: those of a line of the cache are read together.
     let chunk = layout == .dense && traits.usesShuffles && groupBlocks % 4 == 0 ? 4 : 1
     let (columns, z) = target.folded((positions + span - 1) / span)
-    let constants = [
+    var constants = [
       traits.lanes, blocks, pixels, phases == nil && window.isPointwise ? 0 : 1, residual == nil ? 0 : 1,
       epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
     ]
+    if let codes {
+      constants += [0, codes.bits, codes.meaning]
+      parameters.add(codes.rowStart, codes.rowWords, codes.rows, (codes.rowChannels + 3) / 4)
+      parameters = parameters.floats(codes.zero)
+    } else if phases != nil {
+      constants.append(1)
+      parameters.add(window.output)
+    }
     let others = residual.map { [$0] } ?? []
     let call = target.call(
-      traits.variant("convolution"), [.float4, .packed4, .float4] + others.map { _ in .float4 },
-      group: traits.tileGroup, constants: constants + (phases == nil ? [] : [1]),
-      phases == nil ? parameters : parameters.followed(by: window.output),
-      groups: [columns, (phases?.count ?? groups) * parts, z])
+      traits.product("convolution", codes),
+      [.float4, codes == nil ? .packed4 : .uint, .float4] + others.map { _ in .float4 }, group: traits.tileGroup,
+      constants: constants, parameters, groups: [columns, (phases?.count ?? groups) * parts, z])
     lowering.run(call, [x, weights, bias] + others, result)
   }
 }

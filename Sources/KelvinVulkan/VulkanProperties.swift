@@ -27,6 +27,8 @@ struct VulkanProperties: Sendable {
   var stores16Bits: Bool
   /// The matrices that its subgroups multiply, where shaders read and write 16 bits.
   var cooperativeMatrix: CooperativeMatrix?
+  /// What it has for products of four bytes by four.
+  var dotProduct: DotProduct
   /// Where its memory is said to be, whatever its types say.
   var imitatedMemory: VulkanImitation.Memory?
 
@@ -94,6 +96,7 @@ struct VulkanProperties: Sendable {
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
     stores16Bits = Self.stores16Bits(physical, vk)
     cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk) : nil
+    dotProduct = DotProduct(of: physical, vk)
     if let imitation { imitate(imitation) }
   }
 
@@ -115,12 +118,14 @@ struct VulkanProperties: Sendable {
     limits.maxTexelBufferElements = min(limits.maxTexelBufferElements, imitation.texelLimit ?? .max)
     limits.maxStorageBufferRange = min(limits.maxStorageBufferRange, imitation.storageLimit ?? .max)
     subgroupSize = imitation.subgroupSize ?? subgroupSize
+    if imitation.acceleratesDotProducts, dotProduct == .present { dotProduct = .accelerated }
   }
 
   /// The extensions that a device is opened with.
   var enabledExtensions: [String] {
     (preservesSpecialValues ? [SpecialValueMode.extensionName] : [])
       + (cooperativeMatrix == nil ? [] : CooperativeMatrix.extensionNames)
+      + (dotProduct == .accelerated ? [DotProduct.extensionName] : [])
   }
 
   /// The names of the extensions that a device offers; none where the driver cannot say.

@@ -21,6 +21,8 @@ struct VulkanTarget: GPUTarget {
   let copyRank = 6
   let numbersPerTap = 4
 
+  var unpacksWeights: Bool { traits.unpacksWeights }
+
   init(device: String, traits: VulkanTraits) {
     (self.device, self.traits) = (device, traits)
     halves = traits.storesHalves ? .float16 : .none

@@ -1,5 +1,6 @@
 import CKelvinDrivers
 import KelvinDevices
+import KelvinGPU
 
 /// The tiles of a product that an invocation may keep in registers.
 struct RegisterTiles: Hashable, Sendable {
@@ -45,6 +46,8 @@ struct VulkanTraits: Hashable, Sendable {
   var winograd: WinogradTraits
   /// Words of four columns in a tile of a product of integers.
   var integerBlocks: Int
+  /// Whether products of integers multiply four bytes of a word at once.
+  var multipliesWords: Bool
   var depthwiseRows: Int
   var depthwiseColumns: Int
   var linearRows: Int
@@ -62,8 +65,15 @@ struct VulkanTraits: Hashable, Sendable {
   /// As many as tensors of usual networks have elements.
   private static let manyTexels = 1 << 26
 
+  /// Whether products unpack weights that are codes as they read them.
+  var unpacksWeights: Bool
+
   /// The name of a shader that has a variant with permutations.
   func variant(_ shader: String) -> String { usesShuffles ? "\(shader)_shuffle" : shader }
+  /// The name of a product's shader, which has a variant for weights that are codes, too.
+  func product(_ shader: String, _ codes: CodedOperand?) -> String {
+    codes == nil ? variant(shader) : "\(shader)_coded"
+  }
 
   init(_ properties: VulkanProperties) {
     let lanes = properties.subgroupSize
@@ -77,6 +87,8 @@ struct VulkanTraits: Hashable, Sendable {
     storesHalves = properties.stores16Bits && !isSoftware
     cooperativeMatrix = storesHalves && !readsTexels ? properties.cooperativeMatrix : nil
     compilesLate = isSoftware
+    // The variants with permutations have no form for codes.
+    unpacksWeights = !usesShuffles
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.
@@ -93,6 +105,7 @@ struct VulkanTraits: Hashable, Sendable {
       registers: usesShuffles ? RegisterTiles(pixels: 2...7, blocks: 4) : convolutionTiles,
       transformCost: isSoftware ? 80 : 200, scratchLimit: isSoftware ? 4 << 20 : 32 << 20)
     integerBlocks = isSoftware ? 4 : 2
+    multipliesWords = properties.dotProduct == .accelerated
     depthwiseRows = isSoftware ? 2 : 1
     depthwiseColumns = isSoftware ? 4 : 2
     linearRows = 4

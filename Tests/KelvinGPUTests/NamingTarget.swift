@@ -16,6 +16,7 @@ struct NamingTarget: GPUTarget {
   var halves = HalfStorage.none
   /// Elements of a tensor that kernels can see.
   var elementLimit = Int.max
+  let unpacksWeights = false
 
   typealias Program = String
 

@@ -13,7 +13,8 @@ let present = listings.compactMap { $0.device as? VulkanDevice }
 /// least that the specification asks for; a driver whose memory is slow to read and whose texels are few.
 let imitations = [
   VulkanImitation(),
-  VulkanImitation(memory: .unmappable, texelLimit: 1 << 16, storageLimit: 1 << 27, subgroupSize: 64),
+  VulkanImitation(
+    memory: .unmappable, texelLimit: 1 << 16, storageLimit: 1 << 27, acceleratesDotProducts: true, subgroupSize: 64),
   VulkanImitation(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
 ]
 let imitated = imitations.flatMap(devices(imitating:))
@@ -21,6 +22,8 @@ let imitated = imitations.flatMap(devices(imitating:))
 let cards = imitations.filter(\.isHardware).flatMap(devices(imitating:))
 /// The subgroups of most cards, whose size decides of products alone.
 let grouped = [16, 32].flatMap { devices(imitating: VulkanImitation(subgroupSize: $0)) }
+/// Those whose dot products of bytes are said to be fast, as a software driver.
+let multiplying = devices(imitating: VulkanImitation(isHardware: false, acceleratesDotProducts: true))
 
 /// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
 let narrow = [true, false].flatMap {
@@ -39,6 +42,10 @@ extension ConformanceCase {
       node.op is Attention || node.op is Convolution || node.op is Linear || node.op is MatMul
     }
   }
+
+  fileprivate var isIntegerProduct: Bool {
+    graph.nodes.contains { $0.op is ConvolutionInteger || $0.op is MatMulInteger }
+  }
 }
 
 let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
@@ -47,7 +54,9 @@ let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
 struct VulkanConformanceTests {
   @Test(arguments: ConformanceCase.all)
   func agreesWithTheReferenceOrIsExempt(_ testCase: ConformanceCase) throws {
-    for device in present + imitated + (testCase.isProduct ? grouped : []) {
+    for device in present + imitated + (testCase.isProduct ? grouped : [])
+      + (testCase.isIntegerProduct ? multiplying : [])
+    {
       let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
       #expect(device.validationMessages == [])

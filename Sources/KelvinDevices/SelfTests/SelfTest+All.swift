@@ -53,7 +53,11 @@ extension SelfTest {
   private static let products: [SelfTest] = [
     SelfTest(
       Convolution.self, where: { !isDepthwise($0, $1) }, convolution([1, 20, 6, 7], filters: 24, kernel: 1),
-      convolution([1, 8, 7, 6], filters: 12, kernel: 3)),
+      convolution([1, 8, 7, 6], filters: 12, kernel: 3),
+      (
+        Convolution(window: Window(kernel: [2, 2]), groups: 1, epilogue: .bias),
+        [.input([1, 8, 4, 5]), .multiples([12, 8, 2, 2]), .weight([12])]
+      )),
     SelfTest(
       Convolution.self, named: "convolution by Winograd's tiles", way: "winograd",
       convolution([1, 176, 18, 15], filters: 176, kernel: 3),
@@ -70,7 +74,9 @@ extension SelfTest {
       )),
     SelfTest(
       Linear.self, (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
-      (Linear(epilogue: .bias), [.input([19, 24]), .weight([36, 24]), .weight([36])])),
+      (Linear(epilogue: .bias), [.input([19, 24]), .weight([36, 24]), .weight([36])]),
+      (Linear(epilogue: .bias), [.input([1, 24]), .multiples([20, 24]), .weight([20])]),
+      (Linear(epilogue: .bias), [.input([19, 24]), .entries([36, 24]), .weight([36])])),
     SelfTest(
       Linear.self, named: "linear by cooperative matrices", way: "cooperative",
       (Linear(epilogue: .bias), [.input([37, 48]), .weight([40, 48]), .weight([40])])),
