@@ -29,6 +29,11 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
 
   package func isConstant(_ input: Int) -> Bool { request.isConstant(input) }
 
+  /// Whether the second input is a weight of codes that may stay so: ways that need it as numbers would expand it for good.
+  package var keepsCodes: Bool {
+    target.unpacksWeights && request.graph[node.inputs[1]].weight?.isOfCodes == true
+  }
+
   /// - Throws: `.unsupported` unless all these inputs are constant.
   package func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {
     for index in indices where !isConstant(index) { throw unsupported("\(what) that are not constant") }

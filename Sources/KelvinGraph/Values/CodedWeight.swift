@@ -42,6 +42,14 @@ package struct CodedWeight: Sendable {
 }
 
 extension Weight {
+  /// Whether the weight is stored as codes, without looking at them: only some of these have the form of `coded`.
+  package var isOfCodes: Bool {
+    switch encoding {
+    case .palettized, .affine: true
+    default: false
+    }
+  }
+
   /// The weight as codes; nil where its encoding has no such form: masks, tables of vectors, scales of floating-point
   /// numbers, offsets that are no whole numbers, and what is computed from other weights.
   package var coded: CodedWeight? {

@@ -8,7 +8,7 @@ extension VulkanTarget {
     let product = RowProduct(
       rows: context.outputs[0].count / max(weights[0], 1), depth: weights[1], columns: weights[0],
       inputStride: weights[1], outputStride: weights[0])
-    let cooperative = CooperativeProduct(product, context).map { way in
+    let cooperative = (context.keepsCodes ? nil : CooperativeProduct(product, context)).map { way in
       KernelOffer(
         NodeLowering<Self> { lowering throws(DeviceError) in try way.lower(lowering, op.epilogue) },
         CooperativeProduct.way)
