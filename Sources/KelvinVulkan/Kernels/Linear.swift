@@ -77,6 +77,13 @@ extension VulkanLowering {
       }
     }
   }
+
+  /// The node's bias in whole groups of four, zero where there is none.
+  func bias(_ epilogue: Epilogue, channels: Int) throws(DeviceError) -> Storage {
+    if epilogue.hasBias { return try read(node.inputs[2], .dense) }
+    let scalar = type(node.inputs[0]).scalar
+    return weight("zeros/vulkan-\((channels + 3) / 4 * 4)", count: channels, of: scalar) { _ in }
+  }
 }
 
 extension Parameters {
