@@ -88,14 +88,14 @@ import Testing
       dictionary: Dictionary(
         uniqueKeysWithValues: vector.inputs.map { ($0.name, FeatureValue(multiArray: MultiArray($0.tensor))) }))
     let (state, other) = (predictor.makeState(), predictor.makeState())
-    for state in [state, other] { _ = try predictor.predict(input, using: state, nil) }
+    for state in [state, other] { _ = try predictor.predict(input, using: state, [:], nil) }
     Self.flicker(path)
-    _ = try predictor.predict(input, using: state, nil)
+    _ = try predictor.predict(input, using: state, [:], nil)
     moment.await { Self.flicker(path) }
-    let error = #expect(throws: ModelError.self) { try predictor.predict(input, using: state, nil) }
+    let error = #expect(throws: ModelError.self) { try predictor.predict(input, using: state, [:], nil) }
     #expect(error?.code == .io && error?.description.contains("was written to while it was used") == true)
-    let later = #expect(throws: ModelError.self) { try predictor.predict(input, using: state, nil) }
+    let later = #expect(throws: ModelError.self) { try predictor.predict(input, using: state, [:], nil) }
     #expect(later?.code == .parameters && later?.description.contains("makeState()") == true)
-    _ = try predictor.predict(input, using: other, nil)
+    _ = try predictor.predict(input, using: other, [:], nil)
   }
 }
