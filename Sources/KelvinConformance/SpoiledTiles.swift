@@ -1,4 +1,4 @@
-package import KelvinBasics
+import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
 
