@@ -28,8 +28,9 @@ layout(push_constant) uniform Parameters {
 };
 
 layout(binding = 0) buffer Output { float16_t y[]; };
-layout(binding = 1) readonly buffer XOperand { float16_t x[]; };
-layout(binding = 2) readonly buffer WeightsOperand { float16_t weights[]; };
+// Eight halves an element, so that they are loaded together.
+layout(binding = 1) readonly buffer XOperand { uvec4 x[]; };
+layout(binding = 2) readonly buffer WeightsOperand { uvec4 weights[]; };
 layout(binding = 3) readonly buffer BiasOperand { float16_t bias[]; };
 layout(binding = 4) readonly buffer ResidualOperand { float16_t residual[]; };
 
@@ -49,11 +50,11 @@ void compute(int top, int left) {
   for (int k = 0; k < depth; k += K) {
     OF(float16_t, M, K, gl_MatrixUseA) a[ROWS];
     [[unroll]] for (int r = 0; r < ROWS; r++) {
-      coopMatLoad(a[r], x, (top + r * M) * depth + k, depth, gl_CooperativeMatrixLayoutRowMajor);
+      coopMatLoad(a[r], x, ((top + r * M) * depth + k) / 8, depth / 8, gl_CooperativeMatrixLayoutRowMajor);
     }
     [[unroll]] for (int c = 0; c < COLUMNS; c++) {
       OF(float16_t, K, N, gl_MatrixUseB) b;
-      coopMatLoad(b, weights, (left + c * N) * depth + k, depth, gl_CooperativeMatrixLayoutColumnMajor);
+      coopMatLoad(b, weights, ((left + c * N) * depth + k) / 8, depth / 8, gl_CooperativeMatrixLayoutColumnMajor);
       [[unroll]] for (int r = 0; r < ROWS; r++) sum[r * COLUMNS + c] = coopMatMulAdd(a[r], b, sum[r * COLUMNS + c]);
     }
   }
