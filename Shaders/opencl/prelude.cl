@@ -20,8 +20,8 @@ typedef JOIN(int, LANES) ivec;
 #define STORE(v, p) JOIN(JOIN(vstore_half, LANES), _rte)(v, 0, p)
 #else
 #define STORED float
-#define AT(p, i) (p)[i]
-#define PUT(v, p, i) (p)[i] = (v)
+#define AT(p, i) ((p)[i])
+#define PUT(v, p, i) ((p)[i] = (v))
 #define LOAD(p) VECTOR(p)
 #define STORE(v, p) JOIN(vstore, LANES)(v, 0, p)
 #endif
