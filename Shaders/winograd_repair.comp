@@ -54,9 +54,11 @@ vec4 sumOfTaps(ivec2 corner, int image, int block) {
   for (int ky = 0; ky < 3; ky++) {
     for (int kx = 0; kx < 3; kx++) {
       ivec2 from = corner + ivec2(kx, ky);
-      if (from.y < 0 || from.y >= height || from.x < 0 || from.x >= width) continue;
+      bool inside = from.y >= 0 && from.y < height && from.x >= 0 && from.x < width;
+      int place = inside ? from.y * width + from.x : 0;
       for (int group = 0; group < inputBlocks; group++) {
-        vec4 v = x(((image * inputBlocks + group) * height + from.y) * width + from.x);
+        vec4 own = x((image * inputBlocks + group) * height * width + place);
+        vec4 v = inside ? own : vec4(0);
         for (int c = 0; c < 4; c++) sum = fma(vec4(v[c]), filterTap(ivec2(kx, ky), group * 4 + c, block), sum);
       }
     }
@@ -76,13 +78,15 @@ void main() {
   int plane = (image * blocks + block) * outputHeight * outputWidth;
   bvec4 isSpoiled = isUnordered(vec4(y[plane + start.y * outputWidth + start.x]));
   if (!any(isSpoiled)) return;
-  for (int oy = start.y; oy < min(start.y + TILE, outputHeight); oy++) {
-    for (int ox = start.x; ox < min(start.x + TILE, outputWidth); ox++) {
-      int target = plane + oy * outputWidth + ox;
-      vec4 result = sumOfTaps(ivec2(ox, oy) - ivec2(beforeX, beforeY), image, block) + bias(block);
+  for (int i = 0; i < TILE; i++) {
+    for (int j = 0; j < TILE; j++) {
+      ivec2 at = start + ivec2(j, i);
+      bool exists = at.y < outputHeight && at.x < outputWidth;
+      int target = plane + (exists ? at.y * outputWidth + at.x : 0);
+      vec4 result = sumOfTaps(at - ivec2(beforeX, beforeY), image, block) + bias(block);
       if (RESIDUAL) result += residual(target);
       result = apply(ACTIVATION, result, first, second);
-      y[target] = STORED_VECTOR(mix(vec4(y[target]), result, isSpoiled));
+      if (exists) y[target] = STORED_VECTOR(mix(vec4(y[target]), result, isSpoiled));
     }
   }
 }

@@ -37,7 +37,7 @@ struct Tuning: Hashable, Sendable {
   static let cpu = Tuning(
     lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, unpacksWeights: false,
     winograd: WinogradTuning(
-      sides: [2, 4], transformCost: 12, weightCost: 10, scratchLimit: 4 << 20, run: 64),
+      sides: [], transformCost: 12, weightCost: 10, scratchLimit: 4 << 20, run: 64),
     multiplyAdd: "fma")
   static let gpu = Tuning(
     lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, unpacksWeights: true,

@@ -101,7 +101,7 @@ struct VulkanTraits: Hashable, Sendable {
     // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
     // the time of a byte.
     winograd = WinogradTraits(
-      sides: isSoftware ? [2, 4] : [2],
+      sides: [2],
       registers: usesShuffles ? RegisterTiles(pixels: 2...7, blocks: 4) : convolutionTiles,
       transformCost: isSoftware ? 80 : 200, scratchLimit: isSoftware ? 4 << 20 : 32 << 20)
     integerBlocks = isSoftware ? 4 : 2
