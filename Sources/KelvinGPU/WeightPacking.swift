@@ -31,7 +31,8 @@ package struct SegmentPacking {
     _ pack: (WeightPacking) throws(DeviceError) -> Weight
   ) throws(DeviceError) -> [Weight] {
     var packed: [Weight] = []
-    for node in 0..<nodeCount {
+    // A segment without nodes may hand out constants.
+    for node in 0..<max(nodeCount, 1) {
       try segment.begin(node: node, of: nodeCount, device: device)
       while packed.count < weights.count, weights[packed.count].node <= node {
         packed.append(try pack(weights[packed.count]))
