@@ -48,8 +48,10 @@ layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
 #ifdef CODED
 CODES(2, weights, 10)
+#define WEIGHT(index) weights(weight + (index), meaning[(index) % BLOCKS])
 #else
 HALF_VECTORS(2, weights)
+#define WEIGHT(index) SHARED_VECTOR(w, weights, weight, index)
 #endif
 VECTORS(3, bias)
 VECTORS(4, residual)
@@ -109,18 +111,6 @@ void main() {
       int row = rowStart + tile * rows * 4 * BLOCKS, rowEnd = 0;
 #endif
       for (int block = 0; block < groupBlocks; block += CHUNK) {
-#ifdef CODED
-        if (block == rowEnd) {
-          [[unroll]] for (int b = 0; b < BLOCKS; b++) {
-            meaning[b] = weightsMeaningAt(row + b * 4 + ivec4(0, 1, 2, 3), rowWords, zero);
-          }
-          row += 4 * BLOCKS;
-          rowEnd += rowBlocks;
-        }
-#define WEIGHT(index) weights(weight + (index), meaning[(index) % BLOCKS])
-#else
-#define WEIGHT(index) SHARED_VECTOR(w, weights, weight, index)
-#endif
         vec4 v[PIXELS * CHUNK];
         [[unroll]] for (int i = 0; i < PIXELS; i++) {
           [[unroll]] for (int part = 0; part < CHUNK; part++) {
@@ -130,6 +120,15 @@ void main() {
           }
         }
         [[unroll]] for (int part = 0; part < CHUNK; part++) {
+#ifdef CODED
+          if (block + part == rowEnd) {
+            [[unroll]] for (int b = 0; b < BLOCKS; b++) {
+              meaning[b] = weightsMeaningAt(row + b * 4 + ivec4(0, 1, 2, 3), rowWords, zero);
+            }
+            row += 4 * BLOCKS;
+            rowEnd += rowBlocks;
+          }
+#endif
           SHARED_VECTORS(w, 4 * BLOCKS);
           LOAD_SHARED(w, 4 * BLOCKS, weights, weight);
           // Four products to a sum at a time: there may be more sums than registers.

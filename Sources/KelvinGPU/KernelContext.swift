@@ -34,6 +34,10 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
     target.unpacksWeights && request.graph[node.inputs[1]].weight?.isOfCodes == true
   }
 
+  /// Whether Winograd's tiles may stand in for taps: not where floats lie as float16, which transformed tiles outgrow, nor
+  /// where a weight is to stay codes.
+  package var allowsTransformedTiles: Bool { !keepsCodes && !target.isHalf(inputs[0].scalar) }
+
   /// - Throws: `.unsupported` unless all these inputs are constant.
   package func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {
     for index in indices where !isConstant(index) { throw unsupported("\(what) that are not constant") }

@@ -100,16 +100,12 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     health.allow(segment.limit)
     return try health.guarded(info.id, "compilation", .compiling) { [self] () throws(DeviceError) in
       let (lowered, packing) = try kernels.lower(segment)
-      let (_, weights) = try health.beside(
-        info.id, "programs", .compiling,
-        { [self, blobs = segment.blobs] () throws(DeviceError) in try programs.prepare(lowered, on: self, blobs: blobs)
-        },
-        while: { () throws(DeviceError) in
-          try packing.packed { (weight) throws(DeviceError) in
-            try self.weights.buffer(
-              weight.key, in: segment.weights, byteCount: weight.byteCount, on: self, fill: weight.fill)
-          }
-        })
+      let weights = try packing.packed { (weight) throws(DeviceError) in
+        try self.weights.buffer(
+          weight.key, in: segment.weights, byteCount: weight.byteCount, on: self, fill: weight.fill)
+      }
+      // One after the other: PoCL's compiler ended the process where buffers were made meanwhile.
+      try programs.prepare(lowered, on: self, blobs: segment.blobs)
       return OpenCLExecutable(self, lowered, weights, segment)
     }
   }

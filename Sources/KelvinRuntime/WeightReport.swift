@@ -109,13 +109,7 @@ extension Weight {
 
   private var sparsity: String { if case .sparse = encoding { "sparse " } else { "" } }
 
-  private var elementBits: Int {
-    switch encoding {
-    case .packed(let integers): integers.bits
-    case .sparse(let sparse): sparse.values.elementBits
-    default: 8 * type.scalar.byteCount
-    }
-  }
+  private var elementBits: Int { type.scalar.isByte ? codeBits : 8 * type.scalar.byteCount }
 
   private var elementName: String {
     type.scalar.isFloatingPoint ? "\(type.scalar)" : "\(type.scalar == .int8 ? "int" : "uint")\(elementBits)"

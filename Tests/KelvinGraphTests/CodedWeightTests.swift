@@ -49,6 +49,21 @@ struct CodedWeightTests {
     }
   }
 
+  @Test func transposedCodesStayCodesOfAsManyBits() throws {
+    let codes = try codes(bits: 4, isSigned: true)
+    let indices = try self.codes(bits: 4, isSigned: false)
+    let weights = [
+      try Weight(affine: codes, scale: numbers([4, 2])),
+      try Weight(affine: indices, scale: numbers([2, 1]), bias: numbers([2, 1])),
+      try Weight(palettized: indices, table: numbers([2, 2, 16, 1])),
+    ]
+    for weight in weights {
+      let turned = weight.transposed([1, 0])
+      #expect(turned.dense().floats == weight.dense().transposed([1, 0]).floats)
+      #expect(turned.coded?.bits == 4)
+    }
+  }
+
   @Test func whatHasNoSuchFormIsNotCoded() throws {
     let codes = try codes(bits: 4, isSigned: false)
     let vectors = try Weight(palettized: codes, table: numbers([1, 1, 16, 2]), vectorAxis: 1)

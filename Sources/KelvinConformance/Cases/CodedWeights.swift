@@ -27,7 +27,7 @@ extension ConformanceCase {
     }
     + [ScalarType.float32, .float16].flatMap { scalar in
       // Depths and widths that fill no vector, of blocks that divide no inputs.
-      CodedForm.all(scalar).filter { $0.inputs == nil && $0.outputs == nil }.flatMap { form in
+      CodedForm.all(scalar).filter { $0.inputs == nil && $0.outputs ?? 1 == 1 }.flatMap { form in
         let form = { (shape: Shape) in CaseOperand.encoded(form.weight(shape), form.name) }
         return [
           node("odd vector", Linear(), .input([2, 41]), form([11, 41]), scalar: scalar),
@@ -56,19 +56,20 @@ private struct CodedForm {
   static func all(_ scalar: ScalarType) -> [CodedForm] {
     let forms = [
       CodedForm(bits: 8, isSigned: true, meaning: .scales, outputs: 1, scalar: scalar),
+      CodedForm(bits: 4, meaning: .zeros, outputs: 2, inputs: 4, scalar: scalar),
+      CodedForm(bits: 6, meaning: .tables, scalar: scalar),
+    ]
+    guard scalar == .float32 else { return forms }
+    return forms + [
       CodedForm(bits: 8, meaning: .zeros, scalar: scalar),
+      CodedForm(bits: 8, meaning: .biases, outputs: 1, scalar: scalar),
       CodedForm(bits: 8, isSigned: true, meaning: .zeros, outputs: 1, inputs: 8, scalar: scalar),
       CodedForm(bits: 4, isSigned: true, meaning: .scales, outputs: 1, inputs: 8, scalar: scalar),
-      CodedForm(bits: 4, meaning: .zeros, outputs: 2, inputs: 4, scalar: scalar),
       CodedForm(bits: 1, meaning: .tables, scalar: scalar),
       CodedForm(bits: 2, meaning: .tables, outputs: 2, scalar: scalar),
-      CodedForm(bits: 4, meaning: .tables, outputs: 4, scalar: scalar),
-      CodedForm(bits: 6, meaning: .tables, scalar: scalar),
-      CodedForm(bits: 8, meaning: .tables, scalar: scalar),
       CodedForm(bits: 3, meaning: .tables, outputs: 4, inputs: 8, scalar: scalar),
+      CodedForm(bits: 8, meaning: .tables, outputs: 4, scalar: scalar),
     ]
-    // Scales and biases are float32.
-    return scalar == .float32 ? forms + [CodedForm(bits: 8, meaning: .biases, outputs: 1, scalar: scalar)] : forms
   }
 
   var name: String {

@@ -28,8 +28,8 @@ extension OpenCLTarget {
     // Storing elements one by one is about half the work of moving them.
     let scattering = Double(y.count) / 2
     let winograd =
-      context.keepsCodes
-      ? nil : WinogradConvolution.best(op, window, images: x[0], inputs: x[1], outputs: y[1], self)
+      context.allowsTransformedTiles
+      ? WinogradConvolution.best(op, window, images: x[0], inputs: x[1], outputs: y[1], self) : nil
     let tiled = winograd.map { way, _ in
       KernelOffer(
         NodeLowering<Self> { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way,

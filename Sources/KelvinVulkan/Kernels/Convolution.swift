@@ -23,7 +23,7 @@ extension VulkanTarget {
             context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerVector(lowering) }, "vector"))
         } else {
           let tiles = geometry.tiles(blocks)
-          let winograd = context.keepsCodes ? nil : WinogradConvolution.best(op, tiles, self)
+          let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
           if let way = winograd?.way {
             offers.append(
               context.blocked(Kernel { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way))
