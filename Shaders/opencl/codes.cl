@@ -22,7 +22,7 @@ static inline code_meaning meaning_at(const global uint *words, int at, int rowW
   meaning.table = JOIN(vload, LANES)(0, (const global int *)words + at);
   meaning.scale = JOIN(as_float, LANES)(meaning.table);
   meaning.offset = zero;
-  if (MEANING == SHIFTED || MEANING == BIASED) meaning.offset = LOAD((const global float *)words + at + rowWords);
+  if (MEANING == SHIFTED || MEANING == BIASED) meaning.offset = VECTOR((const global float *)words + at + rowWords);
   return meaning;
 }
 
