@@ -120,7 +120,8 @@ package final class Lowering<Target: GPUTarget> {
   }
 
   private func temporary(byteCount: Int, isHalf: Bool) -> Storage {
-    scratch.append((byteCount + 15) / 16 * 16)
+    // Of nothing too there is some, which kernels are shown.
+    scratch.append(max((byteCount + 15) / 16 * 16, 16))
     return Storage(.scratch(scratch.count - 1), byteCount: scratch[scratch.count - 1], isHalf: isHalf)
   }
 

@@ -11,8 +11,9 @@ package enum TexelSize {
 
   /// The size of a buffer for so many bytes.
   package static func buffer(_ byteCount: Int) -> Int {
-    let size = byteCount + spare
-    return size.nonzeroBitCount == 1 ? size + spare : size
+    var size = byteCount + spare
+    while size.nonzeroBitCount == 1 { size += spare }
+    return size
   }
 
   /// The size of a view that shows so many bytes.
