@@ -49,6 +49,9 @@ final class PipelineRehearsal: @unchecked Sendable {
           let compute = VK_PIPELINE_BIND_POINT_COMPUTE
           context.vk.vkCmdBindPipeline!(buffer, compute, pipeline)
           context.vk.vkCmdBindDescriptorSets!(buffer, compute, layout, 0, 1, &set, 0, nil)
+          let parameters = [UInt8](repeating: 0, count: VulkanPipelines.parameterByteCount)
+          let stage = VK_SHADER_STAGE_COMPUTE_BIT.rawValue
+          context.vk.vkCmdPushConstants!(buffer, layout, stage, 0, UInt32(parameters.count), parameters)
           context.vk.vkCmdDispatch!(buffer, 0, 0, 0)
         }
         state.runs.append((commands, try commands.submit(context, mayCompile: true)))
