@@ -9,7 +9,7 @@ package enum TexelSize {
   /// Bytes behind a buffer's contents that views may show.
   package static let spare = bufferAlignment
 
-  /// The size of a buffer for so many bytes.
+  /// The size of a buffer for so many bytes, at least one.
   package static func buffer(_ byteCount: Int) -> Int {
     var size = byteCount + spare
     while size.nonzeroBitCount == 1 { size += spare }
