@@ -2,11 +2,9 @@
 
 Names, arguments and answers are those that coremltools 8 and 9 expect of it; what they document for users is theirs.
 """
-import itertools
 import os
 import shutil
 import tempfile
-import threading
 import time
 import weakref
 from ctypes import byref
@@ -85,13 +83,16 @@ class _MLModelProxy:
             options["reshape_frequency"] = hints["reshapeFrequency"].lower()
         proxy = getattr(asset, "__proxy__", asset)
         began = time.perf_counter_ns()
-        # coremltools may remove the file when this returns; models read theirs as they go.
-        self._kept = _kept_copy(path) if proxy is None or proxy.path else None
-        if proxy is not None and proxy.path:
-            path, self._kept = proxy.path, None
-        source = proxy.specification if proxy is not None and proxy.specification else self._kept or path
-        self._model = _raising(lambda: Model(source, files=proxy.files if proxy is not None else None, **options))
-        self._path = path
+        files = None
+        if proxy is None:
+            # coremltools may remove the file when this returns; models read theirs as they go.
+            self._source, folder = _kept_copy(path)
+            weakref.finalize(self, shutil.rmtree, folder, True)
+        elif proxy.path:
+            self._source = _within(proxy.path)
+        else:
+            self._source, files = proxy.specification, proxy.files
+        self._model = _raising(lambda: Model(self._source, files=files, **options))
         self._load_duration = time.perf_counter_ns() - began
         self._predict_duration = 0
         self._compiled = None
@@ -115,8 +116,10 @@ class _MLModelProxy:
 
     def get_compiled_model_path(self):
         if self._compiled is None:
-            self._compiled = _MLModelProxy.compileModel(self._kept or self._path)
-            weakref.finalize(self, shutil.rmtree, self._compiled, True)
+            if isinstance(self._source, bytes):
+                raise RuntimeError("a model that was loaded from memory has no compiled folder; save it, and load that")
+            self._compiled = _MLModelProxy.compileModel(self._source)
+            weakref.finalize(self, shutil.rmtree, os.path.dirname(self._compiled), True)
         return self._compiled
 
     def get_load_duration_in_nano_seconds(self):
@@ -149,11 +152,11 @@ class _MLModelProxy:
 
     @staticmethod
     def get_available_compute_devices():
-        return _devices(software=False)
+        return _devices()
 
     @staticmethod
     def get_all_compute_devices():
-        return _devices(software=False)
+        return _devices()
 
     @staticmethod
     def create_model_asset_from_path(path):
@@ -183,34 +186,18 @@ def _within(path):
     return inner if os.path.isfile(inner) else path
 
 
-_copies = itertools.count()
-
-
-class _Copies:
-    """The folder of this process for copies of models, removed when it ends."""
-
-    _lock = threading.Lock()
-    _folder = None
-
-    @classmethod
-    def folder(cls):
-        with cls._lock:
-            if cls._folder is None:
-                cls._folder = tempfile.TemporaryDirectory(prefix="kelvin-")
-            return cls._folder.name
-
-
 def _kept_copy(path):
-    """A copy of a model that stays when coremltools removes its own: links where they can be had, which cost nothing."""
+    """A copy of a model, which stays when coremltools removes its own, and the folder to remove in the end."""
     path = os.path.normpath(_within(path))
     if not os.path.exists(path):
         raise RuntimeError(f"'{path}' is not there")
-    target = os.path.join(_Copies.folder(), f"{next(_copies)}-{os.path.basename(path)}")
+    folder = tempfile.mkdtemp(prefix="kelvin-")
+    target = os.path.join(folder, os.path.basename(path))
     if os.path.isdir(path):
         shutil.copytree(path, target)
     else:
         shutil.copy(path, target)
-    return target
+    return target, folder
 
 
 # Devices
@@ -237,9 +224,10 @@ def _device(kind):
     return public.MLCPUComputeDevice(_MLCPUComputeDeviceProxy())
 
 
-def _devices(software):
-    kinds = [row.kind for row in measuring.devices() if row.is_available and row.kind != "reference"]
-    return [_device(kind) for kind in kinds if software or kind != "software"]
+def _devices():
+    """The devices that models use without being told to: no software drivers."""
+    kinds = [row.kind for row in measuring.devices() if row.is_available]
+    return [_device(kind) for kind in kinds if kind not in ("reference", "software")]
 
 
 # Structures

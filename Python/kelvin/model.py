@@ -14,7 +14,7 @@ from ._library import encoded, library
 from .description import description
 from .errors import FeatureError
 from .plan import Plan
-from .values import DTYPES, Features, described as _described
+from .values import DTYPES, Features, described
 
 
 def options_handle(owner, **options):
@@ -79,9 +79,7 @@ class State:
     def read(self, name):
         """A copy of one of the model's states, an array of its shape and type."""
         array = np.empty(*self._kind(name))
-        view, held = _described(array)
-        library.state_read(self.handle, encoded(name), byref(view))
-        del held
+        library.state_read(self.handle, encoded(name), byref(described(array)))
         return array
 
     def write(self, name, value):
@@ -90,9 +88,7 @@ class State:
         array = np.ascontiguousarray(value, dtype=dtype)
         if array.shape != shape:
             raise FeatureError(f"state '{name}': expected shape {shape}, got {array.shape}")
-        view, held = _described(array)
-        library.state_write(self.handle, encoded(name), byref(view))
-        del held
+        library.state_write(self.handle, encoded(name), byref(described(array)))
 
     def _kind(self, name):
         states = self._model.description.states

@@ -51,14 +51,13 @@ def lendable(name, array, writable=False):
 
 
 def described(array):
-    """An array as kelvin.h has it, and what has to live as long as that."""
+    """An array as kelvin.h has it, valid as long as the array is."""
     rank = array.ndim
     shape = (ctypes.c_int64 * rank)(*array.shape)
     strides = None
     if not array.flags.c_contiguous:
         strides = (ctypes.c_int64 * rank)(*(stride // array.itemsize for stride in array.strides))
-    view = Array(array.ctypes.data, _CODES[array.dtype], rank, shape, strides)
-    return view, (shape, strides)
+    return Array(array.ctypes.data, _CODES[array.dtype], rank, shape, strides)
 
 
 class Features:
@@ -77,10 +76,10 @@ class Features:
         wants = feature.type if feature is not None else None
         if isinstance(value, np.ndarray):
             return self._set_array(name, key, value)
-        if wants == "image":
-            return self._set_picture(name, key, value, fit)
         if hasattr(value, "__dlpack__"):
             return self._set_array(name, key, _from_dlpack(name, value))
+        if wants == "image":
+            return self._set_picture(name, key, value, fit)
         if wants == "multiArray":
             return self._set_array(name, key, _array(name, value, feature))
         if isinstance(value, (bool, np.bool_)):
@@ -106,10 +105,8 @@ class Features:
 
     def _set_array(self, name, key, array):
         array = lendable(name, array)
-        view, held = described(array)
-        library.features_set_array(self.handle, key, byref(view))
+        library.features_set_array(self.handle, key, byref(described(array)))
         self.lent[name] = array
-        del held
 
     def _set_picture(self, name, key, value, fit):
         number = FITS.get(fit)

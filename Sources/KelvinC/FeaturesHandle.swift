@@ -90,7 +90,8 @@ final class FeaturesHandle: Handled {
   func feature(_ name: String) throws -> FeatureValue {
     switch value(name) {
     case .feature(let feature): return feature
-    case .lent: throw ModelError(.featureType, "feature '\(name)' is a picture of yours")
+    // Of a kind that no getter of values takes; the picture has its own.
+    case .lent: return FeatureValue(undefined: .image)
     case nil:
       let known = names
       throw ModelError(

@@ -33,7 +33,9 @@ import Testing
     #expect(constraint.type == .range && constraint.sizeRangeForDimension == [1...8, 3...3])
     #expect(try ranged.isAllowedValue(array([8, 3], .int32)))
     #expect(try !ranged.isAllowedValue(array([9, 3], .int32)))
-    #expect(try !ranged.isAllowedValue(array([8, 3], .float32)), "floats do not become integers")
+    #expect(try ranged.isAllowedValue(array([8, 3], .float32)), "whole numbers become integers")
+    let halves = try MultiArray([Float](repeating: 0.5, count: 24), shape: [8, 3])
+    #expect(!ranged.isAllowedValue(FeatureValue(multiArray: halves)), "fractions do not")
     #expect(ranged.isAllowedValue(FeatureValue(undefined: .multiArray)))
     let listed = try describe(
       Feature(name: "x", type: .tensor(.float32, dimensions), allowedShapes: [[2, 3], [5, 3]]))

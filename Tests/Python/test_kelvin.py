@@ -35,7 +35,7 @@ class Predictions(unittest.TestCase):
         self.assertGreater(share, 0.5)
 
     def test_an_array_is_read_where_it_lies_and_a_result_shares_the_librarys_memory(self):
-        from kelvin.values import Features, lendable
+        from kelvin.values import lendable
         array = pixels()
         self.assertIs(lendable("image", array), array)
         result = digits().predict({"image": array})["probabilities"]
@@ -43,7 +43,36 @@ class Predictions(unittest.TestCase):
         kept = result.copy()
         gc.collect()
         np.testing.assert_array_equal(result, kept)
-        del Features
+
+    def test_other_librarys_arrays_are_taken_and_given_by_dlpack(self):
+        class Foreign:
+            """An array of a library that knows DLPack alone."""
+
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+        model = digits()
+        expected = model.predict({"image": pixels()})["probabilities"]
+        result = model.predict({"image": Foreign(pixels())})["probabilities"]
+        np.testing.assert_array_equal(result, expected)
+        self.assertEqual(np.from_dlpack(result).ctypes.data, result.ctypes.data)
+
+    def test_a_state_is_read_written_and_carried_on(self):
+        model = kelvin.Model(ROOT / "Tests/Vectors/Decoder/growing.mlpackage", units="cpu")
+        state = model.make_state()
+        given = {"ids": np.array([[3]], np.int32), "mask": np.zeros((1, 1, 1, 1), np.float32)}
+        model.predict(given, state=state)
+        left = state.read("keys")
+        self.assertTrue(left.any())
+        state.write("keys", np.zeros_like(left))
+        self.assertFalse(state.read("keys").any())
+        with self.assertRaisesRegex(kelvin.FeatureError, "no state 'memory'"):
+            state.read("memory")
 
     def test_an_output_is_written_to_the_callers_array(self):
         mine = np.full((1, 10), -1, np.float32)

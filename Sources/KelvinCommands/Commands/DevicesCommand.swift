@@ -9,8 +9,8 @@ struct DevicesCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() throws {
+    if output.json { return printJSON(try ComputeDevice.report()) }
     let rows = DeviceReport().rows
-    if output.json { return try printJSON(rows) }
     var table = TextTable(
       .init("DEVICE"), .init("KIND"), .init("NAME", shrinksTo: 16), .init("DRIVER", shrinksTo: 12),
       .init("MEMORY", .right))

@@ -23,11 +23,9 @@ package struct Bytes: Sendable {
 
   /// Copies `source`, which is known as the file at `path`, of which there is none.
   package init(copying source: UnsafeRawBufferPointer, named path: String) {
-    guard let memory = ZeroedMemory(count: source.count) else {
-      fatalError("no memory is left for \(source.count) bytes")
-    }
-    if let base = source.baseAddress { memory.baseAddress.copyMemory(from: base, byteCount: source.count) }
-    self.init(owner: Owner(memory, path: path, nil), offset: 0, count: source.count)
+    let owner = Owner(allocating: source.count, named: path)
+    if let base = source.baseAddress { owner.base.copyMemory(from: base, byteCount: source.count) }
+    self.init(owner: owner, offset: 0, count: source.count)
   }
 
   package init<Element: BitwiseCopyable>(_ elements: [Element]) {
@@ -140,12 +138,12 @@ package struct Bytes: Sendable {
 
     private let origin: Origin
 
-    init(allocating count: Int) {
+    init(allocating count: Int, named path: String? = nil) {
       guard let memory = ZeroedMemory(count: count) else { fatalError("no memory is left for \(count) bytes") }
-      origin = .memory(memory, of: nil)
+      origin = .memory(memory, of: path.map { ($0, nil) })
     }
 
-    init(_ memory: ZeroedMemory, path: String, _ state: FileState?) { origin = .memory(memory, of: (path, state)) }
+    init(_ memory: ZeroedMemory, path: String, _ state: FileState) { origin = .memory(memory, of: (path, state)) }
 
     init(_ file: MappedFile) { origin = .mapping(file) }
 
