@@ -80,10 +80,21 @@ import Testing
   }
 
   private final class Tally: Sendable {
-    /// What the process held at half time.
+    /// What the process held when everything had been done before and half of the time was over.
     let settled = Mutex<Holding?>(nil)
     let faults = Mutex(FaultRounds.Tally())
     let counts = Mutex((equal: 0, cancelled: 0, loaded: 0))
+    /// Tasks that have been through all subjects.
+    let warm = Mutex(0)
+
+    /// Takes the measure after which nothing may grow. What comes for the first time grows: every subject in every task,
+    /// loads of each, rounds of faults on both interfaces.
+    func settle(_ process: OwnProcess, _ subjects: Int) {
+      guard warm.withLock({ $0 }) == SoakTests.tasks, counts.withLock({ $0.loaded }) >= subjects,
+        faults.withLock({ $0.reached >= SoakTests.firstFaults })
+      else { return }
+      settled.withLock { $0 = $0 ?? Holding(process) }
+    }
   }
 
   private static func subjects() throws -> [Subject] {
@@ -123,7 +134,7 @@ import Testing
       return tally.settled.withLock { $0.map { $0.instant.duration(to: .now) < .seconds(duration / 2) } ?? true }
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<8 {
+      for number in 0..<tasks {
         group.addTask {
           var turn = number
           var turns = 0
@@ -131,20 +142,20 @@ import Testing
             let subject = subjects[turn % subjects.count]
             turn += turn % 3 + 1
             turns += 1
-            try await visit(subject, turn, cache: URL(filePath: cache.root), tally)
-            // Devices behind stand-ins begin with the first rounds of faults, which belong to the first half.
-            if elapsed() > duration / 2, tally.faults.withLock({ $0.reached > 0 }) {
-              tally.settled.withLock { $0 = $0 ?? Holding(process) }
-            }
+            try await visit(
+              subject, turn, loads: turns <= 4 || turn % 41 == 0, cache: URL(filePath: cache.root), tally)
+            if turns == subjects.count { tally.warm.withLock { $0 += 1 } }
+            if elapsed() > duration / 2 { tally.settle(process, subjects.count) }
           } while goesOn() || turns < subjects.count
         }
       }
       group.addTask {
         var rounds = try FaultRounds(seed: seed)
         repeat {
-          // What a lost device had is never freed, so that devices are lost in the first half of the time alone.
-          let half = elapsed() / (duration / 2)
-          try await rounds.run(mayLose: half < 1 && Double(rounds.tally.lost) < mostLost * half)
+          // What a lost device had is never freed, so that devices are lost before memory is measured alone.
+          let half = min(elapsed() / (duration / 2), 1)
+          let isSettled = tally.settled.withLock { $0 != nil }
+          try await rounds.run(mayLose: !isSettled && Double(rounds.tally.lost) < mostLost * half)
           tally.faults.withLock { [tally = rounds.tally] in $0 = tally }
         } while goesOn()
       }
@@ -173,13 +184,17 @@ import Testing
     leave()
   }
 
+  private static let tasks = 8
   /// How many devices may be lost in a run.
   private static let mostLost = seconds == nil ? 3.0 : 40
+  /// Faults that are reached before memory is measured.
+  private static let firstFaults = 10
 
   /// One prediction, by the model that is there or, now and then, by one that is loaded for it. Some are not wanted any
   /// more when they have begun.
-  private static func visit(_ subject: Subject, _ turn: Int, cache: URL, _ tally: Tally) async throws {
-    let loads = turn % 41 == 0
+  private static func visit(
+    _ subject: Subject, _ turn: Int, loads: Bool, cache: URL, _ tally: Tally
+  ) async throws {
     let task = Task { () async throws -> DictionaryFeatureProvider in
       loads ? try await subject.reloaded(cache: cache) : try await subject.model.prediction(from: subject.input)
     }

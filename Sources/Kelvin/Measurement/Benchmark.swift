@@ -85,7 +85,9 @@ public struct Benchmark: Hashable, Sendable {
 
   /// A comparison of compute units.
   ///
-  /// - Parameter units: nil for the CPU, each hardware device of this machine, and all together.
+  /// - Parameters:
+  ///   - workload: what every configuration is asked to do.
+  ///   - units: nil for the CPU, each hardware device of this machine, and all together.
   public init(workload: Workload, units: [ComputeUnits]? = nil) {
     self.init(workload: workload, configurations: (units ?? ComputeUnits.comparable).map { Configuration($0) })
   }
