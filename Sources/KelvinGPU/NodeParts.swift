@@ -25,7 +25,7 @@ extension KernelContext {
     for attempt in attempts {
       let cuts = axes.flatMap { axis in attempt(axis).compactMap { cut(along: axis, then: $0) } }
       if let best = cuts.min(by: { $0 < $1 }) {
-        return node.computed(in: best.parts, along: best.axis, in: request.graph)
+        return try? node.computed(in: best.parts, along: best.axis, in: request.graph)
       }
     }
     return nil

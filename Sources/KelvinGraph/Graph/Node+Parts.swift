@@ -10,17 +10,25 @@ extension Node {
   /// - Parameters:
   ///   - graph: what the node is in.
   ///   - parts: at least one; together all of the axis, in its order, each with what computes it.
+  /// - Throws: `GraphError` where that does not take its operands.
   package func computed(
     in parts: [(range: Range<Int>, part: Part)], along axis: PartAxis, in graph: Graph
-  ) -> Graph {
+  ) throws(GraphError) -> Graph {
     var body = Graph()
     for (index, id) in inputs.enumerated() {
       body.inputs.append(body.addValue(Value(name: "in\(index)", type: graph[id].type)))
     }
     var results: [ValueID] = []
-    func append(_ op: any Operator, _ inputs: [ValueID], _ type: TensorType, _ name: String) -> ValueID {
+    func append(
+      _ op: any Operator, _ inputs: [ValueID], _ type: TensorType, _ name: String
+    ) throws(GraphError) -> ValueID {
       let output = body.addValue(Value(name: name, type: type))
-      body.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
+      if let fused = op as? any FusedOperator {
+        body.nodes.append(
+          try .fused(name: name, op: fused, inputs: inputs, types: body.types(inputs), output: output, origins: []))
+      } else {
+        body.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
+      }
       return output
     }
     let whole = graph[outputs[0]].type
@@ -36,13 +44,13 @@ extension Node {
           operands[index] = body.addValue(Value(name: name, type: type, weight: weight.part(cut)))
         } else {
           let name = "in\(index)[\(number)]"
-          operands[index] = append(Slice(part: cut, of: value.type.shape), [body.inputs[index]], type, name)
+          operands[index] = try append(Slice(part: cut, of: value.type.shape), [body.inputs[index]], type, name)
         }
       }
       let type = whole.part(Part.Operand(axis: axis.axis, range: range))
-      results.append(append(part.op, operands, type, "part\(number)"))
+      results.append(try append(part.op, operands, type, "part\(number)"))
     }
-    body.outputs = [append(Concat(axis: axis.axis), results, whole, Self.joinedName)]
+    body.outputs = [try append(Concat(axis: axis.axis), results, whole, Self.joinedName)]
     return body
   }
 }
