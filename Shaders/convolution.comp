@@ -7,9 +7,14 @@
 //
 // A transposed convolution is an ordinary one for each phase of its stride, which stand in the place of groups: position
 // q of phase r is output q * stride + r - before, and takes tap t * stride + r of input q - t * dilation.
+//
+// With CODED weights are codes, those of an ordinary one alone.
 #include "common.glsl"
 #include "lanes.glsl"
 #include "functions.glsl"
+#ifdef CODED
+#include "codes.glsl"
+#endif
 
 layout(constant_id = 2) const int BLOCKS = 2;
 layout(constant_id = 3) const int PIXELS = 4;
@@ -32,12 +37,22 @@ layout(push_constant) uniform Parameters {
   int kernelY, kernelX, strideY, strideX, dilationY, dilationX, beforeY, beforeX;
   float inverseArea, inverseWidth;
   float first, second;
+#ifdef CODED
+  int rowStart, rowWords, rows, rowBlocks;   // `rows` of a tile, each for so many input blocks
+  float zero;
+#endif
   int spreadHeight, spreadWidth;   // of a transposed one's output, whose sizes above are those of a phase
 };
 
 layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
-VECTORS(2, weights)
+#ifdef CODED
+CODES(2, weights, 10)
+#define WEIGHT(index) weights(weight + (index), meaning[(index) % BLOCKS])
+#else
+HALF_VECTORS(2, weights)
+#define WEIGHT(index) SHARED_VECTOR(w, weights, weight, index)
+#endif
 VECTORS(3, bias)
 VECTORS(4, residual)
 
@@ -91,6 +106,10 @@ void main() {
           at[i] += inside[i] ? iy * width + ix : 0;
         }
       }
+#ifdef CODED
+      CodeMeaning meaning[BLOCKS];
+      int row = rowStart + tile * rows * 4 * BLOCKS, rowEnd = 0;
+#endif
       for (int block = 0; block < groupBlocks; block += CHUNK) {
         vec4 v[PIXELS * CHUNK];
         [[unroll]] for (int i = 0; i < PIXELS; i++) {
@@ -101,15 +120,24 @@ void main() {
           }
         }
         [[unroll]] for (int part = 0; part < CHUNK; part++) {
+#ifdef CODED
+          if (block + part == rowEnd) {
+            [[unroll]] for (int b = 0; b < BLOCKS; b++) {
+              meaning[b] = weightsMeaningAt(row + b * 4 + ivec4(0, 1, 2, 3), rowWords, zero);
+            }
+            row += 4 * BLOCKS;
+            rowEnd += rowBlocks;
+          }
+#endif
           SHARED_VECTORS(w, 4 * BLOCKS);
           LOAD_SHARED(w, 4 * BLOCKS, weights, weight);
           // Four products to a sum at a time: there may be more sums than registers.
           [[unroll]] for (int b = 0; b < BLOCKS; b++) {
-            vec4 row[4];
-            [[unroll]] for (int c = 0; c < 4; c++) row[c] = SHARED_VECTOR(w, weights, weight, c * BLOCKS + b);
+            vec4 column[4];
+            [[unroll]] for (int c = 0; c < 4; c++) column[c] = WEIGHT(c * BLOCKS + b);
             [[unroll]] for (int i = 0; i < PIXELS; i++) {
               vec4 s = sum[i * BLOCKS + b];
-              [[unroll]] for (int c = 0; c < 4; c++) s = fma(vec4(v[i * CHUNK + part][c]), row[c], s);
+              [[unroll]] for (int c = 0; c < 4; c++) s = fma(vec4(v[i * CHUNK + part][c]), column[c], s);
               sum[i * BLOCKS + b] = s;
             }
           }

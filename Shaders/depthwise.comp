@@ -28,7 +28,7 @@ layout(push_constant) uniform Parameters {
 
 layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
-VECTORS(2, weights)
+HALF_VECTORS(2, weights)
 VECTORS(3, bias)
 VECTORS(4, residual)
 

@@ -11,7 +11,7 @@ layout(push_constant) uniform Parameters {
 };
 layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
-VECTORS(2, weights)
+HALF_VECTORS(2, weights)
 
 // The input position whose tap reaches a padded output position, or -1.
 int origin(int position, int stride, float inverse, int extent) {

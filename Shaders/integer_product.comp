@@ -1,11 +1,18 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef DOT
+#extension GL_EXT_spirv_intrinsics : require
+#endif
 // Exact sums of products of 8-bit integers less their zero points: PIXELS positions by BLOCKS times four columns an
 // invocation.
 //
 // Sums are in floats, which hold them exactly, as long as they are below 2^24, and are faster than integers nearly
 // everywhere: that is for CHANNELS products, of at most 255 * 255 each, after which they go to integers.
+//
+// With DOT four channels are multiplied at once, as signed bytes in a word, where the hardware has an instruction for it.
+// Zero points are taken out of the sums at the end: with bytes x and w, less zeros p and q, n of them, the sum is
+// xw - q * x - p * w + n * p * q. What lies outside, and channels that fill a word, are bytes of p, and so add nothing.
 #include "common.glsl"
 #include "integers.glsl"
 
@@ -16,6 +23,7 @@ layout(constant_id = 4) const bool SINGLE = false;        // a group has one col
 layout(constant_id = 5) const bool REQUANTIZES = false;
 layout(constant_id = 6) const int BLOCKS = 2;
 layout(constant_id = 7) const bool LONG = true;           // sums are of more than CHANNELS products
+layout(constant_id = 8) const bool SIGNED_X = true;
 const int CHANNELS = 256;
 
 layout(push_constant) uniform Parameters {
@@ -32,6 +40,24 @@ WORDS(1, x)
 WORDS(2, weights)   // a word is four columns
 WORDS(3, table)
 WORDS(4, zero)
+
+#ifdef DOT
+// OpSDotKHR of PackedVectorFormat4x8Bit.
+spirv_instruction(extensions = ["SPV_KHR_integer_dot_product"], capabilities = [6018, 6019], id = 4450)
+int packedDot(uint a, uint b, spirv_literal int format);
+int dot4(uint a, uint b) { return packedDot(a, b, 0); }
+
+const uint ONES = 0x01010101u, SIGNS = 0x80808080u;
+
+// Columns of bytes from rows.
+uvec4 transposed(uvec4 rows) {
+  uvec4 even = rows & 0x00FF00FFu, odd = rows >> 8 & 0x00FF00FFu;
+  uvec2 first = even.xz | even.yw << 8, second = odd.xz | odd.yw << 8;
+  return uvec4(
+    (first.x & 0xFFFFu) | first.y << 16, (second.x & 0xFFFFu) | second.y << 16,
+    first.x >> 16 | (first.y & 0xFFFF0000u), second.x >> 16 | (second.y & 0xFFFF0000u));
+}
+#endif
 
 vec4 unpacked(uint word) {
   return SIGNED_WEIGHTS
@@ -63,18 +89,24 @@ void main() {
   int source = plane * channels * area, step_ = ROWS ? 1 : area;
   int stored = (columns + 3) / 4;
   int weight = image * weightImage + group * kernelZ * kernelY * kernelX * channels * stored;
-  float xZero = float(int(zero(0).x));
+  int xZero = int(zero(0).x);
   int word[BLOCKS];                             // the last again where there are no more
-  vec4 weightZero[BLOCKS];
+  ivec4 weightZero[BLOCKS];
   [[unroll]] for (int b = 0; b < BLOCKS; b++) {
     word[b] = min(part * BLOCKS + b, stored - 1);
     [[unroll]] for (int j = 0; j < 4; j++) {
-      weightZero[b][j] = float(int(table(3 * (group * columns + min(word[b] * 4 + j, columns - 1))).x));
+      weightZero[b][j] = int(table(3 * (group * columns + min(word[b] * 4 + j, columns - 1))).x);
     }
   }
 
   int front[PIXELS], top[PIXELS], left[PIXELS];
+#ifdef DOT
+  int xSum[PIXELS], terms = 0;
+  ivec4 weightSum[BLOCKS];
+  int xOffset = SIGNED_X ? 0 : 128, weightOffset = SIGNED_WEIGHTS ? 0 : 128;   // between bytes and signed bytes
+#else
   vec4 sum[PIXELS * BLOCKS];
+#endif
   ivec4 total[PIXELS * BLOCKS];
   [[unroll]] for (int i = 0; i < PIXELS; i++) {
     int position = min(tile + i * tiles, positions - 1);
@@ -84,12 +116,14 @@ void main() {
     top[i] = (line - slice * outputHeight) * strideY - beforeY;
     left[i] = (position - line * outputWidth) * strideX - beforeX;
   }
-  [[unroll]] for (int i = 0; i < PIXELS * BLOCKS; i++) {
-    sum[i] = vec4(0.0);
-    total[i] = ivec4(0);
-  }
-
+  [[unroll]] for (int i = 0; i < PIXELS * BLOCKS; i++) total[i] = ivec4(0);
+#ifdef DOT
+  [[unroll]] for (int i = 0; i < PIXELS; i++) xSum[i] = 0;
+  [[unroll]] for (int b = 0; b < BLOCKS; b++) weightSum[b] = ivec4(0);
+#else
+  [[unroll]] for (int i = 0; i < PIXELS * BLOCKS; i++) sum[i] = vec4(0.0);
   int pending = 0;
+#endif
   for (int kz = 0; kz < kernelZ; kz++) {
     for (int ky = 0; ky < kernelY; ky++) {
       for (int kx = 0; kx < kernelX; kx++) {
@@ -100,6 +134,34 @@ void main() {
           inside[i] = iz >= 0 && iz < depth && iy >= 0 && iy < height && ix >= 0 && ix < width;
           from[i] = source + (inside[i] ? ((iz * height + iy) * width + ix) * (ROWS ? channels : 1) : 0);
         }
+#ifdef DOT
+        for (int channel = 0; channel < channels; channel += 4) {
+          uint v[PIXELS];
+          [[unroll]] for (int i = 0; i < PIXELS; i++) {
+            v[i] = 0u;
+            [[unroll]] for (int c = 0; c < 4; c++) {
+              bool exists = inside[i] && channel + c < channels;
+              v[i] = bitfieldInsert(v[i], exists ? x(from[i]).x : uint(xZero), 8 * c, 8);
+              from[i] += step_;
+            }
+            v[i] ^= SIGNED_X ? 0u : SIGNS;
+            xSum[i] += dot4(v[i], ONES);
+          }
+          [[unroll]] for (int b = 0; b < BLOCKS; b++) {
+            uvec4 rows;
+            [[unroll]] for (int c = 0; c < 4; c++) {
+              rows[c] = weights(weight + min(c, channels - 1 - channel) * stored + word[b]).x;
+            }
+            uvec4 w = transposed(rows) ^ (SIGNED_WEIGHTS ? 0u : SIGNS);
+            [[unroll]] for (int j = 0; j < 4; j++) {
+              weightSum[b][j] += dot4(w[j], ONES);
+              [[unroll]] for (int i = 0; i < PIXELS; i++) total[i * BLOCKS + b][j] += dot4(v[i], w[j]);
+            }
+          }
+          weight += min(4, channels - channel) * stored;
+          terms += 4;
+        }
+#else
         for (int channel = 0; channel < channels;) {
           int end = min(channel + CHANNELS, channels);
           if (LONG && pending + end - channel > CHANNELS) {
@@ -112,10 +174,12 @@ void main() {
           pending += end - channel;
           for (; channel < end; channel++) {
             vec4 w[BLOCKS];
-            [[unroll]] for (int b = 0; b < BLOCKS; b++) w[b] = unpacked(weights(weight + word[b]).x) - weightZero[b];
+            [[unroll]] for (int b = 0; b < BLOCKS; b++) {
+              w[b] = unpacked(weights(weight + word[b]).x) - vec4(weightZero[b]);
+            }
             weight += stored;
             [[unroll]] for (int i = 0; i < PIXELS; i++) {
-              float v = inside[i] ? float(int(x(from[i]).x)) - xZero : 0.0;
+              float v = inside[i] ? float(int(x(from[i]).x)) - float(xZero) : 0.0;
               from[i] += step_;
               if (SINGLE) {
                 sum[i].x += v * w[0].x;
@@ -125,6 +189,7 @@ void main() {
             }
           }
         }
+#endif
       }
     }
   }
@@ -135,7 +200,12 @@ void main() {
   [[unroll]] for (int i = 0; i < PIXELS; i++) {
     int position = tile + i * tiles;
     [[unroll]] for (int b = 0; b < BLOCKS; b++) {
+#ifdef DOT
+      ivec4 sums = total[i * BLOCKS + b] - (weightZero[b] - weightOffset) * xSum[i]
+        - (xZero - xOffset) * (weightSum[b] - terms * (weightZero[b] - weightOffset));
+#else
       ivec4 sums = total[i * BLOCKS + b] + ivec4(sum[i * BLOCKS + b]);
+#endif
       [[unroll]] for (int j = 0; j < 4; j++) {
         int column = first + b * 4 + j;
         int at = ROWS ? (image * positions + position) * columns + column

@@ -1,10 +1,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Rows times packed weights: each invocation computes one column of ROWS rows. Weights: [K / 4][columns][4 of K].
+// Rows times packed weights: each invocation computes one column of ROWS rows. Weights: [K / 4][columns][4 of K]; with
+// CODED they are codes.
 #include "common.glsl"
 #include "lanes.glsl"
 #include "functions.glsl"
+#ifdef CODED
+#include "codes.glsl"
+#endif
 
 layout(constant_id = 2) const int ROWS = 1;
 layout(constant_id = 3) const bool RESIDUAL = false;
@@ -14,11 +18,19 @@ layout(push_constant) uniform Parameters {
   int rows, depth, columns;
   int inputStride, outputStride;   // elements from row to row; output columns up to the stride are set to zero
   float first, second;
+#ifdef CODED
+  int rowStart, rowWords, rowDepth;   // each row of meanings is for so much of the depth
+  float zero;
+#endif
 };
 
 layout(binding = 0) writeonly buffer Output { STORED_FLOAT y[]; };
 FLOATS(1, x)
-VECTORS(2, weights)
+#ifdef CODED
+CODES(2, weights, 5)
+#else
+HALF_VECTORS(2, weights)
+#endif
 FLOATS(3, bias)
 FLOATS(4, residual)
 
@@ -48,8 +60,21 @@ void main() {
     }
   }
 #else
+#ifdef CODED
+  CodeMeaning meaning;
+  int meaningAt = rowStart + source, meaningEnd = 0;
+#endif
   for (int k = 0; k < depth; k += 4) {
+#ifdef CODED
+    if (k == meaningEnd) {
+      meaning = weightsMeaningAt(ivec4(meaningAt), rowWords, zero);
+      meaningAt += columns;
+      meaningEnd += rowDepth;
+    }
+    vec4 w = weights(k / 4 * columns + source, meaning);
+#else
     vec4 w = weights(k / 4 * columns + source);
+#endif
     [[unroll]] for (int c = 0; c < 4; c++) {
       bool exists = k + c < depth;
       [[unroll]] for (int r = 0; r < ROWS; r++) {

@@ -22,7 +22,8 @@ BUILDERS = {builder.__name__: builder for builder in (
     convolutional.resnet50, convolutional.mobilenet_v2, convolutional.efficientnet_b0, convolutional.squeezenet,
     convolutional.mobilenet_v3, convolutional.densenet121, convolutional.unet, convolutional.regnet_y,
     convolutional.shufflenet_v2, convnext_model.convnext_tiny, transformer_models.vit_b16, transformer_models.minilm,
-    transformer_models.encoder, transformer_models.matmuls, detr_model.detr_resnet50, quantized_models.resnet50_int8)}
+    transformer_models.encoder, transformer_models.matmuls, transformer_models.perceptron_float16,
+    detr_model.detr_resnet50, quantized_models.resnet50_int8)}
 
 
 def saved(model, path):

@@ -1,7 +1,7 @@
 """Transformers with seeded random weights: a vision transformer and two encoders of text."""
 
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 
 from network import Network
 from transformer_network import TransformerNetwork
@@ -114,3 +114,21 @@ def matmuls(seed=12, heads=12, places=197, width=64):
     net.named(net.node("MatMul", [first, squares]), "sums")
     return net.model({name: (TensorProto.FLOAT, [heads, places, width]) for name in ("query", "key")},
                      {"sums": (TensorProto.FLOAT, [heads, 1, width])})
+
+
+def perceptron_float16(seed=17, rows=197, width=768, hidden=3072):
+    """The perceptron of a vision transformer on its own, all in float16: input "rows" [197, 768], output "sums" [197, 768]."""
+    net = Network("perceptron_float16", seed)
+
+    def linear(x, inputs, outputs):
+        weights = net.random.standard_normal((inputs, outputs)) / np.sqrt(inputs)
+        bias = 0.1 * net.random.standard_normal(outputs)
+        names = [f"{kind}{len(net.nodes)}" for kind in ("weights", "bias")]
+        for name, values in zip(names, (weights, bias)):
+            net.initializers.append(numpy_helper.from_array(values.astype(np.float16), name))
+        return net.node("Add", [net.node("MatMul", [x, names[0]]), names[1]])
+
+    inner = net.node("Relu", [linear("rows", width, hidden)])
+    net.named(net.node("Add", [linear(inner, hidden, width), "rows"]), "sums")
+    shape = (TensorProto.FLOAT16, [rows, width])
+    return net.model({"rows": shape}, {"sums": shape})

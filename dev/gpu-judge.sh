@@ -2,23 +2,27 @@
 # Judges the kernels of GPUs without one: real compilers for AMD's and Intel's GPUs, with nothing behind them, and other
 # drivers that compute on the CPU. What it needs from Debian and PyPI is unpacked into .build-judge, not installed.
 #
-#   dev/gpu-judge.sh table           compile every kernel of five models, write docs/gpu-judge.md
+#   dev/gpu-judge.sh table           compile every kernel of six models, write docs/gpu-judge.md
 #   dev/gpu-judge.sh bars            the same; print what misses a bar and fail where anything does
-#   dev/gpu-judge.sh conformance     the conformance suites on lavapipe and SwiftShader, and on Intel's OpenCL for CPUs
+#   dev/gpu-judge.sh conformance     the conformance suites on lavapipe, the latest one too, and SwiftShader, and on Intel's
+#                                    OpenCL for CPUs
 #   dev/gpu-judge.sh on DRIVER COMMAND…
-#                                    a command on one of them: lavapipe, swiftshader, intel-cpu, or the name of a GPU
+#                                    a command on one of them: lavapipe, lavapipe-latest, swiftshader, intel-cpu, or the
+#                                    name of a GPU
 #
-# Needs a build (make build; for conformance make test), gcc, apt-get with Debian's backports, python3 with onnx.
+# Needs a build (make build; for conformance make test), gcc, apt-get with Debian's backports, python3 with onnx; for the
+# latest lavapipe debootstrap, and to be root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=$PWD/.build-judge
 kelvin=${KELVIN:-$PWD/.build/release/kelvin}
 amd=(navi21 navi31 polaris10 renoir)
 intel=(skl tgllp)
-models=(mobilenet_v2 resnet50 vit_b16 unet matmuls)
+models=(mobilenet_v2 resnet50 vit_b16 unet matmuls perceptron_float16)
 mesa=$scratch/mesa/usr/lib/x86_64-linux-gnu
 ocloc=$scratch/intel/usr/lib/x86_64-linux-gnu
 system=/usr/lib/x86_64-linux-gnu
+mirror=${KELVIN_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 
 fetch() { # FOLDER, then options and packages of apt-get download
   local folder=$scratch/$1
@@ -34,7 +38,6 @@ fetch() { # FOLDER, then options and packages of apt-get download
 install_mesa() {
   local apt=$scratch/apt driver
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-  local mirror=${KELVIN_DEBIAN_MIRROR:-http://deb.debian.org/debian}
   echo "deb $mirror bookworm-backports main" > "$apt/sources.list"
   local options=(-o "Dir::Etc::SourceList=$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
     -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache")
@@ -51,6 +54,30 @@ install_mesa() {
   "library_path": "$scratch/liblayer.so", "api_version": "1.3.239", "implementation_version": "1",
   "description": "what compilers make of compute pipelines"}}
 JSON
+}
+
+# A lavapipe that multiplies cooperative matrices, which needs a newer system around it.
+install_latest() {
+  [ ! -e "$scratch/latest.done" ] || return 0
+  rm -rf "$scratch/latest"
+  debootstrap --variant=minbase --include=mesa-vulkan-drivers,libvulkan1 sid "$scratch/latest" "$mirror" > /dev/null
+  touch "$scratch/latest.done"
+}
+
+# Runs a command in that system, which sees this folder and the toolchain.
+in_latest() {
+  local toolchain
+  toolchain=$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")
+  mkdir -p "$scratch/latest$PWD" "$scratch/latest$toolchain"
+  # shellcheck disable=SC2016
+  unshare --mount bash -c '
+    root=$1 folder=$2 toolchain=$3
+    mount --bind "$folder" "$root$folder"
+    mount --bind "$toolchain" "$root$toolchain"
+    mount --bind /dev "$root/dev"
+    mount -t proc proc "$root/proc"
+    exec chroot "$root" bash -c '\''cd "$0" && exec "$@"'\'' "$folder" "${@:4}"
+  ' bash "$scratch/latest" "$PWD" "$toolchain" "$@"
 }
 
 install_intel() {
@@ -92,6 +119,7 @@ on() {
   shift
   case $driver in
     lavapipe) install_mesa; LD_LIBRARY_PATH=$mesa VK_ICD_FILENAMES=$scratch/lvp.json "$@" ;;
+    lavapipe-latest) install_latest; in_latest env VK_ICD_FILENAMES=/usr/share/vulkan/icd.d/lvp_icd.json "$@" ;;
     swiftshader) install_swiftshader; VK_ICD_FILENAMES=$scratch/swiftshader.json "$@" ;;
     intel-cpu)
       install_intel_cpu
@@ -154,9 +182,8 @@ compile() {
 
 suite() { # DRIVER TARGET
   echo "== $2 on $1"
-  on "$1" env KELVIN_FRESH_MEMORY=255 swift test -c release --disable-testable-imports --skip-build \
-    --scratch-path "${KELVIN_SCRATCH:-.build}" \
-    --filter "^$2\\." 2>&1 | tee "$scratch/$1.log" | grep -E 'Test run with|recorded an issue|failed after' || true
+  on "$1" env KELVIN_FRESH_MEMORY=255 "${KELVIN_SCRATCH:-.build}/release/KelvinPackageTests.xctest" \
+    --testing-library swift-testing --filter "^$2\\." 2>&1 | tee "$scratch/$1.log" | grep -E 'Test run with|recorded an issue|failed after' || true
   grep -q 'Test run with .* passed' "$scratch/$1.log"
 }
 
@@ -174,6 +201,7 @@ case "${1:-}" in
   conformance)
     status=0
     suite lavapipe KelvinVulkanTests || status=1
+    suite lavapipe-latest KelvinVulkanTests || status=1
     suite swiftshader KelvinVulkanTests || status=1
     suite intel-cpu KelvinOpenCLTests || status=1
     exit $status

@@ -17,11 +17,11 @@ typedef struct {
 } attention_shape;
 
 KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), BUFFER(y), attention_shape s) {
-  OPEN(const float, query);
-  OPEN(const float, key);
-  OPEN(const float, value);
-  OPEN(const float, mask);
-  OPEN(float, y);
+  OPEN(const STORED, query);
+  OPEN(const STORED, key);
+  OPEN(const STORED, value);
+  OPEN(const STORED, mask);
+  OPEN(STORED, y);
   const int first = get_global_id(0) * LANES, head = get_global_id(1), batch = get_global_id(2);
   if (first >= s.queries) return;
   query += s.query[0] + (size_t)batch * s.query[1] + (size_t)head * s.query[2];
@@ -33,14 +33,14 @@ KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), B
   vec q[WIDTH], sum[VALUES];
   for (int d = 0; d < WIDTH; d++) {
     for (int i = 0; i < LANES; i++)
-      lanes[i] = query[(size_t)min(first + i, s.queries - 1) * s.query[3] + (size_t)d * s.query[4]];
-    q[d] = JOIN(vload, LANES)(0, lanes);
+      lanes[i] = AT(query, (size_t)min(first + i, s.queries - 1) * s.query[3] + (size_t)d * s.query[4]);
+    q[d] = VECTOR(lanes);
   }
   for (int d = 0; d < VALUES; d++) sum[d] = 0.0f;
   vec largest = -INFINITY, total = 0.0f;
 
   for (int start = 0; start < s.keys; start += KEYS) {
-    const global float *k[KEYS], *v[KEYS];
+    const global STORED *k[KEYS], *v[KEYS];
     vec score[KEYS];
     EACH_KEY(j) {
       const int own = min(start + j, s.keys - 1);
@@ -50,7 +50,7 @@ KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), B
     }
     for (int d = 0; d < WIDTH; d++) {
       const size_t place = (size_t)d * s.key[4];
-      EACH_KEY(j) score[j] = MULTIPLY_ADD(q[d], (vec)k[j][place], score[j]);
+      EACH_KEY(j) score[j] = MULTIPLY_ADD(q[d], (vec)AT(k[j], place), score[j]);
     }
     vec next = largest;
     EACH_KEY(j) {
@@ -58,8 +58,8 @@ KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), B
       if (s.hasMask) {
         const int own = min(start + j, s.keys - 1);
         for (int i = 0; i < LANES; i++)
-          lanes[i] = mask[(size_t)min(first + i, s.queries - 1) * s.mask[2] + (size_t)own * s.mask[3]];
-        score[j] += JOIN(vload, LANES)(0, lanes);
+          lanes[i] = AT(mask, (size_t)min(first + i, s.queries - 1) * s.mask[2] + (size_t)own * s.mask[3]);
+        score[j] += VECTOR(lanes);
       }
       if (start + j >= s.keys) score[j] = -INFINITY;
       next = larger(next, score[j]);
@@ -79,14 +79,14 @@ KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), B
       for (int d = 0; d < VALUES; d++) {
         const size_t place = (size_t)d * s.value[4];
         vec part = sum[d] * rest;
-        EACH_KEY(j) part = MULTIPLY_ADD(score[j], (vec)v[j][place], part);
+        EACH_KEY(j) part = MULTIPLY_ADD(score[j], (vec)AT(v[j], place), part);
         sum[d] = part;
       }
     } else {
       for (int d = 0; d < VALUES; d++) {
         const size_t place = (size_t)d * s.value[4];
         vec part = sum[d] * rest;
-        EACH_KEY(j) if (j < count) part = MULTIPLY_ADD(score[j], (vec)v[j][place], part);
+        EACH_KEY(j) if (j < count) part = MULTIPLY_ADD(score[j], (vec)AT(v[j], place), part);
         sum[d] = part;
       }
     }
@@ -95,6 +95,7 @@ KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), B
   y += (size_t)batch * s.result[0] + (size_t)head * s.result[1];
   for (int d = 0; d < VALUES; d++) {
     JOIN(vstore, LANES)(sum[d] / total, 0, lanes);
-    for (int i = 0; i < LANES && first + i < s.queries; i++) y[(size_t)(first + i) * s.result[2] + d] = lanes[i];
+    for (int i = 0; i < LANES && first + i < s.queries; i++)
+      PUT(lanes[i], y, (size_t)(first + i) * s.result[2] + d);
   }
 }

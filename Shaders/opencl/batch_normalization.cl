@@ -6,15 +6,15 @@ typedef struct {
 } batch_normalization_shape;
 
 KERNEL void batch_normalization(BUFFER(x), BUFFER(statistics), BUFFER(y), batch_normalization_shape s) {
-  OPEN(const float, x);
+  OPEN(const STORED, x);
   OPEN(const float, statistics);
-  OPEN(float, y);
+  OPEN(STORED, y);
   const int plane = get_global_id(1);
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.pixels);
   if (s.isBlocked) {
     const int blocks = (s.channels + LANES - 1) / LANES, place = plane % blocks * LANES, step = blocks * LANES;
-    const vec mean = LOAD(statistics + place), factor = LOAD(statistics + step + place);
-    const vec shift = LOAD(statistics + 2 * step + place);
+    const vec mean = VECTOR(statistics + place), factor = VECTOR(statistics + step + place);
+    const vec shift = VECTOR(statistics + 2 * step + place);
     x += (size_t)plane * s.pixels * LANES;
     y += (size_t)plane * s.pixels * LANES;
     for (int i = start; i < end; i++)

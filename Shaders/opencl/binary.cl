@@ -25,9 +25,9 @@ static inline vec combine(int code, vec x, vec y) {
 }
 
 KERNEL void binary(BUFFER(x), BUFFER(y), BUFFER(z), binary_shape s) {
-  OPEN(const float, x);
-  OPEN(const float, y);
-  OPEN(float, z);
+  OPEN(const STORED, x);
+  OPEN(const STORED, y);
+  OPEN(STORED, z);
   const int first = get_global_id(0) * s.rows, last = min(first + s.rows, s.rowCount);
   const int start = get_global_id(1) * s.run, end = min(start + s.run, s.length);
   for (int row = first; row < last; row++) {
@@ -40,10 +40,10 @@ KERNEL void binary(BUFFER(x), BUFFER(y), BUFFER(z), binary_shape s) {
       px += (size_t)position * s.xStrides[axis];
       py += (size_t)position * s.yStrides[axis];
     }
-    global float *target = z + (size_t)row * s.length;
+    global STORED *target = z + (size_t)row * s.length;
     for (int i = start; i < end; i += LANES) {
-      const vec left = s.xStep ? load_part(x + px + i, end - i, 1.0f) : (vec)x[px];
-      const vec right = s.yStep ? load_part(y + py + i, end - i, 1.0f) : (vec)y[py];
+      const vec left = s.xStep ? load_part(x + px + i, end - i, 1.0f) : (vec)AT(x, px);
+      const vec right = s.yStep ? load_part(y + py + i, end - i, 1.0f) : (vec)AT(y, py);
       store_part(combine(s.code, left, right), target + i, end - i);
     }
   }

@@ -5,8 +5,8 @@ typedef struct {
 } blocked_shape;
 
 KERNEL void to_blocked(BUFFER(x), BUFFER(y), blocked_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.pixels);
   const int image = get_global_id(1) / s.blocks, block = get_global_id(1) % s.blocks;
   const int count = min(s.channels - block * LANES, LANES);
@@ -15,14 +15,14 @@ KERNEL void to_blocked(BUFFER(x), BUFFER(y), blocked_shape s) {
   for (int pixel = start; pixel < end; pixel++) {
     float lanes[LANES];
     _Pragma("unroll") for (int c = 0; c < LANES; c++)
-      lanes[c] = c < count ? x[(size_t)c * s.pixels + pixel] : 0.0f;
-    STORE(JOIN(vload, LANES)(0, lanes), y + (size_t)pixel * LANES);
+      lanes[c] = c < count ? AT(x, (size_t)c * s.pixels + pixel) : 0.0f;
+    STORE(VECTOR(lanes), y + (size_t)pixel * LANES);
   }
 }
 
 KERNEL void to_dense(BUFFER(x), BUFFER(y), blocked_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.pixels);
   const int image = get_global_id(1) / s.blocks, block = get_global_id(1) % s.blocks;
   const int count = min(s.channels - block * LANES, LANES);
@@ -30,5 +30,5 @@ KERNEL void to_dense(BUFFER(x), BUFFER(y), blocked_shape s) {
   y += ((size_t)image * s.channels + block * LANES) * s.pixels;
   for (int c = 0; c < count; c++)
     for (int pixel = start; pixel < end; pixel++)
-      y[(size_t)c * s.pixels + pixel] = x[(size_t)pixel * LANES + c];
+      PUT(AT(x, (size_t)pixel * LANES + c), y, (size_t)c * s.pixels + pixel);
 }

@@ -2,7 +2,8 @@
 // y = activation(sum over taps and channels of x * w + bias + residual).
 //
 // A work item computes PIXELS output pixels of BLOCKS * LANES output channels. Weights are packed
-// [group][channel tile][tap][input channel][BLOCKS * LANES], followed by LANES zeros that stand for the padding.
+// [group][channel tile][tap][input channel][BLOCKS * LANES], followed by zeros that stand for LANES values of padding; they
+// may be codes (codes.cl).
 // Where tensors lie is told by strides: pixel p, channel c of group g in image n of x is
 // x[n * xImage + g * xGroup + c / LANES * xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is
 // LANES * xLane.
@@ -22,15 +23,26 @@ typedef struct {
   int storesWholeBlocks, hasBias, hasResidual, swapsOrder;
   int activation;
   float a, b;
+#ifdef CODE_BITS
+  int rowStart, rowWords, rows, rowChannels;   // `rows` of a tile, each for so many channels
+  float zero;
+#endif
 } NAMED(convolution_shape);
 
 KERNEL void NAMED(convolution)(
-    BUFFER(x), BUFFER(w), BUFFER(bias), BUFFER(residual), BUFFER(y), NAMED(convolution_shape) s) {
-  OPEN(const float, x);
-  OPEN(const float, w);
+    BUFFER(x), BUFFER(weights), BUFFER(bias), BUFFER(residual), BUFFER(y), NAMED(convolution_shape) s) {
+  OPEN(const STORED, x);
+#ifdef CODE_BITS
+  OPEN(const uint, weights);
+  const global STORED *zeros = (const global STORED *)((const global float *)weights + s.rowStart - LANES);
+  int w = 0;
+#else
+  OPEN(const PACKED, weights);
+  const global PACKED *w = weights;
+#endif
   OPEN(const float, bias);
-  OPEN(const float, residual);
-  OPEN(float, y);
+  OPEN(const STORED, residual);
+  OPEN(STORED, y);
   const int tile = get_global_id(s.swapsOrder), part = get_global_id(1 - s.swapsOrder);
   if (tile * PIXELS >= s.pixels) return;
   const int image = get_global_id(2) / s.groups, group = get_global_id(2) % s.groups;
@@ -40,7 +52,9 @@ KERNEL void NAMED(convolution)(
   const int tapColumns = (s.kernelWidth + s.phasesX - 1 - phaseX) / s.phasesX;
   const int taps = ((s.kernelHeight + s.phasesY - 1) / s.phasesY) * ((s.kernelWidth + s.phasesX - 1) / s.phasesX);
   const int weightCount = taps * s.channels * BLOCKS * LANES;
-  const global float *zeros = w + (size_t)s.groups * parts * weightCount;
+#ifndef CODE_BITS
+  const global STORED *zeros = (const global STORED *)(w + (size_t)s.groups * parts * weightCount);
+#endif
   const int first = max(min(tile * PIXELS, s.pixels - PIXELS), 0);
   x += (size_t)image * s.xImage + (size_t)group * s.xGroup;
   w += (size_t)(group * parts + part) * weightCount;
@@ -60,7 +74,7 @@ KERNEL void NAMED(convolution)(
 
   for (int ky = 0; ky < tapRows; ky++)
     for (int kx = 0; kx < tapColumns; kx++) {
-      const global float *p[PIXELS];
+      const global STORED *p[PIXELS];
       int step[PIXELS];
       EACH(i) {
         const int iy = row[i] + ky * s.dilationY, ix = column[i] + kx * s.dilationX;
@@ -72,12 +86,14 @@ KERNEL void NAMED(convolution)(
         step[i] = inside ? s.xBlock : 0;
 #endif
       }
+      BEGIN_MEANINGS;
 #if PLANAR
       for (int c = 0; c < s.channels; c++, w += BLOCKS * LANES) {
+        NEXT_MEANING(c);
         vec k[BLOCKS];
-        EACH_BLOCK(j) k[j] = LOAD(w + j * LANES);
+        EACH_BLOCK(j) k[j] = WEIGHT(j);
         EACH(i) {
-          const vec value = *p[i];
+          const vec value = AT(p[i], 0);
           p[i] += step[i];
           EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
         }
@@ -85,21 +101,23 @@ KERNEL void NAMED(convolution)(
 #else
       const int whole = s.channels / LANES, rest = s.channels % LANES;
       for (int block = 0; block < whole; block++) {
+        NEXT_MEANING(block * LANES);
         _Pragma("unroll 4") for (int c = 0; c < LANES; c++, w += BLOCKS * LANES) {
           vec k[BLOCKS];
-          EACH_BLOCK(j) k[j] = LOAD(w + j * LANES);
+          EACH_BLOCK(j) k[j] = WEIGHT(j);
           EACH(i) {
-            const vec value = p[i][c];
+            const vec value = AT(p[i], c);
             EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
           }
         }
         EACH(i) p[i] += step[i];
       }
+      NEXT_MEANING(whole * LANES);
       for (int c = 0; c < rest; c++, w += BLOCKS * LANES) {
         vec k[BLOCKS];
-        EACH_BLOCK(j) k[j] = LOAD(w + j * LANES);
+        EACH_BLOCK(j) k[j] = WEIGHT(j);
         EACH(i) {
-          const vec value = p[i][c];
+          const vec value = AT(p[i], c);
           EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
         }
       }
@@ -116,7 +134,7 @@ KERNEL void NAMED(convolution)(
     const int count = min(s.outputs - block * LANES, LANES);
     if (count <= 0) continue;
     vec offset = 0.0f;
-    if (s.hasBias) offset = LOAD(bias + ((size_t)group * parts * BLOCKS + block) * LANES);
+    if (s.hasBias) offset = VECTOR(bias + ((size_t)group * parts * BLOCKS + block) * LANES);
     const int stored = s.storesWholeBlocks ? LANES : count;
     for (int i = 0; i < PIXELS && first + i < s.pixels; i++) {
       int pixel = first + i;
@@ -134,11 +152,11 @@ KERNEL void NAMED(convolution)(
       } else {
         float lanes[LANES];
         if (s.hasResidual) {
-          for (int c = 0; c < LANES; c++) lanes[c] = c < count ? residual[place + (size_t)c * s.yLane] : 0.0f;
-          v += JOIN(vload, LANES)(0, lanes);
+          for (int c = 0; c < LANES; c++) lanes[c] = c < count ? AT(residual, place + (size_t)c * s.yLane) : 0.0f;
+          v += VECTOR(lanes);
         }
         JOIN(vstore, LANES)(activate(s.activation, s.a, s.b, v), 0, lanes);
-        for (int c = 0; c < count; c++) y[place + (size_t)c * s.yLane] = lanes[c];
+        for (int c = 0; c < count; c++) PUT(lanes[c], y, place + (size_t)c * s.yLane);
       }
     }
   }

@@ -9,9 +9,9 @@ typedef struct {
 } depthwise_shape;
 
 KERNEL void depthwise_transpose(BUFFER(x), BUFFER(w), BUFFER(y), depthwise_shape s) {
-  OPEN(const float, x);
-  OPEN(const float, w);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(const PACKED, w);
+  OPEN(STORED, y);
   const int item = get_global_id(0), block = get_global_id(1), image = get_global_id(2);
   const int oy = item / s.parts, part = item % s.parts;
   if (oy >= s.height) return;
@@ -27,8 +27,8 @@ KERNEL void depthwise_transpose(BUFFER(x), BUFFER(w), BUFFER(y), depthwise_shape
       for (int kx = 0; kx < s.kernelWidth; kx++) {
         const int px = ox + s.left - kx * s.dilationX;
         if (px < 0 || px % s.strideX != 0 || px / s.strideX >= s.inputWidth) continue;
-        const global float *p = x + ((size_t)(py / s.strideY) * s.inputWidth + px / s.strideX) * LANES;
-        sum = MULTIPLY_ADD(LOAD(p), LOAD(w + (ky * s.kernelWidth + kx) * LANES), sum);
+        const global STORED *p = x + ((size_t)(py / s.strideY) * s.inputWidth + px / s.strideX) * LANES;
+        sum = MULTIPLY_ADD(LOAD(p), PACKED_AT(w + (ky * s.kernelWidth + kx) * LANES), sum);
       }
     }
     STORE(sum, y + (size_t)ox * LANES);
@@ -44,9 +44,9 @@ typedef struct {
 } grouped_shape;
 
 KERNEL void convolution_transpose_grouped(BUFFER(x), BUFFER(w), BUFFER(y), grouped_shape s) {
-  OPEN(const float, x);
-  OPEN(const float, w);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(const STORED, w);
+  OPEN(STORED, y);
   const int item = get_global_id(0), plane = get_global_id(1);
   const int oy = item / s.parts, part = item % s.parts;
   if (oy >= s.height) return;
@@ -65,12 +65,12 @@ KERNEL void convolution_transpose_grouped(BUFFER(x), BUFFER(w), BUFFER(y), group
       for (int kx = 0; kx < s.kernelWidth; kx++) {
         const int px = ox + s.left - kx * s.dilationX;
         if (px < 0 || px % s.strideX != 0 || px / s.strideX >= s.inputWidth) continue;
-        const global float *p = x + py / s.strideY * s.inputWidth + px / s.strideX;
-        const global float *k = w + ky * s.kernelWidth + kx;
+        const global STORED *p = x + py / s.strideY * s.inputWidth + px / s.strideX;
+        const global STORED *k = w + ky * s.kernelWidth + kx;
         for (int c = 0; c < s.groupInputs; c++)
-          sum = MULTIPLY_ADD(p[(size_t)c * area], k[(size_t)c * s.groupOutputs * taps], sum);
+          sum = MULTIPLY_ADD(AT(p, (size_t)c * area), AT(k, (size_t)c * s.groupOutputs * taps), sum);
       }
     }
-    y[ox] = sum;
+    PUT(sum, y, ox);
   }
 }

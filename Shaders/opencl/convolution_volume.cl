@@ -19,22 +19,22 @@ static inline int placed(int isTransposed, int position, int tap, int stride, in
 
 KERNEL void convolution_volume(
     BUFFER(x), BUFFER(weights), BUFFER(bias), BUFFER(residual), BUFFER(y), convolution_volume_shape s) {
-  OPEN(const float, x);
-  OPEN(const float, weights);
-  OPEN(const float, bias);
-  OPEN(const float, residual);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(const STORED, weights);
+  OPEN(const STORED, bias);
+  OPEN(const STORED, residual);
+  OPEN(STORED, y);
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.count);
   const int area = s.depth * s.height * s.width, taps = s.kernelZ * s.kernelY * s.kernelX;
   for (int index = start; index < end; index++) {
     const int line = index / s.outputWidth, slice = line / s.outputHeight, plane = slice / s.outputDepth;
     const int image = plane / s.channels, channel = plane % s.channels, group = channel / s.groupOutputs;
-    const global float *source =
+    const global STORED *source =
         x + (size_t)(image * (s.channels / s.groupOutputs) + group) * s.groupInputs * area;
     const int first = s.isTransposed ? group * s.groupInputs * s.groupOutputs + channel % s.groupOutputs
         : channel * s.groupInputs;
     const int step = s.isTransposed ? s.groupOutputs * taps : taps;
-    float sum = s.hasBias ? bias[channel] : 0.0f;
+    float sum = s.hasBias ? AT(bias, channel) : 0.0f;
     for (int kz = 0; kz < s.kernelZ; kz++) {
       const int iz =
           placed(s.isTransposed, slice % s.outputDepth, kz, s.strideZ, s.dilationZ, s.beforeZ, s.depth);
@@ -45,13 +45,13 @@ KERNEL void convolution_volume(
           const int ix =
               placed(s.isTransposed, index % s.outputWidth, kx, s.strideX, s.dilationX, s.beforeX, s.width);
           if (min(iz, min(iy, ix)) < 0) continue;
-          const global float *from = source + ((size_t)iz * s.height + iy) * s.width + ix;
-          const global float *weight = weights + (size_t)first * taps + (kz * s.kernelY + ky) * s.kernelX + kx;
+          const global STORED *from = source + ((size_t)iz * s.height + iy) * s.width + ix;
+          const global STORED *weight = weights + (size_t)first * taps + (kz * s.kernelY + ky) * s.kernelX + kx;
           for (int c = 0; c < s.groupInputs; c++)
-            sum = MULTIPLY_ADD(from[(size_t)c * area], weight[(size_t)c * step], sum);
+            sum = MULTIPLY_ADD(AT(from, (size_t)c * area), AT(weight, (size_t)c * step), sum);
         }
       }
     }
-    y[index] = s.hasResidual ? sum + residual[index] : sum;
+    PUT(s.hasResidual ? sum + AT(residual, index) : sum, y, index);
   }
 }

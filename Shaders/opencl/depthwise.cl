@@ -12,11 +12,11 @@ typedef struct {
 
 KERNEL void depthwise(
     BUFFER(x), BUFFER(w), BUFFER(bias), BUFFER(residual), BUFFER(y), depthwise_shape s) {
-  OPEN(const float, x);
-  OPEN(const float, w);
+  OPEN(const STORED, x);
+  OPEN(const PACKED, w);
   OPEN(const float, bias);
-  OPEN(const float, residual);
-  OPEN(float, y);
+  OPEN(const STORED, residual);
+  OPEN(STORED, y);
   const int item = get_global_id(0), block = get_global_id(1), image = get_global_id(2);
   const int oy = item / s.parts, part = item % s.parts;
   if (oy >= s.height) return;
@@ -28,7 +28,7 @@ KERNEL void depthwise(
   y += rowStart;
   residual += rowStart;
   vec offset = 0.0f;
-  if (s.hasBias) offset = LOAD(bias + (size_t)block * LANES);
+  if (s.hasBias) offset = VECTOR(bias + (size_t)block * LANES);
   const int iy = oy * s.strideY - s.top;
   const int reach = (s.kernelWidth - 1) * s.dilationX;
   const int advance = s.strideX * LANES;
@@ -43,10 +43,10 @@ KERNEL void depthwise(
       for (int ky = 0; ky < s.kernelHeight; ky++) {
         const int row = iy + ky * s.dilationY;
         if (row < 0 || row >= s.inputHeight) continue;
-        const global float *p = x + ((size_t)row * s.inputWidth + ix) * LANES;
-        const global float *k = w + (size_t)ky * s.kernelWidth * LANES;
+        const global STORED *p = x + ((size_t)row * s.inputWidth + ix) * LANES;
+        const global PACKED *k = w + (size_t)ky * s.kernelWidth * LANES;
         for (int kx = 0; kx < s.kernelWidth; kx++, k += LANES, p += s.dilationX * LANES) {
-          const vec tap = LOAD(k);
+          const vec tap = PACKED_AT(k);
           _Pragma("unroll") for (int i = 0; i < TILE; i++)
             sum[i] = MULTIPLY_ADD(LOAD(p + i * advance), tap, sum[i]);
         }
@@ -61,7 +61,7 @@ KERNEL void depthwise(
           if (column < 0 || column >= s.inputWidth) continue;
           sum[0] = MULTIPLY_ADD(
               LOAD(x + ((size_t)row * s.inputWidth + column) * LANES),
-              LOAD(w + (ky * s.kernelWidth + kx) * LANES), sum[0]);
+              PACKED_AT(w + (ky * s.kernelWidth + kx) * LANES), sum[0]);
         }
       }
     }

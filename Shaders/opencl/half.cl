@@ -20,6 +20,14 @@ KERNEL void float_to_half(BUFFER(x), BUFFER(y), half_shape s) {
   for (int i = start; i < end; i++) vstore_half_rte(x[i], i, y);
 }
 
+// The same of numbers that stay finite where they are: those beyond the largest float16 become that.
+KERNEL void float_to_finite_half(BUFFER(x), BUFFER(y), half_shape s) {
+  OPEN(const float, x);
+  OPEN(half, y);
+  RANGE;
+  for (int i = start; i < end; i++) vstore_half_rte(isfinite(x[i]) ? clamp(x[i], -65504.0f, 65504.0f) : x[i], i, y);
+}
+
 // A cast to float16 that stays inside a segment.
 KERNEL void round_to_half(BUFFER(x), BUFFER(y), half_shape s) {
   OPEN(const float, x);

@@ -51,7 +51,7 @@ KERNEL void integer_product(
   }
   vec sum[PIXELS][BLOCKS], weightZero[BLOCKS];
   ivec total[PIXELS][BLOCKS];
-  EACH_BLOCK(j) weightZero[j] = LOAD(zeros + (j ? second : 0));
+  EACH_BLOCK(j) weightZero[j] = VECTOR(zeros + (j ? second : 0));
   EACH(i) EACH_BLOCK(j) {
     sum[i][j] = 0.0f;
     total[i][j] = 0;
@@ -100,7 +100,7 @@ KERNEL void integer_product(
           for (int c = 0; c < count; c++, weights += s.stored) {
             vec w[BLOCKS];
             EACH_BLOCK(j)
-            w[j] = JOIN(convert_float, LANES)(LOAD(weights + (j ? second : 0))) - weightZero[j];
+            w[j] = JOIN(convert_float, LANES)(VECTOR(weights + (j ? second : 0))) - weightZero[j];
             EACH(i) {
               const vec value = values[c * PIXELS + i];
               EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, w[j], sum[i][j]);
@@ -117,7 +117,7 @@ KERNEL void integer_product(
     const int begin = start + j * LANES, count = min(s.columns - begin, LANES);
     if (count <= 0) continue;
     const ivec bias = JOIN(vload, LANES)(0, biases + j * LANES);
-    const vec scale = LOAD(scales + j * LANES);
+    const vec scale = VECTOR(scales + j * LANES);
     for (int i = 0; i < PIXELS && first + i < s.positions; i++) {
       ivec v = sums[j * PIXELS + i];
       if (s.requantizes) v = JOIN(convert_int, LANES)(rounded(v, bias, scale, tail[0], tail[1], tail[2]));

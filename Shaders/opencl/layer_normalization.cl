@@ -28,10 +28,10 @@ static inline float across(vec part) {
 
 KERNEL void layer_normalization(
     BUFFER(x), BUFFER(scale), BUFFER(shift), BUFFER(y), layer_normalization_shape s) {
-  OPEN(const float, x);
-  OPEN(const float, scale);
-  OPEN(const float, shift);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(const STORED, scale);
+  OPEN(const STORED, shift);
+  OPEN(STORED, y);
   local float parts[GROUP];
   const size_t row = get_global_id(0) / GROUP;
   x += row * s.length;

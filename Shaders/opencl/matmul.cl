@@ -27,9 +27,9 @@ static inline size_t batch_place(int batch, const int *sizes, const int *strides
 #define EACH_ROW(i) _Pragma("unroll") for (int i = 0; i < ROWS; i++)
 
 KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
-  OPEN(const float, x);
-  OPEN(const float, y);
-  OPEN(float, z);
+  OPEN(const STORED, x);
+  OPEN(const STORED, y);
+  OPEN(STORED, z);
   const int column = get_global_id(0) * SPAN, first = get_global_id(1) * ITEM_ROWS, batch = get_global_id(2);
   x += batch_place(batch, s.sizes, s.xStrides);
   y += batch_place(batch, s.sizes, s.yStrides) + (size_t)column * s.yColumn;
@@ -38,7 +38,7 @@ KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
   float panel[PANEL * SPAN];
   for (int start = 0; start == 0 || start < s.depth; start += PANEL) {
     const int depth = min(s.depth - start, PANEL);
-    const global float *from = y + (size_t)start * s.yDepth;
+    const global STORED *from = y + (size_t)start * s.yDepth;
     if (s.yColumn == 1) {
       for (int k = 0; k < depth; k++, from += s.yDepth) {
         JOIN(vstore, LANES)(load_part(from, count, 0.0f), 0, panel + k * SPAN);
@@ -46,19 +46,19 @@ KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
       }
     } else {
       for (int i = 0; i < SPAN; i++, from += s.yColumn)
-        for (int k = 0; k < depth; k++) panel[k * SPAN + i] = i < count ? from[(size_t)k * s.yDepth] : 0.0f;
+        for (int k = 0; k < depth; k++) panel[k * SPAN + i] = i < count ? AT(from, (size_t)k * s.yDepth) : 0.0f;
     }
     for (int row = first; row < last; row += ROWS) {
-      const global float *p[ROWS];
+      const global STORED *p[ROWS];
       vec sum[ROWS][2];
       EACH_ROW(i) {
         p[i] = x + (size_t)min(row + i, s.rows - 1) * s.xRow + (size_t)start * s.xDepth;
         sum[i][0] = sum[i][1] = 0.0f;
       }
       for (int k = 0; k < depth; k++) {
-        const vec low = LOAD(panel + k * SPAN), high = LOAD(panel + k * SPAN + LANES);
+        const vec low = VECTOR(panel + k * SPAN), high = VECTOR(panel + k * SPAN + LANES);
         EACH_ROW(i) {
-          const vec value = p[i][(size_t)k * s.xDepth];
+          const vec value = AT(p[i], (size_t)k * s.xDepth);
           sum[i][0] = MULTIPLY_ADD(value, low, sum[i][0]);
           sum[i][1] = MULTIPLY_ADD(value, high, sum[i][1]);
         }
@@ -72,7 +72,7 @@ KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
       for (int i = 0; i < ROWS && row + i < last; i++)
         for (int part = 0; part < 2; part++) {
           const int stored = count - part * LANES;
-          global float *target = z + (size_t)(row + i) * s.columns + part * LANES;
+          global STORED *target = z + (size_t)(row + i) * s.columns + part * LANES;
           if (stored <= 0) continue;
           vec result = sums[i * 2 + part];
           if (start > 0) result += load_part(target, stored, 0.0f);
@@ -92,7 +92,7 @@ KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
 
 // Lines of an operand, across the depth, as `slab[element of the depth][line]`; `count` of both are there.
 static inline void load_slab(
-    local float *slab, int lines, const global float *p, int line, int depth, int lineCount, int depthCount) {
+    local float *slab, int lines, const global STORED *p, int line, int depth, int lineCount, int depthCount) {
   const int item = get_local_id(0);
   if (depth == 1) {
     _Pragma("unroll") for (int step = 0; step < lines * SLAB / 4; step += GROUP) {
@@ -114,9 +114,9 @@ static inline void load_slab(
 }
 
 KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
-  OPEN(const float, x);
-  OPEN(const float, y);
-  OPEN(float, z);
+  OPEN(const STORED, x);
+  OPEN(const STORED, y);
+  OPEN(STORED, z);
   local float lefts[SLAB * TILE_ROWS], rights[SLAB * TILE_COLUMNS];
   const int item = get_local_id(0), batch = get_global_id(2);
   const int firstColumn = get_global_id(0) / GROUP * TILE_COLUMNS, firstRow = get_global_id(1) * TILE_ROWS;

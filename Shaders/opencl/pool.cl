@@ -18,8 +18,8 @@ static inline int positions(int start, int kernel_, int dilation, int low, int h
 }
 
 KERNEL void pool(BUFFER(x), BUFFER(y), pool_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
   const int item = get_global_id(0), plane = get_global_id(1);
   const int oy = item / s.parts, part = item % s.parts;
   if (oy >= s.height) return;

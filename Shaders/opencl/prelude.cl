@@ -7,8 +7,32 @@
 #define JOIN(a, b) JOIN_(a, b)
 typedef JOIN(float, LANES) vec;
 typedef JOIN(int, LANES) ivec;
-#define LOAD(p) JOIN(vload, LANES)(0, p)
+
+// A kernel that declares floats in memory as STORED has a form for float16, which HALF asks for; without one it works on
+// copies in float32, in which all arithmetic is. AT reads an element and PUT writes one, LOAD and STORE a vector. VECTOR
+// reads one of what lies as its type says: parameters, private and local memory. PACKED is an element of weights, read by
+// PACKED_AT, and lies as float16 beside values in float32 where HALF_PACKED asks for it.
+#ifdef HALF
+#define STORED half
+#define AT(p, i) vload_half(i, p)
+#define PUT(v, p, i) vstore_half_rte(v, i, p)
+#define LOAD(p) JOIN(vload_half, LANES)(0, p)
+#define STORE(v, p) JOIN(JOIN(vstore_half, LANES), _rte)(v, 0, p)
+#else
+#define STORED float
+#define AT(p, i) ((p)[i])
+#define PUT(v, p, i) ((p)[i] = (v))
+#define LOAD(p) VECTOR(p)
 #define STORE(v, p) JOIN(vstore, LANES)(v, 0, p)
+#endif
+#define VECTOR(p) JOIN(vload, LANES)(0, p)
+#if defined(HALF) || defined(HALF_PACKED)
+#define PACKED half
+#define PACKED_AT(p) JOIN(vload_half, LANES)(0, p)
+#else
+#define PACKED float
+#define PACKED_AT(p) VECTOR(p)
+#endif
 
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 
@@ -17,21 +41,21 @@ typedef JOIN(int, LANES) ivec;
 #define OPEN(type, name) global type *name = (global type *)(name##_memory + (size_t)name##_page * 256)
 
 // The first `count` elements; the other lanes are `filler`.
-static inline vec load_part(const global float *p, int count, float filler) {
+static inline vec load_part(const global STORED *p, int count, float filler) {
   if (count >= LANES) return LOAD(p);
   float lanes[LANES];
-  for (int i = 0; i < LANES; i++) lanes[i] = i < count ? p[i] : filler;
-  return JOIN(vload, LANES)(0, lanes);
+  for (int i = 0; i < LANES; i++) lanes[i] = i < count ? AT(p, i) : filler;
+  return VECTOR(lanes);
 }
 
-static inline void store_part(vec v, global float *p, int count) {
+static inline void store_part(vec v, global STORED *p, int count) {
   if (count >= LANES) {
     STORE(v, p);
     return;
   }
   float lanes[LANES];
   JOIN(vstore, LANES)(v, 0, lanes);
-  for (int i = 0; i < count; i++) p[i] = lanes[i];
+  for (int i = 0; i < count; i++) PUT(lanes[i], p, i);
 }
 
 // The nearest number from `a` up, and from `b` down; x where it is not a number. fmax, fmin and clamp would lose it.
@@ -48,7 +72,7 @@ static inline vec smaller(vec x, vec y) { return x < y || isnan(x) ? x : y; }
     float lanes[LANES]; \
     JOIN(vstore, LANES)(x, 0, lanes); \
     for (int i = 0; i < LANES; i++) lanes[i] = function(lanes[i]); \
-    return JOIN(vload, LANES)(0, lanes); \
+    return VECTOR(lanes); \
   }
 BY_LANE(sin)
 BY_LANE(cos)

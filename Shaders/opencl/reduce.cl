@@ -45,15 +45,15 @@ static inline float usable(float peak) { return isinf(peak) ? 0.0f : peak; }
 
 // inner == 1: a work item reduces one row, the lanes holding partial results.
 KERNEL void reduce_rows(BUFFER(x), BUFFER(y), reduce_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
   const int row = get_global_id(0);
   if (row >= s.outer) return;
   x += (size_t)row * s.length;
   float peak = 0.0f;
   if (s.code == REDUCE_LOG_SUM_EXP) {
     peak = -INFINITY;
-    for (int i = 0; i < s.length; i++) peak = fmax(peak, x[i]);
+    for (int i = 0; i < s.length; i++) peak = fmax(peak, AT(x, i));
     peak = usable(peak);
   }
   vec sums = neutral(s.code);
@@ -63,18 +63,18 @@ KERNEL void reduce_rows(BUFFER(x), BUFFER(y), reduce_shape s) {
   JOIN(vstore, LANES)(sums, 0, lanes);
   for (int i = whole; i < s.length; i++) {
     float rest[LANES];
-    JOIN(vstore, LANES)(accumulate(s.code, (vec)lanes[i - whole], (vec)x[i], (vec)peak), 0, rest);
+    JOIN(vstore, LANES)(accumulate(s.code, (vec)lanes[i - whole], (vec)AT(x, i), (vec)peak), 0, rest);
     lanes[i - whole] = rest[0];
   }
   for (int width = LANES / 2; width > 0; width /= 2)
     for (int i = 0; i < width; i++) lanes[i] = fold(s.code, lanes[i], lanes[i + width]);
-  y[row] = finish(s.code, lanes[0], peak, s.length);
+  PUT(finish(s.code, lanes[0], peak, s.length), y, row);
 }
 
 // A work item reduces LANES neighbours along the inner axis.
 KERNEL void reduce_columns(BUFFER(x), BUFFER(y), reduce_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
   const int tiles = (s.inner + LANES - 1) / LANES;
   const int row = get_global_id(0) / tiles, column = get_global_id(0) % tiles * LANES;
   if (row >= s.outer) return;
@@ -93,5 +93,5 @@ KERNEL void reduce_columns(BUFFER(x), BUFFER(y), reduce_shape s) {
   JOIN(vstore, LANES)(sums, 0, lanes);
   JOIN(vstore, LANES)(peaks, 0, tops);
   for (int i = 0; i < count; i++)
-    y[(size_t)row * s.inner + column + i] = finish(s.code, lanes[i], tops[i], s.length);
+    PUT(finish(s.code, lanes[i], tops[i], s.length), y, (size_t)row * s.inner + column + i);
 }

@@ -8,6 +8,11 @@ typedef struct {
 
 static inline size_t placed(float position, int size) { return clamp(convert_int_sat(position), 0, size - 1); }
 
+// A place that lies on an element is that element, whatever its neighbour is.
+static inline float between(float a, float b, float share) {
+  return share == 0 ? a : a * (1 - share) + b * share;
+}
+
 KERNEL void resize(BUFFER(x), BUFFER(positions), BUFFER(y), resize_shape s) {
   OPEN(const ELEMENT, x);
   OPEN(const float, positions);
@@ -31,9 +36,9 @@ KERNEL void resize(BUFFER(x), BUFFER(positions), BUFFER(y), resize_shape s) {
     const size_t right = placed(positions[b * 3 + 1], s.inputB) * s.inner;
     const float across = positions[b * 3 + 2];
     for (int i = 0; i < s.inner; i++) {
-      const float upper = across == 0 ? top[left + i] : top[left + i] * (1 - across) + top[right + i] * across;
-      const float lower = across == 0 ? bottom[left + i] : bottom[left + i] * (1 - across) + bottom[right + i] * across;
-      target[i] = down == 0 ? upper : upper * (1 - down) + lower * down;
+      const float upper = between(AT(top, left + i), AT(top, right + i), across);
+      const float lower = between(AT(bottom, left + i), AT(bottom, right + i), across);
+      PUT(between(upper, lower, down), target, i);
     }
 #else
     for (int i = 0; i < s.inner; i++) target[i] = top[left + i];

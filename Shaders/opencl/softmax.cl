@@ -6,14 +6,14 @@ typedef struct {
 
 // inner == 1: a work item handles one row.
 KERNEL void softmax_rows(BUFFER(x), BUFFER(y), softmax_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
   const int row = get_global_id(0);
   if (row >= s.outer) return;
   x += (size_t)row * s.length;
   y += (size_t)row * s.length;
   float peak = -INFINITY;
-  for (int i = 0; i < s.length; i++) peak = x[i] <= peak ? peak : x[i];
+  for (int i = 0; i < s.length; i++) peak = AT(x, i) <= peak ? peak : AT(x, i);
   vec sums = 0.0f;
   for (int i = 0; i < s.length; i += LANES) {
     const vec power = exp(load_part(x + i, s.length - i, -INFINITY) - peak);
@@ -29,8 +29,8 @@ KERNEL void softmax_rows(BUFFER(x), BUFFER(y), softmax_shape s) {
 
 // A work item handles LANES neighbours along the inner axis.
 KERNEL void softmax_columns(BUFFER(x), BUFFER(y), softmax_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
   const int tiles = (s.inner + LANES - 1) / LANES;
   const int row = get_global_id(0) / tiles, column = get_global_id(0) % tiles * LANES;
   if (row >= s.outer) return;
@@ -48,7 +48,7 @@ KERNEL void softmax_columns(BUFFER(x), BUFFER(y), softmax_shape s) {
     sum += power;
   }
   for (int i = 0; i < s.length; i++) {
-    global float *place = y + (size_t)i * s.inner;
+    global STORED *place = y + (size_t)i * s.inner;
     store_part(load_part(place, count, 0.0f) / sum, place, count);
   }
 }

@@ -10,8 +10,8 @@ static inline vec apply(int code, float a, float b, vec x) {
 }
 
 KERNEL void unary(BUFFER(x), BUFFER(y), unary_shape s) {
-  OPEN(const float, x);
-  OPEN(float, y);
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
   const int start = get_global_id(0) * s.run * LANES, end = min(start + s.run * LANES, s.count);
   for (int i = start; i < end; i += LANES)
     store_part(apply(s.code, s.a, s.b, load_part(x + i, end - i, 1.0f)), y + i, end - i);

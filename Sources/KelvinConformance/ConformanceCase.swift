@@ -26,6 +26,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       binaryInteger,
       cast,
       chains,
+      codedWeights,
       compare,
       concat,
       convolution,
@@ -43,6 +44,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       linear,
       localResponseNormalization,
       logic,
+      manyElements,
       matmul,
       matmulInteger,
       nonMaximumSuppression,
@@ -79,6 +81,8 @@ package enum CaseOperand: Sendable {
   case exactly(Tensor)
   /// Part of the model, with these values and type.
   case fixed(Tensor)
+  /// Part of the model, in an encoding of this name.
+  case encoded(Weight, String)
 }
 
 extension ConformanceCase {
@@ -93,7 +97,8 @@ extension ConformanceCase {
     _ name: String, _ op: any Operator, _ operands: [CaseOperand], scalar: ScalarType = .float32
   ) -> ConformanceCase {
     let suffix = scalar == .float32 ? "" : " \(scalar.rawValue)"
-    let fullName = "\(op.name) \(name)\(suffix)"
+    let encodings = operands.compactMap { if case .encoded(_, let encoding) = $0 { " of \(encoding)" } else { nil } }
+    let fullName = "\(op.name) \(name)\(encodings.joined())\(suffix)"
     var random = SeededGenerator(
       seed: fullName.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
     var graph = Graph()
@@ -101,28 +106,20 @@ extension ConformanceCase {
     var ids: [ValueID] = []
     for (index, operand) in operands.enumerated() {
       let name = "operand\(index)"
-      let tensor: Tensor
-      var isWeight = false
+      var weight: Weight?
       switch operand {
-      case .input(let shape): tensor = .random(scalar, shape, -1...1, &random)
-      case .ranged(let shape, let range): tensor = .random(scalar, shape, range, &random)
-      case .exactly(let given): tensor = given
-      case .fixed(let given):
-        tensor = given
-        isWeight = true
-      case .weight(let shape):
-        tensor = .random(scalar, shape, -1...1, &random)
-        isWeight = true
-      case .values(let values, let shape):
-        tensor = Tensor(TensorType(scalar, shape), rounding: values)
-        isWeight = true
+      case .input(let shape): inputs.append(.random(scalar, shape, -1...1, &random))
+      case .ranged(let shape, let range): inputs.append(.random(scalar, shape, range, &random))
+      case .exactly(let given): inputs.append(given)
+      case .fixed(let given): weight = Weight(given)
+      case .weight(let shape): weight = Weight(.random(scalar, shape, -1...1, &random))
+      case .values(let values, let shape): weight = Weight(Tensor(TensorType(scalar, shape), rounding: values))
+      case .encoded(let given, _): weight = given
       }
-      let id = graph.addValue(Value(name: name, type: tensor.type, weight: isWeight ? Weight(tensor) : nil))
+      let type = weight?.type ?? inputs[inputs.count - 1].type
+      let id = graph.addValue(Value(name: name, type: type, weight: weight))
       ids.append(id)
-      if !isWeight {
-        graph.inputs.append(id)
-        inputs.append(tensor)
-      }
+      if weight == nil { graph.inputs.append(id) }
     }
     do {
       let types = try op.infer(graph.types(ids))

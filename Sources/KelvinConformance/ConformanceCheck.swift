@@ -77,15 +77,20 @@ package enum ConformanceOutcome: Sendable, Equatable {
 }
 
 /// Runs a case on a device and compares it with the reference device, by the operators' own tolerances.
+///
+/// - Parameter storesHalves: whether the device keeps float32 as float16 between nodes at this precision.
 package func checkConformance(
-  of device: any Device, on testCase: ConformanceCase, reference: any Device, precision: Precision = .full
+  of device: any Device, on testCase: ConformanceCase, reference: any Device, precision: Precision = .full,
+  storesHalves: Bool = false
 ) throws(DeviceError) -> ConformanceOutcome {
+  let testCase = storesHalves ? testCase.inHalves : testCase
   for node in testCase.graph.nodes {
     if case .unsupported(let reason) = device.support(for: node, in: testCase.graph, precision: precision) {
       return .unsupported(reason)
     }
   }
-  let expected = try reference.run(testCase.graph, testCase.inputs, precision: .full).outputs
+  let exact = try reference.run(testCase.graph, testCase.inputs, precision: .full).outputs
+  let expected = storesHalves ? exact.map(\.inHalves) : exact
   let actual = try device.run(testCase.graph, testCase.inputs, precision: precision).outputs
   let tolerance = testCase.graph.tolerance(precision)
   for (index, pair) in zip(expected, actual).enumerated() {

@@ -10,7 +10,11 @@ struct SpecialValueRule {
   /// give a zero of either sign.
   let keepsSigns: Bool
 
-  init(_ device: DeviceInfo, _ graph: Graph, _ precision: Precision = .full) {
+  /// Whether float32 lies as float16 between nodes.
+  let storesHalves: Bool
+
+  init(_ device: DeviceInfo, _ graph: Graph, _ precision: Precision = .full, storesHalves: Bool = false) {
+    self.storesHalves = storesHalves
     // Units that multiply rounded operands do.
     flushesDenormals = device.kind.isGraphics || precision == .low
     keepsSigns = graph.nodes.allSatisfy(\.op.movesElements)
@@ -18,7 +22,9 @@ struct SpecialValueRule {
 
   /// How far a result may be off for being, or coming from, a denormal: these have few digits, or none on a device that
   /// has none.
-  private var floor: Double { flushesDenormals ? Double(Float.leastNormalMagnitude) : 0x1p-143 }
+  private var floor: Double {
+    storesHalves ? 0x1p-24 : flushesDenormals ? Double(Float.leastNormalMagnitude) : 0x1p-143
+  }
 
   /// The operands for which a result may be right: as they are, and as a device that flushes sees them.
   func operands(_ tensors: [Tensor]) -> [[Tensor]] {
@@ -78,17 +84,26 @@ extension Operator {
 
 /// Runs a case with special values among its inputs, each family in turn, and compares devices with the reference device.
 ///
+/// - Parameter storesHalves: whether the devices keep float32 as float16 between nodes at this precision.
 /// - Returns: an outcome for each of `devices`.
 package func checkSpecialValues(
-  of devices: [any Device], on testCase: ConformanceCase, reference: any Device, precision: Precision = .full
+  of devices: [any Device], on testCase: ConformanceCase, reference: any Device, precision: Precision = .full,
+  storesHalves: Bool = false
 ) throws(DeviceError) -> [ConformanceOutcome] {
-  let (graph, tolerance) = (testCase.graph, testCase.graph.tolerance(precision))
   let families = SpecialValues.allCases.compactMap { special in
-    testCase.sprinkledInputs(special).map { (special, inputs: $0) }
+    testCase.sprinkledInputs(special, storesHalves: storesHalves).map { inputs in
+      let sprinkled = ConformanceCase(name: testCase.name, graph: testCase.graph, inputs: inputs)
+      return (special, testCase: storesHalves ? sprinkled.inHalves : sprinkled)
+    }
   }
-  let inputs = families.map(\.inputs)
-  let expected = try reference.runEach(graph, inputs)
-  let flushed = try reference.runEach(graph, inputs.map { $0.map { $0.flushingDenormals() } })
+  let graph = families.first?.testCase.graph ?? testCase.graph
+  let (tolerance, inputs) = (graph.tolerance(precision), families.map(\.testCase.inputs))
+  func expected(_ inputs: [[Tensor]]) throws(DeviceError) -> [[Tensor]] {
+    let exact = try reference.runEach(graph, inputs)
+    return storesHalves ? exact.map { $0.map(\.inHalves) } : exact
+  }
+  let wanted = try expected(inputs)
+  let flushed = try expected(inputs.map { $0.map { $0.flushingDenormals() } })
   var outcomes: [ConformanceOutcome] = []
   for device in devices {
     if let reason = device.refusal(of: graph, precision) {
@@ -96,10 +111,10 @@ package func checkSpecialValues(
       continue
     }
     var differences: [String] = []
-    let rule = SpecialValueRule(device.info, graph, precision)
+    let rule = SpecialValueRule(device.info, graph, precision, storesHalves: storesHalves)
     for (place, outputs) in try device.runEach(graph, inputs, precision: precision).enumerated() {
       for (index, output) in outputs.enumerated() {
-        let ways = [expected[place][index]] + (rule.flushesDenormals ? [flushed[place][index]] : [])
+        let ways = [wanted[place][index]] + (rule.flushesDenormals ? [flushed[place][index]] : [])
         guard let difference = rule.difference(of: output, from: ways, tolerance) else { continue }
         let family = families[place].0.rawValue
         differences.append("output \(index) of '\(testCase)' with \(family) on \(device.info.id): \(difference)")

@@ -86,7 +86,9 @@ extension ConformanceCase {
   ///
   /// An operand of one element, a scale or a limit, speaks for all results, and is left as it is where another can be
   /// changed.
-  package func sprinkledInputs(_ special: SpecialValues) -> [Tensor]? {
+  ///
+  /// - Parameter storesHalves: whether float32 lies as float16: then numbers are those that this tells apart.
+  package func sprinkledInputs(_ special: SpecialValues, storesHalves: Bool = false) -> [Tensor]? {
     let real = inputs.indices.filter { inputs[$0].type.scalar.isFloatingPoint && inputs[$0].count > 0 }
     guard !real.isEmpty else { return nil }
     let large = real.filter { inputs[$0].count > 1 }
@@ -94,8 +96,9 @@ extension ConformanceCase {
       seed: "\(name) \(special)".utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
     var changed = inputs
     for index in large.isEmpty ? real : large {
+      let scalar = inputs[index].type.scalar
       changed[index] = inputs[index].sprinkled(
-        special.values(of: inputs[index].type.scalar, in: graph), &random)
+        special.values(of: storesHalves && scalar == .float32 ? .float16 : scalar, in: graph), &random)
     }
     return changed
   }

@@ -66,6 +66,25 @@ extension DeviceHealth {
     }
   }
 
+  /// Does something that calls the device's driver beside what the caller itself does meanwhile.
+  ///
+  /// - Parameters:
+  ///   - place, body: as those of `guarded`. The driver has to allow its calls beside those of `other`.
+  /// - Throws: what `body` threw, else what `other` did. Both have ended then but what is stuck.
+  package func beside<First, Second>(
+    _ device: String, _ place: String, _ kind: CallKind, _ body: @escaping @Sendable () throws(DeviceError) -> First,
+    while other: () throws(DeviceError) -> Second
+  ) throws(DeviceError) -> (First, Second) {
+    let outcome = DriverThread.Outcome<First>()
+    let group = DispatchGroup()
+    DispatchQueue.global().async(group: group) { [self] in
+      outcome.set(Result { () throws(DeviceError) in try guarded(device, place, kind, body) })
+    }
+    let own = Result { () throws(DeviceError) -> Second in try other() }
+    try DriverThread.pausing { () throws(DeviceError) in group.wait() }
+    return (try outcome.get(), try own.get())
+  }
+
   /// Has the driver take back what it gave, unless the device is out and may still be at work on it.
   package func freeing(_ device: String, _ release: @escaping () -> Void) {
     guard mayFree else { return }

@@ -216,7 +216,8 @@ package final class DriverThread: @unchecked Sendable {
     return handed.work != nil
   }
 
-  private final class Outcome<Value>: @unchecked Sendable {
+  /// What some work came to, once it has ended.
+  final class Outcome<Value>: @unchecked Sendable {
     private struct Held: @unchecked Sendable { var result: Swift.Result<Value, DeviceError>? }
 
     private let held = Mutex(Held())

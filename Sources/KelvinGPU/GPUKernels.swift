@@ -1,11 +1,16 @@
 package import KelvinDevices
-internal import KelvinGraph
+package import KelvinGraph
 
 /// Adds one node's dispatches to a segment.
 package struct NodeLowering<Target: GPUTarget> {
   package let lower: (Lowering<Target>) throws(DeviceError) -> Void
+  /// Whether dense tensors may be of any size, because no kernel is shown all of one.
+  let takesAnySize: Bool
 
-  package init(_ lower: @escaping (Lowering<Target>) throws(DeviceError) -> Void) { self.lower = lower }
+  package init(takesAnySize: Bool = false, _ lower: @escaping (Lowering<Target>) throws(DeviceError) -> Void) {
+    self.lower = lower
+    self.takesAnySize = takesAnySize
+  }
 }
 
 package typealias GPUOffer<Target: GPUTarget> = KernelOffer<NodeLowering<Target>>
@@ -26,36 +31,54 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
 
   /// - Throws: `.unsupported` where no kernel runs this very node.
   package func offers(for request: KernelRequest) throws(DeviceError) -> [GPUOffer<Target>] {
-    let (node, context) = (request.node, KernelContext(request, target))
+    let (node, context) = (request.node, KernelContext(request, target.reaching(request.precision)))
     guard table.contains(node.op) else {
       throw context.unsupported(leftToHost[node.op.name] ?? "no kernel for \(node.op.name)")
     }
-    if let fault = trust.fault(of: node.op, context.inputs) { throw context.unsupported(fault) }
+    if let fault = trust.fault(of: node.op, context.storedInputs) { throw context.unsupported(fault) }
     for type in context.inputs + context.outputs where type.scalar == .float64 {
       throw context.unsupported("float64 values")
     }
-    guard let offers = try table.offers(for: node.op, context) else {
+    guard var offers = try table.offers(for: node.op, context) else {
       throw context.unsupported("no kernel for \(node.op.name)")
     }
-    try target.checkSizes(context)
-    return offers
+    if let fault = context.memoryFault { throw context.unsupported(fault) }
+    if context.roundsFloats { for index in offers.indices { offers[index].precision = .low } }
+    offers = offers.filter { trust.fault(of: node.op, context.storedInputs, way: $0.key) == nil }
+    guard let fault = context.sizeFault else { return offers }
+    let unbounded = offers.filter { $0.kernel.takesAnySize && $0.layouts == .dense }
+    guard !unbounded.isEmpty else { throw context.unsupported(fault) }
+    return unbounded
   }
 
-  /// The dispatches of a segment.
-  ///
-  /// - Parameter pack: brings a weight to the device, by a key, a size in bytes and what fills it.
-  package func lower(_ segment: Segment, pack: @escaping Lowering<Target>.Packing) throws(DeviceError)
-    -> LoweredSegment<Target>
-  {
+  package func storedInputs(of node: Node, in graph: Graph, precision: Precision) -> [TensorType] {
+    KernelContext(KernelRequest(node, in: graph, precision: precision), target.reaching(precision)).storedInputs
+  }
+
+  /// The node in parts where tensors are too large for kernels, unless only a fused node's body runs so.
+  package func body(of node: Node, in graph: Graph) -> Graph? {
+    let context = KernelContext(KernelRequest(node, in: graph), target)
+    guard let parts = context.parts else { return node.body }
+    guard let body = node.body, support(for: parts, of: node, in: graph, precision: .full) != .supported else {
+      return parts
+    }
+    return body
+  }
+
+  /// The dispatches of a segment, and the weights that they read.
+  package func lower(_ segment: Segment) throws(DeviceError) -> (LoweredSegment<Target>, SegmentPacking) {
     let selection = try selection(for: segment)
-    let lowering = Lowering(selection.graph, target, pack: pack)
+    let lowering = Lowering(
+      selection.graph, target.reaching(segment.precision), layouts: selection.offers.map(\.layouts))
     for (index, offer) in selection.offers.enumerated() {
-      try segment.begin(node: index, of: selection.offers.count, device: target.device)
+      DriverThread.beat()
       lowering.begin(index)
       try offer.kernel.lower(lowering)
     }
     try lowering.finish()
-    return LoweredSegment(lowering, parents: selection.expanded.parents)
+    let packing = SegmentPacking(
+      lowering.weights, nodeCount: selection.offers.count, of: segment, device: target.device)
+    return (LoweredSegment(lowering, parents: selection.expanded.parents), packing)
   }
 }
 
@@ -69,7 +92,6 @@ private let leftToHost = [
 /// A segment as dispatches on one block of scratch memory.
 package struct LoweredSegment<Target: GPUTarget>: Sendable {
   package let dispatches: [Dispatch<Target.Program>]
-  package let weights: [Target.Weight]
   /// Where each scratch value starts in the scratch memory.
   package let scratchOffsets: [Int]
   package let scratchByteCount: Int
@@ -78,7 +100,6 @@ package struct LoweredSegment<Target: GPUTarget>: Sendable {
 
   fileprivate init(_ lowering: Lowering<Target>, parents: [String]) {
     dispatches = lowering.dispatches
-    weights = lowering.weights
     nodes = dispatches.map { parents.indices.contains($0.node) ? parents[$0.node] : "" }
     var lifetimes: [ClosedRange<Int>?] = lowering.scratch.map { _ in nil }
     for (index, dispatch) in dispatches.enumerated() {

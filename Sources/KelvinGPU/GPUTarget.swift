@@ -6,9 +6,6 @@ package import KelvinGraph
 ///
 /// A method for a kernel is told sizes in elements and answers with the call; `Lowering` adds the memory.
 package protocol GPUTarget: KernelCalls {
-  /// A packed weight in the device's memory.
-  associatedtype Weight: Sendable
-
   /// The device's id, for messages.
   var device: String { get }
   /// Channels in a block.
@@ -23,8 +20,10 @@ package protocol GPUTarget: KernelCalls {
   /// What the kernel of attention takes.
   var attentionLimits: AttentionLimits { get }
 
-  /// Whether float16 elements lie as such inside a segment, else as float32.
-  var storesHalves: Bool { get }
+  /// Which floats lie as float16 inside a segment, the others as float32; without a precision asked for that changes it.
+  var halves: HalfStorage { get set }
+  /// Whether products unpack weights that are codes as they read them, else these are expanded.
+  var unpacksWeights: Bool { get }
 
   /// Bytes that an element takes inside a segment.
   func byteCount(_ scalar: ScalarType) -> Int
@@ -34,18 +33,22 @@ package protocol GPUTarget: KernelCalls {
   func storedColumns(_ columns: Int) -> Int
   /// How many axes padding takes.
   func padRank(of scalar: ScalarType) -> Int
-  /// - Throws: `.unsupported` where a tensor of the node is too large for the device.
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError)
+  /// The limit above which a tensor is that no kernel can see whole, in words; nil where one can. A node with such a tensor
+  /// is computed in parts.
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String?
+  /// The limit above which a tensor is that the device cannot hold; nil where it can.
+  func memoryFault(_ type: TensorType) -> String?
 
-  /// The kernel whose floats lie as float16, operands and result alike; nil where there is none. A program that moves
-  /// such elements is its own.
-  func halved(_ program: Program) -> Program?
+  /// The form of a kernel of which floats lie as float16; nil where there is none. A program that moves such elements is
+  /// its own.
+  func halved(_ program: Program, _ form: HalfForm) -> Program?
   /// From float16 elements to float32, in any layout.
   func widen(count: Int) -> Call<Program>
   /// From float32 elements to float16, rounded to nearest even, in any layout.
   func narrow(count: Int) -> Call<Program>
 
-  /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached.
+  /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached. Of
+  /// float32 that lies as float16 inside, finite numbers stay finite (`Float.finiteHalfBits`).
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<Program>?
   /// From the dense form inside to the segment's boundary, where those differ.
   func leave(_ type: TensorType) -> Call<Program>
@@ -71,13 +74,18 @@ extension GPUTarget {
   /// The layout of blocked tensors.
   package var blocks: ValueLayout { .blocks(of: lanes) }
 
+  /// The same target as it serves who asks for a precision.
+  func reaching(_ precision: Precision) -> Self {
+    var target = self
+    target.halves = halves.reaching(precision)
+    return target
+  }
+
   /// Whether an element looks the same at a segment's boundary and inside.
   package func isSameOutside(_ scalar: ScalarType) -> Bool {
-    scalar == .float16 ? storesHalves : byteCount(scalar) == scalar.byteCount
+    isHalf(scalar) ? scalar == .float16 : byteCount(scalar) == scalar.byteCount
   }
 
   /// Whether elements lie as float16 inside a segment.
-  package func isHalf(_ scalar: ScalarType) -> Bool {
-    scalar == .float16 && storesHalves
-  }
+  package func isHalf(_ scalar: ScalarType) -> Bool { halves.contains(scalar) }
 }

@@ -59,7 +59,7 @@ extension Lowering {
     }
     let (lower, upper) = (plan.requantization?.lower ?? 0, plan.requantization?.upper ?? 0)
     let key = "\(names.joined(separator: ","))/gpu-requantization-\(columns)-\(lower)-\(upper)"
-    return try weight(key, count: plan.tableTail + 3) { target in
+    return weight(key, count: plan.tableTail + 3) { target in
       func word(_ value: Int) -> Float { Float(bitPattern: UInt32(truncatingIfNeeded: value)) }
       let (zeros, biases) = (zeros.weight.dense().integers, bias?.dense().integers)
       let (scales, ownZero) = (scale?.floats(), zero?.dense().integers)
@@ -79,11 +79,11 @@ extension Lowering {
   /// - Parameter source: where the weight of a group's column, channel and tap lies.
   func byteWeights(
     _ plan: IntegerProductPlan, _ layout: String,
-    source: (_ group: Int, _ column: Int, _ channel: Int, _ tap: Int) -> Int
+    source: @escaping (_ group: Int, _ column: Int, _ channel: Int, _ tap: Int) -> Int
   ) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
     let key = "\(weight.name)/gpu-bytes-\(layout)-\(plan.groups)-\(plan.storedColumns)"
-    return try self.weight(key, count: (plan.weightCount + 3) / 4) { target in
+    return self.weight(key, count: (plan.weightCount + 3) / 4) { target in
       let bytes = UnsafeMutableRawBufferPointer(target)
       weight.weight.dense().bytes.withUnsafeBytes { own in
         var place = 0

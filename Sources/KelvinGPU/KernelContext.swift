@@ -15,11 +15,28 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   package var inputs: [TensorType] { request.inputs }
   package var outputs: [TensorType] { request.outputs }
 
+  /// The inputs as kernels see them: what lies as float16 is that.
+  var storedInputs: [TensorType] {
+    inputs.map { target.isHalf($0.scalar) ? TensorType(.float16, $0.shape) : $0 }
+  }
+
+  /// Whether operands or results lose digits in how they lie.
+  var roundsFloats: Bool { target.isHalf(.float32) && (inputs + outputs).contains { $0.scalar == .float32 } }
+
   package func unsupported(_ reason: String) -> DeviceError {
     DeviceError(.unsupported, device: target.device, place: "\(node.op.name) '\(node.name)'", reason: reason)
   }
 
   package func isConstant(_ input: Int) -> Bool { request.isConstant(input) }
+
+  /// Whether the second input is a weight of codes that may stay so: ways that need it as numbers would expand it for good.
+  package var keepsCodes: Bool {
+    target.unpacksWeights && request.graph[node.inputs[1]].weight?.isOfCodes == true
+  }
+
+  /// Whether Winograd's tiles may stand in for taps: not where floats lie as float16, which transformed tiles outgrow, nor
+  /// where a weight is to stay codes.
+  package var allowsTransformedTiles: Bool { !keepsCodes && !target.isHalf(inputs[0].scalar) }
 
   /// - Throws: `.unsupported` unless all these inputs are constant.
   package func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {
@@ -64,7 +81,7 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   package func renaming() -> [GPUOffer<Target>] {
     let (node, blocks) = (node, target.blocks)
     func renaming(_ layout: ValueLayout) -> NodeLowering<Target> {
-      NodeLowering { lowering throws(DeviceError) in
+      NodeLowering(takesAnySize: true) { lowering throws(DeviceError) in
         try lowering.rename(node.inputs[0], to: node.outputs[0], layout)
       }
     }

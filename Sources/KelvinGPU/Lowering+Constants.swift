@@ -7,17 +7,26 @@ extension Lowering {
     let (name, type) = (graph[id].name, type(id))
     guard type.scalar.isFloatingPoint else { return try integers(name, weight) }
     guard layout != .dense else {
-      return try self.weight("\(name)/gpu-dense", count: type.count, of: type.scalar) { weight.fill($0) }
+      return self.weight("\(name)/gpu-dense", count: type.count, of: type.scalar) { weight.fill($0) }
     }
     let shape = blocked(id)
-    return try self.weight("\(name)/gpu-blocked-\(shape.lanes)", count: shape.count, of: type.scalar) { target in
-      for (index, element) in weight.floats().enumerated() {
-        let (plane, place) = index.quotientAndRemainder(dividingBy: shape.area)
-        let (image, channel) = plane.quotientAndRemainder(dividingBy: shape.channels)
-        let block = image * shape.blocks + channel / shape.lanes
-        target[(block * shape.area + place) * shape.lanes + channel % shape.lanes] = element
+    return self.weight("\(name)/gpu-blocked-\(shape.lanes)", count: shape.count, of: type.scalar) { target in
+      weight.withFloats { source in
+        for (index, element) in source.enumerated() {
+          let (plane, place) = index.quotientAndRemainder(dividingBy: shape.area)
+          let (image, channel) = plane.quotientAndRemainder(dividingBy: shape.channels)
+          let block = image * shape.blocks + channel / shape.lanes
+          target[(block * shape.area + place) * shape.lanes + channel % shape.lanes] = element
+        }
       }
     }
+  }
+
+  /// A value's dense memory, of a constant as float32 whatever the target makes of floats: for scales, whose rounding
+  /// would be that of all they scale, and of which there are few.
+  func parameters(_ id: ValueID) throws(DeviceError) -> Storage {
+    guard let weight = graph[id].weight, target.isHalf(type(id).scalar) else { return try read(id, .dense) }
+    return self.weight("\(graph[id].name)/gpu-dense", count: type(id).count) { weight.fill($0) }
   }
 
   /// As they lie in the graph, or each widened to a word.
@@ -25,7 +34,7 @@ extension Lowering {
     let scalar = weight.type.scalar
     let isSame = target.isSameOutside(scalar)
     let words = (weight.type.count * target.byteCount(scalar) + 3) / 4
-    return try self.weight("\(name)/gpu-\(isSame ? "integers" : "words")", count: words) { target in
+    return self.weight("\(name)/gpu-\(isSame ? "integers" : "words")", count: words) { target in
       let tensor = weight.dense()
       if isSame {
         tensor.bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
@@ -39,6 +48,12 @@ extension Lowering {
 }
 
 extension Weight {
+  /// Gives the elements as float32: where they lie, if they are of that type.
+  package func withFloats(_ body: (UnsafeBufferPointer<Float>) -> Void) {
+    guard type.scalar == .float32 else { return floats().withUnsafeBufferPointer(body) }
+    dense().bytes.aligned(to: Float.self).withUnsafeBytes { body($0.bindMemory(to: Float.self)) }
+  }
+
   /// The elements as float32.
   package func floats() -> [Float] {
     [Float](unsafeUninitializedCapacity: type.count) { target, count in

@@ -23,11 +23,10 @@ extension Lowering {
   ) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
     let partCount = taps * rows * tile
-    return try self.weight(
-      "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare,
-      of: weight.weight.type.scalar
+    return packed(
+      weight.weight, "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare
     ) { target in
-      weight.weight.floats().withUnsafeBufferPointer { source in
+      weight.weight.withFloats { source in
         nonisolated(unsafe) let (source, target) = (source, target)
         // Each tile is written by one thread.
         DispatchQueue.concurrentPerform(iterations: groups * parts) { place in
@@ -44,12 +43,42 @@ extension Lowering {
     }
   }
 
+  /// The node's weights `[outputs, channels, 3, 3]` at Winograd's points, as `[point][tile of outputs][channel][output in
+  /// tile]`: float32 whatever their type, which might not hold them.
+  ///
+  /// - Parameters:
+  ///   - rows: how many channels are stored.
+  ///   - parts: tiles of one point.
+  ///   - spare: numbers after the last tile.
+  package func winogradWeights(
+    _ plan: WinogradPlan, outputs: Int, channels: Int, tile: Int, rows: Int, parts: Int, spare: Int
+  ) throws(DeviceError) -> Storage {
+    let weight = try constantWeight(1)
+    let partCount = rows * tile
+    return self.weight(
+      "\(weight.name)/gpu-winograd-\(plan.side)-\(tile)-\(rows)", count: plan.points * parts * partCount + spare
+    ) { target in
+      weight.weight.floats().withUnsafeBufferPointer { source in
+        nonisolated(unsafe) let (source, target) = (source, target)
+        // Each output is written by one thread.
+        DispatchQueue.concurrentPerform(iterations: outputs) { output in
+          for channel in 0..<channels {
+            let first = (output * channels + channel) * 9
+            for (point, number) in plan.transformed(source[first..<first + 9]).enumerated() {
+              target[(point * parts + output / tile) * partCount + channel * tile + output % tile] = number
+            }
+          }
+        }
+      }
+    }
+  }
+
   /// The node's weights, one filter a channel, as `[block][tap][lane]`.
   package func depthwiseWeights(channels: Int, taps: Int) throws(DeviceError) -> Storage {
     let (weight, lanes) = (try constantWeight(1), target.lanes)
     let blocks = (channels + lanes - 1) / lanes
-    return try self.weight(
-      "\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes, of: weight.weight.type.scalar
+    return packed(
+      weight.weight, "\(weight.name)/gpu-depthwise-\(lanes)", count: blocks * taps * lanes
     ) { target in
       let source = weight.weight.floats()
       for channel in 0..<channels {
@@ -72,9 +101,9 @@ extension Lowering {
     let weight = try constantWeight(1)
     let partCount = phases.taps * rows * tile
     let strides = phases.strides.map(String.init).joined(separator: "x")
-    return try self.weight(
-      "\(weight.name)/gpu-phases-\(strides)-\(tile)-\(rows)", count: phases.count * parts * partCount + spare,
-      of: weight.weight.type.scalar
+    return packed(
+      weight.weight, "\(weight.name)/gpu-phases-\(strides)-\(tile)-\(rows)",
+      count: phases.count * parts * partCount + spare
     ) { target in
       let (source, taps) = (weight.weight.floats(), phases.kernel[0] * phases.kernel[1])
       for tap in 0..<taps {

@@ -4,13 +4,10 @@ package import KelvinGraph
 /// Turns the nodes of a segment into dispatches: gives values their memory, and moves one to another layout the first
 /// time that a kernel reads it so.
 package final class Lowering<Target: GPUTarget> {
-  package typealias Packing = (String, Int, (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void)
-    throws(DeviceError) -> Target.Weight
-
   package let graph: Graph
   package let target: Target
   package private(set) var dispatches: [Dispatch<Target.Program>] = []
-  package private(set) var weights: [Target.Weight] = []
+  package private(set) var weights: [WeightPacking] = []
   /// The sizes of scratch values.
   package private(set) var scratch: [Int] = []
   private var current = 0
@@ -18,13 +15,16 @@ package final class Lowering<Target: GPUTarget> {
   /// What kernels without a form for float16 read, by what it was made of.
   private var widened: [Storage: Storage] = [:]
   private var isOutputTaken: [Bool]
-  private let pack: Packing
-
-  package init(_ graph: Graph, _ target: Target, pack: @escaping Packing) {
+  /// Values that are made where a join of runs has them.
+  private let joined: [ValueID: JoinedPart]
+  /// The memory of joins of which parts have been made.
+  private var reserved: [ValueID: Storage] = [:]
+  /// - Parameter layouts: of the kernels taken, by node.
+  package init(_ graph: Graph, _ target: Target, layouts: [KernelLayouts]) {
     self.graph = graph
     self.target = target
-    self.pack = pack
     isOutputTaken = graph.outputs.map { _ in false }
+    joined = graph.joinedParts(layouts) { target.byteCount($0) }
   }
 
   /// The node whose dispatches are added.
@@ -67,6 +67,8 @@ package final class Lowering<Target: GPUTarget> {
     let input = Storage(.input(index), byteCount: type.byteCount, isHalf: type.scalar == .float16)
     if target.isSameOutside(type.scalar) {
       place(id, .dense, input)
+    } else if layout == .dense, target.enter(type, layout) != nil {
+      return cross(type, from: input, to: write(id, layout)) { target.enter($0, .dense) }
     } else if let call = target.enter(type, layout) {
       return add(call, [input], write(id, layout))
     } else if layout == .dense {
@@ -80,18 +82,28 @@ package final class Lowering<Target: GPUTarget> {
   /// New memory for a value: the segment's output where that is possible.
   package func write(_ id: ValueID, _ layout: ValueLayout) -> Storage {
     let (type, shape) = (type(id), blocked(id))
-    let storage: Storage
-    if layout == .dense || (type.shape.rank >= 2 && shape.isDense), target.isSameOutside(type.scalar),
-      !graph.inputs.contains(id),
+    let isDense = layout == .dense || (type.shape.rank >= 2 && shape.isDense)
+    let storage = isDense ? dense(id) : temporary(shape.count, of: type.scalar)
+    place(id, layout, storage)
+    return storage
+  }
+
+  /// Memory for a value that lies dense: its part of a join, the segment's output, or its own.
+  private func dense(_ id: ValueID) -> Storage {
+    if let storage = reserved[id] { return storage }
+    let type = type(id)
+    if let part = joined[id] {
+      let (whole, size) = (dense(part.whole), target.byteCount(type.scalar))
+      reserved[part.whole] = whole
+      return whole.part(at: part.start * size, byteCount: type.count * size)
+    }
+    if target.isSameOutside(type.scalar), !graph.inputs.contains(id),
       let output = graph.outputs.indices.first(where: { graph.outputs[$0] == id && !isOutputTaken[$0] })
     {
       isOutputTaken[output] = true
-      storage = Storage(.output(output), byteCount: type.byteCount, isHalf: type.scalar == .float16)
-    } else {
-      storage = temporary(layout == .dense ? type.count : shape.count, of: type.scalar)
+      return Storage(.output(output), byteCount: type.byteCount, isHalf: type.scalar == .float16)
     }
-    place(id, layout, storage)
-    return storage
+    return temporary(type.count, of: type.scalar)
   }
 
   /// Scratch memory for elements, in whole groups of 16 bytes.
@@ -99,13 +111,17 @@ package final class Lowering<Target: GPUTarget> {
     temporary(byteCount: count * target.byteCount(scalar), isHalf: target.isHalf(scalar))
   }
 
+  /// The same for floats that lie as float32 whatever the target makes of their type.
+  package func temporary(wide count: Int) -> Storage { temporary(byteCount: count * 4, isHalf: false) }
+
   /// The same for what lies as it does at a segment's boundary.
   package func temporary(outside type: TensorType) -> Storage {
     temporary(byteCount: type.byteCount, isHalf: type.scalar == .float16)
   }
 
   private func temporary(byteCount: Int, isHalf: Bool) -> Storage {
-    scratch.append((byteCount + 15) / 16 * 16)
+    // Of nothing too there is some, which kernels are shown.
+    scratch.append(max((byteCount + 15) / 16 * 16, 16))
     return Storage(.scratch(scratch.count - 1), byteCount: scratch[scratch.count - 1], isHalf: isHalf)
   }
 
@@ -114,48 +130,72 @@ package final class Lowering<Target: GPUTarget> {
     place(output, layout, try read(input, layout))
   }
 
-  /// A packed weight of words, zero where `fill` writes nothing, in whole groups of 16 bytes.
-  package func weight(_ key: String, count: Int, fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void)
-    throws(DeviceError) -> Storage
-  {
+  /// A weight of words, to be packed once the segment is lowered: zero where `fill` writes nothing, in whole groups of 16
+  /// bytes.
+  package func weight(
+    _ key: String, count: Int, fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) -> Storage {
     let byteCount = max((count + 3) / 4 * 16, 16)
-    weights.append(
-      try pack(key, byteCount) { (raw) throws(DeviceError) in
-        raw.initializeMemory(as: UInt8.self, repeating: 0)
-        try fill(raw.bindMemory(to: Float.self))
-      })
-    return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: false)
+    return weight(key, byteCount, isHalf: false) { (raw) throws(DeviceError) in
+      raw.initializeMemory(as: UInt8.self, repeating: 0)
+      try fill(raw.bindMemory(to: Float.self))
+    }
   }
 
-  /// The same of floats that kernels read as elements of a type: as float16 where these lie so, of which nothing is lost,
-  /// as `fill` writes what a float16 holds.
+  /// The same of floats that kernels read as elements of a type: as float16 where these lie so, in which finite numbers
+  /// stay finite.
   package func weight(
     _ key: String, count: Int, of scalar: ScalarType,
-    fill: (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
-  ) throws(DeviceError) -> Storage {
-    guard target.isHalf(scalar) else { return try weight(key, count: count, fill: fill) }
-    let byteCount = max((count * 2 + 15) / 16 * 16, 16)
-    weights.append(
-      try pack("\(key)-half", byteCount) { (raw) throws(DeviceError) in
-        let floats = UnsafeMutableBufferPointer<Float>.allocate(capacity: max(count, 1))
-        defer { floats.deallocate() }
-        floats.initialize(repeating: 0)
-        try fill(floats)
-        raw.initializeMemory(as: UInt8.self, repeating: 0)
-        let halves = raw.bindMemory(to: UInt16.self)
-        for index in 0..<count { halves[index] = floats[index].halfBits }
-      })
-    return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: true)
+    fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) -> Storage {
+    weight(key, count: count, isHalf: target.isHalf(scalar), fill: fill)
   }
 
-  /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for it, it works
-  /// on copies in float32, and so has to write all of its result.
+  /// The same of a weight that a kernel reads packed: as float16 beside values in float32 too, where a float16 holds each
+  /// element.
+  package func packed(
+    _ weight: Weight, _ key: String, count: Int,
+    fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) -> Storage {
+    let isHalf = target.isHalf(weight.type.scalar) || (target.halves != .none && weight.isHeldByFloat16)
+    return self.weight(key, count: count, isHalf: isHalf, fill: fill)
+  }
+
+  private func weight(
+    _ key: String, count: Int, isHalf: Bool,
+    fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
+  ) -> Storage {
+    guard isHalf else { return weight(key, count: count, fill: fill) }
+    let byteCount = max((count * 2 + 15) / 16 * 16, 16)
+    return weight("\(key)-half", byteCount, isHalf: true) { (raw) throws(DeviceError) in
+      let floats = UnsafeMutableBufferPointer<Float>.allocate(capacity: max(count, 1))
+      defer { floats.deallocate() }
+      floats.initialize(repeating: 0)
+      try fill(floats)
+      raw.initializeMemory(as: UInt8.self, repeating: 0)
+      let halves = raw.bindMemory(to: UInt16.self)
+      for index in 0..<count { halves[index] = floats[index].finiteHalfBits }
+    }
+  }
+
+  private func weight(
+    _ key: String, _ byteCount: Int, isHalf: Bool,
+    fill: @escaping (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
+  ) -> Storage {
+    weights.append(WeightPacking(key: key, byteCount: byteCount, node: current, fill: fill))
+    return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: isHalf)
+  }
+
+  /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for those that do,
+  /// it works on copies in float32, and so has to write all of its result.
   ///
   /// - Returns: what it writes.
   @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
-    if let program = target.halved(call.program) { return add(call.of(program), reads, write) }
-    let result = write.isHalf ? temporary(write.byteCount / 2, of: .float32) : write
+    let areWeights = reads.allSatisfy { !$0.isHalf || $0.isWeight }
+    let form: HalfForm? = write.isHalf ? .all : areWeights ? .weights : nil
+    if let program = form.flatMap({ target.halved(call.program, $0) }) { return add(call.of(program), reads, write) }
+    let result = write.isHalf ? temporary(wide: write.byteCount / 2) : write
     add(call, reads.map { $0.isHalf ? widen($0) : $0 }, result)
     return write.isHalf ? add(target.narrow(count: write.byteCount / 2), [result], write) : write
   }
@@ -168,12 +208,12 @@ package final class Lowering<Target: GPUTarget> {
   private func widen(_ storage: Storage) -> Storage {
     if let known = widened[storage] { return known }
     let count = storage.byteCount / 2
-    let wide = add(target.widen(count: count), [storage], temporary(count, of: .float32))
+    let wide = add(target.widen(count: count), [storage], temporary(wide: count))
     widened[storage] = wide
     return wide
   }
 
-  @discardableResult private func add(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
+  @discardableResult func add(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     if call.grid.allSatisfy({ $0 > 0 }) {
       widened[write] = nil
       dispatches.append(Dispatch(call: call, reads: reads, write: write, node: current))
@@ -205,14 +245,14 @@ package final class Lowering<Target: GPUTarget> {
       let storage = try read(id, .dense)
       if storage.place == boundary.place { continue }
       if target.isSameOutside(type.scalar) {
-        copy(StridedCopy(contiguous: type.count), of: type.scalar, from: storage, to: boundary)
+        move(type, from: storage, to: boundary)
       } else {
-        add(target.leave(type), [storage], boundary)
+        cross(type, from: storage, to: boundary) { target.leave($0) }
       }
     }
   }
 
-  private func place(_ id: ValueID, _ layout: ValueLayout, _ storage: Storage) {
+  func place(_ id: ValueID, _ layout: ValueLayout, _ storage: Storage) {
     places[id, default: [:]][layout] = storage
     if type(id).scalar.isFloatingPoint, type(id).shape.rank >= 2, blocked(id).isDense {
       places[id, default: [:]][layout == .dense ? target.blocks : .dense] = storage

@@ -1,3 +1,4 @@
+internal import KelvinDevices
 package import KelvinGraph
 
 /// Where the scale and zero point of each element of a dense tensor `[outer, length, inner]` lie.
@@ -11,5 +12,17 @@ package struct QuantizationPlan: Sendable {
     strides = axis.strides(shape)
     count = shape.count
     self.scalar = scalar
+  }
+}
+
+extension KernelContext {
+  /// A lowering to one kernel that reads elements, scales and, where there are any, zero points.
+  func scaling(_ call: Call<Target.Program>) -> NodeLowering<Target> {
+    let node = node
+    return NodeLowering { lowering throws(DeviceError) in
+      var reads = [try lowering.read(node.inputs[0], .dense), try lowering.parameters(node.inputs[1])]
+      for input in node.inputs.dropFirst(2) { reads.append(try lowering.read(input, .dense)) }
+      lowering.run(call, reads, lowering.write(node.outputs[0], .dense))
+    }
   }
 }

@@ -128,17 +128,40 @@ extension OpenCLLowering {
     let variant = plan.variant(tuning)
     let parts = target.pieces(tuning.blocks(plan.outputs), of: variant.blocks)
     let tile = variant.blocks * lanes
+    // Weights may lie as float16 beside values in float32.
+    let spare = 2 * lanes
+    let codes =
+      try plan.phases == nil
+      ? tiledCodes(
+        groups: plan.groups, outputs: plan.outputs, channels: plan.channels, taps: plan.taps, tile: tile,
+        rows: plan.channels, spare: lanes) : nil
     let weights =
-      if let phases = plan.phases {
+      if let codes {
+        codes.storage
+      } else if let phases = plan.phases {
         try phasedWeights(
           phases, outputs: plan.outputs, inputs: plan.channels, tile: tile, rows: plan.channels, parts: parts,
-          spare: lanes)
+          spare: spare)
       } else {
         try tiledWeights(
           groups: plan.groups, outputs: plan.outputs, channels: plan.channels, taps: plan.taps, tile: tile,
-          rows: plan.channels, parts: parts, spare: lanes)
+          rows: plan.channels, parts: parts, spare: spare)
       }
-    let bias = try epilogue.hasBias ? biases(groups: plan.groups, outputs: plan.outputs, count: parts * tile) : weights
+    let bias = try epilogue.hasBias ? biases(groups: plan.groups, outputs: plan.outputs, count: parts * tile) : nil
+    multiply(plan, epilogue, source, weights, codes, bias: bias, residual: residual, output)
+    finish(KernelActivation(epilogue), output, count: count)
+  }
+
+  /// Adds the kernel alone, of weights that are packed in its tiles.
+  ///
+  /// - Parameter codes: how those that are codes are read.
+  func multiply(
+    _ plan: ConvolutionPlan, _ epilogue: Epilogue, _ source: Storage, _ weights: Storage,
+    _ codes: CodedOperand? = nil, bias: Storage?, residual: Storage?, _ output: Storage
+  ) {
+    let (tuning, lanes) = (target.tuning, target.lanes)
+    let variant = plan.variant(tuning)
+    let parts = target.pieces(tuning.blocks(plan.outputs), of: variant.blocks)
     let activation = KernelActivation(epilogue)
     let tiles = target.pieces(plan.pixels, of: variant.pixels)
     let weightCount = plan.groups * plan.channels * plan.taps * plan.outputs
@@ -147,13 +170,16 @@ extension OpenCLLowering {
       [plan.pixels] + plan.geometry + [plan.channels, plan.groups, plan.outputs] + plan.spread
       + plan.inputStrides(lanes: lanes).list
       + plan.outputStrides(lanes: lanes).list + [
-        plan.storesWholeBlocks ? 1 : 0, epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, swaps ? 1 : 0,
-        activation.code,
+        plan.storesWholeBlocks ? 1 : 0, bias == nil ? 0 : 1, residual == nil ? 0 : 1, swaps ? 1 : 0, activation.code,
       ]
+    var parameters = Parameters(numbers).floats(activation.a, activation.b)
+    if let codes {
+      parameters.add(codes.rowStart, codes.rowWords, codes.rows, codes.rowChannels)
+      parameters = parameters.floats(codes.zero)
+    }
     let call = target.call(
-      variant.kernel, Parameters(numbers).floats(activation.a, activation.b), items: swaps ? parts : tiles,
+      variant.kernel(codes), parameters, items: swaps ? parts : tiles,
       swaps ? tiles : parts, plan.images * plan.groups)
-    run(call, [source, weights, bias, residual ?? source], output)
-    finish(activation, output, count: count)
+    run(call, [source, weights, bias ?? weights, residual ?? source], output)
   }
 }

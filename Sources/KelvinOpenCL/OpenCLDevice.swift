@@ -35,7 +35,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
 
   init(
     library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo,
-    imitating imitated: DeviceInfo.Kind?, patience: Double
+    imitating imitation: OpenCLImitation, patience: Double
   ) throws(DeviceError) {
     health = DeviceHealth(patience: patience)
     let functions = library.functions
@@ -56,7 +56,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     self.id = id
     self.context = context
     self.queue = queue
-    let kind = imitated ?? info.kind
+    let kind = imitation.kind ?? info.kind
     let sizes = library.value(of: id, CL_DEVICE_MAX_WORK_ITEM_SIZES, (Int.max, Int.max, Int.max))?.0 ?? .max
     let items = library.value(of: id, CL_DEVICE_MAX_WORK_GROUP_SIZE, Int.max) ?? .max
     tuning = (kind == .software ? Tuning.cpu : .gpu).fitting(min(sizes, items))
@@ -74,7 +74,9 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let options = tuning.options
     kernelTrust = KernelTrust(
       driver: info.driver, identity: "opencl/\(Digest("\(identity)\n\(options)\n\(sourceDigest)"))")
-    kernels = GPUKernels(OpenCLTarget(device: info.id, tuning: tuning), trust: kernelTrust)
+    var limits = TensorLimits(bytes: largestBuffer)
+    limits.elements = min(limits.elements, imitation.elementLimit ?? .max)
+    kernels = GPUKernels(OpenCLTarget(device: info.id, tuning: tuning, limits: limits), trust: kernelTrust)
     let name = library.text(ofPlatform: platform, CL_PLATFORM_NAME)
     programs = ProgramLibrary(
       identity: identity, number: ContextNumber(platform: name, options: tuning.options),
@@ -97,10 +99,14 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     try health.check()
     health.allow(segment.limit)
     return try health.guarded(info.id, "compilation", .compiling) { [self] () throws(DeviceError) in
-      let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
-        try self.weights.buffer(key, in: segment.weights, byteCount: byteCount, on: self, fill: fill)
+      let (lowered, packing) = try kernels.lower(segment)
+      let weights = try packing.packed { (weight) throws(DeviceError) in
+        try self.weights.buffer(
+          weight.key, in: segment.weights, byteCount: weight.byteCount, on: self, fill: weight.fill)
       }
-      return try OpenCLExecutable(self, lowered, segment)
+      // One after the other: PoCL's compiler ended the process where buffers were made meanwhile.
+      try programs.prepare(lowered, on: self, blobs: segment.blobs)
+      return OpenCLExecutable(self, lowered, weights, segment)
     }
   }
 

@@ -7,17 +7,18 @@ extension OpenCLDevice {
   /// - Parameters:
   ///   - libraryPath: the OpenCL loader to open.
   ///   - find: the address of a C function `void *find(const char *name)` that stands in for the loader.
-  ///   - imitated: drives every device as if it were of this kind, so that tests reach all paths on any machine.
+  ///   - imitation: what every device is taken for.
   ///   - patience: seconds that a submission may take until `DeviceHealth.allow` says otherwise.
   package static func discover(
-    libraryPath: String = "libOpenCL.so.1", find: UnsafeRawPointer? = nil, imitating imitated: DeviceInfo.Kind? = nil,
+    libraryPath: String = "libOpenCL.so.1", find: UnsafeRawPointer? = nil,
+    imitating imitation: OpenCLImitation = OpenCLImitation(),
     patience: Double = Watchdog.standard.floor
   ) -> [DeviceListing] {
     // A driver that is stuck in its own beginnings is stuck for good: it is not asked again.
     let health = DeviceHealth(patience: patience)
     do throws(DeviceError) {
       return try health.guarded("opencl", "looking for devices", .compiling) { () throws(DeviceError) in
-        listings(libraryPath, find, imitated, patience)
+        listings(libraryPath, find, imitation, patience)
       }
     } catch {
       return [missing(error.reason)]
@@ -25,7 +26,7 @@ extension OpenCLDevice {
   }
 
   private static func listings(
-    _ libraryPath: String, _ find: UnsafeRawPointer?, _ imitated: DeviceInfo.Kind?, _ patience: Double
+    _ libraryPath: String, _ find: UnsafeRawPointer?, _ imitation: OpenCLImitation, _ patience: Double
   ) -> [DeviceListing] {
     let library: OpenCLLibrary
     do {
@@ -43,7 +44,7 @@ extension OpenCLDevice {
     for platform in platforms {
       for id in library.devices(of: platform) {
         let info = describe(id, of: platform, library, index: listings.count)
-        listings.append(list(id, of: platform, library, info, imitated, patience))
+        listings.append(list(id, of: platform, library, info, imitation, patience))
       }
     }
     guard !listings.isEmpty else {
@@ -55,7 +56,7 @@ extension OpenCLDevice {
 
   private static func list(
     _ id: cl_device_id, of platform: cl_platform_id, _ library: OpenCLLibrary, _ info: DeviceInfo,
-    _ imitated: DeviceInfo.Kind?, _ patience: Double
+    _ imitation: OpenCLImitation, _ patience: Double
   ) -> DeviceListing {
     func answersYes(_ name: Int32) -> Bool { library.value(of: id, name, cl_bool(0)) ?? 0 != 0 }
     guard !library.text(of: id, CL_DEVICE_VERSION).hasPrefix("OpenCL 1.0"),
@@ -70,7 +71,7 @@ extension OpenCLDevice {
     do {
       return DeviceListing(
         try OpenCLDevice(
-          library: library, platform: platform, id: id, info: info, imitating: imitated, patience: patience))
+          library: library, platform: platform, id: id, info: info, imitating: imitation, patience: patience))
     } catch {
       return DeviceListing(missing: info, reason: error.reason)
     }

@@ -11,21 +11,23 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
   /// The pieces of kernel runs that go to the queue together.
   let submissions: [[DispatchPiece]]
   let watchdog: Watchdog
+  /// By their numbers in storages.
+  private let weights: [WeightBuffer]
   private let inputCount: Int
   private let outputCount: Int
   private let place: String
 
   init(
-    _ device: OpenCLDevice, _ lowered: LoweredSegment<OpenCLTarget>, _ segment: Segment
-  ) throws(DeviceError) {
+    _ device: OpenCLDevice, _ lowered: LoweredSegment<OpenCLTarget>, _ weights: [WeightBuffer], _ segment: Segment
+  ) {
     self.device = device
     self.lowered = lowered
+    self.weights = weights
     submissions = lowered.submissions(expecting: segment.expectedSeconds, group: device.tuning.group)
     watchdog = segment.watchdog
     inputCount = segment.graph.inputs.count
     outputCount = segment.graph.outputs.count
     place = segment.graph.nodes.first.map { "segment from '\($0.name)'" } ?? "empty segment"
-    try device.programs.prepare(lowered, on: device, blobs: segment.blobs)
   }
 
   package func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
@@ -42,18 +44,18 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
     }
   }
 
-  /// The memory and the page of 256 bytes at which a storage starts.
+  /// The memory, and the page in it at which a storage starts.
   func memory(_ storage: Storage, _ bindings: Bindings) throws(DeviceError) -> (memory: cl_mem, page: UInt32) {
     let slice: BufferSlice
-    var offset = 0
+    var offset = storage.offset
     switch storage.place {
-    case .weight(let index): return (lowered.weights[index].memory, 0)
+    case .weight(let index): return (weights[index].memory, UInt32(offset / bufferAlignment))
     case .input(let index): slice = bindings.inputs[index]
     case .output(let index): slice = bindings.outputs[index]
     case .scratch(let index):
       guard let scratch = bindings.scratch else { throw failure("no scratch memory was given") }
       slice = scratch
-      offset = lowered.scratchOffsets[index]
+      offset += lowered.scratchOffsets[index]
     }
     guard let buffer = slice.buffer as? OpenCLBuffer, buffer.device === device else {
       throw failure("it was bound to memory of another device; make buffers with \(device.info.id)")

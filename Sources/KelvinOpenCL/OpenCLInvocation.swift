@@ -57,7 +57,10 @@ package final class OpenCLInvocation: Invocation {
 
   private static func release(_ kernels: [cl_kernel], _ device: OpenCLDevice) {
     device.health.freeing(device.info.id) { [library = device.library] in
-      for kernel in kernels { _ = library.functions.clReleaseKernel(kernel) }
+      for kernel in kernels {
+        _ = library.functions.clReleaseKernel(kernel)
+        DriverThread.beat()
+      }
     }
   }
 

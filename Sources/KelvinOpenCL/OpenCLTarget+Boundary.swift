@@ -5,12 +5,21 @@ internal import KelvinGraph
 /// Between a segment's boundary and its inside, and between layouts.
 extension OpenCLTarget {
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<KernelName>? {
-    layout == .dense ? widen(count: type.count) : nil
+    guard layout == .dense else { return nil }
+    return isHalf(type.scalar) ? half("float_to_finite_half", count: type.count) : widen(count: type.count)
   }
 
-  func leave(_ type: TensorType) -> Call<KernelName> { narrow(count: type.count) }
+  func leave(_ type: TensorType) -> Call<KernelName> {
+    isHalf(type.scalar) ? widen(count: type.count) : narrow(count: type.count)
+  }
 
-  func halved(_ program: KernelName) -> KernelName? { nil }
+  func halved(_ program: KernelName, _ form: HalfForm) -> KernelName? {
+    guard program.halves != form else { return program }
+    guard programsByForm[form]?.contains(program.program) == true else { return nil }
+    var halved = program
+    halved.halves = form
+    return halved
+  }
   func widen(count: Int) -> Call<KernelName> { half("half_to_float", count: count) }
   func narrow(count: Int) -> Call<KernelName> { half("float_to_half", count: count) }
 

@@ -15,7 +15,7 @@ extension OpenCLTarget {
       [rowCount, row.size, rows, run, copy.sourceOffset, copy.targetOffset, row.source, row.target]
       + list(\.size, filler: 1) + list(\.source, filler: 0) + list(\.target, filler: 0)
     return call(
-      KernelName(program: "copy", defines: ["ELEMENT=\(elementName(byteCount: byteCount))"], function: "copy"),
+      moving("copy", byteCount: byteCount, function: "copy"),
       Parameters(numbers), items: pieces(rowCount, of: rows), pieces(row.size, of: run))
   }
 }

@@ -2,36 +2,52 @@ internal import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 
+/// How large a tensor may be.
+struct TensorLimits: Hashable, Sendable {
+  /// That kernels can see whole.
+  var elements = 1 << 30
+  /// Of one buffer.
+  var bytes: Int
+}
+
 /// The kernels of `Shaders/opencl/*.cl`, one file of `Kernels/` each.
 ///
 /// Integers lie inside a segment as they do in the graph. The lanes of a blocked tensor beyond its channels are
 /// undefined.
 struct OpenCLTarget: GPUTarget {
   typealias Program = KernelName
-  typealias Weight = WeightBuffer
 
   let device: String
   let tuning: Tuning
+  var halves: HalfStorage
+  let limits: TensorLimits
 
   var lanes: Int { tuning.lanes }
   let clearsLanes = false
   let copyRank = 8
   let numbersPerTap = 3
 
-  let storesHalves = false
+  var unpacksWeights: Bool { tuning.unpacksWeights }
 
-  func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 ? 4 : scalar.byteCount }
+  init(device: String, tuning: Tuning, limits: TensorLimits) {
+    (self.device, self.tuning, self.limits) = (device, tuning, limits)
+    halves = tuning.storesHalves ? .float16 : .none
+  }
+
+  func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar == .float16 ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func padRank(of scalar: ScalarType) -> Int { 8 }
 
-  /// Kernels count in 32 bits.
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {
-    for type in context.inputs + context.outputs {
-      let stored = type.shape.rank > 2 ? BlockedShape(type.shape, lanes: lanes).count : type.count
-      guard type.count <= 1 << 30, stored <= 1 << 30 else {
-        throw context.unsupported("tensors of more than 2^30 elements, whole blocks of channels counted, got \(type)")
-      }
-    }
+  /// Kernels count elements in 32 bits, whole blocks of channels included. A constant is a buffer of its own.
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
+    let stored = type.shape.rank > 2 ? BlockedShape(type.shape, lanes: lanes).count : type.count
+    if max(type.count, stored) > limits.elements { return "\(limits.elements) elements, as kernels count them" }
+    return isConstant ? memoryFault(type) : nil
+  }
+
+  func memoryFault(_ type: TensorType) -> String? {
+    guard type.count * max(byteCount(type.scalar), type.scalar.byteCount) > limits.bytes else { return nil }
+    return "a buffer of \(limits.bytes) bytes (CL_DEVICE_MAX_MEM_ALLOC_SIZE)"
   }
 
   /// - Parameter items: work items along up to three dimensions; the first is rounded up to whole groups.
@@ -46,14 +62,18 @@ struct OpenCLTarget: GPUTarget {
   /// The elements of a row that a work item handles.
   func run(of length: Int) -> Int { min(tuning.run, max(length, 1)) }
 
-  /// The OpenCL type that moves elements of a size.
-  func elementName(byteCount: Int) -> String {
-    switch byteCount {
-    case 1: "uchar"
-    case 2: "ushort"
-    case 4: "uint"
-    default: "ulong"
-    }
+  /// A kernel that moves elements of a size as they are.
+  func moving(_ program: String, byteCount: Int, defines: [String] = [], function: String) -> KernelName {
+    let element =
+      switch byteCount {
+      case 1: "uchar"
+      case 2: "ushort"
+      case 4: "uint"
+      default: "ulong"
+      }
+    return KernelName(
+      program: program, defines: ["ELEMENT=\(element)"] + defines, halves: byteCount == 2 ? .all : nil,
+      function: function)
   }
 }
 

@@ -86,7 +86,7 @@ final class ProgramLibrary: Sendable {
   }
 
   private static func key(_ name: KernelName) -> KernelName {
-    KernelName(program: name.program, defines: name.defines, function: "")
+    KernelName(program: name.program, defines: name.defines, halves: name.halves, function: "")
   }
 
   private func recipe(_ key: KernelName, _ device: OpenCLDevice) throws(DeviceError) -> Recipe {
@@ -94,7 +94,8 @@ final class ProgramLibrary: Sendable {
       throw DeviceError(
         .compilation, device: device.info.id, place: "program '\(key.program)'", reason: "there is no such source")
     }
-    let definitions = key.defines.map { "-D\($0)" } + (number.definition.map { [$0] } ?? [])
+    let macros = key.defines + (key.halves.map { [$0.define] } ?? [])
+    let definitions = macros.map { "-D\($0)" } + (number.definition.map { [$0] } ?? [])
     let options = ([device.tuning.options] + definitions).joined(separator: " ")
     let digest = Digest("\(identity)\n\(options)\n\(text)")
     return Recipe(text: text, options: options, digest: digest, blobKey: "opencl/\(key.program)-\(digest)")

@@ -1,10 +1,13 @@
 internal import CKelvinShaders
 internal import KelvinDevices
+internal import KelvinGPU
 
 /// A kernel: the program it is in, the macros that make the program's variant, and its function.
 struct KernelName: Hashable, Sendable {
   var program: String
   var defines: [String] = []
+  /// Which of its floats lie as float16; nil for none.
+  var halves: HalfForm?
   var function: String
 }
 
@@ -25,7 +28,12 @@ struct ConvolutionVariant: Hashable, Sendable {
   static func all(_ tuning: Tuning) -> [Self] { [planar(tuning), narrow(tuning), wide(tuning), vector] }
 
   var suffix: String { "\(isPlanar ? "planar" : "blocked")_\(pixels)x\(blocks)" }
-  var kernel: KernelName { KernelName(program: "convolution", function: "convolution_\(suffix)") }
+  /// - Parameter codes: what the weights are where they are no floats.
+  func kernel(_ codes: CodedOperand?) -> KernelName {
+    KernelName(
+      program: "convolution", defines: codes.map { ["CODE_BITS=\($0.bits)", "MEANING=\($0.meaning)"] } ?? [],
+      function: "convolution_\(suffix)")
+  }
 }
 
 /// What programs have in common beyond the prelude, by program.
@@ -34,12 +42,39 @@ private let commonFiles = [
   "select": "walk", "dequantize": "scaling", "quantize": "scaling",
 ]
 
-/// Of the texts of all programs.
-let sourceDigest: Digest = {
+extension HalfForm {
+  /// The macro that asks a program for it.
+  var define: String {
+    switch self {
+    case .all: "HALF"
+    case .weights: "HALF_PACKED"
+    }
+  }
+
+  /// By which a program that has it declares floats (`prelude.cl`).
+  fileprivate var element: String {
+    switch self {
+    case .all: "STORED"
+    case .weights: "PACKED"
+    }
+  }
+}
+
+/// Every file under `Shaders/opencl`.
+private let files: [(name: String, text: String)] = {
   var count = 0
   let sources = UnsafeBufferPointer(start: kelvin_opencl_sources(&count), count: count)
-  return Digest(sources.map { String(cString: $0.text) }.joined())
+  return sources.map { (String(cString: $0.name), String(cString: $0.text)) }
 }()
+
+/// The programs that have a form for floats that lie as float16.
+let programsByForm: [HalfForm: Set<String>] = Dictionary(
+  uniqueKeysWithValues: HalfForm.allCases.map { form in
+    (form, Set(files.filter { $0.text.contains(form.element) }.map(\.name)))
+  })
+
+/// Of the texts of all programs.
+let sourceDigest = Digest(files.map(\.text).joined())
 
 /// The text of a program: the prelude, then its files.
 ///
@@ -48,7 +83,9 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
   func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
   guard let prelude = file("prelude"), let own = file(program) else { return nil }
   if let common = commonFiles[program].flatMap(file) { return prelude + common + own }
-  guard program == "convolution", let depthwise = file("depthwise") else { return prelude + own }
+  guard program == "convolution", let codes = file("codes"), let depthwise = file("depthwise") else {
+    return prelude + own
+  }
   let variants = ConvolutionVariant.all(tuning).map { variant in
     """
     #define NAMED(x) x##_\(variant.suffix)
@@ -63,5 +100,5 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
 
     """
   }
-  return prelude + variants.joined() + depthwise
+  return prelude + codes + variants.joined() + depthwise
 }

@@ -1,3 +1,16 @@
+/// What Winograd's tiles take on a class of devices.
+struct WinogradTuning: Hashable, Sendable {
+  /// The sides of tiles that there are.
+  var sides: [Int]
+  /// In multiply-adds: bringing a number to a point or back, and streaming a weight.
+  var transformCost: Double
+  var weightCost: Double
+  /// Bytes of transformed tiles at a time.
+  var scratchLimit: Int
+  /// Tiles that a work item brings to their points or back.
+  var run: Int
+}
+
 /// Sizes of tiles and work groups, one row for each class of device. They are compiled into the kernels.
 struct Tuning: Hashable, Sendable {
   /// Channels in a block, elements in a vector.
@@ -14,13 +27,26 @@ struct Tuning: Hashable, Sendable {
   var columns: Int
   /// Whether the order of a convolution's groups follows the sizes of its operands, for the sake of the caches.
   var ordersGroups: Bool
+  /// Whether products unpack weights that are codes as they read them, four lanes at a time.
+  var unpacksWeights: Bool
+  /// How convolutions by Winograd's tiles are weighed against others.
+  var winograd: WinogradTuning
   /// How a multiply-add is written.
   var multiplyAdd: String
 
   static let cpu = Tuning(
-    lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, multiplyAdd: "fma")
+    lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, unpacksWeights: false,
+    winograd: WinogradTuning(
+      sides: [], transformCost: 12, weightCost: 10, scratchLimit: 4 << 20, run: 64),
+    multiplyAdd: "fma")
   static let gpu = Tuning(
-    lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, multiplyAdd: "mad")
+    lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, unpacksWeights: true,
+    winograd: WinogradTuning(sides: [2], transformCost: 80, weightCost: 0, scratchLimit: 32 << 20, run: 1),
+    multiplyAdd: "mad")
+
+  /// Whether floats may lie as float16. Where an item does a whole loop's work a processor runs it, which converts element
+  /// by element.
+  var storesHalves: Bool { group > 1 }
 
   var options: String {
     "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"

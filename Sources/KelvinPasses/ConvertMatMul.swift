@@ -14,12 +14,7 @@ package struct ConvertMatMul: Pass {
       else { continue }
       var weights = node.inputs[1]
       if !product.transposesY {
-        let (rows, columns) = (weight.type.shape[0], weight.type.shape[1])
-        let type = TensorType(weight.type.scalar, [columns, rows])
-        weights = edits.addWeight(
-          "\(node.name)#transposed_weights",
-          Weight(type, from: [weight], recipe: WeightRecipe("transposed", [weight])) { weight.dense().transposed([1, 0]) }
-        )
+        weights = edits.addWeight("\(node.name)#transposed_weights", weight.transposed([1, 0]))
       }
       let inputs = [node.inputs[0], weights]
       edits.rewrite(

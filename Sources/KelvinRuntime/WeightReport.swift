@@ -17,7 +17,8 @@ package struct WeightReport: Hashable, Sendable, Codable {
   package struct Packed: Hashable, Sendable, Codable {
     package var device: String
     package var bytes: Int
-    /// Bytes of these that were expanded from compressed weights when the model was loaded; no file holds them.
+    /// Bytes of these that were made from compressed weights when the model was loaded, expanded or as codes; no file holds
+    /// them.
     package var expandedBytes: Int
 
     package init(device: String, bytes: Int, expandedBytes: Int) {
@@ -108,13 +109,7 @@ extension Weight {
 
   private var sparsity: String { if case .sparse = encoding { "sparse " } else { "" } }
 
-  private var elementBits: Int {
-    switch encoding {
-    case .packed(let integers): integers.bits
-    case .sparse(let sparse): sparse.values.elementBits
-    default: 8 * type.scalar.byteCount
-    }
-  }
+  private var elementBits: Int { type.scalar.isByte ? codeBits : 8 * type.scalar.byteCount }
 
   private var elementName: String {
     type.scalar.isFloatingPoint ? "\(type.scalar)" : "\(type.scalar == .int8 ? "int" : "uint")\(elementBits)"

@@ -47,22 +47,24 @@ struct BoundStorages {
     case .input(let index): return try slice(inputs, index, storage, "input")
     case .output(let index): return try slice(outputs, index, storage, "output")
     case .weight(let index):
-      let weight = executable.lowered.weights[index]
-      return Range(buffer: weight.buffer, offset: weight.offset, byteCount: storage.byteCount)
+      let weight = executable.weights[index]
+      return Range(buffer: weight.buffer, offset: weight.offset + storage.offset, byteCount: storage.byteCount)
     case .scratch(let index):
       guard let scratch else { preconditionFailure("a segment with scratch values has scratch memory") }
       return Range(
-        buffer: scratch.buffer, offset: scratch.offset + executable.lowered.scratchOffsets[index],
+        buffer: scratch.buffer,
+        offset: scratch.offset + executable.lowered.scratchOffsets[index] + storage.offset,
         byteCount: storage.byteCount)
     }
   }
 
   private func slice(_ ranges: [Range], _ index: Int, _ storage: Storage, _ kind: String) throws(DeviceError) -> Range {
     let got = index < ranges.count ? ranges[index].byteCount : 0
-    guard got >= storage.byteCount else {
+    guard got >= storage.offset + storage.byteCount else {
       throw executable.device.context.error(
-        .execution, "\(kind) \(index)", "expected \(storage.byteCount) bytes, got \(got)")
+        .execution, "\(kind) \(index)", "expected \(storage.offset + storage.byteCount) bytes, got \(got)")
     }
-    return Range(buffer: ranges[index].buffer, offset: ranges[index].offset, byteCount: storage.byteCount)
+    return Range(
+      buffer: ranges[index].buffer, offset: ranges[index].offset + storage.offset, byteCount: storage.byteCount)
   }
 }

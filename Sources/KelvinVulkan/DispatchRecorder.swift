@@ -5,57 +5,28 @@ import KelvinGPU
 /// Records an executable's dispatches on an invocation's memory: descriptors, barriers where they depend on each other,
 /// and timestamps where they are wanted.
 final class DispatchRecorder {
-  private struct ViewKey: Hashable {
-    var buffer: ObjectIdentifier
-    var offset: Int
-    var byteCount: Int
-    var format: OperandFormat
-  }
-
   private let executable: VulkanExecutable
   private let storages: BoundStorages
   private let context: VulkanContext
-  private var views: [ViewKey: VkBufferView] = [:]
+  private let sets: OperandSets
 
   init(_ executable: VulkanExecutable, _ storages: BoundStorages) {
     self.executable = executable
     self.storages = storages
     context = executable.device.context
+    sets = OperandSets(context, executable.device.pipelines)
   }
 
-  func takeViews() -> [VkBufferView] { Array(views.values) }
-
-  func destroyViews() {
-    let made = takeViews()
-    context.free { [context] in
-      for view in made { context.vk.vkDestroyBufferView!(context.device, view, nil) }
-    }
-    views = [:]
-  }
+  /// The views that the recorded sets name, which whoever takes them destroys.
+  func takeViews() -> [VkBufferView] { sets.takeViews() }
 
   /// A pool with room for one set of descriptors a piece; nil where there are none.
   func makePool() throws(DeviceError) -> VkDescriptorPool? {
     let dispatches = executable.lowered.dispatches
-    let count = UInt32(executable.submissions.reduce(0) { $0 + $1.count })
-    guard count > 0 else { return nil }
-    let reads = executable.submissions.joined().reduce(0) { $0 + UInt32(dispatches[$1.dispatch].reads.count) }
-    let sizes = [
-      VkDescriptorPoolSize(type: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptorCount: count),
-      VkDescriptorPoolSize(
-        type: executable.device.pipelines.operandType,
-        descriptorCount: max(reads, count * UInt32(VulkanPipelines.operandBindings))),
-    ]
-    var pool: VkDescriptorPool?
-    let result = sizes.withUnsafeBufferPointer { sizes in
-      var information = VkDescriptorPoolCreateInfo()
-      information.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO
-      information.maxSets = count
-      information.poolSizeCount = UInt32(sizes.count)
-      information.pPoolSizes = sizes.baseAddress
-      return context.vk.vkCreateDescriptorPool!(context.device, &information, nil, &pool)
-    }
-    try context.check(result, "vkCreateDescriptorPool")
-    return pool
+    let pieces = executable.submissions.joined()
+    guard !pieces.isEmpty else { return nil }
+    let reads = pieces.reduce(0) { $0 + dispatches[$1.dispatch].reads.count }
+    return try sets.makePool(sets: pieces.count, operands: reads)
   }
 
   /// - Parameter submission: the number of the submission that the commands are.
@@ -86,7 +57,7 @@ final class DispatchRecorder {
           bound = executable.pipelines[index]
           vk.vkCmdBindPipeline!(buffer, compute, executable.pipelines[index].handle)
         }
-        var set: VkDescriptorSet? = try descriptors(dispatch.call.program.formats, reads, write, pool)
+        var set: VkDescriptorSet? = try sets.makeSet(dispatch.call.program.formats, reads, write, from: pool)
         vk.vkCmdBindDescriptorSets!(buffer, compute, layout, 0, 1, &set, 0, nil)
         dispatch.call.parameters.withUnsafeBytes { bytes in
           let stage = VK_SHADER_STAGE_COMPUTE_BIT.rawValue
@@ -104,83 +75,6 @@ final class DispatchRecorder {
       }
       commands.barrier(buffer, .end)
     }
-  }
-
-  private func descriptors(
-    _ formats: [OperandFormat], _ reads: [BoundStorages.Range], _ write: BoundStorages.Range, _ pool: VkDescriptorPool?
-  ) throws(DeviceError) -> VkDescriptorSet {
-    let (vk, device) = (context.vk, context.device)
-    var set: VkDescriptorSet?
-    let result = withUnsafePointer(to: Optional(executable.device.pipelines.setLayout)) { layout in
-      var information = VkDescriptorSetAllocateInfo()
-      information.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO
-      information.descriptorPool = pool
-      information.descriptorSetCount = 1
-      information.pSetLayouts = layout
-      return vk.vkAllocateDescriptorSets!(device, &information, &set)
-    }
-    try context.check(result, "vkAllocateDescriptorSets")
-    guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "it gave no set") }
-    // A binding that a shader names must be valid, even where its specialisation never reads it.
-    let spare = reads.isEmpty ? 0 : max(0, VulkanPipelines.operandBindings - reads.count)
-    let operands = reads + [BoundStorages.Range](repeating: reads.first ?? write, count: spare)
-    let isTexels = executable.device.pipelines.operandType == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
-    var texels: [VkBufferView?] = []
-    if isTexels {
-      for (index, range) in operands.enumerated() {
-        texels.append(try view(range, formats[index < formats.count ? index : 0]))
-      }
-    }
-    let buffers = ([write] + operands).map { range in
-      VkDescriptorBufferInfo(
-        buffer: range.buffer.allocation.buffer, offset: VkDeviceSize(range.offset),
-        range: VkDeviceSize(rounded(range, to: 16)))
-    }
-    buffers.withUnsafeBufferPointer { buffers in
-      texels.withUnsafeBufferPointer { texels in
-        var writes: [VkWriteDescriptorSet] = []
-        for index in buffers.indices {
-          var binding = VkWriteDescriptorSet()
-          binding.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
-          binding.dstSet = set
-          binding.dstBinding = UInt32(index)
-          binding.descriptorCount = 1
-          if index > 0, isTexels {
-            binding.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
-            binding.pTexelBufferView = texels.baseAddress.map { $0 + (index - 1) }
-          } else {
-            binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
-            binding.pBufferInfo = buffers.baseAddress.map { $0 + index }
-          }
-          writes.append(binding)
-        }
-        vk.vkUpdateDescriptorSets!(device, UInt32(writes.count), writes, 0, nil)
-      }
-    }
-    return set
-  }
-
-  /// The bytes from the range's start up to a whole number of `unit`s; buffers end at a multiple of `bufferAlignment`.
-  private func rounded(_ range: BoundStorages.Range, to unit: Int) -> Int {
-    (max(range.byteCount, 1) + unit - 1) / unit * unit
-  }
-
-  private func view(_ range: BoundStorages.Range, _ format: OperandFormat) throws(DeviceError) -> VkBufferView {
-    let byteCount = rounded(range, to: format.byteCount)
-    let key = ViewKey(
-      buffer: ObjectIdentifier(range.buffer), offset: range.offset, byteCount: byteCount, format: format)
-    if let view = views[key] { return view }
-    var information = VkBufferViewCreateInfo()
-    information.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO
-    information.buffer = range.buffer.allocation.buffer
-    information.offset = VkDeviceSize(range.offset)
-    information.range = VkDeviceSize(byteCount)
-    information.format = format.texel
-    var view: VkBufferView?
-    try context.check(context.vk.vkCreateBufferView!(context.device, &information, nil, &view), "vkCreateBufferView")
-    guard let view else { throw context.error(.execution, "vkCreateBufferView", "it gave no view") }
-    views[key] = view
-    return view
   }
 }
 

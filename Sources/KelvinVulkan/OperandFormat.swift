@@ -5,6 +5,8 @@ enum OperandFormat: Hashable, Sendable {
   case float, float4, half, half4, byte, short, uint, uint2
   /// Four floats that never lie as float16.
   case wide4
+  /// Four floats of packed weights, which may lie as float16 beside others in float32.
+  case packed4
 
   var byteCount: Int {
     switch self {
@@ -12,7 +14,7 @@ enum OperandFormat: Hashable, Sendable {
     case .half, .short: 2
     case .float, .uint: 4
     case .half4, .uint2: 8
-    case .float4, .wide4: 16
+    case .float4, .wide4, .packed4: 16
     }
   }
 
@@ -20,7 +22,7 @@ enum OperandFormat: Hashable, Sendable {
   var halved: OperandFormat {
     switch self {
     case .float: .half
-    case .float4: .half4
+    case .float4, .packed4: .half4
     default: self
     }
   }
@@ -29,7 +31,7 @@ enum OperandFormat: Hashable, Sendable {
   var texel: VkFormat {
     switch self {
     case .float: VK_FORMAT_R32_SFLOAT
-    case .float4, .wide4: VK_FORMAT_R32G32B32A32_SFLOAT
+    case .float4, .wide4, .packed4: VK_FORMAT_R32G32B32A32_SFLOAT
     case .half: VK_FORMAT_R16_SFLOAT
     case .half4: VK_FORMAT_R16G16B16A16_SFLOAT
     case .byte: VK_FORMAT_R8_UINT
@@ -42,7 +44,7 @@ enum OperandFormat: Hashable, Sendable {
   /// The number by which a shader that reads storage buffers is told.
   var code: UInt32 {
     switch self {
-    case .float, .float4, .wide4, .uint: 0
+    case .float, .float4, .wide4, .packed4, .uint: 0
     case .uint2: 1
     case .byte: 2
     case .short: 3

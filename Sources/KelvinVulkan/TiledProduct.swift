@@ -10,6 +10,8 @@ struct TiledProduct: Sendable {
   let inputs, outputs: Int
   /// Blocked, or dense: a position's channels side by side, in whole blocks.
   let layout: ValueLayout
+  /// What an invocation may compute.
+  let registers: RegisterTiles
   /// Those of a transposed convolution, which has one group.
   var phases: TransposedPhases?
 
@@ -20,44 +22,69 @@ struct TiledProduct: Sendable {
 
   /// Blocks of output channels that an invocation computes. They do not depend on positions: weights are packed by them,
   /// and all sizes of a model share packed weights.
-  private func blocks(_ tiles: RegisterTiles) -> Int {
-    if phases != nil { return min(tiles.blocks, (outputs + 3) / 4) }
-    return groups == 1 || outputs / groups % (4 * tiles.blocks) == 0 ? tiles.blocks : 1
+  private var blocks: Int {
+    if phases != nil { return min(registers.blocks, (outputs + 3) / 4) }
+    return groups == 1 || outputs / groups % (4 * registers.blocks) == 0 ? registers.blocks : 1
   }
 
   /// Positions that an invocation computes: whole groups of them waste what lies beyond the last, small ones read more for
-  /// each product. Reading a vector of an operand costs about as much as two products of a position and a block.
-  private func pixels(_ tiles: RegisterTiles, group: Int) -> Int {
-    let blocks = blocks(tiles)
-    func time(_ pixels: Int) -> Int {
-      (positions + pixels * group - 1) / (pixels * group) * (pixels * blocks + 2 * pixels + blocks)
-    }
-    return tiles.pixels.min { time($0) < time($1) } ?? tiles.pixels.lowerBound
+  /// each product.
+  private func pixels(_ traits: VulkanTraits) -> Int {
+    registers.pixels.min { time($0, traits) < time($1, traits) } ?? registers.pixels.lowerBound
   }
+
+  /// For an input channel and a tap, what invocations that compute so many positions take, in products of a position and a
+  /// block. Reading a vector of an operand costs about as much as two of them.
+  private func time(_ pixels: Int, _ traits: VulkanTraits) -> Int {
+    let span = pixels * traits.tileGroup
+    return (positions + span - 1) / span * traits.tileGroup * (pixels * blocks + 2 * pixels + blocks)
+  }
+
+  /// What all of it takes, in products of a position and a block.
+  func time(_ traits: VulkanTraits) -> Double {
+    Double(time(pixels(traits), traits)) * Double(groups * parts) * Double(groupInputs * window.taps)
+  }
+
+  /// Output channels that weights are packed by, and how many times so many a group has.
+  var tile: Int { 4 * blocks }
+  var parts: Int { (outputs / groups + tile - 1) / tile }
 
   /// Weights `[outputs, inputs of a group, taps]`, of a transposed convolution `[inputs, outputs, taps]`, are the node's
   /// second input.
   func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
-    let (node, target, traits) = (lowering.node, lowering.target, lowering.target.traits)
-    let registers = layout == .dense ? traits.rowTiles : traits.convolutionTiles
-    let (pixels, blocks) = (pixels(registers, group: traits.tileGroup), blocks(registers))
-    let tile = 4 * blocks
-    let parts = (outputs / groups + tile - 1) / tile
-    let tiles = (phases?.count ?? groups) * parts
-    let groupBlocks = (groupInputs + 3) / 4
+    let (node, rows) = (lowering.node, (groupInputs + 3) / 4 * 4)
+    let codes =
+      try phases == nil
+      ? lowering.tiledCodes(
+        groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile, rows: rows,
+        spare: 0) : nil
     let packed =
-      if let phases {
+      if let codes {
+        codes.storage
+      } else if let phases {
         try lowering.phasedWeights(
-          phases, outputs: outputs, inputs: inputs, tile: tile, rows: groupBlocks * 4, parts: parts, spare: 0)
+          phases, outputs: outputs, inputs: inputs, tile: tile, rows: rows, parts: parts, spare: 0)
       } else {
         try lowering.tiledWeights(
-          groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile,
-          rows: groupBlocks * 4, parts: parts, spare: 0)
+          groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile, rows: rows,
+          parts: parts, spare: 0)
       }
     let x = try lowering.read(node.inputs[0], layout)
     let bias = try lowering.bias(epilogue, channels: groups * parts * tile)
-    let residual = try lowering.residual(epilogue, layout).map { [$0] } ?? []
-    let parameters = Parameters(
+    let residual = try lowering.residual(epilogue, layout)
+    run(lowering, x, packed, bias, residual, epilogue, lowering.write(node.outputs[0], layout), codes)
+  }
+
+  /// Adds the kernel. Weights are packed in tiles; without a residual there is none to add.
+  ///
+  /// - Parameter codes: how weights that are codes are read.
+  func run(
+    _ lowering: VulkanLowering, _ x: Storage, _ weights: Storage, _ bias: Storage, _ residual: Storage?,
+    _ epilogue: Epilogue, _ result: Storage, _ codes: CodedOperand? = nil
+  ) {
+    let (target, traits) = (lowering.target, lowering.target.traits)
+    let (pixels, groupBlocks) = (pixels(traits), (groupInputs + 3) / 4)
+    var parameters = Parameters(
       [(inputs + 3) / 4, groupBlocks, max(parts, 1), (outputs + 3) / 4, outputs, positions] + [
         window.inputCount, plane[0] * plane[1], plane[1],
       ] + window.input + window.geometry
@@ -66,15 +93,24 @@ struct TiledProduct: Sendable {
     // A row's blocks lie side by side: those of a line of the cache are read together.
     let chunk = layout == .dense && traits.usesShuffles && groupBlocks % 4 == 0 ? 4 : 1
     let (columns, z) = target.folded((positions + span - 1) / span)
-    let constants = [
-      traits.lanes, blocks, pixels, phases == nil && window.isPointwise ? 0 : 1, residual.isEmpty ? 0 : 1,
+    var constants = [
+      traits.lanes, blocks, pixels, phases == nil && window.isPointwise ? 0 : 1, residual == nil ? 0 : 1,
       epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
     ]
+    if let codes {
+      constants += [0, codes.bits, codes.meaning]
+      parameters.add(codes.rowStart, codes.rowWords, codes.rows, (codes.rowChannels + 3) / 4)
+      parameters = parameters.floats(codes.zero)
+    } else if phases != nil {
+      constants.append(1)
+      parameters.add(window.output)
+    }
+    let others = residual.map { [$0] } ?? []
     let call = target.call(
-      traits.variant("convolution"), [.float4, .float4, .float4] + residual.map { _ in .float4 },
-      group: traits.tileGroup, constants: constants + (phases == nil ? [] : [1]),
-      phases == nil ? parameters : parameters.followed(by: window.output), groups: [columns, tiles, z])
-    lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], layout))
+      traits.product("convolution", codes),
+      [.float4, codes == nil ? .packed4 : .uint, .float4] + others.map { _ in .float4 }, group: traits.tileGroup,
+      constants: constants, parameters, groups: [columns, (phases?.count ?? groups) * parts, z])
+    lowering.run(call, [x, weights, bias] + others, result)
   }
 }
 

@@ -28,7 +28,7 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     self.byteCount = byteCount
     self.context = context
     let rounded = (max(byteCount, 1) + bufferAlignment - 1) / bufferAlignment * bufferAlignment
-    allocation = try VulkanAllocation(context, byteCount: rounded, isStaging: false)
+    allocation = try VulkanAllocation(context, byteCount: TexelSize.buffer(rounded), isStaging: false)
     context.health.took(byteCount: allocation.byteCount)
     if isZeroed, let pointer = allocation.pointer {
       try DriverThread.pausing { () throws(DeviceError) in

@@ -101,11 +101,12 @@ struct VulkanCommands: @unchecked Sendable {
     vk.vkCmdPipelineBarrier!(buffer, source, target, 0, 1, &memory, 0, nil, 0, nil)
   }
 
-  func submit(_ context: VulkanContext) throws(DeviceError) -> DeviceHealth.Submission {
+  /// - Parameter mayCompile: whether the driver may compile the pipelines first.
+  func submit(_ context: VulkanContext, mayCompile: Bool = false) throws(DeviceError) -> DeviceHealth.Submission {
     try context.health.check()
     try withUnsafePointer(to: Optional(fence)) { fence throws(DeviceError) in
       try context.check(vk.vkResetFences!(device, 1, fence), "vkResetFences")
     }
-    return try context.submit(buffer, fence: fence)
+    return try context.submit(buffer, fence: fence, mayCompile: mayCompile)
   }
 }

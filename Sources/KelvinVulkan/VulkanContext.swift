@@ -30,25 +30,34 @@ final class VulkanContext: @unchecked Sendable {
     var storage = VkPhysicalDevice16BitStorageFeatures()
     storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES
     storage.storageBuffer16BitAccess = VkBool32(properties.stores16Bits ? VK_TRUE : VK_FALSE)
+    var dots = DotProduct.feature(properties.dotProduct == .accelerated)
+    var cooperative = CooperativeMatrixFeatures.enabled
     var device: VkDevice?
-    let result = withUnsafePointer(to: Float(1)) { priority in
-      var queueInformation = VkDeviceQueueCreateInfo()
-      queueInformation.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO
-      queueInformation.queueFamilyIndex = properties.queueFamily
-      queueInformation.queueCount = 1
-      queueInformation.pQueuePriorities = priority
-      return withUnsafePointer(to: queueInformation) { queueInformation in
-        withUnsafePointer(to: (features, storage)) { enabled in
-          withCStrings(properties.preservesSpecialValues ? [SpecialValueMode.extensionName] : []) { extensions in
-            var information = VkDeviceCreateInfo()
-            information.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO
-            information.pNext = UnsafeRawPointer(enabled.pointer(to: \.1))
-            information.queueCreateInfoCount = 1
-            information.pQueueCreateInfos = queueInformation
-            information.pEnabledFeatures = enabled.pointer(to: \.0)
-            information.enabledExtensionCount = UInt32(extensions.count)
-            information.ppEnabledExtensionNames = extensions.baseAddress
-            return instance.vk.vkCreateDevice!(physical, &information, nil, &device)
+    let result = cooperative.withChain { chain in
+      withUnsafeMutablePointer(to: &dots) { dots in
+        dots.pointee.pNext = properties.cooperativeMatrix == nil ? nil : chain
+        storage.pNext =
+          properties.dotProduct == .accelerated ? UnsafeMutableRawPointer(dots) : dots.pointee.pNext
+        return withUnsafePointer(to: Float(1)) { priority in
+          var queueInformation = VkDeviceQueueCreateInfo()
+          queueInformation.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO
+          queueInformation.queueFamilyIndex = properties.queueFamily
+          queueInformation.queueCount = 1
+          queueInformation.pQueuePriorities = priority
+          return withUnsafePointer(to: queueInformation) { queueInformation in
+            withUnsafePointer(to: (features, storage)) { enabled in
+              withCStrings(properties.enabledExtensions) { extensions in
+                var information = VkDeviceCreateInfo()
+                information.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO
+                information.pNext = UnsafeRawPointer(enabled.pointer(to: \.1))
+                information.queueCreateInfoCount = 1
+                information.pQueueCreateInfos = queueInformation
+                information.pEnabledFeatures = enabled.pointer(to: \.0)
+                information.enabledExtensionCount = UInt32(extensions.count)
+                information.ppEnabledExtensionNames = extensions.baseAddress
+                return instance.vk.vkCreateDevice!(physical, &information, nil, &device)
+              }
+            }
           }
         }
       }
@@ -128,7 +137,11 @@ final class VulkanContext: @unchecked Sendable {
   }
 
   /// Starts recorded work; `fence` is signalled when it has completed.
-  func submit(_ commands: VkCommandBuffer, fence: VkFence) throws(DeviceError) -> DeviceHealth.Submission {
+  ///
+  /// - Parameter mayCompile: whether the driver may compile the pipelines first.
+  func submit(
+    _ commands: VkCommandBuffer, fence: VkFence, mayCompile: Bool
+  ) throws(DeviceError) -> DeviceHealth.Submission {
     try queueLock.withLock(health) { (_) throws(DeviceError) in
       let result = withUnsafePointer(to: Optional(commands)) { commands in
         var information = VkSubmitInfo()
@@ -138,7 +151,7 @@ final class VulkanContext: @unchecked Sendable {
         return vk.vkQueueSubmit!(queue, 1, &information, fence)
       }
       try check(result, "vkQueueSubmit")
-      return health.submitted()
+      return health.submitted(mayCompile: mayCompile)
     }
   }
 

@@ -84,20 +84,29 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
 
   private func lowered(_ segment: Segment) throws(DeviceError) -> VulkanExecutable {
     let store = weights.store(for: segment.weights)
-    let lowered = try kernels.lower(segment) { key, byteCount, fill throws(DeviceError) in
-      try store.weight(key, byteCount: byteCount, fill: fill)
-    }
+    let (lowered, packing) = try kernels.lower(segment)
     let submissions = lowered.submissions(expecting: segment.expectedSeconds)
     let split = Set(submissions.joined().filter(\.isPart).map(\.dispatch))
-    let keys = lowered.dispatches.enumerated().map { index, dispatch in
-      var key = dispatch.call.program.pipeline
+    let programs = lowered.dispatches.map(\.call.program)
+    let keys = programs.enumerated().map { index, program in
+      var key = program.pipeline
       key.hasBase = split.contains(index)
       return key
     }
+    let (made, weights) = try health.beside(
+      info.id, "pipelines", .compiling,
+      { [pipelines, nodes = lowered.nodes, blobs = segment.blobs] () throws(DeviceError) in
+        try pipelines.pipelines(for: keys, reading: programs.map(\.formats), of: nodes, blobs: blobs)
+      },
+      while: { () throws(DeviceError) in
+        let weights = try packing.packed { (weight) throws(DeviceError) in
+          try store.weight(weight.key, byteCount: weight.byteCount, fill: weight.fill)
+        }
+        try store.finish()
+        return weights
+      })
     return VulkanExecutable(
-      self, lowered, submissions,
-      pipelines: try pipelines.pipelines(for: keys, of: lowered.nodes, blobs: segment.blobs), store: store,
-      watchdog: segment.watchdog)
+      self, lowered, submissions, pipelines: made, weights: weights, store: store, watchdog: segment.watchdog)
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {

@@ -11,18 +11,21 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
   let submissions: [[DispatchPiece]]
   /// By dispatch.
   let pipelines: [VulkanPipeline]
+  /// By their numbers in storages.
+  let weights: [VulkanWeight]
   let watchdog: Watchdog
   private let store: VulkanWeightStore
 
   init(
     _ device: VulkanDevice, _ lowered: LoweredSegment<VulkanTarget>, _ submissions: [[DispatchPiece]],
-    pipelines: [VulkanPipeline], store: VulkanWeightStore, watchdog: Watchdog
+    pipelines: [VulkanPipeline], weights: [VulkanWeight], store: VulkanWeightStore, watchdog: Watchdog
   ) {
     self.submissions = submissions
     self.watchdog = watchdog
     self.device = device
     self.lowered = lowered
     self.pipelines = pipelines
+    self.weights = weights
     self.store = store
   }
 

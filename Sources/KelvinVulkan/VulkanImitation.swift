@@ -15,17 +15,20 @@ package struct VulkanImitation: Hashable, Sendable {
   package var texelLimit: UInt32?
   /// `maxStorageBufferRange`, in bytes, where it is more; nil for what it is.
   package var storageLimit: UInt32?
+  /// Whether its dot products of bytes, where it has any, seem to be an instruction of the hardware.
+  package var acceleratesDotProducts: Bool
   /// Invocations in a subgroup, as far as kernels and tiles are chosen by it.
   package var subgroupSize: Int?
 
   package init(
     isHardware: Bool = true, memory: Memory? = nil, texelLimit: UInt32? = nil, storageLimit: UInt32? = nil,
-    subgroupSize: Int? = nil
+    acceleratesDotProducts: Bool = false, subgroupSize: Int? = nil
   ) {
     self.isHardware = isHardware
     self.memory = memory
     self.texelLimit = texelLimit
     self.storageLimit = storageLimit
+    self.acceleratesDotProducts = acceleratesDotProducts
     self.subgroupSize = subgroupSize
   }
 }

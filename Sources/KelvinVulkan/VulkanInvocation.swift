@@ -30,8 +30,7 @@ package final class VulkanInvocation: Invocation {
       }
       views = recorder.takeViews()
     } catch {
-      recorder.destroyViews()
-      Self.free([], descriptorPool, context)
+      Self.free(recorder.takeViews(), descriptorPool, context)
       throw error
     }
   }

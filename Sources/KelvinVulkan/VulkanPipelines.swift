@@ -40,6 +40,7 @@ final class VulkanPipelines: @unchecked Sendable {
   /// What operands are bound as.
   let operandType: VkDescriptorType
   private let context: VulkanContext
+  private let compilesLate: Bool
   private let state: DeviceLock<State>
 
   private struct State: @unchecked Sendable {
@@ -50,6 +51,7 @@ final class VulkanPipelines: @unchecked Sendable {
 
   init(_ context: VulkanContext, _ traits: VulkanTraits) throws(DeviceError) {
     self.context = context
+    compilesLate = traits.compilesLate
     let operandType =
       traits.readsTexels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
     self.operandType = operandType
@@ -108,14 +110,18 @@ final class VulkanPipelines: @unchecked Sendable {
 
   /// The pipelines for `keys`, in order. Those missing are made with what `blobs` remembers from earlier processes.
   ///
-  /// - Parameter nodes: for each key, the node that needs it.
+  /// - Parameters:
+  ///   - formats: for each key, those of what it reads.
+  ///   - nodes: for each key, the node that needs it.
   func pipelines(
-    for keys: [PipelineKey], of nodes: [String], blobs: any BlobCache
+    for keys: [PipelineKey], reading formats: [[OperandFormat]], of nodes: [String], blobs: any BlobCache
   ) throws(DeviceError) -> [VulkanPipeline] {
     try state.withLock(context.health) { (state: inout State) throws(DeviceError) -> [VulkanPipeline] in
-      var missing: [PipelineKey] = []
+      var missing: [(key: PipelineKey, formats: [OperandFormat])] = []
       var seen = Set<PipelineKey>()
-      for key in keys where state.pipelines[key] == nil && seen.insert(key).inserted { missing.append(key) }
+      for (key, formats) in zip(keys, formats) where state.pipelines[key] == nil && seen.insert(key).inserted {
+        missing.append((key, formats))
+      }
       let blobKey = PipelineBlob.key(context.properties)
       if !missing.isEmpty {
         let known = try DriverThread.pausing { () throws(DeviceError) in
@@ -141,24 +147,27 @@ final class VulkanPipelines: @unchecked Sendable {
 
   /// Makes pipelines, several at a time, each for the nodes that use it. What was made stays where another fails.
   private func make(
-    _ keys: [PipelineKey], _ users: [PipelineKey: [String]], _ state: inout State
+    _ missing: [(key: PipelineKey, formats: [OperandFormat])], _ users: [PipelineKey: [String]], _ state: inout State
   ) throws(DeviceError) {
-    var recipes: [(key: PipelineKey, module: VkShaderModule)] = []
-    for key in keys {
-      do throws(DeviceError) { recipes.append((key, try module(key.module, &state))) } catch {
+    var recipes: [(key: PipelineKey, formats: [OperandFormat], module: VkShaderModule)] = []
+    for (key, formats) in missing {
+      do throws(DeviceError) { recipes.append((key, formats, try module(key.module, &state))) } catch {
         throw error.compiling(users[key] ?? [])
       }
     }
     let made = Mutex<[PipelineKey: VulkanPipeline]>([:])
     defer { for (key, pipeline) in made.withLock({ $0 }) { state.pipelines[key] = pipeline.handle } }
     nonisolated(unsafe) let (chosen, cache) = (recipes, state.cache)
+    let rehearsal = compilesLate ? try PipelineRehearsal(context, self) : nil
     try context.guardedEach("vkCreateComputePipelines", .compiling, chosen.count) { index throws(DeviceError) in
-      let (key, module) = chosen[index]
+      let (key, formats, module) = chosen[index]
       do throws(DeviceError) {
         let pipeline = VulkanPipeline(handle: try self.makePipeline(key, module, cache))
         made.withLock { $0[key] = pipeline }
+        try rehearsal?.rehearse(pipeline.handle, reading: formats)
       } catch { throw error.compiling(users[key] ?? []) }
     }
+    try rehearsal?.finish()
   }
 
   private func makeCache(_ data: [UInt8]?) throws(DeviceError) -> VkPipelineCache {

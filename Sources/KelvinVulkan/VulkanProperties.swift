@@ -14,6 +14,8 @@ struct VulkanProperties: Sendable {
   var cacheUUID: [UInt8]
   var driver: String
   var limits: VkPhysicalDeviceLimits
+  /// Bytes that one allocation may have.
+  var largestAllocation: Int
   var subgroupSize: Int
   var hasShuffle: Bool
   var memory: VkPhysicalDeviceMemoryProperties
@@ -23,6 +25,10 @@ struct VulkanProperties: Sendable {
   var preservesSpecialValues: Bool
   /// Whether shaders may read and write 16 bits of a storage buffer.
   var stores16Bits: Bool
+  /// The matrices that its subgroups multiply, where shaders read and write 16 bits.
+  var cooperativeMatrix: CooperativeMatrix?
+  /// What it has for products of four bytes by four.
+  var dotProduct: DotProduct
   /// Where its memory is said to be, whatever its types say.
   var imitatedMemory: VulkanImitation.Memory?
 
@@ -40,16 +46,21 @@ struct VulkanProperties: Sendable {
     identity.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES
     var subgroup = VkPhysicalDeviceSubgroupProperties()
     subgroup.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES
+    var maintenance = VkPhysicalDeviceMaintenance3Properties()
+    maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES
     var driverNames = VkPhysicalDeviceDriverProperties()
     driverNames.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES
     let namesDriver = basic.apiVersion >= 1 << 22 | 2 << 12
     withUnsafeMutablePointer(to: &identity) { identity in
       withUnsafeMutablePointer(to: &subgroup) { subgroup in
-        withUnsafeMutablePointer(to: &driverNames) { names in
-          properties.pNext = UnsafeMutableRawPointer(identity)
-          identity.pointee.pNext = UnsafeMutableRawPointer(subgroup)
-          subgroup.pointee.pNext = namesDriver ? UnsafeMutableRawPointer(names) : nil
-          vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
+        withUnsafeMutablePointer(to: &maintenance) { maintenance in
+          withUnsafeMutablePointer(to: &driverNames) { names in
+            properties.pNext = UnsafeMutableRawPointer(identity)
+            identity.pointee.pNext = UnsafeMutableRawPointer(subgroup)
+            subgroup.pointee.pNext = UnsafeMutableRawPointer(maintenance)
+            maintenance.pointee.pNext = namesDriver ? UnsafeMutableRawPointer(names) : nil
+            vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
+          }
         }
       }
     }
@@ -63,6 +74,7 @@ struct VulkanProperties: Sendable {
     let named = "\(text(driverNames.driverName)) \(text(driverNames.driverInfo))"
     driver = namesDriver ? named : "driver version \(basic.driverVersion)"
     limits = basic.limits
+    largestAllocation = Int(clamping: maintenance.maxMemoryAllocationSize)
     subgroupSize = Int(subgroup.subgroupSize)
     let needed = VK_SUBGROUP_FEATURE_BASIC_BIT.rawValue | VK_SUBGROUP_FEATURE_SHUFFLE_BIT.rawValue
     hasShuffle =
@@ -83,6 +95,8 @@ struct VulkanProperties: Sendable {
     timestampBits = families[family].timestampValidBits
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
     stores16Bits = Self.stores16Bits(physical, vk)
+    cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk) : nil
+    dotProduct = DotProduct(of: physical, vk)
     if let imitation { imitate(imitation) }
   }
 
@@ -104,6 +118,14 @@ struct VulkanProperties: Sendable {
     limits.maxTexelBufferElements = min(limits.maxTexelBufferElements, imitation.texelLimit ?? .max)
     limits.maxStorageBufferRange = min(limits.maxStorageBufferRange, imitation.storageLimit ?? .max)
     subgroupSize = imitation.subgroupSize ?? subgroupSize
+    if imitation.acceleratesDotProducts, dotProduct == .present { dotProduct = .accelerated }
+  }
+
+  /// The extensions that a device is opened with.
+  var enabledExtensions: [String] {
+    (preservesSpecialValues ? [SpecialValueMode.extensionName] : [])
+      + (cooperativeMatrix == nil ? [] : CooperativeMatrix.extensionNames)
+      + (dotProduct == .accelerated ? [DotProduct.extensionName] : [])
   }
 
   /// The names of the extensions that a device offers; none where the driver cannot say.

@@ -9,13 +9,17 @@ extension VulkanTarget {
       return layout == blocks
         ? block(BlockedShape(type.shape, lanes: lanes), from: .half) : widen(count: type.count)
     }
+    // Kernels that work on blocks read float16 where these lie so.
+    if type.scalar == .float32 { return layout == .dense ? narrow(count: type.count, keepsFinite: true) : nil }
     let element = Element(type.scalar)
     return layout == .dense
       ? cast(element.outsideFormat, element, bits: element.bits, to: element, count: type.count) : nil
   }
 
   func leave(_ type: TensorType) -> Call<VulkanProgram> {
-    if type.scalar == .float16 { return narrow(count: type.count) }
+    if type.scalar.isFloatingPoint {
+      return isHalf(type.scalar) ? widen(count: type.count) : narrow(count: type.count)
+    }
     let bits = max(Element(type.scalar).bits, 8)
     let words = (type.count * bits + 31) / 32
     return flat("narrow", [.uint], constants: [bits], Parameters(words), count: words)
@@ -27,9 +31,11 @@ extension VulkanTarget {
       "unary", [.half4], constants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0), count: groups)
   }
 
-  func narrow(count: Int) -> Call<VulkanProgram> {
+  func narrow(count: Int) -> Call<VulkanProgram> { narrow(count: count, keepsFinite: false) }
+
+  private func narrow(count: Int, keepsFinite: Bool) -> Call<VulkanProgram> {
     let pairs = (count + 1) / 2
-    return flat("half", [.float], Parameters(pairs), count: pairs)
+    return flat("half", [.float], constants: [keepsFinite ? 1 : 0], Parameters(pairs), count: pairs)
   }
 
   func block(_ shape: BlockedShape) -> Call<VulkanProgram> { block(shape, from: .float) }

@@ -21,11 +21,14 @@ extension VulkanTarget {
       count, plan.positions, tiles, columnTiles, plan.groups, plan.channels, plan.columns,
       plan.hasOwnWeights ? imageWords : 0, plan.window.output[1], plan.window.output[2],
     ]
+    // Words of four channels, of columns that are several.
+    let multipliesWords = traits.multipliesWords && plan.channels > 2 && plan.columns > 1
     return flat(
-      "integer_product", [.uint, .uint, .uint, .uint],
+      multipliesWords ? "integer_product_dot" : "integer_product", [.uint, .uint, .uint, .uint],
       constants: [
         pixels, plan.weights == .int8 ? 1 : 0, plan.areRows ? 1 : 0, plan.columns == 1 ? 1 : 0,
         plan.requantization == nil ? 0 : 1, blocks, terms > Self.exactTerms ? 1 : 0,
+        plan.x == .int8 ? 1 : 0,
       ],
       Parameters(sizes + plan.window.input + plan.window.geometry).inverses(
         tiles, columnTiles, plan.groups, plan.window.output[1], plan.window.output[2]), count: count)

@@ -12,45 +12,57 @@ struct VulkanProgram: Hashable, Sendable {
 ///
 /// A dense element is one word or two, as `Element` says. The lanes of a blocked tensor beyond its channels are zero.
 struct VulkanTarget: GPUTarget {
-  typealias Weight = VulkanWeight
-
   let device: String
   let traits: VulkanTraits
+  var halves: HalfStorage
 
   let lanes = 4
   let clearsLanes = true
   let copyRank = 6
   let numbersPerTap = 4
 
-  var storesHalves: Bool { traits.storesHalves }
+  var unpacksWeights: Bool { traits.unpacksWeights }
+
+  init(device: String, traits: VulkanTraits) {
+    (self.device, self.traits) = (device, traits)
+    halves = traits.storesHalves ? .float16 : .none
+  }
 
   func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar.byteCount == 8 ? 8 : 4 }
   func copyUnit(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : 4 }
   /// How an element that is only moved lies.
   func moved(_ scalar: ScalarType) -> Element { Element(scalar, isHalf: isHalf(scalar)) }
 
-  func halved(_ program: VulkanProgram) -> VulkanProgram? {
-    var halved = program
-    halved.pipeline.isHalf = true
+  func halved(_ program: VulkanProgram, _ form: HalfForm) -> VulkanProgram? {
     guard !program.pipeline.isHalf else { return program }
-    guard VulkanPipelines.embedded[halved.pipeline.module] != nil else { return nil }
-    halved.formats = program.formats.map(\.halved)
+    var halved = program
+    switch form {
+    case .all:
+      halved.pipeline.isHalf = true
+      guard VulkanPipelines.embedded[halved.pipeline.module] != nil else { return nil }
+      halved.formats = program.formats.map(\.halved)
+    case .weights:
+      guard program.formats.contains(.packed4) else { return nil }
+      halved.formats = program.formats.map { $0 == .packed4 ? $0.halved : $0 }
+    }
     if !traits.readsTexels { halved.pipeline.formats = halved.formats.map(\.code) }
     return halved
   }
 
   /// A storage buffer and a texel buffer show a kernel only so much. Constants are never written, and are texel buffers
-  /// where operands are.
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {
-    for (index, type) in (context.inputs + context.outputs).enumerated() {
-      let isConstant = index < context.inputs.count && context.isConstant(index)
-      let words = (type.count * byteCount(type.scalar) + 3) / 4
-      let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
-      let bytes = isConstant && traits.readsTexels ? 0 : max(words, blocked) * 4
-      if words > traits.texelLimit || bytes > traits.byteLimit {
-        throw context.unsupported("\(type) is larger than this driver lets a kernel see at once")
-      }
-    }
+  /// where operands are. Float16 elements count as float32, which kernels without a form for them work on.
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
+    let words = type.count * max(byteCount(type.scalar) / 4, 1)
+    let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
+    if words > traits.texelLimit { return "a texel buffer of \(traits.texelLimit) elements (maxTexelBufferElements)" }
+    let isTexels = isConstant && traits.readsTexels
+    guard !isTexels, max(words, blocked) * 4 > traits.byteLimit else { return nil }
+    return "a storage buffer of \(traits.byteLimit) bytes (maxStorageBufferRange)"
+  }
+
+  func memoryFault(_ type: TensorType) -> String? {
+    guard type.count * max(byteCount(type.scalar), type.scalar.byteCount) > traits.allocationLimit else { return nil }
+    return "an allocation of \(traits.allocationLimit) bytes (maxMemoryAllocationSize)"
   }
 
   /// - Parameters:

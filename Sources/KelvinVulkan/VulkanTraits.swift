@@ -1,5 +1,6 @@
 import CKelvinDrivers
 import KelvinDevices
+import KelvinGPU
 
 /// The tiles of a product that an invocation may keep in registers.
 struct RegisterTiles: Hashable, Sendable {
@@ -9,14 +10,32 @@ struct RegisterTiles: Hashable, Sendable {
   var blocks: Int
 }
 
+/// What Winograd's tiles take on a class of devices.
+struct WinogradTraits: Hashable, Sendable {
+  /// The sides of tiles that there are.
+  var sides: [Int]
+  /// Of the products.
+  var registers: RegisterTiles
+  /// What bringing four numbers to a point or back takes, in products of a position and a block.
+  var transformCost: Double
+  /// Bytes of transformed tiles at a time.
+  var scratchLimit: Int
+}
+
 /// The choices that depend on the class of a device: tiles, group sizes, which variant of a shader.
 struct VulkanTraits: Hashable, Sendable {
   /// Whether kernels read their operands as texel buffers, else as storage buffers (`Shaders/operands.glsl`).
   var readsTexels: Bool
   /// Whether float16 elements lie as such inside a segment, which takes half the memory, else as float32.
   var storesHalves: Bool
+  /// The matrices that subgroups multiply of elements that lie so.
+  var cooperativeMatrix: CooperativeMatrix?
+  /// Whether the driver compiles a pipeline when that first runs.
+  var compilesLate: Bool
   /// Whether a subgroup is one SIMD register, so that a permutation is the cheapest way to share a value.
   var usesShuffles: Bool
+  /// Whether products unpack weights that are codes as they read them.
+  var unpacksWeights: Bool
   var lanes: Int
   /// Invocations in a group of a kernel without tiles.
   var flatGroup: Int
@@ -25,8 +44,12 @@ struct VulkanTraits: Hashable, Sendable {
   /// What one invocation computes of a convolution, and of rows times a matrix.
   var convolutionTiles: RegisterTiles
   var rowTiles: RegisterTiles
+  /// How convolutions by Winograd's tiles are weighed against others.
+  var winograd: WinogradTraits
   /// Words of four columns in a tile of a product of integers.
   var integerBlocks: Int
+  /// Whether products of integers multiply four bytes of a word at once.
+  var multipliesWords: Bool
   var depthwiseRows: Int
   var depthwiseColumns: Int
   var linearRows: Int
@@ -37,14 +60,19 @@ struct VulkanTraits: Hashable, Sendable {
   var groupLimit: Int
   /// Words that one tensor may take.
   var texelLimit: Int
-  /// Bytes that one tensor may take.
+  /// Bytes that one tensor may take as kernels see it, and in all.
   var byteLimit: Int
+  var allocationLimit: Int
 
   /// As many as tensors of usual networks have elements.
   private static let manyTexels = 1 << 26
 
   /// The name of a shader that has a variant with permutations.
   func variant(_ shader: String) -> String { usesShuffles ? "\(shader)_shuffle" : shader }
+  /// The name of a product's shader, which has a variant for weights that are codes, too.
+  func product(_ shader: String, _ codes: CodedOperand?) -> String {
+    codes == nil ? variant(shader) : "\(shader)_coded"
+  }
 
   init(_ properties: VulkanProperties) {
     let lanes = properties.subgroupSize
@@ -56,6 +84,11 @@ struct VulkanTraits: Hashable, Sendable {
     usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
+    cooperativeMatrix = storesHalves && !readsTexels ? properties.cooperativeMatrix : nil
+    compilesLate = isSoftware
+    // With permutations, products of codes took 1.1 to 3 times as long on llvmpipe as expanded ones, and up to 7 times
+    // where codes were places in a table.
+    unpacksWeights = !usesShuffles
     self.lanes = lanes
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.
@@ -65,7 +98,14 @@ struct VulkanTraits: Hashable, Sendable {
     // MobileNetV2 no faster on llvmpipe and its first inference take twice as long. Its rows are of one or two counts.
     convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
+    // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
+    // the time of a byte.
+    winograd = WinogradTraits(
+      sides: [2],
+      registers: usesShuffles ? RegisterTiles(pixels: 2...7, blocks: 4) : convolutionTiles,
+      transformCost: isSoftware ? 80 : 200, scratchLimit: isSoftware ? 4 << 20 : 32 << 20)
     integerBlocks = isSoftware ? 4 : 2
+    multipliesWords = properties.dotProduct == .accelerated
     depthwiseRows = isSoftware ? 2 : 1
     depthwiseColumns = isSoftware ? 4 : 2
     linearRows = 4
@@ -73,7 +113,8 @@ struct VulkanTraits: Hashable, Sendable {
     attentionKeys = usesShuffles ? lanes : 8
     let counts = properties.limits.maxComputeWorkGroupCount
     groupLimit = Int(min(counts.0, counts.1, counts.2))
-    texelLimit = readsTexels ? texels : Int.max
+    texelLimit = readsTexels ? texels - TexelSize.spare / 4 : Int.max
+    allocationLimit = properties.largestAllocation
     byteLimit = min(Int(properties.limits.maxStorageBufferRange), 1 << 31 - 1)
   }
 }

@@ -43,6 +43,8 @@ final class VulkanWeightStore: Sendable {
     var weights: [String: VulkanWeight] = [:]
     var chunk: VulkanBuffer?
     var used = 0
+    /// The end of what is used of the chunk that has yet to be brought there.
+    var gathered: [UInt8] = []
   }
 
   private let context: VulkanContext
@@ -55,7 +57,8 @@ final class VulkanWeightStore: Sendable {
     self.packed = WeakPackedWeights(packed)
   }
 
-  /// The weight packed under `key`, packing and uploading it at its first use.
+  /// The weight packed under `key`, packing and uploading it at its first use. It is there once `finish` has returned: to
+  /// memory that the host cannot address small weights go together.
   func weight(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> VulkanWeight {
@@ -74,6 +77,7 @@ final class VulkanWeightStore: Sendable {
       let size = (byteCount + bufferAlignment - 1) / bufferAlignment * bufferAlignment
       var chunk = state.chunk
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
+        try Self.upload(&state)
         chunk = try VulkanBuffer.make(context, byteCount: max(size, Self.chunkByteCount), isZeroed: false)
         if let chunk { try FreshMemory.prepare(chunk) }
         state.chunk = chunk
@@ -81,12 +85,30 @@ final class VulkanWeightStore: Sendable {
       }
       guard let chunk else { throw context.error(.outOfMemory, "weight '\(key)'", "no memory for it", byteCount: size) }
       let offset = state.used
-      try bytes.withUnsafeBytes { bytes throws(DeviceError) in try chunk.write(bytes, at: offset) }
+      if chunk.allocation.pointer == nil, size < Self.chunkByteCount {
+        bytes.withUnsafeBytes { state.gathered += $0 }
+        state.gathered += [UInt8](repeating: 0, count: size - byteCount)
+      } else {
+        try bytes.withUnsafeBytes { bytes throws(DeviceError) in try chunk.write(bytes, at: offset) }
+      }
       state.used += size
       let weight = VulkanWeight(buffer: chunk, offset: offset, byteCount: byteCount)
       state.weights[key] = weight
       return weight
     }
+  }
+
+  /// Brings what has been gathered to the device.
+  func finish() throws(DeviceError) {
+    try state.withLock(context.health) { (state: inout State) throws(DeviceError) in try Self.upload(&state) }
+  }
+
+  private static func upload(_ state: inout State) throws(DeviceError) {
+    guard let chunk = state.chunk, !state.gathered.isEmpty else { return }
+    let bytes = Bytes(state.gathered)
+    state.gathered = []
+    let start = state.used - bytes.count
+    try bytes.withUnsafeBytes { bytes throws(DeviceError) in try chunk.write(bytes, at: start) }
   }
 }
 

@@ -53,7 +53,8 @@ import Testing
     }
     if let checked = check("check-trace.py", trace) {
       #expect(checked.status == 0, "\(checked)")
-      #expect(checked.output.contains("\"stream, cpu-only\": [\"frames\"]"), "\(checked.output)")
+      // On a busy machine frames overlap, and have a second track of that name.
+      #expect(checked.output.contains("\"stream, cpu-only\": [\"frames\""), "\(checked.output)")
     }
   }
 }

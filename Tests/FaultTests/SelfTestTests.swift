@@ -12,9 +12,10 @@ import Testing
 
 /// Drivers that lie: a kernel does nothing, and the driver says that it went well. Every test has the stand-ins to itself.
 @Suite(.serialized) struct SelfTestTests {
-  /// OpenCL's are fewer, for the time that its programs take to build.
+  /// OpenCL's are fewer, for the time that its programs take to build. Those of one way of a node are left out: what a kernel
+  /// of Winograd's leaves undone is not-a-number, which another computes from the taps.
   private static let tests: [Interface: [String]] = [
-    .vulkan: SelfTest.all.map(\.name),
+    .vulkan: SelfTest.all.filter { $0.way == nil }.map(\.name),
     .opencl: ["convolution", "linear", "matmul", "softmax", "copies", "binary"],
   ]
 

@@ -71,6 +71,17 @@ struct PrecisionTests {
     #expect(try sources(there, .low) == ["cpu": [.measured], "gpu:0": [.measured]])
   }
 
+  @Test func aPlanSaysWhereLowPrecisionMakesNoDifference() throws {
+    let card = PlanRequest(units: .devices(["gpu:0"]), precision: .low)
+    for (hasLow, expected) in [
+      (true, []),
+      (false, ["precision low comes to full: nothing of this model is multiplied or kept less exactly on gpu:0"]),
+    ] {
+      let context = try context(cardHasLow: hasLow)
+      #expect(try context.remarks(on: try context.explain(card), card) == expected)
+    }
+  }
+
   @Test func aPlanIsTakenBackUnderEveryPrecisionThatItsDevicesComputeAlike() throws {
     let same = try context(cardHasLow: false)
     let plan = try same.plan(try same.explain(request(.automatic)), request(.automatic))

@@ -43,7 +43,7 @@ import Testing
     let (graph, _) = try fused(weightIsConstant: true)
     let blocks = KernelLayouts(reads: [.rows], writes: [.rows])
     let offers = [KernelOffer("rows", "rows", blocks, precision: .low), KernelOffer("dense", precision: .full)]
-    let selection = KernelSelection(ExpandedGraph(graph) { _ in false }, [offers])
+    let selection = KernelSelection(ExpandedGraph(graph) { _, _ in nil }, [offers])
     #expect(selection.offers.map(\.kernel) == ["rows"])
   }
 

@@ -50,7 +50,7 @@ struct KernelTuningTests {
     (graph.inputs, graph.outputs) = ([x], [y])
     var offer = KernelOffer("slow")
     offer.alternatives = [.init("second", "middling"), .init("third", "fast")]
-    var selection = KernelSelection(ExpandedGraph(graph) { _ in false }, [[offer]])
+    var selection = KernelSelection(ExpandedGraph(graph) { _, _ in nil }, [[offer]])
     let segment = Segment(
       graph: graph, precision: .full, threads: threads, isDeterministic: isDeterministic,
       weights: MemoryPackedWeights(), blobs: blobs)

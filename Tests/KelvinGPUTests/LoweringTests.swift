@@ -70,7 +70,7 @@ struct LoweringTests {
   @Test func halvesThatLieAsSuchAreMovedByNobody() throws {
     var net = Net(Shape([1, 6, 3, 3]), .float16)
     try net.output(try net.add(pool, try net.add(sum, net.x, net.x)))
-    let lowered = try net.lowered(NamingTarget(storesHalves: true))
+    let lowered = try net.lowered(NamingTarget(halves: .float16))
     #expect(
       lowered.dispatches.map(\.call.program) == ["half binary", "half block", "half pool", "half unblock"])
     // The sum, 54 elements, and two of two blocks of four channels.
@@ -82,7 +82,7 @@ struct LoweringTests {
     let softmax = Softmax(axis: 1)
     let (a, b) = (try net.add(softmax, net.x), try net.add(softmax, net.x))
     try net.output(try net.add(sum, a, b))
-    let dispatches = try net.lowered(NamingTarget(storesHalves: true)).dispatches
+    let dispatches = try net.lowered(NamingTarget(halves: .float16)).dispatches
     #expect(
       dispatches.map(\.call.program) == ["widen", "softmax", "narrow", "softmax", "narrow", "half binary"])
     #expect(dispatches[1].reads == dispatches[3].reads)
@@ -93,7 +93,44 @@ struct LoweringTests {
     for (from, to, conversion) in [(ScalarType.float16, ScalarType.float32, "widen"), (.float32, .float16, "narrow")] {
       var net = Net(Shape([2, 8]), from)
       try net.output(try net.add(Cast(to), net.x))
-      #expect(try net.lowered(NamingTarget(storesHalves: true)).dispatches.map(\.call.program) == [conversion])
+      #expect(try net.lowered(NamingTarget(halves: .float16)).dispatches.map(\.call.program) == [conversion])
+    }
+  }
+
+  @Test func float32IsConvertedAtTheBoundaryAloneWhereItLiesAsFloat16() throws {
+    var net = Net(Shape([1, 6, 3, 3]))
+    try net.output(try net.add(pool, try net.add(sum, net.x, net.x)))
+    let target = NamingTarget(halves: .float16)
+    #expect(try net.lowered(target).dispatches.map(\.call.program) == ["binary", "block", "pool", "unblock"])
+    let dispatches = try net.lowered(target, .low).dispatches
+    #expect(
+      dispatches.map(\.call.program) == ["enter", "half binary", "half block", "half pool", "half unblock", "leave"])
+    #expect(dispatches.map(\.write.isHalf) == [true, true, true, true, true, false])
+    // A device that keeps float32 does so at any precision.
+    #expect(try net.lowered(NamingTarget(), .low).dispatches.count == 4)
+  }
+
+  @Test func whatLiesAsFloat16IsSaidToBeOfLowPrecision() throws {
+    var net = Net(Shape([2, 8]))
+    try net.output(try net.add(sum, try net.add(relu, net.x), net.x))
+    var integers = Net(Shape([2, 8]), .int32)
+    try integers.output(try integers.add(sum, integers.x, integers.x))
+    var halves = Net(Shape([2, 8]), .float16)
+    try halves.output(try halves.add(sum, halves.x, halves.x))
+    #expect(net.effectivePrecisions(NamingTarget(halves: .float16), .low) == [.low, .low])
+    #expect(net.effectivePrecisions(NamingTarget(halves: .float16), .high) == [.full, .full])
+    #expect(net.effectivePrecisions(NamingTarget(), .low) == [.full, .full])
+    #expect(integers.effectivePrecisions(NamingTarget(halves: .float16), .low) == [.full])
+    #expect(halves.effectivePrecisions(NamingTarget(halves: .float16), .low) == [.full])
+  }
+
+  @Test func castsBetweenFloatsRenameWhereBothLieAsFloat16() throws {
+    for (from, to, programs) in [
+      (ScalarType.float16, ScalarType.float32, ["leave"]), (.float32, .float16, ["enter", "half copy"]),
+    ] {
+      var net = Net(Shape([2, 8]), from)
+      try net.output(try net.add(Cast(to), net.x))
+      #expect(try net.lowered(NamingTarget(halves: .float16), .low).dispatches.map(\.call.program) == programs)
     }
   }
 
@@ -137,6 +174,73 @@ struct LoweringTests {
   }
 }
 
+/// Runs of elements are read and made where they lie; tensors that kernels cannot see whole are computed in parts.
+struct PartLoweringTests {
+  private let relu = Unary(.relu)
+
+  private func rows(_ first: Int, _ count: Int, of width: Int) -> Slice {
+    Slice(starts: [first, 0], counts: [count, width], steps: [1, 1])
+  }
+
+  @Test func aRunIsReadWhereItLies() throws {
+    var net = Net([4, 64])
+    try net.output(try net.add(relu, try net.add(rows(1, 2, of: 64), net.x)))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 128"])
+    #expect(dispatches[0].reads == [Storage(.input(0), offset: 256, byteCount: 512, isHalf: false)])
+  }
+
+  @Test func aRunThatBeginsWhereKernelsCannotIsMoved() throws {
+    var net = Net([4, 48])
+    try net.output(try net.add(relu, try net.add(rows(1, 2, of: 48), net.x)))
+    #expect(try net.programs() == ["copy", "unary of 96"])
+  }
+
+  @Test func partsOfAJoinAreMadeWhereItHasThem() throws {
+    var net = Net([2, 64])
+    let parts = (try net.add(relu, net.x), try net.add(Softmax(axis: 1), net.x))
+    try net.output(try net.add(Concat(axis: 0), parts.0, parts.1, net.x))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 128", "softmax", "copy"])
+    #expect(dispatches.map(\.write.place) == [.output(0), .output(0), .output(0)])
+    #expect(dispatches.map(\.write.offset) == [0, 512, 1024])
+  }
+
+  @Test func aPartThatIsAnOutputIsCopied() throws {
+    var net = Net([2, 64])
+    let part = try net.add(relu, net.x)
+    try net.output(part, try net.add(Concat(axis: 0), part, net.x))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 128", "copy", "copy"])
+    #expect(dispatches[0].write.place == .output(0))
+  }
+
+  @Test func aTensorThatNoKernelSeesWholeIsComputedInPartsAndNothingIsMoved() throws {
+    var net = Net([16, 64])
+    try net.output(try net.add(relu, net.x))
+    let dispatches = try net.lowered(NamingTarget(elementLimit: 640)).dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 640", "unary of 384"])
+    #expect(dispatches.map(\.reads[0].offset) == [0, 2560])
+    #expect(dispatches.map(\.write.offset) == [0, 2560])
+  }
+
+  @Test func aTableTooLargeIsCutByColumns() throws {
+    var net = Net([5], .int32)
+    let table = net.weight(Tensor((0..<4096).map { Float($0) }, [32, 128]))
+    try net.output(try net.add(Gather(axis: 0), table, net.x))
+    let lowered = try net.lowered(NamingTarget(elementLimit: 2048))
+    #expect(lowered.dispatches.map(\.call.program) == ["gather", "gather", "copy", "copy"])
+    #expect(Set(lowered.dispatches.prefix(2).map(\.reads[0].place)) == [.weight(0), .weight(1)])
+  }
+
+  @Test func whatCannotBeCutNamesTheLimit() throws {
+    var net = Net([1024])
+    try net.output(try net.add(Softmax(axis: 0), net.x))
+    let error = #expect(throws: DeviceError.self) { try net.lowered(NamingTarget(elementLimit: 640)) }
+    #expect(error?.reason == "float32[1024] is larger than 640 elements")
+  }
+}
+
 /// A graph of one input, built node by node.
 private struct Net {
   private var graph = Graph()
@@ -155,17 +259,28 @@ private struct Net {
     return output
   }
 
+  mutating func weight(_ tensor: Tensor) -> ValueID {
+    graph.addValue(Value(name: "weight\(graph.values.count)", type: tensor.type, weight: Weight(tensor)))
+  }
+
   mutating func output(_ values: ValueID...) throws {
     graph.outputs = values
     try graph.verify()
   }
 
-  func lowered(_ target: NamingTarget = NamingTarget()) throws -> LoweredSegment<NamingTarget> {
+  func effectivePrecisions(_ target: NamingTarget, _ precision: Precision) -> [Precision] {
+    let kernels = GPUKernels(target, trust: KernelTrust(driver: "", identity: "names"))
+    return graph.nodes.map { kernels.effectivePrecision(precision, of: $0, in: graph) }
+  }
+
+  func lowered(
+    _ target: NamingTarget = NamingTarget(), _ precision: Precision = .full
+  ) throws -> LoweredSegment<NamingTarget> {
     let segment = Segment(
-      graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
+      graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
       blobs: NoBlobCache())
     let trust = KernelTrust(driver: "", identity: "names")
-    return try GPUKernels(target, trust: trust).lower(segment) { key, _, _ in key }
+    return try GPUKernels(target, trust: trust).lower(segment).0
   }
 
   func programs() throws -> [String] { try lowered().dispatches.map(\.call.program) }

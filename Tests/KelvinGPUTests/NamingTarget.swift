@@ -12,17 +12,22 @@ struct NamingTarget: GPUTarget {
   let numbersPerTap = 3
   let attentionLimits = AttentionLimits(lanes: 4, width: 128)
 
-  /// Whether float16 elements lie as such; then every kernel but softmax has a form for them.
-  var storesHalves = false
+  /// Every kernel but softmax has a form for floats that lie as float16.
+  var halves = HalfStorage.none
+  /// Elements of a tensor that kernels can see.
+  var elementLimit = Int.max
+  let unpacksWeights = false
 
   typealias Program = String
-  typealias Weight = String
 
-  func byteCount(_ scalar: ScalarType) -> Int { scalar == .float16 && !storesHalves ? 4 : scalar.byteCount }
+  func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar == .float16 ? 4 : scalar.byteCount }
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func storedColumns(_ columns: Int) -> Int { columns }
   func padRank(of scalar: ScalarType) -> Int { 8 }
-  func checkSizes(_ context: KernelContext<Self>) throws(DeviceError) {}
+  func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
+    type.count > elementLimit ? "\(elementLimit) elements" : nil
+  }
+  func memoryFault(_ type: TensorType) -> String? { nil }
 
   /// Called as the method that asks.
   private func call(_ method: String = #function, suffix: String = "") -> Call<String> {
@@ -30,7 +35,9 @@ struct NamingTarget: GPUTarget {
   }
   private func named(_ name: String) -> Call<String> { Call(name, Parameters(), grid: [1, 1, 1]) }
 
-  func halved(_ program: String) -> String? { program == "softmax" ? nil : "half \(program)" }
+  func halved(_ program: String, _ form: HalfForm) -> String? {
+    program == "softmax" ? nil : "half \(form == .weights ? "weights of " : "")\(program)"
+  }
   func widen(count: Int) -> Call<String> { call() }
   func narrow(count: Int) -> Call<String> { call() }
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<String>? { layout == .dense ? named("enter") : nil }

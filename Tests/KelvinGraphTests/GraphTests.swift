@@ -73,6 +73,22 @@ import Testing
     }
   }
 
+  @Test func finiteNumbersStayFiniteAsHalves() {
+    let numbers: [(Float, Float)] = [
+      (1e9, 65504), (-3.4e38, -65504), (65519, 65504), (65520, 65504), (-0.5, -0.5), (.infinity, .infinity),
+    ]
+    for (number, half) in numbers { #expect(Float(halfBits: number.finiteHalfBits) == half, "\(number)") }
+    #expect(Float(halfBits: Float.nan.finiteHalfBits).isNaN)
+  }
+
+  @Test func weightsSayWhetherFloat16HoldsThem() throws {
+    let whole = Weight(Tensor([Float(1), 0.1], [2]))
+    let half = try whole.converted(to: .float16)
+    #expect(!whole.isHeldByFloat16 && half.isHeldByFloat16)
+    #expect(try half.converted(to: .float32).isHeldByFloat16)
+    #expect(try !whole.converted(to: .float64).isHeldByFloat16)
+  }
+
   @Test func halvesRoundToNearestEven() {
     #expect(Double(1 + 0x1p-11).halfBits == 0x3C00)
     #expect(Double(1 + 3 * 0x1p-11).halfBits == 0x3C02)

@@ -35,6 +35,30 @@ struct OpenCLSegmentTests {
     try expectAgreement(of: device, on: net.finish(x, flat, turned, flat, again))
   }
 
+  /// Weights of a float16 graph, those that are float16 in a float32 graph's file, and any at low precision; not on a
+  /// processor, which reads float32 faster.
+  @Test func float16WeightsTakeHalfTheMemoryOnACard() throws {
+    let card = try #require(driven.sorted { $0.key < $1.key }.first { $0.key.contains(" as ") }?.value)
+    let plain = try TestNetwork.mixed(.float32, images: 1)
+    let stored = try TestNetwork.storedAsHalves(plain)
+    func byteCount(_ device: any Device, _ graph: Graph, _ precision: Precision = .full) throws -> Int {
+      let weights = CountingWeights()
+      let operands = inputs(of: graph)
+      let results = try device.run(graph, operands, precision: precision, weights: weights).outputs
+      for (result, expected) in zip(results, try ReferenceDevice().run(graph, operands).outputs) {
+        #expect(graph.tolerance(precision).difference(of: result, from: expected) == nil)
+      }
+      return weights.byteCount
+    }
+    let whole = Double(try byteCount(card, plain))
+    #expect(Double(try byteCount(card, try TestNetwork.mixed(.float16, images: 1))) < 0.6 * whole)
+    #expect(Double(try byteCount(card, stored)) < 0.6 * whole)
+    #expect(Double(try byteCount(card, plain, .low)) < 0.6 * whole)
+    #expect(card.effectivePrecision(.low, of: plain.nodes[0], in: plain) == .low)
+    #expect(try byteCount(present[0], stored) == byteCount(present[0], plain))
+    #expect(present[0].effectivePrecision(.low, of: plain.nodes[0], in: plain) == .full)
+  }
+
   @Test func timesEveryNodeOnTheDevicesClock() throws {
     let graph = try TestNetwork.mixed(.float32, images: 1)
     let (_, timings) = try present[0].run(graph, inputs(of: graph), measuresNodes: true)

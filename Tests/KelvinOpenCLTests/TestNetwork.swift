@@ -56,6 +56,16 @@ struct TestNetwork {
     return graph
   }
 
+  /// The same with weights that are what a float16 holds and stored so, and float32 to the graph.
+  static func storedAsHalves(_ graph: Graph) throws -> Graph {
+    var graph = graph
+    for index in graph.values.indices {
+      let weight = graph.values[index].weight
+      graph.values[index].weight = try weight?.converted(to: .float16).converted(to: .float32)
+    }
+    return graph
+  }
+
   /// Every kernel that has a blocked form, in one graph, channels counted in primes.
   static func mixed(_ scalar: ScalarType, images: Int) throws -> Graph {
     var net = TestNetwork(scalar)

@@ -8,6 +8,8 @@ final class CountingWeights: PackedWeights {
   private let kept = Mutex<[Bytes]>([])
   private let count = Mutex(0)
   var fills: Int { count.withLock { $0 } }
+  /// Of all that was packed.
+  var byteCount: Int { kept.withLock { $0.reduce(0) { $0 + $1.count } } }
 
   func packed(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void

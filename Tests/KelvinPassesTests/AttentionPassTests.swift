@@ -83,7 +83,7 @@ import Testing
     #expect(result.nodes.filter { $0.op is Attention }.count == 1, "seed \(seed): \(result)")
     #expect(!result.nodes.contains { $0.op is Softmax || $0.op is Transpose }, "seed \(seed): \(result)")
     let wanted = try ReferenceDevice().run(graph, inputs).outputs[0]
-    let bodies = ExpandedGraph(result) { _ in true }.graph
+    let bodies = ExpandedGraph(result) { node, _ in node.body }.graph
     #expect(!bodies.nodes.contains { $0.op is Attention })
     for (what, got) in [
       ("definition", try ReferenceDevice().run(result, inputs)), ("body", try ReferenceDevice().run(bodies, inputs)),

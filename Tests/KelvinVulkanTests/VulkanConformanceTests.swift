@@ -13,12 +13,22 @@ let present = listings.compactMap { $0.device as? VulkanDevice }
 /// least that the specification asks for; a driver whose memory is slow to read and whose texels are few.
 let imitations = [
   VulkanImitation(),
-  VulkanImitation(memory: .unmappable, texelLimit: 1 << 16, storageLimit: 1 << 27, subgroupSize: 64),
+  VulkanImitation(
+    memory: .unmappable, texelLimit: 1 << 16, storageLimit: 1 << 27, acceleratesDotProducts: true, subgroupSize: 64),
   VulkanImitation(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
 ]
 let imitated = imitations.flatMap(devices(imitating:))
+/// Those taken for hardware.
+let cards = imitations.filter(\.isHardware).flatMap(devices(imitating:))
 /// The subgroups of most cards, whose size decides of products alone.
 let grouped = [16, 32].flatMap { devices(imitating: VulkanImitation(subgroupSize: $0)) }
+/// Those whose dot products of bytes are said to be fast, as a software driver.
+let multiplying = devices(imitating: VulkanImitation(isHardware: false, acceleratesDotProducts: true))
+
+/// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
+let narrow = [true, false].flatMap {
+  devices(imitating: VulkanImitation(isHardware: $0, texelLimit: 768, storageLimit: 2560))
+}
 
 private func devices(imitating imitation: VulkanImitation) -> [VulkanDevice] {
   VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation))
@@ -32,6 +42,10 @@ extension ConformanceCase {
       node.op is Attention || node.op is Convolution || node.op is Linear || node.op is MatMul
     }
   }
+
+  fileprivate var isIntegerProduct: Bool {
+    graph.nodes.contains { $0.op is ConvolutionInteger || $0.op is MatMulInteger }
+  }
 }
 
 let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
@@ -40,9 +54,19 @@ let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
 struct VulkanConformanceTests {
   @Test(arguments: ConformanceCase.all)
   func agreesWithTheReferenceOrIsExempt(_ testCase: ConformanceCase) throws {
-    for device in present + imitated + (testCase.isProduct ? grouped : []) {
+    for device in present + imitated + (testCase.isProduct ? grouped : [])
+      + (testCase.isIntegerProduct ? multiplying : [])
+    {
       let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
+      #expect(device.validationMessages == [])
+    }
+  }
+
+  @Test func agreesInPartsWhereTensorsAreTooLargeForKernels() throws {
+    for device in narrow {
+      let faults = try partsFaults(of: device, reference: ReferenceDevice())
+      #expect(faults == [])
       #expect(device.validationMessages == [])
     }
   }
@@ -57,13 +81,35 @@ struct VulkanConformanceTests {
     }
   }
 
+  /// Of what is taken for hardware: float32 lies as float16.
+  @Test(arguments: ConformanceCase.all)
+  func soDoesEveryCaseOfRoundedValues(_ testCase: ConformanceCase) throws {
+    let reference = ReferenceDevice()
+    for device in cards {
+      let outcome = try checkConformance(
+        of: device, on: testCase, reference: reference, precision: .low, storesHalves: true)
+      #expect(outcome.fault(of: testCase, on: device.info) == nil)
+    }
+    let outcomes = try checkSpecialValues(
+      of: cards, on: testCase, reference: reference, precision: .low, storesHalves: true)
+    for (device, outcome) in zip(cards, outcomes) {
+      #expect(outcome.fault(of: testCase, on: device.info) == nil)
+      #expect(device.validationMessages == [])
+    }
+  }
+
   @Test func passesEverySelfTest() throws {
     for device in present + imitated + grouped {
       let example = try SelfTest.example(of: SelfTest.all, on: device)
+      // Of matrices drivers have what they have.
+      let made = zip(example.nodes.graph.nodes, example.tests).filter { node, test in
+        test.way.map(device.kernelFamily.ways(of: node, in: example.nodes.graph).contains) ?? true
+      }.map(\.1)
+      #expect(made.contains { $0.way == "winograd" })
       let trust = KernelTrust(driver: "", identity: "every self-test")
       trust.examine(example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
       #expect(trust.faults == [])
-      #expect(trust.examined.isSuperset(of: example.tests.map(\.name)))
+      #expect(trust.examined.isSuperset(of: made.map(\.name)))
     }
   }
 

@@ -112,6 +112,82 @@ struct VulkanDeviceTests {
     #expect(Double(byteCounts[1]) <= 0.55 * Double(byteCounts[0]))
   }
 
+  @Test func soDoThoseThatAreFloat16InTheFileAlone() throws {
+    let card = try #require(imitated.first)
+    let (graph, input, _) = try chain()
+    var stored = graph
+    for index in graph.values.indices {
+      stored.values[index].weight = try graph.values[index].weight?.converted(to: .float16).converted(to: .float32)
+    }
+    let byteCounts = try [graph, stored].map { graph in
+      let weights = CountingWeights()
+      let result = try card.run(graph, [input], weights: weights).outputs[0]
+      let expected = try ReferenceDevice().run(graph, [input]).outputs[0]
+      #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
+      return weights.byteCount
+    }
+    // Biases are float32.
+    #expect(Double(byteCounts[1]) <= 0.6 * Double(byteCounts[0]))
+  }
+
+  /// Under names of their own: weights of both precisions live in one store.
+  @Test func soDoFloat32WeightsAtLowPrecision() throws {
+    let card = try #require(imitated.first)
+    let (graph, input, expected) = try chain()
+    let weights = CountingWeights()
+    var byteCounts: [Int] = []
+    for precision in [Precision.full, .low] {
+      let before = weights.byteCount
+      let result = try card.run(graph, [input], precision: precision, weights: weights).outputs[0]
+      #expect(graph.tolerance(precision).difference(of: result, from: expected) == nil)
+      #expect(card.effectivePrecision(precision, of: graph.nodes[0], in: graph) == precision)
+      byteCounts.append(weights.byteCount - before)
+    }
+    #expect(Double(byteCounts[1]) <= 0.55 * Double(byteCounts[0]))
+    let software = present[0]
+    #expect(software.effectivePrecision(.low, of: graph.nodes[0], in: graph) == .full)
+    let exact = try software.run(graph, [input]).outputs[0]
+    #expect(try software.run(graph, [input], precision: .low).outputs[0].floats == exact.floats)
+  }
+
+  /// Its kernels are those of float16.
+  @Test func lowPrecisionIsBelievedByTheSelfTestsOfFloat16() throws {
+    let card = try #require(imitated.first)
+    let (graph, _, _) = try chain()
+    for (precision, other) in [(Precision.low, " of float16"), (.full, "")] {
+      let trust = KernelTrust(driver: "", identity: "\(precision)")
+      trust.examine(graph, precision, on: card, against: ReferenceDevice(), blobs: NoBlobCache())
+      #expect(trust.faults == [])
+      #expect(trust.examined == Set(["convolution", "depthwise convolution", "binary", "reduce"].map { $0 + other }))
+    }
+  }
+
+  /// A mask hides what it hides, whatever a float16 holds, and where it hides all the shares are those of all.
+  @Test func masksBeyondFloat16HideAtLowPrecision() throws {
+    let card = try #require(imitated.first)
+    var graph = Graph()
+    let scores = graph.addValue(Value(name: "scores", type: TensorType(.float32, [2, 4])))
+    let given = graph.addValue(Value(name: "given", type: TensorType(.float32, [2, 4])))
+    let masks = Tensor([Float(0), -1e9, 0, -3.4e38, -3.4e38, -3.4e38, -3.4e38, -3.4e38], [2, 4])
+    let constant = graph.addValue(Value(name: "mask", type: masks.type, weight: Weight(masks)))
+    for (name, mask) in [("constant", constant), ("given", given)] {
+      let masked = graph.addValue(Value(name: "masked \(name)", type: masks.type))
+      let shares = graph.addValue(Value(name: "shares \(name)", type: masks.type))
+      graph.nodes += [
+        Node(name: "add \(name)", op: Binary(.add), inputs: [scores, mask], outputs: [masked], origins: []),
+        Node(name: "softmax \(name)", op: Softmax(axis: 1), inputs: [masked], outputs: [shares], origins: []),
+      ]
+      graph.outputs.append(shares)
+    }
+    graph.inputs = [scores, given]
+    try graph.verify()
+    let elements = Tensor((0..<8).map { Float($0 % 4 + 1) }, [2, 4])
+    for shares in try card.run(graph, [elements, masks], precision: .low).outputs.map(\.floats) {
+      #expect(shares[1] == 0 && shares[3] == 0 && abs(shares[0] - 0.1192) < 1e-3 && abs(shares[2] - 0.8808) < 1e-3)
+      #expect(shares[4...].allSatisfy { $0 == 0.25 })
+    }
+  }
+
   @Test func runsSubmissionsFromManyThreads() async throws {
     let (graph, input, expected) = try chain()
     let device = device

@@ -1,6 +1,7 @@
 // A Vulkan layer that writes what a driver's compiler made of each compute pipeline, and what is dispatched: a JSON
 // document a line, to the file that KELVIN_JUDGE_LOG names. It asks drivers for VK_KHR_pipeline_executable_properties,
-// which needs no GPU, and changes nothing else.
+// which needs no GPU, and names the driver as one that Kelvin believes without self-tests (KernelTrust.swift), which a
+// driver with nothing behind it would fail; it changes nothing else.
 //
 //   {"pipeline": 3, "function": "<hash>", "constants": {"0": 64}, "statistics": {"VGPRs": 48}, "assembly": "..."}
 //   {"dispatch": 3, "groups": 128}
@@ -32,6 +33,7 @@ static struct {
   unsigned pipelineCount;
   Slot modules[slotLimit], pipelines[slotLimit], bound[slotLimit];
   PFN_vkGetInstanceProcAddr nextInstance;
+  PFN_vkGetPhysicalDeviceProperties2 describe;
   PFN_vkGetDeviceProcAddr nextDevice;
   PFN_vkCreateShaderModule createModule;
   PFN_vkCreateComputePipelines createPipelines;
@@ -209,7 +211,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL createInstance(
   judge.nextInstance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
   link->u.pLayerInfo = link->u.pLayerInfo->pNext;
   PFN_vkCreateInstance create = (PFN_vkCreateInstance)judge.nextInstance(NULL, "vkCreateInstance");
-  return create(information, allocator, instance);
+  VkResult result = create(information, allocator, instance);
+  if (result == VK_SUCCESS)
+    judge.describe =
+      (PFN_vkGetPhysicalDeviceProperties2)judge.nextInstance(*instance, "vkGetPhysicalDeviceProperties2");
+  return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL describe(VkPhysicalDevice physical, VkPhysicalDeviceProperties2 *properties) {
+  judge.describe(physical, properties);
+  for (VkBaseOutStructure *next = properties->pNext; next; next = next->pNext)
+    if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
+      VkPhysicalDeviceDriverProperties *driver = (VkPhysicalDeviceDriverProperties *)next;
+      strcpy(driver->driverName, "llvmpipe");
+      strcpy(driver->driverInfo, "Mesa 22.3.6 (LLVM 15.0.6)");
+    }
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL createDevice(
@@ -280,6 +296,7 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance
   if (!strcmp(name, "vkGetInstanceProcAddr")) return (PFN_vkVoidFunction)vkGetInstanceProcAddr;
   if (!strcmp(name, "vkCreateInstance")) return (PFN_vkVoidFunction)createInstance;
   if (!strcmp(name, "vkCreateDevice")) return (PFN_vkVoidFunction)createDevice;
+  if (!strcmp(name, "vkGetPhysicalDeviceProperties2")) return (PFN_vkVoidFunction)describe;
   PFN_vkVoidFunction own = vkGetDeviceProcAddr(NULL, name);
   if (own) return own;
   return instance ? judge.nextInstance(instance, name) : NULL;

@@ -2,6 +2,28 @@
 #define VK_NO_PROTOTYPES 1
 #include <vulkan/vulkan_core.h>
 
+// What headers from before 2023 lack of an extension.
+#ifndef VK_KHR_cooperative_matrix
+#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
+typedef enum VkComponentTypeKHR { VK_COMPONENT_TYPE_FLOAT16_KHR = 0, VK_COMPONENT_TYPE_FLOAT32_KHR = 1 } VkComponentTypeKHR;
+typedef enum VkScopeKHR { VK_SCOPE_SUBGROUP_KHR = 3 } VkScopeKHR;
+typedef struct VkCooperativeMatrixPropertiesKHR {
+  VkStructureType sType;
+  void *_Nullable pNext;
+  uint32_t MSize, NSize, KSize;
+  VkComponentTypeKHR AType, BType, CType, ResultType;
+  VkBool32 saturatingAccumulation;
+  VkScopeKHR scope;
+} VkCooperativeMatrixPropertiesKHR;
+typedef struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
+  VkStructureType sType;
+  void *_Nullable pNext;
+  VkBool32 cooperativeMatrix, cooperativeMatrixRobustBufferAccess;
+} VkPhysicalDeviceCooperativeMatrixFeaturesKHR;
+typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)(
+    VkPhysicalDevice _Nonnull device, uint32_t *_Nonnull count, VkCooperativeMatrixPropertiesKHR *_Nullable properties);
+#endif
+
 /// Functions that need no instance.
 #define KELVIN_VULKAN_GLOBAL_FUNCTIONS(F) \
   F(vkCreateInstance) F(vkEnumerateInstanceVersion) F(vkEnumerateInstanceLayerProperties) \
@@ -26,7 +48,8 @@
 
 /// Functions of extensions: NULL where the extension is not enabled.
 #define KELVIN_VULKAN_OPTIONAL_FUNCTIONS(F) \
-  F(vkCreateDebugUtilsMessengerEXT) F(vkDestroyDebugUtilsMessengerEXT)
+  F(vkCreateDebugUtilsMessengerEXT) F(vkDestroyDebugUtilsMessengerEXT) \
+  F(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)
 
 typedef struct KelvinVulkan {
 #define KELVIN_FIELD(name) PFN_##name _Nullable name;

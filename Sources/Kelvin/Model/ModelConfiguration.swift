@@ -82,9 +82,10 @@ public struct ModelConfiguration: Hashable, Sendable {
 }
 
 /// How exactly a model must be computed at least. A CPU that multiplies bfloat16 (AVX512_BF16) rounds the operands of
-/// products with weights and of most convolutions to it for ``low``, of a single row the weights alone; everything else,
-/// convolutions of each channel by itself among it, computes in float32 whatever is asked for.
-/// ``ComputePlan/remarks`` say where a precision makes no difference.
+/// products with weights and of most convolutions to it for ``low``, of a single row the weights alone; a graphics card that
+/// stores float16 keeps weights and what passes between layers as that. Everything else, convolutions of each channel by
+/// itself on the CPU among it, is float32 whatever is asked for. ``ComputePlan/remarks`` say where a precision makes no
+/// difference.
 public enum ComputePrecision: String, Hashable, Sendable, CaseIterable {
   /// `full` where the model's activations are float32; where they are float16, at least as good as float16 arithmetic
   /// with float32 accumulation.
@@ -93,6 +94,6 @@ public enum ComputePrecision: String, Hashable, Sendable, CaseIterable {
   case full
   /// Products of at least 16 significand bits, float32 accumulation.
   case high
-  /// Operands may be rounded to bfloat16 or float16.
+  /// Operands, and values between layers, may be rounded to bfloat16 or float16.
   case low
 }

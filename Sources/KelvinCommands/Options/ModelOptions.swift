@@ -14,8 +14,8 @@ struct ModelOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The least exact numerics allowed: automatic, full, high or low. A CPU that multiplies bfloat16 does so for low; \
-      everything else computes in float32 whatever is said here.
+      The least exact numerics allowed: automatic, full, high or low. For low a CPU that multiplies bfloat16 does so, and \
+      a card that stores float16 keeps values as that; everything else is float32 whatever is said here.
       """, valueName: "precision"), transform: precision)
   var precision: ComputePrecision = .automatic
 

@@ -13,6 +13,14 @@ extension ConformanceCase {
           "3x3 stride 2", [1, 3, 17, 31], filters: 8, kernel: [3, 3], strides: [2, 2], pad: [1, 1], scalar: scalar),
         filter("3x3 batch 2", [2, 4, 8, 8], filters: 5, kernel: [3, 3], pad: [1, 1], scalar: scalar),
         filter("3x3 deep", [1, 67, 7, 7], filters: 70, kernel: [3, 3], pad: [1, 1], scalar: scalar),
+        // By Winograd's tiles, of either side and on every device that has them.
+        filter("3x3 tiles", [2, 40, 9, 11], filters: 37, kernel: [3, 3], pad: [1, 1], scalar: scalar),
+        filter(
+          "3x3 tiles residual", [1, 33, 21, 18], filters: 48, kernel: [3, 3], pad: [1, 0], after: [0, 2],
+          epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .relu), scalar: scalar),
+        filter(
+          "3x3 tiles deep", [1, 174, 18, 15], filters: 178, kernel: [3, 3], pad: [1, 1],
+          epilogue: Epilogue(hasBias: false, activation: .silu), scalar: scalar),
         filter(
           "7x7 stride 2", [1, 3, 29, 29], filters: 11, kernel: [7, 7], strides: [2, 2], pad: [3, 3], scalar: scalar),
         filter(

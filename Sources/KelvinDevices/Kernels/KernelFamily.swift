@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// The kernels of a device: for some nodes, and for the bodies of those fused nodes that it has none for, so that
-/// fusing never costs coverage. What the device supports, what it expands, in what precision it computes and which
+/// The kernels of a device: for some nodes, and for the bodies of those that it has none for, so that fusing never costs
+/// coverage. What the device supports, what it expands, in what precision it computes and which
 /// kernels it compiles all follow from the one answer of `offers`.
 package protocol KernelFamily: Sendable {
   associatedtype Kernel
@@ -10,15 +10,29 @@ package protocol KernelFamily: Sendable {
   ///
   /// - Throws: `.unsupported` where there is none.
   func offers(for request: KernelRequest) throws(DeviceError) -> [KernelOffer<Kernel>]
+
+  /// The types of a node's inputs as its kernels see them, by which self-tests know their own.
+  func storedInputs(of node: Node, in graph: Graph, precision: Precision) -> [TensorType]
+
+  /// A graph on a node's operands that computes the same, for a node without offers: that of a fused node, unless the
+  /// device knows a better one.
+  func body(of node: Node, in graph: Graph) -> Graph?
 }
 
 extension KernelFamily {
+  package func storedInputs(of node: Node, in graph: Graph, precision: Precision) -> [TensorType] {
+    graph.types(node.inputs)
+  }
+
+  package func body(of node: Node, in graph: Graph) -> Graph? { node.body }
+
   package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
     do throws(DeviceError) {
       _ = try offers(for: KernelRequest(node, in: graph, precision: precision))
       return .supported
     } catch {
-      return supportThroughBody(of: node, in: graph, precision: precision) ?? .unsupported(error.reason)
+      guard let body = body(of: node, in: graph) else { return .unsupported(error.reason) }
+      return support(for: body, of: node, in: graph, precision: precision)
     }
   }
 
@@ -28,19 +42,26 @@ extension KernelFamily {
       return try offers(for: KernelRequest(node, in: graph, precision: precision)).first?.precision ?? .full
     } catch {
       guard let body = body(of: node, in: graph) else { return .full }
-      let answers = body.nodes.map { effectivePrecision(precision, of: $0, in: body) }
+      let expanded = placed(body, of: node, in: graph)
+      let answers = expanded.nodes.map { effectivePrecision(precision, of: $0, in: expanded) }
       return answers.contains(.low) ? .low : answers.contains(.high) ? .high : .full
     }
   }
 
-  /// The graph with a body in place of every fused node that has no kernel: what `compile` compiles.
+  /// The keys of the ways in which the device computes a node itself; none where its body runs instead.
+  package func ways(of node: Node, in graph: Graph, precision: Precision = .full) -> Set<String> {
+    let offers = try? offers(for: KernelRequest(node, in: graph, precision: precision))
+    return Set((offers ?? []).map(\.key))
+  }
+
+  /// The graph with a body in place of every node that has one and no kernel: what `compile` compiles.
   package func expanded(_ graph: Graph, precision: Precision = .full) -> ExpandedGraph {
-    ExpandedGraph(graph) { node in
+    ExpandedGraph(graph) { node, graph in
       do throws(DeviceError) {
         _ = try offers(for: KernelRequest(node, in: graph, precision: precision))
-        return false
+        return nil
       } catch {
-        return true
+        return body(of: node, in: graph)
       }
     }
   }
@@ -60,22 +81,21 @@ extension KernelFamily {
     return KernelSelection(expanded, offers)
   }
 
-  /// Supported where every node of the body is, with the node's own operands; nil where there is no body.
-  private func supportThroughBody(of node: Node, in graph: Graph, precision: Precision) -> Support? {
-    guard let body = body(of: node, in: graph) else { return nil }
-    for inner in body.nodes {
-      if case .unsupported(let reason) = support(for: inner, in: body, precision: precision) {
+  /// Supported where every node of the body is, with the node's own operands.
+  package func support(for body: Graph, of node: Node, in graph: Graph, precision: Precision) -> Support {
+    let placed = placed(body, of: node, in: graph)
+    for inner in placed.nodes {
+      if case .unsupported(let reason) = support(for: inner, in: placed, precision: precision) {
         return .unsupported(reason)
       }
     }
     return .supported
   }
 
-  /// A fused node's body on the node's own operands.
-  private func body(of node: Node, in graph: Graph) -> Graph? {
-    guard node.body != nil else { return nil }
+  /// A node's body on the node's own operands.
+  private func placed(_ body: Graph, of node: Node, in graph: Graph) -> Graph {
     var alone = graph
     alone.nodes = [node]
-    return ExpandedGraph(alone) { _ in true }.graph
+    return ExpandedGraph(alone) { one, _ in one.name == node.name ? body : nil }.graph
   }
 }

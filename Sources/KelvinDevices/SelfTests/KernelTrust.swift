@@ -36,10 +36,11 @@ package final class KernelTrust: Sendable {
   /// Whether every kernel is taken for right, whatever the driver.
   package func believe(_ isBelieved: Bool) { self.isBelieved.store(isBelieved, ordering: .relaxed) }
 
-  /// Why the device does not run a node that it has kernels for; nil where nothing is known against them.
-  package func fault(of op: any Operator, _ operands: [TensorType]) -> String? {
+  /// Why the device does not run a node that it has kernels for, or not in one of its ways; nil where nothing is known
+  /// against them.
+  package func fault(of op: any Operator, _ operands: [TensorType], way: String? = nil) -> String? {
     guard isFaulty.load(ordering: .acquiring) else { return nil }
-    let tests = SelfTest.all(for: op, operands)
+    let tests = SelfTest.all(for: op, operands).filter { $0.way == way }
     return state.withLock { state in
       for test in tests {
         if let fault = state.faults[test.name] ?? nil { return fault }
@@ -77,17 +78,18 @@ package final class KernelTrust: Sendable {
   /// memory or because the device is out, is asked again.
   ///
   /// - Parameters:
+  ///   - precision: in which its nodes are asked for: the same nodes may have other kernels in another.
   ///   - device: the one whose trust this is.
   ///   - reference: what defines the results.
   ///   - blobs: where verdicts are kept.
   package func examine(
-    _ graph: Graph, on device: any KernelDevice, against reference: any Device, blobs: any BlobCache,
-    watchdog: Watchdog = .standard
+    _ graph: Graph, _ precision: Precision = .full, on device: any KernelDevice, against reference: any Device,
+    blobs: any BlobCache, watchdog: Watchdog = .standard
   ) {
     guard !isBelieved.load(ordering: .relaxed), device.health.mayFree else { return }
     recall(blobs)
     // A kind that turns out to be wrong has others do its work.
-    while let tests = missing(for: device.kernelFamily.expanded(graph).graph) {
+    while let tests = missing(for: graph, precision, device.kernelFamily) {
       let before = known
       do throws(DeviceError) {
         try turn.withLock(device.health) { (_) throws(DeviceError) in
@@ -102,12 +104,14 @@ package final class KernelTrust: Sendable {
 
   private var known: Set<String> { state.withLock { Set($0.faults.keys).union($0.unanswered) } }
 
-  private func missing(for graph: Graph) -> [SelfTest]? {
-    let known = known
+  private func missing(for graph: Graph, _ precision: Precision, _ family: any KernelFamily) -> [SelfTest]? {
+    let (known, graph) = (known, family.expanded(graph, precision: precision).graph)
     var names = Set<String>()
     var tests: [SelfTest] = []
     for node in graph.nodes {
-      for test in SelfTest.all(for: node.op, graph.types(node.inputs)) where !known.contains(test.name) {
+      let inputs = family.storedInputs(of: node, in: graph, precision: precision)
+      for test in SelfTest.all(for: node.op, inputs) where !known.contains(test.name) {
+        if let way = test.way, !family.ways(of: node, in: graph, precision: precision).contains(way) { continue }
         if names.insert(test.name).inserted { tests.append(test) }
       }
     }

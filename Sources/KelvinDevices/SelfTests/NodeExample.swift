@@ -10,12 +10,16 @@ package struct NodeExample: Sendable {
   package enum Operand: Sendable {
     case input(Shape, ScalarType = .float32)
     case weight(Shape, ScalarType = .float32)
+    /// A weight whose elements are stored as multiples of a scale, or as places in a table.
+    case multiples(Shape, ScalarType = .float32)
+    case entries(Shape, ScalarType = .float32)
     /// A weight whose elements are all the same.
     case number(Double, Shape = [], ScalarType = .float32)
 
     package var type: TensorType {
       switch self {
-      case .input(let shape, let scalar), .weight(let shape, let scalar), .number(_, let shape, let scalar):
+      case .input(let shape, let scalar), .weight(let shape, let scalar), .number(_, let shape, let scalar),
+        .multiples(let shape, let scalar), .entries(let shape, let scalar):
         TensorType(scalar, shape)
       }
     }
@@ -26,6 +30,8 @@ package struct NodeExample: Sendable {
       return switch self {
       case .input(let shape, _): .input(shape, scalar)
       case .weight(let shape, _): .weight(shape, scalar)
+      case .multiples(let shape, _): .multiples(shape, scalar)
+      case .entries(let shape, _): .entries(shape, scalar)
       case .number(let value, let shape, _): .number(value, shape, scalar)
       }
     }
@@ -46,6 +52,26 @@ package struct NodeExample: Sendable {
       }
       return Tensor(type, rounding: values)
     }
+
+    /// In the operand's encoding.
+    fileprivate func weight(at place: Int) -> Weight {
+      let elements = tensor(at: place)
+      func stored(_ scalar: ScalarType, from first: Double) -> Weight {
+        Weight(Tensor(TensorType(scalar, type.shape), rounding: elements.doubles.map { ($0 * 8 - first).rounded() }))
+      }
+      func numbers(_ sizes: [Int], _ values: [Double]) -> Weight {
+        Weight(Tensor(TensorType(type.scalar, Shape(type.shape.dimensions.map { _ in 1 } + sizes)), rounding: values))
+      }
+      do {
+        switch self {
+        case .input, .weight, .number: return Weight(elements)
+        case .multiples: return try Weight(affine: stored(.int8, from: 0), scale: numbers([], [0.125]))
+        case .entries:
+          let table = numbers([256, 1], (0..<256).map { Double($0 - 128) / 8 })
+          return try Weight(palettized: stored(.uint8, from: -128), table: table)
+        }
+      } catch { preconditionFailure("a weight of \(type) has no such encoding: \(error)") }
+    }
   }
 
   package init(_ nodes: [Entry]) throws(OperatorError) {
@@ -53,13 +79,11 @@ package struct NodeExample: Sendable {
     var inputs: [Tensor] = []
     for (index, node) in nodes.enumerated() {
       let ids = node.operands.enumerated().map { place, operand in
-        let tensor = operand.tensor(at: place)
-        let name = "x\(index).\(place)"
-        let id = graph.addValue(
-          Value(name: name, type: tensor.type, weight: operand.isInput ? nil : Weight(tensor)))
+        let weight = operand.isInput ? nil : operand.weight(at: place)
+        let id = graph.addValue(Value(name: "x\(index).\(place)", type: operand.type, weight: weight))
         if operand.isInput {
           graph.inputs.append(id)
-          inputs.append(tensor)
+          inputs.append(operand.tensor(at: place))
         }
         return id
       }

@@ -11,30 +11,38 @@ extension SelfTest {
   /// Those of its nodes whose floats are of a type, which have kernels of their own where float16 elements lie as such.
   private func of(_ scalar: ScalarType) -> SelfTest {
     SelfTest(
-      name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", operators: operators,
+      name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", way: way, operators: operators,
       covers: { [covers] op, operands in
         operands.contains { $0.scalar == .float16 } == (scalar == .float16) && covers(op, operands)
       }, nodes: nodes.map { Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }) })
   }
 
   private init<Op: Operator>(
-    _ type: Op.Type, named name: String = Op.name,
+    _ type: Op.Type, named name: String = Op.name, way: String? = nil,
     where covers: @escaping @Sendable (Op, [TensorType]) -> Bool = { _, _ in true },
     _ nodes: Example<Op>...
   ) {
     self.init(
-      name: name, operators: [type], covers: { op, operands in (op as? Op).map { covers($0, operands) } ?? false },
+      name: name, way: way, operators: [type],
+      covers: { op, operands in (op as? Op).map { covers($0, operands) } ?? false },
       nodes: nodes.map { Entry(op: $0.0, operands: $0.1) })
   }
 
   private static func convolution(
     _ input: Shape, filters: Int, kernel: Int, stride: Int = 1, groups: Int = 1
   ) -> Example<Convolution> {
-    let border = [kernel / 2, kernel / 2]
-    let window = Window(kernel: [kernel, kernel], strides: [stride, stride], before: border, after: border)
+    convolution(.input(input), .weight([filters, input[1] / groups, kernel, kernel]), stride: stride, groups: groups)
+  }
+
+  private static func convolution(
+    _ input: NodeExample.Operand, _ weights: NodeExample.Operand, stride: Int = 1, groups: Int = 1
+  ) -> Example<Convolution> {
+    let shape = weights.type.shape
+    let kernel = [shape[2], shape[3]]
+    let border = kernel.map { $0 / 2 }
+    let window = Window(kernel: kernel, strides: [stride, stride], before: border, after: border)
     return (
-      Convolution(window: window, groups: groups, epilogue: .bias),
-      [.input(input), .weight([filters, input[1] / groups, kernel, kernel]), .weight([filters])]
+      Convolution(window: window, groups: groups, epilogue: .bias), [input, weights, .weight([shape[0]])]
     )
   }
 
@@ -45,7 +53,16 @@ extension SelfTest {
   private static let products: [SelfTest] = [
     SelfTest(
       Convolution.self, where: { !isDepthwise($0, $1) }, convolution([1, 20, 6, 7], filters: 24, kernel: 1),
-      convolution([1, 8, 7, 6], filters: 12, kernel: 3)),
+      convolution([1, 8, 7, 6], filters: 12, kernel: 3),
+      (
+        Convolution(window: Window(kernel: [2, 2]), groups: 1, epilogue: .bias),
+        [.input([1, 8, 4, 5]), .multiples([12, 8, 2, 2]), .weight([12])]
+      )),
+    SelfTest(
+      Convolution.self, named: "convolution by Winograd's tiles", way: "winograd",
+      convolution([1, 176, 18, 15], filters: 176, kernel: 3),
+      // Sums above 2^32 are computed from the taps.
+      convolution(.number(0x1p15, [1, 176, 18, 15]), .number(0x1p15, [176, 176, 3, 3]))),
     SelfTest(
       Convolution.self, named: "depthwise convolution", where: isDepthwise,
       convolution([1, 18, 6, 5], filters: 18, kernel: 3, groups: 18)),
@@ -57,7 +74,12 @@ extension SelfTest {
       )),
     SelfTest(
       Linear.self, (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
-      (Linear(epilogue: .bias), [.input([19, 24]), .weight([36, 24]), .weight([36])])),
+      (Linear(epilogue: .bias), [.input([19, 24]), .weight([36, 24]), .weight([36])]),
+      (Linear(epilogue: .bias), [.input([1, 24]), .multiples([20, 24]), .weight([20])]),
+      (Linear(epilogue: .bias), [.input([19, 24]), .entries([36, 24]), .weight([36])])),
+    SelfTest(
+      Linear.self, named: "linear by cooperative matrices", way: "cooperative",
+      (Linear(epilogue: .bias), [.input([37, 48]), .weight([40, 48]), .weight([40])])),
     SelfTest(MatMul.self, (MatMul(), [.input([2, 9, 13]), .input([2, 13, 35])])),
     SelfTest(
       Attention.self,

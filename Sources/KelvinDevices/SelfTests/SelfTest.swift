@@ -4,6 +4,8 @@ package import KelvinGraph
 package struct SelfTest: Sendable {
   /// Completes "self-test of …"; tells it apart from the others on every run.
   package let name: String
+  /// The way (`KernelOffer.key`) whose kernels it tests, where a node has others besides: what fails is that way alone.
+  package var way: String?
   /// The operators whose nodes may need what it tests; none for all.
   let operators: [any Operator.Type]
   /// Whether such a node with these operands does.
@@ -16,7 +18,7 @@ package struct SelfTest: Sendable {
     let operands: [NodeExample.Operand]
   }
 
-  /// Those that a node needs.
+  /// Those that a node needs, whichever way it takes.
   package static func all(for op: any Operator, _ operands: [TensorType]) -> [SelfTest] {
     let own = byOperator[ObjectIdentifier(type(of: op))] ?? []
     return (own + general).filter { $0.covers(op, operands) }

@@ -4,12 +4,13 @@ internal import KelvinGraph
 extension KernelTable {
   mutating func addCast<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Cast.self) { op, context throws(DeviceError) in
-      let (from, to) = (context.inputs[0].scalar, op.scalar)
+      let (from, to, target) = (context.inputs[0].scalar, op.scalar, context.target)
       let count = context.outputs[0].count
-      if from == to || (from == .float16 && to == .float32 && !context.target.storesHalves) {
-        return context.renaming()
-      }
-      if context.target.storesHalves, from.isFloatingPoint, to.isFloatingPoint {
+      let (wasHalf, isHalf) = (target.isHalf(from), target.isHalf(to))
+      let isRounding = from == .float32 && to == .float16
+      let areFloats = from.isFloatingPoint && to.isFloatingPoint
+      if from == to || (areFloats && wasHalf == isHalf && (isHalf || !isRounding)) { return context.renaming() }
+      if areFloats, wasHalf != isHalf {
         let node = context.node
         return [
           KernelOffer(
@@ -19,8 +20,7 @@ extension KernelTable {
             })
         ]
       }
-      let isRounding = from == .float32 && to == .float16
-      let call = isRounding ? context.target.roundToHalf(count: count) : context.target.cast(from, to: to, count: count)
+      let call = isRounding ? target.roundToHalf(count: count) : target.cast(from, to: to, count: count)
       return [KernelOffer(context.dense(call))]
     }
   }

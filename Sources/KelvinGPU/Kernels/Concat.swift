@@ -20,7 +20,12 @@ extension KernelTable {
           }
         }
       }
-      let offer = KernelOffer(joining(dense, .dense))
+      let isRun = output.shape.dimensions[..<op.axis].allSatisfy { $0 == 1 }
+      let offer = KernelOffer(
+        isRun
+          ? NodeLowering(takesAnySize: true) { lowering throws(DeviceError) in
+            try lowering.join(node.inputs, as: node.outputs[0])
+          } : joining(dense, .dense))
       return joinsBlocks ? [offer, context.blocked(joining(blocked, context.target.blocks))] : [offer]
     }
   }

@@ -6,7 +6,7 @@ extension KernelTable {
     add(Dequantize.self) { op, context throws(DeviceError) in
       try context.requireFloats([context.outputs[0], context.inputs[1]])
       let plan = QuantizationPlan(op.axis, context.inputs[0].shape, context.inputs[0].scalar)
-      return context.dense(context.target.dequantize(plan))
+      return context.scaling(context.target.dequantize(plan))
     }
   }
 }

@@ -21,11 +21,11 @@ package struct PadPlan: Sendable {
   package let mode: Mode
   /// Outermost first; neighbours without padding are one.
   package let axes: [Axis]
-  /// An element of padding as it lies inside a segment, sign-extended to 64 bits where it is an integer.
+  /// The bits of an element of padding as it lies inside a segment, sign-extended to 64 where it is an integer.
   package let filler: UInt64
   package let scalar: ScalarType
 
-  fileprivate init(_ op: Pad, _ input: TensorType, _ output: Shape) {
+  fileprivate init(_ op: Pad, _ input: TensorType, _ output: Shape, isHalf: Bool) {
     scalar = input.scalar
     var axes: [Axis] = []
     var isLastPadded = true
@@ -48,8 +48,10 @@ package struct PadPlan: Sendable {
       let element = Tensor(TensorType(input.scalar, []), rounding: [Double(value)])
       mode = .constant
       filler =
-        input.scalar.isFloatingPoint
-        ? UInt64(element.floats[0].bitPattern) : UInt64(bitPattern: Int64(element.integers[0]))
+        isHalf
+        ? UInt64(element.floats[0].finiteHalfBits)
+        : input.scalar.isFloatingPoint
+          ? UInt64(element.floats[0].bitPattern) : UInt64(bitPattern: Int64(element.integers[0]))
     }
   }
 
@@ -62,7 +64,8 @@ package struct PadPlan: Sendable {
 extension KernelTable {
   mutating func addPad<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(Pad.self) { op, context throws(DeviceError) in
-      let plan = PadPlan(op, context.inputs[0], context.outputs[0].shape)
+      let isHalf = context.target.isHalf(context.inputs[0].scalar)
+      let plan = PadPlan(op, context.inputs[0], context.outputs[0].shape, isHalf: isHalf)
       let limit = context.target.padRank(of: plan.scalar)
       guard plan.axes.count <= limit else { throw context.unsupported("padding of more than \(limit) separate axes") }
       return context.dense(context.target.pad(plan))

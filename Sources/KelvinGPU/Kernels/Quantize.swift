@@ -6,7 +6,7 @@ extension KernelTable {
     add(Quantize.self) { op, context throws(DeviceError) in
       try context.requireFloats([context.inputs[0], context.inputs[1]])
       let plan = QuantizationPlan(op.axis, context.inputs[0].shape, op.scalar)
-      return context.dense(context.target.quantize(plan))
+      return context.scaling(context.target.quantize(plan))
     }
   }
 }

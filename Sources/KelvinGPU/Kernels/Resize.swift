@@ -86,7 +86,7 @@ extension Lowering {
     for axis in axes { taps += interpolation.taps(axis, sizes[axis.axis]) }
     let lengths = axes.map { "\(sizes[$0.axis])" }.joined(separator: "+")
     let key = "resize \(Array(axes)) of \(lengths) \(interpolation)/gpu-taps-\(numbers)"
-    return try weight(key, count: taps.count * numbers) { target in
+    return weight(key, count: taps.count * numbers) { target in
       for (index, tap) in taps.enumerated() {
         target[index * numbers] = Float(tap.lower)
         target[index * numbers + 1] = Float(tap.upper)

@@ -45,7 +45,7 @@ extension KernelContext {
         return
       }
       // Updates that add up are rounded once.
-      let result = y.isHalf ? lowering.temporary(x.count, of: .float32) : y
+      let result = y.isHalf ? lowering.temporary(wide: x.count) : y
       if y.isHalf {
         lowering.convert(source, result, count: x.count)
       } else {

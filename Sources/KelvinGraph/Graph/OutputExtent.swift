@@ -33,7 +33,7 @@ extension Graph {
           "\(count) elements were counted along axis \(extent.axis), which has room for \(room); check the inputs that "
             + "the count is computed from")
       }
-      exact = exact.prefix(count, axis: extent.axis)
+      exact = exact.part(Part.Operand(axis: extent.axis, range: 0..<count))
     }
     return exact
   }

@@ -36,6 +36,12 @@ package struct ArgReduce: Operator {
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(inputs[0].count) }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    let kept = inputs[0].shape.dimensions.indices.filter { $0 != axis }
+    if keepsDimensions { return kept.map { PartAxis($0, self, [$0]) } }
+    return kept.enumerated().map { PartAxis($0, self, [$1]) }
+  }
+
   package static let schema = AttributeSchema(
     ArgReduce(.maximum, axis: 0, keepsDimensions: false), .required("function", \.function), .required("axis", \.axis),
     .optional("keeps_dimensions", \.keepsDimensions), .optional("takes_last", \.takesLast),

@@ -25,5 +25,11 @@ package struct BatchNormalization: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 16)
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    output.shape.dimensions.indices.map { axis in
+      PartAxis(axis, self, [axis] + [Int?](repeating: axis == 1 ? 0 : nil, count: 4))
+    }
+  }
+
   package static let schema = AttributeSchema(BatchNormalization(epsilon: 0), .required("epsilon", \.epsilon))
 }

@@ -31,6 +31,10 @@ package struct Binary: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: function == .power ? 64 : 4)
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    elementwiseAxes(inputs, output)
+  }
+
   package static let schema = AttributeSchema(Binary(.add), .required("function", \.function))
 }
 

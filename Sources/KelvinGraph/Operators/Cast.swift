@@ -18,5 +18,9 @@ package struct Cast: Operator {
     .elementwise(precision, scalar, roundings: 2)
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    elementwiseAxes(inputs, output)
+  }
+
   package static let schema = AttributeSchema(Cast(.float32), .required("scalar", \.scalar))
 }

@@ -27,5 +27,9 @@ package struct Compare: Operator {
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(outputs[0].count) }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    elementwiseAxes(inputs, output)
+  }
+
   package static let schema = AttributeSchema(Compare(.equal), .required("function", \.function))
 }

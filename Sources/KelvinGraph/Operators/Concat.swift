@@ -29,5 +29,11 @@ package struct Concat: Operator {
     return [joined]
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    output.shape.dimensions.indices.filter { $0 != axis }.map { place in
+      PartAxis(place, self, inputs.map { _ in place })
+    }
+  }
+
   package static let schema = AttributeSchema(Concat(axis: 0), .required("axis", \.axis))
 }

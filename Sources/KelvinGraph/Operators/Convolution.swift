@@ -55,6 +55,37 @@ package struct Convolution: Operator {
     return tolerance
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    let unit = groups == 1 ? 1 : inputs[1].shape[0] / groups
+    let images = PartAxis(0) { range in
+      Part(self, [Part.Operand(axis: 0, range: range), nil] + epilogue.parts(axis: 0, range, isOfChannels: false))
+    }
+    let channels = PartAxis(1, unit: unit) { range in
+      var (op, source) = (self, Part.Operand?.none)
+      if groups > 1 {
+        op.groups = range.count / unit
+        let width = inputs[1].shape[1]
+        let first = range.lowerBound / unit
+        source = Part.Operand(axis: 1, range: first * width..<(first + op.groups) * width)
+      }
+      return Part(
+        op, [source, Part.Operand(axis: 0, range: range)] + epilogue.parts(axis: 1, range, isOfChannels: true))
+    }
+    let spatial = (0..<window.rank).map { axis in
+      PartAxis(axis + 2) { range in
+        window.part(axis, range, of: inputs[0].shape[axis + 2]).map { window, input in
+          var op = self
+          op.window = window
+          return Part(
+            op,
+            [Part.Operand(axis: axis + 2, range: input), nil]
+              + epilogue.parts(axis: axis + 2, range, isOfChannels: false))
+        }
+      }
+    }
+    return [images, channels] + spatial
+  }
+
   package static let schema = AttributeSchema(
     Convolution(window: Window(kernel: [])), .group(\.window, Window.schema), .optional("groups", \.groups),
     .group(\.epilogue, Epilogue.schema))

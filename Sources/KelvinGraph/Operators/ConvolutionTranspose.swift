@@ -68,6 +68,19 @@ package struct ConvolutionTranspose: Operator {
     return .accumulation(precision, inputs[0].scalar, length: inputs[0].shape[1] / groups * taps)
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    let unit = inputs[1].shape[1]
+    guard groups > 1 else { return [PartAxis(0, self, [0, nil]), PartAxis(1, self, [nil, 1])] }
+    let channels = PartAxis(1, unit: unit) { range in
+      var op = self
+      op.groups = range.count / unit
+      let (width, first) = (inputs[0].shape[1] / groups, range.lowerBound / unit)
+      let source = first * width..<(first + op.groups) * width
+      return Part(op, [Part.Operand(axis: 1, range: source), Part.Operand(axis: 0, range: source)])
+    }
+    return [PartAxis(0, self, [0, nil]), channels]
+  }
+
   package static let schema = AttributeSchema(
     ConvolutionTranspose(window: Window(kernel: [])), .group(\.window, Window.schema),
     .optional("output_padding", \.outputPadding, default: { $0.window.kernel.map { _ in 0 } }),

@@ -37,6 +37,10 @@ package struct CumulativeReduce: Operator {
     }
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    sameAxes(output) { $0 == axis }
+  }
+
   package static let schema = AttributeSchema(
     CumulativeReduce(.sum, axis: 0), .required("function", \.function), .required("axis", \.axis),
     .optional("exclusive", \.isExclusive),

@@ -32,6 +32,13 @@ package struct Dequantize: Operator {
     scalar == .float32 ? .exact : .elementwise(precision, scalar, roundings: 2)
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    output.shape.dimensions.indices.filter { axis.blockSize == 1 || $0 != axis.axis }.map { place in
+      let parameter = axis.axis == nil ? nil : axis.blockSize > 1 ? place : place == axis.axis ? 0 : nil
+      return PartAxis(place, self, [place, parameter, parameter])
+    }
+  }
+
   package static let schema = AttributeSchema(
     Dequantize(), .group(\.axis, QuantizationAxis.schema), .required("scalar", \.scalar))
 }

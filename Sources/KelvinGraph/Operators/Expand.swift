@@ -15,5 +15,17 @@ package struct Expand: Operator {
     return [TensorType(inputs[0].scalar, shape)]
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    let missing = shape.rank - inputs[0].shape.rank
+    return shape.dimensions.indices.map { axis in
+      PartAxis(axis) { range in
+        var op = self
+        op.shape[axis] = range.count
+        let own = axis - missing
+        return Part(op, [own < 0 || inputs[0].shape[own] == 1 ? nil : Part.Operand(axis: own, range: range)])
+      }
+    }
+  }
+
   package static let schema = AttributeSchema(Expand([]), .required("shape", \.shape))
 }

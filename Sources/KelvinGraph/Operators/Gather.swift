@@ -23,5 +23,15 @@ package struct Gather: Operator {
     return [TensorType(x.scalar, shape)]
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    let rank = inputs[1].shape.rank
+    return output.shape.dimensions.indices.map { place in
+      // Before the axis, of the indices in its place, or behind it.
+      if place < axis { return PartAxis(place, self, [place, nil]) }
+      if place < axis + rank { return PartAxis(place, self, [nil, place - axis]) }
+      return PartAxis(place, self, [place - rank + 1, nil])
+    }
+  }
+
   package static let schema = AttributeSchema(Gather(axis: 0), .required("axis", \.axis))
 }

@@ -39,6 +39,10 @@ package struct LayerNormalization: Operator {
     return Tolerance(relative: 32 * unit, absolute: (16 + 2 * Double(max(length(inputs), 1)).squareRoot()) * unit)
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    (0..<axis).map { PartAxis($0, self, [$0, nil, nil].prefix(inputs.count).map(\.self)) }
+  }
+
   package static let schema = AttributeSchema(
     LayerNormalization(axis: 0, epsilon: 0), .required("axis", \.axis), .required("epsilon", \.epsilon))
 }

@@ -39,6 +39,10 @@ package struct LocalResponseNormalization: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 64 + 2 * Double(size).squareRoot())
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    sameAxes(output) { $0 == 1 }
+  }
+
   package static let schema = AttributeSchema(
     LocalResponseNormalization(size: 1, alpha: 0, beta: 0, k: 0), .required("size", \.size),
     .required("alpha", \.alpha), .required("beta", \.beta), .required("k", \.k))

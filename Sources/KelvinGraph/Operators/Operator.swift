@@ -21,6 +21,10 @@ package protocol Operator: Hashable, Sendable {
   /// operator is never folded, merged, dropped or moved across another such.
   var isPure: Bool { get }
 
+  /// The axes of its one result along which it can be computed in parts; none where an element of it depends on all of
+  /// the operands, or where nobody has said.
+  func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis]
+
   /// The attributes, each said once, from which they are written and read: two operators with the same name and
   /// attributes are the same.
   static var schema: AttributeSchema<Self> { get }
@@ -38,6 +42,7 @@ extension Operator {
   package init(attributes: [Attribute]) throws(OperatorError) { self = try Self.schema.make(attributes) }
 
   package var isPure: Bool { true }
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] { [] }
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 0 }
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance { .exact }
 }
@@ -65,7 +70,7 @@ package enum Precision: String, Hashable, Sendable, Codable, CaseIterable {
   case full
   /// At least 16 significand bits in products, float32 accumulation.
   case high
-  /// Operands may be rounded to bfloat16 or float16; accumulation is never bfloat16.
+  /// Operands and values in memory may be rounded to bfloat16 or float16; accumulation is float32.
   case low
 
   /// Half the spacing of numbers just above one, for operands of this precision and values of `scalar`.

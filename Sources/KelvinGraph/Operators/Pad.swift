@@ -41,6 +41,10 @@ package struct Pad: Operator {
     return [TensorType(inputs[0].scalar, shape)]
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    sameAxes(output) { before[$0] + after[$0] > 0 }
+  }
+
   package static let schema = AttributeSchema(
     Pad(before: [], after: [], mode: .edge), .required("before", \.before), .required("after", \.after),
     .required("mode", \.mode))

@@ -42,6 +42,12 @@ package struct Reduce: Operator {
     }
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    let kept = inputs[0].shape.dimensions.indices.filter { !axes.contains($0) }
+    if keepsDimensions { return kept.map { PartAxis($0, self, [$0]) } }
+    return kept.enumerated().map { PartAxis($0, self, [$1]) }
+  }
+
   package static let schema = AttributeSchema(
     Reduce(.sum, axes: [], keepsDimensions: false), .required("function", \.function), .required("axes", \.axes),
     .optional("keeps_dimensions", \.keepsDimensions))

@@ -62,6 +62,10 @@ package struct Resize: Operator {
     return .accumulation(precision, inputs[0].scalar, length: 1 << min(axes.count, 8))
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    sameAxes(output) { axis in axes.contains { $0.axis == axis } }
+  }
+
   package static let schema = AttributeSchema(
     Resize(axes: [], interpolation: .linear), .required("axes", \.axes), .required("interpolation", \.interpolation))
 }

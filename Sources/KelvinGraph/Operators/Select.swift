@@ -6,6 +6,10 @@ package struct Select: Operator {
 
   package init() {}
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    elementwiseAxes(inputs, output)
+  }
+
   package static let schema = AttributeSchema(Select())
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {

@@ -34,6 +34,19 @@ package struct Slice: Operator {
     return [TensorType(inputs[0].scalar, Shape(counts))]
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    counts.indices.map { axis in
+      PartAxis(axis) { range in
+        guard let (first, last) = range.first.flatMap({ first in range.last.map { (first, $0) } }) else { return nil }
+        let ends = [first, last].map { starts[axis] + $0 * steps[axis] }.sorted()
+        var op = self
+        op.starts[axis] = starts[axis] + first * steps[axis] - ends[0]
+        op.counts[axis] = range.count
+        return Part(op, [Part.Operand(axis: axis, range: ends[0]..<ends[1] + 1)])
+      }
+    }
+  }
+
   package static let schema = AttributeSchema(
     Slice(starts: [], counts: [], steps: []), .required("starts", \.starts), .required("counts", \.counts),
     .optional("steps", \.steps, default: { $0.counts.map { _ in 1 } }))

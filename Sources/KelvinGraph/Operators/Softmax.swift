@@ -22,5 +22,9 @@ package struct Softmax: Operator {
     .elementwise(precision, inputs[0].scalar, roundings: 32 + 2 * Double(inputs[0].shape[axis]).squareRoot())
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    sameAxes(output) { $0 == axis }
+  }
+
   package static let schema = AttributeSchema(Softmax(axis: 0), .required("axis", \.axis))
 }

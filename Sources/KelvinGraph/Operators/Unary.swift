@@ -27,5 +27,9 @@ package struct Unary: Operator {
     }
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    elementwiseAxes(inputs, output)
+  }
+
   package static let schema = AttributeSchema(Unary(.relu), .required("function", \.function))
 }

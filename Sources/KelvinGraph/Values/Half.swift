@@ -28,6 +28,11 @@ extension Float {
   }
 }
 
+extension Float {
+  /// The nearest binary16 number that is finite where this one is: magnitudes above 65504 become that.
+  package var finiteHalfBits: UInt16 { (isFinite ? max(-65504, min(self, 65504)) : self).halfBits }
+}
+
 extension Double {
   /// The nearest binary16 number, ties to even; magnitudes from 65520 become infinity.
   package var halfBits: UInt16 {

@@ -98,12 +98,13 @@ extension Weight {
       of: [indices, table])
   }
 
-  /// Bits that suffice for every element of a weight of type uint8.
-  var codeBits: Int {
+  /// Bits that suffice for every element of a weight of 8-bit integers.
+  package var codeBits: Int {
     switch encoding {
     case .packed(let integers): integers.bits
     case .sparse(let sparse): sparse.values.codeBits
     case .selected(let selected): selected.source.codeBits
+    case .deferred(let deferred): deferred.codeBits
     default: 8
     }
   }

@@ -53,12 +53,13 @@ package struct Weight: Sendable {
   /// - Parameters:
   ///   - sources: the weights that are expanded in it.
   ///   - recipe: all that the elements depend on; nil where that may include the shapes of the model's inputs.
+  ///   - codeBits: that suffice for every element, where these are 8-bit integers.
   ///   - compute: returns a tensor of exactly this type.
   package init(
-    _ type: TensorType, from sources: [Weight] = [], recipe: WeightRecipe? = nil,
+    _ type: TensorType, from sources: [Weight] = [], recipe: WeightRecipe? = nil, codeBits: Int = 8,
     computing compute: @escaping @Sendable () -> Tensor
   ) {
-    encoding = .deferred(DeferredTensor(type, sources, recipe, compute))
+    encoding = .deferred(DeferredTensor(type, sources, recipe, codeBits, compute))
     self.type = type
     work = type.count
     depth = 0
@@ -129,6 +130,33 @@ package struct Weight: Sendable {
     }
   }
 
+  /// The same elements with axes in another order, in the same encoding where that allows it. Axis `i` of the result is
+  /// axis `order[i]`.
+  package func transposed(_ order: [Int]) -> Weight {
+    switch encoding {
+    case .palettized(let palettized) where palettized.table.type.shape.dimensions.last == 1:
+      let rank = order.count
+      if let weight = try? Weight(
+        palettized: palettized.indices.transposed(order),
+        table: palettized.table.transposed(order + [rank, rank + 1]))
+      {
+        return weight
+      }
+    case .affine(let affine):
+      let (data, scale) = (affine.data.transposed(order), affine.scale.transposed(order))
+      if let bias = affine.bias?.transposed(order) {
+        if let weight = try? Weight(affine: data, scale: scale, bias: bias) { return weight }
+      } else if let weight = try? Weight(affine: data, scale: scale, offset: affine.offset?.transposed(order)) {
+        return weight
+      }
+    default: break
+    }
+    return Weight(
+      TensorType(type.scalar, Shape(order.map { type.shape[$0] })), from: [self],
+      recipe: WeightRecipe("transposed \(order)", [self]), codeBits: codeBits
+    ) { dense().transposed(order) }
+  }
+
   /// The elements themselves. Those of an encoding are computed anew at each call.
   package func dense() -> Tensor {
     switch encoding {
@@ -167,6 +195,16 @@ package struct Weight: Sendable {
     }
   }
 
+  /// Whether a float16 holds each element, as far as the encoding tells: elements are not looked at.
+  package var isHeldByFloat16: Bool {
+    switch encoding {
+    case .converted(let weight, .float32), .converted(let weight, .float64): weight.isHeldByFloat16
+    case .palettized(let palettized): palettized.table.isHeldByFloat16
+    case .sparse(let sparse): sparse.values.isHeldByFloat16
+    default: type.scalar == .float16
+    }
+  }
+
   /// Bytes the stored form takes. A deferred weight that names no sources counts as what it computes.
   package var storedByteCount: Int {
     switch encoding {
@@ -198,12 +236,15 @@ package final class DeferredTensor: Sendable {
   package let recipe: WeightRecipe?
   let isCompressed: Bool
   let storedByteCount: Int
+  let codeBits: Int
   private let compute: @Sendable () -> Tensor
   private let computed = Mutex<Tensor?>(nil)
 
   fileprivate init(
-    _ type: TensorType, _ sources: [Weight], _ recipe: WeightRecipe?, _ compute: @escaping @Sendable () -> Tensor
+    _ type: TensorType, _ sources: [Weight], _ recipe: WeightRecipe?, _ codeBits: Int,
+    _ compute: @escaping @Sendable () -> Tensor
   ) {
+    self.codeBits = codeBits
     self.type = type
     self.sources = sources
     self.recipe = recipe

@@ -32,7 +32,7 @@ extension OpenCLLowering {
     guard weights.count == 4 else { throw error(.unsupported, "statistics that are not constant") }
     let names = node.inputs.dropFirst().map { graph[$0].name }.joined(separator: "+")
     let step = (channels + lanes - 1) / lanes * lanes
-    return try weight("\(names)/statistics-\(lanes)-\(op.epsilon)", count: 3 * step) { target in
+    return weight("\(names)/statistics-\(lanes)-\(op.epsilon)", count: 3 * step) { target in
       let (scale, shift) = (weights[0].dense().doubles, weights[1].dense().doubles)
       let (mean, variance) = (weights[2].dense().doubles, weights[3].dense().doubles)
       for channel in 0..<channels {

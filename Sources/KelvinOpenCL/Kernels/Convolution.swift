@@ -27,10 +27,21 @@ extension OpenCLTarget {
     let outputFillers = Double(blocks.count(of: y) - y.count)
     // Storing elements one by one is about half the work of moving them.
     let scattering = Double(y.count) / 2
-    let offers = [
-      offer("blocks", from: blocks, to: blocks, handicap: inputFillers + outputFillers),
-      offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering),
-    ]
+    let winograd =
+      context.allowsTransformedTiles
+      ? WinogradConvolution.best(op, window, images: x[0], inputs: x[1], outputs: y[1], self) : nil
+    let tiled = winograd.map { way, _ in
+      KernelOffer(
+        NodeLowering<Self> { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way,
+        KernelLayouts(reads: context.inputs.map { _ in blocks }, writes: [blocks]),
+        handicap: inputFillers + outputFillers)
+    }
+    let saving = winograd?.saving ?? 0
+    let offers =
+      (tiled.map { [$0] } ?? []) + [
+        offer("blocks", from: blocks, to: blocks, handicap: inputFillers + outputFillers + saving),
+        offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering + saving),
+      ]
     guard op.groups == 1, channels <= lanes / 2 else { return offers }
     return offers + [
       offer("planes to blocks", from: .dense, to: blocks, handicap: outputFillers),
@@ -103,7 +114,7 @@ extension OpenCLLowering {
   /// The node's bias as `[group][count]`, zeros after each group's outputs.
   func biases(groups: Int, outputs: Int, count: Int) throws(DeviceError) -> Storage {
     let (name, constant) = try constantWeight(2)
-    return try weight("\(name)/vector-\(count)x\(groups)", count: groups * count) { target in
+    return weight("\(name)/vector-\(count)x\(groups)", count: groups * count) { target in
       let source = constant.floats()
       for group in 0..<groups {
         for output in 0..<outputs { target[group * count + output] = source[group * outputs + output] }

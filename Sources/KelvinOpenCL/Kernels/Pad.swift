@@ -9,9 +9,8 @@ extension OpenCLTarget {
     var parameters = Parameters(length, run, plan.mode.rawValue)
     parameters.add(wide: plan.filler)
     parameters.add(axes.map(\.size) + axes.map(\.extent) + axes.map(\.before))
-    let element = elementName(byteCount: byteCount(plan.scalar))
     return call(
-      KernelName(program: "pad", defines: ["ELEMENT=\(element)"], function: "pad"), parameters,
+      moving("pad", byteCount: byteCount(plan.scalar), function: "pad"), parameters,
       items: pieces(length, of: run), rows)
   }
 }

@@ -3,11 +3,13 @@ internal import KelvinGraph
 
 extension OpenCLTarget {
   func resize(_ pass: ResizePass) -> Call<KernelName> {
-    let element = pass.scalar.isFloatingPoint ? "float" : elementName(byteCount: byteCount(pass.scalar))
-    let defines = ["ELEMENT=\(element)", "LINEAR=\(pass.interpolation == .linear ? 1 : 0)"]
+    let kernel =
+      pass.interpolation == .linear
+      ? KernelName(program: "resize", defines: ["ELEMENT=STORED", "LINEAR=1"], function: "resize")
+      : moving("resize", byteCount: byteCount(pass.scalar), defines: ["LINEAR=0"], function: "resize")
     let run = max(tuning.run / max(pass.inner, 1), 1)
     return call(
-      KernelName(program: "resize", defines: defines, function: "resize"),
+      kernel,
       Parameters(pass.inputA, pass.outputA, pass.middle, pass.inputB, pass.outputB, pass.inner, run),
       items: pieces(pass.outputB, of: run), pass.outer * pass.outputA * pass.middle)
   }

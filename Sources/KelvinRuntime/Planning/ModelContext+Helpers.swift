@@ -22,7 +22,7 @@ extension ModelContext {
     else { return nil }
     let devices = Set(placement.values).sorted().joined(separator: " and ")
     return
-      "precision \(precision.rawValue) comes to full: nothing of this model is multiplied less exactly on \(devices)"
+      "precision \(precision.rawValue) comes to full: nothing of this model is multiplied or kept less exactly on \(devices)"
   }
 
   /// - Parameter units: the devices that were asked for.

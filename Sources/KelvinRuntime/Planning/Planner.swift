@@ -67,11 +67,11 @@ package struct Planner: Sendable {
 
   /// Has devices show, before they are asked what they run, that their drivers compute the kinds of kernels that a graph
   /// needs: at the first use of each kind, by what lies in the cache from then on.
-  private func examine(_ devices: [any Device], _ graph: Graph) {
+  private func examine(_ devices: [any Device], _ graph: Graph, _ precision: Precision) {
     for device in devices {
       guard let trust = device.trust, let device = device as? any KernelDevice else { continue }
       trust.examine(
-        graph, on: device, against: inventory.reference ?? inventory.host,
+        graph, precision, on: device, against: inventory.reference ?? inventory.host,
         blobs: cache?.blobs(device.info) ?? NoBlobCache(), watchdog: watchdog)
     }
   }
@@ -109,7 +109,7 @@ package struct Planner: Sendable {
     let flat = FlatGraph(graph, trips: trips(request))
     let graph = flat.graph
     let pins = try pins(flat, request)
-    examine(units + others, graph)
+    examine(units + others, graph, request.precision)
     let rivals = rivals(among: units, graph, request)
     var nodes: [PlanningProblem.Node] = []
     var unplaceable: [RuntimeError.UnplaceableNode] = []

@@ -9,7 +9,7 @@ extension VulkanTarget {
       let shape = lowering.blocked(node.inputs[0])
       let values = node.inputs.dropFirst().map { lowering.graph[$0] }
       let names = values.map(\.name).joined(separator: "+")
-      let constants = try lowering.weight("\(names)/vulkan-affine-\(op.epsilon.bitPattern)", count: shape.blocks * 8) {
+      let constants = lowering.weight("\(names)/vulkan-affine-\(op.epsilon.bitPattern)", count: shape.blocks * 8) {
         target in
         let lists = values.compactMap { $0.weight?.dense().doubles }
         guard lists.count == 4 else { return }

@@ -18,10 +18,21 @@ extension VulkanTarget {
         )
       }
       if op.groups == 1 || (geometry.groupInputs % 4 == 0 && geometry.groupOutputs % 4 == 0) {
-        offers.append(
-          geometry.isVector
-            ? context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerVector(lowering) }, "vector")
-            : context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerTiled(lowering) }, "tiles"))
+        if geometry.isVector {
+          offers.append(
+            context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerVector(lowering) }, "vector"))
+        } else {
+          let tiles = geometry.tiles(blocks)
+          let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
+          if let way = winograd?.way {
+            offers.append(
+              context.blocked(Kernel { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way))
+          }
+          offers.append(
+            context.blocked(
+              Kernel { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }, "tiles",
+              handicap: winograd?.saving ?? 0))
+        }
       }
     }
     // It reads every operand of every product from memory.
@@ -61,10 +72,10 @@ struct ConvolutionGeometry: Sendable {
   var products: Int { batch * outputs * window.outputCount * groupInputs * window.taps }
 
   /// Register tiles of positions by output channels, on blocked tensors.
-  func lowerTiled(_ lowering: VulkanLowering) throws(DeviceError) {
-    try TiledProduct(
-      window: window, batch: batch, groups: op.groups, inputs: inputs, outputs: outputs, layout: lowering.target.blocks
-    ).lower(lowering, op.epilogue)
+  func tiles(_ blocks: ValueLayout) -> TiledProduct {
+    TiledProduct(
+      window: window, batch: batch, groups: op.groups, inputs: inputs, outputs: outputs, layout: blocks,
+      registers: traits.convolutionTiles)
   }
 
   /// One filter a channel, on blocked tensors.
@@ -82,7 +93,8 @@ struct ConvolutionGeometry: Sendable {
       [blocks, planes] + window.input + window.output + window.dilations + window.before + [tilesX, tiles, inputs])
     let (y, z) = lowering.target.folded(planes)
     let call = lowering.target.call(
-      traits.variant("depthwise"), [.float4, .float4, .float4] + residual.map { _ in .float4 }, group: traits.tileGroup,
+      traits.variant("depthwise"), [.float4, .packed4, .float4] + residual.map { _ in .float4 },
+      group: traits.tileGroup,
       constants: [traits.lanes] + window.kernel + window.strides + [
         rows, columns, residual.isEmpty ? 0 : 1, op.epilogue.activationCode,
       ], parameters.inverses(tilesX).activation(op.epilogue),

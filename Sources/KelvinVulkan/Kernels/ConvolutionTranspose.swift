@@ -13,7 +13,7 @@ extension VulkanTarget {
     if context.isConstant(1), op.groups == 1, let phases = TransposedPhases(window) {
       let product = TiledProduct(
         window: window, batch: geometry.batch, groups: 1, inputs: geometry.inputs, outputs: geometry.outputs,
-        layout: blocks, phases: phases)
+        layout: blocks, registers: traits.convolutionTiles, phases: phases)
       return [
         context.blocked(
           NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, Epilogue()) }, "tiles")
@@ -50,7 +50,7 @@ private struct TransposedGeometry: Sendable {
     let count = batch * ((outputs + 3) / 4) * window.outputCount
     let blocks = (outputs + 3) / 4
     let call = lowering.target.flat(
-      "depthwise_transpose", [.float4, .float4],
+      "depthwise_transpose", [.float4, .packed4],
       Parameters([count, window.outputCount, window.output[1], outputs, blocks] + geometry).inverses(
         window.outputCount, window.output[1], blocks, window.strides[0], window.strides[1]), count: count)
     let x = try lowering.read(node.inputs[0], lowering.target.blocks)

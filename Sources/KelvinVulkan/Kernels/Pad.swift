@@ -13,8 +13,7 @@ extension VulkanTarget {
     var parameters = Parameters([sizes.count, 0, 0] + sizes.dimensions.reversed() + [1, 1])
     parameters.add(extents.strides.reversed() + [0, 0] + sizes.strides.reversed() + [0, 0])
     parameters.add(axes.reversed().map(\.before) + extents.dimensions.reversed())
-    let word = UInt32(truncatingIfNeeded: plan.filler)
-    let low = element.isHalf ? UInt32(Float(bitPattern: word).halfBits) : word
+    let low = UInt32(truncatingIfNeeded: plan.filler)
     parameters.add(words: low, element.isPair ? UInt32(truncatingIfNeeded: plan.filler >> 32) : low)
     return flat(
       "copy", [element.wordFormat], isHalf: element.isHalf, constants: [plan.mode.rawValue + 1], parameters,

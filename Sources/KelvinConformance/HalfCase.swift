@@ -1,0 +1,31 @@
+import KelvinGraph
+
+/// What a case is to a device that keeps float32 as float16 between nodes: operands are what a float16 holds, so that
+/// rounding changes results alone, and results beyond its range are infinite.
+extension ConformanceCase {
+  var inHalves: ConformanceCase {
+    ConformanceCase(name: name, graph: graph.inHalves, inputs: inputs.map { $0.rounded(\.finiteHalfBits) })
+  }
+}
+
+extension Tensor {
+  /// As it comes from such a device.
+  var inHalves: Tensor { rounded(\.halfBits) }
+
+  fileprivate func rounded(_ halfBits: (Float) -> UInt16) -> Tensor {
+    guard type.scalar == .float32 else { return self }
+    return Tensor(floats.map { Float(halfBits: halfBits($0)) }, type.shape)
+  }
+}
+
+extension Graph {
+  fileprivate var inHalves: Graph {
+    var graph = self
+    for index in values.indices {
+      guard let weight = values[index].weight else { continue }
+      graph.values[index].weight = Weight(weight.dense().rounded(\.finiteHalfBits))
+    }
+    for index in nodes.indices { graph.nodes[index].body = nodes[index].body?.inHalves }
+    return graph
+  }
+}

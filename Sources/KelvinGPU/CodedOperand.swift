@@ -1,0 +1,160 @@
+package import KelvinDevices
+internal import KelvinGraph
+
+/// A constant weight as kernels read it that unpack weights (`Shaders/codes.glsl`, `Shaders/opencl/convolution.cl`).
+///
+/// Words of 32 bits: the codes, the first in the lowest bits; `spare` zeros; rows of a word for each output, a row for
+/// `rowChannels` input channels, which is the scale of its codes (its bits) or the word at which its table begins; where
+/// codes have zeros or biases, as many words of these; and the tables, as float32.
+package struct CodedOperand: Sendable {
+  package let storage: Storage
+  /// Of a code: 1, 2, 4 or 8.
+  package let bits: Int
+  /// How a code is turned into a number, as kernels count the ways: 0 for a scale and a zero that all share, 1 for a
+  /// scale and a zero, 2 for a scale and a bias, 3 for a table.
+  package let meaning: Int
+  /// The zero that all codes share.
+  package let zero: Float
+  /// The word at which rows begin.
+  package let rowStart: Int
+  /// Words in all rows.
+  package let rowWords: Int
+  /// Rows of a tile.
+  package let rows: Int
+  /// Input channels of a row.
+  package let rowChannels: Int
+}
+
+/// Where the codes and rows of a weight `[groups * outputs, channels, taps]` lie.
+struct CodedLayout {
+  /// Names the layout.
+  let key: String
+  let groups: Int
+  /// Of one group.
+  let outputs: Int
+  /// Of one group's input.
+  let channels: Int
+  let taps: Int
+  /// Outputs side by side in a row; the last tile of a group may be filled up.
+  let tile: Int
+  /// Codes of a tile.
+  let tileCodes: Int
+  let spare: Int
+  /// Where in its tile the code of an output lies.
+  let place: (_ output: Int, _ channel: Int, _ tap: Int) -> Int
+
+  var parts: Int { (outputs + tile - 1) / tile }
+}
+
+extension Lowering {
+  /// The node's second input as codes, where its encoding has that form and kernels can unpack it: blocks divide outputs
+  /// and inputs alone, these in whole vectors of four.
+  private func codedWeight() throws(DeviceError) -> (name: String, weight: CodedWeight)? {
+    guard target.unpacksWeights else { return nil }
+    let (name, weight) = try constantWeight(1)
+    guard let coded = weight.coded, coded.blocks.dimensions.dropFirst(2).allSatisfy({ $0 == 1 }),
+      coded.blocks[1] == 1 || coded.type.shape[1] / coded.blocks[1] % 4 == 0
+    else { return nil }
+    return (name, coded)
+  }
+
+  /// The node's weights as `tiledWeights` has them, but of codes; nil where they are to be expanded.
+  package func tiledCodes(
+    groups: Int, outputs: Int, channels: Int, taps: Int, tile: Int, rows: Int, spare: Int
+  ) throws(DeviceError) -> CodedOperand? {
+    try coded(
+      CodedLayout(
+        key: "tiles-\(tile)x\(groups)-\(rows)", groups: groups, outputs: outputs, channels: channels, taps: taps,
+        tile: tile, tileCodes: taps * rows * tile, spare: spare,
+        place: { output, channel, tap in (tap * rows + channel) * tile + output }))
+  }
+
+  /// The node's weights `[columns, depth]` as `[vector of depth][column][4 of depth]`, of codes; nil where they are to be
+  /// expanded.
+  package func rowCodes(columns: Int, depth: Int) throws(DeviceError) -> CodedOperand? {
+    try coded(
+      CodedLayout(
+        key: "rows", groups: 1, outputs: columns, channels: depth, taps: 1, tile: columns,
+        tileCodes: (depth + 3) / 4 * 4 * columns, spare: 0,
+        place: { column, k, _ in (k / 4 * columns + column) * 4 + k % 4 }))
+  }
+
+  private func coded(_ layout: CodedLayout) throws(DeviceError) -> CodedOperand? {
+    guard let (name, weight) = try codedWeight() else { return nil }
+    let (bits, inputBlocks) = (weight.bits, weight.blocks[1])
+    let tiles = layout.groups * layout.parts
+    let rowStart = (tiles * layout.tileCodes * bits + 31) / 32 + layout.spare
+    let rowWords = tiles * inputBlocks * layout.tile
+    let meaning: Int
+    var (zero, extra): (Float, Int) = (0, 0)
+    switch weight.meaning {
+    case .multiples(_, let shared): (meaning, zero) = (0, shared)
+    case .shifted: (meaning, extra) = (1, rowWords)
+    case .biased: (meaning, extra) = (2, rowWords)
+    case .entries(let tables, _): (meaning, extra) = (3, tables.type.count)
+    }
+    let storage = self.weight("\(name)/gpu-codes-\(layout.key)", count: rowStart + rowWords + extra) { target in
+      weight.write(layout, to: UnsafeMutableRawBufferPointer(target))
+      weight.writeRows(layout, to: target, from: rowStart, count: rowWords)
+    }
+    return CodedOperand(
+      storage: storage, bits: bits, meaning: meaning, zero: zero, rowStart: rowStart, rowWords: rowWords,
+      rows: inputBlocks, rowChannels: inputBlocks == 1 ? layout.channels : layout.channels / inputBlocks)
+  }
+}
+
+extension CodedWeight {
+  /// Writes the codes into bytes that are zero.
+  fileprivate func write(_ layout: CodedLayout, to bytes: UnsafeMutableRawBufferPointer) {
+    let (channels, taps, perByte) = (layout.channels, layout.taps, 8 / bits)
+    codes().withUnsafeBufferPointer { codes in
+      for output in 0..<layout.groups * layout.outputs {
+        let (group, own) = output.quotientAndRemainder(dividingBy: layout.outputs)
+        let start = (group * layout.parts + own / layout.tile) * layout.tileCodes
+        for channel in 0..<channels {
+          for tap in 0..<taps {
+            let place = start + layout.place(own % layout.tile, channel, tap)
+            let code = codes[(output * channels + channel) * taps + tap]
+            bytes[place / perByte] |= code << UInt8(place % perByte * bits)
+          }
+        }
+      }
+    }
+  }
+
+  /// Writes the rows, zeros or biases, and tables. Outputs that fill up a tile are as the group's last.
+  fileprivate func writeRows(
+    _ layout: CodedLayout, to words: UnsafeMutableBufferPointer<Float>, from start: Int, count: Int
+  ) {
+    let (inputBlocks, perBlock) = (blocks[1], type.shape[0] / blocks[0])
+    func fill(from start: Int, _ word: (_ block: Int) -> Float) {
+      for tile in 0..<layout.groups * layout.parts {
+        let (group, part) = tile.quotientAndRemainder(dividingBy: layout.parts)
+        for output in 0..<layout.tile {
+          let own = min(part * layout.tile + output, layout.outputs - 1)
+          let first = (group * layout.outputs + own) / perBlock * inputBlocks
+          for row in 0..<inputBlocks {
+            words[start + (tile * inputBlocks + row) * layout.tile + output] = word(first + row)
+          }
+        }
+      }
+    }
+    switch meaning {
+    case .multiples(let scales, _):
+      let scales = scales.floats()
+      fill(from: start) { scales[$0] }
+    case .shifted(let scales, let zeros):
+      let scales = scales.floats()
+      fill(from: start) { scales[$0] }
+      fill(from: start + count) { zeros[$0] }
+    case .biased(let scales, let biases):
+      let (scales, biases) = (scales.floats(), biases.floats())
+      fill(from: start) { scales[$0] }
+      fill(from: start + count) { biases[$0] }
+    case .entries(let tables, let length):
+      let first = start + count
+      fill(from: start) { Float(bitPattern: UInt32(first + $0 * length)) }
+      for (index, entry) in tables.floats().enumerated() { words[first + index] = entry }
+    }
+  }
+}

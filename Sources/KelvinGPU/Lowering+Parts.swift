@@ -1,0 +1,141 @@
+package import KelvinDevices
+package import KelvinGraph
+
+/// Dense tensors of which kernels see parts: runs of elements that are read, or made, where they lie in others, and tensors
+/// larger than a kernel can see, which are moved a piece at a time.
+extension Lowering {
+  /// Gives a run of a value's elements another name; moves it where kernels could not be shown memory that begins there.
+  ///
+  /// - Parameter start: in elements.
+  package func view(_ input: ValueID, from start: Int, as output: ValueID) throws(DeviceError) {
+    let (source, type) = (try read(input, .dense), type(output))
+    let size = target.byteCount(type.scalar)
+    if start * size % bufferAlignment == 0 {
+      place(output, .dense, source.part(at: start * size, byteCount: type.count * size))
+    } else {
+      move(type, from: source, start, to: write(output, .dense))
+    }
+  }
+
+  /// Puts values side by side, but for those that were made there.
+  package func join(_ inputs: [ValueID], as output: ValueID) throws(DeviceError) {
+    let whole = write(output, .dense)
+    var start = 0
+    for input in inputs {
+      let (storage, type) = (try read(input, .dense), type(input))
+      if storage.place != whole.place || storage.offset != whole.offset + start * target.byteCount(type.scalar) {
+        move(type, from: storage, to: whole, start)
+      }
+      start += type.count
+    }
+  }
+
+  /// Copies a dense tensor.
+  ///
+  /// - Parameters:
+  ///   - start: where it begins in `source`, in elements.
+  ///   - end: where it begins in `destination`.
+  func move(_ type: TensorType, from source: Storage, _ start: Int = 0, to destination: Storage, _ end: Int = 0) {
+    let size = target.byteCount(type.scalar)
+    let unit = bufferAlignment / size
+    /// The memory of a piece from where kernels can be shown it, and the elements before the piece.
+    func window(_ storage: Storage, _ first: Int, _ count: Int) -> (Storage, Int) {
+      let skipped = first % unit
+      return (storage.part(at: (first - skipped) * size, byteCount: (skipped + count) * size), skipped)
+    }
+    for piece in pieces(of: type, spare: unit) {
+      let (read, sourceOffset) = window(source, start + piece.lowerBound, piece.count)
+      let (write, targetOffset) = window(destination, end + piece.lowerBound, piece.count)
+      let run = StridedCopy(
+        sizes: [piece.count], source: [1], target: [1], sourceOffset: sourceOffset, targetOffset: targetOffset)
+      copy(run, of: type.scalar, from: read, to: write)
+    }
+  }
+
+  /// Brings a dense tensor over the segment's boundary.
+  ///
+  /// - Parameter call: the kernel for a piece, as a type of its own.
+  @discardableResult func cross(
+    _ type: TensorType, from source: Storage, to destination: Storage, _ call: (TensorType) -> Call<Target.Program>?
+  ) -> Storage {
+    let pieces = pieces(of: type)
+    for piece in pieces {
+      guard let call = call(pieces.count == 1 ? type : TensorType(type.scalar, [piece.count])) else { continue }
+      /// Bytes of an element are the same throughout a storage.
+      func part(_ storage: Storage) -> Storage {
+        let size = storage.isOutside ? type.scalar.byteCount : target.byteCount(type.scalar)
+        return pieces.count == 1
+          ? storage : storage.part(at: piece.lowerBound * size, byteCount: piece.count * size)
+      }
+      add(call, [part(source)], part(destination))
+    }
+    return destination
+  }
+
+  /// A dense tensor cut so that kernels can see each piece and `spare` elements more. All but the last begin and end where
+  /// kernels can be shown memory, inside a segment and at its boundary.
+  private func pieces(of type: TensorType, spare: Int = 0) -> [Range<Int>] {
+    func isSeen(_ count: Int) -> Bool {
+      target.sizeFault(TensorType(type.scalar, [count + spare]), isConstant: false) == nil
+    }
+    if isSeen(type.count) { return [0..<type.count] }
+    var length = bufferAlignment
+    while isSeen(2 * length) { length *= 2 }
+    return stride(from: 0, to: type.count, by: length).map { $0..<min($0 + length, type.count) }
+  }
+}
+
+extension Storage {
+  /// Whether elements lie as they do at a segment's boundary, should these be others than inside.
+  fileprivate var isOutside: Bool {
+    switch place {
+    case .input, .output: true
+    case .weight, .scratch: false
+    }
+  }
+}
+
+/// Where a value lies in a join.
+struct JoinedPart: Hashable {
+  let whole: ValueID
+  /// In elements.
+  let start: Int
+}
+
+extension Graph {
+  /// The values that can be made where a join has them: those of dense joins of runs that nodes of this graph make and that
+  /// begin where kernels can be shown memory.
+  ///
+  /// - Parameters:
+  ///   - layouts: of the kernels taken, by node.
+  ///   - byteCount: of an element.
+  func joinedParts(_ layouts: [KernelLayouts], byteCount: (ScalarType) -> Int) -> [ValueID: JoinedPart] {
+    let producers = producers()
+    let outputs = Set(outputs)
+    var parts: [ValueID: JoinedPart] = [:]
+    for (node, layouts) in zip(nodes, layouts) {
+      guard let join = node.op as? Concat, layouts == .dense else { continue }
+      let type = self[node.outputs[0]].type
+      guard type.shape.dimensions[..<join.axis].allSatisfy({ $0 == 1 }) else { continue }
+      var start = 0
+      for input in node.inputs {
+        if start * byteCount(type.scalar) % bufferAlignment == 0, producers[input.index] != nil,
+          !outputs.contains(input), parts[input] == nil
+        {
+          parts[input] = JoinedPart(whole: node.outputs[0], start: start)
+        }
+        start += self[input].type.count
+      }
+    }
+    return parts
+  }
+}
+
+extension Slice {
+  /// Whether the elements of a slice of a dense tensor lie side by side, in their order.
+  func isRun(of shape: Shape) -> Bool {
+    guard let first = counts.firstIndex(where: { $0 != 1 }) else { return true }
+    return steps[first] == 1 && counts[(first + 1)...].elementsEqual(shape.dimensions[(first + 1)...])
+      && (first + 1..<shape.rank).allSatisfy { steps[$0] == 1 || counts[$0] == 1 }
+  }
+}

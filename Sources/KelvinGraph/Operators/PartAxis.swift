@@ -1,0 +1,94 @@
+/// An axis of a node's only result of which any range of positions can be computed alone, from parts of the operands.
+package struct PartAxis: Sendable {
+  /// Of the result, counted from the front.
+  package let axis: Int
+  /// Ranges begin at multiples of it, and end at one or with the axis.
+  package let unit: Int
+  private let make: @Sendable (Range<Int>) -> Part?
+
+  package init(_ axis: Int, unit: Int = 1, _ part: @escaping @Sendable (Range<Int>) -> Part?) {
+    self.axis = axis
+    self.unit = unit
+    make = part
+  }
+
+  /// One whose ranges are computed by the same operator from the same ranges of operands.
+  ///
+  /// - Parameter operands: the axis of each along which it is cut; nil for one that every part reads whole.
+  package init(_ axis: Int, _ op: any Operator, _ operands: [Int?]) {
+    self.init(axis) { range in Part(op, operands.map { $0.map { Part.Operand(axis: $0, range: range) } }) }
+  }
+
+  /// What computes a range; nil where this one cannot be computed alone.
+  package func part(_ range: Range<Int>) -> Part? { make(range) }
+}
+
+/// An operator on parts of a node's operands, whose result is part of the node's.
+package struct Part: Sendable {
+  package struct Operand: Hashable, Sendable {
+    package var axis: Int
+    package var range: Range<Int>
+
+    package init(axis: Int, range: Range<Int>) {
+      self.axis = axis
+      self.range = range
+    }
+  }
+
+  package var op: any Operator
+  /// The part of each operand; nil for one that is read whole.
+  package var operands: [Operand?]
+
+  package init(_ op: any Operator, _ operands: [Operand?]) {
+    self.op = op
+    self.operands = operands
+  }
+}
+
+extension Operator {
+  /// The axes of an operator whose elements depend on those at the same place of operands, which are broadcast.
+  func elementwiseAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    output.shape.dimensions.indices.map { axis in
+      PartAxis(
+        axis, self,
+        inputs.map { input in
+          let own = axis - (output.shape.rank - input.shape.rank)
+          return own < 0 || input.shape[own] == 1 ? nil : own
+        })
+    }
+  }
+
+  /// The axes of an operator with one operand of the result's rank, each of which is the same axis of both.
+  func sameAxes(_ output: TensorType, but isDependent: (Int) -> Bool) -> [PartAxis] {
+    output.shape.dimensions.indices.filter { !isDependent($0) }.map { PartAxis($0, self, [$0]) }
+  }
+}
+
+extension Epilogue {
+  /// The parts of the extra operands for a range of the result.
+  ///
+  /// - Parameter isOfChannels: whether the range is one of output channels.
+  func parts(axis: Int, _ range: Range<Int>, isOfChannels: Bool) -> [Part.Operand?] {
+    (hasBias ? [isOfChannels ? Part.Operand(axis: 0, range: range) : nil] : [])
+      + (addsResidual ? [Part.Operand(axis: axis, range: range)] : [])
+  }
+}
+
+extension Window {
+  /// The window over those positions of an input that a range of results reads, and these positions; nil where they
+  /// are padding alone.
+  ///
+  /// - Parameters:
+  ///   - axis: of the window.
+  ///   - size: of the input along it.
+  func part(_ axis: Int, _ range: Range<Int>, of size: Int) -> (window: Window, input: Range<Int>)? {
+    let start = range.lowerBound * strides[axis] - before[axis]
+    let end = (range.upperBound - 1) * strides[axis] - before[axis] + dilations[axis] * (kernel[axis] - 1) + 1
+    let input = max(start, 0)..<max(min(end, size), max(start, 0))
+    guard !input.isEmpty else { return nil }
+    var window = self
+    window.before[axis] = max(-start, 0)
+    window.after[axis] = max(end - size, 0)
+    return (window, input)
+  }
+}

@@ -1,0 +1,92 @@
+/// A weight as codes of few bits and what they mean, block by block: the one form of indices into tables and of multiples
+/// of scales, for devices that unpack weights as they compute.
+package struct CodedWeight: Sendable {
+  /// What a code stands for, by the block of the weight that it lies in.
+  package enum Meaning: Sendable {
+    /// `scale · (code - zero)`
+    case multiples(scales: Weight, zero: Float)
+    /// `scale · (code - zero)`
+    case shifted(scales: Weight, zeros: [Float])
+    /// `scale · code + bias`
+    case biased(scales: Weight, biases: Weight)
+    /// The entry of a table; each has `length` of them.
+    case entries(tables: Weight, length: Int)
+  }
+
+  package let type: TensorType
+  /// Of a code: 1, 2, 4 or 8.
+  package let bits: Int
+  /// How many blocks each axis has.
+  package let blocks: Shape
+  package let meaning: Meaning
+  /// 8-bit integers, of which `lowest` is code 0.
+  private let elements: Weight
+  private let lowest: Int
+
+  fileprivate init?(_ elements: Weight, blocks: Shape, _ type: TensorType, _ meaning: (_ lowest: Int) -> Meaning?) {
+    let bits = elements.codeBits
+    lowest = elements.type.scalar == .int8 ? -1 << (bits - 1) : 0
+    guard let meaning = meaning(lowest) else { return nil }
+    self.elements = elements
+    self.blocks = blocks
+    self.type = type
+    self.meaning = meaning
+    self.bits = [1, 2, 4].first { bits <= $0 } ?? 8
+  }
+
+  /// Every code in a byte of its own, row-major.
+  package func codes() -> [UInt8] {
+    let zero = UInt8(truncatingIfNeeded: lowest)
+    return elements.dense().bytes.withUnsafeBytes { raw in raw.map { $0 &- zero } }
+  }
+}
+
+extension Weight {
+  /// Whether the weight is stored as codes, without looking at them: only some of these have the form of `coded`.
+  package var isOfCodes: Bool {
+    switch encoding {
+    case .palettized, .affine: true
+    default: false
+    }
+  }
+
+  /// The weight as codes; nil where its encoding has no such form: masks, tables of vectors, scales of floating-point
+  /// numbers, offsets that are no whole numbers, and what is computed from other weights.
+  package var coded: CodedWeight? {
+    switch encoding {
+    case .palettized(let palettized): palettized.coded
+    case .affine(let affine): affine.coded
+    default: nil
+    }
+  }
+}
+
+extension PalettizedWeight {
+  fileprivate var coded: CodedWeight? {
+    let sizes = table.type.shape.dimensions
+    guard sizes[sizes.count - 1] == 1, table.type.scalar.isFloatingPoint else { return nil }
+    return CodedWeight(
+      indices, blocks: Shape(Array(sizes.dropLast(2))), TensorType(table.type.scalar, indices.type.shape)
+    ) { _ in .entries(tables: table, length: sizes[sizes.count - 2]) }
+  }
+}
+
+extension AffineWeight {
+  /// Whole numbers up to here are exact in float16, their differences too.
+  private static let wholeLimit: Float = 1024
+
+  fileprivate var coded: CodedWeight? {
+    guard !data.type.scalar.isFloatingPoint else { return nil }
+    return CodedWeight(data, blocks: scale.type.shape, TensorType(scale.type.scalar, data.type.shape)) { lowest in
+      if let bias { return lowest == 0 ? .biased(scales: scale, biases: bias) : nil }
+      guard let offset else { return .multiples(scales: scale, zero: Float(-lowest)) }
+      let zeros = offset.dense().floats
+      guard let first = zeros.first,
+        zeros.allSatisfy({ $0.magnitude <= Self.wholeLimit && $0 == $0.rounded(.towardZero) })
+      else { return nil }
+      return zeros.allSatisfy { $0 == first }
+        ? .multiples(scales: scale, zero: first - Float(lowest))
+        : .shifted(scales: scale, zeros: zeros.map { $0 - Float(lowest) })
+    }
+  }
+}

@@ -1,0 +1,32 @@
+extension Tensor {
+  /// A range of positions along an axis.
+  ///
+  /// - Precondition: the axis has them.
+  package func part(_ part: Part.Operand) -> Tensor {
+    precondition(
+      part.range.lowerBound >= 0 && part.range.upperBound <= shape[part.axis], "\(part.range) of \(shape[part.axis])")
+    if let run = run(part) { return run }
+    let type = type.part(part)
+    let rows = shape.dimensions[..<part.axis].reduce(1, *)
+    let inner = bytes.count / max(rows * shape[part.axis], 1)
+    return Tensor(
+      type,
+      Bytes(count: type.byteCount) { target in
+        bytes.withUnsafeBytes { source in
+          for row in 0..<rows {
+            let start = (row * shape[part.axis] + part.range.lowerBound) * inner
+            UnsafeMutableRawBufferPointer(rebasing: target[(row * part.range.count * inner)...])
+              .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + part.range.count * inner]))
+          }
+        }
+      })
+  }
+
+  /// The same where it is one run of elements, sharing their memory; nil where it is not.
+  func run(_ part: Part.Operand) -> Tensor? {
+    guard shape.dimensions[..<part.axis].allSatisfy({ $0 == 1 }) else { return nil }
+    let inner = bytes.count / max(shape[part.axis], 1)
+    return bytes.slice(offset: part.range.lowerBound * inner, count: part.range.count * inner)
+      .map { Tensor(type.part(part), $0) }
+  }
+}

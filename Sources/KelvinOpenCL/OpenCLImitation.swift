@@ -1,0 +1,14 @@
+package import KelvinDevices
+
+/// What a device is taken for, so that tests reach the paths of others on this one.
+package struct OpenCLImitation: Hashable, Sendable {
+  /// Of its memory, and of sizes of tiles and groups; nil for what it is.
+  package var kind: DeviceInfo.Kind?
+  /// Elements of a tensor that kernels can see, where that is fewer; nil for what it is.
+  package var elementLimit: Int?
+
+  package init(kind: DeviceInfo.Kind? = nil, elementLimit: Int? = nil) {
+    self.kind = kind
+    self.elementLimit = elementLimit
+  }
+}

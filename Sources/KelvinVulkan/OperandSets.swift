@@ -1,0 +1,131 @@
+import CKelvinDrivers
+import KelvinDevices
+
+/// Makes the descriptor sets of kernels, and the texel views that these name.
+final class OperandSets {
+  private struct ViewKey: Hashable {
+    var buffer: ObjectIdentifier
+    var offset: Int
+    var byteCount: Int
+    var format: OperandFormat
+  }
+
+  private let context: VulkanContext
+  private let setLayout: VkDescriptorSetLayout
+  private let operandType: VkDescriptorType
+  private var views: [ViewKey: VkBufferView] = [:]
+
+  init(_ context: VulkanContext, _ pipelines: VulkanPipelines) {
+    self.context = context
+    setLayout = pipelines.setLayout
+    operandType = pipelines.operandType
+  }
+
+  /// The views made so far, which whoever takes them destroys.
+  func takeViews() -> [VkBufferView] {
+    defer { views = [:] }
+    return Array(views.values)
+  }
+
+  /// A pool with room for sets, of so many operands together.
+  func makePool(sets count: Int, operands: Int) throws(DeviceError) -> VkDescriptorPool {
+    let sizes = [
+      VkDescriptorPoolSize(type: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptorCount: UInt32(count)),
+      VkDescriptorPoolSize(
+        type: operandType, descriptorCount: UInt32(max(operands, count * VulkanPipelines.operandBindings))),
+    ]
+    var pool: VkDescriptorPool?
+    let result = sizes.withUnsafeBufferPointer { sizes in
+      var information = VkDescriptorPoolCreateInfo()
+      information.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO
+      information.maxSets = UInt32(count)
+      information.poolSizeCount = UInt32(sizes.count)
+      information.pPoolSizes = sizes.baseAddress
+      return context.vk.vkCreateDescriptorPool!(context.device, &information, nil, &pool)
+    }
+    try context.check(result, "vkCreateDescriptorPool")
+    guard let pool else { throw context.error(.execution, "vkCreateDescriptorPool", "it gave no pool") }
+    return pool
+  }
+
+  /// A set of the memory that a kernel reads and writes.
+  ///
+  /// - Parameter formats: of what is read.
+  func makeSet(
+    _ formats: [OperandFormat], _ reads: [BoundStorages.Range], _ write: BoundStorages.Range,
+    from pool: VkDescriptorPool?
+  ) throws(DeviceError) -> VkDescriptorSet {
+    let (vk, device) = (context.vk, context.device)
+    var set: VkDescriptorSet?
+    let result = withUnsafePointer(to: Optional(setLayout)) { layout in
+      var information = VkDescriptorSetAllocateInfo()
+      information.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO
+      information.descriptorPool = pool
+      information.descriptorSetCount = 1
+      information.pSetLayouts = layout
+      return vk.vkAllocateDescriptorSets!(device, &information, &set)
+    }
+    try context.check(result, "vkAllocateDescriptorSets")
+    guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "it gave no set") }
+    // A binding that a shader names must be valid, even where its specialisation never reads it.
+    let spare = reads.isEmpty ? 0 : max(0, VulkanPipelines.operandBindings - reads.count)
+    let operands = reads + [BoundStorages.Range](repeating: reads.first ?? write, count: spare)
+    let isTexels = operandType == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+    var texels: [VkBufferView?] = []
+    if isTexels {
+      for (index, range) in operands.enumerated() {
+        texels.append(try view(range, formats[index < formats.count ? index : 0]))
+      }
+    }
+    let buffers = ([write] + operands).map { range in
+      VkDescriptorBufferInfo(
+        buffer: range.buffer.allocation.buffer, offset: VkDeviceSize(range.offset),
+        range: VkDeviceSize(rounded(range, to: 16)))
+    }
+    buffers.withUnsafeBufferPointer { buffers in
+      texels.withUnsafeBufferPointer { texels in
+        var writes: [VkWriteDescriptorSet] = []
+        for index in buffers.indices {
+          var binding = VkWriteDescriptorSet()
+          binding.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
+          binding.dstSet = set
+          binding.dstBinding = UInt32(index)
+          binding.descriptorCount = 1
+          if index > 0, isTexels {
+            binding.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+            binding.pTexelBufferView = texels.baseAddress.map { $0 + (index - 1) }
+          } else {
+            binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+            binding.pBufferInfo = buffers.baseAddress.map { $0 + index }
+          }
+          writes.append(binding)
+        }
+        vk.vkUpdateDescriptorSets!(device, UInt32(writes.count), writes, 0, nil)
+      }
+    }
+    return set
+  }
+
+  /// The bytes from the range's start up to a whole number of `unit`s; buffers end at a multiple of `bufferAlignment`.
+  private func rounded(_ range: BoundStorages.Range, to unit: Int) -> Int {
+    (max(range.byteCount, 1) + unit - 1) / unit * unit
+  }
+
+  private func view(_ range: BoundStorages.Range, _ format: OperandFormat) throws(DeviceError) -> VkBufferView {
+    let byteCount = TexelSize.view(rounded(range, to: format.byteCount))
+    let key = ViewKey(
+      buffer: ObjectIdentifier(range.buffer), offset: range.offset, byteCount: byteCount, format: format)
+    if let view = views[key] { return view }
+    var information = VkBufferViewCreateInfo()
+    information.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO
+    information.buffer = range.buffer.allocation.buffer
+    information.offset = VkDeviceSize(range.offset)
+    information.range = VkDeviceSize(byteCount)
+    information.format = format.texel
+    var view: VkBufferView?
+    try context.check(context.vk.vkCreateBufferView!(context.device, &information, nil, &view), "vkCreateBufferView")
+    guard let view else { throw context.error(.execution, "vkCreateBufferView", "it gave no view") }
+    views[key] = view
+    return view
+  }
+}

@@ -1,0 +1,119 @@
+import KelvinDevices
+import KelvinGPU
+import KelvinGraph
+
+/// A convolution of 3 × 3 taps on blocked tensors by Winograd's tiles. Tiles are brought to their points, multiplied there
+/// and brought back, as many at a time as scratch memory is given for; what inputs spoiled that are not finite is computed
+/// from the taps in the end.
+struct WinogradConvolution: Sendable {
+  private let op: Convolution
+  private let plan: WinogradPlan
+  private let inputs, outputs: Int
+  /// Of four channels; those of outputs in whole tiles of registers.
+  private let inputBlocks, storedBlocks: Int
+  private let traits: VulkanTraits
+  /// Tiles that are transformed at a time, at most.
+  private let slab: Int
+
+  /// The tiles that are sooner done than the taps, as far as counts of operations and bytes tell, and by how many
+  /// multiply-adds; nil where there are none.
+  ///
+  /// - Parameter direct: the convolution by its taps.
+  static func best(
+    _ op: Convolution, _ direct: TiledProduct, _ target: VulkanTarget
+  ) -> (way: WinogradConvolution, saving: Double)? {
+    guard op.groups == 1 else { return nil }
+    func way(_ plan: WinogradPlan) -> WinogradConvolution? { WinogradConvolution(op, plan, direct, target) }
+    let best = WinogradPlan.best(
+      direct.window, images: direct.batch, inputs: direct.inputs, sides: target.traits.winograd.sides,
+      than: 16 * direct.time(target.traits)
+    ) { way($0).map { 16 * $0.time(target.blocks) } }
+    return best.flatMap { plan, saving in way(plan).map { ($0, saving) } }
+  }
+
+  private init?(_ op: Convolution, _ plan: WinogradPlan, _ direct: TiledProduct, _ target: VulkanTarget) {
+    traits = target.traits
+    self.op = op
+    self.plan = plan
+    inputs = direct.inputs
+    outputs = direct.outputs
+    inputBlocks = (inputs + 3) / 4
+    let blocks = traits.winograd.registers.blocks
+    storedBlocks = ((outputs + 3) / 4 + blocks - 1) / blocks * blocks
+    let limit = min(traits.byteLimit, traits.texelLimit < Int.max / 4 ? 4 * traits.texelLimit : .max)
+    let byteCount = 16 * plan.points * (inputBlocks + storedBlocks)
+    guard plan.tiles > 0, max(byteCount, 64 * plan.points * inputBlocks * storedBlocks) <= limit else { return nil }
+    slab = plan.slab(byteCount: byteCount, limit: min(limit, traits.winograd.scratchLimit))
+  }
+
+  /// In products of a position and a block.
+  private func time(_ blocks: ValueLayout) -> Double {
+    let numbers = plan.points * plan.tiles * (inputBlocks + (outputs + 3) / 4)
+    let slabs = Double(plan.tiles) / Double(slab)
+    return product(slab, blocks).time(traits) * slabs + Double(numbers) * traits.winograd.transformCost
+  }
+
+  /// The products of tiles at their points, which are groups of a pointwise convolution.
+  private func product(_ tiles: Int, _ blocks: ValueLayout) -> TiledProduct {
+    TiledProduct(
+      window: SpatialWindow(positions: tiles, axes: 2), batch: 1, groups: plan.points,
+      inputs: plan.points * inputBlocks * 4, outputs: plan.points * storedBlocks * 4, layout: blocks,
+      registers: traits.winograd.registers)
+  }
+
+  func lower(_ lowering: VulkanLowering) throws(DeviceError) {
+    let (node, blocks) = (lowering.node, lowering.target.blocks)
+    let whole = product(slab, blocks)
+    let weights = try lowering.winogradWeights(
+      plan, outputs: outputs, channels: inputs, tile: whole.tile, rows: inputBlocks * 4, parts: whole.parts,
+      spare: 0)
+    let zeros = lowering.weight("zeros/vulkan-\(whole.outputs)", count: whole.outputs) { _ in }
+    let x = try lowering.read(node.inputs[0], blocks)
+    let bias = try lowering.bias(op.epilogue, channels: outputs)
+    let residual = try lowering.residual(op.epilogue, blocks).map { [$0] } ?? []
+    let result = lowering.write(node.outputs[0], blocks)
+    let points = lowering.temporary(slab * whole.inputs, of: .float32)
+    let sums = lowering.temporary(slab * whole.outputs, of: .float32)
+    for first in stride(from: 0, to: plan.tiles, by: slab) {
+      let tiles = min(slab, plan.tiles - first)
+      lowering.run(input(lowering.target, first, tiles), [x], points)
+      product(tiles, blocks).run(lowering, points, weights, zeros, nil, Epilogue(), sums)
+      lowering.run(output(lowering.target, first, tiles), [sums, bias] + residual, result)
+    }
+    lowering.run(repair(lowering.target, whole), [x, weights, bias] + residual, result)
+  }
+
+  private var outputBlocks: Int { (outputs + 3) / 4 }
+  /// Specialisation constants of the kernels that write results.
+  private var constants: [Int] { [plan.side, op.epilogue.addsResidual ? 1 : 0, op.epilogue.activationCode] }
+  private var residuals: [OperandFormat] { op.epilogue.addsResidual ? [.float4] : [] }
+
+  private func input(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> Call<VulkanProgram> {
+    let window = plan.window
+    return target.flat(
+      "winograd_input", [.float4], constants: [plan.side],
+      Parameters(
+        [tiles * inputBlocks, tiles, first, inputBlocks, plan.rows, plan.columns] + window.input + window.before
+      ).inverses(tiles, plan.rows * plan.columns, plan.columns), count: tiles * inputBlocks)
+  }
+
+  private func output(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> Call<VulkanProgram> {
+    target.flat(
+      "winograd_output", [.wide4, .float4] + residuals, constants: constants,
+      Parameters(
+        [tiles * outputBlocks, tiles, first, outputBlocks, storedBlocks, plan.rows, plan.columns] + plan.window.output
+          + [outputs]
+      ).inverses(tiles, plan.rows * plan.columns, plan.columns).activation(op.epilogue), count: tiles * outputBlocks)
+  }
+
+  private func repair(_ target: VulkanTarget, _ product: TiledProduct) -> Call<VulkanProgram> {
+    let window = plan.window
+    return target.flat(
+      "winograd_repair", [.float4, .wide4, .float4] + residuals, constants: constants + [product.tile / 4],
+      Parameters(
+        [plan.tiles * outputBlocks, plan.tiles, outputBlocks, storedBlocks, plan.rows, plan.columns] + window.output
+          + [outputs, inputBlocks] + window.input + window.before
+      ).inverses(plan.tiles, plan.rows * plan.columns, plan.columns).activation(op.epilogue),
+      count: plan.tiles * outputBlocks)
+  }
+}

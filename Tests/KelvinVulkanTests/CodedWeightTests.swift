@@ -1,0 +1,10 @@
+import KelvinVulkan
+import TestSupport
+import Testing
+
+@Suite(.enabled(if: !imitated.isEmpty, absence))
+struct CodedWeightTests {
+  @Test(arguments: CodedProduct.all) func weightsStayCodesInTheMemoryOfACard(_ product: CodedProduct) throws {
+    #expect(try product.packedShare(on: imitated[0]) <= product.share)
+  }
+}

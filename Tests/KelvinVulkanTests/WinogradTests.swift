@@ -1,0 +1,39 @@
+import KelvinConformance
+import KelvinDevices
+import KelvinGraph
+import KelvinReference
+import KelvinVulkan
+import Testing
+
+@Suite(.enabled(if: !present.isEmpty, absence))
+struct WinogradTests {
+  /// One such number would spoil a whole tile.
+  @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38])
+  func tilesSpoilNoNeighbours(number: Float) throws {
+    let tiles = try SpoiledTiles([2, 174, 13, 10], filters: 178, number: number, reference: ReferenceDevice())
+    for device in present + imitated {
+      #expect(device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"))
+      #expect(try tiles.wrongCount(on: device) == 0)
+    }
+  }
+
+  /// A driver for CPUs that shows kernels so little of memory.
+  @Test func tilesThatDoNotFitAreTransformedInTurns() throws {
+    let imitation = VulkanImitation(isHardware: false, storageLimit: 1 << 20)
+    let small = VulkanDevice.discover(options: VulkanOptions(imitating: imitation)).compactMap {
+      $0.device as? VulkanDevice
+    }
+    let tiles = try SpoiledTiles([1, 64, 37, 34], filters: 64, number: 1, reference: ReferenceDevice())
+    for device in small {
+      #expect(device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"))
+      #expect(try tiles.wrongCount(on: device) == 0)
+    }
+  }
+
+  @Test func fewChannelsAreLeftToTheTaps() throws {
+    let tiles = try SpoiledTiles([1, 8, 13, 10], filters: 8, number: 1, reference: ReferenceDevice())
+    for device in present + imitated {
+      #expect(!device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"))
+    }
+  }
+}

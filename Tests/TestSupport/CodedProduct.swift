@@ -1,0 +1,72 @@
+package import KelvinDevices
+package import KelvinGraph
+import Synchronization
+
+/// A product whose weights are codes, and the share of float32's memory that a device may take for them.
+package struct CodedProduct: Sendable, CustomStringConvertible {
+  package let description: String
+  package let share: Double
+  package let graph: Graph
+
+  package static let all: [CodedProduct] = [true, false].flatMap { isLinear in
+    [
+      CodedProduct("int8 for each output", share: 0.3, isLinear, blocks: [256, 1], bits: 8),
+      CodedProduct("int4 by 32 inputs", share: 0.17, isLinear, blocks: [256, 8], bits: 4),
+      CodedProduct("table of 16", share: 0.17, isLinear, blocks: [1, 1], bits: 4, hasTable: true),
+      CodedProduct("tables of 64 for each 16 outputs", share: 0.3, isLinear, blocks: [16, 1], bits: 6, hasTable: true),
+    ]
+  }
+
+  /// 256 inputs and as many outputs, at one position.
+  private init(_ name: String, share: Double, _ isLinear: Bool, blocks: [Int], bits: Int, hasTable: Bool = false) {
+    let op: any Operator =
+      isLinear ? Linear() : Convolution(window: Window(kernel: [1, 1]), groups: 1, epilogue: Epilogue())
+    description = "\(op.name) of \(name)"
+    self.share = share
+    let rest = isLinear ? [] : [1, 1]
+    do {
+      let codes = Weight(
+        try PackedIntegers(
+          Bytes(count: 256 * 256 * bits / 8) { raw in for place in raw.indices { raw[place] = UInt8(place * 7 & 0xFF) }
+          },
+          bits: bits, isSigned: !hasTable, shape: Shape([256, 256] + rest)))
+      let shape = Shape(blocks + rest + (hasTable ? [1 << bits, 1] : []))
+      let numbers = Weight(
+        Tensor(TensorType(.float32, shape), rounding: (0..<shape.count).map { Double($0 % 17 - 8) / 64 }))
+      let weight = try hasTable ? Weight(palettized: codes, table: numbers) : Weight(affine: codes, scale: numbers)
+      var graph = Graph()
+      let x = graph.addValue(Value(name: "x", type: TensorType(.float32, Shape([1, 256] + rest))))
+      let w = graph.addValue(Value(name: "w", type: weight.type, weight: weight))
+      let type = try op.infer(graph.types([x, w]))[0]
+      let y = graph.addValue(Value(name: "y", type: type))
+      graph.inputs = [x]
+      graph.outputs = [y]
+      graph.nodes = [Node(name: "product", op: op, inputs: [x, w], outputs: [y], origins: [])]
+      try graph.verify()
+      self.graph = graph
+    } catch { preconditionFailure("'\(description)' is not a valid graph: \(error)") }
+  }
+
+  /// What a device packs for the product, as a share of its weights in float32.
+  package func packedShare(on device: any Device) throws(DeviceError) -> Double {
+    let weights = MeasuredWeights()
+    _ = try device.compile(
+      Segment(
+        graph: graph, precision: .full, threads: 1, isDeterministic: true, weights: weights, blobs: NoBlobCache()))
+    return Double(weights.byteCount) / (256 * 256 * 4)
+  }
+}
+
+/// Packed weights of this process, of which it is known how much they took.
+private final class MeasuredWeights: PackedWeights {
+  private let memory = MemoryPackedWeights()
+  private let sizes = Mutex<[String: Int]>([:])
+  var byteCount: Int { sizes.withLock { $0.values.reduce(0, +) } }
+
+  func packed(
+    _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
+  ) throws(DeviceError) -> Bytes {
+    sizes.withLock { $0[key] = byteCount }
+    return try memory.packed(key, byteCount: byteCount, fill: fill)
+  }
+}
