@@ -31,6 +31,8 @@ uvec2 combine(uvec2 a, uvec2 b) {
   case BINARY_LOGICAL_AND: return a & b;
   case BINARY_LOGICAL_OR: return a | b;
   case BINARY_LOGICAL_XOR: return a ^ b;
+  case BINARY_SHIFT_LEFT: return shiftedLeft(a, b);
+  case BINARY_SHIFT_RIGHT: return shiftedRight(a, b, KIND);
   }
   if (b == uvec2(0u)) return uvec2(0u);
   uvec2 q = divided(a, b, KIND);

@@ -73,6 +73,21 @@ uvec2 raised(uvec2 x, uvec2 y, int kind) {
   return result;
 }
 
+// A negative y is one beyond all bits.
+uvec2 shiftedLeft(uvec2 x, uvec2 y) {
+  if (y.y != 0u || y.x > 63u) return uvec2(0u);
+  if (y.x >= 32u) return uvec2(0u, x.x << (y.x - 32u));
+  return y.x == 0u ? x : uvec2(x.x << y.x, x.y << y.x | x.x >> (32u - y.x));
+}
+
+uvec2 shiftedRight(uvec2 x, uvec2 y, int kind) {
+  uint sign = isSigned(kind) ? uint(int(x.y) >> 31) : 0u;
+  if (y.y != 0u || y.x > 63u) return uvec2(sign);
+  uint high = isSigned(kind) ? uint(int(x.y) >> int(y.x & 31u)) : x.y >> (y.x & 31u);
+  if (y.x >= 32u) return uvec2(high, sign);
+  return y.x == 0u ? x : uvec2(x.x >> y.x | x.y << (32u - y.x), high);
+}
+
 // The low bits of a number, as an element of that many bits and a kind's signedness holds them.
 uvec2 wrapped(uvec2 x, int kind, int bits) {
   if (bits >= 64) return x;

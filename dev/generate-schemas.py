@@ -148,9 +148,11 @@ def networks(package):
     lines.append("  ]")
     is_current = write("NetworkSchema", "Field numbers of NeuralNetwork.proto, but those of layers' parameters.", package, lines)
 
-    unmapped = re.compile("Random|Recurrent|GRU|LSTM|Custom|Categorical|Reduce(?!LayerParams|Sum)|ReduceSumSquare")
+    unmapped = re.compile("Random|Custom|Categorical|Reduce(?!LayerParams|Sum)|ReduceSumSquare")
     mapped = {field.message_type.name: field.number for field in kinds if not unmapped.search(field.message_type.name)}
-    shared = ["BorderAmounts", "ValidPadding", "SamePadding", "SamplingMode", "BoxCoordinatesMode"]
+    shared = [
+        "BorderAmounts", "ValidPadding", "SamePadding", "SamplingMode", "BoxCoordinatesMode", "LSTMParams", "LSTMWeightParams",
+    ]
     old = {name for name, number in mapped.items() if number < 600} | {name for name in types if name.startswith("Activation")}
     summary = "Field numbers of the layers' parameters in NeuralNetwork.proto: "
     lines = [line for name in sorted(old | set(shared)) if types[name].fields for line in message(types[name], 2)]

@@ -47,6 +47,8 @@ static inline WIDE combine_integers(int code, WIDE x, WIDE y) {
     case BINARY_LOGICAL_AND: return x & y;
     case BINARY_LOGICAL_OR: return x | y;
     case BINARY_LOGICAL_XOR: return x ^ y;
+    case BINARY_SHIFT_LEFT: return y < 0 || y > 63 ? 0 : x << y;
+    case BINARY_SHIFT_RIGHT: return y < 0 || y > 63 ? (x < 0 ? (WIDE)-1 : 0) : x >> y;
   }
   // The most negative number over -1 is a trap on some processors.
   if (y == 0) return 0;

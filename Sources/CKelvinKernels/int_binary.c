@@ -18,9 +18,11 @@ static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y)
   case ck_binary_minimum: return x < y ? x : y;
   case ck_binary_maximum: return x > y ? x : y;
   case ck_binary_power: return integer_power_of(x, y);
-  case ck_binary_logical_and: return x && y;
-  case ck_binary_logical_or: return x || y;
-  case ck_binary_logical_xor: return !x != !y;
+  case ck_binary_logical_and: return x & y;
+  case ck_binary_logical_or: return x | y;
+  case ck_binary_logical_xor: return x ^ y;
+  case ck_binary_shift_left: return y < 0 || y > 63 ? 0 : (int64_t)((uint64_t)x << y);
+  case ck_binary_shift_right: return x >> (y < 0 || y > 63 ? 63 : y);
   }
   /* Dividing by -1 may overflow. */
   if (y == 0) return 0;

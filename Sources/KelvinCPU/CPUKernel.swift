@@ -24,8 +24,11 @@ struct CPUContext {
   }
 
   /// Arithmetic is done in float32.
-  func requireArithmetic() throws(DeviceError) {
-    for type in inputs where type.scalar != .float32 && type.scalar != .float16 {
+  ///
+  /// - Parameter other: an input that takes no part in it.
+  func requireArithmetic(besides other: Int? = nil) throws(DeviceError) {
+    for (input, type) in inputs.enumerated()
+    where input != other && type.scalar != .float32 && type.scalar != .float16 {
       throw unsupported("\(type.scalar.rawValue) arithmetic")
     }
   }

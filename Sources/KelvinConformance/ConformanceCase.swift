@@ -52,6 +52,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       pad,
       pool,
       quantize,
+      recurrence,
       reduce,
       reshape,
       resize,

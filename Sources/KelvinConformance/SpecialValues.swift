@@ -48,8 +48,8 @@ extension Operator {
   var reach: Reach {
     switch self {
     case is MatMul, is LayerNormalization, is LocalResponseNormalization: .squares
-    // Its shares tell scores apart by their differences, of which large numbers leave nothing.
-    case is Attention: .exponents
+    // Shares tell scores apart, and gates sums, by their differences, of which large numbers leave nothing.
+    case is Attention, is Recurrence: .exponents
     case let op as Reduce where op.function == .product: .products
     case let op as CumulativeReduce where op.function == .product: .products
     case let op as Reduce: [.l2, .sumOfSquares].contains(op.function) ? .squares : .sums

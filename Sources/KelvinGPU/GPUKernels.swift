@@ -86,6 +86,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
 private let leftToHost = [
   "non_maximum_suppression": "each box that is kept decides about later ones",
   "non_zero": "how many there are decides the sizes of what follows",
+  "recurrence": "every step waits for the one before it",
   "unique": "how many there are decides the sizes of what follows",
 ]
 

@@ -345,7 +345,7 @@ import Testing
         let sizes = full.map { Bool.random(using: &random) ? $0 : 1 }
         return Shape(Array(sizes.suffix(Int.random(in: 0...4, using: &random))))
       }
-      let functions = Binary.Function.allCases.filter { !$0.isLogical }
+      let functions = Binary.Function.allCases.filter { $0.takes(.float32) }
       let function = functions[seed % functions.count]
       try check(
         Binary(function), .random(.float32, part(), 0.5...2, &random),

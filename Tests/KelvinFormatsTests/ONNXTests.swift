@@ -77,15 +77,15 @@ import Testing
     var file = ONNXFile()
     file.input("x", [1])
     // A branch that may not be taken is not looked into, a loop's body is.
-    let lacking = Wire.message { $0.message(1) { $0.text(4, "LSTM") } }
-    let body = Wire.message { $0.message(1) { $0.text(4, "GRU") } }
+    let lacking = Wire.message { $0.message(1) { $0.text(4, "Unheard") } }
+    let body = Wire.message { $0.message(1) { $0.text(4, "Unseen") } }
     file.node("If", ["x"], ["i"], ["then_branch": .graph(lacking)])
     file.node("Loop", ["x"], ["l"], ["body": .graph(body)])
     for index in 0..<4 { file.node("Det", ["x"], ["n\(index)"]) }
     file.output("i")
     let error = error(file)
     #expect(error?.code == .missing)
-    #expect(Set(error?.missing.map(\.name) ?? []) == ["Det", "GRU"])
+    #expect(Set(error?.missing.map(\.name) ?? []) == ["Det", "Unseen"])
     #expect(error?.missing.first { $0.name == "Det" }?.count == 4)
   }
 

@@ -121,10 +121,10 @@ import Testing
     var file = MILFile()
     file.input("x", [1])
     for index in 0..<5 { file.operation("fft", ["x": ["x"]], "f\(index)", [1]) }
-    file.operation("lstm", ["x": ["x"]], "l", [1])
+    file.operation("hinge", ["x": ["x"]], "l", [1])
     file.output("l", [1])
     let error = try #require(try PackageFolder(model: file.bytes).error())
-    #expect(error.missing.map(\.name) == ["ios16.fft", "ios16.lstm"])
+    #expect(error.missing.map(\.name) == ["ios16.fft", "ios16.hinge"])
     #expect(error.missing.map(\.count) == [5, 1])
     #expect(error.missing[0].places == ["f0", "f1", "f2"])
   }

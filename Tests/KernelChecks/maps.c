@@ -47,6 +47,7 @@ static double unary(size_t function, double x, double a, double b) {
   case ck_unary_acosh: return acosh(x);
   case ck_unary_atanh: return atanh(x);
   case ck_unary_exp2: return exp2(x);
+  case ck_unary_scaled_tanh: return a * tanh(b * x);
   default: return x < a ? 0 : x;
   }
 }
@@ -54,7 +55,8 @@ static double unary(size_t function, double x, double a, double b) {
 void check_unary(const ck_kernels *k) {
   static const float special[] = {0, -0.0f, INFINITY, -INFINITY, NAN, 1, -1, 0x1p-126f, 88, -88, 1000, -1000};
   ck_unary_args u = {.count = PICK(1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 70, ck_map_chunk + 5)};
-  size_t function = draw() % ck_unary_logical_not;
+  size_t function = draw() % (ck_unary_functions - 1);
+  if (function >= ck_unary_logical_not) function++;
   float reach = (float)PICK(1, 4, 20, 80);
   describe("function %zu of %zu elements to %g", function, u.count, (double)reach);
   bool is_positive = function == ck_unary_rsqrt || function == ck_unary_log;

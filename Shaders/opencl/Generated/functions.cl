@@ -42,6 +42,7 @@
 #define UNARY_EXP2 39
 #define UNARY_THRESHOLDED_RELU 40
 #define UNARY_LOGICAL_NOT 41
+#define UNARY_SCALED_TANH 42
 #define BINARY_ADD 0
 #define BINARY_SUBTRACT 1
 #define BINARY_MULTIPLY 2
@@ -55,6 +56,8 @@
 #define BINARY_LOGICAL_AND 10
 #define BINARY_LOGICAL_OR 11
 #define BINARY_LOGICAL_XOR 12
+#define BINARY_SHIFT_LEFT 13
+#define BINARY_SHIFT_RIGHT 14
 #define COMPARE_EQUAL 0
 #define COMPARE_NOT_EQUAL 1
 #define COMPARE_LESS 2
@@ -128,6 +131,7 @@ static inline vec activate(int code, float a, float b, vec x) {
   case UNARY_ATANH: return atanh(x); \
   case UNARY_EXP2: return exp2(x); \
   case UNARY_THRESHOLDED_RELU: return x < a ? (vec)0.0f : x; \
+  case UNARY_SCALED_TANH: return a * tanh(b * x); \
   default: return activate(code, a, b, x);
 
 #define BINARY_CASES \

@@ -11,12 +11,13 @@ typedef enum {
   ck_unary_sin = 25, ck_unary_cos = 26, ck_unary_square = 27, ck_unary_rsqrt = 28, ck_unary_affine = 29,
   ck_unary_tan = 30, ck_unary_asin = 31, ck_unary_acos = 32, ck_unary_atan = 33, ck_unary_sinh = 34,
   ck_unary_cosh = 35, ck_unary_asinh = 36, ck_unary_acosh = 37, ck_unary_atanh = 38, ck_unary_exp2 = 39,
-  ck_unary_thresholded_relu = 40, ck_unary_logical_not = 41
+  ck_unary_thresholded_relu = 40, ck_unary_logical_not = 41, ck_unary_scaled_tanh = 42
 } ck_unary;
 typedef enum {
   ck_binary_add = 0, ck_binary_subtract = 1, ck_binary_multiply = 2, ck_binary_divide = 3, ck_binary_minimum = 4,
   ck_binary_maximum = 5, ck_binary_power = 6, ck_binary_floor_divide = 7, ck_binary_modulo = 8,
-  ck_binary_remainder = 9, ck_binary_logical_and = 10, ck_binary_logical_or = 11, ck_binary_logical_xor = 12
+  ck_binary_remainder = 9, ck_binary_logical_and = 10, ck_binary_logical_or = 11, ck_binary_logical_xor = 12,
+  ck_binary_shift_left = 13, ck_binary_shift_right = 14
 } ck_binary;
 typedef enum {
   ck_compare_equal = 0, ck_compare_not_equal = 1, ck_compare_less = 2, ck_compare_less_or_equal = 3,
@@ -31,7 +32,7 @@ typedef enum {
 } ck_scatter;
 
 /* How many functions of one element there are, and of two float32 numbers, which come first. */
-enum { ck_unary_functions = 42, ck_binary_functions = 10 };
+enum { ck_unary_functions = 43, ck_binary_functions = 10 };
 
 /* VECTOR(name, f(x, a, b)) for functions of vectors, SCALAR for those of one element. */
 #define CK_UNARY_FUNCTIONS(VECTOR, SCALAR)                                       \
@@ -75,7 +76,8 @@ enum { ck_unary_functions = 42, ck_binary_functions = 10 };
   SCALAR(acosh, acoshf(x))                                                       \
   SCALAR(atanh, atanhf(x))                                                       \
   SCALAR(exp2, exp2f(x))                                                         \
-  VECTOR(thresholded_relu, vselect(x < a, vset(0), x))
+  VECTOR(thresholded_relu, vselect(x < a, vset(0), x))                           \
+  VECTOR(scaled_tanh, a * vtanh(b * x))
 
 /* EACH(name, f(x, y)) for functions of vectors. */
 #define CK_BINARY_FUNCTIONS(EACH)         \

@@ -8,4 +8,5 @@
 #include "ck_non_zero.h"
 #include "ck_pool.h"
 #include "ck_quantized.h"
+#include "ck_recurrence.h"
 #include "ck_unique.h"

@@ -30,6 +30,7 @@ let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   table.addPad()
   table.addPool()
   table.addQuantize()
+  table.addRecurrence()
   table.addReduce()
   table.addReshape()
   table.addResize()

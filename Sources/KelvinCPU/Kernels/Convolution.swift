@@ -90,8 +90,8 @@ extension Convolution {
     let rows = context.outputs[0].shape[0] * context.outputs[0].shape.pixels
     let layouts = KernelLayouts(reads: [.rows, .dense] + epilogue.layouts(in: .rows), writes: [.rows])
     return KernelOffer(
-      .rowProduct(rows: rows, epilogue, context, products), "rows", layouts, handicap: handicap,
-      precision: products.precision)
+      .rowProduct(rows: rows, WeightRows(of: 1, context), epilogue, context, products), "rows", layouts,
+      handicap: handicap, precision: products.precision)
   }
 }
 

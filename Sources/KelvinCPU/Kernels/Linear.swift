@@ -10,18 +10,53 @@ extension KernelTable<CPUContext, CPUKernel> {
       let rows = context.outputs[0].shape.dimensions.dropLast().reduce(1, *)
       let products = context.products
       return [
-        KernelOffer(.rowProduct(rows: rows, op.epilogue, context, products), precision: products.precision)
+        KernelOffer(
+          .rowProduct(rows: rows, WeightRows(of: 1, context), op.epilogue, context, products),
+          precision: products.precision)
       ]
     }
   }
 }
 
+/// Rows of a constant input `[rows, depth, …]`, which are the columns of a product.
+struct WeightRows {
+  let input: Int
+  let rows: Range<Int>
+  let depth: Int
+  private let isAll: Bool
+
+  /// - Parameter rows: all of them unless said.
+  init(of input: Int, rows: Range<Int>? = nil, _ context: CPUContext) {
+    let shape = context.inputs[input].shape
+    self.input = input
+    self.rows = rows ?? 0..<shape[0]
+    depth = shape[1]
+    isAll = self.rows == 0..<shape[0]
+  }
+
+  /// Packed as columns.
+  func pack(_ products: CPUProducts) -> CPUPack {
+    let (first, count, depth) = (rows.lowerBound * depth, rows.count, depth)
+    let part = isAll ? "" : "-rows-\(rows.lowerBound)-\(rows.upperBound)"
+    return CPUPack(
+      inputs: [input], layout: "gemm-\(products.name)-k\(ck_gemm_panel)\(part)",
+      byteCount: 4 * ck_packed_columns_count(count, depth, products.type)
+    ) { target, weights in
+      weights[0].withUnsafeBufferPointer { source in
+        ck_pack_columns(
+          source.baseAddress.map { $0 + first }, count, depth, depth, 1, products.type,
+          target.bindMemory(to: Float.self).baseAddress)
+      }
+    }
+  }
+}
+
 extension CPUKernel {
-  /// Rows times constant weights `[columns, depth, …]`, the node's second input, with an epilogue.
+  /// Rows, the node's first input, times constant weights, with an epilogue.
   static func rowProduct(
-    rows: Int, _ epilogue: Epilogue, _ context: CPUContext, _ products: CPUProducts
+    rows: Int, _ weights: WeightRows, _ epilogue: Epilogue, _ context: CPUContext, _ products: CPUProducts
   ) -> CPUKernel {
-    let (columns, depth) = (context.inputs[1].shape[0], context.inputs[1].shape[1])
+    let (columns, depth) = (weights.rows.count, weights.depth)
     let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
     if let sgemm = context.variant.sgemm {
       return product(rows: rows, columns: columns, depth: depth, epilogue, context, by: sgemm)
@@ -30,17 +65,7 @@ extension CPUKernel {
       rows == 1
       ? vectorProduct(columns: columns, depth: depth, epilogue, products)
       : product(rows: rows, columns: columns, depth: depth, epilogue, context, products)
-    kernel.packs = [
-      CPUPack(
-        inputs: [1], layout: "gemm-\(products.name)-k\(ck_gemm_panel)",
-        byteCount: 4 * ck_packed_columns_count(columns, depth, products.type)
-      ) { target, weights in
-        weights[0].withUnsafeBufferPointer { source in
-          ck_pack_columns(
-            source.baseAddress, columns, depth, depth, 1, products.type, target.bindMemory(to: Float.self).baseAddress)
-        }
-      }
-    ]
+    kernel.packs = [weights.pack(products)]
     return kernel
   }
 }

@@ -21,7 +21,7 @@ extension ConformanceCase {
     ]
 
   package static let binary: [ConformanceCase] =
-    Binary.Function.allCases.filter { !$0.isLogical }.flatMap { function in
+    Binary.Function.allCases.filter { $0.takes(.float32) }.flatMap { function in
       let range: ClosedRange<Float> = function == .power ? 0.1...3 : 0.25...2
       return [ScalarType.float32, .float16].flatMap { scalar in
         [
@@ -95,6 +95,7 @@ extension UnaryFunction.Kind {
     case .selu: 1.67326
     case .rsqrt: 1e-3
     case .affine: 1.25
+    case .scaledTanh: 1.7
     default: 0
     }
   }
@@ -105,6 +106,7 @@ extension UnaryFunction.Kind {
     case .selu: 1.0507
     case .hardSigmoid: 0.5
     case .affine: -0.75
+    case .scaledTanh: 0.6
     default: 0
     }
   }

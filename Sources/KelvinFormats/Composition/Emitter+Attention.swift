@@ -1,32 +1,51 @@
 import KelvinGraph
 
+/// The scores of an attention, as far as they are computed.
+enum ScoreStage { case products, capped, masked, shares }
+
 extension Emitter {
   /// `softmax(q · kᵀ * scale + mask) · v` over the last two axes. A boolean mask says which scores count, another is added.
   /// A query that the mask lets see nothing yields zeros.
   func attention(
     _ query: ValueID, _ key: ValueID, _ value: ValueID, mask: ValueID?, scale: Float, step: String? = nil
   ) throws -> ValueID {
+    try attention(query, key, value, mask: mask, scale: scale, softCap: 0, step: step).result
+  }
+
+  /// The same with scores `cap · tanh(s / cap)` before the mask, unless the cap is 0.
+  ///
+  /// - Parameter stage: which of the scores are wanted too.
+  func attention(
+    _ query: ValueID, _ key: ValueID, _ value: ValueID, mask: ValueID?, scale: Float, softCap: Float,
+    keeping stage: ScoreStage? = nil, step: String? = nil
+  ) throws -> (result: ValueID, scores: ValueID?) {
     let scaled = try unary(UnaryFunction(.affine, a: scale), query, step: "scaled_query")
     var scores = try add(MatMul(transposesY: true), scaled, key, step: "scores")
-    guard let mask else {
-      let shares = try add(Softmax(axis: shape(scores).rank - 1), scores, step: "shares")
-      return try add(MatMul(), shares, value, step: step)
+    var kept: [ScoreStage: ValueID] = [.products: scores]
+    if softCap != 0 {
+      scores = try unary(UnaryFunction(.scaledTanh, a: softCap, b: 1 / softCap), scores, step: "capped_scores")
     }
+    kept[.capped] = scores
     let scalar = scalar(scores)
-    let bias = self.scalar(mask) == .bool ? mask : try cast(mask, to: scalar, step: "mask")
-    if self.scalar(mask) == .bool {
-      scores = try add(Select(), mask, scores, constant(-.infinity, scalar, step: "excluded"), step: "masked")
-    } else {
-      scores = try binary(.add, scores, bias, step: "masked")
+    var hidden: ValueID?
+    if let mask {
+      let bias = self.scalar(mask) == .bool ? mask : try cast(mask, to: scalar, step: "mask")
+      if self.scalar(mask) == .bool {
+        scores = try add(Select(), mask, scores, constant(-.infinity, scalar, step: "excluded"), step: "masked")
+      } else {
+        scores = try binary(.add, scores, bias, step: "masked")
+      }
+      if mayHideRow(mask) { hidden = bias }
     }
-    let mayHideAll = mayHideRow(mask)
-    let name = mayHideAll ? "all_shares" : "shares"
-    var shares = try add(Softmax(axis: shape(scores).rank - 1), scores, step: name)
-    if mayHideAll {
+    kept[.masked] = scores
+    let last = shape(scores).rank - 1
+    var shares = try add(Softmax(axis: last), scores, step: hidden == nil ? "shares" : "all_shares")
+    if let hidden {
       let none = constant(0, scalar, step: "no_share")
-      shares = try add(Select(), try visible(bias), shares, none, step: "shares")
+      shares = try add(Select(), try visible(hidden), shares, none, step: "shares")
     }
-    return try add(MatMul(), shares, value, step: step)
+    kept[.shares] = shares
+    return (try add(MatMul(), shares, value, step: step), stage.flatMap { kept[$0] })
   }
 
   /// Truth values that broadcast to the scores: false at least all along the rows of which a mask hides everything.

@@ -52,14 +52,26 @@ extension Emitter {
     return try cast(result, to: scalar)
   }
 
-  /// `Σ|x|` or `sqrt(Σx²)` over each window; padding counts as zeros.
+  /// `(Σ|x|^order)^(1/order)` over each window; padding counts as zeros.
   func lengthPool(_ x: ValueID, _ window: Window, order: Int) throws -> ValueID {
     guard !window.roundsUp else { throw invalid("windows that lie partly outside are not supported") }
-    let terms = try unary(UnaryFunction(order == 1 ? .abs : .square), x, step: "terms")
+    func raised(_ x: ValueID, _ exponent: Double, step: String?) throws -> ValueID {
+      try binary(.power, x, constant(exponent, scalar(x), step: "exponent"), step: step)
+    }
+    let terms =
+      switch order {
+      case 1: try unary(UnaryFunction(.abs), x, step: "terms")
+      case 2: try unary(UnaryFunction(.square), x, step: "terms")
+      default: try raised(unary(UnaryFunction(.abs), x, step: "sizes"), Double(order), step: "terms")
+      }
     let mean = try add(Pool(.averageIncludingPadding, window: window), terms, step: "mean")
     let total = UnaryFunction(.affine, a: Float(Shape(window.kernel).isAddressable ? window.count : 0))
     let sum = try unary(total, mean, step: order == 1 ? nil : "sum")
-    return order == 1 ? sum : try unary(UnaryFunction(.sqrt), sum)
+    switch order {
+    case 1: return sum
+    case 2: return try unary(UnaryFunction(.sqrt), sum)
+    default: return try raised(sum, 1 / Double(order), step: nil)
+    }
   }
 
   /// A vector with one element for each channel, as a tensor that broadcasts along axis 1 of x.

@@ -116,6 +116,21 @@ extension Emitter {
     return try transpose(gathered, (0..<source.rank).map { order.firstIndex(of: $0) ?? 0 })
   }
 
+  /// Repeats x before and after itself along each axis; with negative amounts leaves elements out.
+  func wrap(_ x: ValueID, before: [Int], after: [Int]) throws -> ValueID {
+    var result = x
+    for axis in 0..<shape(x).rank where before[axis] != 0 || after[axis] != 0 {
+      let size = shape(x)[axis]
+      let count = size + before[axis] + after[axis]
+      guard size > 0, (0..<(1 << 31)).contains(count) else {
+        throw invalid("pads \(before) and \(after) do not fit \(type(x))")
+      }
+      let places = constant(integers: (0..<count).map { (($0 - before[axis]) % size + size) % size })
+      result = try add(Gather(axis: axis), result, places, step: "wrapped_\(axis)")
+    }
+    return result
+  }
+
   /// Picks slices along `axis` by the indices of the same leading `batch` axes.
   func gather(_ x: ValueID, _ indices: ValueID, axis: Int, batch: Int) throws -> ValueID {
     if batch == 0 { return try add(Gather(axis: axis), x, indices) }

@@ -56,8 +56,9 @@ struct ONNXFeatures {
   private static func dimensions(_ value: ONNXValueInfo) -> [Dimension] {
     (value.sizes ?? []).enumerated().map { axis, size in
       if let value = size.value { return .fixed(value) }
-      let name = size.name.flatMap { $0.isEmpty ? nil : $0 } ?? "\(value.name).\(axis)"
-      return .flexible(name: name, range: 1...Int.max, standard: axis == 0 ? 1 : nil)
+      // Some exporters call every size that they do not know "?": equal names are equal sizes, these are not.
+      let name = size.name.flatMap { $0.isEmpty || $0 == "?" ? nil : $0 } ?? "\(value.name).\(axis)"
+      return .flexible(name: name, range: (size.isEmpty ? 0 : 1)...Int.max, standard: axis == 0 ? 1 : nil)
     }
   }
 

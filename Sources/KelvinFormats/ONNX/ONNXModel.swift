@@ -222,6 +222,8 @@ struct ONNXValueInfo {
   struct Size {
     var value: Int?
     var name: String?
+    /// Whether the file says 0, which means none or any.
+    var isEmpty = false
   }
 
   var name = ""
@@ -298,6 +300,7 @@ struct ONNXValueInfo {
         default: break
         }
       }
+      size.isEmpty = size.value == 0
       if let value = size.value, value <= 0 { size.value = nil }
       sizes.append(size)
     }

@@ -1,7 +1,8 @@
 /// `z = x ∘ y`, element by element, with NumPy's broadcasting.
 ///
 /// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integers wrap; their division truncates,
-/// and whatever divides integers by zero, a negative power of zero too, gives zero.
+/// and whatever divides integers by zero, a negative power of zero too, gives zero. Logical functions combine booleans, and
+/// integers bit by bit.
 package struct Binary: Operator {
   package static let name = "binary"
   package var function: Function
@@ -13,8 +14,8 @@ package struct Binary: Operator {
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 2...2)
-    guard inputs[0].scalar == inputs[1].scalar, (inputs[0].scalar == .bool) == function.isLogical else {
-      let expected = function.isLogical ? "booleans" : "numbers of one type"
+    guard inputs[0].scalar == inputs[1].scalar, function.takes(inputs[0].scalar) else {
+      let expected = function.isLogical ? "booleans or integers" : function.isShift ? "integers" : "numbers of one type"
       throw OperatorError("\(function.rawValue) takes two \(expected), got \(inputs[0]) and \(inputs[1])")
     }
     guard let shape = inputs[0].shape.broadcast(with: inputs[1].shape) else {
@@ -39,11 +40,21 @@ package struct Binary: Operator {
 }
 
 extension Binary.Function {
-  /// Whether it combines booleans, not numbers.
+  /// Whether it combines booleans and bits.
   package var isLogical: Bool {
     switch self {
     case .logicalAnd, .logicalOr, .logicalXor: true
     default: false
+    }
+  }
+
+  fileprivate var isShift: Bool { self == .shiftLeft || self == .shiftRight }
+
+  package func takes(_ scalar: ScalarType) -> Bool {
+    switch scalar {
+    case .bool: isLogical
+    case .float16, .float32, .float64: !isLogical && !isShift
+    default: true
     }
   }
 }

@@ -27,6 +27,7 @@ package let operatorCatalog: [any Operator.Type] = [
   Pad.self,
   Pool.self,
   Quantize.self,
+  Recurrence.self,
   Reduce.self,
   Reshape.self,
   Resize.self,

@@ -49,6 +49,7 @@ extension UnaryFunction {
     case .exp2: return Glibc.exp2(x)
     case .thresholdedRelu: return x < a ? 0 : x
     case .logicalNot: return x == 0 ? 1 : 0
+    case .scaledTanh: return a * Glibc.tanh(b * x)
     }
   }
 }

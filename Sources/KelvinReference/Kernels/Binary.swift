@@ -30,9 +30,7 @@ extension Binary {
     case .floorDivide: { ($0 / $1).rounded(.down) }
     case .modulo: { $0.modulo($1) }
     case .remainder: { fmod($0, $1) }
-    case .logicalAnd: { $0 != 0 && $1 != 0 ? 1 : 0 }
-    case .logicalOr: { $0 != 0 || $1 != 0 ? 1 : 0 }
-    case .logicalXor: { ($0 != 0) != ($1 != 0) ? 1 : 0 }
+    case .logicalAnd, .logicalOr, .logicalXor, .shiftLeft, .shiftRight: preconditionFailure("of integers alone")
     }
   }
 }
@@ -55,9 +53,12 @@ extension Binary.Function {
     case .minimum: return min(x, y)
     case .maximum: return max(x, y)
     case .power: return Self.power(x, y)
-    case .logicalAnd: return x != 0 && y != 0 ? 1 : 0
-    case .logicalOr: return x != 0 || y != 0 ? 1 : 0
-    case .logicalXor: return (x != 0) != (y != 0) ? 1 : 0
+    case .logicalAnd: return x & y
+    case .logicalOr: return x | y
+    case .logicalXor: return x ^ y
+    // Swift shifts by any count.
+    case .shiftLeft: return y < 0 ? 0 : x << y
+    case .shiftRight: return x >> (y < 0 ? 64 : y)
     case .divide, .floorDivide, .modulo, .remainder: break
     }
     guard y != 0 else { return 0 }

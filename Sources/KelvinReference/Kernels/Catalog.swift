@@ -33,6 +33,7 @@ let referenceKernels: ReferenceTable = {
   table.addPad()
   table.addPool()
   table.addQuantize()
+  table.addRecurrence()
   table.addReduce()
   table.addReshape()
   table.addResize()

@@ -65,9 +65,7 @@ extension MILMapper {
   private static let scaledTanh = MILMapper("scaled_tanh") { operation, scope in
     let x = try operation.value("x", scope)
     let (alpha, beta) = try operation.alphaAndBeta(scope)
-    let scaled = try scope.emitter.unary(UnaryFunction(.affine, a: beta), x, step: "scaled")
-    let tanh = try scope.emitter.unary(UnaryFunction(.tanh), scaled, step: "tanh")
-    return try scope.emitter.unary(UnaryFunction(.affine, a: alpha), tanh)
+    return try scope.emitter.unary(UnaryFunction(.scaledTanh, a: alpha, b: beta), x)
   }
 
   /// `min(β, x)` where `x >= 0`, else `min(β, α · x)`

@@ -1,7 +1,8 @@
 /// Every MIL operation that is mapped. `const` and `classify` are part of the program's structure.
 let milMappers: [MILMapper] =
   MILMapper.unaryFunctions + MILMapper.activations + MILMapper.arithmetic + MILMapper.reductions
-  + MILMapper.comparisons + MILMapper.indexing + MILMapper.rearranging + MILMapper.resizing + [
+  + MILMapper.comparisons + MILMapper.indexing + MILMapper.rearranging + MILMapper.resizing
+  + MILMapper.recurrences + MILMapper.sampling + [
     .avgPool,
     .batchNorm,
     .cast,

@@ -60,7 +60,7 @@ extension MILMapper {
 }
 
 /// The grids that MIL's resizing operations name.
-private enum SamplingMode: String {
+enum SamplingMode: String {
   case strictAlignCorners = "STRICT_ALIGN_CORNERS"
   case alignCorners = "ALIGN_CORNERS"
   case standard = "DEFAULT"
@@ -82,7 +82,7 @@ private enum SamplingMode: String {
 }
 
 extension MILOperation {
-  fileprivate func samplingMode(_ scope: MILScope) throws -> SamplingMode {
+  func samplingMode(_ scope: MILScope) throws -> SamplingMode {
     let name = try text("sampling_mode", scope) ?? "DEFAULT"
     guard let mode = SamplingMode(rawValue: name) else {
       throw scope.emitter.invalid("sampling_mode '\(name)' is not known")

@@ -3,7 +3,8 @@ import KelvinGraph
 extension ONNXMapper {
   /// Activations with parameters.
   static let activations: [ONNXMapper] = [
-    celu, clip, elu, gelu, hardSigmoid, leakyRelu, mish, prelu, selu, thresholdedRelu,
+    celu, clip, elu, gelu, hardSigmoid, leakyRelu, mish, prelu, selu, shrink, swiGLU, swish,
+    thresholdedRelu,
   ]
 
   private static let leakyRelu = ONNXMapper("LeakyRelu") { c in
@@ -35,6 +36,37 @@ extension ONNXMapper {
     case "tanh": return [try c.emitter.unary(UnaryFunction(.geluTanh), x)]
     case let other: throw c.unsupported("approximation '\(other)' is not known")
     }
+  }
+
+  /// `x · sigmoid(α x)`
+  private static let swish = ONNXMapper("Swish") { c in
+    [try c.emitter.swish(try c.input(0), alpha: c.float("alpha", default: 1))]
+  }
+
+  /// `swish(a) · b`
+  private static let swiGLU = ONNXMapper("SwiGLU") { c in
+    let (a, b) = (try c.input(0), try c.input(1))
+    let gate = try c.emitter.swish(a, alpha: c.float("alpha", default: 1), step: "gate")
+    return [try c.emitter.binary(.multiply, gate, b)]
+  }
+
+  /// `x + bias` below `-λ`, `x - bias` above `λ`, 0 between them.
+  private static let shrink = ONNXMapper("Shrink") { c in
+    let x = try c.input(0)
+    let scalar = c.emitter.scalar(x)
+    let (bias, limit) = (Double(c.float("bias", default: 0)), Double(c.float("lambd", default: 0.5)))
+    func side(_ function: Compare.Function, _ sign: Double, _ name: String) throws -> (ValueID, ValueID) {
+      let bound = c.emitter.constant(sign * limit, scalar, step: "\(name)_limit")
+      let outside = try c.emitter.add(Compare(function), x, bound, step: "is_\(name)")
+      let moved = try c.emitter.binary(
+        .subtract, x, c.emitter.constant(sign * bias, scalar, step: "\(name)_bias"), step: name)
+      return (outside, moved)
+    }
+    let (isBelow, lower) = try side(.less, -1, "below")
+    let (isAbove, upper) = try side(.greater, 1, "above")
+    let zero = c.emitter.constant(0, scalar, step: "zero")
+    let inner = try c.emitter.add(Select(), isAbove, upper, zero, step: "upper")
+    return [try c.emitter.add(Select(), isBelow, lower, inner)]
   }
 
   private static let prelu = ONNXMapper("PRelu") { c in
@@ -92,5 +124,13 @@ extension ONNXMapper {
 
   private static func clip(_ lower: Float, _ upper: Float) -> UnaryFunction {
     lower == 0 && upper == .infinity ? .relu : .clip(lower, upper)
+  }
+}
+
+extension Emitter {
+  fileprivate func swish(_ x: ValueID, alpha: Float, step: String? = nil) throws -> ValueID {
+    if alpha == 1 { return try unary(.silu, x, step: step) }
+    let scaled = try unary(UnaryFunction(.affine, a: alpha), x, step: "scaled")
+    return try binary(.multiply, x, unary(.sigmoid, scaled, step: "sigmoid"), step: step)
   }
 }

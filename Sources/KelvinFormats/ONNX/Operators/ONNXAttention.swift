@@ -1,14 +1,10 @@
 import KelvinGraph
 
 extension ONNXMapper {
-  /// Attention without past keys and values; a cache that is kept outside comes padded, with how much of it counts.
   /// Operands are `[N, heads, S, D]`, or `[N, S, heads · D]` with the number of heads as an attribute; fewer key heads than
-  /// query heads serve several each.
+  /// query heads serve several each. Past keys and values lie before those that are given; a cache that is kept outside
+  /// comes padded instead, with how much of it counts.
   static let attention = ONNXMapper("Attention") { c in
-    guard c.optional(4) == nil, c.optional(5) == nil, c.node.outputs.dropFirst().allSatisfy(\.isEmpty) else {
-      throw c.unsupported("past keys and values, or outputs besides the first")
-    }
-    guard c.float("softcap", default: 0) == 0 else { throw c.unsupported("a soft cap of its scores") }
     var operands = [try c.input(0), try c.input(1), try c.input(2)]
     let isFlat = c.emitter.shape(operands[0]).rank == 3
     if isFlat {
@@ -20,27 +16,51 @@ extension ONNXMapper {
     for operand in operands where c.emitter.shape(operand).rank != 4 {
       throw c.emitter.invalid("expected [N, heads, S, D], got \(c.emitter.type(operand))")
     }
+    var pastLength = 0
+    for (index, step) in [(1, "present_keys"), (2, "present_values")] {
+      guard let past = c.optional(3 + index) else { continue }
+      guard c.optional(6) == nil else { throw c.emitter.invalid("it has past keys and the length of a cache") }
+      operands[index] = try c.emitter.concat([past, operands[index]], axis: 2, step: step)
+      pastLength = c.emitter.shape(past)[2]
+    }
+    let present = (operands[1], operands[2])
     let query = c.emitter.shape(operands[0])
     for (index, step) in [(1, "keys"), (2, "values")] {
       operands[index] = try c.emitter.repeatHeads(operands[index], query[1], step: step)
     }
     let scale = c.node.attributes["scale"]?.float ?? 1 / Float(query[3]).squareRoot()
     let keys = c.emitter.shape(operands[1])[2]
-    let mask = try c.attentionMask(batch: query[0], queries: query[2], keys: keys)
-    let result = try c.emitter.attention(
-      operands[0], operands[1], operands[2], mask: mask, scale: scale, step: isFlat ? "heads" : nil)
-    guard isFlat else { return [result] }
+    let mask = try c.attentionMask(batch: query[0], queries: query[2], keys: keys, past: pastLength)
+    let softCap = c.float("softcap", default: 0)
+    let shown = try c.scoreStage()
+    let (result, scores) = try c.emitter.attention(
+      operands[0], operands[1], operands[2], mask: mask, scale: scale, softCap: softCap, keeping: shown,
+      step: isFlat || shown != nil ? "heads" : nil)
+    let rest = [present.0, present.1] + (scores.map { [$0] } ?? [])
+    guard isFlat else { return [result] + rest }
     let joined = try c.emitter.transpose(result, [0, 2, 1, 3], step: "joined")
     let sizes = c.emitter.shape(joined)
-    return [try c.emitter.reshape(joined, [sizes[0], sizes[1], sizes[2] * sizes[3]])]
+    return [try c.emitter.reshape(joined, [sizes[0], sizes[1], sizes[2] * sizes[3]])] + rest
   }
 }
 
 extension ONNXOperation {
+  /// Which scores the fourth output shows; nil without one.
+  fileprivate func scoreStage() throws -> ScoreStage? {
+    guard node.outputs.count > 3, !node.outputs[3].isEmpty else { return nil }
+    switch integer("qk_matmul_output_mode", default: 0) {
+    case 0: return .products
+    case 1: return .capped
+    case 2: return .masked
+    case 3: return .shares
+    case let mode: throw emitter.invalid("qk_matmul_output_mode \(mode) is not known")
+    }
+  }
+
   /// Which scores count and what is added to them: the mask of input 3, the causal order, a window, and the number of keys
   /// of input 6 in one; nil where all count.
-  fileprivate func attentionMask(batch: Int, queries: Int, keys: Int) throws -> ValueID? {
-    let allowed = try positionMask(batch: batch, queries: queries, keys: keys)
+  fileprivate func attentionMask(batch: Int, queries: Int, keys: Int, past: Int) throws -> ValueID? {
+    let allowed = try positionMask(batch: batch, queries: queries, keys: keys, past: past)
     guard let given = optional(3) else { return allowed }
     let missing = keys - (emitter.shape(given).dimensions.last ?? keys)
     guard missing >= 0 else { throw emitter.invalid("a mask of \(emitter.type(given)) for \(keys) keys") }
@@ -57,9 +77,9 @@ extension ONNXOperation {
     return try emitter.add(Select(), positions, mask, excluded, step: "placed_mask")
   }
 
-  /// Which keys a query may see by their places. A query stands at its own place, or, where `nonpad_kv_seqlen` says how many
+  /// Which keys a query may see by their places. A query stands at its own place behind past keys, or, where `nonpad_kv_seqlen` says how many
   /// keys each sample of the batch has, among the last of those.
-  private func positionMask(batch: Int, queries: Int, keys: Int) throws -> ValueID? {
+  private func positionMask(batch: Int, queries: Int, keys: Int, past: Int) throws -> ValueID? {
     let (left, right) = (integer("left_window_size", default: -1), integer("right_window_size", default: -1))
     let last = flag("is_causal") ? 0 : right >= 0 ? right : nil
     let first = left >= 0 ? -left : nil
@@ -69,7 +89,7 @@ extension ONNXOperation {
       guard type.shape.isAddressable else { throw emitter.invalid("\(queries) queries of \(keys) keys are too many") }
       let range = (first ?? -keys - queries)...(last ?? keys + queries)
       let isAllowed = Weight(type) {
-        Tensor(type, Bytes((0..<type.count).map { UInt8(range.contains($0 % keys - $0 / keys) ? 1 : 0) }))
+        Tensor(type, Bytes((0..<type.count).map { UInt8(range.contains($0 % keys - $0 / keys - past) ? 1 : 0) }))
       }
       return emitter.constant(isAllowed, step: "in_place")
     }

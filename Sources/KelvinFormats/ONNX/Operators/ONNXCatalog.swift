@@ -2,7 +2,8 @@
 let onnxMappers: [ONNXMapper] =
   ONNXMapper.unaryFunctions + ONNXMapper.activations + ONNXMapper.arithmetic + ONNXMapper.reductions
   + ONNXMapper.quantization + ONNXMapper.microsoftQuantization + ONNXMapper.comparisons + ONNXMapper.indexing
-  + ONNXMapper.counting + [
+  + ONNXMapper.counting + ONNXMapper.recurrences
+  + ONNXMapper.losses + ONNXMapper.signals + ONNXMapper.placing + [
     .arrayFeatureExtractor,
     .attention,
     .averagePool,
@@ -24,6 +25,7 @@ let onnxMappers: [ONNXMapper] =
     .gemm,
     .globalAveragePool,
     .globalMaxPool,
+    .gridSample,
     .groupNormalization,
     .hardmax,
     .identity,
@@ -41,6 +43,8 @@ let onnxMappers: [ONNXMapper] =
     .reshape,
     .resize,
     .rmsNormalization,
+    .roiAlign,
+    .rotaryEmbedding,
     .scaler,
     .shape,
     .size,

@@ -5,7 +5,9 @@ extension ONNXMapper {
   static let comparisons: [ONNXMapper] = [
     compare("Equal", .equal), compare("Less", .less), compare("LessOrEqual", .lessOrEqual),
     compare("Greater", .greater), compare("GreaterOrEqual", .greaterOrEqual),
-    logical("And", .logicalAnd), logical("Or", .logicalOr), logical("Xor", .logicalXor), not, isNaN, isInfinite, select,
+    logical("And", .logicalAnd), logical("Or", .logicalOr), logical("Xor", .logicalXor), not,
+    logical("BitwiseAnd", .logicalAnd), logical("BitwiseOr", .logicalOr), logical("BitwiseXor", .logicalXor), bitwiseNot,
+    bitShift, isNaN, isInfinite, select,
   ]
 
   private static func compare(_ name: String, _ function: Compare.Function) -> ONNXMapper {
@@ -25,6 +27,20 @@ extension ONNXMapper {
   private static let not = ONNXMapper("Not") { c in
     let x = try c.input(0)
     return [try c.emitter.unary(UnaryFunction(.logicalNot), x)]
+  }
+
+  private static let bitwiseNot = ONNXMapper("BitwiseNot") { c in
+    let x = try c.input(0)
+    return [try c.emitter.binary(.logicalXor, x, c.emitter.constant(integers: [-1], c.emitter.scalar(x), shape: []))]
+  }
+
+  private static let bitShift = ONNXMapper("BitShift") { c in
+    let (x, count) = (try c.input(0), try c.input(1))
+    switch c.text("direction", default: "") {
+    case "LEFT": return [try c.emitter.binary(.shiftLeft, x, count)]
+    case "RIGHT": return [try c.emitter.binary(.shiftRight, x, count)]
+    case let other: throw c.emitter.invalid("direction '\(other)' is not known")
+    }
   }
 
   /// Only not-a-number differs from itself.

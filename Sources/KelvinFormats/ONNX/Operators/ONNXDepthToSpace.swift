@@ -9,6 +9,8 @@ extension ONNXMapper {
 
   static let spaceToDepth = ONNXMapper("SpaceToDepth") { c in
     let x = try c.input(0)
-    return [try c.emitter.spaceToDepth(x, block: c.integer("blocksize", default: 0))]
+    let block = c.integer("blocksize", default: 0)
+    let isOuter = c.text("mode", default: "DCR") == "DCR"
+    return [isOuter ? try c.emitter.spaceToDepth(x, block: block) : try c.emitter.pixelUnshuffle(x, block: block)]
   }
 }

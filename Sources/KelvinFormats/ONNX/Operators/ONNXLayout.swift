@@ -94,11 +94,15 @@ extension ONNXMapper {
 
   static let identity = ONNXMapper("Identity") { c in [try c.input(0)] }
 
-  /// The identity at inference. Its mask is not computed.
+  /// The identity at inference, with a mask of all.
   static let dropout = ONNXMapper("Dropout", valued: [2]) { c in
     if c.opset >= 12, let training = try c.constantNumber(2, "training mode"), training != 0 {
       throw c.unsupported("it is in training mode", remedy: "export the model for inference")
     }
-    return [try c.input(0)]
+    let x = try c.input(0)
+    guard c.node.outputs.dropFirst().contains(where: { !$0.isEmpty }) else { return [x] }
+    let scalar: ScalarType = c.opset < 10 ? c.emitter.scalar(x) : .bool
+    let kept = Tensor(TensorType(scalar, []), rounding: [1])
+    return [x, try c.emitter.fill(c.emitter.shape(x), with: kept, step: "mask")]
   }
 }

@@ -17,13 +17,20 @@ extension ONNXMapper {
 
   /// Normalises over the last axes, from `axis` on.
   static let layerNormalization = ONNXMapper("LayerNormalization") { c in
-    guard c.node.outputs.dropFirst().allSatisfy(\.isEmpty) else { throw c.unsupported("outputs of its statistics") }
     let (x, scale) = (try c.input(0), try c.input(1))
     let axis = try c.emitter.axis(c.integer("axis", default: -1), of: x)
-    return [
-      try c.emitter.layerNormalize(
-        x, from: axis, epsilon: c.float("epsilon", default: 1e-5), scale: scale, shift: c.optional(2))
-    ]
+    let epsilon = c.float("epsilon", default: 1e-5)
+    let result = try c.emitter.layerNormalize(
+      x, from: axis, epsilon: epsilon, scale: scale, shift: c.optional(2))
+    guard c.node.outputs.dropFirst().contains(where: { !$0.isEmpty }) else { return [result] }
+    // The mean and the inverse deviation.
+    let axes = Array(axis..<c.emitter.shape(x).rank)
+    let wide = try c.emitter.cast(x, to: .float32, step: "wide")
+    let mean = try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), wide, step: "mean")
+    let centered = try c.emitter.binary(.subtract, wide, mean, step: "centered")
+    let squared = try c.emitter.unary(UnaryFunction(.square), centered, step: "squared")
+    let variance = try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), squared, step: "variance")
+    return [result, mean, try c.emitter.unary(UnaryFunction(.rsqrt, a: epsilon), variance, step: "inverse_deviation")]
   }
 
   /// Normalises each channel of each sample over its spatial axes.

@@ -23,6 +23,7 @@ extension ONNXMapper {
       let value = given ?? Tensor([c.opset < 11 ? c.float("value", default: 0) : 0], [])
       return [try c.emitter.pad(x, before: before, after: after, value: value)]
     case "reflect": return [try c.emitter.pad(x, before: before, after: after, mode: .reflect)]
+    case "wrap": return [try c.emitter.wrap(x, before: before, after: after)]
     case "edge": return [try c.emitter.pad(x, before: before, after: after, mode: .edge)]
     case let other: throw c.unsupported("mode '\(other)'")
     }

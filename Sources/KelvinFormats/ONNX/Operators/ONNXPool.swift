@@ -16,10 +16,10 @@ extension ONNXMapper {
     [try c.pool(c.flag("count_include_pad") ? .averageIncludingPadding : .average)]
   }
 
-  /// `(Σ|x|^p)^(1/p)` over each window, for p of 1 or 2.
+  /// `(Σ|x|^p)^(1/p)` over each window.
   static let lpPool = ONNXMapper("LpPool") { c in
     let order = c.integer("p", default: 2)
-    guard order == 1 || order == 2 else { throw c.unsupported("order \(order), expected 1 or 2") }
+    guard order >= 1 else { throw c.emitter.invalid("order \(order), expected 1 or more") }
     let x = try c.input(0)
     guard let kernel = c.integers("kernel_shape") else { throw c.emitter.invalid("kernel_shape is missing") }
     let window = try c.window(kernel: kernel, over: x, roundsUp: c.flag("ceil_mode"))

@@ -26,8 +26,10 @@ extension ONNXMapper {
       let named = try c.integers(attribute: "axes", orInput: 1) ?? []
       if named.isEmpty, c.flag("noop_with_empty_axes") { return [try c.emitter.element(of: function, x)] }
       let axes = named.isEmpty ? Array(0..<c.emitter.shape(x).rank) : try c.emitter.axes(named, of: x)
-      let keeps = c.flag("keepdims", default: true)
-      return [try c.emitter.add(Reduce(function, axes: axes, keepsDimensions: keeps), x)]
+      let op = Reduce(function, axes: axes, keepsDimensions: c.flag("keepdims", default: true))
+      guard c.emitter.scalar(x) == .bool else { return [try c.emitter.add(op, x)] }
+      let numbers = try c.emitter.cast(x, to: .uint8, step: "numbers")
+      return [try c.emitter.cast(try c.emitter.add(op, numbers, step: "reduced"), to: .bool)]
     }
   }
 }

@@ -35,7 +35,6 @@ extension ONNXMapper {
     let named = try c.integers("axes").map { axes in try axes.map { try c.emitter.axis($0, of: x) } }
     let axes = named ?? Array(0..<rank)
     guard Set(axes).count == axes.count else { throw c.emitter.invalid("axes \(axes) are not different") }
-    guard !c.flag("antialias") else { throw c.unsupported("antialias") }
     let scales = try c.numbers(isFirst ? 1 : 2, "scales").flatMap { $0.isEmpty ? nil : $0 }
     let requested = isFirst ? nil : try c.constantIntegers(3, "sizes").flatMap { $0.isEmpty ? nil : $0 }
     guard (scales?.count ?? requested?.count) == axes.count else {
@@ -54,7 +53,6 @@ extension ONNXMapper {
       }
     }
     if requested != nil { try c.keepAspectRatio(&targets, axes.map { c.emitter.shape(x)[$0] }) }
-    let interpolation = try c.interpolation(isFirst)
     let convention = c.text("coordinate_transformation_mode", default: isFirst ? "asymmetric" : "half_pixel")
     let region = convention == "tf_crop_and_resize" ? try c.numbers(1, "roi") : nil
     var resized: [(axis: Int, size: Int, sampling: Sampling)] = []
@@ -63,11 +61,24 @@ extension ONNXMapper {
       let sampling = try c.sampling(convention, c.emitter.shape(x)[axis], targets[index], corners)
       resized.append((axis, targets[index].size, sampling))
     }
-    return [try c.emitter.resize(x, resized, interpolation)]
+    if let filter = try c.filter() { return [try c.emitter.resample(x, resized, filter)] }
+    return [try c.emitter.resize(x, resized, try c.interpolation(isFirst))]
   }
 }
 
 extension ONNXOperation {
+  /// The filter of a resizing that looks at more than the neighbours of a coordinate; nil for another.
+  fileprivate func filter() throws -> ResampleFilter? {
+    let isCubic = text("mode", default: "nearest") == "cubic"
+    guard isCubic || flag("antialias") else { return nil }
+    guard isCubic || text("mode", default: "nearest") == "linear" else {
+      throw emitter.invalid("antialias without interpolation")
+    }
+    return ResampleFilter(
+      kind: isCubic ? .cubic(a: Double(float("cubic_coeff_a", default: -0.75))) : .linear,
+      isAntialiased: flag("antialias"), excludesOutside: flag("exclude_outside"))
+  }
+
   /// The constant numbers of an input; nil where it is left out.
   func numbers(_ index: Int, _ meaning: String) throws -> [Double]? {
     guard let id = try valued(index) else { return nil }

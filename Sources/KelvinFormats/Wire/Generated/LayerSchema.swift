@@ -58,6 +58,14 @@ enum LayerSchema {
     static let mean = 17
     static let variance = 18
   }
+  enum BiDirectionalLSTMLayerParams {
+    static let inputVectorSize = 1
+    static let outputVectorSize = 2
+    static let activationsForwardLSTM = 10
+    static let activationsBackwardLSTM = 11
+    static let params = 15
+    static let weightParams = 20
+  }
   enum BiasLayerParams {
     static let shape = 1
     static let bias = 2
@@ -124,6 +132,23 @@ enum LayerSchema {
       static let channelLast = 1
     }
   }
+  enum GRULayerParams {
+    static let inputVectorSize = 1
+    static let outputVectorSize = 2
+    static let activations = 10
+    static let sequenceOutput = 15
+    static let hasBiasVectors = 20
+    static let updateGateWeightMatrix = 30
+    static let resetGateWeightMatrix = 31
+    static let outputGateWeightMatrix = 32
+    static let updateGateRecursionMatrix = 50
+    static let resetGateRecursionMatrix = 51
+    static let outputGateRecursionMatrix = 52
+    static let updateGateBiasVector = 70
+    static let resetGateBiasVector = 71
+    static let outputGateBiasVector = 72
+    static let reverseInput = 100
+  }
   enum InnerProductLayerParams {
     static let inputChannels = 1
     static let outputChannels = 2
@@ -140,6 +165,31 @@ enum LayerSchema {
     static let beta = 2
     static let localSize = 3
     static let k = 4
+  }
+  enum LSTMParams {
+    static let sequenceOutput = 10
+    static let hasBiasVectors = 20
+    static let forgetBias = 30
+    static let hasPeepholeVectors = 40
+    static let coupledInputAndForgetGate = 50
+    static let cellClipThreshold = 60
+  }
+  enum LSTMWeightParams {
+    static let inputGateWeightMatrix = 1
+    static let forgetGateWeightMatrix = 2
+    static let blockInputWeightMatrix = 3
+    static let outputGateWeightMatrix = 4
+    static let inputGateRecursionMatrix = 20
+    static let forgetGateRecursionMatrix = 21
+    static let blockInputRecursionMatrix = 22
+    static let outputGateRecursionMatrix = 23
+    static let inputGateBiasVector = 40
+    static let forgetGateBiasVector = 41
+    static let blockInputBiasVector = 42
+    static let outputGateBiasVector = 43
+    static let inputGatePeepholeVector = 60
+    static let forgetGatePeepholeVector = 61
+    static let outputGatePeepholeVector = 62
   }
   enum LoadConstantLayerParams {
     static let shape = 1
@@ -258,6 +308,17 @@ enum LayerSchema {
   enum SequenceRepeatLayerParams {
     static let nRepetitions = 1
   }
+  enum SimpleRecurrentLayerParams {
+    static let inputVectorSize = 1
+    static let outputVectorSize = 2
+    static let activation = 10
+    static let sequenceOutput = 15
+    static let hasBiasVector = 20
+    static let weightMatrix = 30
+    static let recursionMatrix = 31
+    static let biasVector = 32
+    static let reverseInput = 100
+  }
   enum SliceLayerParams {
     static let startIndex = 1
     static let endIndex = 2
@@ -288,6 +349,14 @@ enum LayerSchema {
       static let abs = 6
       static let threshold = 7
     }
+  }
+  enum UniDirectionalLSTMLayerParams {
+    static let inputVectorSize = 1
+    static let outputVectorSize = 2
+    static let activations = 10
+    static let params = 15
+    static let weightParams = 20
+    static let reverseInput = 100
   }
   enum UpsampleLayerParams {
     static let scalingFactor = 1

@@ -78,6 +78,8 @@ extension UnaryFunction {
     case thresholdedRelu = "thresholded_relu"
     /// Of booleans only.
     case logicalNot = "logical_not"
+    /// `a * tanh(b * x)`
+    case scaledTanh = "scaled_tanh"
 
     /// The function's number in kernels and shaders.
     package var code: UInt32 {
@@ -124,6 +126,7 @@ extension UnaryFunction {
       case .exp2: 39
       case .thresholdedRelu: 40
       case .logicalNot: 41
+      case .scaledTanh: 42
       }
     }
   }
@@ -138,7 +141,7 @@ extension UnaryFunction.Kind {
   package var parameterCount: Int {
     switch self {
     case .leakyRelu, .elu, .rsqrt, .thresholdedRelu: 1
-    case .clip, .selu, .hardSigmoid, .affine: 2
+    case .clip, .selu, .hardSigmoid, .affine, .scaledTanh: 2
     default: 0
     }
   }
@@ -178,10 +181,14 @@ extension Binary {
     case modulo
     /// `x - y * trunc(x / y)`: the sign of the dividend.
     case remainder
-    /// Of booleans only, as the two after it.
+    /// Of booleans, and of integers bit by bit, as the two after it.
     case logicalAnd = "logical_and"
     case logicalOr = "logical_or"
     case logicalXor = "logical_xor"
+    /// `x * 2^y` of integers. A negative y is as one beyond all bits.
+    case shiftLeft = "shift_left"
+    /// `floor(x / 2^y)` of integers. A negative y is as one beyond all bits.
+    case shiftRight = "shift_right"
 
     /// The function's number in kernels and shaders.
     package var code: UInt32 {
@@ -199,6 +206,8 @@ extension Binary {
       case .logicalAnd: 10
       case .logicalOr: 11
       case .logicalXor: 12
+      case .shiftLeft: 13
+      case .shiftRight: 14
       }
     }
   }

@@ -18,42 +18,20 @@ extension LayerMapper {
   private static let activation = LayerMapper(Layers.activation) { layer, scope in
     typealias Fields = LayerSchema.ActivationParams
     let x = try layer.input(0, scope)
-    let kinds: Set<Int> = [
-      Fields.linear, Fields.reLU, Fields.leakyReLU, Fields.thresholdedReLU, Fields.pReLU, Fields.tanh,
-      Fields.scaledTanh, Fields.sigmoid, Fields.sigmoidHard, Fields.eLU, Fields.softsign, Fields.softplus,
-      Fields.parametricSoftplus,
-    ]
-    guard let kind = try layer.parameters.choice(among: kinds), let parameters = try layer.parameters.message(kind)
-    else { throw scope.emitter.invalid("its function is not known") }
-    // Every function has its parameters in the same fields.
-    func alpha() throws -> Float { try parameters.number(LayerSchema.ActivationLinear.alpha) ?? 0 }
-    func beta() throws -> Float { try parameters.number(LayerSchema.ActivationLinear.beta) ?? 0 }
-    switch kind {
-    case Fields.linear: return try scope.unary(UnaryFunction(.affine, a: try alpha(), b: try beta()), x)
-    case Fields.reLU: return try scope.unary(.relu, x)
-    case Fields.leakyReLU: return try scope.unary(UnaryFunction(.leakyRelu, a: try alpha()), x)
-    case Fields.thresholdedReLU: return try scope.unary(UnaryFunction(.thresholdedRelu, a: try alpha()), x)
-    case Fields.tanh: return try scope.unary(UnaryFunction(.tanh), x)
-    case Fields.sigmoid: return try scope.unary(.sigmoid, x)
-    case Fields.sigmoidHard: return try scope.unary(UnaryFunction(.hardSigmoid, a: try alpha(), b: try beta()), x)
-    case Fields.eLU: return try scope.unary(UnaryFunction(.elu, a: try alpha()), x)
-    case Fields.softsign: return try scope.unary(UnaryFunction(.softsign), x)
-    case Fields.softplus: return try scope.unary(UnaryFunction(.softplus), x)
-    case Fields.scaledTanh:
-      let inner = try scope.unary(UnaryFunction(.affine, a: try beta()), x, step: "scaled")
-      let tanh = try scope.unary(UnaryFunction(.tanh), inner, step: "tanh")
-      return try scope.unary(UnaryFunction(.affine, a: try alpha()), tanh)
-    case Fields.pReLU:
+    if let function = try layer.parameters.function() { return try scope.unary(function, x) }
+    if let parameters = try layer.parameters.message(Fields.pReLU) {
       let slope = try layer.channels(parameters, LayerSchema.ActivationPReLU.alpha, of: x, step: "slope", scope)
       return scope.fromPlanes(try scope.emitter.prelu(try scope.planes(x), slope: slope), x)
-    default:
-      typealias Softplus = LayerSchema.ActivationParametricSoftplus
-      let outer = try layer.channels(parameters, Softplus.alpha, of: x, step: "outer_scale", scope)
-      let inner = try layer.channels(parameters, Softplus.beta, of: x, step: "inner_scale", scope)
-      let scaled = try scope.emitter.binary(.multiply, try scope.planes(x), inner, step: "scaled")
-      let softplus = try scope.emitter.unary(UnaryFunction(.softplus), scaled, step: "softplus")
-      return scope.fromPlanes(try scope.emitter.binary(.multiply, softplus, outer), x)
     }
+    guard let parameters = try layer.parameters.message(Fields.parametricSoftplus) else {
+      throw scope.emitter.invalid("its function is not known")
+    }
+    typealias Softplus = LayerSchema.ActivationParametricSoftplus
+    let outer = try layer.channels(parameters, Softplus.alpha, of: x, step: "outer_scale", scope)
+    let inner = try layer.channels(parameters, Softplus.beta, of: x, step: "inner_scale", scope)
+    let scaled = try scope.emitter.binary(.multiply, try scope.planes(x), inner, step: "scaled")
+    let softplus = try scope.emitter.unary(UnaryFunction(.softplus), scaled, step: "softplus")
+    return scope.fromPlanes(try scope.emitter.binary(.multiply, softplus, outer), x)
   }
 
   private static let gelu = LayerMapper(Layers.gelu) { layer, scope in
@@ -84,6 +62,36 @@ extension LayerMapper {
     let beta = try layer.parameters.number(Fields.beta) ?? 0
     let leaky = try scope.unary(UnaryFunction(.leakyRelu, a: alpha), try layer.input(0, scope), step: "leaky")
     return try scope.unary(.clip(-.infinity, beta), leaky)
+  }
+}
+
+extension LayerParameters {
+  /// The function of one element that an `ActivationParams` names; nil for one with parameters for each channel.
+  func function() throws -> UnaryFunction? {
+    typealias Fields = LayerSchema.ActivationParams
+    let kinds: Set<Int> = [
+      Fields.linear, Fields.reLU, Fields.leakyReLU, Fields.thresholdedReLU, Fields.pReLU, Fields.tanh,
+      Fields.scaledTanh, Fields.sigmoid, Fields.sigmoidHard, Fields.eLU, Fields.softsign, Fields.softplus,
+      Fields.parametricSoftplus,
+    ]
+    guard let kind = try choice(among: kinds), let parameters = try message(kind) else { return nil }
+    // Every function has its parameters in the same fields.
+    func alpha() throws -> Float { try parameters.number(LayerSchema.ActivationLinear.alpha) ?? 0 }
+    func beta() throws -> Float { try parameters.number(LayerSchema.ActivationLinear.beta) ?? 0 }
+    switch kind {
+    case Fields.linear: return UnaryFunction(.affine, a: try alpha(), b: try beta())
+    case Fields.reLU: return .relu
+    case Fields.leakyReLU: return UnaryFunction(.leakyRelu, a: try alpha())
+    case Fields.thresholdedReLU: return UnaryFunction(.thresholdedRelu, a: try alpha())
+    case Fields.tanh: return UnaryFunction(.tanh)
+    case Fields.scaledTanh: return UnaryFunction(.scaledTanh, a: try alpha(), b: try beta())
+    case Fields.sigmoid: return .sigmoid
+    case Fields.sigmoidHard: return UnaryFunction(.hardSigmoid, a: try alpha(), b: try beta())
+    case Fields.eLU: return UnaryFunction(.elu, a: try alpha())
+    case Fields.softsign: return UnaryFunction(.softsign)
+    case Fields.softplus: return UnaryFunction(.softplus)
+    default: return nil
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 /// Every layer of a NeuralNetwork that is mapped.
 let layerMappers: [LayerMapper] =
   LayerMapper.activations + LayerMapper.elementwise + LayerMapper.normalizations + LayerMapper.reductions
-  + LayerMapper.logic + LayerMapper.indexing + LayerMapper.shapes + LayerMapper.joining + LayerMapper.volumes + [
+  + LayerMapper.logic + LayerMapper.indexing + LayerMapper.shapes + LayerMapper.joining + LayerMapper.volumes
+  + LayerMapper.recurrences + [
     .argMax,
     .argMin,
     .argSort,
@@ -9,6 +10,7 @@ let layerMappers: [LayerMapper] =
     .concat,
     .convolution,
     .crop,
+    .cropResize,
     .cumSum,
     .embedding,
     .embeddingND,

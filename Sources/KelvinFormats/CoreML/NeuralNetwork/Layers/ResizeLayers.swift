@@ -55,6 +55,37 @@ extension LayerMapper {
   }
 }
 
+extension LayerMapper {
+  /// Boxes of images: `[N, images, C, H, W]`.
+  static let cropResize = LayerMapper(Layers.cropResize) { layer, scope in
+    typealias Fields = LayerSchema.CropResizeLayerParams
+    typealias Boxes = LayerSchema.BoxCoordinatesMode
+    typealias Method = LayerSchema.SamplingMode.Method
+    let (x, regions) = (try layer.input(0, scope), try layer.input(1, scope))
+    let mode = try layer.parameters.message(Fields.boxIndicesMode)?.integer(Boxes.boxMode) ?? 0
+    let method = try layer.parameters.message(Fields.mode)?.integer(LayerSchema.SamplingMode.samplingMethod) ?? 0
+    let spacing: BoxCrop.Spacing
+    switch method {
+    case Method.strictAlignEndpointsMode: spacing = .endpoints(alone: 0)
+    case Method.alignEndpointsMode: spacing = .endpoints(alone: 0.5)
+    case Method.upsampleMode: spacing = .upsampling
+    case Method.roiAlignMode: spacing = .offset
+    default: throw scope.emitter.invalid("sampling method \(method) is not known")
+    }
+    guard (0...3).contains(mode) else { throw scope.emitter.invalid("box mode \(mode) is not known") }
+    let crop = BoxCrop(
+      boxes: try scope.emitter.boxes(try scope.logical(regions)),
+      format: BoxCrop.Format(
+        hasCorners: mode == Boxes.Coordinates.cornersHeightFirst || mode == Boxes.Coordinates.cornersWidthFirst,
+        isHeightFirst: mode == Boxes.Coordinates.cornersHeightFirst || mode == Boxes.Coordinates.centerSizeHeightFirst),
+      isNormalized: try layer.parameters.flag(Fields.normalizedCoordinates),
+      factor: try layer.parameters.number(Fields.spatialScale, default: 1),
+      targets: try layer.pair(Fields.targetSize, default: 1, scope), spacing: spacing, outside: 0)
+    let result = try scope.emitter.crop(try scope.planes(x), crop)
+    return Blob(result, scope.emitter.shape(result))
+  }
+}
+
 /// Equally spaced points on an axis: `scale · i + offset`.
 private struct Grid {
   var scale: Double

@@ -1,0 +1,161 @@
+import KelvinGraph
+
+/// Boxes of images, each sampled on a grid of one size.
+struct BoxCrop {
+  /// Which image a box is cut from.
+  enum Images {
+    case all
+    /// Each box's number is its image's.
+    case own
+    case numbered(ValueID)
+  }
+
+  struct Boxes {
+    /// `[N, 4]`
+    var corners: ValueID
+    var images: Images
+  }
+
+  /// What the four numbers of a box are.
+  struct Format {
+    /// First and last corner, or else centre and size.
+    var hasCorners: Bool
+    /// y before x.
+    var isHeightFirst: Bool
+  }
+
+  /// How samples lie along a box.
+  enum Spacing: Equatable {
+    /// From its first to its last pixel; a single one lies this share along it.
+    case endpoints(alone: Double)
+    /// The box counts one more than its reach; from its first pixel on.
+    case upsampling
+    /// In the middle of equal parts of its reach, which is at least 1.
+    case offset
+    /// In the middle of equal parts of one more than its reach, half a pixel earlier.
+    case centred
+  }
+
+  var boxes: Boxes
+  var format: Format
+  /// Whether boxes count images from 0 to 1, from the first pixel to the last.
+  var isNormalized: Bool
+  var factor: Float
+  /// Height and width.
+  var targets: [Int]
+  var spacing: Spacing
+  /// What samples outside of an image are.
+  var outside: Float
+}
+
+extension BoxCrop.Format {
+  init?(_ name: String) {
+    switch name {
+    case "CORNERS_HEIGHT_FIRST": self.init(hasCorners: true, isHeightFirst: true)
+    case "CORNERS_WIDTH_FIRST": self.init(hasCorners: true, isHeightFirst: false)
+    case "CENTER_SIZE_HEIGHT_FIRST": self.init(hasCorners: false, isHeightFirst: true)
+    case "CENTER_SIZE_WIDTH_FIRST": self.init(hasCorners: false, isHeightFirst: false)
+    default: return nil
+    }
+  }
+}
+
+extension Emitter {
+  /// The boxes of `[N, 1, 4, 1, 1]`, of all images, or of `[N, 1, 5, 1, 1]`, whose first number is their image's.
+  func boxes(_ regions: ValueID) throws -> BoxCrop.Boxes {
+    let shape = shape(regions)
+    guard shape.rank == 5, shape.count == shape[0] * shape[2], shape[2] == 4 || shape[2] == 5 else {
+      throw invalid("expected boxes [N, 1, 4 or 5, 1, 1], got \(type(regions))")
+    }
+    let rows = try reshape(regions, [shape[0], shape[2]], step: "box_rows")
+    let all = SliceRange(start: 0, count: shape[0])
+    let corners = try slice(rows, [all, SliceRange(start: shape[2] - 4, count: 4)], step: "boxes")
+    guard shape[2] == 5 else { return BoxCrop.Boxes(corners: corners, images: .all) }
+    let numbers = try slice(rows, [all, SliceRange(start: 0, count: 1)], step: "images")
+    return BoxCrop.Boxes(corners: corners, images: .numbered(numbers))
+  }
+
+  /// `[N, images, C, height, width]` of images `[B, C, H, W]`.
+  func crop(_ x: ValueID, _ crop: BoxCrop, step: String? = nil) throws -> ValueID {
+    let (source, count) = (shape(x), shape(crop.boxes.corners).dimensions.first ?? 0)
+    guard source.rank == 4, shape(crop.boxes.corners).dimensions == [count, 4] else {
+      throw invalid("expected [B, C, H, W] and boxes [N, 4], got \(type(x)) and \(type(crop.boxes.corners))")
+    }
+    var images = 1
+    if case .all = crop.boxes.images { images = source[0] }
+    guard crop.targets.count == 2, crop.targets.allSatisfy({ $0 > 0 }),
+      Shape([count, images] + crop.targets).isAddressable
+    else { throw invalid("targets of \(crop.targets)") }
+    let area = source[2] * source[3]
+    let first: ValueID
+    switch crop.boxes.images {
+    case .numbered(let numbers):
+      let whole = try cast(reshape(numbers, [count, 1], step: "image_column"), to: .int32, step: "image_numbers")
+      first = try binary(.multiply, whole, constant(integers: [area], .int32, shape: []), step: "first_pixels")
+    case .own, .all:
+      guard images > 1 || count <= source[0] || source[0] == 1 else {
+        throw invalid("\(count) boxes of \(source[0]) images")
+      }
+      var isOwn = false
+      if case .own = crop.boxes.images { isOwn = true }
+      let starts = (0..<count).flatMap { box in (0..<images).map { (isOwn ? box : $0) * area } }
+      first = constant(integers: starts, .int32, shape: [count * images, 1])
+    }
+    let axes = try (0..<2).map { axis in
+      let places = try places(of: crop, axis, size: source[2 + axis])
+      guard images > 1 else { return GridAxis(places: places, size: source[2 + axis]) }
+      let samples = shape(places)[1]
+      let separate = try reshape(places, [count, 1, samples], step: "box_places_\(axis)")
+      let repeated = try add(Expand([count, images, samples]), separate, step: "places_by_image_\(axis)")
+      return GridAxis(
+        places: try reshape(repeated, [count * images, samples], step: "image_places_\(axis)"), size: source[2 + axis])
+    }
+    let samples = try sample(
+      pixels(of: x).pixels, axes, first: first, GridSampler(interpolation: .linear, outside: .nothing(crop.outside)))
+    return try reshape(
+      self.images(samples, crop.targets, step: "images"), Shape([count, images, source[1]] + crop.targets), step: step)
+  }
+
+  /// Where the samples of each box lie along rows or columns, `[boxes, height · width]`.
+  private func places(of crop: BoxCrop, _ axis: Int, size: Int) throws -> ValueID {
+    let step = axis == 0 ? "rows" : "columns"
+    let count = shape(crop.boxes.corners)[0]
+    let numbers = try reshape(crop.boxes.corners, [count, 1, 4], step: "box_numbers")
+    let place = crop.format.isHeightFirst ? axis : 1 - axis
+    let scale = crop.factor * (crop.isNormalized ? Float(size - 1) : 1)
+    var start = try column(place, of: numbers, scale: scale, offset: 0, step: "\(step)/first")
+    var reach = try column(place + 2, of: numbers, scale: scale, offset: 0, step: "\(step)/second")
+    if crop.format.hasCorners {
+      reach = try binary(.subtract, reach, start, step: "\(step)/reach")
+    } else {
+      let half = try unary(UnaryFunction(.affine, a: 0.5), reach, step: "\(step)/half")
+      start = try binary(.subtract, start, half, step: "\(step)/start")
+    }
+    switch crop.spacing {
+    case .endpoints: break
+    case .upsampling, .centred: reach = try unary(UnaryFunction(.affine, a: 1, b: 1), reach, step: "\(step)/length")
+    case .offset: reach = try binary(.maximum, reach, constant(1, .float32, step: "one"), step: "\(step)/length")
+    }
+    let grid = crop.spacing.shares(crop.targets[axis])
+    let type = TensorType(.float32, [1, crop.targets[0] * crop.targets[1]])
+    let shares = (0..<type.count).map { grid[axis == 0 ? $0 / crop.targets[1] : $0 % crop.targets[1]] }
+    let along = try binary(
+      .multiply, reach, constant(Weight(Tensor(type, rounding: shares)), step: "\(step)/shares"), step: "\(step)/along")
+    let sum = try binary(.add, along, start, step: "\(step)/from_start")
+    guard crop.spacing == .centred else { return sum }
+    return try unary(UnaryFunction(.affine, a: 1, b: -0.5), sum, step: "\(step)/places")
+  }
+}
+
+extension BoxCrop.Spacing {
+  /// How far along a box each of so many samples lies.
+  fileprivate func shares(_ count: Int) -> [Double] {
+    (0..<count).map { place in
+      switch self {
+      case .endpoints(let alone): count > 1 ? Double(place) / Double(count - 1) : alone
+      case .upsampling: Double(place) / Double(count)
+      case .offset, .centred: (Double(place) + 0.5) / Double(count)
+      }
+    }
+  }
+}
