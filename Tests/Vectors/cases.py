@@ -28,7 +28,10 @@ class Values:
 
 @dataclass(frozen=True)
 class Case:
-    """One node. `operands` pairs the node's inputs in order with what they hold; None omits an optional input."""
+    """One node. `operands` pairs the node's inputs in order with what they hold; None omits an optional input.
+
+    `omitted` are the places of outputs that the node does not name; `formula` is used instead of the operator's.
+    """
 
     operator: str
     operands: tuple
@@ -36,8 +39,10 @@ class Case:
     tolerance: tuple = ELEMENTWISE
     constant: frozenset = frozenset()
     outputs: int = 1
-    output_type: str | None = None
+    output_type: str | tuple | None = None
     opset: int | None = None
+    omitted: frozenset = frozenset()
+    formula: object = None
 
 
 def integers(*values):
@@ -55,9 +60,11 @@ def scalar(value):
 CASES = []
 
 
-def add(operator, *operands, tolerance=ELEMENTWISE, constant=(), opset=None, output_type=None, outputs=1, **attributes):
+def add(operator, *operands, tolerance=ELEMENTWISE, constant=(), opset=None, output_type=None, outputs=1, omitted=(),
+        formula=None, **attributes):
     """`operands` are (name, value) pairs."""
-    CASES.append(Case(operator, operands, attributes, tolerance, frozenset(constant), outputs, output_type, opset))
+    CASES.append(Case(operator, operands, attributes, tolerance, frozenset(constant), outputs, output_type, opset,
+                      frozenset(omitted), formula))
 
 
 def conv(x, weight, bias=True, **attributes):

@@ -17,6 +17,7 @@ import classical
 import layers
 import movement  # noqa: F401 (adds to the cases)
 import quantized  # noqa: F401 (adds to the cases)
+import recurrent  # noqa: F401 (adds to the cases)
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))

@@ -27,6 +27,7 @@ load.should_use_weight_file = lambda *_, **__: False
 
 import cases  # noqa: E402
 import operations  # noqa: E402
+import recurrences  # noqa: E402, F401 (adds to the operations)
 from generate import encode  # noqa: E402  (the generator of the directory above)
 
 ARRAY_TYPES = {65552: "float16", 65568: "float32", 131104: "int32"}
