@@ -94,8 +94,8 @@ package struct OperatorCoverage {
   private static let hostTimes = """
     What the GPU devices leave to the host by intent took, on two cores of an AMD EPYC (`kelvin profile --units cpu`, random
     inputs): suppression of 1,917 boxes of 90 classes 2.3 ms, `non_zero` of 172,530 elements 1.1 ms, `unique` of as many 31
-    ms. A submission of one small kernel took llvmpipe 93 µs and PoCL 67 µs. How long such a device would take for them was not
-    measured.
+    ms, `recurrence` of an LSTM of 256 units over 128 steps 1.7 ms, 14 µs a step. A submission of one small kernel took llvmpipe
+    93 µs and PoCL 67 µs. How long such a device would take for them was not measured.
     """
 
   private static func cell(_ answer: Answer?) -> String {

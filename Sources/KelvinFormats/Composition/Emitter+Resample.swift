@@ -27,10 +27,11 @@ struct ResampleFilter: Sendable {
   }
 
   /// What each of `length` elements adds to each of `size` results.
-  func matrix(_ type: TensorType, _ sampling: Sampling) -> Tensor {
+  ///
+  /// - Parameter ratio: how many elements one result stands for.
+  func matrix(_ type: TensorType, _ sampling: Sampling, ratio: Double) -> Tensor {
     let (size, length) = (type.shape[0], type.shape[1])
-    // How far apart results are decides how far the filter is stretched.
-    let stretch = isAntialiased ? max(1, abs(sampling.scale)) : 1
+    let stretch = isAntialiased ? max(1, ratio) : 1
     var values = [Double](repeating: 0, count: size * length)
     for row in 0..<size {
       let coordinate = sampling.scale * Double(row) + sampling.offset
@@ -52,21 +53,23 @@ struct ResampleFilter: Sendable {
 
 extension Emitter {
   /// Resizes axes with a filter, each by a product with a matrix.
+  ///
+  /// - Parameter ratios: for each axis, how many elements one result stands for.
   func resample(
-    _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], _ filter: ResampleFilter
+    _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], ratios: [Double], _ filter: ResampleFilter
   ) throws -> ValueID {
     let rank = shape(x).rank
     var result = x
-    for (axis, size, sampling) in axes {
+    for ((axis, size, sampling), ratio) in zip(axes, ratios) {
       let length = shape(result)[axis]
       let type = TensorType(scalar(x), [size, length])
       guard size > 0, length > 0, sampling.scale.isFinite, abs(sampling.scale) < 0x1p31, sampling.offset.isFinite,
-        abs(sampling.offset) < 0x1p31, type.shape.isAddressable
+        abs(sampling.offset) < 0x1p31, ratio > 0, ratio < 0x1p31, type.shape.isAddressable
       else { throw invalid("axis \(axis) of \(self.type(x)) cannot be resized to \(size)") }
       if size == length, sampling.offset == 0, sampling.scale == 1 { continue }
       var order = Array(0..<rank)
       order.swapAt(axis, rank - 1)
-      let matrix = constant(Weight(type) { filter.matrix(type, sampling) }, step: "weights_\(axis)")
+      let matrix = constant(Weight(type) { filter.matrix(type, sampling, ratio: ratio) }, step: "weights_\(axis)")
       let lines = try transpose(result, order, step: "lines_\(axis)")
       result = try transpose(
         add(Linear(), lines, matrix, step: "resized_lines_\(axis)"), order, step: "resized_\(axis)")

@@ -67,7 +67,8 @@ extension MILOperation {
     case "relu": return .relu
     case "linear": return UnaryFunction(.affine, a: 1)
     case "hard_sigmoid", "sigmoid_hard": return UnaryFunction(.hardSigmoid, a: 0.2, b: 0.5)
-    case "scaled_tanh": return UnaryFunction(.scaledTanh, a: 1.7159, b: 2 / 3)
+    // Its scales are 1 here.
+    case "scaled_tanh": return UnaryFunction(.tanh)
     case let other: throw scope.emitter.invalid("\(input) '\(other)' is not known")
     }
   }

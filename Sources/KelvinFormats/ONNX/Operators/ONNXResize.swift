@@ -61,7 +61,9 @@ extension ONNXMapper {
       let sampling = try c.sampling(convention, c.emitter.shape(x)[axis], targets[index], corners)
       resized.append((axis, targets[index].size, sampling))
     }
-    if let filter = try c.filter() { return [try c.emitter.resample(x, resized, filter)] }
+    if let filter = try c.filter() {
+      return [try c.emitter.resample(x, resized, ratios: targets.map { 1 / $0.scale }, filter)]
+    }
     return [try c.emitter.resize(x, resized, try c.interpolation(isFirst))]
   }
 }

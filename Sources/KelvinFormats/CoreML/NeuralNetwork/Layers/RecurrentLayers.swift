@@ -12,7 +12,9 @@ extension LayerMapper {
     let sizes = try reader.sizes(Fields.inputVectorSize, Fields.outputVectorSize)
     let function = try layer.parameters.message(Fields.activation).flatMap { try $0.recurrentFunction() }
     var direction = Direction(
-      Recurrence(.simple, [function ?? .sigmoid], isReversed: try layer.parameters.flag(Fields.reverseInput)),
+      Recurrence(
+        .simple, [function ?? .sigmoid], isReversed: try layer.parameters.flag(Fields.reverseInput),
+        gateLimit: gateLimit),
       try reader.joined([Fields.weightMatrix], [sizes.hidden, sizes.input], "weights"),
       try reader.joined([Fields.recursionMatrix], [sizes.hidden, sizes.hidden], "recurrent_weights"))
     if try layer.parameters.flag(Fields.hasBiasVector) {
@@ -28,7 +30,8 @@ extension LayerMapper {
     let sizes = try reader.sizes(Fields.inputVectorSize, Fields.outputVectorSize)
     let functions = try reader.functions(Fields.activations, count: 2)
     var direction = Direction(
-      Recurrence(.gru, functions, isReversed: try layer.parameters.flag(Fields.reverseInput)),
+      Recurrence(
+        .gru, functions, isReversed: try layer.parameters.flag(Fields.reverseInput), gateLimit: gateLimit),
       try reader.joined(
         [Fields.updateGateWeightMatrix, Fields.resetGateWeightMatrix, Fields.outputGateWeightMatrix],
         [sizes.hidden, sizes.input], "weights"),
@@ -65,6 +68,11 @@ extension LayerMapper {
     return try layer.recurrent(ways, returnsSequence: layer.lstmFlag(LayerSchema.LSTMParams.sequenceOutput), scope)
   }
 }
+
+/// What goes into the functions of gates is between this and its negative.
+///
+/// Reference: the formulas of NeuralNetwork.proto.
+private let gateLimit: Float = 50
 
 /// One direction of a layer.
 private struct Direction {
@@ -131,7 +139,7 @@ extension LayerParameters {
     return switch function.kind {
     case .affine: UnaryFunction(.affine, a: 1)
     case .hardSigmoid: UnaryFunction(.hardSigmoid, a: 0.2, b: 0.5)
-    case .scaledTanh: UnaryFunction(.scaledTanh, a: 1.7159, b: 2 / 3)
+    case .scaledTanh: UnaryFunction(.tanh)
     default: function
     }
   }
@@ -158,7 +166,8 @@ extension NetworkLayer {
     let op = Recurrence(
       .lstm, try reader.functions(functions, count: 3), isReversed: isReversed,
       hasPeepholes: try lstmFlag(Fields.hasPeepholeVectors),
-      couplesGates: try lstmFlag(Fields.coupledInputAndForgetGate), cellLimit: limit > 0 ? limit : .infinity)
+      couplesGates: try lstmFlag(Fields.coupledInputAndForgetGate), gateLimit: gateLimit,
+      cellLimit: limit > 0 ? limit : gateLimit)
     var direction = Direction(
       op,
       try reader.joined(
