@@ -184,8 +184,9 @@ class Model:
         library's, and lives as long as an array over it. Other threads of Python run meanwhile.
 
         Args:
-            inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, or
-                an array of numbers in the model's own layout. A list predicts each item, several at a time.
+            inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, a
+                picture file's bytes, pixels (uint8, height by width, or by 1, 3 or 4 channels besides: gray, RGB, RGBA),
+                or an array of numbers in the model's own layout. A list predicts each item, several at a time.
             state: from `make_state`; begun from zeros and forgotten where None.
             outputs: arrays by name, that outputs are written to: of the output's shape and type, writable.
             fit: how pictures are brought to the model's size: `exact`, `center-crop`, `scale-fit` or `scale-fill`.
