@@ -1,14 +1,16 @@
 """Predictions by Ray Data and Ray Serve, on the embedded model. Skipped where Ray is not installed."""
 import base64
+import http.client
 import importlib.util
 import json
 import os
 import pathlib
 import signal
+import socket
+import sys
 import tempfile
 import unittest
-import urllib.error
-import urllib.request
+import unittest.mock
 
 import numpy as np
 
@@ -77,7 +79,8 @@ class Batches(unittest.TestCase):
         one = kelvin.Model(NETWORK, units="cpu").predict({"image": fitting})["probabilities"]
         np.testing.assert_array_equal(result["probabilities"][2], one)
         self.assertEqual(predictor({"image": column([small])})["probabilities"].shape, (1, 1, 10))
-        self.assertEqual(predictor({"image": np.zeros((0, 1, 3, 64, 64), np.float32)})["probabilities"].shape, (0, 1, 10))
+        none = np.zeros((0, 1, 3, 64, 64), np.float32)
+        self.assertEqual(predictor({"image": none})["probabilities"].shape, (0, 1, 10))
 
     def test_a_function_prepares_rows_and_what_it_raises_is_the_rows_error(self):
         def prepare(row):
@@ -96,6 +99,11 @@ class Batches(unittest.TestCase):
             Predictor(NETWORK, units="cpu")({"bytes": np.zeros(1)})
         with self.assertRaises(kelvin.DeviceError):
             Predictor(NETWORK, units="warp:7")
+
+    def test_without_ray_an_application_says_what_to_install(self):
+        with unittest.mock.patch.dict(sys.modules, {"ray": None}):
+            with self.assertRaisesRegex(ImportError, r"pip install kelvin\[ray\]"):
+                application(NETWORK)
 
 
 class Killed(Predictor):
@@ -146,7 +154,9 @@ class Workers(unittest.TestCase):
     def test_a_service_answers_pythons_calls_and_https_requests_and_refuses_bad_ones_alone(self):
         from ray import serve
         rows = expected()
-        serve.start(http_options={"host": "127.0.0.1", "port": 0})
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            port = listening.getsockname()[1]
+        serve.start(http_options={"host": "127.0.0.1", "port": port})
         self.addCleanup(serve.shutdown)
         handle = serve.run(application(str(DIGITS), units="cpu", max_batch_size=4, deployment={"num_replicas": 1}))
         good = PICTURES[0].read_bytes()
@@ -157,30 +167,24 @@ class Workers(unittest.TestCase):
         for call in (calls[0], calls[2], calls[3]):
             self.assertEqual(call.result()["classLabel"], label)
 
-        url = f"http://127.0.0.1:{self.port()}/"
-        self.assertEqual(self.post(url, good, "image/png")[1]["classLabel"], label)
+        self.assertEqual(self.post(port, good, "image/png")[1]["classLabel"], label)
         inputs = json.dumps({"image": base64.b64encode(good).decode()}).encode()
-        self.assertEqual(self.post(url, inputs, "application/json")[1]["classLabel"], label)
+        self.assertEqual(self.post(port, inputs, "application/json")[1]["classLabel"], label)
         path = json.dumps({"image": str(PICTURES[0])}).encode()
         for body, kind, words in (
                 (b"none", "image/png", "in memory"), (b"{", "application/json", "not JSON"),
                 (b"[]", "application/json", "expected an object"), (b"{}", "application/json", "no value"),
                 (path, "application/json", "base64")):
-            status, answer = self.post(url, body, kind)
+            status, answer = self.post(port, body, kind)
             self.assertEqual(status, 400)
             self.assertIn(words, answer["error"])
 
-    def port(self):
-        from ray.serve._private.api import _get_global_client
-        return _get_global_client().http_config.port
-
-    def post(self, url, body, kind):
-        request = urllib.request.Request(url, body, {"Content-Type": kind})
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
+    def post(self, port, body, kind):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request("POST", "/", body, {"Content-Type": kind})
+        answer = connection.getresponse()
+        return answer.status, json.load(answer)
 
 
 if __name__ == "__main__":
