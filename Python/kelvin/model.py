@@ -184,8 +184,9 @@ class Model:
         library's, and lives as long as an array over it. Other threads of Python run meanwhile.
 
         Args:
-            inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, or
-                an array of numbers in the model's own layout. A list predicts each item, several at a time.
+            inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, a
+                picture file's bytes, pixels (uint8, height by width, or by 1, 3 or 4 channels besides: gray, RGB, RGBA),
+                or an array of numbers in the model's own layout. A list predicts each item, several at a time.
             state: from `make_state`; begun from zeros and forgotten where None.
             outputs: arrays by name, that outputs are written to: of the output's shape and type, writable.
             fit: how pictures are brought to the model's size: `exact`, `center-crop`, `scale-fit` or `scale-fill`.
@@ -202,7 +203,7 @@ class Model:
         if isinstance(inputs, (list, tuple)):
             if state is not None or outputs is not None:
                 raise FeatureError("a batch has neither a state nor outputs of the caller's; predict its items one by one")
-            return self._predict_batch(inputs, fit, handle)
+            return self._predict_batch([self._features(item, fit) for item in inputs], handle)
         given, results = self._features(inputs, fit), Features()
         for name, array in (outputs or {}).items():
             if name not in self.outputs:
@@ -211,15 +212,15 @@ class Model:
         library.predict(self._handle, given.handle, results.handle, None if state is None else state.handle, handle)
         return {name: results.get(name) for name in self.outputs}
 
-    def _predict_batch(self, items, fit, cancellation):
-        given = [self._features(item, fit) for item in items]
-        results = [Features() for _ in items]
+    def _predict_batch(self, given, cancellation=None, names=None):
+        """The outputs of each features, or those that `names` has."""
+        results = [Features() for _ in given]
         count = len(given)
         array = c_void_p * max(count, 1)
         library.predict_batch(
             self._handle, array(*(item.handle for item in given)), array(*(item.handle for item in results)), count,
             cancellation)
-        return [{name: result.get(name) for name in self.outputs} for result in results]
+        return [{name: result.get(name) for name in names or self.outputs} for result in results]
 
     async def predict_async(self, inputs, state=None, outputs=None, fit="scale-fill"):
         """As `predict`, without blocking the event loop. Cancelling the task ends the prediction."""

@@ -7,7 +7,7 @@ from ctypes import byref
 import numpy as np
 
 from ._library import Array, Picture, encoded, library
-from .errors import FeatureError
+from .errors import FeatureError, FileError
 
 _TYPES = {
     "f8": 1, "f4": 2, "f2": 3, "i8": 4, "i4": 5, "i2": 6, "i1": 7, "u8": 8, "u4": 9, "u2": 10, "u1": 11, "b1": 12,
@@ -74,10 +74,12 @@ class Features:
         """Gives a feature a value, as `feature`, its description, wants it."""
         key = encoded(name)
         wants = feature.type if feature is not None else None
+        if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
+            value = _from_dlpack(name, value)
         if isinstance(value, np.ndarray):
+            if wants == "image" and _are_pixels(value):
+                return self._set_pixels(name, key, value, fit)
             return self._set_array(name, key, value)
-        if hasattr(value, "__dlpack__"):
-            return self._set_array(name, key, _from_dlpack(name, value))
         if wants == "image":
             return self._set_picture(name, key, value, fit)
         if wants == "multiArray":
@@ -109,9 +111,9 @@ class Features:
         self.lent[name] = array
 
     def _set_picture(self, name, key, value, fit):
-        number = FITS.get(fit)
-        if number is None:
-            raise FeatureError(f"expected a fit of {', '.join(FITS)}, got '{fit}'")
+        number = _fit(fit)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return self._set_picture_bytes(name, key, value, fit)
         if isinstance(value, (str, os.PathLike)):
             try:
                 return library.features_set_picture_file(self.handle, key, encoded(value), number)
@@ -120,7 +122,7 @@ class Features:
         mode = getattr(value, "mode", None)
         if mode is None or not hasattr(value, "tobytes"):
             raise FeatureError(
-                f"feature '{name}': expected a picture (PIL.Image, a path, or an array of numbers), "
+                f"feature '{name}': expected a picture (PIL.Image, a path, a file's bytes, or an array of numbers), "
                 f"got {type(value).__name__}")
         if mode not in _PICTURES:
             value = value.convert("RGB")
@@ -130,6 +132,29 @@ class Features:
         view = Picture(ctypes.addressof(memory), code, value.width, value.height, value.width * channels)
         library.features_set_picture(self.handle, key, byref(view), 1, number)
         self.lent[name] = memory
+
+    def _set_picture_bytes(self, name, key, contents, fit):
+        # The library reads files: one in memory goes the same way.
+        file = os.memfd_create("picture")
+        try:
+            with open(file, "wb", closefd=False) as writing:
+                writing.write(contents)
+            path = f"/proc/self/fd/{file}"
+            try:
+                self._set_picture(name, key, path, fit)
+            except OSError as error:
+                raise FileError(f"feature '{name}': {str(error).replace(repr(path), 'in memory')}") from None
+        finally:
+            os.close(file)
+
+    def _set_pixels(self, name, key, array, fit):
+        height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
+        if not array[0].flags.c_contiguous or array.strides[0] < width * channels:
+            array = np.ascontiguousarray(array)
+        code = next(code for code, count in _PICTURES.values() if count == channels)
+        view = Picture(array.ctypes.data, code, width, height, array.strides[0])
+        library.features_set_picture(self.handle, key, byref(view), 1, _fit(fit))
+        self.lent[name] = array
 
     def _set_dictionary(self, name, key, value):
         count = len(value)
@@ -223,6 +248,19 @@ def _shared(view, owner):
     strides = tuple(stride * dtype.itemsize for stride in view.strides[:rank])
     return np.asarray(_Memory(
         {"version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape, "strides": strides}, owner))
+
+
+def _fit(fit):
+    number = FITS.get(fit)
+    if number is None:
+        raise FeatureError(f"expected a fit of {', '.join(FITS)}, got '{fit}'")
+    return number
+
+
+def _are_pixels(array):
+    """Whether an array is a picture as other libraries decode them, rather than a model's own layout, of rank 4."""
+    return array.dtype == np.uint8 and array.size > 0 and (
+        array.ndim == 2 or array.ndim == 3 and array.shape[2] in (1, 3, 4))
 
 
 def _from_dlpack(name, value):
