@@ -2,7 +2,12 @@
 
     python -m pytest -p coremltools_conformance --pyargs coremltools.converters.mil.mil.ops.tests.iOS14.test_activation
 """
-import coremltools._deps
+import _kelvin_coremltools
+
+# A checkout has no .pth that Python would have read.
+_kelvin_coremltools.install()
+
+import coremltools._deps  # noqa: E402
 
 coremltools._deps._IS_MACOS = True
 
