@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs coremltools' own tests and the standard ONNX backend suite on Kelvin, and compares their counts with the last ones.
 
-    dev/conformance.py [--write] [--timeout SECONDS] [--reasons COUNT] [NAME…]
+    dev/conformance.py [--write] [--timeout SECONDS] [--reasons COUNT] [--others FILE] [NAME…]
 
 NAME is part of a module's name; all of them unless said. Each runs in a process of its own, which is ended after
-`--timeout`. A test is *refused* where Kelvin says that it lacks something, *failed* where it says anything else or is
+`--timeout`. `--reasons` is how many of each module's failures are shown; `--others` appends a line of JSON for every test
+that does not pass. A test is *refused* where Kelvin says that it lacks something, *failed* where it says anything else or is
 wrong. Passes may only rise: Tests/Python/conformance.json has what there were; --write replaces it for the modules that ran.
 
 The package is this checkout's, the library $KELVIN_LIBRARY, and .build/release/libKelvinC.so unless set. The Python is
@@ -111,6 +112,8 @@ def run(python, name, timeout):
             "KELVIN_LIBRARY": os.environ.get("KELVIN_LIBRARY", str(ROOT / ".build/release/libKelvinC.so")),
             # Models that are converted to be tried are gone with the folder.
             "TMPDIR": folder,
+            # NumPy's vectorized argsort orders equal elements otherwise than on a Mac, where tests compare the order.
+            "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
         }
         with open(f"{folder}/output", "wb") as output:
             try:
@@ -132,7 +135,7 @@ def main():
     arguments.add_argument("--write", action="store_true")
     arguments.add_argument("--timeout", type=float, default=1800)
     arguments.add_argument("--reasons", type=int, default=5)
-    arguments.add_argument("--failures", type=pathlib.Path)
+    arguments.add_argument("--others", type=pathlib.Path)
     arguments.add_argument("names", nargs="*")
     arguments = arguments.parse_args()
     python = interpreter()
@@ -149,8 +152,8 @@ def main():
         reasons = collections.Counter(said for outcome, said in results.values() if outcome == "failed")
         for reason, number in reasons.most_common(arguments.reasons):
             print(f"    {number} × {reason[:200]}", flush=True)
-        if arguments.failures:
-            with open(arguments.failures, "a", encoding="utf-8") as file:
+        if arguments.others:
+            with open(arguments.others, "a", encoding="utf-8") as file:
                 for test, (outcome, said) in results.items():
                     if outcome != "passed":
                         print(json.dumps({"module": name, "test": test, "outcome": outcome, "said": said}), file=file)
