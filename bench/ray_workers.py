@@ -66,14 +66,14 @@ def crop(photo, random):
     return photo.resize((320, 240), box=(left, top, left + width, top + height))
 
 
-def options():
-    return dict(model=str(shared() / "MobileNetV2_f16.mlpackage"), units="cpu", threads=1, inputs={"image": "path"},
+def options(threads=1):
+    return dict(model=str(shared() / "MobileNetV2_f16.mlpackage"), units="cpu", threads=threads, inputs={"image": "path"},
                 keep=["key"])
 
 
-def alone(paths, batch):
+def alone(paths, batch, threads):
     """What one process answers, by row, and the seconds that it takes, its start left out."""
-    predictor = Telling(**options())
+    predictor = Telling(**options(threads))
     predictor({"key": np.arange(1), "path": np.array(paths[:1])})
     begin, rows = time.perf_counter(), {}
     for start in range(0, len(paths), batch):
@@ -136,8 +136,8 @@ def verdict(result):
 
 
 def markdown(result):
-    about = (f"{result['pictures']} pictures of 320x240 as JPEG files, of which {result['broken']} end early; MobileNetV2 in float16, "
-             f"1 thread a process, batches of {result['batch']}; Ray {result['ray']}")
+    about = (f"{result['pictures']} pictures of 320x240 as JPEG files, of which {result['broken']} end early; MobileNetV2 in "
+             f"float16, 1 thread a process unless said, batches of {result['batch']}; Ray {result['ray']}")
     rows = [report.heading(result, about), "",
             "| Run | Whole | Rows a second, once begun | First rows after | Processes that answered | Rows lost | Twice | "
             "Other than one process's | Refused |", "|---|---|---|---|---|---|---|---|---|"]
@@ -146,8 +146,9 @@ def markdown(result):
         start = "–" if run["start"] is None else f"{run['start']:.1f} s"
         rows.append(f"| {run['title']} | {run['seconds']:.1f} s | {rate:.0f} | {start} | {run['processes']} | {run['lost']} | "
                     f"{run['doubled']} | {run['different']} | {run['refused']} |")
-    rows += ["", "Results are equal where label, all probabilities and the error are, to the last bit. Held to nothing lost, twice or "
-             f"other, each broken picture a row with an error, and a worker that took the killed one's place: {result['verdict']}."]
+    rows += ["", "Results are equal where label, all probabilities and the error are, to the last bit. Held to nothing lost, twice "
+             "or other, each broken picture a row with an error, and a worker that took the killed one's place: "
+             f"{result['verdict']}."]
     return "\n".join(rows) + "\n"
 
 
@@ -166,8 +167,10 @@ def main():
     arguments = parse()
     load = quiet.warn()
     paths = pictures(arguments.pictures)
-    one = alone(paths, arguments.batch)
+    one = alone(paths, arguments.batch, 1)
     runs = [judged("one process, without Ray", one, one["rows"], len(paths))]
+    wide = alone(paths, arguments.batch, arguments.workers)
+    runs.append(judged(f"one process, without Ray, {arguments.workers} threads", wide, one["rows"], len(paths)))
     ray.init(num_cpus=arguments.workers, include_dashboard=False, log_to_driver=False)
     try:
         for is_one_killed, title in ((False, "workers"), (True, "workers, one killed")):
