@@ -1,5 +1,6 @@
 """Between Python's values and the library's features, without copying arrays."""
 import ctypes
+import functools
 import json
 import os
 from ctypes import byref
@@ -31,6 +32,8 @@ def lendable(name, array, writable=False):
 
     Raises FeatureError for elements that no feature has, and for memory that cannot be written to where it has to be.
     """
+    if array.flags.carray and array.dtype in _CODES:
+        return array
     if array.dtype not in _CODES:
         native = array.dtype.newbyteorder("=")
         if native not in _CODES:
@@ -50,25 +53,37 @@ def lendable(name, array, writable=False):
     return array.copy(order="C")
 
 
+@functools.lru_cache(maxsize=1024)
+def _sizes(values):
+    return ctypes.cast((ctypes.c_int64 * len(values))(*values), ctypes.POINTER(ctypes.c_int64))
+
+
 def described(array):
     """An array as kelvin.h has it, valid as long as the array is."""
-    rank = array.ndim
-    shape = (ctypes.c_int64 * rank)(*array.shape)
-    strides = None
-    if not array.flags.c_contiguous:
-        strides = (ctypes.c_int64 * rank)(*(stride // array.itemsize for stride in array.strides))
-    return Array(array.ctypes.data, _CODES[array.dtype], rank, shape, strides)
+    view, flags = Array(), array.flags
+    # A third of what array.ctypes.data takes, and for memory that is dense and can be written to alone.
+    view.data = ctypes.addressof(ctypes.c_char.from_buffer(array)) if flags.carray and array.size else array.ctypes.data
+    view.type = _CODES[array.dtype]
+    view.rank = array.ndim
+    view.shape = _sizes(array.shape)
+    if not flags.c_contiguous:
+        view.strides = _sizes(tuple(stride // array.itemsize for stride in array.strides))
+    return view
 
 
 class Features:
     """Values by name in the library, with what Python lent them."""
 
-    __slots__ = ("handle", "lent", "__weakref__", "_release")
+    __slots__ = ("handle", "lent")
 
-    def __init__(self):
-        self.handle = library.new("features")
+    def __init__(self, new=library.new["features"]):
+        self.handle = None
         self.lent = {}
-        self._release = library.releasing(self, "features", self.handle)
+        self.handle = new()
+
+    # weakref.finalize takes as long as all the rest of a small prediction.
+    def __del__(self, release=library.release["features"]):
+        release(self.handle)
 
     def set(self, name, value, feature=None, fit="scale-fill"):
         """Gives a feature a value, as `feature`, its description, wants it."""
@@ -177,17 +192,18 @@ class Features:
         library.features_names(self.handle, byref(names), byref(count))
         return [names[index].decode() for index in range(count.value)]
 
-    def get(self, name):
-        """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives."""
+    def get(self, name, feature=None):
+        """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives.
+
+        `feature` is its description, of an output that was predicted.
+        """
+        if feature is not None and feature.type == "multiArray" and not feature.is_optional:
+            return self._array(name, encoded(name))
         key, kind = encoded(name), ctypes.c_int32()
         library.features_kind(self.handle, key, byref(kind))
         kind = kind.value
         if kind == _KIND_ARRAY:
-            if name in self.lent:
-                return self.lent[name]
-            view = Array()
-            library.features_get_array(self.handle, key, byref(view))
-            return _shared(view, self)
+            return self._array(name, key)
         if kind == _KIND_PICTURE:
             return self._picture(key)
         if kind == _KIND_INT64:
@@ -205,6 +221,13 @@ class Features:
         if kind == _KIND_DICTIONARY:
             return self._dictionary(key)
         return json.loads(library.text(library.features_get_json, self.handle, key)) if kind else None
+
+    def _array(self, name, key):
+        if name in self.lent:
+            return self.lent[name]
+        view = Array()
+        library.features_get_array(self.handle, key, byref(view))
+        return _shared(view, self)
 
     def _picture(self, key):
         view = Picture()
@@ -245,9 +268,10 @@ def _shared(view, owner):
     shape = tuple(view.shape[:rank])
     if 0 in shape:
         return np.empty(shape, dtype)
-    strides = tuple(stride * dtype.itemsize for stride in view.strides[:rank])
-    return np.asarray(_Memory(
-        {"version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape, "strides": strides}, owner))
+    size = dtype.itemsize
+    return np.asarray(_Memory({
+        "version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape,
+        "strides": tuple([stride * size for stride in view.strides[:rank]])}, owner))
 
 
 def _fit(fit):
