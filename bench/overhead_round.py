@@ -34,13 +34,13 @@ def calls(path, model, given, target):
     inputs, outputs = Features(), Features()
     inputs.set(name, array)
     handles = [ctypes.c_void_p(handle) for handle in (model._handle, inputs.handle, outputs.handle)]
-    view = described(array)
+    view, sizes = described(array)
 
     def call(held=(inputs, outputs)):
         return timed.overhead_call(*handles)
 
-    def whole(held=array):
-        return timed.overhead_whole(handles[0], name.encode(), ctypes.byref(view), output.encode())
+    def whole(held=(array, sizes)):
+        return timed.overhead_whole(handles[0], name.encode(), view, output.encode())
 
     def python():
         begin = time.perf_counter()

@@ -29,6 +29,8 @@ class File(ctypes.Structure):
 _TEXT = POINTER(c_void_p)
 _HANDLE = c_void_p
 _NAME = c_char_p
+# An array that is given, as bytes that have the layout of Array.
+_GIVEN = c_char_p
 
 # Of functions that answer with a code; every one takes where an error's text goes after these.
 _PROTOTYPES = {
@@ -40,7 +42,7 @@ _PROTOTYPES = {
     "model_plan": [_HANDLE, _TEXT],
     "model_plan_html": [_HANDLE, _TEXT],
     "model_remarks": [_HANDLE, _TEXT],
-    "features_set_array": [_HANDLE, _NAME, POINTER(Array)],
+    "features_set_array": [_HANDLE, _NAME, _GIVEN],
     "features_set_picture": [_HANDLE, _NAME, POINTER(Picture), c_int32, c_int32],
     "features_set_picture_file": [_HANDLE, _NAME, _NAME, c_int32],
     "features_set_int64": [_HANDLE, _NAME, c_int64],
@@ -61,8 +63,8 @@ _PROTOTYPES = {
         _HANDLE, _NAME, POINTER(POINTER(c_char_p)), POINTER(POINTER(c_double)), POINTER(c_size_t), POINTER(c_bool)],
     "features_get_json": [_HANDLE, _NAME, _TEXT],
     "state_new": [_HANDLE, POINTER(_HANDLE)],
-    "state_read": [_HANDLE, _NAME, POINTER(Array)],
-    "state_write": [_HANDLE, _NAME, POINTER(Array)],
+    "state_read": [_HANDLE, _NAME, _GIVEN],
+    "state_write": [_HANDLE, _NAME, _GIVEN],
     "predict": [_HANDLE, _HANDLE, _HANDLE, _HANDLE, _HANDLE],
     "predict_batch": [_HANDLE, POINTER(_HANDLE), POINTER(_HANDLE), c_size_t, _HANDLE],
     "devices": [_TEXT],

@@ -79,7 +79,8 @@ class State:
     def read(self, name):
         """A copy of one of the model's states, an array of its shape and type."""
         array = np.empty(*self._kind(name))
-        library.state_read(self.handle, encoded(name), byref(described(array)))
+        view, _held = described(array)
+        library.state_read(self.handle, encoded(name), view)
         return array
 
     def write(self, name, value):
@@ -88,7 +89,8 @@ class State:
         array = np.ascontiguousarray(value, dtype=dtype)
         if array.shape != shape:
             raise FeatureError(f"state '{name}': expected shape {shape}, got {array.shape}")
-        library.state_write(self.handle, encoded(name), byref(described(array)))
+        view, _held = described(array)
+        library.state_write(self.handle, encoded(name), view)
 
     def _kind(self, name):
         states = self._model.description.states

@@ -3,6 +3,7 @@ import ctypes
 import functools
 import json
 import os
+import struct
 from ctypes import byref
 
 import numpy as np
@@ -21,6 +22,7 @@ DTYPES = {
     "int32": np.dtype("i4"), "int16": np.dtype("i2"), "int8": np.dtype("i1"), "uint64": np.dtype("u8"),
     "uint32": np.dtype("u4"), "uint16": np.dtype("u2"), "uint8": np.dtype("u1"), "bool": np.dtype("?"),
 }
+_Byte = ctypes.c_char
 #: As kelvin.h numbers them.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
 _PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
@@ -53,22 +55,29 @@ def lendable(name, array, writable=False):
     return array.copy(order="C")
 
 
+_packed = struct.Struct("=QiiQQ").pack
+
+
 @functools.lru_cache(maxsize=1024)
 def _sizes(values):
-    return ctypes.cast((ctypes.c_int64 * len(values))(*values), ctypes.POINTER(ctypes.c_int64))
+    """Sizes or strides in memory: its address, and what holds it."""
+    held = (ctypes.c_int64 * len(values))(*values)
+    return ctypes.addressof(held), held
 
 
 def described(array):
-    """An array as kelvin.h has it, valid as long as the array is."""
-    view, flags = Array(), array.flags
-    # A third of what array.ctypes.data takes, and for memory that is dense and can be written to alone.
-    view.data = ctypes.addressof(ctypes.c_char.from_buffer(array)) if flags.carray and array.size else array.ctypes.data
-    view.type = _CODES[array.dtype]
-    view.rank = array.ndim
-    view.shape = _sizes(array.shape)
+    """An array as kelvin.h has it, and what has to be held while that is used, besides the array.
+
+    Few steps: after a large model, what they take is the time to bring each into the processor's caches again.
+    """
+    flags = array.flags
+    shape, held = _sizes(array.shape)
+    if flags.carray and array.size:
+        return _packed(ctypes.addressof(_Byte.from_buffer(array)), _CODES[array.dtype], array.ndim, shape, 0), held
+    address, strides, more = array.ctypes.data, 0, None
     if not flags.c_contiguous:
-        view.strides = _sizes(tuple(stride // array.itemsize for stride in array.strides))
-    return view
+        strides, more = _sizes(tuple(stride // array.itemsize for stride in array.strides))
+    return _packed(address, _CODES[array.dtype], array.ndim, shape, strides), (held, more)
 
 
 class Features:
@@ -122,7 +131,8 @@ class Features:
 
     def _set_array(self, name, key, array):
         array = lendable(name, array)
-        library.features_set_array(self.handle, key, byref(described(array)))
+        view, _held = described(array)
+        library.features_set_array(self.handle, key, view)
         self.lent[name] = array
 
     def _set_picture(self, name, key, value, fit):
