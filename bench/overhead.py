@@ -107,9 +107,9 @@ def markdown(result):
             f"| Model | {' | '.join(columns.values())} | Verdict |", "|---" * (len(columns) + 2) + "|"]
     rows += [f"| {entry['title']} | {' | '.join(microseconds(entry[key]) for key in columns)} | {entry['verdict']} |"
              for entry in result["comparisons"]]
-    rows += ["", "`kelvin_predict` has features that are made once; *C, all of it* makes them for every prediction, gives them the "
-             "array, finds the result and releases all, as Python does. Differences to C are medians over calls side by side in one "
-             "process."]
+    rows += ["", "`kelvin_predict` has features that are made once; *C, all of it* makes them for every prediction, gives them "
+             "the array, finds the result and releases all, as Python does. Differences to C are medians over calls side by side "
+             "in one process."]
     if "swift" in columns:
         rows[-1] += " Swift is a process of its own, in the same rounds; its features are made before the clock begins."
     return "\n".join(rows + report.disturbed(result)) + "\n"

@@ -146,8 +146,8 @@ def markdown(result):
         start = "–" if run["start"] is None else f"{run['start']:.1f} s"
         rows.append(f"| {run['title']} | {run['seconds']:.1f} s | {rate:.0f} | {start} | {run['processes']} | {run['lost']} | "
                     f"{run['doubled']} | {run['different']} | {run['refused']} |")
-    rows += ["", "Results are equal where label, all probabilities and the error are, to the last bit. Held to nothing lost, twice "
-             "or other, each broken picture a row with an error, and a worker that took the killed one's place: "
+    rows += ["", "Results are equal where label, all probabilities and the error are, to the last bit. Held to nothing lost, "
+             "twice or other, each broken picture a row with an error, and a worker that took the killed one's place: "
              f"{result['verdict']}."]
     return "\n".join(rows) + "\n"
 
