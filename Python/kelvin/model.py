@@ -22,7 +22,7 @@ def options_handle(owner, **options):
 
     Raises ParameterError for an option that there is not, or a value that means nothing.
     """
-    handle = library.new("options")
+    handle = library.new["options"]()
     library.releasing(owner, "options", handle)
     for name, value in options.items():
         if value is None:
@@ -57,7 +57,7 @@ class Cancellation:
     """Ends calls that are under way, from another thread: `cancel()`."""
 
     def __init__(self):
-        self.handle = library.new("cancellation")
+        self.handle = library.new["cancellation"]()
         library.releasing(self, "cancellation", self.handle)
 
     def cancel(self):
@@ -79,7 +79,8 @@ class State:
     def read(self, name):
         """A copy of one of the model's states, an array of its shape and type."""
         array = np.empty(*self._kind(name))
-        library.state_read(self.handle, encoded(name), byref(described(array)))
+        view, _held = described(array)
+        library.state_read(self.handle, encoded(name), view)
         return array
 
     def write(self, name, value):
@@ -88,7 +89,8 @@ class State:
         array = np.ascontiguousarray(value, dtype=dtype)
         if array.shape != shape:
             raise FeatureError(f"state '{name}': expected shape {shape}, got {array.shape}")
-        library.state_write(self.handle, encoded(name), byref(described(array)))
+        view, _held = described(array)
+        library.state_write(self.handle, encoded(name), view)
 
     def _kind(self, name):
         states = self._model.description.states
@@ -210,7 +212,7 @@ class Model:
                 raise FeatureError(f"the model has no output '{name}'; it has {', '.join(self.outputs)}")
             results.lend(name, array)
         library.predict(self._handle, given.handle, results.handle, None if state is None else state.handle, handle)
-        return {name: results.get(name) for name in self.outputs}
+        return {name: results.get(name, feature) for name, feature in self.outputs.items()}
 
     def _predict_batch(self, given, cancellation=None, names=None):
         """The outputs of each features, or those that `names` has."""

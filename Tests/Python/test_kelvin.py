@@ -53,13 +53,21 @@ class Predictions(unittest.TestCase):
         for pixels in (gray, gray[:, :, None]):
             self.assertEqual(model.predict({"image": pixels})["classLabel_probs"], expected)
 
-    def test_an_array_is_read_where_it_lies_and_a_result_shares_the_librarys_memory(self):
-        from kelvin.values import lendable
+    def test_an_array_is_read_where_it_lies(self):
+        from kelvin.values import described, lendable
         array = pixels()
         self.assertIs(lendable("image", array), array)
-        result = digits().predict({"image": array})["probabilities"]
+        for other in (array, np.asfortranarray(array), np.repeat(array, 2, axis=3)[..., ::2]):
+            view, _ = described(other)
+            self.assertEqual(int.from_bytes(view[:8], sys.byteorder), other.ctypes.data)
+
+    def test_a_result_in_the_librarys_memory_outlives_its_model(self):
+        model = digits()
+        result = model.predict({"image": pixels()})["probabilities"]
         self.assertFalse(result.flags.owndata)
         kept = result.copy()
+        model.close()
+        del model
         gc.collect()
         np.testing.assert_array_equal(result, kept)
 
