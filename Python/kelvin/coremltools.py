@@ -11,7 +11,7 @@ from ctypes import byref
 
 import numpy as np
 
-from . import measuring
+from . import measuring, mil_text
 from ._library import encoded, library
 from .errors import KelvinError
 from .model import Model, State
@@ -138,7 +138,8 @@ class _MLModelProxy:
 
     @staticmethod
     def compileModel(path):
-        """A folder `.mlmodelc` with the model in it, as it is: Kelvin compiles when it loads."""
+        """A folder `.mlmodelc` with the model in it, as it is, and a program's text: Kelvin compiles when it loads."""
+        from coremltools.models.utils import load_spec
         if not os.path.exists(path):
             raise RuntimeError(f"'{path}' is not there")
         _raising(lambda: library.document(library.structure, encoded(path)))
@@ -148,6 +149,10 @@ class _MLModelProxy:
         else:
             os.mkdir(folder)
             shutil.copy(path, os.path.join(folder, "model.mlmodel"))
+        specification = load_spec(path)
+        if specification.WhichOneof("Type") == "mlProgram":
+            with open(os.path.join(folder, "model.mil"), "w", encoding="utf-8") as file:
+                file.write(mil_text.text(specification.mlProgram))
         return folder
 
     @staticmethod
