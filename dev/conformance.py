@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Runs coremltools' own tests and the standard ONNX backend suite on Kelvin, and compares their counts with the last ones.
 
-    dev/conformance.py [--write] [NAME…]     NAME: part of a module's name; all of them unless said
+    dev/conformance.py [--write] [--timeout SECONDS] [--reasons COUNT] [--others FILE] [NAME…]
 
-Needs a Python with coremltools, onnx and pytest, and Kelvin's package in it ($KELVIN_PYTHON, python3 unless set). A test
-is *refused* where Kelvin says that it lacks something, *failed* where it says anything else or is wrong. Passes may only
-rise: Tests/Python/conformance.json has what there were; --write replaces it for the modules that ran.
+NAME is part of a module's name; all of them unless said. Each runs in a process of its own, which is ended after
+`--timeout`. `--reasons` is how many of each module's failures are shown; `--others` appends a line of JSON for every test
+that does not pass. A test is *refused* where Kelvin says that it lacks something, *failed* where it says anything else or is
+wrong. Passes may only rise: Tests/Python/conformance.json has what there were; --write replaces it for the modules that ran.
+
+The package is this checkout's, the library $KELVIN_LIBRARY, and .build/release/libKelvinC.so unless set. The Python is
+$KELVIN_PYTHON, and unless set one that is made in .build/conformance of what dev/conformance.txt names.
 """
 import argparse
 import collections
@@ -15,86 +19,149 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TESTS = ROOT / "Tests/Python"
 BASELINE = TESTS / "conformance.json"
-#: What Kelvin says of a model that it cannot run yet.
-REFUSALS = (
-    "UnsupportedError", "that Kelvin lacks", "expected a constant", "Kelvin does not", "not supported", "is not run",
-    "no kernel")
-OPERATIONS = "coremltools.converters.mil.mil.ops.tests"
-RELEASES = {
-    "iOS14": (
-        "activation", "control_flow", "conv", "elementwise_binary", "elementwise_unary", "image_resizing", "linear",
-        "normalization", "pool", "random", "recurrent", "reduction", "scatter_gather", "tensor_operation",
-        "tensor_transformation"),
-    "iOS15": ("elementwise_unary", "image_resizing", "tensor_transformation"),
-    "iOS16": ("constexpr_ops", "conv", "image_resizing", "scatter_gather", "tensor_operation", "tensor_transformation"),
-    "iOS17": (
-        "activation", "conv", "elementwise_unary", "image_resizing", "linear", "normalization", "quantization",
-        "recurrent", "reduction", "scatter_gather", "tensor_operation", "tensor_transformation"),
-    "iOS18": ("compression", "recurrent", "states", "tensor_transformation", "transformers"),
+REQUIREMENTS = ROOT / "dev/conformance.txt"
+#: Modules of tests by the package that they are in.
+SUITES = {
+    "converters.mil.mil.ops.tests": {
+        "iOS14": (
+            "activation", "control_flow", "conv", "elementwise_binary", "elementwise_unary", "image_resizing", "linear",
+            "normalization", "pool", "random", "recurrent", "reduction", "scatter_gather", "tensor_operation",
+            "tensor_transformation"),
+        "iOS15": ("elementwise_unary", "image_resizing", "tensor_transformation"),
+        "iOS16": (
+            "constexpr_ops", "conv", "image_resizing", "scatter_gather", "tensor_operation", "tensor_transformation"),
+        "iOS17": (
+            "activation", "conv", "elementwise_unary", "image_resizing", "linear", "normalization", "quantization",
+            "recurrent", "reduction", "scatter_gather", "tensor_operation", "tensor_transformation"),
+        "iOS18": ("compression", "recurrent", "states", "tensor_transformation", "transformers"),
+        "coreml_dialect": ("coreml_dialect",),
+    },
+    "test": {
+        "ml_program": ("compression", "utils"),
+        "ml_program.experimental": (
+            "async_wrapper", "compute_plan_utils", "debugging_utils", "perf_utils", "remote_device",
+            "torch_debugging_utils"),
+        "neural_network": (
+            "compiled_model", "custom_neural_nets", "model", "neural_networks", "nn_builder", "numpy_nn_layers",
+            "quantization", "simple_nn_inference", "tf_numeric"),
+        "optimize": ("utils",),
+        "optimize.api": ("optimize_api",),
+        "optimize.coreml": ("passes", "post_training_quantization"),
+        "optimize.torch": ("api_surface", "base_optimizer"),
+        "optimize.torch.conversion.joint": ("joint_compression_conversion",),
+        "optimize.torch.conversion.palettization": ("palettization_conversion",),
+        "optimize.torch.conversion.pruning": ("pruning_conversion",),
+        "optimize.torch.conversion.quantization": ("quantization_conversion",),
+        "optimize.torch.layerwise_compression": ("algorithms", "quant"),
+        "optimize.torch.palettization": (
+            "palettization_api", "palettization_utils", "palettizer", "post_training_palettization", "sensitive_k_means"),
+        "optimize.torch.pruning": ("base_pruner", "magnitude_pruner", "pruning_scheduler"),
+        "optimize.torch.quantization": (
+            "configure", "coreml_quantizer", "learnable_fake_quantize", "observers", "post_training_quantization",
+            "quantizer", "utils"),
+        "optimize.torch.test_utils": (
+            "fsdp_utils", "k_means", "metadata_utils", "optimizer_utils", "report_utils", "torch_utils",
+            "validation_utils"),
+    },
 }
 MODULES = {
-    f"{release}.{name}": f"{OPERATIONS}.{release}.test_{name}" for release, names in RELEASES.items() for name in names}
+    f"{group}.{name}": f"coremltools.{package}.{group}.test_{name}"
+    for package, groups in SUITES.items() for group, names in groups.items() for name in names}
+ONNX = "onnx"
+KINDS = ("passed", "failed", "refused", "skipped")
 
 
-def count(report):
-    """How many tests ended how, by a report of pytest's."""
-    counts = collections.Counter()
-    reasons = collections.Counter()
-    for case in xml.parse(report).getroot().iter("testcase"):
-        trouble = case.find("failure")
-        if trouble is None:
-            trouble = case.find("error")
-        if trouble is None:
-            counts["skipped" if case.find("skipped") is not None else "passed"] += 1
-            continue
-        text = (trouble.get("message") or "") + (trouble.text or "")
-        refused = any(words in text for words in REFUSALS)
-        counts["refused" if refused else "failed"] += 1
-        if not refused:
-            reasons[(trouble.get("message") or "").split("\n")[0][:160]] += 1
-    return dict(counts), reasons
+def interpreter():
+    """A Python with what the suites need."""
+    if "KELVIN_PYTHON" in os.environ:
+        return os.environ["KELVIN_PYTHON"]
+    folder = ROOT / ".build/conformance"
+    python, stamp = folder / "bin/python", folder / "requirements.txt"
+    if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", REQUIREMENTS], check=True)
+        stamp.write_text(REQUIREMENTS.read_text())
+    return str(python)
 
 
-def run(python, module):
+def journal(file):
+    """How every test ended and what was said, by name; None for one that was under way at the end."""
+    tests = {}
+    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
+        row = json.loads(line)
+        known = tests.setdefault(row["test"], None)
+        # What fails when it is torn down has failed.
+        if "outcome" in row and (known is None or row["outcome"] in ("failed", "refused")):
+            tests[row["test"]] = (row["outcome"], row["said"])
+    return tests
+
+
+def run(python, name, timeout):
+    """How the tests of a module ended, by name, and how the run itself ended where that was not by itself."""
     with tempfile.TemporaryDirectory() as folder:
-        report = pathlib.Path(folder) / "report.xml"
-        tests = [str(TESTS / "onnx_suite.py")] if module is None else ["-p", "coremltools_conformance", "--pyargs", module]
-        subprocess.run(
-            [python, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", f"--junitxml={report}", *tests],
-            cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])})
-        return count(report) if report.exists() else (None, None)
+        file = pathlib.Path(folder) / "journal"
+        tests = [str(TESTS / "onnx_suite.py")] if name == ONNX else [
+            "-p", "coremltools_conformance", "--pyargs", MODULES[name]]
+        environment = {
+            **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "Python"), str(TESTS)]), "PYTHONDONTWRITEBYTECODE": "1",
+            "KELVIN_JOURNAL": str(file), "KELVIN_CACHE_DIR": f"{folder}/cache",
+            "KELVIN_LIBRARY": os.environ.get("KELVIN_LIBRARY", str(ROOT / ".build/release/libKelvinC.so")),
+            # Models that are converted to be tried are gone with the folder.
+            "TMPDIR": folder,
+            # NumPy's vectorized argsort orders equal elements otherwise than on a Mac, where tests compare the order.
+            "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+        }
+        with open(f"{folder}/output", "wb") as output:
+            try:
+                status = subprocess.run(
+                    [python, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "conformance_journal", *tests],
+                    cwd=folder, stdout=output, stderr=subprocess.STDOUT, check=False, env=environment, timeout=timeout).returncode
+                trouble = None if status in (0, 1, 5) else f"ended with status {status}"
+            except subprocess.TimeoutExpired:
+                trouble = f"did not end within {timeout} s"
+        results = journal(file)
+        if trouble and not results:
+            trouble += ": " + pathlib.Path(folder, "output").read_text(errors="replace")[-1000:]
+        return {
+            test: ended or ("failed", f"the run {trouble or 'ended'} in this test") for test, ended in results.items()}, trouble
 
 
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--write", action="store_true")
+    arguments.add_argument("--timeout", type=float, default=1800)
+    arguments.add_argument("--reasons", type=int, default=5)
+    arguments.add_argument("--others", type=pathlib.Path)
     arguments.add_argument("names", nargs="*")
     arguments = arguments.parse_args()
-    python = os.environ.get("KELVIN_PYTHON", sys.executable)
+    python = interpreter()
     known = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    modules = {**MODULES, "onnx": None}
     fallen = []
-    for name, module in modules.items():
+    for name in (*MODULES, ONNX):
         if arguments.names and not any(part in name for part in arguments.names):
             continue
-        counts, reasons = run(python, module)
-        if counts is None:
-            fallen.append(f"{name}: its tests did not run")
-            continue
-        print(f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items())), flush=True)
-        for reason, number in reasons.most_common(5):
-            print(f"    {number} × {reason}")
+        results, trouble = run(python, name, arguments.timeout)
+        if trouble:
+            fallen.append(f"{name}: its tests {trouble}")
+        counts = collections.Counter(outcome for outcome, _ in results.values())
+        print(f"{name}: " + ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]), flush=True)
+        reasons = collections.Counter(said for outcome, said in results.values() if outcome == "failed")
+        for reason, number in reasons.most_common(arguments.reasons):
+            print(f"    {number} × {reason[:200]}", flush=True)
+        if arguments.others:
+            with open(arguments.others, "a", encoding="utf-8") as file:
+                for test, (outcome, said) in results.items():
+                    if outcome != "passed":
+                        print(json.dumps({"module": name, "test": test, "outcome": outcome, "said": said}), file=file)
         before = known.get(name, {}).get("passed", 0)
-        if counts.get("passed", 0) < before:
-            fallen.append(f"{name}: {counts.get('passed', 0)} passed, {before} did before")
-        if arguments.write:
-            known[name] = counts
+        if counts["passed"] < before:
+            fallen.append(f"{name}: {counts['passed']} passed, {before} did before")
+        if arguments.write and counts:
+            known[name] = {kind: counts[kind] for kind in KINDS if counts[kind]}
             BASELINE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
     if fallen and not arguments.write:
         sys.exit("\n".join(fallen))

@@ -11,22 +11,24 @@ from ctypes import byref
 
 import numpy as np
 
-from . import measuring
+from . import measuring, mil_text
 from ._library import encoded, library
 from .errors import KelvinError
 from .model import Model, State
 
 _UNITS = {"ALL": "all", "CPU_ONLY": "cpu-only", "CPU_AND_GPU": "cpu-and-gpu", "CPU_AND_NE": "cpu-and-neural-engine"}
+#: The words of the native module by which scripts know a prediction that failed.
+_FAILED = "Error computing NN outputs: "
 #: Specifications of iOS 18 and macOS 15.
 _NEWEST_SPECIFICATION = 9
 
 
-def _raising(work):
-    """Errors as the native module raises them, with Kelvin's words."""
+def _raising(work, before=""):
+    """Errors as the native module raises them, with Kelvin's words after its own."""
     try:
         return work()
     except KelvinError as error:
-        raise RuntimeError(str(error)) from error
+        raise RuntimeError(f"{before}{error}") from error
 
 
 def _given(feature, value):
@@ -100,14 +102,15 @@ class _MLModelProxy:
     def predict(self, data, state=None):
         given = {name: _given(self._model.inputs.get(name), value) for name, value in data.items()}
         began = time.perf_counter_ns()
-        result = _raising(lambda: self._model.predict(given, state=state.state if state is not None else None, fit="exact"))
+        held = state.state if state is not None else None
+        result = _raising(lambda: self._model.predict(given, state=held, fit="exact"), _FAILED)
         self._predict_duration = time.perf_counter_ns() - began
         return {name: _taken(value) for name, value in result.items()}
 
     def batchPredict(self, items):
         given = [{name: _given(self._model.inputs.get(name), value) for name, value in item.items()} for item in items]
         began = time.perf_counter_ns()
-        results = _raising(lambda: self._model.predict(given, fit="exact"))
+        results = _raising(lambda: self._model.predict(given, fit="exact"), _FAILED)
         self._predict_duration = time.perf_counter_ns() - began
         return [{name: _taken(value) for name, value in result.items()} for result in results]
 
@@ -138,7 +141,8 @@ class _MLModelProxy:
 
     @staticmethod
     def compileModel(path):
-        """A folder `.mlmodelc` with the model in it, as it is: Kelvin compiles when it loads."""
+        """A folder `.mlmodelc` with the model in it, as it is, and a program's text: Kelvin compiles when it loads."""
+        from coremltools.models.utils import load_spec
         if not os.path.exists(path):
             raise RuntimeError(f"'{path}' is not there")
         _raising(lambda: library.document(library.structure, encoded(path)))
@@ -148,6 +152,10 @@ class _MLModelProxy:
         else:
             os.mkdir(folder)
             shutil.copy(path, os.path.join(folder, "model.mlmodel"))
+        specification = load_spec(path)
+        if specification.WhichOneof("Type") == "mlProgram":
+            with open(os.path.join(folder, "model.mil"), "w", encoding="utf-8") as file:
+                file.write(mil_text.text(specification.mlProgram))
         return folder
 
     @staticmethod

@@ -1,13 +1,15 @@
 """Between Python's values and the library's features, without copying arrays."""
 import ctypes
+import functools
 import json
 import os
+import struct
 from ctypes import byref
 
 import numpy as np
 
 from ._library import Array, Picture, encoded, library
-from .errors import FeatureError
+from .errors import FeatureError, FileError
 
 _TYPES = {
     "f8": 1, "f4": 2, "f2": 3, "i8": 4, "i4": 5, "i2": 6, "i1": 7, "u8": 8, "u4": 9, "u2": 10, "u1": 11, "b1": 12,
@@ -20,6 +22,7 @@ DTYPES = {
     "int32": np.dtype("i4"), "int16": np.dtype("i2"), "int8": np.dtype("i1"), "uint64": np.dtype("u8"),
     "uint32": np.dtype("u4"), "uint16": np.dtype("u2"), "uint8": np.dtype("u1"), "bool": np.dtype("?"),
 }
+_Byte = ctypes.c_char
 #: As kelvin.h numbers them.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
 _PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
@@ -31,6 +34,8 @@ def lendable(name, array, writable=False):
 
     Raises FeatureError for elements that no feature has, and for memory that cannot be written to where it has to be.
     """
+    if array.flags.carray and array.dtype in _CODES:
+        return array
     if array.dtype not in _CODES:
         native = array.dtype.newbyteorder("=")
         if native not in _CODES:
@@ -50,34 +55,55 @@ def lendable(name, array, writable=False):
     return array.copy(order="C")
 
 
+_packed = struct.Struct("=QiiQQ").pack
+
+
+@functools.lru_cache(maxsize=1024)
+def _sizes(values):
+    """Sizes or strides in memory: its address, and what holds it."""
+    held = (ctypes.c_int64 * len(values))(*values)
+    return ctypes.addressof(held), held
+
+
 def described(array):
-    """An array as kelvin.h has it, valid as long as the array is."""
-    rank = array.ndim
-    shape = (ctypes.c_int64 * rank)(*array.shape)
-    strides = None
-    if not array.flags.c_contiguous:
-        strides = (ctypes.c_int64 * rank)(*(stride // array.itemsize for stride in array.strides))
-    return Array(array.ctypes.data, _CODES[array.dtype], rank, shape, strides)
+    """An array as kelvin.h has it, and what has to be held while that is used, besides the array.
+
+    Few steps: after a large model, what they take is the time to bring each into the processor's caches again.
+    """
+    flags = array.flags
+    shape, held = _sizes(array.shape)
+    if flags.carray and array.size:
+        return _packed(ctypes.addressof(_Byte.from_buffer(array)), _CODES[array.dtype], array.ndim, shape, 0), held
+    address, strides, more = array.ctypes.data, 0, None
+    if not flags.c_contiguous:
+        strides, more = _sizes(tuple(stride // array.itemsize for stride in array.strides))
+    return _packed(address, _CODES[array.dtype], array.ndim, shape, strides), (held, more)
 
 
 class Features:
     """Values by name in the library, with what Python lent them."""
 
-    __slots__ = ("handle", "lent", "__weakref__", "_release")
+    __slots__ = ("handle", "lent")
 
-    def __init__(self):
-        self.handle = library.new("features")
+    def __init__(self, new=library.new["features"]):
+        self.handle = None
         self.lent = {}
-        self._release = library.releasing(self, "features", self.handle)
+        self.handle = new()
+
+    # weakref.finalize takes as long as all the rest of a small prediction.
+    def __del__(self, release=library.release["features"]):
+        release(self.handle)
 
     def set(self, name, value, feature=None, fit="scale-fill"):
         """Gives a feature a value, as `feature`, its description, wants it."""
         key = encoded(name)
         wants = feature.type if feature is not None else None
+        if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
+            value = _from_dlpack(name, value)
         if isinstance(value, np.ndarray):
+            if wants == "image" and _are_pixels(value):
+                return self._set_pixels(name, key, value, fit)
             return self._set_array(name, key, value)
-        if hasattr(value, "__dlpack__"):
-            return self._set_array(name, key, _from_dlpack(name, value))
         if wants == "image":
             return self._set_picture(name, key, value, fit)
         if wants == "multiArray":
@@ -105,13 +131,14 @@ class Features:
 
     def _set_array(self, name, key, array):
         array = lendable(name, array)
-        library.features_set_array(self.handle, key, byref(described(array)))
+        view, _held = described(array)
+        library.features_set_array(self.handle, key, view)
         self.lent[name] = array
 
     def _set_picture(self, name, key, value, fit):
-        number = FITS.get(fit)
-        if number is None:
-            raise FeatureError(f"expected a fit of {', '.join(FITS)}, got '{fit}'")
+        number = _fit(fit)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return self._set_picture_bytes(name, key, value, fit)
         if isinstance(value, (str, os.PathLike)):
             try:
                 return library.features_set_picture_file(self.handle, key, encoded(value), number)
@@ -120,7 +147,7 @@ class Features:
         mode = getattr(value, "mode", None)
         if mode is None or not hasattr(value, "tobytes"):
             raise FeatureError(
-                f"feature '{name}': expected a picture (PIL.Image, a path, or an array of numbers), "
+                f"feature '{name}': expected a picture (PIL.Image, a path, a file's bytes, or an array of numbers), "
                 f"got {type(value).__name__}")
         if mode not in _PICTURES:
             value = value.convert("RGB")
@@ -130,6 +157,29 @@ class Features:
         view = Picture(ctypes.addressof(memory), code, value.width, value.height, value.width * channels)
         library.features_set_picture(self.handle, key, byref(view), 1, number)
         self.lent[name] = memory
+
+    def _set_picture_bytes(self, name, key, contents, fit):
+        # The library reads files: one in memory goes the same way.
+        file = os.memfd_create("picture")
+        try:
+            with open(file, "wb", closefd=False) as writing:
+                writing.write(contents)
+            path = f"/proc/self/fd/{file}"
+            try:
+                self._set_picture(name, key, path, fit)
+            except OSError as error:
+                raise FileError(f"feature '{name}': {str(error).replace(repr(path), 'in memory')}") from None
+        finally:
+            os.close(file)
+
+    def _set_pixels(self, name, key, array, fit):
+        height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
+        if not array[0].flags.c_contiguous or array.strides[0] < width * channels:
+            array = np.ascontiguousarray(array)
+        code = next(code for code, count in _PICTURES.values() if count == channels)
+        view = Picture(array.ctypes.data, code, width, height, array.strides[0])
+        library.features_set_picture(self.handle, key, byref(view), 1, _fit(fit))
+        self.lent[name] = array
 
     def _set_dictionary(self, name, key, value):
         count = len(value)
@@ -152,17 +202,18 @@ class Features:
         library.features_names(self.handle, byref(names), byref(count))
         return [names[index].decode() for index in range(count.value)]
 
-    def get(self, name):
-        """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives."""
+    def get(self, name, feature=None):
+        """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives.
+
+        `feature` is its description, of an output that was predicted.
+        """
+        if feature is not None and feature.type == "multiArray" and not feature.is_optional:
+            return self._array(name, encoded(name))
         key, kind = encoded(name), ctypes.c_int32()
         library.features_kind(self.handle, key, byref(kind))
         kind = kind.value
         if kind == _KIND_ARRAY:
-            if name in self.lent:
-                return self.lent[name]
-            view = Array()
-            library.features_get_array(self.handle, key, byref(view))
-            return _shared(view, self)
+            return self._array(name, key)
         if kind == _KIND_PICTURE:
             return self._picture(key)
         if kind == _KIND_INT64:
@@ -180,6 +231,13 @@ class Features:
         if kind == _KIND_DICTIONARY:
             return self._dictionary(key)
         return json.loads(library.text(library.features_get_json, self.handle, key)) if kind else None
+
+    def _array(self, name, key):
+        if name in self.lent:
+            return self.lent[name]
+        view = Array()
+        library.features_get_array(self.handle, key, byref(view))
+        return _shared(view, self)
 
     def _picture(self, key):
         view = Picture()
@@ -220,9 +278,23 @@ def _shared(view, owner):
     shape = tuple(view.shape[:rank])
     if 0 in shape:
         return np.empty(shape, dtype)
-    strides = tuple(stride * dtype.itemsize for stride in view.strides[:rank])
-    return np.asarray(_Memory(
-        {"version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape, "strides": strides}, owner))
+    size = dtype.itemsize
+    return np.asarray(_Memory({
+        "version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape,
+        "strides": tuple([stride * size for stride in view.strides[:rank]])}, owner))
+
+
+def _fit(fit):
+    number = FITS.get(fit)
+    if number is None:
+        raise FeatureError(f"expected a fit of {', '.join(FITS)}, got '{fit}'")
+    return number
+
+
+def _are_pixels(array):
+    """Whether an array is a picture as other libraries decode them, rather than a model's own layout, of rank 4."""
+    return array.dtype == np.uint8 and array.size > 0 and (
+        array.ndim == 2 or array.ndim == 3 and array.shape[2] in (1, 3, 4))
 
 
 def _from_dlpack(name, value):

@@ -1,10 +1,24 @@
-"""A plugin for pytest that has coremltools' own tests compare Kelvin's predictions, as they do on a Mac.
+"""A plugin for pytest that has coremltools' own tests compare Kelvin's predictions, as they do on a Mac with Apple's chip.
 
     python -m pytest -p coremltools_conformance --pyargs coremltools.converters.mil.mil.ops.tests.iOS14.test_activation
 """
-import coremltools._deps
+import platform
+import random
+import sys
+
+import numpy as np
+import pytest
+
+import _kelvin_coremltools
+
+# A checkout has no .pth that Python would have read.
+_kelvin_coremltools.install()
+
+import coremltools._deps  # noqa: E402
 
 coremltools._deps._IS_MACOS = True
+# Tests leave out comparisons on Macs with Intel's. What has been imported by now asked for the machine that it is on.
+platform.machine = lambda: "arm64"
 
 import kelvin.coremltools  # noqa: E402
 
@@ -18,6 +32,15 @@ def _counting(self, data, state=None):
 
 
 kelvin.coremltools._MLModelProxy.predict = _counting
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """Tests draw their cases by chance; each begins from the same seed."""
+    random.seed(0)
+    np.random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 def pytest_terminal_summary(terminalreporter):
