@@ -52,9 +52,24 @@ extension Emitter {
     return try cast(result, to: scalar)
   }
 
+  /// The same windows with so much padding behind them that none lies partly outside.
+  private func settled(_ window: Window, over x: ValueID) throws -> Window {
+    guard window.roundsUp else { return window }
+    let spatial = Array(shape(x).dimensions.dropFirst(2))
+    let sizes: [Int]
+    do { sizes = try window.outputSizes(spatial) } catch { throw invalid(error.description) }
+    var result = window
+    result.roundsUp = false
+    for (axis, size) in sizes.enumerated() {
+      let reach = (size - 1) * window.strides[axis] + window.dilations[axis] * (window.kernel[axis] - 1) + 1
+      result.after[axis] = max(window.after[axis], reach - spatial[axis] - window.before[axis])
+    }
+    return result
+  }
+
   /// `(Σ|x|^order)^(1/order)` over each window; padding counts as zeros.
   func lengthPool(_ x: ValueID, _ window: Window, order: Int) throws -> ValueID {
-    guard !window.roundsUp else { throw invalid("windows that lie partly outside are not supported") }
+    let window = try settled(window, over: x)
     func raised(_ x: ValueID, _ exponent: Double, step: String?) throws -> ValueID {
       try binary(.power, x, constant(exponent, scalar(x), step: "exponent"), step: step)
     }
