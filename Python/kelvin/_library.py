@@ -5,10 +5,13 @@ import os
 import pathlib
 import weakref
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
 
 from . import errors
 
 ABI_VERSION = 1
+
+Path = Union[str, "os.PathLike[str]"]
 
 
 class Array(ctypes.Structure):
@@ -31,7 +34,7 @@ _HANDLE = c_void_p
 _NAME = c_char_p
 
 # Of functions that answer with a code; every one takes where an error's text goes after these.
-_PROTOTYPES = {
+_PROTOTYPES: Dict[str, List[Any]] = {
     "options_set": [_HANDLE, _NAME, _NAME],
     "cancellation_cancel": [_HANDLE],
     "model_load": [_NAME, _HANDLE, _HANDLE, POINTER(_HANDLE)],
@@ -73,7 +76,7 @@ _PROTOTYPES = {
 }
 
 
-def _path():
+def _path() -> str:
     """Where the library lies: $KELVIN_LIBRARY, else within the package."""
     return os.environ.get("KELVIN_LIBRARY") or str(pathlib.Path(__file__).parent / "libkelvin.so.0")
 
@@ -81,7 +84,10 @@ def _path():
 class _Library:
     """Each function of the library by its name without `kelvin_`, raising where it fails."""
 
-    def __init__(self, path):
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Callable[..., None]: ...
+
+    def __init__(self, path: str) -> None:
         try:
             self._loaded = ctypes.CDLL(path)
         except OSError as error:
@@ -101,42 +107,42 @@ class _Library:
         for name, arguments in _PROTOTYPES.items():
             setattr(self, name, self._raising(getattr(self._loaded, "kelvin_" + name), arguments))
 
-    def _raising(self, function, arguments):
+    def _raising(self, function: Any, arguments: List[Any]) -> Callable[..., None]:
         function.argtypes = arguments + [_TEXT]
         function.restype = c_int32
 
-        def call(*values):
+        def call(*values: Any) -> None:
             text = c_void_p()
             code = function(*values, byref(text))
             if code:
                 raise errors.error(code, self.taken(text))
         return call
 
-    def taken(self, text):
+    def taken(self, text: c_void_p) -> str:
         """A text that the library wrote, which is freed."""
         try:
             return ctypes.string_at(text.value).decode(errors="replace") if text.value else ""
         finally:
             self._free(text)
 
-    def document(self, function, *arguments):
+    def document(self, function: Callable[..., None], *arguments: Any) -> Any:
         """The JSON that a function writes as its last result."""
         text = c_void_p()
         function(*arguments, byref(text))
         return json.loads(self.taken(text))
 
-    def text(self, function, *arguments):
+    def text(self, function: Callable[..., None], *arguments: Any) -> str:
         text = c_void_p()
         function(*arguments, byref(text))
         return self.taken(text)
 
-    def new(self, kind):
+    def new(self, kind: str) -> int:
         """A handle of a kind, and what releases it once."""
         create = getattr(self._loaded, f"kelvin_{kind}_new")
         create.argtypes, create.restype = [], c_void_p
-        return create()
+        return int(create())
 
-    def releasing(self, owner, kind, handle):
+    def releasing(self, owner: object, kind: str, handle: int) -> Callable[[], Any]:
         """Has a handle released with its owner, or earlier by calling what is returned."""
         release = getattr(self._loaded, f"kelvin_{kind}_release")
         release.argtypes, release.restype = [c_void_p], None
@@ -146,7 +152,7 @@ class _Library:
 library = _Library(_path())
 
 
-def encoded(text, what="a name"):
+def encoded(text: Union[Path, bytes], what: str = "a name") -> bytes:
     """A text as the library takes it."""
     if isinstance(text, bytes):
         return text
