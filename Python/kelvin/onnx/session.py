@@ -1,6 +1,5 @@
 """Sessions, their options and bindings, by ONNX Runtime's names."""
 import dataclasses
-import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
