@@ -19,7 +19,6 @@ import collections
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -198,7 +197,9 @@ def row(name, counts):
 
 def write_page(known, checks):
     text = PAGE.read_text(encoding="utf-8")
-    made = re.sub(r"(?s)(<!-- counts -->\n).*(\n<!-- end of counts -->)", lambda at: at[1] + tables(known) + at[2], text)
+    before, _, rest = text.partition("<!-- counts -->\n")
+    _, end, after = rest.partition("<!-- end of counts -->\n")
+    made = f"{before}<!-- counts -->\n{tables(known)}\n{end}{after}"
     if checks and made != text:
         sys.exit(f"{PAGE.relative_to(ROOT)} has other counts than {BASELINE.relative_to(ROOT)}: run dev/conformance.py --page")
     PAGE.write_text(made, encoding="utf-8")
