@@ -215,10 +215,10 @@ def application(
         def __init__(self) -> None:
             self._predictor = Predictor(model, prepare=prepare, outputs=outputs, fit=fit, **options)
 
-        async def _batch(self, rows: List[Dict[str, Any]]) -> List[Any]:
+        @serve.batch(  # type: ignore[untyped-decorator]
+            max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)
+        async def _answers(self, rows: List[Dict[str, Any]]) -> List[Any]:
             return await asyncio.get_running_loop().run_in_executor(None, self._predictor.answers, rows)
-
-        _answers = serve.batch(max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)(_batch)
 
         async def predict(self, row: Dict[str, Any]) -> Any:
             answer = await self._answers(row)
