@@ -4,6 +4,8 @@
 # make wheel     the Python wheel; make deb, make tar: packages that need no build; make bundle: for SwiftPM; all under
 #                .build/packages
 # make check     check file sizes, imports, layers, generated files and documentation (dev/check.sh)
+# make conformance  run coremltools' own tests and the standard ONNX backend suite, and compare their counts with the last
+#                ones (dev/conformance.py); for some hours; what that needs is installed in .build/conformance
 #
 # Longer checks have scripts of their own: dev/sanitize.sh (sanitizers), dev/fuzz.sh (libFuzzer), dev/fuzz-devices.sh
 # (random graphs with special values), dev/kernels.sh (kernels of the CPU, aarch64's too), dev/soak.sh (many tasks and
@@ -14,7 +16,7 @@ SWIFT ?= swift
 # A target imports nothing that its dependencies do not reach; dev/source_rules.py asks for more, that it declares it.
 CHECKED = --explicit-target-dependency-import-check error
 
-.PHONY: demo test build library install wheel deb tar bundle bootstrap check clean
+.PHONY: demo test build library install wheel deb tar bundle bootstrap check conformance clean
 
 demo: bootstrap build
 	@dev/demo.sh
@@ -46,6 +48,9 @@ bootstrap:
 
 check:
 	dev/check.sh
+
+conformance: library
+	dev/conformance.py
 
 clean:
 	rm -rf .build

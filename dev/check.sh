@@ -31,6 +31,7 @@ check_sources() {
   fi
   python3 dev/generate-elementwise.py --check || complain "an element-wise function is not what its table says: run dev/generate-elementwise.py"
   python3 dev/generate-normal-tail.py --check || complain "a table is not what its script gives: run dev/generate-normal-tail.py"
+  python3 dev/conformance.py --page --check || complain "docs/conformance.md is stale: run dev/conformance.py --page"
   check_schema "${ONNX_PYTHON:-python3}" onnx onnx
   check_schema "${COREML_PYTHON:-python3}" coremltools coreml
 }

@@ -2,11 +2,14 @@
 """Runs coremltools' own tests and the standard ONNX backend suite on Kelvin, and compares their counts with the last ones.
 
     dev/conformance.py [--write] [--timeout SECONDS] [--reasons COUNT] [--others FILE] [NAME…]
+    dev/conformance.py --sample          some modules, which take less than a minute
+    dev/conformance.py --page [--check]  writes the counts into docs/conformance.md, or fails where they are not in it
 
 NAME is part of a module's name; all of them unless said. Each runs in a process of its own, which is ended after
 `--timeout`. `--reasons` is how many of each module's failures are shown; `--others` appends a line of JSON for every test
-that does not pass. A test is *refused* where Kelvin says that it lacks something, *failed* where it says anything else or is
-wrong. Passes may only rise: Tests/Python/conformance.json has what there were; --write replaces it for the modules that ran.
+that does not pass. A test is *refused* where Kelvin says that it lacks something, *failed* where it says anything else
+or is wrong. Passes may only rise, but for tests that are skipped for want of a package: Tests/Python/conformance.json
+has what there were, and --write replaces it for the modules that ran.
 
 The package is this checkout's, the library $KELVIN_LIBRARY, and .build/release/libKelvinC.so unless set. The Python is
 $KELVIN_PYTHON, and unless set one that is made in .build/conformance of what dev/conformance.txt names.
@@ -24,7 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 TESTS = ROOT / "Tests/Python"
 BASELINE = TESTS / "conformance.json"
 REQUIREMENTS = ROOT / "dev/conformance.txt"
-#: Modules of tests by the package that they are in.
+PAGE = ROOT / "docs/conformance.md"
+#: Modules of tests, by the package and the folder that they are in.
 SUITES = {
     "converters.mil.mil.ops.tests": {
         "iOS14": (
@@ -72,6 +76,7 @@ MODULES = {
     f"{group}.{name}": f"coremltools.{package}.{group}.test_{name}"
     for package, groups in SUITES.items() for group, names in groups.items() for name in names}
 ONNX = "onnx"
+SAMPLE = ("iOS14.linear", "iOS15.elementwise_unary", "iOS18.states", "ml_program.compression", "neural_network.model")
 KINDS = ("passed", "failed", "refused", "skipped")
 
 
@@ -113,7 +118,7 @@ def run(python, name, timeout):
             # Models that are converted to be tried are gone with the folder.
             "TMPDIR": folder,
             # NumPy's vectorized argsort orders equal elements otherwise than on a Mac, where tests compare the order.
-            "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+            "NPY_DISABLE_CPU_FEATURES": "AVX2 AVX512F AVX512_SKX AVX512_ICL",
         }
         with open(f"{folder}/output", "wb") as output:
             try:
@@ -130,20 +135,17 @@ def run(python, name, timeout):
             test: ended or ("failed", f"the run {trouble or 'ended'} in this test") for test, ended in results.items()}, trouble
 
 
-def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--write", action="store_true")
-    arguments.add_argument("--timeout", type=float, default=1800)
-    arguments.add_argument("--reasons", type=int, default=5)
-    arguments.add_argument("--others", type=pathlib.Path)
-    arguments.add_argument("names", nargs="*")
-    arguments = arguments.parse_args()
+def fall(counts, before):
+    """How many tests of a module no longer pass; one that is skipped instead is none."""
+    skipped = counts.get("skipped", 0) - before.get("skipped", 0)
+    return before.get("passed", 0) - counts.get("passed", 0) - max(skipped, 0)
+
+
+def measure(names, known, arguments):
+    """Runs modules, notes their counts in what is known, and says which fell."""
     python = interpreter()
-    known = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
     fallen = []
-    for name in (*MODULES, ONNX):
-        if arguments.names and not any(part in name for part in arguments.names):
-            continue
+    for name in names:
         results, trouble = run(python, name, arguments.timeout)
         if trouble:
             fallen.append(f"{name}: its tests {trouble}")
@@ -157,12 +159,69 @@ def main():
                 for test, (outcome, said) in results.items():
                     if outcome != "passed":
                         print(json.dumps({"module": name, "test": test, "outcome": outcome, "said": said}), file=file)
-        before = known.get(name, {}).get("passed", 0)
-        if counts["passed"] < before:
-            fallen.append(f"{name}: {counts['passed']} passed, {before} did before")
+        before = known.get(name, {})
+        if fall(counts, before) > 0:
+            fallen.append(f"{name}: {counts['passed']} passed, {before['passed']} did before")
         if arguments.write and counts:
             known[name] = {kind: counts[kind] for kind in KINDS if counts[kind]}
             BASELINE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
+    return fallen
+
+
+def suite(name):
+    """What the page calls the suite of a module."""
+    if name == ONNX:
+        return "ONNX backend suite"
+    folder = name.split(".")[0]
+    return f"`test/{folder}`" if folder in ("ml_program", "neural_network", "optimize") else "`mil/ops/tests`"
+
+
+def tables(known):
+    """The counts as they stand on the page: of each suite, and of each module."""
+    names = [name for name in (*MODULES, ONNX) if name in known]
+    totals = {}
+    for name in names:
+        totals.setdefault(suite(name), collections.Counter()).update(known[name])
+    head = "| {} | passed | failed | refused | skipped | passed of what is not refused |\n|---|--:|--:|--:|--:|--:|"
+    lines = [head.format("suite")]
+    lines += [row(name, counts) for name, counts in totals.items()]
+    lines += [row("all", sum(totals.values(), collections.Counter())), "", head.format("module")]
+    return "\n".join(lines + [row(f"`{name}`", known[name]) for name in names])
+
+
+def row(name, counts):
+    run = counts.get("passed", 0) + counts.get("failed", 0)
+    share = f"{100 * counts.get('passed', 0) / run:.1f} %" if run else "–"
+    return f"| {name} | " + " | ".join(f"{counts.get(kind, 0):,}" for kind in KINDS) + f" | {share} |"
+
+
+def write_page(known, checks):
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition("<!-- counts -->\n")
+    _, end, after = rest.partition("<!-- end of counts -->\n")
+    made = f"{before}<!-- counts -->\n{tables(known)}\n{end}{after}"
+    if checks and made != text:
+        sys.exit(f"{PAGE.relative_to(ROOT)} has other counts than {BASELINE.relative_to(ROOT)}: run dev/conformance.py --page")
+    PAGE.write_text(made, encoding="utf-8")
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--write", action="store_true")
+    arguments.add_argument("--timeout", type=float, default=3600)
+    arguments.add_argument("--reasons", type=int, default=5)
+    arguments.add_argument("--others", type=pathlib.Path)
+    arguments.add_argument("--sample", action="store_true")
+    arguments.add_argument("--page", action="store_true")
+    arguments.add_argument("--check", action="store_true")
+    arguments.add_argument("names", nargs="*")
+    arguments = arguments.parse_args()
+    known = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    if arguments.page:
+        return write_page(known, arguments.check)
+    names = SAMPLE if arguments.sample else [
+        name for name in (*MODULES, ONNX) if not arguments.names or any(part in name for part in arguments.names)]
+    fallen = measure(names, known, arguments)
     if fallen and not arguments.write:
         sys.exit("\n".join(fallen))
 

@@ -5,7 +5,7 @@ import shutil
 import sys
 
 
-def main():
+def main() -> None:
     program = pathlib.Path(__file__).parent / "bin" / "kelvin"
     found = str(program) if program.exists() else shutil.which("kelvin")
     if found is None:

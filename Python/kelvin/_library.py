@@ -5,10 +5,13 @@ import os
 import pathlib
 import weakref
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
 
 from . import errors
 
 ABI_VERSION = 1
+
+Path = Union[str, "os.PathLike[str]"]
 
 
 class Array(ctypes.Structure):
@@ -33,7 +36,7 @@ _NAME = c_char_p
 _GIVEN = c_char_p
 
 # Of functions that answer with a code; every one takes where an error's text goes after these.
-_PROTOTYPES = {
+_PROTOTYPES: Dict[str, List[Any]] = {
     "options_set": [_HANDLE, _NAME, _NAME],
     "cancellation_cancel": [_HANDLE],
     "model_load": [_NAME, _HANDLE, _HANDLE, POINTER(_HANDLE)],
@@ -77,7 +80,7 @@ _PROTOTYPES = {
 _KINDS = {"options": True, "cancellation": True, "features": True, "model": False, "state": False}
 
 
-def _path():
+def _path() -> str:
     """Where the library lies: $KELVIN_LIBRARY, else within the package."""
     return os.environ.get("KELVIN_LIBRARY") or str(pathlib.Path(__file__).parent / "libkelvin.so.0")
 
@@ -85,7 +88,10 @@ def _path():
 class _Library:
     """Each function of the library by its name without `kelvin_`, raising where it fails."""
 
-    def __init__(self, path):
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Callable[..., None]: ...
+
+    def __init__(self, path: str) -> None:
         try:
             self._loaded = ctypes.CDLL(path)
         except OSError as error:
@@ -110,41 +116,41 @@ class _Library:
             if is_made_alone:
                 self.new[kind] = self._plain(f"kelvin_{kind}_new", [], c_void_p)
 
-    def _raising(self, function, arguments):
+    def _raising(self, function: Any, arguments: List[Any]) -> Callable[..., None]:
         function.argtypes = arguments + [_TEXT]
         function.restype = c_int32
 
-        def call(*values):
+        def call(*values: Any) -> None:
             text = c_void_p()
             code = function(*values, byref(text))
             if code:
                 raise errors.error(code, self.taken(text))
         return call
 
-    def _plain(self, name, arguments, result):
+    def _plain(self, name: str, arguments: List[Any], result: Any) -> Any:
         function = getattr(self._loaded, name)
         function.argtypes, function.restype = arguments, result
         return function
 
-    def taken(self, text):
+    def taken(self, text: c_void_p) -> str:
         """A text that the library wrote, which is freed."""
         try:
             return ctypes.string_at(text.value).decode(errors="replace") if text.value else ""
         finally:
             self._free(text)
 
-    def document(self, function, *arguments):
+    def document(self, function: Callable[..., None], *arguments: Any) -> Any:
         """The JSON that a function writes as its last result."""
         text = c_void_p()
         function(*arguments, byref(text))
         return json.loads(self.taken(text))
 
-    def text(self, function, *arguments):
+    def text(self, function: Callable[..., None], *arguments: Any) -> str:
         text = c_void_p()
         function(*arguments, byref(text))
         return self.taken(text)
 
-    def releasing(self, owner, kind, handle):
+    def releasing(self, owner: object, kind: str, handle: int) -> Callable[[], Any]:
         """Has a handle released with its owner, or earlier by calling what is returned."""
         return weakref.finalize(owner, self.release[kind], handle)
 
@@ -152,7 +158,7 @@ class _Library:
 library = _Library(_path())
 
 
-def encoded(text, what="a name"):
+def encoded(text: Union[Path, bytes], what: str = "a name") -> bytes:
     """A text as the library takes it."""
     if isinstance(text, bytes):
         return text

@@ -8,13 +8,18 @@ import tempfile
 import time
 import weakref
 from ctypes import byref
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar, Union
 
 import numpy as np
 
 from . import measuring, mil_text
 from ._library import encoded, library
+from .description import Feature
 from .errors import KelvinError
 from .model import Model, State
+from .values import NDArray
+
+_Answer = TypeVar("_Answer")
 
 _UNITS = {"ALL": "all", "CPU_ONLY": "cpu-only", "CPU_AND_GPU": "cpu-and-gpu", "CPU_AND_NE": "cpu-and-neural-engine"}
 #: The words of the native module by which scripts know a prediction that failed.
@@ -23,7 +28,7 @@ _FAILED = "Error computing NN outputs: "
 _NEWEST_SPECIFICATION = 9
 
 
-def _raising(work, before=""):
+def _raising(work: Callable[[], _Answer], before: str = "") -> _Answer:
     """Errors as the native module raises them, with Kelvin's words after its own."""
     try:
         return work()
@@ -31,7 +36,7 @@ def _raising(work, before=""):
         raise RuntimeError(f"{before}{error}") from error
 
 
-def _given(feature, value):
+def _given(feature: Optional[Feature], value: Any) -> Any:
     """A value as the model wants it: Core ML converts numbers of other types."""
     if feature is None:
         return value
@@ -42,7 +47,7 @@ def _given(feature, value):
             return int(value.reshape(()))
         if feature.type == "double":
             return float(value.reshape(()))
-    if feature.type == "multiArray" and feature.dtype.startswith("int"):
+    if feature.type == "multiArray" and (feature.dtype or "").startswith("int"):
         array = np.asarray(value)
         if array.dtype.kind == "f":
             return array.astype(feature.dtype)
@@ -50,7 +55,7 @@ def _given(feature, value):
     return value
 
 
-def _taken(value):
+def _taken(value: Any) -> Any:
     """A result as Core ML gives it: float16 as float32."""
     if isinstance(value, np.ndarray) and value.dtype == np.float16:
         return value.astype(np.float32)
@@ -58,29 +63,33 @@ def _taken(value):
 
 
 class _MLModelAssetProxy:
-    def __init__(self, path=None, specification=None, files=None):
+    def __init__(
+            self, path: Optional[str] = None, specification: bytes = b"",
+            files: Optional[Mapping[str, bytes]] = None) -> None:
         self.path, self.specification, self.files = path, specification, files or {}
 
 
 class _State:
-    def __init__(self, state):
+    def __init__(self, state: State) -> None:
         self.state = state
 
-    def read_state(self, name):
+    def read_state(self, name: str) -> Any:
         return _taken(_raising(lambda: self.state.read(name)))
 
-    def write_state(self, name, value):
+    def write_state(self, name: str, value: NDArray) -> None:
         _raising(lambda: self.state.write(name, value))
 
 
 class _MLModelProxy:
     """A loaded model."""
 
-    def __init__(self, path, compute_units, function_name="", optimization_hints=None, asset=None):
+    def __init__(
+            self, path: str, compute_units: str, function_name: str = "",
+            optimization_hints: Optional[Mapping[str, str]] = None, asset: Any = None) -> None:
         hints = optimization_hints or {}
         if compute_units not in _UNITS:
             raise RuntimeError(f"expected compute units of {', '.join(_UNITS)}, got '{compute_units}'")
-        options = {"units": _UNITS[compute_units], "function": function_name or None}
+        options: Dict[str, Any] = {"units": _UNITS[compute_units], "function": function_name or None}
         if "reshapeFrequency" in hints:
             options["reshape_frequency"] = hints["reshapeFrequency"].lower()
         proxy = getattr(asset, "__proxy__", asset)
@@ -97,9 +106,9 @@ class _MLModelProxy:
         self._model = _raising(lambda: Model(self._source, files=files, **options))
         self._load_duration = time.perf_counter_ns() - began
         self._predict_duration = 0
-        self._compiled = None
+        self._compiled: Optional[str] = None
 
-    def predict(self, data, state=None):
+    def predict(self, data: Mapping[str, Any], state: Optional[_State] = None) -> Dict[str, Any]:
         given = {name: _given(self._model.inputs.get(name), value) for name, value in data.items()}
         began = time.perf_counter_ns()
         held = state.state if state is not None else None
@@ -107,17 +116,17 @@ class _MLModelProxy:
         self._predict_duration = time.perf_counter_ns() - began
         return {name: _taken(value) for name, value in result.items()}
 
-    def batchPredict(self, items):
+    def batchPredict(self, items: List[Mapping[str, Any]]) -> List[Dict[str, Any]]:
         given = [{name: _given(self._model.inputs.get(name), value) for name, value in item.items()} for item in items]
         began = time.perf_counter_ns()
         results = _raising(lambda: self._model.predict(given, fit="exact"), _FAILED)
         self._predict_duration = time.perf_counter_ns() - began
         return [{name: _taken(value) for name, value in result.items()} for result in results]
 
-    def newState(self):
+    def newState(self) -> _State:
         return _State(_raising(self._model.make_state))
 
-    def get_compiled_model_path(self):
+    def get_compiled_model_path(self) -> str:
         if self._compiled is None:
             if isinstance(self._source, bytes):
                 raise RuntimeError("a model that was loaded from memory has no compiled folder; save it, and load that")
@@ -125,28 +134,29 @@ class _MLModelProxy:
             weakref.finalize(self, shutil.rmtree, os.path.dirname(self._compiled), True)
         return self._compiled
 
-    def get_load_duration_in_nano_seconds(self):
+    def get_load_duration_in_nano_seconds(self) -> int:
         return self._load_duration
 
-    def get_last_predict_duration_in_nano_seconds(self):
+    def get_last_predict_duration_in_nano_seconds(self) -> int:
         return self._predict_duration
 
     @staticmethod
-    def maximum_supported_specification_version():
+    def maximum_supported_specification_version() -> int:
         return _NEWEST_SPECIFICATION
 
     @staticmethod
-    def auto_set_specification_version(specification):
+    def auto_set_specification_version(specification: bytes) -> bytes:
         return specification
 
     @staticmethod
-    def compileModel(path):
+    def compileModel(path: str) -> str:
         """A folder `.mlmodelc` with the model in it, as it is, and a program's text: Kelvin compiles when it loads."""
         from coremltools.models.utils import load_spec
         if not os.path.exists(path):
             raise RuntimeError(f"'{path}' is not there")
         _raising(lambda: library.document(library.structure, encoded(path)))
-        folder = os.path.join(tempfile.mkdtemp(prefix="kelvin-"), os.path.splitext(os.path.basename(path))[0] + ".mlmodelc")
+        name, _ = os.path.splitext(os.path.basename(path))
+        folder = os.path.join(tempfile.mkdtemp(prefix="kelvin-"), f"{name}.mlmodelc")
         if os.path.isdir(path):
             shutil.copytree(path, folder)
         else:
@@ -159,42 +169,42 @@ class _MLModelProxy:
         return folder
 
     @staticmethod
-    def get_available_compute_devices():
+    def get_available_compute_devices() -> List[Any]:
         return _devices()
 
     @staticmethod
-    def get_all_compute_devices():
+    def get_all_compute_devices() -> List[Any]:
         return _devices()
 
     @staticmethod
-    def create_model_asset_from_path(path):
+    def create_model_asset_from_path(path: str) -> Any:
         from coremltools.models.model import MLModelAsset
         if not os.path.exists(path):
             raise RuntimeError(f"'{path}' is not there")
         return MLModelAsset(_MLModelAssetProxy(path=path))
 
     @staticmethod
-    def create_model_asset_from_memory(specification, blob_mapping):
+    def create_model_asset_from_memory(specification: bytes, blob_mapping: Mapping[str, bytes]) -> Any:
         from coremltools.models.model import MLModelAsset
         return MLModelAsset(_MLModelAssetProxy(specification=specification, files=blob_mapping))
 
     @staticmethod
-    def get_model_structure(path):
+    def get_model_structure(path: str) -> Any:
         return _structure(_raising(lambda: library.document(library.structure, encoded(_within(path)))))
 
     @staticmethod
-    def get_compute_plan(path, compute_units):
+    def get_compute_plan(path: str, compute_units: str) -> Any:
         from coremltools.models.compute_plan import MLComputePlan
         return MLComputePlan(_KelvinComputePlan(_within(path), _UNITS[compute_units]))
 
 
-def _within(path):
+def _within(path: str) -> str:
     """The model in a compiled folder; any other path itself."""
     inner = os.path.join(path, "model.mlmodel")
     return inner if os.path.isfile(inner) else path
 
 
-def _kept_copy(path):
+def _kept_copy(path: str) -> Tuple[str, str]:
     """A copy of a model, which stays when coremltools removes its own, and the folder to remove in the end."""
     path = os.path.normpath(_within(path))
     if not os.path.exists(path):
@@ -219,11 +229,11 @@ class _MLGPUComputeDeviceProxy:
 
 
 class _MLNeuralEngineComputeDeviceProxy:
-    def get_total_core_count(self):
+    def get_total_core_count(self) -> int:
         return 1
 
 
-def _device(kind):
+def _device(kind: Optional[str]) -> Any:
     from coremltools.models import compute_device as public
     if kind in ("integratedGPU", "discreteGPU", "software"):
         return public.MLGPUComputeDevice(_MLGPUComputeDeviceProxy())
@@ -232,7 +242,7 @@ def _device(kind):
     return public.MLCPUComputeDevice(_MLCPUComputeDeviceProxy())
 
 
-def _devices():
+def _devices() -> List[Any]:
     """The devices that models use without being told to: no software drivers."""
     kinds = [row.kind for row in measuring.devices() if row.is_available]
     return [_device(kind) for kind in kinds if kind not in ("reference", "software")]
@@ -241,16 +251,16 @@ def _devices():
 # Structures
 
 class _MLModelStructureProgramOperationProxy:
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
 
 
 class _MLModelStructureNeuralNetworkLayerProxy:
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
 
 
-def _structure(document):
+def _structure(document: Dict[str, Any]) -> Any:
     from coremltools.models import compute_plan as public
     network, program, pipeline = document.get("neuralNetwork"), document.get("program"), document.get("pipeline")
     return public.MLModelStructure(
@@ -265,12 +275,12 @@ def _structure(document):
             list(zip(pipeline["subModelNames"], map(_structure, pipeline["subModels"])))))
 
 
-def _values(names):
+def _values(names: List[str]) -> List[Any]:
     from coremltools.models import compute_plan as public
     return [public.MLModelStructureProgramNamedValueType(name, public.MLModelStructureProgramValueType()) for name in names]
 
 
-def _block(block):
+def _block(block: Dict[str, Any]) -> Any:
     from coremltools.models import compute_plan as public
     return public.MLModelStructureProgramBlock(
         _values(block["inputs"]),
@@ -291,25 +301,26 @@ def _block(block):
 class _MLComputePlanProxy:
     """What a compute plan asks; made without arguments by those who fill it themselves."""
 
-    model_structure = None
+    model_structure: Any = None
 
 
 class _KelvinComputePlan(_MLComputePlanProxy):
-    def __init__(self, path, units):
+    def __init__(self, path: str, units: str) -> None:
         self.model_structure = _structure(_raising(lambda: library.document(library.structure, encoded(path))))
         plan = _raising(lambda: measuring.plan(path, units=units))
         total = sum(layer.seconds or 0 for layer in plan) or 1
         self._kinds = {row.id: row.kind for row in measuring.devices()}
-        self._usages, self._weights = {}, {}
+        self._usages: Dict[str, Tuple[str, List[str]]] = {}
+        self._weights: Dict[str, float] = {}
         for row in plan.document["nodes"]:
-            own = next((item for item in row["candidates"] if item["device"] == row["device"]), {})
+            own: Dict[str, Any] = next((item for item in row["candidates"] if item["device"] == row["device"]), {})
             supported = [item["device"] for item in row["candidates"] if item.get("seconds") is not None]
             for origin in row["origins"]:
                 self._usages[origin["name"]] = (row["device"], supported)
                 share = origin["share"] * (own.get("seconds") or 0) / total
                 self._weights[origin["name"]] = self._weights.get(origin["name"], 0) + share
 
-    def _usage(self, name):
+    def _usage(self, name: str) -> Any:
         from coremltools.models import compute_plan as public
         usage = self._usages.get(name)
         if usage is None:
@@ -318,13 +329,13 @@ class _KelvinComputePlan(_MLComputePlanProxy):
         return public.MLComputePlanDeviceUsage(
             _device(self._kinds.get(device)), [_device(self._kinds.get(item)) for item in supported])
 
-    def get_compute_device_usage_for_mlprogram_operation(self, operation):
+    def get_compute_device_usage_for_mlprogram_operation(self, operation: Any) -> Any:
         return self._usage(operation.__proxy__.name)
 
-    def get_compute_device_usage_for_neuralnetwork_layer(self, layer):
+    def get_compute_device_usage_for_neuralnetwork_layer(self, layer: Any) -> Any:
         return self._usage(layer.__proxy__.name)
 
-    def get_estimated_cost_for_mlprogram_operation(self, operation):
+    def get_estimated_cost_for_mlprogram_operation(self, operation: Any) -> Any:
         from coremltools.models import compute_plan as public
         weight = self._weights.get(operation.__proxy__.name)
         return None if weight is None else public.MLComputePlanCost(weight)

@@ -1,6 +1,6 @@
 """What models take and give, as typed values."""
 import dataclasses
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Description:
 _NO_LARGEST = 2**63 - 1
 
 
-def _ranges(pairs):
+def _ranges(pairs: Iterable[Tuple[int, int]]) -> Tuple[Tuple[int, Optional[int]], ...]:
     return tuple((low, None if high == _NO_LARGEST else high) for low, high in pairs)
 
 
@@ -66,7 +66,7 @@ def _feature(row: Dict[str, Any]) -> Feature:
 
 
 def description(document: Dict[str, Any]) -> Description:
-    def features(rows):
+    def features(rows: Iterable[Dict[str, Any]]) -> Dict[str, Feature]:
         return {row["name"]: _feature(row) for row in rows}
     return Description(
         features(document["inputs"]), features(document["outputs"]), features(document["states"]),

@@ -9,7 +9,7 @@ class FileError(KelvinError, OSError):
     """A file cannot be read, or is not what it claims to be."""
 
     # OSError takes its text apart; this one is a sentence.
-    def __str__(self):
+    def __str__(self) -> str:
         return Exception.__str__(self)
 
 
@@ -51,6 +51,6 @@ _BY_CODE = {
 }
 
 
-def error(code, text):
+def error(code: int, text: str) -> KelvinError:
     """The exception for a code of kelvin.h."""
     return _BY_CODE.get(code, InternalError)(text)

@@ -1,10 +1,10 @@
 """Measuring: every layer on every device, and ways to run a model against each other."""
 import dataclasses
 from ctypes import c_void_p
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
-from ._library import encoded, library
-from .model import options_handle, spelled
+from ._library import Path, encoded, library
+from .model import Cancellation, Units, options_handle, spelled
 from .plan import Devices, Plan, Table
 
 
@@ -17,7 +17,7 @@ def devices() -> Devices:
     return Devices(library.document(library.devices))
 
 
-def plan(path, **options) -> Plan:
+def plan(path: Path, **options: Any) -> Plan:
     """Plans a model without compiling it. Options are those of `Model`."""
     owner = _Owner()
     return Plan(library.document(library.plan, encoded(path), options_handle(owner, **spelled(options))))
@@ -35,7 +35,7 @@ class LayerProfile:
     unsupported: Dict[str, str]
 
 
-class Profile(Table):
+class Profile(Table[LayerProfile]):
     """What every layer of a model costs on every device."""
 
     _columns = (("name", "LAYER"), ("operator", "OP"), ("costs", "ON EACH DEVICE"))
@@ -46,18 +46,20 @@ class Profile(Table):
         parts = document if isinstance(document, list) else [document]
         self.layers = [_layer(row) for part in parts for row in part["nodes"]]
 
-    def _rows(self):
+    def _rows(self) -> Sequence[LayerProfile]:
         return self.layers
 
 
-def _layer(row):
+def _layer(row: Dict[str, Any]) -> LayerProfile:
     return LayerProfile(
         row["name"], row["op"],
         {item["device"]: item["seconds"] for item in row["costs"] if "seconds" in item},
         {item["device"]: item["unsupported"] for item in row["costs"] if item.get("unsupported")})
 
 
-def profile(path, units=None, seconds: float = 0, cancellation=None, **options) -> Profile:
+def profile(
+        path: Path, units: Optional[Units] = None, seconds: float = 0, cancellation: Optional[Cancellation] = None,
+        **options: Any) -> Profile:
     """Measures every layer of a model on every device, or on those that `units` names.
 
     Args:
@@ -83,7 +85,7 @@ class Measurement:
     comparison: str
 
 
-class Comparison(Table):
+class Comparison(Table[Measurement]):
     """Ways to run a model, compared."""
 
     _columns = (("label", "CONFIGURATION"), ("p50", "P50"), ("p99", "P99"), ("comparison", "COMPARED"))
@@ -93,20 +95,22 @@ class Comparison(Table):
         self.document = document
         self.measurements = [_measurement(row) for row in document["configurations"]]
 
-    def _rows(self):
+    def _rows(self) -> Sequence[Measurement]:
         return self.measurements
 
     @property
     def verdict(self) -> str:
         """Which to pick, or that noise does not allow to say."""
-        return self.document["verdict"]
+        return str(self.document["verdict"])
 
 
-def _measurement(row):
+def _measurement(row: Dict[str, Any]) -> Measurement:
     return Measurement(row["units"], row["devices"], row.get("p50"), row.get("p99"), row["comparison"])
 
 
-def bench(path, workload="one-shot", configurations: Optional[List[Dict[str, Any]]] = None, cancellation=None):
+def bench(
+        path: Path, workload: Path = "one-shot", configurations: Optional[List[Dict[str, Any]]] = None,
+        cancellation: Optional[Cancellation] = None) -> Comparison:
     """Compares ways to run a model under a workload, and says which to pick.
 
     Args:

@@ -1,5 +1,6 @@
 """An ML Program as text, as Core ML writes it into the folder of a compiled model (`model.mil`)."""
 import json
+from typing import Any, Iterator, List, Sequence
 
 import numpy as np
 
@@ -10,7 +11,7 @@ _PACKED = {
 _PLAIN_SCALARS_SINCE = 18
 
 
-def text(program):
+def text(program: Any) -> str:
     """The text of a `MIL_pb2.Program`."""
     opsets = {name: _release(function.opset) for name, function in program.functions.items()}
     writer = _Writer(max(opsets.values(), default=0) >= _PLAIN_SCALARS_SINCE)
@@ -20,24 +21,24 @@ def text(program):
     return "\n".join(lines + ["}", ""])
 
 
-def _release(opset):
+def _release(opset: str) -> int:
     """The version of iOS that an operator set came with: CoreML5 with 15."""
     digits = opset[len("CoreML"):]
     return int(digits) + 10 if digits.isdigit() else 0
 
 
 class _Writer:
-    def __init__(self, plain):
+    def __init__(self, plain: bool) -> None:
         self.plain = plain
 
-    def function(self, name, release, function):
+    def function(self, name: str, release: int, function: Any) -> Iterator[str]:
         inputs = ", ".join(f"{self.type(item.type)} {item.name}" for item in function.inputs)
         block = function.block_specializations[function.opset]
         yield f"    func {name}<ios{release}>({inputs}) {{"
         yield from self.block(block, "            ")
         yield f"        }} -> ({', '.join(block.outputs)});"
 
-    def block(self, block, indent):
+    def block(self, block: Any, indent: str) -> Iterator[str]:
         for operation in block.operations:
             yield f"{indent}{self.operation(operation)}{'' if operation.blocks else ';'}"
             for inner in operation.blocks:
@@ -46,19 +47,19 @@ class _Writer:
                 yield from self.block(inner, indent + "    ")
                 yield f"{indent}}} -> ({', '.join(inner.outputs)});"
 
-    def operation(self, operation):
+    def operation(self, operation: Any) -> str:
         outputs = ", ".join(f"{self.type(item.type)} {item.name}" for item in operation.outputs)
         inputs = ", ".join(f"{name} = {self.argument(value)}" for name, value in sorted(operation.inputs.items()))
         attributes = ", ".join(f"{name} = {self.value(value)}" for name, value in sorted(operation.attributes.items()))
         return f"{outputs} = {operation.type}({inputs})[{attributes}]"
 
-    def argument(self, argument):
+    def argument(self, argument: Any) -> str:
         items = [
             binding.name if binding.WhichOneof("binding") == "name" else self.value(binding.value)
             for binding in argument.arguments]
         return items[0] if len(items) == 1 else f"({', '.join(items)})"
 
-    def type(self, kind):
+    def type(self, kind: Any) -> str:
         which = kind.WhichOneof("type")
         if which == "tensorType":
             return self.tensor_type(kind.tensorType)
@@ -70,13 +71,13 @@ class _Writer:
             return f"tuple<{', '.join(map(self.type, kind.tupleType.types))}>"
         return f"dict<{self.type(kind.dictionaryType.keyType)}, {self.type(kind.dictionaryType.valueType)}>"
 
-    def tensor_type(self, kind):
+    def tensor_type(self, kind: Any) -> str:
         scalar = _scalar(kind.dataType)
         if not kind.dimensions and self.plain:
             return scalar
         return f"tensor<{scalar}, [{', '.join(map(_size, kind.dimensions))}]>"
 
-    def value(self, value):
+    def value(self, value: Any) -> str:
         if value.WhichOneof("value") == "blobFileValue":
             file = value.blobFileValue
             path = f"{self.scalar_type('string')}({json.dumps(file.fileName)})"
@@ -91,25 +92,26 @@ class _Writer:
         items = value.immediateValue.list.values if which == "list" else value.immediateValue.tuple.values
         return f"{self.type(value.type)}(({', '.join(map(self.value, items))}))"
 
-    def scalar_type(self, name):
+    def scalar_type(self, name: str) -> str:
         return name if self.plain else f"tensor<{name}, []>"
 
 
-def _scalar(data_type):
+def _scalar(data_type: int) -> str:
     from coremltools.proto import MIL_pb2
-    return MIL_pb2.DataType.Name(data_type).lower().replace("float", "fp")
+    name: str = MIL_pb2.DataType.Name(data_type)
+    return name.lower().replace("float", "fp")
 
 
-def _size(dimension):
+def _size(dimension: Any) -> str:
     return str(dimension.constant.size) if dimension.WhichOneof("dimension") == "constant" else "?"
 
 
-def _elements(value):
+def _elements(value: Any) -> str:
     """The elements of a tensor, in brackets for each of its axes."""
     tensor, kind = value.immediateValue.tensor, value.type.tensorType
     which = tensor.WhichOneof("value")
     if which is None:
-        elements = []
+        elements: Sequence[Any] = []
     elif which == "bytes":
         elements = _unpacked(tensor.bytes.values, kind)
     else:
@@ -118,21 +120,21 @@ def _elements(value):
     return _nested([_literal(element) for element in elements], sizes)
 
 
-def _unpacked(data, kind):
+def _unpacked(data: bytes, kind: Any) -> List[Any]:
     from coremltools.proto import MIL_pb2
     name = MIL_pb2.DataType.Name(kind.dataType)
     if name in _PACKED:
-        return np.frombuffer(data, _PACKED[name]).tolist()
+        return list(np.frombuffer(data, _PACKED[name]).tolist())
     bits = int("".join(filter(str.isdigit, name)) or 8)
     count = int(np.prod([dimension.constant.size for dimension in kind.dimensions], dtype=np.int64))
     digits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[: count * bits].reshape(-1, bits)
     numbers = digits.astype(np.int64) @ (1 << np.arange(bits))
     if not name.startswith("U"):
         numbers = np.where(numbers >= 1 << (bits - 1), numbers - (1 << bits), numbers)
-    return numbers.tolist()
+    return list(numbers.tolist())
 
 
-def _literal(element):
+def _literal(element: Any) -> str:
     if isinstance(element, bool):
         return "true" if element else "false"
     if isinstance(element, str):
@@ -143,7 +145,7 @@ def _literal(element):
     return mantissa.rstrip("0").rstrip(".") + point + exponent if point else mantissa
 
 
-def _nested(texts, sizes):
+def _nested(texts: Sequence[str], sizes: Sequence[int]) -> str:
     if not sizes:
         return texts[0] if texts else ""
     if len(sizes) == 1:

@@ -1,23 +1,28 @@
 """Models: loading, predictions, states."""
 import asyncio
+import collections.abc
 import concurrent.futures
 import ctypes
 import functools
 import os
 import threading
 from ctypes import byref, c_void_p
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
 from . import _library
-from ._library import encoded, library
-from .description import description
+from ._library import Path, encoded, library
+from .description import Description, Feature, description
 from .errors import FeatureError
 from .plan import Plan
-from .values import DTYPES, Features, described
+from .values import DTYPES, Features, NDArray, described
+
+#: As the command line names them, or devices.
+Units = Union[str, Sequence[str]]
 
 
-def options_handle(owner, **options):
+def options_handle(owner: object, **options: Any) -> int:
     """Options as the command line has them, with underscores for dashes; a handle that goes with its owner.
 
     Raises ParameterError for an option that there is not, or a value that means nothing.
@@ -30,10 +35,10 @@ def options_handle(owner, **options):
         key = encoded(name.rstrip("_").replace("_", "-"))
         for text in _texts(name, value):
             library.options_set(handle, key, text)
-    return handle
+    return int(handle)
 
 
-def _texts(name, value):
+def _texts(name: str, value: Any) -> List[bytes]:
     if name in ("pin", "pins"):
         return [encoded(f"{node}={device}") for node, device in dict(value).items()]
     if name in ("shape", "shapes"):
@@ -47,7 +52,7 @@ def _texts(name, value):
     return [encoded(value if isinstance(value, (str, bytes, os.PathLike)) else str(value))]
 
 
-def spelled(options):
+def spelled(options: Dict[str, Any]) -> Dict[str, Any]:
     """Options by the names that the library knows."""
     plural = {"pins": "pin", "shapes": "shape"}
     return {plural.get(name, name): value for name, value in options.items()}
@@ -56,11 +61,11 @@ def spelled(options):
 class Cancellation:
     """Ends calls that are under way, from another thread: `cancel()`."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.handle = library.new["cancellation"]()
         library.releasing(self, "cancellation", self.handle)
 
-    def cancel(self):
+    def cancel(self) -> None:
         library.cancellation_cancel(self.handle)
 
 
@@ -70,20 +75,20 @@ class State:
     It serves one prediction at a time; sequences side by side have one each.
     """
 
-    def __init__(self, model):
+    def __init__(self, model: "Model") -> None:
         handle = c_void_p()
         library.state_new(model._handle, byref(handle))
-        self._model, self.handle = model, handle.value
+        self._model, self.handle = model, handle.value or 0
         library.releasing(self, "state", self.handle)
 
-    def read(self, name):
+    def read(self, name: str) -> NDArray:
         """A copy of one of the model's states, an array of its shape and type."""
         array = np.empty(*self._kind(name))
         view, _held = described(array)
         library.state_read(self.handle, encoded(name), view)
         return array
 
-    def write(self, name, value):
+    def write(self, name: str, value: Any) -> None:
         """Replaces one of the model's states; the value is cast to its type and must have its shape."""
         shape, dtype = self._kind(name)
         array = np.ascontiguousarray(value, dtype=dtype)
@@ -92,11 +97,11 @@ class State:
         view, _held = described(array)
         library.state_write(self.handle, encoded(name), view)
 
-    def _kind(self, name):
+    def _kind(self, name: str) -> Tuple[Tuple[int, ...], "np.dtype[Any]"]:
         states = self._model.description.states
         if name not in states:
             raise FeatureError(f"the model has no state '{name}'; it has {', '.join(states) or 'none'}")
-        return states[name].shape, DTYPES[states[name].dtype]
+        return states[name].shape or (), DTYPES[str(states[name].dtype)]
 
 
 class Model:
@@ -123,63 +128,78 @@ class Model:
         ParameterError: the options do not fit the model or the machine.
     """
 
-    def __init__(self, path, units="all", precision="automatic", plan=None, files=None, **options):
-        options = options_handle(self, **spelled(dict(units=units, precision=precision, plan=plan, **options)))
+    def __init__(
+            self, path: Union[Path, bytes, bytearray, memoryview], units: Units = "all", precision: str = "automatic",
+            plan: Optional[Path] = None, files: Optional[Mapping[str, bytes]] = None, **options: Any) -> None:
+        chosen = options_handle(self, **spelled(dict(units=units, precision=precision, plan=plan, **options)))
         handle = c_void_p()
         if isinstance(path, (bytes, bytearray, memoryview)):
-            _load_bytes(bytes(path), files or {}, options, handle)
-            self.path = None
+            _load_bytes(bytes(path), files or {}, chosen, handle)
+            self.path: Optional[str] = None
         else:
             if not isinstance(path, (str, os.PathLike)):
                 raise TypeError(f"expected a path or bytes, got {type(path).__name__}")
-            library.model_load(encoded(path), options, None, byref(handle))
+            library.model_load(encoded(path), chosen, None, byref(handle))
             self.path = os.fspath(path)
-        self._handle = handle.value
+        self._handle = handle.value or 0
         self._close = library.releasing(self, "model", self._handle)
 
-    def close(self):
+    def close(self) -> None:
         """Lets go of the model's memory now. Later calls raise HandleError; predictions under way end as they would."""
         self._close()
 
-    def __enter__(self):
+    def __enter__(self) -> "Model":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"kelvin.Model({self.path!r})"
 
     @functools.cached_property
-    def description(self):
+    def description(self) -> Description:
         """What the model takes, gives and remembers."""
         return description(library.document(library.model_description, self._handle))
 
     @property
-    def inputs(self):
+    def inputs(self) -> Dict[str, Feature]:
         """What the model takes, by name."""
         return self.description.inputs
 
     @property
-    def outputs(self):
+    def outputs(self) -> Dict[str, Feature]:
         """What the model gives, by name."""
         return self.description.outputs
 
     @property
-    def remarks(self):
+    def remarks(self) -> List[str]:
         """What should be known once: a stale profile, layers that run outside the units asked for, devices that failed."""
-        return library.document(library.model_remarks, self._handle)
+        return list(library.document(library.model_remarks, self._handle))
 
-    def plan(self):
+    def plan(self) -> Plan:
         """Which device runs each layer, what it costs there and elsewhere, and why."""
         return Plan(
             library.document(library.model_plan, self._handle), library.text(library.model_plan_html, self._handle))
 
-    def make_state(self):
+    def make_state(self) -> State:
         """A state of zeros for this model."""
         return State(self)
 
-    def predict(self, inputs, state=None, outputs=None, fit="scale-fill", cancellation=None):
+    @overload
+    def predict(
+        self, inputs: Mapping[str, Any], state: Optional[State] = ..., outputs: Optional[Mapping[str, NDArray]] = ...,
+        fit: str = ..., cancellation: Optional[Cancellation] = ...) -> Dict[str, Any]: ...
+
+    @overload
+    def predict(
+        self, inputs: Sequence[Mapping[str, Any]], state: None = ..., outputs: None = ..., fit: str = ...,
+        cancellation: Optional[Cancellation] = ...) -> List[Dict[str, Any]]: ...
+
+    def predict(
+            self, inputs: Union[Mapping[str, Any], Sequence[Mapping[str, Any]]], state: Optional[State] = None,
+            outputs: Optional[Mapping[str, NDArray]] = None, fit: str = "scale-fill",
+            cancellation: Optional[Cancellation] = None) -> Union[Dict[str, Any], List[Dict[str, Any]]]:
         """One prediction, or one for each item of a list.
 
         Arrays are read and written where they lie where their elements are in rising order; a result's memory is the
@@ -202,7 +222,7 @@ class Model:
             DeviceError: a device failed, and no other that the units allow could do its work.
         """
         handle = None if cancellation is None else cancellation.handle
-        if isinstance(inputs, (list, tuple)):
+        if isinstance(inputs, collections.abc.Sequence):
             if state is not None or outputs is not None:
                 raise FeatureError("a batch has neither a state nor outputs of the caller's; predict its items one by one")
             return self._predict_batch([self._features(item, fit) for item in inputs], handle)
@@ -214,7 +234,9 @@ class Model:
         library.predict(self._handle, given.handle, results.handle, None if state is None else state.handle, handle)
         return {name: results.get(name, feature) for name, feature in self.outputs.items()}
 
-    def _predict_batch(self, given, cancellation=None, names=None):
+    def _predict_batch(
+            self, given: Sequence[Features], cancellation: Optional[int] = None,
+            names: Optional[Sequence[str]] = None) -> List[Dict[str, Any]]:
         """The outputs of each features, or those that `names` has."""
         results = [Features() for _ in given]
         count = len(given)
@@ -224,7 +246,9 @@ class Model:
             cancellation)
         return [{name: result.get(name) for name in names or self.outputs} for result in results]
 
-    async def predict_async(self, inputs, state=None, outputs=None, fit="scale-fill"):
+    async def predict_async(
+            self, inputs: Any, state: Optional[State] = None, outputs: Optional[Mapping[str, NDArray]] = None,
+            fit: str = "scale-fill") -> Any:
         """As `predict`, without blocking the event loop. Cancelling the task ends the prediction."""
         cancellation = Cancellation()
         call = functools.partial(
@@ -235,7 +259,7 @@ class Model:
             cancellation.cancel()
             raise
 
-    def _features(self, inputs, fit):
+    def _features(self, inputs: Any, fit: str) -> Features:
         if not hasattr(inputs, "items"):
             raise TypeError(f"expected a dictionary of inputs, got {type(inputs).__name__}")
         known, given = self.inputs, Features()
@@ -248,7 +272,7 @@ class Model:
         return given
 
 
-def _load_bytes(model, files, options, handle):
+def _load_bytes(model: bytes, files: Mapping[str, bytes], options: int, handle: c_void_p) -> None:
     rows = (_library.File * max(len(files), 1))()
     held = []
     for row, (path, contents) in zip(rows, files.items()):
@@ -261,10 +285,10 @@ def _load_bytes(model, files, options, handle):
 
 
 _lock = threading.Lock()
-_executor = None
+_executor: Optional[concurrent.futures.ThreadPoolExecutor] = None
 
 
-def _threads():
+def _threads() -> concurrent.futures.ThreadPoolExecutor:
     """The threads that asynchronous predictions block."""
     global _executor
     with _lock:

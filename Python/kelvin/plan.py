@@ -1,7 +1,11 @@
 """Plans, profiles, comparisons and devices, as typed values that become tables and show themselves in a notebook."""
 import dataclasses
 import html
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Generic, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union, overload
+
+from ._library import Path
+
+_Row = TypeVar("_Row")
 
 
 def seconds_text(seconds: Optional[float]) -> str:
@@ -14,46 +18,53 @@ def seconds_text(seconds: Optional[float]) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-class Table:
+class Table(Generic[_Row]):
     """Rows of one kind: a sequence that becomes a pandas.DataFrame (`frame`) and shows itself in a notebook."""
 
     #: Field and heading of each column.
     _columns: Tuple[Tuple[str, str], ...] = ()
 
-    def _rows(self) -> Sequence[Any]:
+    def _rows(self) -> Sequence[_Row]:
         raise NotImplementedError
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._rows())
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[_Row]:
         return iter(self._rows())
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: int) -> _Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[_Row]: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> Union[_Row, Sequence[_Row]]:
         return self._rows()[index]
 
-    def frame(self):
+    def frame(self) -> Any:
         """A pandas.DataFrame with a row for each; needs pandas."""
         import pandas
-        return pandas.DataFrame([dataclasses.asdict(row) for row in self._rows()])
+        rows: Sequence[Any] = self._rows()
+        return pandas.DataFrame([dataclasses.asdict(row) for row in rows])
 
-    def _cells(self):
+    def _cells(self) -> Iterator[List[str]]:
         for row in self._rows():
             yield [_text(field, getattr(row, field)) for field, _ in self._columns]
 
-    def __str__(self):
+    def __str__(self) -> str:
         rows = [[heading for _, heading in self._columns]] + list(self._cells())
         widths = [max(len(row[column]) for row in rows) for column in range(len(self._columns))]
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(heading)}</th>" for _, heading in self._columns)
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells())
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _text(field, value):
+def _text(field: str, value: Any) -> str:
     if field in ("seconds", "regret", "predicted", "measured", "p50", "p99"):
         return seconds_text(value)
     if isinstance(value, dict):
@@ -82,7 +93,7 @@ class Device:
     failed_self_tests: List[str]
 
 
-class Devices(Table):
+class Devices(Table[Device]):
     """The devices of this machine."""
 
     _columns = (("id", "DEVICE"), ("kind", "KIND"), ("name", "NAME"), ("driver", "DRIVER"), ("reason", "ABSENT BECAUSE"))
@@ -93,7 +104,7 @@ class Devices(Table):
                 row["id"], row["name"], row["kind"], row["driver"], row["version"], row["memory"], row["available"],
                 row["reason"], row["failedSelfTests"]) for row in rows]
 
-    def _rows(self):
+    def _rows(self) -> Sequence[Device]:
         return self._devices
 
 
@@ -120,7 +131,7 @@ class Layer:
     operations: List[str]
 
 
-class Plan(Table):
+class Plan(Table[Layer]):
     """Which device runs each layer of a model, what it costs there and elsewhere, and why."""
 
     _columns = (
@@ -133,23 +144,23 @@ class Plan(Table):
         self._page = page
         self.layers = [_layer(row) for row in document["nodes"]]
 
-    def _rows(self):
+    def _rows(self) -> Sequence[Layer]:
         return self.layers
 
     @property
     def predicted(self) -> float:
         """Seconds of one warm prediction, predicted."""
-        return self.document["predicted"]
+        return float(self.document["predicted"])
 
     @property
     def goal(self) -> str:
         """What the plan was made for: latency, one-shot, throughput or sustained."""
-        return self.document["goal"]
+        return str(self.document["goal"])
 
     @property
     def gap(self) -> float:
         """How much better another placement might be at most; 0 where the plan is exact."""
-        return self.document["gap"]
+        return float(self.document["gap"])
 
     @property
     def best_single_device(self) -> Optional[Tuple[str, float]]:
@@ -163,22 +174,22 @@ class Plan(Table):
             raise ValueError("this plan was read without its page; ask a loaded model's plan()")
         return self._page
 
-    def save(self, path) -> None:
+    def save(self, path: Path) -> None:
         """Writes the page to a file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html())
 
-    def __repr__(self):
-        devices = {}
+    def __repr__(self) -> str:
+        devices: Dict[str, int] = {}
         for layer in self.layers:
             devices[layer.device] = devices.get(layer.device, 0) + 1
         placed = ", ".join(f"{count} on {device}" for device, count in sorted(devices.items()))
         return f"<kelvin.Plan: {seconds_text(self.predicted)} predicted, {placed}>"
 
 
-def _layer(row):
+def _layer(row: Dict[str, Any]) -> Layer:
     candidates = row["candidates"]
-    own = next((item for item in candidates if item["device"] == row["device"]), {})
+    own: Dict[str, Any] = next((item for item in candidates if item["device"] == row["device"]), {})
     return Layer(
         row["name"], row["op"], row["device"], own.get("seconds"), own.get("source") == "measured", row["reason"],
         row.get("regret"),

@@ -19,12 +19,18 @@ import binascii
 import json
 import math
 import sys
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .description import Feature
 from .errors import DeviceError, FeatureError, HandleError, InternalError, KelvinError
 from .model import Model
-from .values import DTYPES
+from .values import DTYPES, Features, NDArray
+
+Batch = Dict[str, NDArray]
+#: Makes of a row the model's inputs.
+Prepare = Callable[[Dict[str, Any]], Dict[str, Any]]
 
 # What fails is the machine or Kelvin: no other row would do better.
 _FATAL = (DeviceError, HandleError, InternalError)
@@ -54,7 +60,10 @@ class Predictor:
         DeviceError: a device failed, and no other could do its work: that ends the job.
     """
 
-    def __init__(self, model, *, inputs=None, prepare=None, outputs=None, keep=None, fit="scale-fill", **options):
+    def __init__(
+            self, model: Any, *, inputs: Optional[Mapping[str, str]] = None, prepare: Optional[Prepare] = None,
+            outputs: Optional[Sequence[str]] = None, keep: Optional[Sequence[str]] = None, fit: str = "scale-fill",
+            **options: Any) -> None:
         options.setdefault("threads", _processors())
         #: The `kelvin.Model`.
         self.model = Model(model, **options)
@@ -67,7 +76,7 @@ class Predictor:
                 if name not in known:
                     raise FeatureError(f"the model has no {noun} '{name}'; it has {', '.join(known)}")
 
-    def __call__(self, batch):
+    def __call__(self, batch: Batch) -> Batch:
         """One batch of Ray Data, NumPy arrays by column."""
         read = {} if self._prepare else self._read(batch)
         count = len(next(iter(batch.values()), ()))
@@ -84,9 +93,11 @@ class Predictor:
         result["error"] = _objects([_words(answer) if isinstance(answer, Exception) else "" for answer in answers])
         return result
 
-    def answers(self, rows):
+    def answers(self, rows: Sequence[Dict[str, Any]]) -> List[Any]:
         """The outputs by name of each row, a dictionary of inputs, or the exception that it was refused with."""
-        answers, given, places = [None] * len(rows), [], []
+        answers: List[Any] = [None] * len(rows)
+        given: List[Features] = []
+        places: List[int] = []
         for place, row in enumerate(rows):
             try:
                 given.append(self.model._features(self._prepare(row) if self._prepare else row, self._fit))
@@ -99,7 +110,7 @@ class Predictor:
             answers[place] = answer
         return answers
 
-    def _predicted(self, given):
+    def _predicted(self, given: Sequence[Features]) -> List[Any]:
         try:
             return self.model._predict_batch(given, names=self._outputs)
         except _FATAL:
@@ -109,7 +120,7 @@ class Predictor:
                 return [error]
             return [answer for features in given for answer in self._predicted([features])]
 
-    def _read(self, batch):
+    def _read(self, batch: Batch) -> Dict[str, str]:
         """The column of each input that has one."""
         read = {}
         for name, feature in self.model.inputs.items():
@@ -122,7 +133,7 @@ class Predictor:
                     "name its column in 'inputs', or make it in 'prepare'")
         return read
 
-    def _column(self, name, values):
+    def _column(self, name: str, values: Sequence[Any]) -> NDArray:
         """An output's values as a column; None stands for rows without one."""
         feature, labels = self.model.outputs[name], self.model.description.class_labels
         if feature.type == "string":
@@ -139,12 +150,12 @@ class Predictor:
         return _objects(["" if value is None else json.dumps(value) for value in values])
 
 
-def _arrays(feature, values):
+def _arrays(feature: Feature, values: Sequence[Any]) -> NDArray:
     """Arrays of one shape as one, others side by side."""
     good = [value for value in values if value is not None]
     usual = [max(size, 0) for size in feature.shape or ()]
     shapes = {value.shape for value in good} or {tuple(usual) if feature.type == "multiArray" else (*usual, 3)}
-    dtype = good[0].dtype if good else DTYPES.get(feature.dtype, np.dtype(np.uint8))
+    dtype = good[0].dtype if good else DTYPES.get(feature.dtype or "", np.dtype(np.uint8))
     if len(shapes) > 1:
         return _objects([np.empty((0,) * good[0].ndim, dtype) if value is None else value for value in values])
     column = np.full((len(values), *shapes.pop()), math.nan if dtype.kind == "f" else 0, dtype)
@@ -154,18 +165,18 @@ def _arrays(feature, values):
     return column
 
 
-def _objects(values):
+def _objects(values: Sequence[Any]) -> NDArray:
     """One element for each value, whatever it is."""
     column = np.empty(len(values), object)
     column[:] = values
     return column
 
 
-def _words(error):
+def _words(error: Exception) -> str:
     return str(error) if isinstance(error, KelvinError) else f"{type(error).__name__}: {error}"
 
 
-def _processors():
+def _processors() -> Optional[int]:
     """How many processors Ray gave this worker; None outside of one."""
     ray = sys.modules.get("ray")
     if ray is None or not ray.is_initialized() or ray.get_runtime_context().get_actor_id() is None:
@@ -174,8 +185,9 @@ def _processors():
 
 
 def application(
-        model, *, max_batch_size=8, batch_wait_timeout_s=0.002, deployment=None, prepare=None, outputs=None,
-        fit="scale-fill", **options):
+        model: Any, *, max_batch_size: int = 8, batch_wait_timeout_s: float = 0.002,
+        deployment: Optional[Dict[str, Any]] = None, prepare: Optional[Prepare] = None,
+        outputs: Optional[Sequence[str]] = None, fit: str = "scale-fill", **options: Any) -> Any:
     """A Ray Serve application that predicts what is asked for at one time as one batch: `serve.run(application(…))`.
 
     Over HTTP, a POST of JSON has the inputs by name, arrays as lists and pictures as their files in base64; one of any
@@ -199,22 +211,22 @@ def application(
     except ImportError as error:
         raise ImportError(f"Ray Serve cannot be imported: {error}; pip install kelvin[ray]") from None
 
-    @serve.deployment(**{"name": "kelvin", **(deployment or {})})
     class Service:
-        def __init__(self):
+        def __init__(self) -> None:
             self._predictor = Predictor(model, prepare=prepare, outputs=outputs, fit=fit, **options)
 
-        @serve.batch(max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)
-        async def _answers(self, rows):
+        @serve.batch(  # type: ignore[untyped-decorator]
+            max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)
+        async def _answers(self, rows: List[Dict[str, Any]]) -> List[Any]:
             return await asyncio.get_running_loop().run_in_executor(None, self._predictor.answers, rows)
 
-        async def predict(self, row):
+        async def predict(self, row: Dict[str, Any]) -> Any:
             answer = await self._answers(row)
             if isinstance(answer, Exception):
                 raise answer
             return answer
 
-        async def __call__(self, request):
+        async def __call__(self, request: Any) -> Any:
             from starlette.responses import JSONResponse
             try:
                 kind = request.headers.get("content-type", "")
@@ -225,10 +237,11 @@ def application(
             except Exception as error:
                 return JSONResponse({"error": _words(error)}, 400)
 
-    return Service.bind()
+    settings: Dict[str, Any] = {"name": "kelvin", **(deployment or {})}
+    return serve.deployment(**settings)(Service).bind()
 
 
-def _row(model, kind, body):
+def _row(model: Model, kind: str, body: bytes) -> Dict[str, Any]:
     """The inputs that a request brings. A text is never a picture's path: who asks has no right to the files here."""
     pictures = [name for name, feature in model.inputs.items() if feature.type == "image"]
     if not kind.startswith("application/json"):
@@ -252,7 +265,7 @@ def _row(model, kind, body):
     return row
 
 
-def _spoken(value):
+def _spoken(value: Any) -> Any:
     """A value as JSON has it, with words for numbers that it lacks."""
     if isinstance(value, (bool, int, str)) or value is None:
         return value

@@ -5,19 +5,24 @@ import json
 import os
 import struct
 from ctypes import byref
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from ._library import Array, Picture, encoded, library
+from ._library import Array, Path, Picture, encoded, library
+from .description import Feature
 from .errors import FeatureError, FileError
+
+NDArray = npt.NDArray[Any]
 
 _TYPES = {
     "f8": 1, "f4": 2, "f2": 3, "i8": 4, "i4": 5, "i2": 6, "i1": 7, "u8": 8, "u4": 9, "u2": 10, "u1": 11, "b1": 12,
 }
-_CODES = {np.dtype(name): code for name, code in _TYPES.items()}
+_CODES: "Dict[np.dtype[Any], int]" = {np.dtype(name): code for name, code in _TYPES.items()}
 _DTYPES = {code: dtype for dtype, code in _CODES.items()}
 #: By the names that descriptions use.
-DTYPES = {
+DTYPES: "Dict[str, np.dtype[Any]]" = {
     "float64": np.dtype("f8"), "float32": np.dtype("f4"), "float16": np.dtype("f2"), "int64": np.dtype("i8"),
     "int32": np.dtype("i4"), "int16": np.dtype("i2"), "int8": np.dtype("i1"), "uint64": np.dtype("u8"),
     "uint32": np.dtype("u4"), "uint16": np.dtype("u2"), "uint8": np.dtype("u1"), "bool": np.dtype("?"),
@@ -29,7 +34,7 @@ _PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
 _KIND_ARRAY, _KIND_PICTURE, _KIND_INT64, _KIND_DOUBLE, _KIND_STRING, _KIND_DICTIONARY = 1, 2, 3, 4, 5, 6
 
 
-def lendable(name, array, writable=False):
+def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
     """The array itself where the library can read it where it lies, else a copy of it.
 
     Raises FeatureError for elements that no feature has, and for memory that cannot be written to where it has to be.
@@ -59,13 +64,13 @@ _packed = struct.Struct("=QiiQQ").pack
 
 
 @functools.lru_cache(maxsize=1024)
-def _sizes(values):
+def _sizes(values: Tuple[int, ...]) -> Tuple[int, Any]:
     """Sizes or strides in memory: its address, and what holds it."""
     held = (ctypes.c_int64 * len(values))(*values)
     return ctypes.addressof(held), held
 
 
-def described(array):
+def described(array: NDArray) -> Tuple[bytes, Any]:
     """An array as kelvin.h has it, and what has to be held while that is used, besides the array.
 
     Few steps: after a large model, what they take is the time to bring each into the processor's caches again.
@@ -73,7 +78,8 @@ def described(array):
     flags = array.flags
     shape, held = _sizes(array.shape)
     if flags.carray and array.size:
-        return _packed(ctypes.addressof(_Byte.from_buffer(array)), _CODES[array.dtype], array.ndim, shape, 0), held
+        start = ctypes.addressof(_Byte.from_buffer(cast(bytearray, array)))
+        return _packed(start, _CODES[array.dtype], array.ndim, shape, 0), held
     address, strides, more = array.ctypes.data, 0, None
     if not flags.c_contiguous:
         strides, more = _sizes(tuple(stride // array.itemsize for stride in array.strides))
@@ -85,16 +91,16 @@ class Features:
 
     __slots__ = ("handle", "lent")
 
-    def __init__(self, new=library.new["features"]):
-        self.handle = None
-        self.lent = {}
+    def __init__(self, new: Callable[[], int] = library.new["features"]) -> None:
+        self.handle: Any = None
+        self.lent: Dict[str, Any] = {}
         self.handle = new()
 
     # weakref.finalize takes as long as all the rest of a small prediction.
-    def __del__(self, release=library.release["features"]):
+    def __del__(self, release: Callable[[Any], None] = library.release["features"]) -> None:
         release(self.handle)
 
-    def set(self, name, value, feature=None, fit="scale-fill"):
+    def set(self, name: str, value: Any, feature: Optional[Feature] = None, fit: str = "scale-fill") -> None:
         """Gives a feature a value, as `feature`, its description, wants it."""
         key = encoded(name)
         wants = feature.type if feature is not None else None
@@ -106,7 +112,7 @@ class Features:
             return self._set_array(name, key, value)
         if wants == "image":
             return self._set_picture(name, key, value, fit)
-        if wants == "multiArray":
+        if feature is not None and wants == "multiArray":
             return self._set_array(name, key, _array(name, value, feature))
         if isinstance(value, (bool, np.bool_)):
             return library.features_set_int64(self.handle, key, int(value))
@@ -125,17 +131,17 @@ class Features:
         raise FeatureError(
             f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
 
-    def lend(self, name, array):
+    def lend(self, name: str, array: NDArray) -> None:
         """Has an output written to an array."""
         self._set_array(name, encoded(name), lendable(name, array, writable=True))
 
-    def _set_array(self, name, key, array):
+    def _set_array(self, name: str, key: bytes, array: NDArray) -> None:
         array = lendable(name, array)
         view, _held = described(array)
         library.features_set_array(self.handle, key, view)
         self.lent[name] = array
 
-    def _set_picture(self, name, key, value, fit):
+    def _set_picture(self, name: str, key: bytes, value: Any, fit: str) -> None:
         number = _fit(fit)
         if isinstance(value, (bytes, bytearray, memoryview)):
             return self._set_picture_bytes(name, key, value, fit)
@@ -158,7 +164,7 @@ class Features:
         library.features_set_picture(self.handle, key, byref(view), 1, number)
         self.lent[name] = memory
 
-    def _set_picture_bytes(self, name, key, contents, fit):
+    def _set_picture_bytes(self, name: str, key: bytes, contents: Any, fit: str) -> None:
         # The library reads files: one in memory goes the same way.
         file = os.memfd_create("picture")
         try:
@@ -172,7 +178,7 @@ class Features:
         finally:
             os.close(file)
 
-    def _set_pixels(self, name, key, array, fit):
+    def _set_pixels(self, name: str, key: bytes, array: NDArray, fit: str) -> None:
         height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
         if not array[0].flags.c_contiguous or array.strides[0] < width * channels:
             array = np.ascontiguousarray(array)
@@ -181,70 +187,70 @@ class Features:
         library.features_set_picture(self.handle, key, byref(view), 1, _fit(fit))
         self.lent[name] = array
 
-    def _set_dictionary(self, name, key, value):
+    def _set_dictionary(self, name: str, key: bytes, value: Dict[Any, float]) -> None:
         count = len(value)
         numbers = (ctypes.c_double * count)(*value.values())
         if value and all(isinstance(item, (int, np.integer)) for item in value):
-            keys = (ctypes.c_int64 * count)(*value)
-            return library.features_set_numbered(self.handle, key, keys, numbers, count)
+            return library.features_set_numbered(self.handle, key, (ctypes.c_int64 * count)(*value), numbers, count)
         keys = (ctypes.c_char_p * count)(*(encoded(item, f"keys of feature '{name}'") for item in value))
         library.features_set_dictionary(self.handle, key, keys, numbers, count)
 
-    def _set_sequence(self, name, key, values):
+    def _set_sequence(self, name: str, key: bytes, values: List[Any]) -> None:
         count = len(values)
         if values and all(isinstance(item, (int, np.integer)) for item in values):
             return library.features_set_int64s(self.handle, key, (ctypes.c_int64 * count)(*values), count)
         texts = (ctypes.c_char_p * count)(*(encoded(item, f"elements of feature '{name}'") for item in values))
         library.features_set_strings(self.handle, key, texts, count)
 
-    def names(self):
+    def names(self) -> List[str]:
         names, count = ctypes.POINTER(ctypes.c_char_p)(), ctypes.c_size_t()
         library.features_names(self.handle, byref(names), byref(count))
         return [names[index].decode() for index in range(count.value)]
 
-    def get(self, name, feature=None):
+    def get(self, name: str, feature: Optional[Feature] = None) -> Any:
         """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives.
 
         `feature` is its description, of an output that was predicted.
         """
         if feature is not None and feature.type == "multiArray" and not feature.is_optional:
             return self._array(name, encoded(name))
-        key, kind = encoded(name), ctypes.c_int32()
-        library.features_kind(self.handle, key, byref(kind))
-        kind = kind.value
+        key, found = encoded(name), ctypes.c_int32()
+        library.features_kind(self.handle, key, byref(found))
+        kind = found.value
         if kind == _KIND_ARRAY:
             return self._array(name, key)
         if kind == _KIND_PICTURE:
             return self._picture(key)
         if kind == _KIND_INT64:
-            value = ctypes.c_int64()
-            library.features_get_int64(self.handle, key, byref(value))
-            return value.value
+            whole = ctypes.c_int64()
+            library.features_get_int64(self.handle, key, byref(whole))
+            return whole.value
         if kind == _KIND_DOUBLE:
-            value = ctypes.c_double()
-            library.features_get_double(self.handle, key, byref(value))
-            return value.value
+            number = ctypes.c_double()
+            library.features_get_double(self.handle, key, byref(number))
+            return number.value
         if kind == _KIND_STRING:
-            value = ctypes.c_char_p()
-            library.features_get_string(self.handle, key, byref(value))
-            return value.value.decode()
+            text = ctypes.c_char_p()
+            library.features_get_string(self.handle, key, byref(text))
+            return (text.value or b"").decode()
         if kind == _KIND_DICTIONARY:
             return self._dictionary(key)
         return json.loads(library.text(library.features_get_json, self.handle, key)) if kind else None
 
-    def _array(self, name, key):
-        if name in self.lent:
-            return self.lent[name]
+    def _array(self, name: str, key: bytes) -> NDArray:
+        lent: Optional[NDArray] = self.lent.get(name)
+        if lent is not None:
+            return lent
         view = Array()
         library.features_get_array(self.handle, key, byref(view))
         return _shared(view, self)
 
-    def _picture(self, key):
+    def _picture(self, key: bytes) -> Any:
         view = Picture()
         library.features_get_picture(self.handle, key, byref(view))
         rows = ctypes.string_at(view.data, view.bytes_per_row * view.height)
         channels = {1: 3, 2: 4, 3: 4, 4: 1}[view.format]
-        pixels = np.frombuffer(rows, np.uint8).reshape(view.height, view.bytes_per_row)
+        pixels: NDArray = np.frombuffer(rows, np.uint8).reshape(view.height, view.bytes_per_row)
         pixels = pixels[:, : view.width * channels].reshape(view.height, view.width, channels)
         if view.format == 3:
             pixels = pixels[:, :, [2, 1, 0, 3]]
@@ -254,12 +260,12 @@ class Features:
             return pixels
         return Image.fromarray(pixels[:, :, 0] if channels == 1 else np.ascontiguousarray(pixels))
 
-    def _dictionary(self, key):
+    def _dictionary(self, key: bytes) -> Dict[Any, float]:
         keys, values = ctypes.POINTER(ctypes.c_char_p)(), ctypes.POINTER(ctypes.c_double)()
         count, is_numbered = ctypes.c_size_t(), ctypes.c_bool()
         library.features_get_dictionary(
             self.handle, key, byref(keys), byref(values), byref(count), byref(is_numbered))
-        label = int if is_numbered.value else bytes.decode
+        label: Callable[[bytes], Any] = int if is_numbered.value else bytes.decode
         return {label(keys[index]): values[index] for index in range(count.value)}
 
 
@@ -268,12 +274,12 @@ class _Memory:
 
     __slots__ = ("__array_interface__", "owner")
 
-    def __init__(self, interface, owner):
+    def __init__(self, interface: Dict[str, Any], owner: object) -> None:
         self.__array_interface__ = interface
         self.owner = owner
 
 
-def _shared(view, owner):
+def _shared(view: Array, owner: object) -> NDArray:
     dtype, rank = _DTYPES[view.type], view.rank
     shape = tuple(view.shape[:rank])
     if 0 in shape:
@@ -284,20 +290,20 @@ def _shared(view, owner):
         "strides": tuple([stride * size for stride in view.strides[:rank]])}, owner))
 
 
-def _fit(fit):
+def _fit(fit: str) -> int:
     number = FITS.get(fit)
     if number is None:
         raise FeatureError(f"expected a fit of {', '.join(FITS)}, got '{fit}'")
     return number
 
 
-def _are_pixels(array):
+def _are_pixels(array: NDArray) -> bool:
     """Whether an array is a picture as other libraries decode them, rather than a model's own layout, of rank 4."""
     return array.dtype == np.uint8 and array.size > 0 and (
         array.ndim == 2 or array.ndim == 3 and array.shape[2] in (1, 3, 4))
 
 
-def _from_dlpack(name, value):
+def _from_dlpack(name: str, value: Any) -> NDArray:
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, AttributeError) as error:
@@ -306,7 +312,7 @@ def _from_dlpack(name, value):
             "bring it to the CPU first") from None
 
 
-def _array(name, value, feature):
+def _array(name: str, value: Any, feature: Feature) -> NDArray:
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -317,7 +323,7 @@ def _array(name, value, feature):
     return array.astype(DTYPES[feature.dtype]) if feature.dtype in DTYPES else array
 
 
-def _opened(path, error):
+def _opened(path: Path, error: OSError) -> Any:
     """A picture by Pillow, where libvips is not there or does not know it."""
     if not os.path.exists(path):
         raise error
@@ -331,5 +337,5 @@ def _opened(path, error):
         raise error from None
 
 
-def _wanted(feature):
+def _wanted(feature: Optional[Feature]) -> str:
     return f"a value of type {feature.type}" if feature is not None else "a value that a feature takes"

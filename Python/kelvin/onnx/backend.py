@@ -1,4 +1,6 @@
 """The interface of `onnx.backend`, by which the standard suite runs operators: needs the package onnx."""
+from typing import Any, Dict, List, Sequence, Tuple, Union
+
 import numpy as np
 from onnx import ModelProto
 from onnx.backend.base import Backend, BackendRep
@@ -12,16 +14,16 @@ _UNITS = {"CPU": "cpu"}
 class KelvinRep(BackendRep):
     """A prepared model."""
 
-    def __init__(self, model, names):
+    def __init__(self, model: Model, names: List[str]) -> None:
         self._model, self._names = model, names
 
-    def run(self, inputs, **_):
+    def run(self, inputs: Union[Sequence[Any], Dict[str, Any]], **_: Any) -> Tuple[Any, ...]:
         values = dict(inputs) if isinstance(inputs, dict) else dict(zip(self._names, inputs))
         result = self._model.predict({name: _plain(value) for name, value in values.items()})
         return tuple(result[name] for name in self._model.outputs)
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, (np.generic, np.ndarray)) else value
 
 
@@ -29,7 +31,7 @@ class KelvinBackend(Backend):
     """Kelvin as the suite takes it."""
 
     @classmethod
-    def is_compatible(cls, model, device="CPU", **_):
+    def is_compatible(cls, model: ModelProto, device: str = "CPU", **_: Any) -> bool:
         try:
             cls.prepare(model, device)
         except UnsupportedError:
@@ -37,18 +39,19 @@ class KelvinBackend(Backend):
         return True
 
     @classmethod
-    def prepare(cls, model, device="CPU", **_):
-        data = model.SerializeToString() if isinstance(model, ModelProto) else model
-        initial = {item.name for item in model.graph.initializer} if isinstance(model, ModelProto) else set()
-        names = [item.name for item in model.graph.input if item.name not in initial]
-        return KelvinRep(Model(data, units=_UNITS[device], no_cache=True), names)
+    def prepare(cls, model: Union[ModelProto, bytes], device: str = "CPU", **_: Any) -> KelvinRep:
+        proto = ModelProto.FromString(model) if isinstance(model, bytes) else model
+        initial = {item.name for item in proto.graph.initializer}
+        names = [item.name for item in proto.graph.input if item.name not in initial]
+        return KelvinRep(Model(proto.SerializeToString(), units=_UNITS[device], no_cache=True), names)
 
     @classmethod
-    def run_model(cls, model, inputs, device="CPU", **options):
+    def run_model(
+            cls, model: Union[ModelProto, bytes], inputs: Any, device: str = "CPU", **options: Any) -> Tuple[Any, ...]:
         return cls.prepare(model, device, **options).run(inputs)
 
     @classmethod
-    def supports_device(cls, device):
+    def supports_device(cls, device: str) -> bool:
         return device in _UNITS
 
 
