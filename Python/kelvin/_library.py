@@ -5,7 +5,7 @@ import os
 import pathlib
 import weakref
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
 
 from . import errors
 
@@ -32,6 +32,8 @@ class File(ctypes.Structure):
 _TEXT = POINTER(c_void_p)
 _HANDLE = c_void_p
 _NAME = c_char_p
+# An array that is given, as bytes that have the layout of Array.
+_GIVEN = c_char_p
 
 # Of functions that answer with a code; every one takes where an error's text goes after these.
 _PROTOTYPES: Dict[str, List[Any]] = {
@@ -43,7 +45,7 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "model_plan": [_HANDLE, _TEXT],
     "model_plan_html": [_HANDLE, _TEXT],
     "model_remarks": [_HANDLE, _TEXT],
-    "features_set_array": [_HANDLE, _NAME, POINTER(Array)],
+    "features_set_array": [_HANDLE, _NAME, _GIVEN],
     "features_set_picture": [_HANDLE, _NAME, POINTER(Picture), c_int32, c_int32],
     "features_set_picture_file": [_HANDLE, _NAME, _NAME, c_int32],
     "features_set_int64": [_HANDLE, _NAME, c_int64],
@@ -64,8 +66,8 @@ _PROTOTYPES: Dict[str, List[Any]] = {
         _HANDLE, _NAME, POINTER(POINTER(c_char_p)), POINTER(POINTER(c_double)), POINTER(c_size_t), POINTER(c_bool)],
     "features_get_json": [_HANDLE, _NAME, _TEXT],
     "state_new": [_HANDLE, POINTER(_HANDLE)],
-    "state_read": [_HANDLE, _NAME, POINTER(Array)],
-    "state_write": [_HANDLE, _NAME, POINTER(Array)],
+    "state_read": [_HANDLE, _NAME, _GIVEN],
+    "state_write": [_HANDLE, _NAME, _GIVEN],
     "predict": [_HANDLE, _HANDLE, _HANDLE, _HANDLE, _HANDLE],
     "predict_batch": [_HANDLE, POINTER(_HANDLE), POINTER(_HANDLE), c_size_t, _HANDLE],
     "devices": [_TEXT],
@@ -74,6 +76,8 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "profile": [_NAME, _HANDLE, c_double, _HANDLE, _TEXT],
     "bench": [_NAME, _NAME, POINTER(_HANDLE), c_size_t, _HANDLE, _TEXT],
 }
+# Of handles, by what they stand for: whether one is made without anything else.
+_KINDS = {"options": True, "cancellation": True, "features": True, "model": False, "state": False}
 
 
 def _path() -> str:
@@ -100,12 +104,18 @@ class _Library:
             raise ImportError(
                 f"libkelvin at {path} has interface {version}, and this package needs {ABI_VERSION}; "
                 "install a library of this package's version")
-        self._free = self._loaded.kelvin_free
-        self._free.argtypes, self._free.restype = [c_void_p], None
+        self._free = self._plain("kelvin_free", [c_void_p], None)
         self._loaded.kelvin_version.restype = c_char_p
         self.version = self._loaded.kelvin_version().decode()
         for name, arguments in _PROTOTYPES.items():
             setattr(self, name, self._raising(getattr(self._loaded, "kelvin_" + name), arguments))
+        #: Makes a handle, and lets go of one, by what it stands for.
+        self.new: Dict[str, Callable[[], int]] = {}
+        self.release: Dict[str, Callable[[Optional[int]], None]] = {}
+        for kind, is_made_alone in _KINDS.items():
+            self.release[kind] = self._plain(f"kelvin_{kind}_release", [c_void_p], None)
+            if is_made_alone:
+                self.new[kind] = self._plain(f"kelvin_{kind}_new", [], c_void_p)
 
     def _raising(self, function: Any, arguments: List[Any]) -> Callable[..., None]:
         function.argtypes = arguments + [_TEXT]
@@ -117,6 +127,12 @@ class _Library:
             if code:
                 raise errors.error(code, self.taken(text))
         return call
+
+    def _plain(self, name: str, arguments: List[Any], result: Any) -> Callable[..., Any]:
+        function: Any = getattr(self._loaded, name)
+        function.argtypes, function.restype = arguments, result
+        answer: Callable[..., Any] = function
+        return answer
 
     def taken(self, text: c_void_p) -> str:
         """A text that the library wrote, which is freed."""
@@ -136,17 +152,9 @@ class _Library:
         function(*arguments, byref(text))
         return self.taken(text)
 
-    def new(self, kind: str) -> int:
-        """A handle of a kind, and what releases it once."""
-        create = getattr(self._loaded, f"kelvin_{kind}_new")
-        create.argtypes, create.restype = [], c_void_p
-        return int(create())
-
     def releasing(self, owner: object, kind: str, handle: int) -> Callable[[], Any]:
         """Has a handle released with its owner, or earlier by calling what is returned."""
-        release = getattr(self._loaded, f"kelvin_{kind}_release")
-        release.argtypes, release.restype = [c_void_p], None
-        return weakref.finalize(owner, release, handle)
+        return weakref.finalize(owner, self.release[kind], handle)
 
 
 library = _Library(_path())

@@ -27,7 +27,7 @@ def options_handle(owner: object, **options: Any) -> int:
 
     Raises ParameterError for an option that there is not, or a value that means nothing.
     """
-    handle = library.new("options")
+    handle = library.new["options"]()
     library.releasing(owner, "options", handle)
     for name, value in options.items():
         if value is None:
@@ -62,7 +62,7 @@ class Cancellation:
     """Ends calls that are under way, from another thread: `cancel()`."""
 
     def __init__(self) -> None:
-        self.handle = library.new("cancellation")
+        self.handle = library.new["cancellation"]()
         library.releasing(self, "cancellation", self.handle)
 
     def cancel(self) -> None:
@@ -84,7 +84,8 @@ class State:
     def read(self, name: str) -> NDArray:
         """A copy of one of the model's states, an array of its shape and type."""
         array = np.empty(*self._kind(name))
-        library.state_read(self.handle, encoded(name), byref(described(array)))
+        view, _held = described(array)
+        library.state_read(self.handle, encoded(name), view)
         return array
 
     def write(self, name: str, value: Any) -> None:
@@ -93,7 +94,8 @@ class State:
         array = np.ascontiguousarray(value, dtype=dtype)
         if array.shape != shape:
             raise FeatureError(f"state '{name}': expected shape {shape}, got {array.shape}")
-        library.state_write(self.handle, encoded(name), byref(described(array)))
+        view, _held = described(array)
+        library.state_write(self.handle, encoded(name), view)
 
     def _kind(self, name: str) -> Tuple[Tuple[int, ...], "np.dtype[Any]"]:
         states = self._model.description.states
@@ -204,8 +206,9 @@ class Model:
         library's, and lives as long as an array over it. Other threads of Python run meanwhile.
 
         Args:
-            inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, or
-                an array of numbers in the model's own layout. A list predicts each item, several at a time.
+            inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, a
+                picture file's bytes, pixels (uint8, height by width, or by 1, 3 or 4 channels besides: gray, RGB, RGBA),
+                or an array of numbers in the model's own layout. A list predicts each item, several at a time.
             state: from `make_state`; begun from zeros and forgotten where None.
             outputs: arrays by name, that outputs are written to: of the output's shape and type, writable.
             fit: how pictures are brought to the model's size: `exact`, `center-crop`, `scale-fit` or `scale-fill`.
@@ -222,25 +225,26 @@ class Model:
         if isinstance(inputs, collections.abc.Sequence):
             if state is not None or outputs is not None:
                 raise FeatureError("a batch has neither a state nor outputs of the caller's; predict its items one by one")
-            return self._predict_batch(inputs, fit, handle)
+            return self._predict_batch([self._features(item, fit) for item in inputs], handle)
         given, results = self._features(inputs, fit), Features()
         for name, array in (outputs or {}).items():
             if name not in self.outputs:
                 raise FeatureError(f"the model has no output '{name}'; it has {', '.join(self.outputs)}")
             results.lend(name, array)
         library.predict(self._handle, given.handle, results.handle, None if state is None else state.handle, handle)
-        return {name: results.get(name) for name in self.outputs}
+        return {name: results.get(name, feature) for name, feature in self.outputs.items()}
 
     def _predict_batch(
-            self, items: Sequence[Mapping[str, Any]], fit: str, cancellation: Optional[int]) -> List[Dict[str, Any]]:
-        given = [self._features(item, fit) for item in items]
-        results = [Features() for _ in items]
+            self, given: Sequence[Features], cancellation: Optional[int] = None,
+            names: Optional[Sequence[str]] = None) -> List[Dict[str, Any]]:
+        """The outputs of each features, or those that `names` has."""
+        results = [Features() for _ in given]
         count = len(given)
         array = c_void_p * max(count, 1)
         library.predict_batch(
             self._handle, array(*(item.handle for item in given)), array(*(item.handle for item in results)), count,
             cancellation)
-        return [{name: result.get(name) for name in self.outputs} for result in results]
+        return [{name: result.get(name) for name in names or self.outputs} for result in results]
 
     async def predict_async(
             self, inputs: Any, state: Optional[State] = None, outputs: Optional[Mapping[str, NDArray]] = None,

@@ -1,16 +1,18 @@
 """Between Python's values and the library's features, without copying arrays."""
 import ctypes
+import functools
 import json
 import os
+import struct
 from ctypes import byref
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._library import Array, Path, Picture, encoded, library
 from .description import Feature
-from .errors import FeatureError
+from .errors import FeatureError, FileError
 
 NDArray = npt.NDArray[Any]
 
@@ -25,6 +27,7 @@ DTYPES: "Dict[str, np.dtype[Any]]" = {
     "int32": np.dtype("i4"), "int16": np.dtype("i2"), "int8": np.dtype("i1"), "uint64": np.dtype("u8"),
     "uint32": np.dtype("u4"), "uint16": np.dtype("u2"), "uint8": np.dtype("u1"), "bool": np.dtype("?"),
 }
+_Byte = ctypes.c_char
 #: As kelvin.h numbers them.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
 _PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
@@ -36,6 +39,8 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
 
     Raises FeatureError for elements that no feature has, and for memory that cannot be written to where it has to be.
     """
+    if array.flags.carray and array.dtype in _CODES:
+        return array
     if array.dtype not in _CODES:
         native = array.dtype.newbyteorder("=")
         if native not in _CODES:
@@ -55,34 +60,57 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
     return array.copy(order="C")
 
 
-def described(array: NDArray) -> Array:
-    """An array as kelvin.h has it, valid as long as the array is."""
-    rank = array.ndim
-    shape = (ctypes.c_int64 * rank)(*array.shape)
-    strides = None
-    if not array.flags.c_contiguous:
-        strides = (ctypes.c_int64 * rank)(*(stride // array.itemsize for stride in array.strides))
-    return Array(array.ctypes.data, _CODES[array.dtype], rank, shape, strides)
+_packed = struct.Struct("=QiiQQ").pack
+
+
+@functools.lru_cache(maxsize=1024)
+def _sizes(values: Tuple[int, ...]) -> Tuple[int, Any]:
+    """Sizes or strides in memory: its address, and what holds it."""
+    held = (ctypes.c_int64 * len(values))(*values)
+    return ctypes.addressof(held), held
+
+
+def described(array: NDArray) -> Tuple[bytes, Any]:
+    """An array as kelvin.h has it, and what has to be held while that is used, besides the array.
+
+    Few steps: after a large model, what they take is the time to bring each into the processor's caches again.
+    """
+    flags = array.flags
+    shape, held = _sizes(array.shape)
+    if flags.carray and array.size:
+        memory: Any = array
+        return _packed(ctypes.addressof(_Byte.from_buffer(memory)), _CODES[array.dtype], array.ndim, shape, 0), held
+    address, strides = array.ctypes.data, 0
+    more: Any = None
+    if not flags.c_contiguous:
+        strides, more = _sizes(tuple(stride // array.itemsize for stride in array.strides))
+    return _packed(address, _CODES[array.dtype], array.ndim, shape, strides), (held, more)
 
 
 class Features:
     """Values by name in the library, with what Python lent them."""
 
-    __slots__ = ("handle", "lent", "__weakref__", "_release")
+    __slots__ = ("handle", "lent")
 
-    def __init__(self) -> None:
-        self.handle = library.new("features")
+    def __init__(self, new: Callable[[], int] = library.new["features"]) -> None:
+        self.handle: Optional[int] = None
         self.lent: Dict[str, Any] = {}
-        self._release = library.releasing(self, "features", self.handle)
+        self.handle = new()
+
+    # weakref.finalize takes as long as all the rest of a small prediction.
+    def __del__(self, release: Callable[[Optional[int]], None] = library.release["features"]) -> None:
+        release(self.handle)
 
     def set(self, name: str, value: Any, feature: Optional[Feature] = None, fit: str = "scale-fill") -> None:
         """Gives a feature a value, as `feature`, its description, wants it."""
         key = encoded(name)
         wants = feature.type if feature is not None else None
+        if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
+            value = _from_dlpack(name, value)
         if isinstance(value, np.ndarray):
+            if wants == "image" and _are_pixels(value):
+                return self._set_pixels(name, key, value, fit)
             return self._set_array(name, key, value)
-        if hasattr(value, "__dlpack__"):
-            return self._set_array(name, key, _from_dlpack(name, value))
         if wants == "image":
             return self._set_picture(name, key, value, fit)
         if feature is not None and wants == "multiArray":
@@ -110,13 +138,14 @@ class Features:
 
     def _set_array(self, name: str, key: bytes, array: NDArray) -> None:
         array = lendable(name, array)
-        library.features_set_array(self.handle, key, byref(described(array)))
+        view, _held = described(array)
+        library.features_set_array(self.handle, key, view)
         self.lent[name] = array
 
     def _set_picture(self, name: str, key: bytes, value: Any, fit: str) -> None:
-        number = FITS.get(fit)
-        if number is None:
-            raise FeatureError(f"expected a fit of {', '.join(FITS)}, got '{fit}'")
+        number = _fit(fit)
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return self._set_picture_bytes(name, key, value, fit)
         if isinstance(value, (str, os.PathLike)):
             try:
                 return library.features_set_picture_file(self.handle, key, encoded(value), number)
@@ -125,7 +154,7 @@ class Features:
         mode = getattr(value, "mode", None)
         if mode is None or not hasattr(value, "tobytes"):
             raise FeatureError(
-                f"feature '{name}': expected a picture (PIL.Image, a path, or an array of numbers), "
+                f"feature '{name}': expected a picture (PIL.Image, a path, a file's bytes, or an array of numbers), "
                 f"got {type(value).__name__}")
         if mode not in _PICTURES:
             value = value.convert("RGB")
@@ -136,7 +165,31 @@ class Features:
         library.features_set_picture(self.handle, key, byref(view), 1, number)
         self.lent[name] = memory
 
-    def _set_dictionary(self, name: str, key: bytes, value: Dict[Any, float]) -> None:
+    def _set_picture_bytes(
+            self, name: str, key: bytes, contents: Union[bytes, bytearray, memoryview], fit: str) -> None:
+        # The library reads files: one in memory goes the same way.
+        file = os.memfd_create("picture")
+        try:
+            with open(file, "wb", closefd=False) as writing:
+                writing.write(contents)
+            path = f"/proc/self/fd/{file}"
+            try:
+                self._set_picture(name, key, path, fit)
+            except OSError as error:
+                raise FileError(f"feature '{name}': {str(error).replace(repr(path), 'in memory')}") from None
+        finally:
+            os.close(file)
+
+    def _set_pixels(self, name: str, key: bytes, array: NDArray, fit: str) -> None:
+        height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
+        if not array[0].flags.c_contiguous or array.strides[0] < width * channels:
+            array = np.ascontiguousarray(array)
+        code = next(code for code, count in _PICTURES.values() if count == channels)
+        view = Picture(array.ctypes.data, code, width, height, array.strides[0])
+        library.features_set_picture(self.handle, key, byref(view), 1, _fit(fit))
+        self.lent[name] = array
+
+    def _set_dictionary(self, name: str, key: bytes, value: Mapping[Any, float]) -> None:
         count = len(value)
         numbers = (ctypes.c_double * count)(*value.values())
         if value and all(isinstance(item, (int, np.integer)) for item in value):
@@ -156,17 +209,18 @@ class Features:
         library.features_names(self.handle, byref(names), byref(count))
         return [names[index].decode() for index in range(count.value)]
 
-    def get(self, name: str) -> Any:
-        """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives."""
+    def get(self, name: str, feature: Optional[Feature] = None) -> Any:
+        """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives.
+
+        `feature` is its description, of an output that was predicted.
+        """
+        if feature is not None and feature.type == "multiArray" and not feature.is_optional:
+            return self._array(name, encoded(name))
         key, answer = encoded(name), ctypes.c_int32()
         library.features_kind(self.handle, key, byref(answer))
         kind = answer.value
         if kind == _KIND_ARRAY:
-            if name in self.lent:
-                return self.lent[name]
-            view = Array()
-            library.features_get_array(self.handle, key, byref(view))
-            return _shared(view, self)
+            return self._array(name, key)
         if kind == _KIND_PICTURE:
             return self._picture(key)
         if kind == _KIND_INT64:
@@ -184,6 +238,14 @@ class Features:
         if kind == _KIND_DICTIONARY:
             return self._dictionary(key)
         return json.loads(library.text(library.features_get_json, self.handle, key)) if kind else None
+
+    def _array(self, name: str, key: bytes) -> NDArray:
+        if name in self.lent:
+            lent: NDArray = self.lent[name]
+            return lent
+        view = Array()
+        library.features_get_array(self.handle, key, byref(view))
+        return _shared(view, self)
 
     def _picture(self, key: bytes) -> Any:
         view = Picture()
@@ -224,9 +286,23 @@ def _shared(view: Array, owner: object) -> NDArray:
     shape = tuple(view.shape[:rank])
     if 0 in shape:
         return np.empty(shape, dtype)
-    strides = tuple(stride * dtype.itemsize for stride in view.strides[:rank])
-    return np.asarray(_Memory(
-        {"version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape, "strides": strides}, owner))
+    size = dtype.itemsize
+    return np.asarray(_Memory({
+        "version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape,
+        "strides": tuple([stride * size for stride in view.strides[:rank]])}, owner))
+
+
+def _fit(fit: str) -> int:
+    number = FITS.get(fit)
+    if number is None:
+        raise FeatureError(f"expected a fit of {', '.join(FITS)}, got '{fit}'")
+    return number
+
+
+def _are_pixels(array: NDArray) -> bool:
+    """Whether an array is a picture as other libraries decode them, rather than a model's own layout, of rank 4."""
+    return array.dtype == np.uint8 and array.size > 0 and (
+        array.ndim == 2 or array.ndim == 3 and array.shape[2] in (1, 3, 4))
 
 
 def _from_dlpack(name: str, value: Any) -> NDArray:

@@ -42,6 +42,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     guard var offers = try table.offers(for: node.op, context) else {
       throw context.unsupported("no kernel for \(node.op.name)")
     }
+    if let fault = context.loopFault { throw context.unsupported(fault) }
     if let fault = context.memoryFault { throw context.unsupported(fault) }
     if context.roundsFloats { for index in offers.indices { offers[index].precision = .low } }
     offers = offers.filter { trust.fault(of: node.op, context.storedInputs, way: $0.key) == nil }

@@ -14,6 +14,8 @@ package protocol GPUTarget: KernelCalls {
   var clearsLanes: Bool { get }
   /// How many axes copies take, of units.
   var copyRank: Int { get }
+  /// Iterations of its loops after which the driver ends an invocation of a kernel, whatever it has done by then.
+  var iterationLimit: Int { get }
   /// Numbers that the kernels of resizing read for each output position: lower source position, upper one, share of the
   /// upper one, then fillers.
   var numbersPerTap: Int { get }

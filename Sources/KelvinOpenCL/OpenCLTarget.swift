@@ -25,6 +25,7 @@ struct OpenCLTarget: GPUTarget {
   var lanes: Int { tuning.lanes }
   let clearsLanes = false
   let copyRank = 8
+  let iterationLimit = Int.max
   let numbersPerTap = 3
 
   var unpacksWeights: Bool { tuning.unpacksWeights }

@@ -19,6 +19,7 @@ struct VulkanTarget: GPUTarget {
   let lanes = 4
   let clearsLanes = true
   let copyRank = 6
+  var iterationLimit: Int { traits.iterationLimit }
   let numbersPerTap = 4
 
   var unpacksWeights: Bool { traits.unpacksWeights }

@@ -57,6 +57,8 @@ struct VulkanTraits: Hashable, Sendable {
   var attentionQueries: Int
   var attentionKeys: Int
 
+  /// Iterations of its loops after which an invocation ends.
+  var iterationLimit: Int
   var groupLimit: Int
   /// Words that one tensor may take.
   var texelLimit: Int
@@ -111,6 +113,8 @@ struct VulkanTraits: Hashable, Sendable {
     linearRows = 4
     attentionQueries = isSoftware ? 2 : 1
     attentionKeys = usesShuffles ? lanes : 8
+    // LP_MAX_TGSI_LOOP_ITERATIONS: what was summed by then is the result.
+    iterationLimit = properties.driver.hasPrefix("llvmpipe") ? 65_535 : Int.max
     let counts = properties.limits.maxComputeWorkGroupCount
     groupLimit = Int(min(counts.0, counts.1, counts.2))
     texelLimit = readsTexels ? texels - TexelSize.spare / 4 : Int.max

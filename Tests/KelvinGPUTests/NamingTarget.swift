@@ -9,6 +9,7 @@ struct NamingTarget: GPUTarget {
   let lanes = 4
   let clearsLanes = false
   let copyRank = 8
+  var iterationLimit = Int.max
   let numbersPerTap = 3
   let attentionLimits = AttentionLimits(lanes: 4, width: 128)
 

@@ -36,6 +36,11 @@ struct OpenCLConformanceTests {
     }
   }
 
+  @Test(arguments: driven.keys.sorted())
+  func takesNoLoopThatTheDriverEnds(_ name: String) throws {
+    #expect(try longLoopFaults(of: try #require(driven[name]), reference: ReferenceDevice()) == [])
+  }
+
   @Test func agreesInPartsWhereTensorsAreTooLargeForKernels() throws {
     for device in narrow {
       let device = try #require(device as? any KernelDevice)

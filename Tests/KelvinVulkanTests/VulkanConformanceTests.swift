@@ -71,6 +71,13 @@ struct VulkanConformanceTests {
     }
   }
 
+  @Test func takesNoLoopThatTheDriverEnds() throws {
+    for device in present + imitated {
+      #expect(try longLoopFaults(of: device, reference: ReferenceDevice()) == [])
+      #expect(device.validationMessages == [])
+    }
+  }
+
   @Test(arguments: ConformanceCase.all)
   func keepsSpecialValuesAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
     let devices = present + imitated

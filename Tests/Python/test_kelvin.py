@@ -34,13 +34,40 @@ class Predictions(unittest.TestCase):
         self.assertEqual(label, result["classLabel"])
         self.assertGreater(share, 0.5)
 
-    def test_an_array_is_read_where_it_lies_and_a_result_shares_the_librarys_memory(self):
-        from kelvin.values import lendable
+    def test_a_picture_by_its_bytes_or_its_pixels_is_what_its_file_is(self):
+        model = kelvin.Model(DIGITS, units="cpu")
+        expected = model.predict({"image": SEVEN})["classLabel_probs"]
+        contents = SEVEN.read_bytes()
+        for given in (contents, bytearray(contents), memoryview(contents)):
+            self.assertEqual(model.predict({"image": given})["classLabel_probs"], expected)
+        with self.assertRaisesRegex(kelvin.FileError, "feature 'image': image in memory"):
+            model.predict({"image": contents[:20]})
+        ramp = np.arange(64 * 64 * 3, dtype=np.uint32).astype(np.uint8).reshape(64, 64, 3)
+        layout = np.ascontiguousarray(ramp.transpose(2, 0, 1)[None]).astype(np.float32)
+        expected = model.predict({"image": layout})["classLabel_probs"]
+        for pixels in (ramp, ramp[::-1].copy()[::-1], np.pad(ramp, ((0, 0), (0, 3), (0, 0)))[:, :64],
+                       np.asfortranarray(ramp), np.dstack([ramp, np.full((64, 64), 255, np.uint8)])):
+            self.assertEqual(model.predict({"image": pixels})["classLabel_probs"], expected)
+        gray = ramp[:, :, 0]
+        expected = model.predict({"image": np.dstack([gray] * 3)})["classLabel_probs"]
+        for pixels in (gray, gray[:, :, None]):
+            self.assertEqual(model.predict({"image": pixels})["classLabel_probs"], expected)
+
+    def test_an_array_is_read_where_it_lies(self):
+        from kelvin.values import described, lendable
         array = pixels()
         self.assertIs(lendable("image", array), array)
-        result = digits().predict({"image": array})["probabilities"]
+        for other in (array, np.asfortranarray(array), np.repeat(array, 2, axis=3)[..., ::2]):
+            view, _ = described(other)
+            self.assertEqual(int.from_bytes(view[:8], sys.byteorder), other.ctypes.data)
+
+    def test_a_result_in_the_librarys_memory_outlives_its_model(self):
+        model = digits()
+        result = model.predict({"image": pixels()})["probabilities"]
         self.assertFalse(result.flags.owndata)
         kept = result.copy()
+        model.close()
+        del model
         gc.collect()
         np.testing.assert_array_equal(result, kept)
 

@@ -32,6 +32,8 @@ Provides-Extra: onnx
 Requires-Dist: onnx>=1.16; extra == "onnx"
 Provides-Extra: pictures
 Requires-Dist: pillow>=9.0; extra == "pictures"
+Provides-Extra: ray
+Requires-Dist: ray[data,serve]>=2.10; extra == "ray"
 Description-Content-Type: text/markdown
 
 """

@@ -1,0 +1,29 @@
+package import KelvinDevices
+import KelvinGraph
+
+extension ConformanceCase {
+  /// Results that are made of more elements than some drivers let a loop have iterations.
+  package static let longLoops: [ConformanceCase] = [
+    node("of many elements", Reduce(.sum, axes: [1], keepsDimensions: true), .input([2, 70_001])),
+    node("of large planes", Reduce(.mean, axes: [2, 3], keepsDimensions: true), .input([1, 2, 300, 300])),
+    node("of many elements", Reduce(.logSumExp, axes: [1], keepsDimensions: true), .input([2, 40_000])),
+    node("of many elements", ArgReduce(.maximum, axis: 1, keepsDimensions: true), .input([2, 90_000])),
+    node("of many elements", Softmax(axis: 1), .input([2, 30_000])),
+    node("of many elements", CumulativeReduce(.sum, axis: 1), .input([2, 70_000])),
+    node("of a large window", Pool(.maximum, window: Window(kernel: [260, 260])), .input([1, 2, 260, 261])),
+    node("of great depth", MatMul(), .input([1, 300_000]), .weight([300_000, 1])),
+    node("of many elements", LayerNormalization(axis: 1, epsilon: 1e-5), .input([1, 80_000])),
+  ]
+}
+
+/// What is wrong with a device where loops are long: each case is computed as the reference does, or not taken, and told by
+/// the limit.
+package func longLoopFaults(of device: any Device, reference: any Device) throws(DeviceError) -> [String] {
+  var faults: [String] = []
+  for testCase in ConformanceCase.longLoops {
+    let outcome = try checkConformance(of: device, on: testCase, reference: reference)
+    if case .unsupported(let reason) = outcome, reason.contains("iterations of a kernel's loops") { continue }
+    if let fault = outcome.fault(of: testCase, on: device.info) { faults.append(fault) }
+  }
+  return faults
+}
