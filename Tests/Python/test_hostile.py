@@ -93,7 +93,8 @@ class Values(Hostile):
         for words, array in (
                 ("float32", np.zeros((1, 10), np.float64)), ("1x10", np.zeros(10, np.float32)),
                 ("other byte order", np.zeros((1, 10), ">f4")), ("aligned", misaligned),
-                ("rising order", np.zeros((1, 10), np.float32)[:, ::-1]), ("read-only", np.broadcast_to(np.float32(0), (1, 10))),
+                ("rising order", np.zeros((1, 10), np.float32)[:, ::-1]),
+                ("read-only", np.broadcast_to(np.float32(0), (1, 10))),
                 ("a place for each element", one), ("got list", [0.0] * 10), ("got NoneType", None)):
             with self.subTest(words), self.assertRaisesRegex(kelvin.FeatureError, words):
                 model.predict({"image": pixels()}, outputs={"probabilities": array})
