@@ -116,8 +116,8 @@ def markdown(result):
              for entry in result["comparisons"]]
     rows += ["", "`kelvin_predict` has features that are made once; *C, all of it* makes them for every prediction, gives "
              "them the array, finds the results and releases all, as Python does. Differences to C are medians over calls "
-             "side by side in one process. After a model whose weights fill the caches, C's few instructions and Python's many come from "
-             "memory again: the second row has the tiny model under such conditions."]
+             "side by side in one process. After a model whose weights fill the caches, C's few instructions and Python's "
+             "many come from memory again: the second row has the tiny model under such conditions."]
     if "swift" in columns:
         rows[-1] += " Swift is a process of its own, in the same rounds; its features are made before the clock begins."
     return "\n".join(rows + report.disturbed(result)) + "\n"
