@@ -16,14 +16,16 @@ double overhead_call(kelvin_model *model, kelvin_features *inputs, kelvin_featur
   return code == KELVIN_OK ? seconds : -1;
 }
 
-/// The same with all that a new array takes: features made, the array given, the result found, all released.
-double overhead_whole(kelvin_model *model, const char *input, const kelvin_array *array, const char *output) {
+/// The same with all that a new array takes: features made, the array given, the results found, all released.
+double overhead_whole(
+  kelvin_model *model, const char *input, const kelvin_array *array, const char *const *names, size_t count) {
   double begin = now();
   kelvin_array result;
   kelvin_features *inputs = kelvin_features_new(), *outputs = kelvin_features_new();
   kelvin_code code = kelvin_features_set_array(inputs, input, array, NULL);
   if (code == KELVIN_OK) code = kelvin_predict(model, inputs, outputs, NULL, NULL, NULL);
-  if (code == KELVIN_OK) code = kelvin_features_get_array(outputs, output, &result, NULL);
+  for (size_t i = 0; i < count && code == KELVIN_OK; i++)
+    code = kelvin_features_get_array(outputs, names[i], &result, NULL);
   kelvin_features_release(inputs);
   kelvin_features_release(outputs);
   double seconds = now() - begin;

@@ -1,6 +1,6 @@
 """One round of overhead.py: the same prediction from C and from Python, in turn, in one process.
 
-Usage: overhead_round.py MODEL OVERHEAD.so --iterations N
+Usage: overhead_round.py MODEL OVERHEAD.so --iterations N [--cold BYTES]
 
 Prints one JSON line: medians in seconds of each way to call, and of what Python takes more than the C call beside it.
 """
@@ -30,7 +30,7 @@ def calls(path, model, given, target):
     for function in (timed.overhead_call, timed.overhead_whole):
         function.restype = ctypes.c_double
     (name, array), = given.items()
-    output = next(iter(target))
+    names = (ctypes.c_char_p * len(target))(*(name.encode() for name in target))
     inputs, outputs = Features(), Features()
     inputs.set(name, array)
     handles = [ctypes.c_void_p(handle) for handle in (model._handle, inputs.handle, outputs.handle)]
@@ -40,7 +40,7 @@ def calls(path, model, given, target):
         return timed.overhead_call(*handles)
 
     def whole(held=(array, sizes)):
-        return timed.overhead_whole(handles[0], name.encode(), view, output.encode())
+        return timed.overhead_whole(handles[0], name.encode(), view, names, ctypes.c_size_t(len(names)))
 
     def python():
         begin = time.perf_counter()
@@ -59,15 +59,17 @@ def main():
     parser.add_argument("model")
     parser.add_argument("library")
     parser.add_argument("--iterations", type=int, required=True)
+    parser.add_argument("--cold", type=int, default=0, help="so much memory is read before each call")
     arguments = parser.parse_args()
     model = kelvin.Model(arguments.model, units="cpu", threads=1)
     random = np.random.default_rng(1)
     given = {name: random.uniform(-1, 1, feature.shape).astype(feature.dtype) for name, feature in model.inputs.items()}
     target = {name: np.zeros_like(value) for name, value in model.predict(given).items()}
     ways = calls(arguments.library, model, given, target)
-    seconds = {name: [] for name in ways}
+    seconds, memory = {name: [] for name in ways}, np.ones(arguments.cold // 8)
     for index in range(WARM_UP + arguments.iterations):
         for name in ways if index % 2 == 0 else reversed(ways):
+            memory.sum()
             seconds[name].append(ways[name]())
     if min(map(min, seconds.values())) < 0:
         sys.exit(f"overhead_round.py: {arguments.model}: a prediction from C failed")

@@ -98,6 +98,9 @@ class _Library:
             raise ImportError(
                 f"libkelvin cannot be loaded: {error}; the wheel is for Linux on x86-64 with glibc, "
                 "or set KELVIN_LIBRARY to the library's path") from None
+        if not hasattr(self._loaded, "kelvin_abi_version"):
+            raise ImportError(
+                f"{path} is another library than libkelvin; set KELVIN_LIBRARY to libkelvin's path, or unset it")
         self._loaded.kelvin_abi_version.restype = c_int32
         version = self._loaded.kelvin_abi_version()
         if version < ABI_VERSION:
@@ -160,10 +163,14 @@ library = _Library(_path())
 
 def encoded(text: Union[Path, bytes], what: str = "a name") -> bytes:
     """A text as the library takes it."""
-    if isinstance(text, bytes):
-        return text
-    if isinstance(text, os.PathLike):
-        return os.fsencode(text)
-    if not isinstance(text, str):
+    if isinstance(text, str):
+        result = text.encode("utf-8", "surrogateescape")
+    elif isinstance(text, os.PathLike):
+        result = os.fsencode(text)
+    elif isinstance(text, bytes):
+        result = text
+    else:
         raise TypeError(f"expected {what} as str, got {type(text).__name__}")
-    return text.encode("utf-8", "surrogateescape")
+    if b"\0" in result:
+        raise errors.ParameterError(f"expected {what} without a zero byte, got {text!r}")
+    return result

@@ -48,16 +48,26 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
                 f"feature '{name}': expected numbers or booleans, got an array of {array.dtype}; convert it with astype")
         if writable:
             raise FeatureError(f"output '{name}': expected {native}, got the other byte order ({array.dtype})")
-        return array.astype(native)
+        return _dense(name, array, native)
     if writable and not array.flags.writeable:
         raise FeatureError(f"output '{name}': expected memory that can be written to, got a read-only array")
+    if writable and any(stride == 0 and count > 1 for stride, count in zip(array.strides, array.shape)):
+        raise FeatureError(f"output '{name}': expected a place for each element, got strides {array.strides}")
     size = array.itemsize
     fits = array.ctypes.data % size == 0 and all(stride >= 0 and stride % size == 0 for stride in array.strides)
     if fits or array.size == 0:
         return array
     if writable:
         raise FeatureError(f"output '{name}': expected aligned elements in rising order, got strides {array.strides}")
-    return array.copy(order="C")
+    return _dense(name, array, array.dtype)
+
+
+def _dense(name: str, array: NDArray, dtype: Any) -> NDArray:
+    """A copy in rising order."""
+    try:
+        return array.astype(dtype, order="C")
+    except (ValueError, MemoryError) as error:
+        raise FeatureError(f"feature '{name}': an array of shape {array.shape} cannot be copied: {error}") from None
 
 
 _packed = struct.Struct("=QiiQQ").pack
@@ -131,8 +141,13 @@ class Features:
         raise FeatureError(
             f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
 
-    def lend(self, name: str, array: NDArray) -> None:
-        """Has an output written to an array."""
+    def lend(self, name: str, array: Any) -> None:
+        """Has an output written to an array, NumPy's or one that is lent by DLPack."""
+        if not isinstance(array, np.ndarray):
+            if not hasattr(array, "__dlpack__"):
+                raise FeatureError(
+                    f"output '{name}': expected an array to write to (NumPy's, or DLPack's), got {type(array).__name__}")
+            array = _from_dlpack(name, array)
         self._set_array(name, encoded(name), lendable(name, array, writable=True))
 
     def _set_array(self, name: str, key: bytes, array: NDArray) -> None:
@@ -153,8 +168,8 @@ class Features:
         mode = getattr(value, "mode", None)
         if mode is None or not hasattr(value, "tobytes"):
             raise FeatureError(
-                f"feature '{name}': expected a picture (PIL.Image, a path, a file's bytes, or an array of numbers), "
-                f"got {type(value).__name__}")
+                f"feature '{name}': expected a picture (PIL.Image, a path, a file's bytes, or an array of numbers), got "
+                f"{type(value).__name__}")
         if mode not in _PICTURES:
             value = value.convert("RGB")
         pixels = value.tobytes()
@@ -181,7 +196,7 @@ class Features:
     def _set_pixels(self, name: str, key: bytes, array: NDArray, fit: str) -> None:
         height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
         if not array[0].flags.c_contiguous or array.strides[0] < width * channels:
-            array = np.ascontiguousarray(array)
+            array = _dense(name, array, array.dtype)
         code = next(code for code, count in _PICTURES.values() if count == channels)
         view = Picture(array.ctypes.data, code, width, height, array.strides[0])
         library.features_set_picture(self.handle, key, byref(view), 1, _fit(fit))
@@ -330,6 +345,9 @@ def _opened(path: Path, error: OSError) -> Any:
     try:
         from PIL import Image, ImageOps
     except ImportError:
+        # What the library says where it cannot be opened.
+        if "image 'libvips'" in str(error):
+            raise FileError(f"{error}; install libvips (package libvips42), or pip install kelvin[pictures]") from None
         raise error from None
     try:
         return ImageOps.exif_transpose(Image.open(path)).convert("RGB")

@@ -1,6 +1,8 @@
 """The Python package as its users meet it, on the embedded model."""
 import asyncio
+import ctypes
 import gc
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -88,6 +90,43 @@ class Predictions(unittest.TestCase):
         result = model.predict({"image": Foreign(pixels())})["probabilities"]
         np.testing.assert_array_equal(result, expected)
         self.assertEqual(np.from_dlpack(result).ctypes.data, result.ctypes.data)
+        mine = np.zeros((1, 10), np.float32)
+        # Older ones of NumPy take whatever DLPack lends as read-only.
+        if np.from_dlpack(mine).flags.writeable:
+            result = model.predict({"image": pixels()}, outputs={"probabilities": Foreign(mine)})["probabilities"]
+            self.assertEqual(result.ctypes.data, mine.ctypes.data)
+            np.testing.assert_array_equal(mine, expected)
+
+    def test_a_foreign_array_is_read_where_it_lies_and_one_elsewhere_is_refused(self):
+        from kelvin.values import Features
+
+        class Elsewhere:
+            """An array on a graphics card."""
+
+            def __dlpack__(self, **options):
+                raise BufferError("it is in the memory of CUDA device 0")
+
+            def __dlpack_device__(self):
+                return 2, 0
+        given, array = Features(), pixels()
+        given.set("image", np.from_dlpack(array), digits().inputs["image"])
+        self.assertEqual(given.get("image").ctypes.data, array.ctypes.data)
+        with self.assertRaisesRegex(kelvin.FeatureError, "bring it to the CPU"):
+            digits().predict({"image": Elsewhere()})
+
+    def test_sizes_that_a_model_leaves_open_are_as_large_as_what_is_given(self):
+        model = kelvin.Model(ROOT / "Tests/Vectors/Transformers/tiny_vit_torchscript.onnx", units="cpu")
+        self.assertEqual(model.inputs["image"].size_ranges, ((1, None), (3, 3), (20, 20), (20, 20)))
+        pictures = np.random.default_rng(0).random((5, 3, 20, 20), np.float32)
+        together = model.predict({"image": pictures})["logits"]
+        self.assertEqual(together.shape, (5, 7))
+        for index in range(5):
+            one = model.predict({"image": pictures[index:index + 1]})["logits"]
+            np.testing.assert_allclose(together[index:index + 1], one, atol=1e-5)
+        for count in (3, 1, 4):
+            self.assertEqual(model.predict({"image": pictures[:count]})["logits"].shape, (count, 7))
+        with self.assertRaisesRegex(kelvin.FeatureError, "expected a shape of N≥1 x 3 x 20 x 20, got 1x3x21x20"):
+            model.predict({"image": np.zeros((1, 3, 21, 20), np.float32)})
 
     def test_a_state_is_read_written_and_carried_on(self):
         model = kelvin.Model(ROOT / "Tests/Vectors/Decoder/growing.mlpackage", units="cpu")
@@ -149,6 +188,43 @@ class Predictions(unittest.TestCase):
             model = digits()
             return await asyncio.gather(*(model.predict_async({"image": pixels()}) for _ in range(4)))
         self.assertEqual(len(asyncio.run(both())), 4)
+
+    def test_a_cancelled_task_ends_its_prediction_alone(self):
+        async def one_of_two():
+            model = digits()
+            many = [{"image": pixels()} for _ in range(4000)]
+            tasks = [asyncio.create_task(model.predict_async(many)), asyncio.create_task(model.predict_async(many[0]))]
+            await tasks[1]
+            tasks[0].cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await tasks[0]
+            return tasks[1].result()
+        self.assertIn("classLabel", asyncio.run(one_of_two()))
+        cancellation = kelvin.Cancellation()
+        cancellation.cancel()
+        with self.assertRaisesRegex(kelvin.CancelledError, "cancelled"):
+            digits().predict({"image": pixels()}, cancellation=cancellation)
+
+    def test_other_threads_of_python_run_while_the_library_computes(self):
+        from kelvin._library import library
+        from kelvin.values import Features
+        model, counted, begin = digits(), [], threading.Event()
+        given = [model._features({"image": pixels()}, "exact") for _ in range(500)]
+        results = [Features() for _ in given]
+        handles = [(ctypes.c_void_p * len(each))(*(item.handle for item in each)) for each in (given, results)]
+
+        def count():
+            begin.wait()
+            counted.extend(range(1000))
+        # The interpreter takes nothing from this thread, which would have to let go of it.
+        self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(10)
+        thread = threading.Thread(target=count)
+        thread.start()
+        begin.set()
+        library.predict_batch(model._handle, *handles, len(given), None)
+        self.assertEqual(len(counted), 1000)
+        thread.join()
 
     def test_a_model_in_memory_predicts_as_its_file(self):
         given = {"image": pixels()}
@@ -231,6 +307,22 @@ class Tables(unittest.TestCase):
     def test_a_profile_has_costs_of_every_layer(self):
         profile = kelvin.profile(NETWORK, units="cpu", seconds=0.2, no_cache=True)
         self.assertTrue(all(layer.costs["cpu"] > 0 for layer in profile))
+
+    def test_ways_to_run_a_model_are_compared(self):
+        comparison = kelvin.bench(NETWORK, str(ROOT / "bench/workloads/round.json"), [{"units": "cpu"}])
+        self.assertGreater(comparison[0].p50, 0)
+        self.assertTrue(comparison.verdict)
+        self.assertIn("CONFIGURATION", str(comparison))
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
+    def test_tables_become_frames(self):
+        plan = digits().plan()
+        frame = plan.frame()
+        self.assertEqual(list(frame["name"]), [layer.name for layer in plan])
+        self.assertEqual(set(frame["device"]), {"cpu"})
+        self.assertIn("cpu", set(kelvin.devices().frame()["id"]))
+        profile = kelvin.profile(NETWORK, units="cpu", seconds=0.2, no_cache=True)
+        self.assertEqual(len(profile.frame()), len(profile))
 
     def test_descriptions_are_typed(self):
         model = kelvin.Model(DIGITS, units="cpu")
