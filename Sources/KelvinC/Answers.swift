@@ -8,9 +8,11 @@ import KelvinBasics
 /// What a function answers with, and where it writes what went wrong.
 public typealias ErrorText = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
-/// Does the work of a function, and says how it ended.
+/// Does the work of a function, and says how it ended. A process that was forked from one that used Kelvin is refused
+/// whatever it asks for: what that started did not come along.
 func answer(_ error: ErrorText?, _ work: () throws -> Void) -> kelvin_code {
   do {
+    try Handles.checkProcess()
     try work()
     return kelvin_code(KELVIN_OK)
   } catch let failure {
@@ -52,12 +54,22 @@ func path(_ pointer: UnsafePointer<CChar>?) throws -> String {
 
 /// Elements that a caller lends for a call.
 ///
-/// - Throws: `HandleError` for NULL where there are some.
+/// - Throws: `HandleError` for NULL where there are some, and for a count that no memory has.
 func elements<Element>(
   _ pointer: UnsafePointer<Element>?, _ count: Int, _ name: String
 ) throws -> UnsafeBufferPointer<Element> {
+  try check(count, MemoryLayout<Element>.stride, name)
   guard pointer != nil || count == 0 else { throw HandleError("'\(name)' is NULL: expected \(count) elements") }
   return UnsafeBufferPointer(start: pointer, count: count)
+}
+
+/// Whether a count, a `size_t` of C's, is one: a caller that subtracted the wrong way round has one beyond all memory.
+///
+/// - Throws: `HandleError`.
+func check(_ count: Int, _ stride: Int, _ name: String) throws {
+  guard count >= 0, !count.multipliedReportingOverflow(by: stride).overflow else {
+    throw HandleError("'\(name)': no memory holds \(UInt(bitPattern: count)) elements")
+  }
 }
 
 private func code(of error: any Error) -> kelvin_code {

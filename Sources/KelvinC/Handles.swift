@@ -21,7 +21,7 @@ enum Handles {
   fileprivate struct Table {
     var places: [Place] = []
     var free: [Int] = []
-    /// The process that gave the handles.
+    /// The process that used Kelvin first.
     var process: pid_t = 0
   }
 
@@ -29,6 +29,9 @@ enum Handles {
   fileprivate static let placeBits: UInt = 24
   fileprivate static let useBits: UInt = 32
   private static let mark: UInt = 0x4B << (placeBits + useBits)
+
+  /// - Throws: `HandleError` in a process that was forked from one that used Kelvin.
+  static func checkProcess() throws { try table.withLock { table in try table.checkProcess() } }
 
   /// A new handle.
   ///
@@ -91,7 +94,7 @@ enum Handles {
 }
 
 extension Handles.Table {
-  /// - Throws: `HandleError` in a process that was forked from one that had handles.
+  /// - Throws: `HandleError` in a process that was forked from one that used Kelvin.
   fileprivate mutating func checkProcess() throws {
     let own = getpid()
     if process == 0 { process = own }

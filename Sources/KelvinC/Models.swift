@@ -44,6 +44,7 @@ public func kelvin_model_load_bytes(
 }
 
 private func data(_ bytes: UnsafeRawPointer?, _ count: Int, _ name: String) throws -> Data {
+  try check(count, 1, name)
   guard let bytes else {
     if count == 0 { return Data() }
     throw HandleError("'\(name)' is NULL: expected \(count) bytes")

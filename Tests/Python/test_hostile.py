@@ -277,7 +277,6 @@ class Forks(Hostile):
             assert model.predict({"image": SEVEN})["classLabel"] == "seven"
             """)
 
-    @unittest.expectedFailure
     def test_functions_without_a_handle_are_refused_in_such_a_child_too(self):
         self.assert_children_end_well("""
             model = kelvin.Model(NETWORK, units="cpu")
@@ -381,7 +380,6 @@ class Pointers(Hostile):
 
 
 class Counts(Hostile):
-    @unittest.expectedFailure
     def test_counts_of_less_than_nothing(self):
         self.assert_ends_well("""
             features, less = library.new["features"](), (1 << 64) - 1

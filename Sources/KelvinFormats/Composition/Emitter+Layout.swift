@@ -109,9 +109,10 @@ extension Emitter {
     return try add(Concat(axis: place), raised)
   }
 
-  /// Repeats the whole tensor along each axis.
-  func tile(_ x: ValueID, _ repeats: [Int]) throws -> ValueID {
+  /// Repeats the whole tensor along each axis; fewer repeats are of the last axes.
+  func tile(_ x: ValueID, _ given: [Int]) throws -> ValueID {
     let source = shape(x)
+    let repeats = [Int](repeating: 1, count: max(source.rank - given.count, 0)) + given
     guard repeats.count == source.rank, repeats.allSatisfy({ (0..<(1 << 31)).contains($0) }) else {
       throw invalid("repeats \(repeats) do not fit \(type(x))")
     }

@@ -81,8 +81,11 @@ extension MILMapper {
     let x = try operation.value("x", scope)
     let beta = try operation.value("beta", scope)
     let alpha = try operation.value("alpha", scope)
-    let inner = try scope.emitter.channels(beta, of: x, step: "inner_scale")
-    let outer = try scope.emitter.channels(alpha, of: x, step: "outer_scale")
+    func factor(_ vector: ValueID, _ step: String) throws -> ValueID {
+      let own = try scope.emitter.cast(vector, to: scope.emitter.scalar(x), step: "\(step)_as_x")
+      return try scope.emitter.channels(own, of: x, step: step)
+    }
+    let (inner, outer) = (try factor(beta, "inner_scale"), try factor(alpha, "outer_scale"))
     let scaled = try scope.emitter.binary(.multiply, x, inner, step: "scaled")
     let softplus = try scope.emitter.unary(UnaryFunction(.softplus), scaled, step: "softplus")
     return try scope.emitter.binary(.multiply, softplus, outer)

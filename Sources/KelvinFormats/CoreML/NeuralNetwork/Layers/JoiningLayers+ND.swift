@@ -51,10 +51,9 @@ extension LayerMapper {
     var sizes = try layer.parameters.integers(Fields.splitSizes)
     if sizes.isEmpty {
       let (length, count) = (scope.emitter.shape(value)[axis], layer.outputs.count)
-      guard count > 0, length % count == 0 else {
-        throw scope.emitter.invalid("an axis of \(length) does not split into \(count) equal parts")
-      }
-      sizes = [Int](repeating: length / count, count: count)
+      guard count > 0 else { throw scope.emitter.invalid("it has no outputs") }
+      // The first parts are larger by one where they do not divide, as NumPy's array_split makes them.
+      sizes = (0..<count).map { length / count + ($0 < length % count ? 1 : 0) }
     }
     return try scope.emitter.split(value, axis: axis, sizes: sizes).map { scope.ranked($0) }
   }

@@ -9,10 +9,15 @@ extension LayerMapper {
     let x = try layer.input(0, scope)
     guard layer.inputs.count == 1 else {
       let y = try layer.input(1, scope)
+      // A vector is a row or a column, whose axis stays.
+      let isRow = x.shape.rank == 1
+      let isColumn = y.shape.rank == 1
+      let left = isRow ? try scope.view(x, [1, x.shape[0]]) : try scope.logical(x)
+      let right = isColumn ? try scope.view(y, [y.shape[0], 1]) : try scope.logical(y)
       return scope.ranked(
         try scope.emitter.matmul(
-          try scope.logical(x), try scope.logical(y), transposesX: try layer.parameters.flag(Fields.transposeA),
-          transposesY: try layer.parameters.flag(Fields.transposeB)))
+          left, right, transposesX: try layer.parameters.flag(Fields.transposeA) && !isRow,
+          transposesY: try layer.parameters.flag(Fields.transposeB) && !isColumn))
     }
     let inputs = try layer.parameters.integer(Fields.weightMatrixFirstDimension) ?? 0
     let outputs = try layer.parameters.integer(Fields.weightMatrixSecondDimension) ?? 0
