@@ -1,4 +1,5 @@
 """Plans, profiles, comparisons and devices, as typed values that become tables and show themselves in a notebook."""
+import collections
 import dataclasses
 import html
 from typing import Any, Dict, Generic, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union, overload
@@ -7,15 +8,20 @@ from ._library import Path
 
 _Row = TypeVar("_Row")
 
+#: Fields that are seconds.
+_SECONDS = ("seconds", "p50", "p99")
+
 
 def seconds_text(seconds: Optional[float]) -> str:
     """Three digits and a unit."""
     if seconds is None:
         return "—"
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+    value, unit = seconds * 1e9, "ns"
+    for larger in ("µs", "ms", "s"):
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
 
 
 class Table(Generic[_Row]):
@@ -58,14 +64,20 @@ class Table(Generic[_Row]):
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(heading)}</th>" for _, heading in self._columns)
+        sides = ["right" if field in _SECONDS else "left" for field, _ in self._columns]
+        head = "".join(
+            f'<th style="text-align:{side}">{html.escape(heading)}</th>' for side, (_, heading) in zip(sides, self._columns))
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._cells())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            "<tr>" + "".join(
+                f'<td style="text-align:{side}">{html.escape(cell)}</td>' for side, cell in zip(sides, row)) + "</tr>"
+            for row in self._cells())
+        return (
+            '<div style="max-height:30em;overflow:auto"><table style="white-space:nowrap">'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
 
 
 def _text(field: str, value: Any) -> str:
-    if field in ("seconds", "regret", "predicted", "measured", "p50", "p99"):
+    if field in _SECONDS:
         return seconds_text(value)
     if isinstance(value, dict):
         return ", ".join(f"{key} {seconds_text(number)}" for key, number in value.items())
@@ -131,6 +143,10 @@ class Layer:
     operations: List[str]
 
 
+#: Of devices, as in the page: of those, what shows on white and on black.
+_COLOURS = ("#0072b2", "#e08a00", "#58b98f", "#cc3d55", "#8b93a1")
+
+
 class Plan(Table[Layer]):
     """Which device runs each layer of a model, what it costs there and elsewhere, and why."""
 
@@ -179,12 +195,28 @@ class Plan(Table[Layer]):
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html())
 
-    def __repr__(self) -> str:
-        devices: Dict[str, int] = {}
-        for layer in self.layers:
-            devices[layer.device] = devices.get(layer.device, 0) + 1
+    def _summary(self) -> str:
+        devices = collections.Counter(layer.device for layer in self.layers)
         placed = ", ".join(f"{count} on {device}" for device, count in sorted(devices.items()))
-        return f"<kelvin.Plan: {seconds_text(self.predicted)} predicted, {placed}>"
+        return f"{seconds_text(self.predicted)} predicted, {placed}"
+
+    def __repr__(self) -> str:
+        return f"<kelvin.Plan: {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        """The placement as a strip, as wide for each layer as it takes, above the table."""
+        devices = sorted({layer.device for layer in self.layers})
+        colours = {device: _COLOURS[place % len(_COLOURS)] for place, device in enumerate(devices)}
+        strip = "".join(
+            f'<span title="{html.escape(layer.name)}: {html.escape(layer.device)}, {seconds_text(layer.seconds)}" '
+            f'style="flex:{(layer.seconds or 0) * 1e6:.3f};background:{colours[layer.device]}"></span>'
+            for layer in self.layers)
+        legend = " ".join(
+            f'<span style="display:inline-block;width:0.8em;height:0.8em;background:{colours[device]}"></span> '
+            f"{html.escape(device)}&ensp;" for device in devices)
+        return (
+            f'<div>{html.escape(self._summary())}</div><div style="display:flex;gap:1px;height:1.5em;margin:0.5em 0">{strip}'
+            f"</div><div>{legend}</div>{super()._repr_html_()}")
 
 
 def _layer(row: Dict[str, Any]) -> Layer:

@@ -42,12 +42,13 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
     if array.flags.carray and array.dtype in _CODES:
         return array
     if array.dtype not in _CODES:
-        native = array.dtype.newbyteorder("=")
+        # Features of bfloat16 are float32 to the library; NumPy has the type from ml_dtypes, if at all.
+        native = np.dtype(np.float32) if array.dtype.name == "bfloat16" else array.dtype.newbyteorder("=")
         if native not in _CODES:
             raise FeatureError(
                 f"feature '{name}': expected numbers or booleans, got an array of {array.dtype}; convert it with astype")
         if writable:
-            raise FeatureError(f"output '{name}': expected {native}, got the other byte order ({array.dtype})")
+            raise FeatureError(f"output '{name}': expected {native}, got an array of {array.dtype}")
         return _dense(name, array, native)
     if writable and not array.flags.writeable:
         raise FeatureError(f"output '{name}': expected memory that can be written to, got a read-only array")

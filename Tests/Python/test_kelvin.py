@@ -297,7 +297,8 @@ class Tables(unittest.TestCase):
         self.assertEqual({layer.device for layer in plan}, {"cpu"})
         self.assertTrue(all(layer.reason for layer in plan))
         self.assertIn("LAYER", str(plan))
-        self.assertIn("<table>", plan._repr_html_())
+        self.assertIn("<table ", plan._repr_html_())
+        self.assertEqual(plan._repr_html_().count("<span title="), len(plan))
         self.assertIn("<!DOCTYPE html>", plan.html())
         self.assertEqual([layer.name for layer in kelvin.plan(NETWORK, units="cpu")], [layer.name for layer in plan])
 

@@ -1,9 +1,10 @@
 """The interface of `onnx.backend`, by which the standard suite runs operators: needs the package onnx."""
-from typing import Any, Dict, List, Sequence, Tuple, Union
+from typing import Any, Dict, Sequence, Tuple, Union
 
 import numpy as np
-from onnx import ModelProto
+from onnx import GraphProto, ModelProto, TensorProto
 from onnx.backend.base import Backend, BackendRep
+from onnx.helper import tensor_dtype_to_np_dtype
 
 from ..errors import UnsupportedError
 from ..model import Model
@@ -14,13 +15,20 @@ _UNITS = {"CPU": "cpu"}
 class KelvinRep(BackendRep):
     """A prepared model."""
 
-    def __init__(self, model: Model, names: List[str]) -> None:
-        self._model, self._names = model, names
+    def __init__(self, model: Model, graph: GraphProto) -> None:
+        initial = {item.name for item in graph.initializer}
+        self._model = model
+        self._names = [item.name for item in graph.input if item.name not in initial]
+        # Kelvin gives these as float32.
+        self._shorter = {
+            item.name for item in graph.output if item.type.tensor_type.elem_type == TensorProto.BFLOAT16}
 
     def run(self, inputs: Union[Sequence[Any], Dict[str, Any]], **_: Any) -> Tuple[Any, ...]:
         values = dict(inputs) if isinstance(inputs, dict) else dict(zip(self._names, inputs))
         result = self._model.predict({name: _plain(value) for name, value in values.items()})
-        return tuple(result[name] for name in self._model.outputs)
+        bfloat16 = tensor_dtype_to_np_dtype(TensorProto.BFLOAT16)
+        return tuple(
+            result[name].astype(bfloat16) if name in self._shorter else result[name] for name in self._model.outputs)
 
 
 def _plain(value: Any) -> Any:
@@ -41,9 +49,7 @@ class KelvinBackend(Backend):
     @classmethod
     def prepare(cls, model: Union[ModelProto, bytes], device: str = "CPU", **_: Any) -> KelvinRep:
         proto = ModelProto.FromString(model) if isinstance(model, bytes) else model
-        initial = {item.name for item in proto.graph.initializer}
-        names = [item.name for item in proto.graph.input if item.name not in initial]
-        return KelvinRep(Model(proto.SerializeToString(), units=_UNITS[device], no_cache=True), names)
+        return KelvinRep(Model(proto.SerializeToString(), units=_UNITS[device], no_cache=True), proto.graph)
 
     @classmethod
     def run_model(
