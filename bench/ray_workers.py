@@ -87,7 +87,8 @@ def together(paths, batch, workers, is_one_killed):
     import ray
 
     data = ray.data.from_items([{"key": key, "path": path} for key, path in enumerate(paths)])
-    answers = data.map_batches(Telling, fn_constructor_kwargs=options(), concurrency=workers, num_cpus=1, batch_size=batch)
+    pool = ray.data.ActorPoolStrategy(size=workers)
+    answers = data.map_batches(Telling, fn_constructor_kwargs=options(), compute=pool, num_cpus=1, batch_size=batch)
     rows, killed, doubled, first, begin = {}, None, 0, None, time.perf_counter()
     for answer in answers.iter_batches(batch_size=None):
         first = first or time.perf_counter()

@@ -7,7 +7,7 @@ from kelvin.ray import Predictor
 pictures = ray.data.read_binary_files("pictures", include_paths=True)
 named = pictures.map_batches(
     Predictor, fn_constructor_kwargs=dict(model="MobileNetV2.mlpackage", inputs={"image": "bytes"}),
-    concurrency=4, num_cpus=1, batch_size=32)
+    compute=ray.data.ActorPoolStrategy(size=4), num_cpus=1, batch_size=32)
 named.write_parquet("named")
 ```
 

@@ -142,7 +142,8 @@ class Workers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             mark = pathlib.Path(folder) / "killed"
             result = pictures.map_batches(
-                Killed, batch_size=4, concurrency=2, num_cpus=1, fn_constructor_kwargs=dict(
+                Killed, batch_size=4, compute=ray.data.ActorPoolStrategy(size=2), num_cpus=1,
+                fn_constructor_kwargs=dict(
                     mark=str(mark), model=str(DIGITS), units="cpu", inputs={"image": "path"}, keep=["key"])).take_all()
             self.assertTrue(mark.exists())
         self.assertEqual(sorted(row["key"] for row in result), list(range(80)))
@@ -180,7 +181,7 @@ class Workers(unittest.TestCase):
             self.assertIn(words, answer["error"])
 
     def post(self, port, body, kind):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
         self.addCleanup(connection.close)
         connection.request("POST", "/", body, {"Content-Type": kind})
         answer = connection.getresponse()
