@@ -92,7 +92,7 @@ class Values(Hostile):
         one = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (1, 10), (0, 0))
         for words, array in (
                 ("float32", np.zeros((1, 10), np.float64)), ("1x10", np.zeros(10, np.float32)),
-                ("other byte order", np.zeros((1, 10), ">f4")), ("aligned", misaligned),
+                (">f4", np.zeros((1, 10), ">f4")), ("aligned", misaligned),
                 ("rising order", np.zeros((1, 10), np.float32)[:, ::-1]),
                 ("read-only", np.broadcast_to(np.float32(0), (1, 10))),
                 ("a place for each element", one), ("got list", [0.0] * 10), ("got NoneType", None)):
@@ -258,12 +258,17 @@ class Forks(Hostile):
     def assert_children_end_well(self, code):
         return self.assert_ends_well(textwrap.dedent(self.CHILD) + textwrap.dedent(code))
 
-    def test_a_child_of_a_parent_that_used_no_model_is_free(self):
+    def test_a_child_of_a_parent_that_asked_for_nothing_is_free(self):
         self.assert_children_end_well("""
             assert child(lambda: kelvin.Model(NETWORK, units="cpu").predict({"image": SEVEN})) == 0
-            kelvin.devices()
-            assert child(lambda: kelvin.Model(NETWORK, units="cpu").predict({"image": SEVEN})) == 0
             kelvin.Model(NETWORK, units="cpu").predict({"image": SEVEN})
+            """)
+
+    def test_a_child_of_one_that_asked_for_devices_is_refused(self):
+        self.assert_children_end_well("""
+            kelvin.devices()
+            assert child(lambda: kelvin.Model(NETWORK, units="opencl:0")) == 40
+            assert child(lambda: kelvin.Model(NETWORK, units="cpu")) == 40
             """)
 
     def test_a_child_of_one_that_did_is_refused_everything(self):
@@ -387,8 +392,8 @@ class Counts(Hostile):
                     (library.features_set_int64s, (b"a", (c_int64 * 1)(1), less)),
                     (library.features_set_dictionary, (b"a", (c_char_p * 1)(b"a"), (c_double * 1)(1), less)),
                     (library.features_set_numbered, (b"a", (c_int64 * 1)(1), (c_double * 1)(1), less))):
-                refused("count", call, features, *arguments)
-            refused("count", library.model_load_bytes, b"abc", less, None, 0, None, None, byref(c_void_p()))
+                refused("no memory holds", call, features, *arguments)
+            refused("no memory holds", library.model_load_bytes, b"abc", less, None, 0, None, None, byref(c_void_p()))
             """)
 
 
