@@ -135,6 +135,11 @@ def run(python, name, timeout):
             test: ended or ("failed", f"the run {trouble or 'ended'} in this test") for test, ended in results.items()}, trouble
 
 
+def counted():
+    """The counts that there were, by module."""
+    return json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+
+
 def fall(counts, before):
     """How many tests of a module no longer pass; one that is skipped instead is none."""
     skipped = counts.get("skipped", 0) - before.get("skipped", 0)
@@ -142,7 +147,7 @@ def fall(counts, before):
 
 
 def measure(names, known, arguments):
-    """Runs modules, notes their counts in what is known, and says which fell."""
+    """Runs modules and says which fell behind what is known."""
     python = interpreter()
     fallen = []
     for name in names:
@@ -163,8 +168,9 @@ def measure(names, known, arguments):
         if fall(counts, before) > 0:
             fallen.append(f"{name}: {counts['passed']} passed, {before['passed']} did before")
         if arguments.write and counts:
-            known[name] = {kind: counts[kind] for kind in KINDS if counts[kind]}
-            BASELINE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
+            # Read again: two runs may go on at once.
+            written = {**counted(), name: {kind: counts[kind] for kind in KINDS if counts[kind]}}
+            BASELINE.write_text(json.dumps(written, indent=2, sort_keys=True) + "\n")
     return fallen
 
 
@@ -216,7 +222,7 @@ def main():
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("names", nargs="*")
     arguments = arguments.parse_args()
-    known = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    known = counted()
     if arguments.page:
         return write_page(known, arguments.check)
     names = SAMPLE if arguments.sample else [
