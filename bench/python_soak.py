@@ -50,7 +50,7 @@ def sampled(title, count, step, stride=1):
     slope = float(np.polyfit(*zip(*warm), 1)[0])
     tenth = max(1, len(warm) // 10)
     first, last = (statistics.median(size for _, size in part) for part in (warm[:tenth], warm[-tenth:]))
-    return {"title": title, "count": count, "seconds": seconds, "samples": samples, "slope": slope,
+    return {"title": title, "count": count, "seconds": seconds, "slope": slope,
             "rise": slope * count * (1 - WARM_UP), "firstTenth": first, "lastTenth": last}
 
 
