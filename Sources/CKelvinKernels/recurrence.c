@@ -116,8 +116,8 @@ void ck_recurrence_reset_run(const void *args, size_t begin, size_t end, void *s
   const ck_recurrence_args *r = args;
   for (size_t item = begin; item < end; item++) {
     units u = units_of(r, item, 3, 2);
-    float *left = r->left + u.state;
-    gate(&u, 1, 0, NULL, left);
-    for (size_t i = 0; i < u.count; i++) left[i] *= r->hidden_before[u.state + i];
+    float *reset_hidden = r->reset_hidden + u.state;
+    gate(&u, 1, 0, NULL, reset_hidden);
+    for (size_t i = 0; i < u.count; i++) reset_hidden[i] *= r->hidden_before[u.state + i];
   }
 }

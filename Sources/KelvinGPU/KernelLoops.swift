@@ -13,7 +13,8 @@ extension KernelContext {
     guard let op = node.op as? any LoopingOperator, case let count = op.iterations(inputs),
       count > target.iterationLimit
     else { return nil }
-    return "\(count) iterations of a kernel's loops are more than the \(target.iterationLimit) after which the driver ends them"
+    return
+      "\(count) iterations of a kernel's loops are more than the \(target.iterationLimit) after which the driver ends them"
   }
 }
 

@@ -70,7 +70,8 @@ package struct RandomLayers {
       let holds = try add(Compare(pick(functions)), x, other)
       return try add(Select(), holds, x, other)
     }
-    return try add(Binary(pick(Binary.Function.allCases.filter { $0.takes(.float32) } + [.add, .add, .multiply])), x, other)
+    return try add(
+      Binary(pick(Binary.Function.allCases.filter { $0.takes(.float32) } + [.add, .add, .multiply])), x, other)
   }
 
   private mutating func windowed(_ x: ValueID, _ shape: Shape) throws(GraphError) -> ValueID {

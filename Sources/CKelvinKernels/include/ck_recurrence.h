@@ -34,8 +34,8 @@ typedef struct {
   /* [steps][rows][hidden] */
   float *y;
   /* A GRU's `r * h`, [rows][hidden]. */
-  float *left;
+  float *reset_hidden;
 } ck_recurrence_args;
 void ck_recurrence_run(const void *args, size_t begin, size_t end, void *scratch);
-/* Writes `left` alone. */
+/* Writes `reset_hidden` alone. */
 void ck_recurrence_reset_run(const void *args, size_t begin, size_t end, void *scratch);

@@ -59,7 +59,7 @@ extension CPUKernel {
       arguments.candidate_bias = op.candidateBiasInput.flatMap(operands.floats)
       arguments.lengths = op.lengthsInput.flatMap { operands.inputs[$0]?.assumingMemoryBound(to: Int32.self) }
       if resetsBefore {
-        arguments.left = operands.temporary(1)
+        arguments.reset_hidden = operands.temporary(1)
         arguments.candidates = UnsafePointer(operands.temporary(2))
       }
       for step in 0..<steps {
@@ -70,7 +70,7 @@ extension CPUKernel {
         if resetsBefore {
           list.add(ck_recurrence_reset_run, arguments, items: items, cost: cost)
           stepProducts[1].record(
-            UnsafePointer(arguments.left), operands.temporary(2), pack: 1,
+            UnsafePointer(arguments.reset_hidden), operands.temporary(2), pack: 1,
             temporaries: operands.temporaries[ends[1]..<ends[2]], operands, list)
         }
         list.add(ck_recurrence_run, arguments, items: items, cost: cost)

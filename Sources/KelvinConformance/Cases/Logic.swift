@@ -64,7 +64,8 @@ extension ConformanceCase {
 
   private static let bitwise: [ConformanceCase] =
     [ScalarType.int8, .uint8, .int16, .uint16, .int32, .uint32, .int64].flatMap { scalar in
-      let values = Tensor([Int64]([0, 1, -1, 85, -128, 127, 1 << 40 | 3, .min, .max, 6, -77]), [11]).converted(to: scalar)
+      let values = Tensor([Int64]([0, 1, -1, 85, -128, 127, 1 << 40 | 3, .min, .max, 6, -77]), [11]).converted(
+        to: scalar)
       let counts = Tensor([Int64]([0, 1, 3, 7, 8, 31, 33, 63, 64, 100, -1]), [11, 1]).converted(to: scalar)
       return [Binary.Function.logicalAnd, .logicalOr, .logicalXor, .shiftLeft, .shiftRight].map { function in
         node("\(function.rawValue) \(scalar.rawValue)", Binary(function), .exactly(values), .exactly(counts))

@@ -24,13 +24,15 @@ struct BoxCrop {
     var isHeightFirst: Bool
   }
 
-  /// How samples lie along a box.
+  /// How samples lie along a box, whose reach is from its first corner to its last.
   enum Spacing: Equatable {
     /// From its first to its last pixel; a single one lies this share along it.
     case endpoints(alone: Double)
     /// The box counts one more than its reach; from its first pixel on.
     case upsampling
-    /// In the middle of equal parts of its reach, which is at least 1.
+    /// In the middle of equal parts of its reach.
+    case parts
+    /// The same of a reach of at least 1.
     case offset
     /// In the middle of equal parts of one more than its reach, half a pixel earlier.
     case centred
@@ -41,11 +43,12 @@ struct BoxCrop {
   /// Whether boxes count images from 0 to 1, from the first pixel to the last.
   var isNormalized: Bool
   var factor: Float
+  /// Added to the first corner, behind the factor.
+  var shift: Float = 0
   /// Height and width.
   var targets: [Int]
   var spacing: Spacing
-  /// What samples outside of an image are.
-  var outside: Float
+  var outside: GridSampler.Outside
 }
 
 extension BoxCrop.Format {
@@ -81,8 +84,7 @@ extension Emitter {
     guard source.rank == 4, shape(crop.boxes.corners).dimensions == [count, 4] else {
       throw invalid("expected [B, C, H, W] and boxes [N, 4], got \(type(x)) and \(type(crop.boxes.corners))")
     }
-    var images = 1
-    if case .all = crop.boxes.images { images = source[0] }
+    let images = if case .all = crop.boxes.images { source[0] } else { 1 }
     guard crop.targets.count == 2, crop.targets.allSatisfy({ $0 > 0 }),
       Shape([count, images] + crop.targets).isAddressable
     else { throw invalid("targets of \(crop.targets)") }
@@ -92,14 +94,13 @@ extension Emitter {
     case .numbered(let numbers):
       let whole = try cast(reshape(numbers, [count, 1], step: "image_column"), to: .int32, step: "image_numbers")
       first = try binary(.multiply, whole, constant(integers: [area], .int32, shape: []), step: "first_pixels")
-    case .own, .all:
-      guard images > 1 || count <= source[0] || source[0] == 1 else {
-        throw invalid("\(count) boxes of \(source[0]) images")
+    case .own:
+      guard count <= source[0] else { throw invalid("\(count) boxes of \(source[0]) images, expected no more") }
+      first = try table(.int32, [count, 1], step: "first_pixels") { (0..<count).map { Double($0 * area) } }
+    case .all:
+      first = try table(.int32, [count * images, 1], step: "first_pixels") {
+        (0..<count * images).map { Double($0 % images * area) }
       }
-      var isOwn = false
-      if case .own = crop.boxes.images { isOwn = true }
-      let starts = (0..<count).flatMap { box in (0..<images).map { (isOwn ? box : $0) * area } }
-      first = constant(integers: starts, .int32, shape: [count * images, 1])
     }
     let axes = try (0..<2).map { axis in
       let places = try places(of: crop, axis, size: source[2 + axis])
@@ -111,7 +112,7 @@ extension Emitter {
         places: try reshape(repeated, [count * images, samples], step: "image_places_\(axis)"), size: source[2 + axis])
     }
     let samples = try sample(
-      pixels(of: x).pixels, axes, first: first, GridSampler(interpolation: .linear, outside: .nothing(crop.outside)))
+      pixels(of: x).pixels, axes, first: first, GridSampler(interpolation: .linear, outside: crop.outside))
     return try reshape(
       self.images(samples, crop.targets, step: "images"), Shape([count, images, source[1]] + crop.targets), step: step)
   }
@@ -123,8 +124,9 @@ extension Emitter {
     let numbers = try reshape(crop.boxes.corners, [count, 1, 4], step: "box_numbers")
     let place = crop.format.isHeightFirst ? axis : 1 - axis
     let scale = crop.factor * (crop.isNormalized ? Float(size - 1) : 1)
-    var start = try column(place, of: numbers, scale: scale, offset: 0, step: "\(step)/first")
-    var reach = try column(place + 2, of: numbers, scale: scale, offset: 0, step: "\(step)/second")
+    let shift = crop.format.hasCorners ? crop.shift : 0
+    var start = try column(place, of: numbers, scale: scale, offset: crop.shift, step: "\(step)/first")
+    var reach = try column(place + 2, of: numbers, scale: scale, offset: shift, step: "\(step)/second")
     if crop.format.hasCorners {
       reach = try binary(.subtract, reach, start, step: "\(step)/reach")
     } else {
@@ -132,15 +134,17 @@ extension Emitter {
       start = try binary(.subtract, start, half, step: "\(step)/start")
     }
     switch crop.spacing {
-    case .endpoints: break
+    case .endpoints, .parts: break
     case .upsampling, .centred: reach = try unary(UnaryFunction(.affine, a: 1, b: 1), reach, step: "\(step)/length")
     case .offset: reach = try binary(.maximum, reach, constant(1, .float32, step: "one"), step: "\(step)/length")
     }
-    let grid = crop.spacing.shares(crop.targets[axis])
-    let type = TensorType(.float32, [1, crop.targets[0] * crop.targets[1]])
-    let shares = (0..<type.count).map { grid[axis == 0 ? $0 / crop.targets[1] : $0 % crop.targets[1]] }
-    let along = try binary(
-      .multiply, reach, constant(Weight(Tensor(type, rounding: shares)), step: "\(step)/shares"), step: "\(step)/along")
+    let (height, width, spacing) = (crop.targets[0], crop.targets[1], crop.spacing)
+    let shares = try table(.float32, [1, height * width], step: "\(step)/shares") {
+      (0..<height * width).map {
+        axis == 0 ? spacing.share(of: $0 / width, among: height) : spacing.share(of: $0 % width, among: width)
+      }
+    }
+    let along = try binary(.multiply, reach, shares, step: "\(step)/along")
     let sum = try binary(.add, along, start, step: "\(step)/from_start")
     guard crop.spacing == .centred else { return sum }
     return try unary(UnaryFunction(.affine, a: 1, b: -0.5), sum, step: "\(step)/places")
@@ -148,14 +152,12 @@ extension Emitter {
 }
 
 extension BoxCrop.Spacing {
-  /// How far along a box each of so many samples lies.
-  fileprivate func shares(_ count: Int) -> [Double] {
-    (0..<count).map { place in
-      switch self {
-      case .endpoints(let alone): count > 1 ? Double(place) / Double(count - 1) : alone
-      case .upsampling: Double(place) / Double(count)
-      case .offset, .centred: (Double(place) + 0.5) / Double(count)
-      }
+  /// How far along a box one of so many samples lies.
+  fileprivate func share(of place: Int, among count: Int) -> Double {
+    switch self {
+    case .endpoints(let alone): count > 1 ? Double(place) / Double(count - 1) : alone
+    case .upsampling: Double(place) / Double(count)
+    case .parts, .offset, .centred: (Double(place) + 0.5) / Double(count)
     }
   }
 }

@@ -23,10 +23,7 @@ extension Emitter {
     let matrix = FourierMatrix(
       length: length, inputs: inputs, outputs: outputs, inputParts: parts, outputParts: isReal ? 1 : 2,
       isInverse: isInverse, isOneSided: isOneSided)
-    let type = TensorType(scalar(x), [outputs * matrix.outputParts, inputs * parts])
-    guard length > 0, (1..<(1 << 24)).contains(length), type.shape.isAddressable else {
-      throw invalid("a transform of length \(length)")
-    }
+    guard (1..<(1 << 24)).contains(length) else { throw invalid("a transform of length \(length)") }
     // The axis next to the parts.
     let others = (0..<sizes.rank - 1).filter { $0 != axis }
     var numbers = try transpose(x, others + [axis, sizes.rank - 1], step: "axis_last")
@@ -36,7 +33,8 @@ extension Emitter {
       numbers, before: after.map { _ in 0 }, after: after, mode: .constant(0), step: "whole_axis")
     let outer = others.map { sizes[$0] }
     let rows = try reshape(numbers, Shape(outer + [inputs * parts]), step: "rows")
-    let weights = constant(Weight(type) { matrix.tensor(type) }, step: "matrix")
+    let weights = try table(
+      scalar(x), [outputs * matrix.outputParts, inputs * parts], step: "matrix", matrix.numbers)
     let product = try add(Linear(), rows, weights, step: "product")
     let result = try reshape(product, Shape(outer + [outputs, matrix.outputParts]), step: "numbers")
     var back = Array(0..<outer.count)
@@ -55,11 +53,11 @@ private struct FourierMatrix: Sendable {
   let isOneSided: Bool
 
   /// Rows are (output, part), columns (input, part).
-  func tensor(_ type: TensorType) -> Tensor {
+  func numbers() -> [Double] {
     // A real result of half the frequencies: each but the ends stands for its conjugate too.
     let isReal = isInverse && isOneSided
     var values: [Double] = []
-    values.reserveCapacity(type.count)
+    values.reserveCapacity(outputs * outputParts * inputs * inputParts)
     for output in 0..<outputs {
       for part in 0..<outputParts {
         for input in 0..<inputs {
@@ -73,6 +71,6 @@ private struct FourierMatrix: Sendable {
         }
       }
     }
-    return Tensor(type, rounding: values)
+    return values
   }
 }

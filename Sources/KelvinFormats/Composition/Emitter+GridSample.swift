@@ -15,7 +15,7 @@ struct GridSampler {
     /// Pixels of this value around the image.
     case constant(Float)
     /// This value, wherever a place lies beyond the outer pixels' centres.
-    case nothing(Float)
+    case extrapolation(Float)
     case border
     /// The border up to one pixel beyond it, 0 further away.
     case edge
@@ -43,10 +43,11 @@ extension Emitter {
   ///   - axes: those of an image, first to last.
   ///   - first: where the image of each batch begins, `[batch, 1]`, int32; all read the first one where nil.
   func sample(_ pixels: ValueID, _ axes: [GridAxis], first: ValueID?, _ sampler: GridSampler) throws -> ValueID {
-    guard axes.allSatisfy({ $0.size > 0 }), Shape(axes.map(\.size)).isAddressable,
-      Shape(axes.map(\.size)).count < 1 << 31
-    else { throw invalid("images of \(axes.map(\.size)) pixels") }
-    let strides = Shape(axes.map(\.size)).strides
+    let sizes = Shape(axes.map(\.size))
+    // A sample reads two or four pixels along each axis, and all combinations of them.
+    guard (1...3).contains(axes.count), axes.allSatisfy({ $0.size > 0 }), sizes.isAddressable, sizes.count < 1 << 31
+    else { throw invalid("images of \(sizes) pixels, expected 1 to 3 axes") }
+    let strides = sizes.strides
     let taps = try axes.enumerated().map { try self.taps(of: $1, stride: strides[$0], sampler, step: "axis_\($0)") }
     let scalar = scalar(pixels)
     var total: ValueID?
@@ -68,9 +69,9 @@ extension Emitter {
           isInside = try optional(isInside, tap.isInside) { try binary(.logicalAnd, $0, $1, step: "\(step)/is_inside") }
         }
         if let isInside {
+          let inside = try spread(isInside, step: "\(step)/inside_column")
           value = try add(
-            Select(), spread(isInside, step: "\(step)/inside_column"), value, constant(Double(number), scalar, step: "outside"),
-            step: "\(step)/padded")
+            Select(), inside, value, constant(Double(number), scalar, step: "outside"), step: "\(step)/padded")
         }
       }
       var weight = chosen[0].weight
@@ -86,7 +87,7 @@ extension Emitter {
     guard let total else { throw invalid("images without axes") }
     let (number, margin): (Float, Float)
     switch sampler.outside {
-    case .nothing(let value): (number, margin) = (value, 0)
+    case .extrapolation(let value): (number, margin) = (value, 0)
     case .edge: (number, margin) = (0, 1)
     default: return total
     }
@@ -159,7 +160,7 @@ extension Emitter {
     let last = Float(axis.size - 1)
     var inside = place
     switch sampler.outside {
-    case .constant, .nothing, .border, .edge: break
+    case .constant, .extrapolation, .border, .edge: break
     case .reflection: inside = try mirrored(place, from: 0, to: last, step: step)
     case .symmetric: inside = try mirrored(place, from: -0.5, to: last + 0.5, step: step)
     }
@@ -197,12 +198,15 @@ extension Emitter {
   func pixels(of x: ValueID) throws -> (pixels: ValueID, first: ValueID?) {
     let sizes = shape(x)
     let area = sizes.dimensions.dropFirst(2).reduce(1, *)
-    guard Shape([sizes[0], area]).isAddressable, sizes[0] * area < 1 << 31 else { throw invalid("\(type(x)) is too large") }
+    guard Shape([sizes[0], area]).isAddressable, sizes[0] * area < 1 << 31 else {
+      throw invalid("\(type(x)) is too large")
+    }
     let planes = try reshape(x, [sizes[0], sizes[1], area], step: "planes")
     let last = try transpose(planes, [0, 2, 1], step: "channels_last")
     let pixels = try reshape(last, [sizes[0] * area, sizes[1]], step: "pixels")
     guard sizes[0] > 1 else { return (pixels, nil) }
-    return (pixels, constant(integers: (0..<sizes[0]).map { $0 * area }, .int32, shape: [sizes[0], 1]))
+    let first = try table(.int32, [sizes[0], 1], step: "first_pixels") { (0..<sizes[0]).map { Double($0 * area) } }
+    return (pixels, first)
   }
 
   /// Samples `[batch, samples, channels]` as images.

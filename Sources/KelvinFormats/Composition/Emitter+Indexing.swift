@@ -119,13 +119,17 @@ extension Emitter {
   /// Repeats x before and after itself along each axis; with negative amounts leaves elements out.
   func wrap(_ x: ValueID, before: [Int], after: [Int]) throws -> ValueID {
     var result = x
+    let limits = -(1 << 31)..<(1 << 31)
     for axis in 0..<shape(x).rank where before[axis] != 0 || after[axis] != 0 {
       let size = shape(x)[axis]
+      guard size > 0, limits.contains(before[axis]), limits.contains(after[axis]),
+        size + before[axis] + after[axis] >= 0
+      else { throw invalid("pads \(before) and \(after) do not fit \(type(x))") }
       let count = size + before[axis] + after[axis]
-      guard size > 0, (0..<(1 << 31)).contains(count) else {
-        throw invalid("pads \(before) and \(after) do not fit \(type(x))")
+      let first = before[axis]
+      let places = try table(.int64, [count], step: "places_\(axis)") {
+        (0..<count).map { Double((($0 - first) % size + size) % size) }
       }
-      let places = constant(integers: (0..<count).map { (($0 - before[axis]) % size + size) % size })
       result = try add(Gather(axis: axis), result, places, step: "wrapped_\(axis)")
     }
     return result

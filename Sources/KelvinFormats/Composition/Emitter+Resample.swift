@@ -29,8 +29,7 @@ struct ResampleFilter: Sendable {
   /// What each of `length` elements adds to each of `size` results.
   ///
   /// - Parameter ratio: how many elements one result stands for.
-  func matrix(_ type: TensorType, _ sampling: Sampling, ratio: Double) -> Tensor {
-    let (size, length) = (type.shape[0], type.shape[1])
+  func matrix(_ size: Int, _ length: Int, _ sampling: Sampling, ratio: Double) -> [Double] {
     let stretch = isAntialiased ? max(1, ratio) : 1
     var values = [Double](repeating: 0, count: size * length)
     for row in 0..<size {
@@ -47,7 +46,7 @@ struct ResampleFilter: Sendable {
       guard isAntialiased || excludesOutside, total != 0 else { continue }
       for place in 0..<length { values[row * length + place] /= total }
     }
-    return Tensor(type, rounding: values)
+    return values
   }
 }
 
@@ -62,14 +61,16 @@ extension Emitter {
     var result = x
     for ((axis, size, sampling), ratio) in zip(axes, ratios) {
       let length = shape(result)[axis]
-      let type = TensorType(scalar(x), [size, length])
+      // A result that stands for more than there is would look at that many places outside.
       guard size > 0, length > 0, sampling.scale.isFinite, abs(sampling.scale) < 0x1p31, sampling.offset.isFinite,
-        abs(sampling.offset) < 0x1p31, ratio > 0, ratio < 0x1p31, type.shape.isAddressable
+        abs(sampling.offset) < 0x1p31, ratio > 0, ratio <= 2 * Double(length)
       else { throw invalid("axis \(axis) of \(self.type(x)) cannot be resized to \(size)") }
       if size == length, sampling.offset == 0, sampling.scale == 1 { continue }
       var order = Array(0..<rank)
       order.swapAt(axis, rank - 1)
-      let matrix = constant(Weight(type) { filter.matrix(type, sampling, ratio: ratio) }, step: "weights_\(axis)")
+      let matrix = try table(scalar(x), [size, length], step: "weights_\(axis)") {
+        filter.matrix(size, length, sampling, ratio: ratio)
+      }
       let lines = try transpose(result, order, step: "lines_\(axis)")
       result = try transpose(
         add(Linear(), lines, matrix, step: "resized_lines_\(axis)"), order, step: "resized_\(axis)")

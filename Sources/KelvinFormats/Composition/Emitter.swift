@@ -151,6 +151,21 @@ final class Emitter {
     return constant(Weight(exact.converted(to: scalar)))
   }
 
+  /// Numbers that follow from sizes, computed when they are first needed.
+  ///
+  /// - Throws: where there are more than `tableLimit`: a few bytes of a file can ask for any number.
+  func table(
+    _ scalar: ScalarType, _ shape: Shape, step: String? = nil, _ numbers: @escaping @Sendable () -> [Double]
+  ) throws -> ValueID {
+    let type = TensorType(scalar, shape)
+    guard shape.isAddressable, shape.count <= Self.tableLimit else {
+      throw invalid("a table of \(type), expected at most \(Self.tableLimit) numbers")
+    }
+    return constant(Weight(type) { Tensor(type, rounding: numbers()) }, step: step)
+  }
+
+  private static let tableLimit = 1 << 26
+
   /// The value of a constant that holds sizes, axes or the like; nil where it is computed from the model's inputs.
   func integers(_ id: ValueID) throws -> [Int]? {
     guard let weight = weight(id) else { return nil }

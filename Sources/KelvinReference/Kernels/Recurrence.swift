@@ -38,7 +38,12 @@ private struct RecurrentLayer {
     guard step < length else { return }
     let place = (op.isReversed ? length - 1 - step : step) * batch + row
     let before = Array(hidden[row * size..<(row + 1) * size])
-    let after = op.cell == .lstm ? lstm(row, place, before) : op.cell == .gru ? gru(place, before) : simple(place, before)
+    let after =
+      switch op.cell {
+      case .lstm: lstm(row, place, before)
+      case .gru: gru(place, before)
+      case .simple: simple(place, before)
+      }
     hidden.replaceSubrange(row * size..<(row + 1) * size, with: after)
     sequence.replaceSubrange(place * size..<(place + 1) * size, with: after)
   }
@@ -52,10 +57,10 @@ private struct RecurrentLayer {
       (0..<size).map { unit in activate(0, x(place, gate, unit) + product(gate, unit, before)) }
     }
     let (update, reset) = (gate(0), gate(1))
-    let left = zip(reset, before).map(*)
+    let resetHidden = zip(reset, before).map(*)
     let bias = op.candidateBiasInput.map { inputs.values[$0] }
     return (0..<size).map { unit in
-      let term = bias.map { reset[unit] * (product(2, unit, before) + $0[unit]) } ?? product(2, unit, left)
+      let term = bias.map { reset[unit] * (product(2, unit, before) + $0[unit]) } ?? product(2, unit, resetHidden)
       let candidate = activate(1, x(place, 2, unit) + term)
       return (1 - update[unit]) * candidate + update[unit] * before[unit]
     }

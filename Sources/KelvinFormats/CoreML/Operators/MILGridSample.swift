@@ -22,25 +22,21 @@ extension MILMapper {
     let (source, given) = (emitter.shape(x), emitter.shape(matrix))
     let height = try operation.required(operation.integer("output_height", scope), "output_height", scope)
     let width = try operation.required(operation.integer("output_width", scope), "output_width", scope)
-    let type = TensorType(.float32, [height, width, 3])
     guard source.rank == 4, given.rank == 2, given[1] == 6, given[0] == 1 || given[0] == source[0],
-      type.shape.isAddressable
+      Shape([height, width]).isAddressable
     else { throw emitter.invalid("\(emitter.type(matrix)) does not transform \(emitter.type(x))") }
     let mode = try operation.coordinateMode(scope)
-    let places = Weight(type) {
+    let places = try emitter.table(.float32, [1, height * width, 3], step: "places") {
       var values: [Double] = []
       for row in 0..<height {
         for column in 0..<width { values += [mode.place(column, of: width), mode.place(row, of: height), 1] }
       }
-      return Tensor(type, rounding: values)
+      return values
     }
     let wide = try emitter.cast(matrix, to: .float32, step: "float32")
-    let whole = try emitter.add(
-      Expand([source[0], 6]), wide, step: "matrices")
+    let whole = try emitter.add(Expand([source[0], 6]), wide, step: "matrices")
     let rows = try emitter.reshape(whole, [source[0], 2, 3], step: "rows")
-    let flat = try emitter.reshape(
-      emitter.constant(places, step: "places"), [1, height * width, 3], step: "place_rows")
-    let product = try emitter.add(MatMul(transposesY: true), flat, rows, step: "transformed")
+    let product = try emitter.add(MatMul(transposesY: true), places, rows, step: "transformed")
     let grid = try emitter.reshape(product, [source[0], height, width, 2], step: "grid")
     return try operation.samples(x, grid, scope)
   }
@@ -76,7 +72,7 @@ extension MILMapper {
     let crop = BoxCrop(
       boxes: boxes, format: format, isNormalized: try operation.flag("normalized_coordinates", scope),
       factor: try operation.number("spatial_scale", scope) ?? 1, targets: targets, spacing: spacing,
-      outside: try operation.number("pad_value", scope) ?? 0)
+      outside: .extrapolation(try operation.number("pad_value", scope) ?? 0))
     let crops = try emitter.crop(x, crop, step: isOld ? nil : "crops")
     guard !isOld else { return crops }
     let shape = emitter.shape(crops)

@@ -4,7 +4,8 @@ extension MILMapper {
   static let linear = MILMapper("linear") { operation, scope in
     let x = try operation.value("x", scope)
     // From iOS 17 on they may be of other types than x, which is the result's.
-    let weights = try scope.emitter.cast(try operation.value("weight", scope), to: scope.emitter.scalar(x), step: "weight")
+    let weights = try scope.emitter.cast(
+      try operation.value("weight", scope), to: scope.emitter.scalar(x), step: "weight")
     let bias = try operation.optional("bias", scope).map {
       try scope.emitter.cast($0, to: scope.emitter.scalar(x), step: "bias")
     }

@@ -11,13 +11,13 @@ extension MILMapper {
       try operation.function("activation", default: "tanh", scope),
     ]
     let limit = try operation.number("clip", scope) ?? .infinity
-    var ways = try operation.ways(scope)
-    for index in ways.indices {
-      ways[index].peepholes = try operation.optional("peephole\(ways[index].suffix)", scope)
+    var directions = try operation.directions(scope)
+    for index in directions.indices {
+      directions[index].peepholes = try operation.optional("peephole\(directions[index].suffix)", scope)
     }
-    return try operation.recurrent(ways, scope) { way in
+    return try operation.recurrent(directions, scope) { direction in
       Recurrence(
-        .lstm, functions, isReversed: way.isReversed, hasPeepholes: way.peepholes != nil,
+        .lstm, functions, isReversed: direction.isReversed, hasPeepholes: direction.peepholes != nil,
         cellLimit: limit)
     }
   }
@@ -28,21 +28,21 @@ extension MILMapper {
       try operation.function("recurrent_activation", default: "sigmoid", scope),
       try operation.function("activation", default: "tanh", scope),
     ]
-    return try operation.recurrent(try operation.ways(scope), order: [2, 0, 1], scope) {
+    return try operation.recurrent(try operation.directions(scope), order: [2, 0, 1], scope) {
       Recurrence(.gru, functions, isReversed: $0.isReversed)
     }
   }
 
   private static let rnn = MILMapper(several: "rnn") { operation, scope in
     let function = try operation.function("activation", default: "tanh", scope)
-    return try operation.recurrent(try operation.ways(scope), scope) {
+    return try operation.recurrent(try operation.directions(scope), scope) {
       Recurrence(.simple, [function], isReversed: $0.isReversed)
     }
   }
 }
 
 /// One direction of an operation.
-private struct Way {
+private struct Direction {
   /// What the names of its inputs end in.
   var suffix: String
   var isReversed: Bool
@@ -50,12 +50,12 @@ private struct Way {
 }
 
 extension MILOperation {
-  fileprivate func ways(_ scope: MILScope) throws -> [Way] {
+  fileprivate func directions(_ scope: MILScope) throws -> [Direction] {
     switch try text("direction", scope) ?? "forward" {
-    case "forward": return [Way(suffix: "", isReversed: false)]
-    case "reverse": return [Way(suffix: "", isReversed: true)]
+    case "forward": return [Direction(suffix: "", isReversed: false)]
+    case "reverse": return [Direction(suffix: "", isReversed: true)]
     case "bidirectional":
-      return [Way(suffix: "", isReversed: false), Way(suffix: "_back", isReversed: true)]
+      return [Direction(suffix: "", isReversed: false), Direction(suffix: "_back", isReversed: true)]
     case let other: throw scope.emitter.invalid("direction '\(other)' is not known")
     }
   }
@@ -73,12 +73,12 @@ extension MILOperation {
     }
   }
 
-  /// The sequence, or its last step, the last hidden state and, of an LSTM, the last cell state. The states of two ways
-  /// lie beside each other. A sequence of one way alone that is reversed is in the order in which it was computed.
+  /// The sequence, or its last step, the last hidden state and, of an LSTM, the last cell state. The states of two directions
+  /// lie beside each other. A sequence of one direction alone that is reversed is in the order in which it was computed.
   ///
   /// - Parameter order: where the gates of `Recurrence` lie among the operation's.
   fileprivate func recurrent(
-    _ ways: [Way], order: [Int]? = nil, _ scope: MILScope, _ op: (Way) throws -> Recurrence
+    _ directions: [Direction], order: [Int]? = nil, _ scope: MILScope, _ op: (Direction) throws -> Recurrence
   ) throws -> [ValueID] {
     let emitter = scope.emitter
     let x = try value("x", scope)
@@ -87,18 +87,18 @@ extension MILOperation {
       throw emitter.invalid("expected [steps, batch, size] and states [batch, hidden], got \(emitter.type(x))")
     }
     var results: [[ValueID]] = []
-    for (index, way) in ways.enumerated() {
-      let op = try op(way)
-      let step = ways.count == 1 ? "layer" : way.isReversed ? "backward" : "forward"
+    for (index, direction) in directions.enumerated() {
+      let op = try op(direction)
+      let step = directions.count == 1 ? "layer" : direction.isReversed ? "backward" : "forward"
       func gates(_ input: String) throws -> ValueID? {
-        guard let weights = try optional(input + way.suffix, scope) else { return nil }
+        guard let weights = try optional(input + direction.suffix, scope) else { return nil }
         guard let order else { return weights }
         return try emitter.blocks(order, of: weights, count: order.count, step: "\(step)/\(input)")
       }
       func state(_ state: ValueID) throws -> ValueID {
         let shape = emitter.shape(state)
-        guard shape[1] % ways.count == 0 else { throw emitter.invalid("a state of \(shape) for two directions") }
-        let size = shape[1] / ways.count
+        guard shape[1] % directions.count == 0 else { throw emitter.invalid("a state of \(shape) for two directions") }
+        let size = shape[1] / directions.count
         return try emitter.slice(
           state,
           [SliceRange(start: 0, count: shape[0]), SliceRange(start: size == 0 ? 0 : index * size, count: size)],
@@ -108,7 +108,7 @@ extension MILOperation {
         op: op, input: x, inputWeights: try required(try gates("weight_ih"), "weight_ih", scope),
         recurrentWeights: try required(try gates("weight_hh"), "weight_hh", scope), bias: try gates("bias"),
         hidden: try state(states[0]), cell: op.cell == .lstm && states.count > 1 ? try state(states[1]) : nil,
-        peepholes: way.peepholes)
+        peepholes: direction.peepholes)
       results.append(try emitter.recurrent(layer, step: step))
     }
     let returnsSequence = try flag("output_sequence", scope)
@@ -122,7 +122,7 @@ extension MILOperation {
     if !returnsSequence {
       let last = emitter.shape(hidden)
       sequence = try emitter.reshape(hidden, Shape([1] + last.dimensions))
-    } else if ways.count == 1, ways[0].isReversed {
+    } else if directions.count == 1, directions[0].isReversed {
       sequence = try emitter.reversed(results[0][0])
     } else {
       sequence = try joined(0, axis: 2, output: 0)

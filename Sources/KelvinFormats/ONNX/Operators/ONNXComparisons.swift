@@ -6,7 +6,8 @@ extension ONNXMapper {
     compare("Equal", .equal), compare("Less", .less), compare("LessOrEqual", .lessOrEqual),
     compare("Greater", .greater), compare("GreaterOrEqual", .greaterOrEqual),
     logical("And", .logicalAnd), logical("Or", .logicalOr), logical("Xor", .logicalXor), not,
-    logical("BitwiseAnd", .logicalAnd), logical("BitwiseOr", .logicalOr), logical("BitwiseXor", .logicalXor), bitwiseNot,
+    logical("BitwiseAnd", .logicalAnd), logical("BitwiseOr", .logicalOr), logical("BitwiseXor", .logicalXor),
+    bitwiseNot,
     bitShift, isNaN, isInfinite, select,
   ]
 

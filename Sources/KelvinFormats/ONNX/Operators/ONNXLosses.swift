@@ -39,7 +39,9 @@ extension ONNXOperation {
     var factor = try weights.map { try emitter.add(Gather(axis: 0), $0, safe, step: "weights") }
     if let weight = factor { loss = try emitter.binary(.multiply, loss, weight, step: "weighted_loss") }
     if let ignored {
-      let (zero, one) = (emitter.constant(0, emitter.scalar(x), step: "zero"), emitter.constant(1, emitter.scalar(x), step: "one"))
+      let (zero, one) = (
+        emitter.constant(0, emitter.scalar(x), step: "zero"), emitter.constant(1, emitter.scalar(x), step: "one")
+      )
       loss = try emitter.add(Select(), ignored, zero, loss, step: "counted_loss")
       factor = try emitter.add(Select(), ignored, zero, factor ?? one, step: "counted_weights")
     }

@@ -13,11 +13,11 @@ extension ONNXMapper {
     else { throw c.emitter.invalid("\(c.emitter.type(theta)) is no transformation of its size") }
     let spatial = Array(size[2...])
     let alignsCorners = c.flag("align_corners")
-    let type = TensorType(c.emitter.scalar(theta), [spatial.reduce(1, *), size.count - 1])
-    let places = Weight(type) {
+    let count = spatial.reduce(1, *)
+    let places = try c.emitter.table(c.emitter.scalar(theta), [count, size.count - 1], step: "places") {
       let strides = Shape(spatial).strides
       var values: [Double] = []
-      for point in 0..<type.shape[0] {
+      for point in 0..<count {
         for axis in spatial.indices.reversed() {
           let (place, size) = (Double(point / strides[axis] % spatial[axis]), Double(spatial[axis]))
           let corner = size == 1 ? -1 : 2 * place / (size - 1) - 1
@@ -25,10 +25,9 @@ extension ONNXMapper {
         }
         values.append(1)
       }
-      return Tensor(type, rounding: values)
+      return values
     }
-    let points = try c.emitter.add(
-      MatMul(transposesY: true), c.emitter.constant(places, step: "places"), theta, step: "points")
+    let points = try c.emitter.add(MatMul(transposesY: true), places, theta, step: "points")
     return [try c.emitter.reshape(points, Shape([size[0]] + spatial + [spatial.count]))]
   }
 
@@ -72,18 +71,21 @@ extension ONNXMapper {
     else { throw c.emitter.invalid("\(c.emitter.type(x)) is not blocks \(block) of \(image)") }
     let channels = source[1] / Shape(block).count
     // Where each element of each block lies in the padded image.
-    let (inBlock, blocks, strides) = (Shape(block).strides, Shape(counts).strides, Shape(padded).strides)
-    let places = (0..<Shape(block).count).flatMap { element in
-      (0..<Shape(counts).count).map { number in
-        axes.reduce(0) { place, axis in
-          let offset = element / inBlock[axis] % block[axis] * dilations[axis]
-          return place + (number / blocks[axis] % counts[axis] * steps[axis] + offset) * strides[axis]
+    let elements = Shape(block + counts).count
+    let places = try c.emitter.table(.int64, [1, 1, elements], step: "element_places") {
+      let (inBlock, blocks, strides) = (Shape(block).strides, Shape(counts).strides, Shape(padded).strides)
+      return (0..<Shape(block).count).flatMap { element in
+        (0..<Shape(counts).count).map { number in
+          let place = axes.reduce(0) { place, axis in
+            let offset = element / inBlock[axis] % block[axis] * dilations[axis]
+            return place + (number / blocks[axis] % counts[axis] * steps[axis] + offset) * strides[axis]
+          }
+          return Double(place)
         }
       }
     }
-    let updates: Shape = [source[0], channels, places.count]
-    let indices = try c.emitter.add(
-      Expand(updates), c.emitter.constant(integers: places, shape: [1, 1, places.count]), step: "places")
+    let updates: Shape = [source[0], channels, elements]
+    let indices = try c.emitter.add(Expand(updates), places, step: "places")
     let zeros = c.emitter.zeros(
       TensorType(c.emitter.scalar(x), [source[0], channels, Shape(padded).count]), step: "nothing")
     let sums = try c.emitter.add(
@@ -108,7 +110,7 @@ extension ONNXMapper {
     let steps = c.integers("strides") ?? kernel.map { _ in 1 }
     let pads = c.integers("pads") ?? kernel.flatMap { _ in [0, 0] }
     guard steps.count == axes, pads.count == 2 * axes,
-      (kernel + steps + pads).allSatisfy({ (0..<(1 << 31)).contains($0) })
+      (kernel + steps + pads + source.dimensions).allSatisfy({ (0..<(1 << 31)).contains($0) })
     else { throw c.emitter.invalid("kernel \(kernel), strides \(steps), pads \(pads)") }
     let sizes = (0..<axes).map { (source[2 + $0] - 1) * steps[$0] - pads[$0] - pads[axes + $0] + kernel[$0] }
     let whole = Shape(source.dimensions.prefix(2) + sizes)
@@ -135,7 +137,7 @@ extension ONNXMapper {
     guard axis > 0, new.rank == whole.rank, new[axis] <= whole[axis],
       (0..<new.rank).allSatisfy({ $0 == axis || new[$0] == whole[$0] })
     else { throw c.emitter.invalid("\(c.emitter.type(update)) does not fit \(c.emitter.type(cache))") }
-    var places = c.emitter.constant(integers: Array(0..<new[axis]), shape: [1, new[axis]])
+    var places = try c.emitter.table(.int64, [1, new[axis]], step: "rows") { (0..<new[axis]).map(Double.init) }
     if let starts = c.optional(2) {
       let wide = try c.emitter.cast(starts, to: .int64, step: "starts")
       places = try c.emitter.binary(

@@ -5,9 +5,9 @@ extension ONNXMapper {
 
   /// Gates in the order input, output, forget, cell.
   private static let lstm = ONNXMapper("LSTM") { c in
-    try c.recurrent(.lstm, gates: [0, 2, 1, 3], functions: ["Sigmoid", "Tanh", "Tanh"]) { way, functions in
+    try c.recurrent(.lstm, gates: [0, 2, 1, 3], functions: ["Sigmoid", "Tanh", "Tanh"]) { direction, functions in
       Recurrence(
-        .lstm, functions, isReversed: way.isReversed, hasPeepholes: c.optional(7) != nil,
+        .lstm, functions, isReversed: direction.isReversed, hasPeepholes: c.optional(7) != nil,
         couplesGates: c.flag("input_forget"), hasLengths: c.optional(4) != nil,
         gateLimit: c.float("clip", default: .infinity))
     }
@@ -15,24 +15,24 @@ extension ONNXMapper {
 
   /// Gates in the order update, reset, candidate.
   private static let gru = ONNXMapper("GRU") { c in
-    try c.recurrent(.gru, gates: [0, 1, 2], functions: ["Sigmoid", "Tanh"]) { way, functions in
+    try c.recurrent(.gru, gates: [0, 1, 2], functions: ["Sigmoid", "Tanh"]) { direction, functions in
       Recurrence(
-        .gru, functions, isReversed: way.isReversed, resetsAfterProduct: c.flag("linear_before_reset"),
+        .gru, functions, isReversed: direction.isReversed, resetsAfterProduct: c.flag("linear_before_reset"),
         hasLengths: c.optional(4) != nil, gateLimit: c.float("clip", default: .infinity))
     }
   }
 
   private static let rnn = ONNXMapper("RNN") { c in
-    try c.recurrent(.simple, gates: [0], functions: ["Tanh"]) { way, functions in
+    try c.recurrent(.simple, gates: [0], functions: ["Tanh"]) { direction, functions in
       Recurrence(
-        .simple, functions, isReversed: way.isReversed, hasLengths: c.optional(4) != nil,
+        .simple, functions, isReversed: direction.isReversed, hasLengths: c.optional(4) != nil,
         gateLimit: c.float("clip", default: .infinity))
     }
   }
 }
 
 /// One direction of an operator.
-private struct Way {
+private struct Direction {
   var index: Int
   var isReversed: Bool
   var step: String { isReversed ? "backward" : "forward" }
@@ -44,13 +44,13 @@ extension ONNXOperation {
   ///   - names: the operator's functions where it names none.
   fileprivate func recurrent(
     _ cell: Recurrence.Cell, gates: [Int], functions names: [String],
-    _ op: (Way, [UnaryFunction]) throws -> Recurrence
+    _ op: (Direction, [UnaryFunction]) throws -> Recurrence
   ) throws -> [ValueID] {
-    let ways: [Way]
+    let directions: [Direction]
     switch text("direction", default: "forward") {
-    case "forward": ways = [Way(index: 0, isReversed: false)]
-    case "reverse": ways = [Way(index: 0, isReversed: true)]
-    case "bidirectional": ways = [Way(index: 0, isReversed: false), Way(index: 1, isReversed: true)]
+    case "forward": directions = [Direction(index: 0, isReversed: false)]
+    case "reverse": directions = [Direction(index: 0, isReversed: true)]
+    case "bidirectional": directions = [Direction(index: 0, isReversed: false), Direction(index: 1, isReversed: true)]
     case let other: throw unsupported("direction '\(other)' is not known")
     }
     let isBatchFirst = flag("layout")
@@ -59,11 +59,12 @@ extension ONNXOperation {
       throw emitter.invalid("expected [steps, batch, size], got \(emitter.type(given))")
     }
     let x = isBatchFirst ? try emitter.transpose(given, [1, 0, 2], step: "steps_first") : given
-    let functions = try functions(names, ways: ways.count)
+    let functions = try functions(names, directions: directions.count)
     var results: [[ValueID]] = []
-    for way in ways {
-      let layer = try layer(op(way, functions[way.index]), way, of: ways.count, gates, x, isBatchFirst)
-      results.append(try emitter.recurrent(layer, step: way.step))
+    for direction in directions {
+      let layer = try layer(
+        op(direction, functions[direction.index]), direction, of: directions.count, gates, x, isBatchFirst)
+      results.append(try emitter.recurrent(layer, step: direction.step))
     }
     // [steps, directions, batch, hidden] and [directions, batch, hidden], or with the batch first.
     let order = isBatchFirst ? [2, 0, 1, 3] : [0, 1, 2, 3]
@@ -90,29 +91,30 @@ extension ONNXOperation {
   }
 
   private func layer(
-    _ op: Recurrence, _ way: Way, of ways: Int, _ gates: [Int], _ x: ValueID, _ isBatchFirst: Bool
+    _ op: Recurrence, _ direction: Direction, of directions: Int, _ gates: [Int], _ x: ValueID, _ isBatchFirst: Bool
   ) throws -> RecurrentLayer {
     /// Blocks of rows of one direction of `[directions, rows, …]`.
     func blocks(_ index: Int, _ order: [Int], of count: Int, _ name: String) throws -> ValueID? {
       guard let id = optional(index) else { return nil }
       let shape = emitter.shape(id)
-      guard shape.rank >= 2, shape[0] == ways else {
-        throw emitter.invalid("\(name): expected \(ways) directions, got \(emitter.type(id))")
+      guard shape.rank >= 2, shape[0] == directions else {
+        throw emitter.invalid("\(name): expected \(directions) directions, got \(emitter.type(id))")
       }
       let rows = Shape([shape[0] * shape[1]] + Array(shape.dimensions.dropFirst(2)))
       return try emitter.blocks(
-        order.map { way.index * count + $0 }, of: try emitter.reshape(id, rows, step: "\(name)_rows"),
-        count: ways * count, step: "\(way.step)/\(name)")
+        order.map { direction.index * count + $0 }, of: try emitter.reshape(id, rows, step: "\(name)_rows"),
+        count: directions * count, step: "\(direction.step)/\(name)")
     }
     func state(_ index: Int, _ name: String) throws -> ValueID? {
       guard let id = optional(index) else { return nil }
       let first = isBatchFirst ? try emitter.transpose(id, [1, 0, 2], step: "\(name)_steps_first") : id
       let shape = emitter.shape(first)
-      guard shape.rank == 3, shape[0] == ways else {
-        throw emitter.invalid("\(name): expected \(ways) directions, got \(emitter.type(id))")
+      guard shape.rank == 3, shape[0] == directions else {
+        throw emitter.invalid("\(name): expected \(directions) directions, got \(emitter.type(id))")
       }
-      let rows = try emitter.blocks([way.index], of: first, count: ways, step: "\(way.step)/\(name)")
-      return try emitter.reshape(rows, Shape(Array(shape.dimensions.dropFirst())), step: "\(way.step)/\(name)_rows")
+      let rows = try emitter.blocks([direction.index], of: first, count: directions, step: "\(direction.step)/\(name)")
+      return try emitter.reshape(
+        rows, Shape(Array(shape.dimensions.dropFirst())), step: "\(direction.step)/\(name)_rows")
     }
     guard let weights = try blocks(1, gates, of: gates.count, "weights"),
       let recurrent = try blocks(2, gates, of: gates.count, "recurrent_weights")
@@ -124,16 +126,16 @@ extension ONNXOperation {
     if let inputs = bias, let states = try blocks(3, stateGates, of: 2 * gates.count, "state_bias") {
       var added = states
       if op.resetsAfterProduct {
-        candidateBias = try emitter.blocks([2], of: states, count: 3, step: "\(way.step)/candidate_bias")
+        candidateBias = try emitter.blocks([2], of: states, count: 3, step: "\(direction.step)/candidate_bias")
         let hidden = emitter.shape(states).count / 3
-        let others = try emitter.blocks([0, 1], of: states, count: 3, step: "\(way.step)/gate_bias")
+        let others = try emitter.blocks([0, 1], of: states, count: 3, step: "\(direction.step)/gate_bias")
         added = try emitter.pad(
-          others, before: [0], after: [hidden], mode: .constant(0), step: "\(way.step)/gates_alone")
+          others, before: [0], after: [hidden], mode: .constant(0), step: "\(direction.step)/gates_alone")
       }
-      bias = try emitter.binary(.add, inputs, added, step: "\(way.step)/bias_sum")
+      bias = try emitter.binary(.add, inputs, added, step: "\(direction.step)/bias_sum")
     } else if op.resetsAfterProduct {
       let hidden = emitter.shape(recurrent).dimensions.last ?? 0
-      candidateBias = emitter.zeros(TensorType(emitter.scalar(recurrent), [hidden]), step: "\(way.step)/no_bias")
+      candidateBias = emitter.zeros(TensorType(emitter.scalar(recurrent), [hidden]), step: "\(direction.step)/no_bias")
     }
     // Input, output and forget gate.
     let peepholes = try op.hasPeepholes ? blocks(7, [0, 2, 1], of: 3, "peepholes") : nil
@@ -145,11 +147,11 @@ extension ONNXOperation {
   }
 
   /// The functions of each direction, by the attributes of the operator.
-  private func functions(_ names: [String], ways: Int) throws -> [[UnaryFunction]] {
+  private func functions(_ names: [String], directions: Int) throws -> [[UnaryFunction]] {
     let given = node.attributes["activations"]?.strings ?? []
-    let all = given.isEmpty ? (0..<ways).flatMap { _ in names } : given
-    guard all.count == ways * names.count else {
-      throw emitter.invalid("\(all.count) activations, expected \(ways * names.count)")
+    let all = given.isEmpty ? (0..<directions).flatMap { _ in names } : given
+    guard all.count == directions * names.count else {
+      throw emitter.invalid("\(all.count) activations, expected \(directions * names.count)")
     }
     var alphas = (node.attributes["activation_alpha"]?.floats ?? [])[...]
     var betas = (node.attributes["activation_beta"]?.floats ?? [])[...]
@@ -173,6 +175,6 @@ extension ONNXOperation {
       }
     }
     let functions = try all.map(function)
-    return (0..<ways).map { Array(functions[$0 * names.count..<($0 + 1) * names.count]) }
+    return (0..<directions).map { Array(functions[$0 * names.count..<($0 + 1) * names.count]) }
   }
 }

@@ -15,11 +15,13 @@ extension ONNXMapper {
       }
       let scalar = try c.elementType("output_datatype")
       let period = Double(max(c.flag("periodic", default: true) ? size : size - 1, 1))
-      let values = (0..<size).map { place in
-        let angle = 2 * Double.pi * Double(place) / period
-        return terms[0] + terms[1] * cos(angle) + terms[2] * cos(2 * angle)
+      let window = try c.emitter.table(scalar, [size]) {
+        (0..<size).map { place in
+          let angle = 2 * Double.pi * Double(place) / period
+          return terms[0] + terms[1] * cos(angle) + terms[2] * cos(2 * angle)
+        }
       }
-      return [c.emitter.constant(Weight(Tensor(TensorType(scalar, [size]), rounding: values)))]
+      return [window]
     }
   }
 
@@ -37,27 +39,30 @@ extension ONNXMapper {
     let edges = [try number(3, "lower edge"), try number(4, "upper edge")].map { 2595 * log10(1 + $0 / 700) }
     let bins = length / 2 + 1
     let scalar = try c.elementType("output_datatype")
-    guard filters >= 0, length >= 0, rate > 0, Shape([bins, filters]).isAddressable else {
+    guard filters >= 0, length >= 0, rate > 0 else {
       throw c.emitter.invalid("\(filters) mel bins of \(length) samples at \(rate) Hz")
     }
     let step = (edges[1] - edges[0]) / Double(filters + 2)
-    let places = (0..<(filters + 2)).map { index in
-      Int(saturating: floor(Double(length + 1) * 700 * (pow(10, (Double(index) * step + edges[0]) / 2595) - 1) / rate))
+    /// The bin at one of the corners of the triangles, which rise from the lower edge to the upper one.
+    @Sendable func bin(_ corner: Int) -> Int {
+      let frequency = 700 * (pow(10, (Double(corner) * step + edges[0]) / 2595) - 1)
+      return Int(saturating: floor(Double(length + 1) * frequency / rate))
     }
-    guard places.allSatisfy({ (0..<bins).contains($0) }) else {
+    guard step >= 0, bin(0) >= 0, bin(filters + 1) < bins else {
       throw c.emitter.invalid("its edges lie outside a spectrum of \(bins) bins")
     }
-    var matrix = [Double](repeating: 0, count: bins * filters)
-    for filter in 0..<filters {
-      let (low, centre, high) = (places[filter], places[filter + 1], places[filter + 2])
-      for bin in low...max(centre, low) {
-        matrix[bin * filters + filter] = low == centre ? 1 : Double(bin - low) / Double(centre - low)
+    let matrix = try c.emitter.table(scalar, [bins, filters]) {
+      var matrix = [Double](repeating: 0, count: bins * filters)
+      for filter in 0..<filters {
+        let (low, centre, high) = (bin(filter), bin(filter + 1), bin(filter + 2))
+        for bin in low...centre {
+          matrix[bin * filters + filter] = low == centre ? 1 : Double(bin - low) / Double(centre - low)
+        }
+        for bin in centre..<high { matrix[bin * filters + filter] = Double(high - bin) / Double(high - centre) }
       }
-      for bin in centre..<max(high, centre) {
-        matrix[bin * filters + filter] = Double(high - bin) / Double(high - centre)
-      }
+      return matrix
     }
-    return [c.emitter.constant(Weight(Tensor(TensorType(scalar, [bins, filters]), rounding: matrix)))]
+    return [matrix]
   }
 
   /// The axis is an attribute before operator set 20, and an input from then on.
@@ -77,13 +82,15 @@ extension ONNXMapper {
     let x = try c.input(0)
     let signal = c.emitter.shape(x)
     let window = c.optional(2)
-    let length = try c.constantIntegers(3, "frame length")?.first ?? window.flatMap { c.emitter.shape($0).dimensions.first }
+    let named = try c.constantIntegers(3, "frame length")?.first
+    let length = named ?? window.flatMap { c.emitter.shape($0).dimensions.first }
     guard signal.rank == 3, let step = try c.constantIntegers(1, "frame step")?.first, let length, step > 0,
       (1...signal[1]).contains(length)
     else { throw c.emitter.invalid("frames of \(length ?? 0) samples do not fit \(c.emitter.type(x))") }
     let frames = 1 + (signal[1] - length) / step
-    let places = (0..<frames).flatMap { frame in (0..<length).map { frame * step + $0 } }
-    let indices = c.emitter.constant(integers: places, shape: [frames, length])
+    let indices = try c.emitter.table(.int64, [frames, length], step: "places") {
+      (0..<frames).flatMap { frame in (0..<length).map { Double(frame * step + $0) } }
+    }
     var cut = try c.emitter.add(Gather(axis: 1), x, indices, step: "frames")
     if let window {
       guard c.emitter.shape(window) == [length] else {

@@ -190,9 +190,10 @@ extension NetworkLayer {
     if try lstmFlag(Fields.forgetBias) {
       let ones = (0..<4).flatMap { gate in [Float](repeating: gate == 1 ? 1 : 0, count: sizes.hidden) }
       let forget = scope.emitter.constant(Weight(Tensor(ones, [ones.count])), step: "\(prefix)forget_bias")
-      direction.bias = try direction.bias.map {
-        try scope.emitter.binary(.add, $0, forget, step: "\(prefix)bias_sum")
-      } ?? forget
+      direction.bias =
+        try direction.bias.map {
+          try scope.emitter.binary(.add, $0, forget, step: "\(prefix)bias_sum")
+        } ?? forget
     }
     if op.hasPeepholes {
       direction.peepholes = try reader.joined(

@@ -80,7 +80,8 @@ extension LayerMapper {
         isHeightFirst: mode == Boxes.Coordinates.cornersHeightFirst || mode == Boxes.Coordinates.centerSizeHeightFirst),
       isNormalized: try layer.parameters.flag(Fields.normalizedCoordinates),
       factor: try layer.parameters.number(Fields.spatialScale, default: 1),
-      targets: try layer.pair(Fields.targetSize, default: 1, scope), spacing: spacing, outside: 0)
+      targets: try layer.pair(Fields.targetSize, default: 1, scope), spacing: spacing,
+      outside: .extrapolation(0))
     let result = try scope.emitter.crop(try scope.planes(x), crop)
     return Blob(result, scope.emitter.shape(result))
   }
