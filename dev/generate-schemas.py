@@ -148,7 +148,7 @@ def networks(package):
     lines.append("  ]")
     is_current = write("NetworkSchema", "Field numbers of NeuralNetwork.proto, but those of layers' parameters.", package, lines)
 
-    unmapped = re.compile("Random|Custom|Categorical|Reduce(?!LayerParams|Sum)|ReduceSumSquare")
+    unmapped = re.compile("Custom|Reduce(?!LayerParams|Sum)|ReduceSumSquare")
     mapped = {field.message_type.name: field.number for field in kinds if not unmapped.search(field.message_type.name)}
     shared = [
         "BorderAmounts", "ValidPadding", "SamePadding", "SamplingMode", "BoxCoordinatesMode", "LSTMParams", "LSTMWeightParams",

@@ -52,6 +52,8 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       pad,
       pool,
       quantize,
+      randomKey,
+      randomUniform,
       recurrence,
       reduce,
       reshape,

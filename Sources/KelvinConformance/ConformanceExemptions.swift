@@ -29,6 +29,7 @@ extension ConformanceExemption {
   private static let leftToHost = [
     ("non_maximum_suppression", "each box that is kept decides about later ones"),
     ("non_zero", "how many there are decides the sizes of what follows"),
+    ("random_key", "the host counts its runs"),
     ("recurrence", "every step waits for the one before it"),
     ("unique", "how many there are decides the sizes of what follows"),
   ]

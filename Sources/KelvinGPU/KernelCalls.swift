@@ -36,6 +36,7 @@ package protocol KernelCalls: Sendable {
   func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> Call<Program>
   func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of: ScalarType) -> Call<Program>
   func quantize(_ plan: QuantizationPlan) -> Call<Program>
+  func randomUniform(_ op: RandomUniform, count: Int) -> Call<Program>
   func rank(_ pass: RankPass) -> Call<Program>
   func resize(_ pass: ResizePass) -> Call<Program>
   func roundToHalf(count: Int) -> Call<Program>

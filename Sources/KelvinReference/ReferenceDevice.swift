@@ -70,9 +70,10 @@ struct ReferenceOperand {
 
 /// Computes one node.
 ///
+/// - Parameter run: how often it has run before.
 /// - Throws: `DeviceError` naming the node where an index lies outside its axis, or where the operator has no kernel.
 func referenceResults(
-  of op: any Operator, _ inputs: [ReferenceOperand], _ outputs: [TensorType], node: String
+  of op: any Operator, _ inputs: [ReferenceOperand], _ outputs: [TensorType], node: String, run: Int = 0
 ) throws(DeviceError) -> [Tensor] {
   if let op = op as? any IntegerOperator, let output = outputs.first,
     let result = try op.integers(inputs.map(\.tensor), output, node: node)
@@ -81,7 +82,7 @@ func referenceResults(
   }
   if let op = op as? Cast { return [inputs[0].tensor.converted(to: op.scalar)] }
   let context = ReferenceInputs(
-    node: node, types: inputs.map(\.tensor.type), outputs: outputs, values: inputs.map(\.doubles))
+    node: node, types: inputs.map(\.tensor.type), outputs: outputs, values: inputs.map(\.doubles), run: run)
   guard let results = try referenceKernels.kernel(for: op, context) else {
     throw DeviceError(.unsupported, device: "reference", place: node, reason: "no \(op.name) kernel")
   }

@@ -8,6 +8,7 @@ final class ReferenceExecutable: Executable {
   let parents: [String]
   var scratchByteCount: Int { 0 }
   private let weights = Mutex<[ValueID: ReferenceOperand]>([:])
+  private let runs = Atomic<Int>(0)
 
   init(_ expanded: ExpandedGraph) {
     graph = expanded.graph
@@ -17,6 +18,11 @@ final class ReferenceExecutable: Executable {
   func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
     ReferenceInvocation(self, bindings)
   }
+
+  /// Counts a run.
+  ///
+  /// - Returns: how many there were before.
+  func beginRun() -> Int { runs.wrappingAdd(1, ordering: .relaxed).oldValue }
 
   func weight(_ id: ValueID) -> ReferenceOperand? {
     weights.withLock { cache in
@@ -49,6 +55,7 @@ final class ReferenceInvocation: Invocation {
       let bytes = try Bytes(count: type.byteCount) { (raw) throws(DeviceError) in try slice.read(into: raw) }
       values[id] = ReferenceOperand(Tensor(type, bytes))
     }
+    let run = executable.beginRun()
     var timings: [NodeTiming] = []
     let clock = ContinuousClock()
     let began = clock.now
@@ -62,7 +69,7 @@ final class ReferenceInvocation: Invocation {
         return operand
       }
       let results = try referenceResults(
-        of: node.op, operands, graph.types(node.outputs), node: executable.parents[index])
+        of: node.op, operands, graph.types(node.outputs), node: executable.parents[index], run: run)
       for (output, result) in zip(node.outputs, results) { values[output] = ReferenceOperand(result) }
       if bindings.measuresNodes {
         let name = executable.parents[index]

@@ -7,6 +7,8 @@ struct ReferenceInputs<Element> {
   let types: [TensorType]
   let outputs: [TensorType]
   let values: [[Element]]
+  /// How often the node has run before, since it was compiled.
+  var run = 0
 
   func shape(_ index: Int) -> Shape { types[index].shape }
 }

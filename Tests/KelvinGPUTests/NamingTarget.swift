@@ -39,6 +39,7 @@ struct NamingTarget: GPUTarget {
   func halved(_ program: String, _ form: HalfForm) -> String? {
     program == "softmax" ? nil : "half \(form == .weights ? "weights of " : "")\(program)"
   }
+  func randomUniform(_ op: RandomUniform, count: Int) -> Call<String> { call() }
   func widen(count: Int) -> Call<String> { call() }
   func narrow(count: Int) -> Call<String> { call() }
   func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<String>? { layout == .dense ? named("enter") : nil }

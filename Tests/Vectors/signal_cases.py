@@ -4,7 +4,7 @@ images."""
 import numpy as np
 
 from cases import EXACT, SUMS, Values, add, floats, integers, scalar
-from signals import resample
+from signals import largest, resample
 
 SIGNED, UNSIGNED = ("int8", "int16", "int32", "int64"), ("uint8", "uint16", "uint32", "uint64")
 
@@ -166,3 +166,40 @@ for mode in ("linear", "cubic"):
     resize((1, 2, 10), (1, 2, 3), **smooth)
     resize((1, 1, 9, 8), (1, 1, 4, 3), coordinate_transformation_mode="align_corners", **smooth)
 resize((1, 1, 9, 8), (1, 1, 4, 3), cubic_coeff_a=-0.5, exclude_outside=1, antialias=1, **CUBIC)
+
+for shape, attributes in (
+    ((2, 3, 7, 6), {"kernel_shape": [2, 3]}),
+    ((1, 2, 7, 6), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ((1, 2, 7, 6), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 0, 1, 2], "storage_order": 1}),
+    ((2, 2, 8, 7), {"kernel_shape": [3, 2], "strides": [2, 3], "ceil_mode": 1}),
+    ((1, 2, 9), {"kernel_shape": [3], "dilations": [2]}),
+    ((1, 2, 4, 5, 3), {"kernel_shape": [2, 2, 2], "storage_order": 1}),
+):
+    add("MaxPool", ("x", Values(shape)), outputs=2, output_type=("float32", "int64"), tolerance=EXACT,
+        formula=largest, **attributes)
+# Few values, so that windows have several largest elements.
+add("MaxPool", ("x", (np.arange(60).reshape(1, 1, 6, 10) * 7 % 3).astype(np.float32)), outputs=2,
+    output_type=("float32", "int64"), tolerance=EXACT, formula=largest, kernel_shape=[3, 3])
+
+for shape, filters, groups, parts, masked, biased, attributes in (
+    ((2, 4, 6, 5), (6, 4, 3, 3), 1, 1, False, False, {}),
+    ((1, 4, 7, 6), (6, 2, 3, 2), 2, 2, True, True, {"pads": [1, 0, 2, 1], "strides": [2, 1]}),
+    ((1, 6, 6, 7), (3, 6, 2, 2), 1, 3, True, False, {"dilations": [2, 1], "pads": [1, 1, 1, 1]}),
+):
+    spatial = [(size + sum(attributes.get("pads", [0] * 4)[axis::2]) - attributes.get("dilations", [1, 1])[axis] *
+                (filters[2 + axis] - 1) - 1) // attributes.get("strides", [1, 1])[axis] + 1
+               for axis, size in enumerate(shape[2:])]
+    elements = filters[2] * filters[3]
+    add("DeformConv", ("x", Values(shape)), ("w", Values(filters)),
+        ("offset", Values((shape[0], 2 * parts * elements, *spatial), -1.5, 1.5)),
+        ("b", Values(filters[:1]) if biased else None),
+        ("mask", Values((shape[0], parts * elements, *spatial), 0, 1) if masked else None),
+        constant=("w", "b"), opset=19, tolerance=SUMS, kernel_shape=list(filters[2:]), group=groups,
+        offset_group=parts, **attributes)
+
+for equation, shapes in (("ii->i", [(4, 4)]), ("ii", [(5, 5)]), ("...ii->...i", [(2, 3, 4, 4)]),
+                         ("iji,jk->ki", [(3, 4, 3), (4, 5)]), ("iii->i", [(3, 3, 3)])):
+    add("Einsum", *((f"x{i}", Values(shape)) for i, shape in enumerate(shapes)), equation=equation, tolerance=SUMS)
+
+for shape in ((1, 1), (2, 2), (3, 3), (2, 3, 4, 4), (5, 5)):
+    add("Det", ("x", Values(shape)), tolerance=SUMS)

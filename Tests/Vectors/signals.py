@@ -53,6 +53,30 @@ def lp_pool(x, kernel_shape, p=2, strides=None, dilations=None, pads=None, ceil_
     return sums ** (1 / p)
 
 
+def largest(x, kernel_shape, strides=None, dilations=None, pads=None, ceil_mode=0, storage_order=0):
+    """The largest element of each window and its place in the whole tensor, by looking at each element of each window."""
+    axes = len(kernel_shape)
+    strides, dilations, pads = strides or [1] * axes, dilations or [1] * axes, pads or [0] * 2 * axes
+    spatial = x.shape[2:]
+    sizes = []
+    for axis in range(axes):
+        room = spatial[axis] + pads[axis] + pads[axes + axis] - dilations[axis] * (kernel_shape[axis] - 1) - 1
+        sizes.append((-(-room // strides[axis]) if ceil_mode else room // strides[axis]) + 1)
+    values, places = np.empty((*x.shape[:2], *sizes)), np.empty((*x.shape[:2], *sizes), np.int64)
+    for index in np.ndindex(values.shape):
+        best = None
+        for element in np.ndindex(*kernel_shape):
+            at = tuple(index[2 + axis] * strides[axis] - pads[axis] + element[axis] * dilations[axis]
+                       for axis in range(axes))
+            if all(0 <= place < size for place, size in zip(at, spatial)):
+                value = x[index[:2] + at]
+                if best is None or value > best[0]:
+                    plane = np.ravel_multi_index(at[::-1], spatial[::-1]) if storage_order else np.ravel_multi_index(at, spatial)
+                    best = value, (index[0] * x.shape[1] + index[1]) * np.prod(spatial) + plane
+        values[index], places[index] = best
+    return values, places
+
+
 def _coordinates(convention, count, size, scale, corners):
     """Where in an axis of the size the results lie."""
     places = np.arange(count)

@@ -8,5 +8,7 @@
 #include "ck_non_zero.h"
 #include "ck_pool.h"
 #include "ck_quantized.h"
+#include "ck_random_key.h"
+#include "ck_random_uniform.h"
 #include "ck_recurrence.h"
 #include "ck_unique.h"

@@ -30,6 +30,8 @@ let cpuKernels: KernelTable<CPUContext, CPUKernel> = {
   table.addPad()
   table.addPool()
   table.addQuantize()
+  table.addRandomKey()
+  table.addRandomUniform()
   table.addRecurrence()
   table.addReduce()
   table.addReshape()

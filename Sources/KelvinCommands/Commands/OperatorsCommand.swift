@@ -10,13 +10,21 @@ struct OperatorsCommand: ParsableCommand {
   @Flag(help: "Print the page docs/operators.md.")
   var markdown = false
 
+  @Flag(help: "List the operations of each format that are read, in place of the operators that they become.")
+  var formats = false
+
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
     if markdown, output.json { throw ValidationError("--markdown and --json contradict each other") }
+    if markdown, formats { throw ValidationError("--markdown and --formats contradict each other") }
   }
 
   func run() throws {
+    if formats {
+      let operations = SupportedOperations()
+      return try output.json ? printJSON(operations) : Console.print(operations.text(width: Console.width))
+    }
     let coverage = OperatorCoverage(DeviceReport.devices)
     if output.json { return try printJSON(coverage.rows) }
     Console.print(markdown ? coverage.markdown() : coverage.text(width: Console.width, isVerbose: output.verbose))

@@ -187,6 +187,7 @@ extension SelfTest {
         Entry(op: Unary(.init(.negate)), operands: [.input([37], .int32)]),
         Entry(op: Reduce(.sum, axes: [1], keepsDimensions: false), operands: [.input(row, .int32)]),
       ]),
+    SelfTest(RandomUniform.self, (RandomUniform([7]), [.input([4], .uint32)])),
     SelfTest(Quantize.self, (Quantize(scalar: .uint8), [.input([1, 18, 37])] + step)),
     SelfTest(Dequantize.self, (Dequantize(), [.input([1, 18, 37], .uint8)] + step)),
     SelfTest(

@@ -10,10 +10,7 @@ extension Emitter {
       throw invalid(
         "equation '\(equation)' does not fit \(operands.map { type($0).description }.joined(separator: ", "))")
     }
-    for labels in plan.operands where Set(labels).count != labels.count {
-      throw invalid("equation '\(equation)' takes a diagonal, which is not supported")
-    }
-    var terms = zip(operands, plan.operands).map { EinsumTerm(value: $0, labels: $1) }
+    var terms = try zip(operands, plan.operands).map { try diagonal(EinsumTerm(value: $0, labels: $1)) }
     var product = terms.removeFirst()
     while !terms.isEmpty {
       let next = terms.removeFirst()
@@ -24,6 +21,30 @@ extension Emitter {
     }
     product = try summed(product, keeping: Set(plan.result))
     return try transpose(product.value, plan.result.map { product.labels.firstIndex(of: $0) ?? 0 })
+  }
+
+  /// Of axes of one name the elements whose places are equal, along one axis.
+  private func diagonal(_ term: EinsumTerm) throws -> EinsumTerm {
+    var term = term
+    while let last = term.labels.indices.first(where: { term.labels[..<$0].contains(term.labels[$0]) }),
+      let first = term.labels.firstIndex(of: term.labels[last])
+    {
+      let others = term.labels.indices.filter { $0 != first && $0 != last }
+      let sizes = shape(term.value)
+      let size = sizes[first]
+      guard sizes[last] == size else {
+        throw invalid("axes \(first) and \(last) of \(type(term.value)) have one name and two sizes")
+      }
+      let outer = others.map { sizes[$0] }
+      let square = try transpose(term.value, others + [first, last], step: "square")
+      let flat = try reshape(square, Shape(outer + [size * size]), step: "flat_square")
+      let line = Slice(
+        starts: [Int](repeating: 0, count: outer.count + 1), counts: outer + [size],
+        steps: outer.map { _ in 1 } + [size + 1])
+      term = EinsumTerm(
+        value: try add(line, flat, step: "diagonal"), labels: others.map { term.labels[$0] } + [term.labels[first]])
+    }
+    return term
   }
 
   private func summed(_ term: EinsumTerm, keeping labels: Set<Int>) throws -> EinsumTerm {

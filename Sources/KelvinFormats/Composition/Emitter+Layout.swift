@@ -140,8 +140,8 @@ extension Emitter {
     return try reshape(expanded, target)
   }
 
-  /// Splits along an axis into parts of the given sizes, one for each output.
-  func split(_ x: ValueID, axis: Int, sizes: [Int]) throws -> [ValueID] {
+  /// Splits along an axis into parts of the given sizes, one for each output, or steps within the operation.
+  func split(_ x: ValueID, axis: Int, sizes: [Int], step: String? = nil) throws -> [ValueID] {
     let source = shape(x)
     guard sizes.allSatisfy({ (0...source[axis]).contains($0) }), sizes.reduce(0, +) == source[axis] else {
       throw invalid("parts \(sizes) do not add up to axis \(axis) of \(type(x))")
@@ -153,7 +153,9 @@ extension Emitter {
       starts[axis] = start
       counts[axis] = size
       let ones = [Int](repeating: 1, count: source.rank)
-      results.append(try add(Slice(starts: starts, counts: counts, steps: ones), x, output: index))
+      results.append(
+        try add(
+          Slice(starts: starts, counts: counts, steps: ones), x, step: step.map { "\($0)_\(index)" }, output: index))
       start += size
     }
     return results

@@ -60,24 +60,32 @@ struct ONNXGraphSource: GraphSource {
 
   /// Writes a node.
   func add(_ node: ONNXNode, _ scope: ONNXScope) throws {
-    let control = ONNXControl.byName[node.qualifiedKind]
-    guard control != nil || ONNXMapper.byName[node.qualifiedKind] != nil else { return }
+    let kind = node.qualifiedKind
+    let (sequence, control, mapper) = (ONNXSequence.byName[kind], ONNXControl.byName[kind], ONNXMapper.byName[kind])
+    guard sequence != nil || control != nil || mapper != nil else { return }
     let place = "\(node.kind) '\(node.name)'"
-    var operands: [ValueID?] = []
+    var entities: [ONNXEntity?] = []
     for name in node.inputs {
-      let id = name.isEmpty ? nil : try scope.value(name, reader: place, offset: node.offset)
-      if let id, scope.emitter.depth == 0, scope.emitter.extents[id] != nil {
+      let entity = name.isEmpty ? nil : try scope.entity(name, reader: place, offset: node.offset)
+      if case .tensor(let id)? = entity, scope.emitter.depth == 0, scope.emitter.extents[id] != nil {
         throw scope.emitter.invalid("reads '\(name)' before it is known how large that is")
       }
-      operands.append(id)
+      entities.append(entity)
+    }
+    let operands = try zip(node.inputs, entities).map { name, entity -> ValueID? in
+      if case .tensor(let id)? = entity { return id }
+      return entity == nil || sequence != nil ? nil : try scope.value(name, reader: place, offset: node.offset)
     }
     scope.emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
     let operation = ONNXOperation(
       node: node, opset: model.opset, inputs: operands,
-      valuedInputs: ONNXMapper.byName[node.qualifiedKind]?.valuedInputs ?? [], emitter: scope.emitter, file: file,
+      valuedInputs: sequence?.valuedInputs ?? mapper?.valuedInputs ?? [], emitter: scope.emitter, file: file,
       files: files)
-    let results =
-      try control?.map(operation, self, scope) ?? ONNXMapper.byName[node.qualifiedKind]?.map(operation) ?? []
+    if let sequence, let name = node.outputs.first, !name.isEmpty {
+      try scope.define(name, sequence.map(operation, entities), by: place)
+      return
+    }
+    let results = try control?.map(operation, self, scope) ?? mapper?.map(operation) ?? []
     for (name, result) in zip(node.outputs, results) where !name.isEmpty {
       try scope.define(name, result, by: place)
     }
@@ -94,7 +102,9 @@ struct ONNXGraphSource: GraphSource {
     var pending = nodes[...]
     while let node = pending.popFirst() {
       let kind = node.qualifiedKind
-      if ONNXControl.byName[kind] == nil, ONNXMapper.byName[kind] == nil { missing.add(kind, at: node.name) }
+      if ONNXControl.byName[kind] == nil, ONNXMapper.byName[kind] == nil, ONNXSequence.byName[kind] == nil {
+        missing.add(kind, at: node.name)
+      }
       if kind == ONNXControl.branch.name { continue }
       for graph in node.attributes.values.flatMap(\.graphs) { pending += try ONNXGraph(graph).nodes }
     }

@@ -10,8 +10,10 @@ extension ONNXNode {
   }
 
   private func uses(depth: Int) throws(FormatError) -> [StagedUse] {
+    let kind = qualifiedKind
     let valued =
-      ONNXMapper.byName[qualifiedKind]?.valuedInputs ?? ONNXControl.byName[qualifiedKind]?.valuedInputs(self) ?? []
+      ONNXMapper.byName[kind]?.valuedInputs ?? ONNXSequence.byName[kind]?.valuedInputs
+      ?? ONNXControl.byName[kind]?.valuedInputs(self) ?? []
     var uses: [StagedUse] = []
     for (index, name) in inputs.enumerated() where !name.isEmpty {
       uses.append(StagedUse(name: name, needsValue: valued.contains(index)))

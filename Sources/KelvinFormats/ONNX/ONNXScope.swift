@@ -8,7 +8,7 @@ final class ONNXScope {
     var depth: Int
     var initializers: [String: ONNXTensor]
     var sparse: [String]
-    var values: [String: ValueID] = [:]
+    var values: [String: ONNXEntity] = [:]
   }
 
   let emitter: Emitter
@@ -32,23 +32,35 @@ final class ONNXScope {
     return try body()
   }
 
-  func define(_ name: String, _ id: ValueID, by place: String) throws {
+  func define(_ name: String, _ id: ValueID, by place: String) throws { try define(name, .tensor(id), by: place) }
+
+  func define(_ name: String, _ entity: ONNXEntity, by place: String) throws {
     let last = levels.count - 1
-    guard levels[last].initializers[name] == nil, levels[last].values.updateValue(id, forKey: name) == nil else {
+    guard levels[last].initializers[name] == nil, levels[last].values.updateValue(entity, forKey: name) == nil else {
       throw GraphError(place, "computes '\(name)', which is there already")
     }
   }
 
-  /// The value of a name, which becomes a constant the first time an initialiser is read.
+  /// The tensor of a name.
   func value(_ name: String, reader: String, offset: Int) throws(FormatError) -> ValueID {
+    guard case .tensor(let id) = try entity(name, reader: reader, offset: offset) else {
+      throw FormatError(
+        .unsupported, file: file, place: reader, offset: offset,
+        "reads '\(name)', a sequence or a value that is left out, expected a tensor")
+    }
+    return id
+  }
+
+  /// What a name stands for; an initialiser becomes a constant the first time it is read.
+  func entity(_ name: String, reader: String, offset: Int) throws(FormatError) -> ONNXEntity {
     // By places: a level that is held elsewhere would be copied with each value that is added to it.
     for index in levels.indices.reversed() {
       let depth = levels[index].depth
-      if let id = levels[index].values[name] { return emitter.value(id, of: depth) }
+      if let entity = levels[index].values[name] { return entity.map { emitter.value($0, of: depth) } }
       if let initializer = levels[index].initializers[name] {
         let id = emitter.constant(named: name, Weight(try initializer.read(files)))
-        if depth == emitter.depth { levels[index].values[name] = id }
-        return id
+        if depth == emitter.depth { levels[index].values[name] = .tensor(id) }
+        return .tensor(id)
       }
     }
     let isSparse = levels.contains { $0.sparse.contains(name) }

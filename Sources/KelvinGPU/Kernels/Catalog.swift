@@ -28,6 +28,7 @@ func kernelTable<Target: GPUTarget>(of target: Target.Type) -> GPUKernelTable<Ta
   table.addPad()
   table.addPool()
   table.addQuantize()
+  table.addRandomUniform()
   table.addReduce()
   table.addReshape()
   table.addResize()

@@ -27,6 +27,8 @@ package let operatorCatalog: [any Operator.Type] = [
   Pad.self,
   Pool.self,
   Quantize.self,
+  RandomKey.self,
+  RandomUniform.self,
   Recurrence.self,
   Reduce.self,
   Reshape.self,

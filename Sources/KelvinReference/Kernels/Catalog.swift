@@ -33,6 +33,8 @@ let referenceKernels: ReferenceTable = {
   table.addPad()
   table.addPool()
   table.addQuantize()
+  table.addRandomKey()
+  table.addRandomUniform()
   table.addRecurrence()
   table.addReduce()
   table.addReshape()

@@ -103,6 +103,31 @@ def scan():
         [value("s", F, [2]), value("rows", F, [2, 5])])
 
 
+def sequences():
+    """Parts in a sequence, one taken, one put in, one left out, read inside a branch too; optional values."""
+    then = graph("then", [node("SequenceAt", ["parts", "first"], ["t"])], [], [value("t", F, [3, 3])])
+    other = graph("other", [node("SequenceAt", ["parts", "second"], ["o"])], [], [value("o", F, [3, 3])])
+    return graph("sequences", [
+        node("SplitToSequence", ["x", "three"], ["parts"]), node("SequenceAt", ["parts", "last"], ["rest"]),
+        node("SequenceInsert", ["parts", "rest", "first"], ["longer"]),
+        node("SequenceErase", ["longer", "second"], ["shorter"]), node("SequenceErase", ["shorter"], ["shortest"]),
+        node("SequenceInsert", ["shortest", "extra"], ["all"]), node("ConcatFromSequence", ["all"], ["y"], axis=0),
+        node("SequenceLength", ["longer"], ["length"]),
+        node("Cast", ["length"], ["count"], to=F), node("Mul", ["extra", "count"], ["scaled"]),
+        node("SplitToSequence", ["x", "sizes"], ["columns"], axis=1), node("SequenceAt", ["columns", "second"], ["column"]),
+        node("SplitToSequence", ["x"], ["rows"], keepdims=0),
+        node("ConcatFromSequence", ["rows"], ["transposed"], axis=-1, new_axis=1),
+        node("SequenceConstruct", ["extra", "rest"], ["pair"]), node("SequenceAt", ["pair", "first"], ["picked"]),
+        node("SequenceEmpty", [], ["nothing"]), node("SequenceInsert", ["nothing", "picked"], ["one"]),
+        node("ConcatFromSequence", ["one"], ["same"], axis=0),
+        node("If", ["takes_first"], ["chosen"], name="choose", then_branch=then, else_branch=other)],
+        [value("x", F, [7, 3]), value("extra", F, [2, 3]), value("takes_first", B, [])],
+        [value("y", F, [None, 3]), value("scaled", F, [2, 3]), value("column", F, [7, 2]), value("transposed", F, [3, 7]),
+         value("same", F, [2, 3]), value("chosen", F, [3, 3])],
+        [constant("three", np.int64(3)), constant("first", np.int64(0)), constant("second", np.int64(1)),
+         constant("last", np.int64(-1)), constant("sizes", np.int64([1, 2]))])
+
+
 def inputs_of(name, random):
     """Sets of inputs that take different ways through the model."""
     def floats(*shape, shift=0.0):
@@ -119,8 +144,10 @@ def inputs_of(name, random):
                 for s, n, b in ((20, 100, True), (20, 3, True), (20, 0, True), (20, 9, False), (0.5, 9, True))]
     if name == "branch_in_loop":
         return [{"x": floats(3), "trips": np.int64(n)} for n in (0, 1, 5)]
+    if name == "sequences":
+        return [{"x": floats(7, 3), "extra": floats(2, 3), "takes_first": np.array(b)} for b in (True, False)]
     return [{"s0": floats(2), "xs": floats(5, 2), "ys": floats(2, 5)}]
 
 
 if __name__ == "__main__":
-    write(HERE, (branches, nested, accumulated, data_dependent, branch_in_loop, scan), inputs_of, full_check=True)
+    write(HERE, (branches, nested, accumulated, data_dependent, branch_in_loop, scan, sequences), inputs_of, full_check=True)

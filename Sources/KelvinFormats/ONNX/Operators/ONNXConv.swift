@@ -35,4 +35,11 @@ extension ONNXOperation {
         roundsUp: roundsUp, over: sizes)
     } catch { throw emitter.invalid(error.description) }
   }
+
+  /// How many windows there are along each spatial axis of x.
+  func count(of window: Window, over x: ValueID) throws -> [Int] {
+    do { return try window.outputSizes(Array(emitter.shape(x).dimensions.dropFirst(2))) } catch {
+      throw emitter.invalid(error.description)
+    }
+  }
 }

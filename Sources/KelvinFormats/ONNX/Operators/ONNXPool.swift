@@ -1,17 +1,6 @@
 import KelvinGraph
 
 extension ONNXMapper {
-  static let maxPool = ONNXMapper("MaxPool") { c in
-    guard c.node.outputs.dropFirst().allSatisfy(\.isEmpty) else { throw c.unsupported("its output of indices") }
-    let scalar = c.emitter.scalar(try c.input(0))
-    guard scalar.isByte else { return [try c.pool(.maximum)] }
-    // Of 8-bit integers as of the numbers they are; passes run it on the integers where a device can.
-    let one = c.emitter.constant(1, .float32, step: "one")
-    let real = try c.dequantize(try c.input(0), one, nil, step: "real")
-    let largest = try c.pool(.maximum, of: real, step: "largest")
-    return [try c.quantize(largest, one, nil, scalar)]
-  }
-
   static let averagePool = ONNXMapper("AveragePool") { c in
     [try c.pool(c.flag("count_include_pad") ? .averageIncludingPadding : .average)]
   }
@@ -32,7 +21,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  fileprivate func pool(
+  func pool(
     _ function: Pool.Function, of real: ValueID? = nil, step: String? = nil
   ) throws -> ValueID {
     let x = try real ?? input(0)

@@ -31,6 +31,13 @@ extension LayerSchema {
   enum BroadcastToStaticLayerParams {
     static let targetShape = 1
   }
+  enum CategoricalDistributionLayerParams {
+    static let seed = 1
+    static let numSamples = 2
+    static let isLogits = 3
+    static let eps = 4
+    static let temperature = 5
+  }
   enum ClampedReLULayerParams {
     static let alpha = 1
     static let beta = 2
@@ -206,6 +213,51 @@ extension LayerSchema {
       static let valid = 1
       static let same = 2
     }
+  }
+  enum RandomBernoulliDynamicLayerParams {
+    static let seed = 1
+    static let prob = 2
+  }
+  enum RandomBernoulliLikeLayerParams {
+    static let seed = 1
+    static let prob = 2
+  }
+  enum RandomBernoulliStaticLayerParams {
+    static let seed = 1
+    static let prob = 2
+    static let outputShape = 3
+  }
+  enum RandomNormalDynamicLayerParams {
+    static let seed = 1
+    static let mean = 2
+    static let stdDev = 3
+  }
+  enum RandomNormalLikeLayerParams {
+    static let seed = 1
+    static let mean = 2
+    static let stdDev = 3
+  }
+  enum RandomNormalStaticLayerParams {
+    static let seed = 1
+    static let mean = 2
+    static let stdDev = 3
+    static let outputShape = 4
+  }
+  enum RandomUniformDynamicLayerParams {
+    static let seed = 1
+    static let minVal = 2
+    static let maxVal = 3
+  }
+  enum RandomUniformLikeLayerParams {
+    static let seed = 1
+    static let minVal = 2
+    static let maxVal = 3
+  }
+  enum RandomUniformStaticLayerParams {
+    static let seed = 1
+    static let minVal = 2
+    static let maxVal = 3
+    static let outputShape = 4
   }
   enum RangeDynamicLayerParams {
     static let startValue = 2

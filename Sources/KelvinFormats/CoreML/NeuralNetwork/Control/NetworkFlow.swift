@@ -2,9 +2,9 @@
 extension NetworkLayer {
   fileprivate typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  var isControl: Bool {
-    [Layers.branch, Layers.loop, Layers.loopBreak, Layers.loopContinue].contains(number)
-  }
+  static let controlLayers = [Layers.branch, Layers.loop, Layers.loopBreak, Layers.loopContinue]
+
+  var isControl: Bool { Self.controlLayers.contains(number) }
 
   fileprivate var leaves: Bool { number == Layers.loopBreak || number == Layers.loopContinue }
 }

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Writes docs/coverage.md: the operations that each format defines, by the `onnx` and `coremltools` packages, and which of
+them Kelvin reads, by `kelvin operators --formats`.
+
+    python3 dev/coverage.py KELVIN       # the program; in an environment with onnx and coremltools
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/coverage.md"
+
+# What Kelvin refuses by intent, with the reason; everything else that is not read is yet to be written.
+REFUSED = {
+    "custom": "code of the model's author",
+    "custom_layer": "code of the model's author",
+    "ai.onnx.preview.training": "training",
+    "audioFeaturePrint": "Apple's own network", "visionFeaturePrint": "Apple's own network", "soundAnalysisPreprocessing":
+    "Apple's own code", "textClassifier": "Apple's own network", "wordTagger": "Apple's own network", "gazetteer":
+    "Apple's own network", "wordEmbedding": "Apple's own network", "customModel": "code of the model's author",
+    "serializedModel": "Apple's own format",
+}
+
+
+def onnx_operators():
+    """Operators by domain, of the newest set; those that are deprecated are left out."""
+    from onnx import defs
+
+    domains = {}
+    for schema in defs.get_all_schemas():
+        if not schema.deprecated:
+            domains.setdefault(schema.domain or "ai.onnx", set()).add(schema.name)
+    return {domain: sorted(names) for domain, names in sorted(domains.items())}
+
+
+def program_operations():
+    """What coremltools' builder writes into a program, in any version; complex numbers and symbols are resolved before."""
+    from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
+
+    return sorted(name for name in SSAOpRegistry.core_ops if not name.startswith(("_", "complex")))
+
+
+def layers():
+    from coremltools.proto import NeuralNetwork_pb2
+
+    layer = NeuralNetwork_pb2.DESCRIPTOR.message_types_by_name["NeuralNetworkLayer"]
+    return sorted(field.name for field in layer.oneofs_by_name["layer"].fields)
+
+
+def models():
+    from coremltools.proto import Model_pb2
+
+    return sorted(field.name for field in Model_pb2.DESCRIPTOR.message_types_by_name["Model"].oneofs_by_name["Type"].fields)
+
+
+def section(title, defined, read, domain=None):
+    """A line of what is read, and lists of what is not."""
+    lines = [f"## {title}", ""]
+    there = [name for name in defined if name in read]
+    refused = [name for name in defined if name not in read and (name in REFUSED or domain in REFUSED)]
+    missing = [name for name in defined if name not in read and name not in refused]
+    lines.append(f"Read, {len(there)} of {len(defined)}: " + ", ".join(f"`{name}`" for name in there) + ".")
+    if refused:
+        reasons = {}
+        for name in refused:
+            reasons.setdefault(REFUSED.get(name) or REFUSED[domain], []).append(name)
+        for reason, names in reasons.items():
+            lines += ["", f"Refused, {reason}: " + ", ".join(f"`{name}`" for name in names) + "."]
+    if missing:
+        lines += ["", f"Not yet, {len(missing)}: " + ", ".join(f"`{name}`" for name in missing) + "."]
+    return lines + [""], (len(there), len(refused), len(missing))
+
+
+def main():
+    import coremltools
+    import onnx
+
+    kelvin = json.loads(subprocess.run([sys.argv[1], "operators", "--formats", "--json"], check=True,
+                                       capture_output=True).stdout)
+    rows, sections = [], []
+
+    def add(title, defined, read, domain=None):
+        lines, counts = section(title, defined, set(read), domain)
+        sections.extend(lines)
+        rows.append(f"| {title} | {counts[0]} | {counts[1]} | {counts[2]} |")
+
+    domains = onnx_operators()
+    for domain, names in domains.items():
+        prefix = "" if domain == "ai.onnx" else f"{domain}."
+        add(f"ONNX, `{domain}`", names, [name.removeprefix(prefix) for name in kelvin["onnx"] if name.startswith(prefix)], domain)
+    others = [name for name in kelvin["onnx"] if name.startswith("com.microsoft.")]
+    add("ML Programs", program_operations(), kelvin["mlProgram"])
+    add("Neural networks", layers(), kelvin["neuralNetwork"])
+    add("Kinds of Core ML models", models(), kelvin["models"])
+    page = [
+        "# Coverage", "",
+        f"The operations that each format defines, by onnx {onnx.__version__} and coremltools {coremltools.__version__}, and which of",
+        "them Kelvin reads. Written by `dev/coverage.py`; a test compares the names with those that the readers have. What the",
+        "operations become, and on which device that runs, is in [operators.md](operators.md); how well it agrees with other",
+        "implementations in [conformance.md](conformance.md). An operation that is read may still be refused for an attribute or an",
+        "element type, by name and place.", "",
+        "| format | read | refused by intent | not yet |", "|---|--:|--:|--:|", *rows, "",
+        *sections,
+        "## ONNX Runtime's own", "",
+        f"Read, {len(others)}: " + ", ".join(f"`{name}`" for name in others) + ".", ""]
+    PAGE.write_text("\n".join(page).rstrip() + "\n")
+    print(re.sub(r"^", "  ", "\n".join(rows), flags=re.M))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main()
