@@ -208,6 +208,36 @@ add("scatter_along_axis", Values((2, 4)), ALONG, Values((2, 2)), names=("data", 
     mode="add", formula=lambda x, i, u: scattered(x, (np.arange(2)[:, None], i), u, "add"))
 add("scatter_nd", Values((3, 4)), np.array([[1], [0]], np.int32), Values((2, 4)), names=("data", "indices", "updates"),
     mode="update", formula=lambda x, i, u: scattered(x, i[:, 0], u, "update"))
+# From iOS 17 on negative indices are outside, and what is not validated writes nothing there.
+BEYOND = np.array([2, -1, 9, 0], np.int32)
+add("scatter", Values((3, 4)), BEYOND, Values((4, 4)), names=("data", "indices", "updates"), axis=0, mode="add",
+    formula=lambda x, i, u: scattered(x, i[[0, 3]], u[[0, 3]], "add"))
+add("scatter", Values((3, 4)), Values((4, 4)), names=("data", "updates"), indices=BEYOND, axis=0, mode="update",
+    tolerance=EXACT, formula=lambda x, u: scattered(x, [2, 0], u[[0, 3]], "update"))
+add("scatter_along_axis", Values((2, 4)), np.array([[1, 4], [-2, 2]], np.int32), Values((2, 2)),
+    names=("data", "indices", "updates"), axis=1, mode="add",
+    formula=lambda x, i, u: scattered(x, ([0, 1], [1, 2]), u[[0, 1], [0, 1]], "add"))
+add("scatter_nd", Values((3, 4)), np.array([[1, 0], [0, -1], [3, 0], [2, 3], [-3, 1]], np.int32), Values((5,)),
+    names=("data", "indices", "updates"), mode="update", tolerance=EXACT,
+    formula=lambda x, i, u: scattered(x, ([1, 2], [0, 3]), u[[0, 3]], "update"))
+add("scatter", Values((3, 4)), np.array([-1, 0], np.int32), Values((2, 4)), names=("data", "indices", "updates"), axis=0,
+    mode="add", target=ct.target.iOS16, formula=lambda x, i, u: scattered(x, i, u, "add"))
+
+
+# Products of integers, and of a constant of another type than the other operand, whose type the result has.
+WHOLE = dict(low=-9, high=9, kind="int32")
+TABLE = np.random.default_rng(5).integers(-9, 9, (5, 3)).astype(np.int32)
+add("matmul", Values((2, 4, 5), **WHOLE), names=("x",), y=TABLE, tolerance=EXACT, formula=lambda x: x @ TABLE)
+add("matmul", Values((2, 5, 4), **WHOLE), Values((3, 5), **WHOLE), names=("x", "y"), transpose_x=True, transpose_y=True,
+    tolerance=EXACT, formula=lambda x, y: np.swapaxes(x, 1, 2) @ y.T)
+add("matmul", Values((5,), **WHOLE), Values((2, 5, 3), **WHOLE), names=("x", "y"), tolerance=EXACT,
+    formula=lambda x, y: x @ y)
+add("matmul", Values((3, 4)), names=("y",), x=TABLE, tolerance=SUMS, formula=lambda y: TABLE @ y)
+add("matmul", Values((4, 5)), names=("x",), y=TABLE, tolerance=SUMS, formula=lambda x: x @ TABLE)
+add("linear", Values((4, 3), **WHOLE), weight=TABLE, bias=np.arange(5, dtype=np.int32), tolerance=EXACT,
+    formula=lambda x: x @ TABLE.T + np.arange(5))
+add("linear", Values((4, 3)), weight=TABLE, bias=np.arange(5, dtype=np.int32), tolerance=SUMS,
+    formula=lambda x: x @ TABLE.T + np.arange(5))
 
 
 def sampled(x, points, axis, nearest=None):
@@ -247,6 +277,11 @@ add("resize", IMAGE, shape=[5, 9], resized_dims=np.uint32(2), sampling_mode="UNA
     formula=lambda x: resized(x, "UNALIGN_CORNERS", 5, 9))
 add("resize", IMAGE, shape=[1, 0, 12], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR",
     tolerance=EXACT, formula=lambda x: np.repeat(x, 2, axis=3))
+# What coremltools' own test expects of Core ML: two elements to three.
+add("resize", Values((2, 1, 2, 1)), shape=[3, 2], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR",
+    tolerance=EXACT, formula=lambda x: np.repeat(x[:, :, [0, 1, 1]], 2, axis=3))
+add("resize", IMAGE, shape=[7, 9], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR", tolerance=EXACT,
+    formula=lambda x: resized(x, "DEFAULT", 7, 9, lambda points: np.ceil(points - 0.5)))
 add("resize_nearest_neighbor", IMAGE, target_size_height=7, target_size_width=4, tolerance=EXACT,
     formula=tensors(lambda x: functional.interpolate(x, size=(7, 4), mode="nearest")))
 add("upsample_nearest_neighbor", IMAGE, scale_factor_height=2, scale_factor_width=3, tolerance=EXACT,
