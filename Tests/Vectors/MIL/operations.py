@@ -24,6 +24,8 @@ class Case:
 
 
 CASES = []
+# Operations whose operands are an error.
+REFUSED = []
 
 
 def add(operator, *inputs, formula=None, tolerance=ELEMENTWISE, target=None, names=("x",), **constants):
@@ -31,6 +33,11 @@ def add(operator, *inputs, formula=None, tolerance=ELEMENTWISE, target=None, nam
     def build(*values):
         return getattr(mb, operator)(**dict(zip(names, values)), **constants)
     CASES.append(Case(operator, inputs, build, formula, tolerance, target))
+
+
+def refuse(operator, *inputs, **rest):
+    add(operator, *inputs, **rest)
+    REFUSED.append(CASES.pop())
 
 
 def tensors(function):
@@ -220,6 +227,19 @@ add("scatter_along_axis", Values((2, 4)), np.array([[1, 4], [-2, 2]], np.int32),
 add("scatter_nd", Values((3, 4)), np.array([[1, 0], [0, -1], [3, 0], [2, 3], [-3, 1]], np.int32), Values((5,)),
     names=("data", "indices", "updates"), mode="update", tolerance=EXACT,
     formula=lambda x, i, u: scattered(x, ([1, 2], [0, 3]), u[[0, 3]], "update"))
+ASKED = dict(names=("data", "indices", "updates"), mode="update", validate_indices=True)
+add("scatter", Values((3, 4)), np.array([2, 0], np.int32), Values((2, 4)), axis=0, tolerance=EXACT, **ASKED,
+    formula=lambda x, i, u: scattered(x, i, u, "update"))
+for outside in (-1, 3):
+    refuse("scatter", Values((3, 4)), np.array([outside, 0], np.int32), Values((2, 4)), axis=0, **ASKED)
+    refuse("scatter_along_axis", Values((3, 2)), np.array([[0, outside]], np.int32), Values((1, 2)), axis=0, **ASKED)
+    refuse("scatter_nd", Values((4, 3)), np.array([[1, 2], [1, outside]], np.int32), Values((2,)), **ASKED)
+    refuse("gather", Values((3, 4)), np.array([outside, 0], np.int32), names=("x", "indices"), axis=0,
+           validate_indices=True)
+    refuse("gather_along_axis", Values((2, 3)), np.array([[0, outside], [1, 1]], np.int32), names=("x", "indices"), axis=1,
+           validate_indices=True)
+    refuse("gather_nd", Values((2, 3)), np.array([[0], [outside]], np.int32), names=("x", "indices"), batch_dims=1,
+           validate_indices=True)
 add("scatter", Values((3, 4)), np.array([-1, 0], np.int32), Values((2, 4)), names=("data", "indices", "updates"), axis=0,
     mode="add", target=ct.target.iOS16, formula=lambda x, i, u: scattered(x, i, u, "add"))
 
@@ -248,6 +268,13 @@ def sampled(x, points, axis, nearest=None):
     upper = np.minimum(lower + 1, x.shape[axis] - 1)
     share = (points - lower).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
     return np.take(x, lower, axis=axis) * (1 - share) + np.take(x, upper, axis=axis) * share
+
+
+# What coremltools' own test expects of Core ML: of two equally near pixels the one behind, before places are mirrored.
+CORNERS = np.float32([11, 22, 33, 44]).reshape(1, 1, 2, 2)
+add("resample", CORNERS, np.float32([-1, -2, -3.7, -1, 0, 0, 3.5, 1.2]).reshape(1, 2, 2, 2), names=("x", "coordinates"),
+    sampling_mode="nearest", padding_mode="symmetric", padding_value=-1.0, coordinates_mode="normalized_zero_to_one",
+    align_corners=False, tolerance=EXACT, formula=lambda x, c: np.float64([22, 33, 11, 33]).reshape(1, 1, 2, 2))
 
 
 def grid(mode, n, m):

@@ -21,10 +21,10 @@ sys.path.insert(0, str(HERE.parent))
 import kv  # noqa: E402
 
 
-def network(inputs, outputs, build):
+def network(inputs, outputs, build, has_five_axes=False):
     """inputs: shapes by name; outputs: names."""
     features = [(name, datatypes.Array(*shape)) for name, shape in inputs.items()]
-    builder = NeuralNetworkBuilder(features, [(name, None) for name in outputs], disable_rank5_shape_mapping=True)
+    builder = NeuralNetworkBuilder(features, [(name, None) for name in outputs], disable_rank5_shape_mapping=not has_five_axes)
     build(builder)
     for feature in list(builder.spec.description.input) + list(builder.spec.description.output):
         feature.type.multiArrayType.dataType = ct.proto.FeatureTypes_pb2.ArrayFeatureType.FLOAT32
@@ -86,7 +86,7 @@ def given(random):
                pads=[1, 0, 0, 2], axis=[0], **{"from": [3]}),
         inputs(shape=[4, 3], reps=[3, 1], end=[2], step=[0.25], form=[12, -1], k=[6], depth=[5], begin=[1, 0], ends=[2, 3],
                pads=[0, 0, 3, 1], axis=[1], **{"from": [0]})]
-    write("given", network(shapes, outputs, build), compute, [sets[0], sets[1], sets[0]])
+    write("given", network(shapes, outputs, build), compute, [*sets, {**sets[0], "step": [1.4]}])
 
 
 def computed(random):
@@ -179,11 +179,57 @@ def chained(random):
           [{"x": x} for x in ([1, 0, 2, 0], [1, 0, 0, 0], [3, 0, 0, 2])])
 
 
+def sequence(random):
+    """Arrays of five axes, [sequence, batch, C, H, W], where the network declares three: its only length that fits is 15."""
+    table, weights = (random.uniform(-1, 1, shape).astype(np.float32) for shape in ((10, 32), (480, 2)))
+
+    def build(nn):
+        nn.add_embedding("embed", table.T, None, 10, 32, False, "data", "embed")
+        nn.add_permute("permute", [3, 1, 2, 0], "embed", "permute")
+        nn.add_flatten("flatten", 0, "permute", "flatten")
+        nn.add_inner_product("dense", weights.T, None, 480, 2, False, "flatten", "y")
+
+    def compute(data):
+        rows = table[data.astype(int).reshape(15)]
+        return {"y": (rows.T.reshape(480) @ weights).reshape(1, 1, 2, 1, 1)}
+    write("sequence", network({"data": (1, 1, 1)}, ("y",), build, True), compute,
+          [{"data": random.integers(0, 10, (15, 1, 1, 1, 1))} for _ in range(2)])
+
+
+def sequences(random):
+    """Vectors in sequences, [sequence, batch, C], of any lengths, and one alone."""
+    weights = random.uniform(-1, 1, (3, 2)).astype(np.float32)
+
+    def build(nn):
+        nn.add_inner_product("dense", weights.T, None, 3, 2, False, "x", "y")
+    write("sequences", network({"x": (3,)}, ("y",), build, True),
+          lambda x: {"y": (x @ weights).reshape((*x.shape[:-1], 2, 1, 1) if x.ndim == 3 else (1, 1, 2, 1, 1))},
+          [{"x": random.uniform(-1, 1, shape)} for shape in ((5, 2, 3), (3,), (1, 4, 3))])
+
+
+def channels(random):
+    """A number of channels that may be anything and must be eight, for groups of four."""
+    weights = random.uniform(-1, 1, (1, 1, 4, 6)).astype(np.float32)
+
+    def build(nn):
+        nn.add_convolution("c", 4, 6, 1, 1, 1, 1, "valid", 2, weights, None, False, input_name="x", output_name="y")
+    spec = network({"x": (1, 1, 3, 2)}, ("y",), build)
+    sizes = spec.description.input[0].type.multiArrayType.shapeRange.sizeRanges
+    for lower, upper in ((1, 1), (1, -1), (3, 3), (2, 2)):
+        sizes.add(lowerBound=lower, upperBound=upper)
+
+    def compute(x):
+        halves = np.split(weights[0, 0], 2, axis=1)
+        return {"y": np.concatenate([np.einsum("bchw,co->bohw", part, half)
+                                     for part, half in zip(np.split(x, 2, axis=1), halves)], axis=1)}
+    write("channels", spec, compute, [{"x": random.uniform(-1, 1, (1, 8, 3, 2))} for _ in range(2)])
+
+
 def main():
     for path in list(HERE.glob("*.kv")) + list(HERE.glob("*.mlmodel")):
         path.unlink()
     random = np.random.default_rng(20261126)
-    for make in (given, computed, found, looped, chained):
+    for make in (given, computed, found, looped, chained, sequence, sequences, channels):
         make(random)
 
 
