@@ -280,6 +280,12 @@ def _values(names: List[str]) -> List[Any]:
     return [public.MLModelStructureProgramNamedValueType(name, public.MLModelStructureProgramValueType()) for name in names]
 
 
+def _binding(name: Optional[str]) -> Any:
+    from coremltools.models import compute_plan as public
+    # A value that is written in the operation has no name; what it is the structure does not say.
+    return public.MLModelStructureProgramBinding(name, None if name is not None else public.MLModelStructureProgramValue())
+
+
 def _block(block: Dict[str, Any]) -> Any:
     from coremltools.models import compute_plan as public
     return public.MLModelStructureProgramBlock(
@@ -287,9 +293,8 @@ def _block(block: Dict[str, Any]) -> Any:
         [
             public.MLModelStructureProgramOperation(
                 {
-                    str(index): public.MLModelStructureProgramArgument(
-                        [public.MLModelStructureProgramBinding(name, None)])
-                    for index, name in enumerate(operation["inputs"])},
+                    argument["name"]: public.MLModelStructureProgramArgument([_binding(name) for name in argument["values"]])
+                    for argument in operation["arguments"]},
                 operation["operatorName"], _values(operation["outputs"]), [_block(inner) for inner in operation["blocks"]],
                 _MLModelStructureProgramOperationProxy(operation["name"]))
             for operation in block["operations"]],

@@ -5,12 +5,12 @@
 
 __attribute__((cold, noinline)) void ck_fault_index(ck_fault *fault, uint32_t node, int64_t index, size_t length);
 
-/* An index of an axis, or `length` for one outside it, which is reported. */
+/* An index of an axis, or `length` for one outside it, which is reported unless `fault` is null. */
 static inline size_t index_within(
   ck_fault *fault, uint32_t node, ck_scalar type, const void *indices, size_t i, size_t length) {
   int64_t given = typed_integer(type, indices, i);
   size_t index = (size_t)(given < 0 ? given + (int64_t)length : given);
   if (index < length) return index;
-  ck_fault_index(fault, node, given, length);
+  if (fault) ck_fault_index(fault, node, given, length);
   return length;
 }

@@ -104,7 +104,8 @@ void ck_scatter_elements_run(const void *args, size_t begin, size_t end, void *s
   for (size_t update = begin * count; update < end * count; update++) {
     size_t rest = update, to = 0;
     size_t index = index_within(s->fault, s->node, s->index_type, s->indices, update, s->length);
-    if (index == s->length) return;
+    if (index == s->length && s->fault) return;
+    if (index == s->length) continue;
     for (size_t axis = s->rank; axis-- > 0;) {
       to += (axis == s->axis ? index : rest % s->sizes[axis]) * s->y_strides[axis];
       rest /= s->sizes[axis];
@@ -119,11 +120,14 @@ void ck_scatter_nd_run(const void *args, size_t begin, size_t end, void *scratch
   size_t first = begin * ck_map_chunk, last = end * ck_map_chunk < s->inner ? end * ck_map_chunk : s->inner;
   for (size_t tuple = 0; tuple < s->tuples; tuple++) {
     size_t to = 0;
-    for (size_t k = 0; k < s->depth; k++) {
+    bool is_inside = true;
+    for (size_t k = 0; k < s->depth && is_inside; k++) {
       size_t index = index_within(s->fault, s->node, s->index_type, s->indices, tuple * s->depth + k, s->lengths[k]);
-      if (index == s->lengths[k]) return;
+      is_inside = index < s->lengths[k];
       to += index * s->strides[k];
     }
+    if (!is_inside && s->fault) return;
+    if (!is_inside) continue;
     scatter_span(s->reduction, s->type, s->updates, tuple * s->inner + first, s->y, to + first, last - first);
   }
 }

@@ -22,6 +22,7 @@ struct StructureDocument: Encodable {
       operations = block.operations.map { operation in
         Operation(
           name: operation.name, operatorName: operation.operatorName, inputs: operation.inputs,
+          arguments: operation.arguments.map { Argument(name: $0.name, values: $0.values) },
           outputs: operation.outputs, blocks: operation.blocks.map(Block.init))
       }
     }
@@ -31,8 +32,14 @@ struct StructureDocument: Encodable {
     var name: String
     var operatorName: String
     var inputs: [String]
+    var arguments: [Argument]
     var outputs: [String]
     var blocks: [Block]
+  }
+
+  struct Argument: Encodable {
+    var name: String
+    var values: [String?]
   }
 
   struct Network: Encodable {

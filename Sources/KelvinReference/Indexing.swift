@@ -57,6 +57,11 @@ extension Shape {
     }
     return place
   }
+
+  /// Whether an index, which may count from the end, lies in an axis.
+  func has(_ element: some ReferenceElement, along axis: Int) -> Bool {
+    (-dimensions[axis]..<dimensions[axis]).contains(element.index)
+  }
 }
 
 /// The elements of a tensor taken line by line along one axis.

@@ -57,13 +57,14 @@ package final class CompiledModel: Sendable {
   ///
   /// - Parameters:
   ///   - transfers: the plan's copies.
+  ///   - specialization: what the graph was built for besides the types of its inputs.
   ///   - storage: packed weights and blobs, from the compiled cache or in memory.
   ///   - watchdog: how long devices may take.
   ///   - expecting: seconds that a node is expected to take on a device that works on its own; nil where nobody knows.
   /// - Throws: `RuntimeError`, `.cancelled` included.
   package init(
     _ graph: Graph, placement: [String: String], transfers: [PlannedTransfer], inventory: DeviceInventory,
-    precision: Precision, threads: Int, isDeterministic: Bool = false,
+    precision: Precision, threads: Int, isDeterministic: Bool = false, specialization: [String] = [],
     storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache), watchdog: Watchdog = .standard,
     expecting: (Node, Graph, any Device) -> Double? = { _, _, _ in nil }, observer: Observer = Observer()
   ) throws(RuntimeError) {
@@ -90,7 +91,7 @@ package final class CompiledModel: Sendable {
     }
     layout = BufferLayout(
       flat, schedule, placement: placement, host: host, isHost: isHost, isUnified: { unified[$0] ?? false })
-    let shapes = graph.types(graph.inputs)
+    let facts = graph.types(graph.inputs).map { "\($0)" } + specialization
     var executables: [any Executable] = []
     var stores: [any PackedWeights] = []
     let count = schedule.segments.count
@@ -108,7 +109,7 @@ package final class CompiledModel: Sendable {
         executables.append(
           try device.compile(
             Segment(
-              graph: segment.graph.namingWeights(for: shapes), precision: precision, threads: threads,
+              graph: segment.graph.namingWeights(for: facts), precision: precision, threads: threads,
               isDeterministic: isDeterministic, weights: weights, blobs: blobs, expectedSeconds: expected,
               watchdog: watchdog,
               goesOn: { fraction in

@@ -24,6 +24,8 @@ package struct ModelContext: Sendable {
   package let sources: SourceFiles
   /// How long devices may take.
   package let watchdog: Watchdog
+  /// What the graph was built for besides the types of its inputs: the elements on which its sizes depend.
+  private let specialization: [String]
   private let knownKey = KnownKey()
 
   /// The key of the graph, once somebody has asked: writing a graph out takes about as long as planning it.
@@ -34,8 +36,9 @@ package struct ModelContext: Sendable {
   package init(
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
     costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry(),
-    sources: SourceFiles = SourceFiles(), watchdog: Watchdog = .standard
+    sources: SourceFiles = SourceFiles(), watchdog: Watchdog = .standard, specialization: [String] = []
   ) {
+    self.specialization = specialization
     self.watchdog = watchdog
     self.name = name
     self.key = key
@@ -272,7 +275,7 @@ package struct ModelContext: Sendable {
     let model = try sources.vouching(refusing: RuntimeError.file, discarding: forget) { () throws(RuntimeError) in
       try CompiledModel(
         graph, placement: placement.devices, transfers: placement.transfers, inventory: inventory, precision: precision,
-        threads: threads, isDeterministic: isDeterministic,
+        threads: threads, isDeterministic: isDeterministic, specialization: specialization,
         storage: { device in
           let id = device.info.id
           guard let cache else {

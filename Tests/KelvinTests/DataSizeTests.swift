@@ -11,7 +11,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// ONNX models and ML Programs whose sizes depend on data, against vectors of an independent implementation: their
+/// ONNX models, ML Programs and neural networks whose sizes depend on data, against vectors of an independent implementation: their
 /// graphs one after another on each device and with every node placed at random, and as predictions.
 @Suite struct DataSizeTests {
   private static let vectors = "\(SharedFiles.projectRoot)/Tests/Vectors"
@@ -20,12 +20,13 @@ import Testing
   static let cases =
     fileStems(in: folder, endingWith: ".kv").map { "DataSizes/\($0)" }
     + fileStems(in: "\(vectors)/MILSizes", endingWith: ".kv").map { "MILSizes/\($0)" }
+    + fileStems(in: "\(vectors)/NetworkSizes", endingWith: ".kv").map { "NetworkSizes/\($0)" }
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 52) }
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 77) }
 
   private static func model(of name: String) -> String {
     "\(vectors)/\(name.split(separator: "_").dropLast().joined(separator: "_"))"
-      + (name.hasPrefix("MIL") ? ".mlmodel" : ".onnx")
+      + (name.hasPrefix("DataSizes") ? ".onnx" : ".mlmodel")
   }
 
   /// Runs the graphs of a function in their order, each built for what the ones before it found.
@@ -74,13 +75,16 @@ import Testing
     return try compiled.makeSession().run(inputs)
   }
 
+  /// Networks say of what type an output is, whatever computes it.
   private func check(_ slots: [String: Tensor], _ vector: Vector, _ what: String) {
     for (name, expected) in vector.outputs {
       guard let result = slots[name] else {
         Issue.record("\(what): no output \(name)")
         continue
       }
-      #expect(result.type == expected.type, "\(what): output \(name)")
+      let isNetwork = what.hasPrefix("NetworkSizes")
+      #expect(result.shape == expected.shape, "\(what): output \(name)")
+      #expect(isNetwork || result.type == expected.type, "\(what): output \(name)")
       let isClose = zip(result.doubles, expected.doubles).allSatisfy { abs($0 - $1) <= 2e-6 + 1e-5 * abs($1) }
       #expect(isClose, "\(what): output \(name): \(result.doubles), expected \(expected.doubles)")
     }
@@ -165,6 +169,25 @@ import Testing
     #expect(try predict(predictor, inputs([3, 4]))["y"]?.shape == [3, 4], "the model goes on")
   }
 
+  /// `given_0` with other sizes: too large, negative, not numbers, of layers that each would make something of it.
+  @Test(arguments: [
+    ("shape", [Float(0x1p62), 0x1p62], "broadcastToDynamic"), ("shape", [-1, 3], "broadcastToDynamic"),
+    ("reps", [0x1p40, 0x1p40], "tile"), ("reps", [-1, 1], "tile"), ("end", [.infinity], "rangeDynamic"),
+    ("step", [0], "rangeDynamic"), ("step", [.nan], "rangeDynamic"), ("form", [0x1p62, 0x1p62], "reshapeDynamic"),
+    ("k", [-3], "topK"), ("k", [0x1p62], "topK"), ("depth", [0x1p62], "oneHot"), ("depth", [-1], "oneHot"),
+    ("ends", [-0x1p62, 0x1p62], "sliceDynamic"), ("from", [0x1p62], "sliceBySize"),
+    ("pads", [0x1p62, 0, 0, 0], "constantPad"), ("axis", [0x1p62], "cumSum"),
+  ])
+  func aSizeThatANetworkCannotTakeIsAnErrorOfThePrediction(input: String, sizes: [Float], layer: String) throws {
+    let predictor = try predictor("\(Self.vectors)/NetworkSizes/given.mlmodel")
+    let vector = try Vector(path: "\(Self.vectors)/NetworkSizes/given_0.kv")
+    let hostile = vector.inputs.map {
+      $0.name == input ? ($0.name, Tensor(sizes, $0.tensor.shape)) : ($0.name, $0.tensor)
+    }
+    #expect { try predict(predictor, hostile) } throws: { "\($0)".contains(layer) }
+    check(try predict(predictor, vector.inputs), vector, "NetworkSizes, behind it")
+  }
+
   @Test func whatIsKnownFromShapesAloneIsNoCut() throws {
     for (name, parts) in [
       ("places", 1), ("picked", 2), ("twice", 3), ("given", 1), ("shapes", 2), ("growing", 2), ("distinct", 2),
@@ -173,9 +196,13 @@ import Testing
       let function = try readModel(at: "\(Self.folder)/\(name).onnx").function(nil)
       #expect(function.graphParts.count == parts, "\(name)")
     }
-    for (name, parts) in [("places", 1), ("picked", 2), ("unique", 2), ("sizes", 2), ("inside", 2)] {
+    for (name, parts) in [("places", 1), ("picked", 2), ("unique", 2), ("sizes", 2), ("inside", 2), ("classes", 2)] {
       let function = try readModel(at: "\(Self.vectors)/MILSizes/\(name).mlmodel").function(nil)
       #expect(function.graphParts.count == parts, "ML Program \(name)")
+    }
+    for (name, parts) in [("given", 1), ("computed", 2), ("found", 3), ("looped", 2), ("chained", 2)] {
+      let function = try readModel(at: "\(Self.vectors)/NetworkSizes/\(name).mlmodel").function(nil)
+      #expect(function.graphParts.count == parts, "network \(name)")
     }
     for name in fileStems(in: "\(SharedFiles.projectRoot)/Tests/Vectors/Control", endingWith: ".onnx") {
       let path = "\(SharedFiles.projectRoot)/Tests/Vectors/Control/\(name).onnx"

@@ -14,6 +14,16 @@ import Testing
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     try vector.check("\(Self.folder)/\(name).mlmodel", name)
   }
+
+  /// `Refused` has operations with indices outside, which they validate.
+  @Test(arguments: fileStems(in: "\(folder)/Refused", endingWith: ".kv"))
+  func indicesOutsideAreErrorsOfThePrediction(name: String) throws {
+    let vector = try Vector(path: "\(Self.folder)/Refused/\(name).kv")
+    let error = #expect(throws: (any Error).self) {
+      try vector.check("\(Self.folder)/Refused/\(name).mlmodel", name)
+    }
+    #expect("\(String(describing: error))".contains("outside an axis"), "\(name)")
+  }
 }
 
 /// Small transformers as PyTorch's exporters and coremltools write them, against PyTorch's outputs, on every device.

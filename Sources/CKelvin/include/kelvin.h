@@ -318,7 +318,8 @@ kelvin_code kelvin_devices(char **json, char **error);
 /// Plans a model without compiling it: the JSON of `kelvin plan --json`. `options` may be NULL.
 kelvin_code kelvin_plan(const char *path, kelvin_options *options, char **json, char **error);
 /// What a model file consists of, by its own names, as JSON: `{"program": {"functions": {"main": {"inputs", "block"}}}}`,
-/// `{"neuralNetwork": {"layers": […]}}`, `{"pipeline": {"subModelNames", "subModels"}}` or `{"unsupported": "why"}`.
+/// `{"neuralNetwork": {"layers": […]}}`, `{"pipeline": {"subModelNames", "subModels"}}` or `{"unsupported": "why"}`. A
+/// program's operation has its `arguments`, `[{"name", "values"}]`, where null is a value that is written in the operation.
 kelvin_code kelvin_structure(const char *path, char **json, char **error);
 /// Measures every layer on every device, or on those that `units` names: the JSON of `kelvin profile --json`. What was
 /// measured is kept for later plans, unless `no-cache`.

@@ -4,7 +4,8 @@
 #include "ck_kernels.h"
 
 /* Arguments of kernels that move elements by index. Negative indices count from the end; one outside its axis is
- * reported to `fault` as `node`'s, and what was asked of the task is left undone. */
+ * reported to `fault` as `node`'s, and what was asked of the task is left undone. A scatter's `fault` may be null: what has an
+ * index outside is then skipped. */
 
 /* y[o, i, n] = x[o, index[i], n]. Items are (o, i). */
 typedef struct {

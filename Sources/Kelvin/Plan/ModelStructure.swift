@@ -65,14 +65,24 @@ public enum ModelStructure: Sendable {
       public let operations: [Operation]
     }
 
+    /// What an operation reads under one name.
+    public struct Argument: Hashable, Sendable {
+      /// The name: `x`, `weight`.
+      public let name: String
+      /// The names of the values, of which a list has several; nil for one that is written in the operation itself.
+      public let values: [String?]
+    }
+
     /// One operation.
     public struct Operation: Hashable, Sendable {
       /// The operation's own name.
       public let name: String
-      /// What it does, with its operator set: `ios16.conv`.
+      /// What it does, with its operator set: `ios16.conv`; a constant is `const`.
       public let operatorName: String
       /// The names of the values it reads, constants included, in the order of its arguments' names.
       public let inputs: [String]
+      /// The same by its arguments, ordered by their names.
+      public let arguments: [Argument]
       /// The names of the values it makes.
       public let outputs: [String]
       /// What it runs inside: branches of a condition, the body of a loop.
@@ -130,8 +140,9 @@ extension ModelStructure.Program.Block {
     outputNames = block.outputs
     operations = block.operations.map { operation in
       ModelStructure.Program.Operation(
-        name: operation.name, operatorName: operation.kind, inputs: operation.inputs, outputs: operation.outputs,
-        blocks: operation.blocks.map(Self.init))
+        name: operation.name, operatorName: operation.kind, inputs: operation.inputs,
+        arguments: operation.arguments.map { ModelStructure.Program.Argument(name: $0.name, values: $0.values) },
+        outputs: operation.outputs, blocks: operation.blocks.map(Self.init))
     }
   }
 }

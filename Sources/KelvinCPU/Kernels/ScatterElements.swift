@@ -22,7 +22,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       return CPUKernel { [arguments] operands, list in
         var arguments = arguments
         arguments.indices = operands.inputs[1]
-        arguments.fault = list.fault
+        arguments.fault = op.skipsOutside ? nil : list.fault
         arguments.node = UInt32(list.node)
         arguments.updates = operands.inputs[2]
         arguments.y = operands.outputs[0]

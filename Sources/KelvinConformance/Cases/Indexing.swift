@@ -90,6 +90,9 @@ extension ConformanceCase {
         "truth values", ScatterElements(axis: 1), .exactly(steps(.bool, [3, 5])), .exactly(indices([2, 3], 5)),
         .exactly(steps(.bool, [2, 3], from: 1))),
       node("no updates", ScatterElements(axis: 0), .input([3, 5]), .exactly(indices([0, 5], 3)), .input([0, 5])),
+      node(
+        "outside", ScatterElements(axis: 1, skipsOutside: true), .input([2, 5]),
+        .exactly(Tensor([Int64]([5, -5, 1, -6, .max, 4, .min, 0]), [2, 4])), .input([2, 4])),
     ]
     + narrow.flatMap { scalar in
       ScatterReduction.allCases.map { reduction in
@@ -116,6 +119,9 @@ extension ConformanceCase {
       node(
         "whole", ScatterND(reduction: .add), .input([3, 2]), .exactly(Tensor([Int64]([]), [4, 0])), .input([4, 3, 2])),
       node("no updates", ScatterND(), .input([3, 2]), .exactly(Tensor([Int64]([]), [0, 1])), .input([0, 2])),
+      node(
+        "outside", ScatterND(reduction: .add, skipsOutside: true), .input([3, 5, 2]),
+        .exactly(Tensor([Int64]([0, 5, 3, 0, -1, -1, -4, 1, 2, .max, .min, 0, 1, 1]), [7, 2])), .input([7, 2])),
       node(
         "truth values", ScatterND(), .exactly(steps(.bool, [5, 3])), .exactly(indices([4, 1], 5)),
         .exactly(steps(.bool, [4, 3], from: 1))),

@@ -27,8 +27,9 @@ package struct FeatureBinding: Sendable {
       {
         shapes[feature.name] = Shape(array.shape)
       }
-      guard case .tensor(_, let dimensions) = feature.type, dimensions.contains(where: \.isFlexible),
-        let array = provider.featureValue(for: feature.name)?.multiArrayValue
+      guard case .tensor(_, let dimensions) = feature.type, feature.hasOpenSizes,
+        let array = provider.featureValue(for: feature.name)?.multiArrayValue,
+        dimensions.contains(where: \.isFlexible) || array.shape.count != dimensions.count
       else { continue }
       try check(Shape(array.shape), of: feature, dimensions)
       shapes[feature.name] = Shape(array.shape)
@@ -42,9 +43,10 @@ package struct FeatureBinding: Sendable {
   }
 
   func check(_ shape: Shape, of feature: Feature, _ dimensions: [Dimension]) throws(ModelError) {
+    let own = feature.described(shape)
     let fits =
-      shape.rank == dimensions.count && zip(shape.dimensions, dimensions).allSatisfy { $1.accepts($0) }
-      && (feature.allowedShapes.isEmpty || feature.allowedShapes.contains(shape))
+      own.rank == dimensions.count && zip(own.dimensions, dimensions).allSatisfy { $1.accepts($0) }
+      && (feature.allowedShapes.isEmpty || feature.allowedShapes.contains(own))
     guard fits else {
       let expected = dimensions.map(\.description).joined(separator: " x ")
       throw mismatch(feature, "expected a shape of \(expected), got \(shape)")

@@ -97,31 +97,6 @@ extension Emitter {
     return try reshape(vector, Shape([shape(x)[1]] + [Int](repeating: 1, count: shape(x).rank - 2)), step: step)
   }
 
-  /// `x · yᵀ` or `x · y` by NumPy's rules for one-dimensional operands; a constant matrix on the right becomes weights.
-  func matmul(
-    _ x: ValueID, _ y: ValueID, transposesX: Bool = false, transposesY: Bool = false,
-    step: String? = nil
-  ) throws -> ValueID {
-    let (left, right) = (shape(x), shape(y))
-    guard left.rank >= 1, right.rank >= 1 else { throw invalid("multiplies \(type(x)) and \(type(y)): no matrices") }
-    if right.rank == 2, weight(y) != nil, !(transposesX && left.rank >= 2) {
-      let weights = transposesY ? y : try transpose(y, [1, 0], step: "transposed_weights")
-      return try add(Linear(), x, weights, step: step)
-    }
-    if left.rank >= 2, right.rank >= 2 {
-      return try add(MatMul(transposesX: transposesX, transposesY: transposesY), x, y, step: step)
-    }
-    let rows = left.rank == 1 ? try reshape(x, [1, left[0]], step: "row") : x
-    let columns = right.rank == 1 ? try reshape(y, [right[0], 1], step: "column") : y
-    let product = try add(
-      MatMul(transposesX: transposesX && left.rank >= 2, transposesY: transposesY && right.rank >= 2), rows, columns,
-      step: "product")
-    var sizes = shape(product).dimensions
-    if right.rank == 1 { sizes.removeLast() }
-    if left.rank == 1 { sizes.remove(at: sizes.count - (right.rank == 1 ? 1 : 2)) }
-    return try reshape(product, Shape(sizes), step: step)
-  }
-
   /// Adds (or with negative amounts removes) elements before and after each axis.
   func pad(
     _ x: ValueID, before: [Int], after: [Int], mode: Pad.Mode, step: String? = nil

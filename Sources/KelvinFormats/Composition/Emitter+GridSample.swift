@@ -5,6 +5,8 @@ struct GridSampler {
   enum Interpolation {
     /// Ties to the even pixel.
     case nearest
+    /// Ties to the pixel behind.
+    case nearestUp
     case linear
     /// Keys' cubic convolution with the coefficient `a`.
     case cubic(a: Float)
@@ -123,6 +125,10 @@ extension Emitter {
     switch sampler.interpolation {
     case .nearest:
       let nearest = try unary(UnaryFunction(.round), axis.places, step: "\(step)/nearest")
+      return [try tap(at: nearest, weight: nil, axis, stride, sampler, step: "\(step)/tap")]
+    case .nearestUp:
+      let shifted = try unary(UnaryFunction(.affine, a: 1, b: 0.5), axis.places, step: "\(step)/shifted")
+      let nearest = try unary(UnaryFunction(.floor), shifted, step: "\(step)/nearest")
       return [try tap(at: nearest, weight: nil, axis, stride, sampler, step: "\(step)/tap")]
     case .linear:
       let base = try unary(UnaryFunction(.floor), axis.places, step: "\(step)/base")

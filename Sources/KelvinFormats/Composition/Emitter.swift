@@ -67,6 +67,11 @@ final class Emitter {
   /// An error about the operation that is being written.
   func invalid(_ reason: String) -> GraphError { GraphError("\(origin.kind) '\(name)'", reason) }
 
+  /// An error about sizes that the operation does not take, where an input of other sizes might bring others.
+  func invalidSizes(_ reason: String) -> GraphError {
+    GraphError("\(origin.kind) '\(name)'", reason, isAboutSizes: true)
+  }
+
   /// Adds a node.
   ///
   /// - Parameters:

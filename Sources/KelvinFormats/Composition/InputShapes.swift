@@ -15,7 +15,8 @@ func resolveInputTypes(
   }
   var bound: [String: Int] = [:]
   for feature in features {
-    guard let shape = given[feature.name], case .tensor(_, let dimensions) = feature.type else { continue }
+    guard let whole = given[feature.name], case .tensor(_, let dimensions) = feature.type else { continue }
+    let shape = feature.described(whole)
     guard shape.rank == dimensions.count, feature.allowedShapes.isEmpty || feature.allowedShapes.contains(shape) else {
       throw mismatch(feature, shape, file)
     }
@@ -54,7 +55,8 @@ func resolveInputTypes(
           sizes.append(size)
         }
       }
-      types[feature.name] = TensorType(scalar, Shape(sizes))
+      let whole = given[feature.name].map { Array($0.dimensions.dropLast(sizes.count)) } ?? []
+      types[feature.name] = TensorType(scalar, Shape(whole + sizes))
     case .int64: types[feature.name] = TensorType(.int64, [1])
     case .double: types[feature.name] = TensorType(.float64, [1])
     case .string, .dictionary, .sequence, .texts, .dictionaries:

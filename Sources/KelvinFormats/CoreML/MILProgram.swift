@@ -104,9 +104,12 @@ struct MILBlock {
     SourceBlock(
       inputs: inputs.map(\.name), outputs: outputs,
       operations: operations.map { operation in
-        SourceOperation(
-          name: operation.name, kind: "\(prefix).\(operation.kind)",
-          inputs: operation.inputs.keys.sorted().flatMap { operation.inputs[$0]?.compactMap(\.name) ?? [] },
+        let inputs = operation.inputs.sorted { $0.key < $1.key }
+        return SourceOperation(
+          // Core ML names constants without an operator set.
+          name: operation.name, kind: operation.kind == "const" ? operation.kind : "\(prefix).\(operation.kind)",
+          inputs: inputs.flatMap { $0.value.compactMap(\.name) },
+          arguments: inputs.map { SourceOperation.Argument(name: $0.key, values: $0.value.map(\.name)) },
           outputs: operation.outputs.map(\.name), blocks: operation.blocks.map { $0.structure(prefix: prefix) })
       })
   }

@@ -143,10 +143,13 @@ package struct GraphError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The node or value, by the source's name.
   package let place: String
   package let reason: String
+  /// Whether the model may be whole and only the usual sizes of its inputs none of those that it means.
+  package let isAboutSizes: Bool
 
-  package init(_ place: String, _ reason: String) {
+  package init(_ place: String, _ reason: String, isAboutSizes: Bool = false) {
     self.place = place
     self.reason = reason
+    self.isAboutSizes = isAboutSizes
   }
 
   package var description: String { "\(place): \(reason)" }

@@ -2,16 +2,19 @@
 ///
 /// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, of x's rank and no longer
 /// than x outside the axis; updates, x's element type in the shape of the indices. Negative indices count from the end;
-/// one outside the axis is skipped. Output: x's type. Updates are applied in row-major order.
+/// one outside the axis is an error, as `Gather` says, or with `skipsOutside` writes nothing. Output: x's type. Updates are
+/// applied in row-major order.
 package struct ScatterElements: Operator {
   package static let name = "scatter_elements"
   /// Counted from the front.
   package var axis: Int
   package var reduction: ScatterReduction
+  package var skipsOutside: Bool
 
-  package init(axis: Int, reduction: ScatterReduction = .replace) {
+  package init(axis: Int, reduction: ScatterReduction = .replace, skipsOutside: Bool = false) {
     self.axis = axis
     self.reduction = reduction
+    self.skipsOutside = skipsOutside
   }
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
@@ -31,7 +34,8 @@ package struct ScatterElements: Operator {
   }
 
   package static let schema = AttributeSchema(
-    ScatterElements(axis: 0), .required("axis", \.axis), .optional("reduction", \.reduction))
+    ScatterElements(axis: 0), .required("axis", \.axis), .optional("reduction", \.reduction),
+    .optional("skips_outside", \.skipsOutside))
 }
 
 extension ScatterReduction {

@@ -2,13 +2,17 @@
 ///
 /// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, `[n…, k]`, each tuple a
 /// position along the first `k` axes of x; updates, x's element type, `[n…]` and then the axes of x that are left.
-/// Negative indices count from the end; a tuple with one outside its axis is skipped. Output: x's type. Updates are
-/// applied in row-major order.
+/// Negative indices count from the end; one outside its axis is an error, as `Gather` says, or with `skipsOutside` its tuple
+/// writes nothing. Output: x's type. Updates are applied in row-major order.
 package struct ScatterND: Operator {
   package static let name = "scatter_nd"
   package var reduction: ScatterReduction
+  package var skipsOutside: Bool
 
-  package init(reduction: ScatterReduction = .replace) { self.reduction = reduction }
+  package init(reduction: ScatterReduction = .replace, skipsOutside: Bool = false) {
+    self.reduction = reduction
+    self.skipsOutside = skipsOutside
+  }
 
   package func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] {
     try OperatorError.require(inputs, 3...3)
@@ -30,5 +34,6 @@ package struct ScatterND: Operator {
       precision, inputs[0].scalar, length: inputs[1].shape.dimensions.dropLast().reduce(1, *))
   }
 
-  package static let schema = AttributeSchema(ScatterND(), .optional("reduction", \.reduction))
+  package static let schema = AttributeSchema(
+    ScatterND(), .optional("reduction", \.reduction), .optional("skips_outside", \.skipsOutside))
 }

@@ -9,6 +9,8 @@ package struct Feature: Sendable, Hashable {
   package var defaultValue: Double?
   /// Where it is not empty, the only shapes a tensor may have; the dimensions' ranges then enclose them.
   package var allowedShapes: [Shape]
+  /// Whether a tensor may have two axes more in front, of a sequence and its batch, as Core ML's older networks take them.
+  package var takesSequences = false
 
   package init(
     name: String, type: FeatureKind, isOptional: Bool = false, summary: String = "", defaultValue: Double? = nil,
@@ -20,6 +22,26 @@ package struct Feature: Sendable, Hashable {
     self.summary = summary
     self.defaultValue = defaultValue
     self.allowedShapes = allowedShapes
+  }
+}
+
+extension Feature {
+  /// Of a given shape the sizes that the feature describes.
+  package func described(_ shape: Shape) -> Shape {
+    guard takesSequences, case .tensor(_, let dimensions) = type, shape.rank == dimensions.count + 2,
+      !shape.dimensions.prefix(2).contains(0)
+    else { return shape }
+    return Shape(Array(shape.dimensions.dropFirst(2)))
+  }
+
+  /// Whether predictions may give it other sizes than the usual ones.
+  package var hasOpenSizes: Bool {
+    switch type {
+    case .tensor(_, let dimensions):
+      takesSequences || dimensions.contains { if case .flexible = $0 { true } else { false } }
+    case .image(let image): image.isFlexible
+    default: false
+    }
   }
 }
 

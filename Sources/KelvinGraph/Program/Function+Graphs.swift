@@ -6,7 +6,8 @@ extension Function {
     package let part: GraphPart
     /// The types of what earlier parts write into its inputs.
     package let computed: [String: TensorType]
-    /// Nil where it depends on data: on the type of an input, or on the elements of one.
+    /// Nil where it depends on data: on the type of an input, or on the elements of one; and where the usual sizes of
+    /// inputs are none that it takes.
     package let graph: Graph?
   }
 
@@ -31,7 +32,7 @@ extension Function {
       case .graph(let part):
         let known = part.valued.isEmpty ? try computedTypes(of: part, types) : nil
         let own = shapes.filter { part.inputs.contains($0.key) && types[$0.key] == nil }
-        let graph = try known.map { try part.source.graph(shapes: own, computed: $0, evaluator: evaluator) }
+        let graph = try known.flatMap { try build(part, own, $0, evaluator) }
         if let graph, graph.outputs.count < part.outputs.count {
           throw GraphError(
             "graph '\(part.name)'", "has \(graph.outputs.count) outputs, expected \(part.outputs.count)")
@@ -43,6 +44,16 @@ extension Function {
       }
     }
     return built
+  }
+
+  private func build(
+    _ part: GraphPart, _ shapes: [String: Shape], _ computed: [String: TensorType], _ evaluator: any ConstantEvaluator
+  ) throws -> Graph? {
+    do { return try part.source.graph(shapes: shapes, computed: computed, evaluator: evaluator) } catch {
+      let isOpen = inputs.contains { part.inputs.contains($0.name) && $0.hasOpenSizes && shapes[$0.name] == nil }
+      guard isOpen, let error = error as? GraphError, error.isAboutSizes else { throw error }
+      return nil
+    }
   }
 
   /// The function's only graph, for given input shapes.

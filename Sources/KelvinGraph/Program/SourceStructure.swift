@@ -19,16 +19,33 @@ package struct SourceBlock: Sendable {
 }
 
 package struct SourceOperation: Sendable {
+  /// The values that an operation reads under one name; one that is written in its place has no name.
+  package struct Argument: Sendable {
+    package var name: String
+    package var values: [String?]
+
+    package init(name: String, values: [String?]) {
+      self.name = name
+      self.values = values
+    }
+  }
+
   package var name: String
   package var kind: String
   package var inputs: [String]
+  /// The same by the names of arguments, where the format has such.
+  package var arguments: [Argument]
   package var outputs: [String]
   package var blocks: [SourceBlock]
 
-  package init(name: String, kind: String, inputs: [String], outputs: [String], blocks: [SourceBlock] = []) {
+  package init(
+    name: String, kind: String, inputs: [String], arguments: [Argument] = [], outputs: [String],
+    blocks: [SourceBlock] = []
+  ) {
     self.name = name
     self.kind = kind
     self.inputs = inputs
+    self.arguments = arguments
     self.outputs = outputs
     self.blocks = blocks
   }

@@ -18,6 +18,7 @@ extension ScatterElements: IntegerOperator {
     let shape = inputs.shape(0)
     var y = inputs.values[0]
     for (update, position) in Positions(inputs.shape(1)).enumerated() {
+      if skipsOutside, !shape.has(inputs.values[1][update], along: axis) { continue }
       var target = position
       target[axis] = try shape.index(inputs.values[1][update], along: axis, node: inputs.node)
       let place = shape.offset(target)

@@ -19,10 +19,11 @@ extension ScatterND: IntegerOperator {
     let depth = indices[indices.rank - 1]
     let inner = shape.dimensions[depth...].reduce(1, *)
     var y = inputs.values[0]
-    for tuple in 0..<indices.dimensions.dropLast().reduce(1, *) {
+    tuples: for tuple in 0..<indices.dimensions.dropLast().reduce(1, *) {
       var position: [Int] = []
       for axis in 0..<depth {
         let index = inputs.values[1][tuple * depth + axis]
+        if skipsOutside, !shape.has(index, along: axis) { continue tuples }
         position.append(try shape.index(index, along: axis, node: inputs.node))
       }
       let start = Shape(Array(shape.dimensions[..<depth])).offset(position) * inner

@@ -5,13 +5,12 @@ extension Graph {
   /// be kept under these names for any input shapes.
   ///
   /// A constant that the model's file holds depends on its place there, and keeps its name for all shapes; so does one
-  /// that was computed by a recipe. Any other that was computed while the graph was built or passed may depend on the
-  /// shapes of the model's inputs. The name also tells whether the weight is compressed, so that its expanded forms are
+  /// that was computed by a recipe. Any other that was computed while the graph was built or passed may depend on all that
+  /// it was built for. The name also tells whether the weight is compressed, so that its expanded forms are
   /// not kept on disk.
-  /// - Parameter inputs: the types of the whole model's inputs.
-  func namingWeights(for inputs: [TensorType]) -> Graph {
-    let facts = inputs.map { "\($0)" }
-    return mappingRegions { region, _ in region.graph.namingOwnWeights(computedFrom: facts) }
+  /// - Parameter facts: the types of the whole model's inputs, and elements on which sizes depend.
+  func namingWeights(for facts: [String]) -> Graph {
+    mappingRegions { region, _ in region.graph.namingOwnWeights(computedFrom: facts) }
       .namingOwnWeights(computedFrom: facts)
   }
 

@@ -59,6 +59,17 @@ conv("convolution_padded_dilated", (1, 2, 11, 9), 3, (3, 3), dilation=(2, 3), pa
 conv("convolution_depthwise", (1, 6, 7, 7), 6, (3, 3), groups=6, border="same")
 
 
+# Weights, and a bias, that are inputs.
+case("convolution_given", {"x": (2, 3, 6, 5), "w": (4, 3, 3, 2)},
+     lambda x, w: [F.conv2d(t(x), t(w), stride=(2, 1)).numpy()],
+     lambda nn: nn.add_convolution("conv", 3, 4, 3, 2, 2, 1, "valid", 1, None, None, False, input_name=["x", "w"],
+                                   output_name="y"))
+case("convolution_given_bias", {"x": (1, 4, 6, 5), "w": (6, 2, 3, 3), "b": (6,)},
+     lambda x, w, b: [F.conv2d(t(x), t(w), t(b), groups=2).numpy()],
+     lambda nn: nn.add_convolution("conv", 2, 6, 3, 3, 1, 1, "valid", 2, None, None, False, input_name=["x", "w", "b"],
+                                   output_name="y"))
+
+
 def deconv(name, shape, cout, kernel, stride, border, groups=1, pads=(0, 0, 0, 0), output_shape=None):
     cin = shape[-3]
     w, b = f32(cin, cout // groups, *kernel), f32(cout)

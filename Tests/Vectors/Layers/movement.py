@@ -48,6 +48,8 @@ for kind, mode in [("constant", "constant"), ("reflection", "reflect"), ("replic
          lambda x, m=mode: [np.pad(x, WIDTHS, m, **({"constant_values": 0.5} if m == "constant" else {}))],
          lambda nn, k=kind: nn.add_padding("p", input_name="x", output_name="y", padding_type=k, value=0.5, **PADS),
          legacy=True)
+case("padding_matrix", {"x": (3, 4)}, lambda x: [np.pad(x, ((1, 2), (2, 1)), constant_values=0.5)],
+     lambda nn: nn.add_padding("p", input_name="x", output_name="y", value=0.5, **PADS))
 case("crop", {"x": (2, 6, 7)}, lambda x: [x[:, 2:5, 1:5]],
      lambda nn: nn.add_crop("c", 1, 2, 2, 1, [0, 0], ["x"], "y"), legacy=True)
 case("crop_like", {"x": (1, 2, 6, 7), "r": (1, 2, 3, 4)}, lambda x, r: [x[:, :, 1:4, 2:6]],
@@ -107,6 +109,9 @@ for name, formula in [("sum", np.sum), ("mean", np.mean), ("max", np.max), ("min
          lambda nn, n=name: getattr(nn, f"add_reduce_{n}")("r", "x", "y", [1, -1], keepdims=False))
 case("transpose", {"x": (2, 3, 4)}, lambda x: [x.transpose(2, 0, 1)],
      lambda nn: nn.add_transpose("t", [2, 0, 1], "x", "y"))
+# An image's batch axis is none of the layer's.
+case("transpose_of_picture", {"x": (1, 3, 2, 4)}, lambda x: [x[0].transpose(1, 2, 0)],
+     lambda nn: nn.add_transpose("t", [1, 2, 0], "x", "y"))
 case("concatND_interleaved", {"a": (2, 3), "b": (2, 3)}, lambda a, b: [np.stack([a, b], 2).reshape(2, 6)],
      lambda nn: nn.add_concat_nd("c", ["a", "b"], "y", 1, True))
 case("splitND", {"x": (2, 7)}, lambda x: [x[:, :2], x[:, 2:]],
@@ -159,6 +164,22 @@ for mode, function in [("UPDATE", lambda a, b: b), ("ADD", lambda a, b: a + b), 
     case(f"scatter_{mode.lower()}", {"x": (2, 4), "i": np.array([2, 0], np.float32), "u": (2, 2)},
          lambda x, i, u, f=function: scattered(x, i, u, f, 1),
          lambda nn, m=mode: nn.add_scatter("s", ["x", "i", "u"], "y", 1, m))
+
+
+def scattered_at(x, i, u, axis):
+    y = x.copy()
+    y[(slice(None),) * axis + (i.astype(int),)] = u
+    return [y]
+
+
+for number, axis in enumerate([0, 1, -1]):
+    place = axis % 3
+    case(f"scatter_places_{number + 1}", {
+        "x": (4, 5, 6), "i": np.array([[3, 0], [1, -2]], np.float32), "u": (4, 5, 6)[:place] + (2, 2) + (4, 5, 6)[place + 1:]},
+        lambda x, i, u, a=place: scattered_at(x, i, u, a),
+        lambda nn, a=axis: nn.add_scatter("s", ["x", "i", "u"], "y", a, "UPDATE"))
+case("scatter_place", {"x": (4, 3), "i": np.array([[[2]]], np.float32), "u": (1, 1, 1, 3)},
+     lambda x, i, u: scattered_at(x, i, u, 0), lambda nn: nn.add_scatter("s", ["x", "i", "u"], "y", 0, "UPDATE"))
 case("topK", {"x": (3, 7)}, lambda x: [np.sort(x, 1)[:, ::-1][:, :3], np.argsort(-x, 1, "stable")[:, :3].astype(float)],
      lambda nn: nn.add_topk("t", ["x"], ["y0", "y1"], k=3, axis=1), outputs=2)
 case("argMin", {"x": (3, 7)}, lambda x: [x.argmin(1).astype(float)],

@@ -63,7 +63,7 @@ def expected(case, inputs):
     return tuple(found)
 
 
-def write(case, name):
+def write(case, name, folder=HERE):
     random = np.random.default_rng(zlib.crc32(name.encode()))
     inputs = {f"x{index}": operand.draw(random) if isinstance(operand, cases.Values) else operand
               for index, operand in enumerate(case.inputs)}
@@ -72,20 +72,22 @@ def write(case, name):
     # Core ML passes booleans in and out as numbers: the program converts them.
     inputs = {key: array.astype(np.float32) if array.dtype == bool else array for key, array in inputs.items()}
     outputs = []
-    for output, result in zip(spec.description.output, expected(case, made), strict=True):
+    described = spec.description.output
+    results = expected(case, made) if folder == HERE else [np.zeros(output.type.multiArrayType.shape) for output in described]
+    for output, result in zip(described, results, strict=True):
         array = np.asarray(result).astype(ARRAY_TYPES[output.type.multiArrayType.dataType])
         if array.size == 0 or (array.dtype.kind == "f" and not np.isfinite(array).all()):
             raise ValueError(f"{name}: an output is empty or not finite")
         outputs.append((output.name, array))
     record = types.SimpleNamespace(operator=case.operator, attributes={}, tolerance=case.tolerance)
     payload = encode(record, name, list(inputs.items()), outputs, 17)
-    (HERE / f"{name}.mlmodel").write_bytes(spec.SerializeToString(deterministic=True))
-    (HERE / f"{name}.kv").write_bytes(payload)
+    (folder / f"{name}.mlmodel").write_bytes(spec.SerializeToString(deterministic=True))
+    (folder / f"{name}.kv").write_bytes(payload)
     return spec.ByteSize() + len(payload)
 
 
 def main():
-    for old in [*HERE.glob("*.mlmodel"), *HERE.glob("*.kv")]:
+    for old in [*HERE.rglob("*.mlmodel"), *HERE.rglob("*.kv")]:
         old.unlink()
     counts, total = {}, 0
     for case in operations.CASES:
@@ -94,6 +96,9 @@ def main():
             total += write(case, f"{case.operator}_{counts[case.operator]}")
         except Exception as error:
             raise RuntimeError(f"{case.operator}_{counts[case.operator]}") from error
+    (HERE / "Refused").mkdir(exist_ok=True)
+    for number, case in enumerate(operations.REFUSED):
+        write(case, f"{case.operator}_{number}", HERE / "Refused")
     print(f"{sum(counts.values())} cases of {len(counts)} operations, {total} bytes")
 
 

@@ -24,6 +24,8 @@ class Case:
 
 
 CASES = []
+# Operations whose operands are an error.
+REFUSED = []
 
 
 def add(operator, *inputs, formula=None, tolerance=ELEMENTWISE, target=None, names=("x",), **constants):
@@ -31,6 +33,11 @@ def add(operator, *inputs, formula=None, tolerance=ELEMENTWISE, target=None, nam
     def build(*values):
         return getattr(mb, operator)(**dict(zip(names, values)), **constants)
     CASES.append(Case(operator, inputs, build, formula, tolerance, target))
+
+
+def refuse(operator, *inputs, **rest):
+    add(operator, *inputs, **rest)
+    REFUSED.append(CASES.pop())
 
 
 def tensors(function):
@@ -208,6 +215,49 @@ add("scatter_along_axis", Values((2, 4)), ALONG, Values((2, 2)), names=("data", 
     mode="add", formula=lambda x, i, u: scattered(x, (np.arange(2)[:, None], i), u, "add"))
 add("scatter_nd", Values((3, 4)), np.array([[1], [0]], np.int32), Values((2, 4)), names=("data", "indices", "updates"),
     mode="update", formula=lambda x, i, u: scattered(x, i[:, 0], u, "update"))
+# From iOS 17 on negative indices are outside, and what is not validated writes nothing there.
+BEYOND = np.array([2, -1, 9, 0], np.int32)
+add("scatter", Values((3, 4)), BEYOND, Values((4, 4)), names=("data", "indices", "updates"), axis=0, mode="add",
+    formula=lambda x, i, u: scattered(x, i[[0, 3]], u[[0, 3]], "add"))
+add("scatter", Values((3, 4)), Values((4, 4)), names=("data", "updates"), indices=BEYOND, axis=0, mode="update",
+    tolerance=EXACT, formula=lambda x, u: scattered(x, [2, 0], u[[0, 3]], "update"))
+add("scatter_along_axis", Values((2, 4)), np.array([[1, 4], [-2, 2]], np.int32), Values((2, 2)),
+    names=("data", "indices", "updates"), axis=1, mode="add",
+    formula=lambda x, i, u: scattered(x, ([0, 1], [1, 2]), u[[0, 1], [0, 1]], "add"))
+add("scatter_nd", Values((3, 4)), np.array([[1, 0], [0, -1], [3, 0], [2, 3], [-3, 1]], np.int32), Values((5,)),
+    names=("data", "indices", "updates"), mode="update", tolerance=EXACT,
+    formula=lambda x, i, u: scattered(x, ([1, 2], [0, 3]), u[[0, 3]], "update"))
+ASKED = dict(names=("data", "indices", "updates"), mode="update", validate_indices=True)
+add("scatter", Values((3, 4)), np.array([2, 0], np.int32), Values((2, 4)), axis=0, tolerance=EXACT, **ASKED,
+    formula=lambda x, i, u: scattered(x, i, u, "update"))
+for outside in (-1, 3):
+    refuse("scatter", Values((3, 4)), np.array([outside, 0], np.int32), Values((2, 4)), axis=0, **ASKED)
+    refuse("scatter_along_axis", Values((3, 2)), np.array([[0, outside]], np.int32), Values((1, 2)), axis=0, **ASKED)
+    refuse("scatter_nd", Values((4, 3)), np.array([[1, 2], [1, outside]], np.int32), Values((2,)), **ASKED)
+    refuse("gather", Values((3, 4)), np.array([outside, 0], np.int32), names=("x", "indices"), axis=0,
+           validate_indices=True)
+    refuse("gather_along_axis", Values((2, 3)), np.array([[0, outside], [1, 1]], np.int32), names=("x", "indices"), axis=1,
+           validate_indices=True)
+    refuse("gather_nd", Values((2, 3)), np.array([[0], [outside]], np.int32), names=("x", "indices"), batch_dims=1,
+           validate_indices=True)
+add("scatter", Values((3, 4)), np.array([-1, 0], np.int32), Values((2, 4)), names=("data", "indices", "updates"), axis=0,
+    mode="add", target=ct.target.iOS16, formula=lambda x, i, u: scattered(x, i, u, "add"))
+
+
+# Products of integers, and of a constant of another type than the other operand, whose type the result has.
+WHOLE = dict(low=-9, high=9, kind="int32")
+TABLE = np.random.default_rng(5).integers(-9, 9, (5, 3)).astype(np.int32)
+add("matmul", Values((2, 4, 5), **WHOLE), names=("x",), y=TABLE, tolerance=EXACT, formula=lambda x: x @ TABLE)
+add("matmul", Values((2, 5, 4), **WHOLE), Values((3, 5), **WHOLE), names=("x", "y"), transpose_x=True, transpose_y=True,
+    tolerance=EXACT, formula=lambda x, y: np.swapaxes(x, 1, 2) @ y.T)
+add("matmul", Values((5,), **WHOLE), Values((2, 5, 3), **WHOLE), names=("x", "y"), tolerance=EXACT,
+    formula=lambda x, y: x @ y)
+add("matmul", Values((3, 4)), names=("y",), x=TABLE, tolerance=SUMS, formula=lambda y: TABLE @ y)
+add("matmul", Values((4, 5)), names=("x",), y=TABLE, tolerance=SUMS, formula=lambda x: x @ TABLE)
+add("linear", Values((4, 3), **WHOLE), weight=TABLE, bias=np.arange(5, dtype=np.int32), tolerance=EXACT,
+    formula=lambda x: x @ TABLE.T + np.arange(5))
+add("linear", Values((4, 3)), weight=TABLE, bias=np.arange(5, dtype=np.int32), tolerance=SUMS,
+    formula=lambda x: x @ TABLE.T + np.arange(5))
 
 
 def sampled(x, points, axis, nearest=None):
@@ -218,6 +268,13 @@ def sampled(x, points, axis, nearest=None):
     upper = np.minimum(lower + 1, x.shape[axis] - 1)
     share = (points - lower).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
     return np.take(x, lower, axis=axis) * (1 - share) + np.take(x, upper, axis=axis) * share
+
+
+# What coremltools' own test expects of Core ML: of two equally near pixels the one behind, before places are mirrored.
+CORNERS = np.float32([11, 22, 33, 44]).reshape(1, 1, 2, 2)
+add("resample", CORNERS, np.float32([-1, -2, -3.7, -1, 0, 0, 3.5, 1.2]).reshape(1, 2, 2, 2), names=("x", "coordinates"),
+    sampling_mode="nearest", padding_mode="symmetric", padding_value=-1.0, coordinates_mode="normalized_zero_to_one",
+    align_corners=False, tolerance=EXACT, formula=lambda x, c: np.float64([22, 33, 11, 33]).reshape(1, 1, 2, 2))
 
 
 def grid(mode, n, m):
@@ -247,6 +304,11 @@ add("resize", IMAGE, shape=[5, 9], resized_dims=np.uint32(2), sampling_mode="UNA
     formula=lambda x: resized(x, "UNALIGN_CORNERS", 5, 9))
 add("resize", IMAGE, shape=[1, 0, 12], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR",
     tolerance=EXACT, formula=lambda x: np.repeat(x, 2, axis=3))
+# What coremltools' own test expects of Core ML: two elements to three.
+add("resize", Values((2, 1, 2, 1)), shape=[3, 2], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR",
+    tolerance=EXACT, formula=lambda x: np.repeat(x[:, :, [0, 1, 1]], 2, axis=3))
+add("resize", IMAGE, shape=[7, 9], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR", tolerance=EXACT,
+    formula=lambda x: resized(x, "DEFAULT", 7, 9, lambda points: np.ceil(points - 0.5)))
 add("resize_nearest_neighbor", IMAGE, target_size_height=7, target_size_width=4, tolerance=EXACT,
     formula=tensors(lambda x: functional.interpolate(x, size=(7, 4), mode="nearest")))
 add("upsample_nearest_neighbor", IMAGE, scale_factor_height=2, scale_factor_width=3, tolerance=EXACT,

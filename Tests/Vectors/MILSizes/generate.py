@@ -132,8 +132,19 @@ def inside(random):
     write("inside", (8,), build, compute, [floats(random, 8, shift=s) for s in (0, 0.6, -0.7)])
 
 
+def classes(random):
+    """As many classes as the data names."""
+    def build(x):
+        labels = mb.cast(x=x, dtype="int32")
+        count = mb.add(x=mb.reduce_max(x=labels, axes=[0], keep_dims=False), y=np.int32(1))
+        return mb.one_hot(indices=labels, one_hot_vector_size=count, axis=0, on_value=np.float32(2), off_value=np.float32(-1),
+                          name="y")
+    write("classes", (5,), build, lambda x: {"y": np.where(np.arange(x.max() + 1)[:, None] == x, 2, -1).astype(np.float32)},
+          [[0, 3, 1, 1, 2], [0, 0, 0, 0, 0], [1, 0, 6, 2, 6]])
+
+
 if __name__ == "__main__":
     for old in [*HERE.glob("*.mlmodel"), *HERE.glob("*.kv")]:
         old.unlink()
-    for number, make in enumerate((places, picked, unique, sizes, inside)):
+    for number, make in enumerate((places, picked, unique, sizes, inside, classes)):
         make(np.random.default_rng(number))

@@ -4,16 +4,33 @@ import KelvinGraph
 struct LayerMapper: OperationMapper {
   /// The layer's field number in `NeuralNetworkLayer`.
   let name: Int
+  /// The inputs whose elements are asked for, because sizes depend on them.
+  let valuedInputs: Set<Int>
+  /// Whether the results follow from the shapes of the inputs.
+  let readsOnlyShapes: Bool
+  /// Whether it has outputs whose size is known when it has run.
+  let findsItsSize: Bool
   let map: @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
 
   /// - Parameter map: writes the nodes and returns the layer's only output.
-  init(_ name: Int, _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob) {
-    self.init(several: name) { [try map($0, $1)] }
+  init(
+    _ name: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob
+  ) {
+    self.init(several: name, valued: valued, readsOnlyShapes: readsOnlyShapes, findsItsSize: findsItsSize) {
+      [try map($0, $1)]
+    }
   }
 
   /// - Parameter map: writes the nodes and returns the layer's outputs.
-  init(several name: Int, _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]) {
+  init(
+    several name: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
+  ) {
     self.name = name
+    valuedInputs = valued
+    self.readsOnlyShapes = readsOnlyShapes
+    self.findsItsSize = findsItsSize
     self.map = map
   }
 
@@ -25,6 +42,12 @@ extension NetworkLayer {
   /// An input as float32, the type in which networks compute.
   func input(_ index: Int = 0, _ scope: LayerScope) throws -> Blob {
     try scope.convert(try raw(index, scope), to: .float32)
+  }
+
+  /// An error about a layer that the format allows and Kelvin does not run.
+  func unsupported(_ reason: String, remedy: String? = nil) -> FormatError {
+    FormatError(
+      .unsupported, file: parameters.message.file, offset: parameters.message.offset, reason, remedy: remedy)
   }
 
   /// An input in the type in which it was computed.
@@ -51,7 +74,9 @@ extension NetworkLayer {
   func known(_ index: Int, _ scope: LayerScope) throws -> [Double] {
     let blob = try raw(index, scope)
     guard let weight = scope.emitter.weight(blob.id) else {
-      throw scope.emitter.invalid("'\(inputs[index])' depends on the model's inputs, expected a constant")
+      throw unsupported(
+        "'\(inputs[index])' depends on the model's inputs where control flow or another model does not let the graph be "
+          + "cut, expected a constant")
     }
     guard weight.type.count <= 1024 else { throw scope.emitter.invalid("'\(inputs[index])' has \(weight.type)") }
     return weight.dense().doubles

@@ -25,6 +25,7 @@ final class LayerScope {
   }
 
   let emitter: Emitter
+  private let file: String
   private var blobs: [String: Held] = [:]
   private var views: [View: ValueID] = [:]
   private var converted: [Conversion: ValueID] = [:]
@@ -38,7 +39,10 @@ final class LayerScope {
     var scalar: ScalarType
   }
 
-  init(_ emitter: Emitter) { self.emitter = emitter }
+  init(_ emitter: Emitter, file: String) {
+    self.emitter = emitter
+    self.file = file
+  }
 
   func has(_ name: String) -> Bool { blobs[name] != nil }
 
@@ -51,7 +55,20 @@ final class LayerScope {
   /// Replaces a tensor; only the copy layer and control flow may.
   func redefine(_ name: String, _ blob: Blob) { blobs[name] = Held(blob: blob, depth: emitter.depth) }
 
+  /// - Throws: `GraphError` where nothing computes it; where its size is not known before the graph has run, the file's
+  ///   `unsupported`.
   func read(_ name: String) throws -> Blob {
+    guard let held = blobs[name], held.depth == 0, emitter.extents[held.blob.id] != nil else {
+      return try self.held(name)
+    }
+    throw FormatError(
+      .unsupported, file: file, place: "'\(name)'",
+      "it is read before it is known how large it is: such sizes are found between two graphs, and control flow or "
+        + "another model lies across the cut", remedy: "export what reads it as a model of its own")
+  }
+
+  /// A tensor, whether or not its size is known.
+  func held(_ name: String) throws -> Blob {
     guard let held = blobs[name] else { throw emitter.invalid("reads '\(name)', which nothing before it computes") }
     return Blob(emitter.value(held.blob.id, of: held.depth), held.blob.shape)
   }

@@ -3,16 +3,21 @@ import KelvinGraph
 /// A neural network as a stage of a model.
 struct NetworkStage: ModelStage {
   let network: NetworkSpecification
+  /// Those of its layers that it writes.
+  var layers: [NetworkLayer]
   let inputs: [Feature]
-  let outputs: [Feature]
+  var outputs: [Feature]
   /// The blob with one number for each label, for classifiers.
-  let probabilities: String?
+  var probabilities: String?
+  /// Tensors that another part of the network computes, and those that others read, with their slots.
+  var (entering, leaving): ([(slot: String, name: String)], [(slot: String, name: String)]) = ([], [])
   /// The inputs whose scaler is part of how the picture is sampled.
   var prescaled: Set<String> = []
   let file: String
 
   init(_ model: CoreMLModel, _ inputs: [Feature], _ outputs: [Feature], file: String) throws(FormatError) {
     network = try NetworkSpecification(model.contents)
+    layers = network.layers
     self.inputs = inputs
     self.outputs = outputs
     self.file = file
@@ -41,17 +46,22 @@ struct NetworkStage: ModelStage {
   }
 
   func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> [String: ValueID] {
-    let scope = LayerScope(emitter)
+    let scope = LayerScope(emitter, file: file)
     for feature in inputs {
       guard let id = values[feature.name] else { continue }
       try scope.define(feature.name, try enter(id, feature, scope))
     }
-    let read = Set(outputs.map(\.name) + [probabilities].compactMap { $0 })
-    _ = try NetworkWriter(scope: scope, file: file).write(network.layers[...], readLater: read)
+    for (slot, name) in entering {
+      guard let id = values[slot] else { throw GraphError("tensor '\(name)'", "no part of the network computes it") }
+      scope.redefine(name, Blob(id, emitter.shape(id)))
+    }
+    let read = Set(outputs.map(\.name) + [probabilities].compactMap { $0 } + leaving.map(\.name))
+    _ = try NetworkWriter(scope: scope, file: file).write(layers[...], readLater: read)
     var result: [String: ValueID] = [:]
     for feature in outputs where scope.has(feature.name) {
       result[feature.name] = try leave(try scope.read(feature.name), feature, scope)
     }
+    for (slot, name) in leaving { result[slot] = try scope.logical(try scope.held(name)) }
     if let probabilities {
       result[StageSlot.scores] = try scope.logical(try scope.read(probabilities))
     }
@@ -72,7 +82,7 @@ struct NetworkStage: ModelStage {
     } else if network.keepsArrayShapes {
       blob = Blob(id, shape)
     } else {
-      blob = Blob(id, try Self.fiveAxes(shape, feature.name))
+      blob = Blob(id, try Self.fiveAxes(shape, feature))
     }
     for (name, step) in network.preprocessing where name == feature.name || name.isEmpty && feature.isImage {
       guard case .meanImage(let mean) = step else { continue }
@@ -111,9 +121,11 @@ struct NetworkStage: ModelStage {
     return nil
   }
 
-  /// `[1, 1, C, 1, 1]` or `[1, 1, C, H, W]`, as networks up to specification version 3 see an array.
-  private static func fiveAxes(_ shape: Shape, _ name: String) throws -> Shape {
+  /// `[1, 1, C, 1, 1]` or `[1, 1, C, H, W]`, as networks up to specification version 3 see an array, with the lengths of
+  /// a sequence and its batch in front where they are given.
+  private static func fiveAxes(_ shape: Shape, _ feature: Feature) throws -> Shape {
     let sizes = shape.dimensions
+    if feature.described(shape).rank == 1, sizes.count == 3 { return Shape(sizes + [1, 1]) }
     switch sizes.count {
     case 1: return Shape([1, 1, sizes[0], 1, 1])
     case 3: return Shape([1, 1] + sizes)
@@ -121,7 +133,7 @@ struct NetworkStage: ModelStage {
     case 5: return shape
     default:
       throw GraphError(
-        "input '\(name)'", "has shape \(shape), networks of this version take arrays with 1 or 3 axes")
+        "input '\(feature.name)'", "has shape \(shape), networks of this version take arrays with 1 or 3 axes")
     }
   }
 

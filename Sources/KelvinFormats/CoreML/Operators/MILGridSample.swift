@@ -117,7 +117,7 @@ extension MILOperation {
     let interpolation: GridSampler.Interpolation
     switch try text("sampling_mode", scope) ?? "bilinear" {
     case "bilinear": interpolation = .linear
-    case "nearest": interpolation = .nearest
+    case "nearest": interpolation = .nearestUp
     case let other: throw emitter.invalid("sampling_mode '\(other)' is not known")
     }
     let outside: GridSampler.Outside

@@ -10,21 +10,29 @@ extension MILMapper {
     let x = try operation.value("x", scope)
     let indices = try operation.value("indices", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
-    return try scope.emitter.gather(x, indices, axis: axis, batch: try operation.integer("batch_dims", scope) ?? 0)
+    let places = try operation.validated(indices, [scope.emitter.shape(x)[axis]], scope)
+    return try scope.emitter.gather(x, places, axis: axis, batch: try operation.integer("batch_dims", scope) ?? 0)
   }
 
   private static let gatherAlongAxis = MILMapper("gather_along_axis") { operation, scope in
     let x = try operation.value("x", scope)
     let indices = try operation.value("indices", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
-    return try scope.emitter.add(GatherElements(axis: axis), x, indices)
+    let places = try operation.validated(indices, [scope.emitter.shape(x)[axis]], scope)
+    return try scope.emitter.add(GatherElements(axis: axis), x, places)
   }
 
   private static let gatherND = MILMapper("gather_nd") { operation, scope in
     let x = try operation.value("x", scope)
     let indices = try operation.value("indices", scope)
     let batch = try operation.integer("batch_dims", scope) ?? 0
-    return try scope.emitter.add(GatherND(batchDimensions: batch), x, indices)
+    let (rank, depth) = (scope.emitter.shape(x).rank, scope.emitter.shape(indices).dimensions.last ?? 0)
+    guard batch >= 0, depth <= rank - min(batch, rank) else {
+      throw scope.emitter.invalid("tuples of \(depth) indices behind \(batch) batch axes of \(scope.emitter.type(x))")
+    }
+    let sizes = Array(scope.emitter.shape(x).dimensions.dropFirst(batch).prefix(depth))
+    let places = try operation.validated(indices, sizes, scope)
+    return try scope.emitter.add(GatherND(batchDimensions: batch), x, places)
   }
 
   /// Whole slices along the axis, one for each index.
@@ -39,10 +47,12 @@ extension MILMapper {
     }
     var along = [Int](repeating: 1, count: shape.rank)
     along[axis] = shape[axis]
-    let raised = try scope.emitter.reshape(indices, Shape(along), step: "raised")
+    let (places, skips) = try operation.places(indices, [scope.emitter.shape(x)[axis]], scope)
+    let raised = try scope.emitter.reshape(places, Shape(along), step: "raised")
     let everywhere = try scope.emitter.add(Expand(shape), raised, step: "expanded")
     let (reduction, terms) = try operation.scatterMode("update", updates, scope)
-    return try scope.emitter.add(ScatterElements(axis: axis, reduction: reduction), x, everywhere, terms)
+    let op = ScatterElements(axis: axis, reduction: reduction, skipsOutside: skips)
+    return try scope.emitter.add(op, x, everywhere, terms)
   }
 
   private static let scatterAlongAxis = MILMapper("scatter_along_axis") { operation, scope in
@@ -51,7 +61,9 @@ extension MILMapper {
     let updates = try operation.value("updates", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? 0, of: x)
     let (reduction, terms) = try operation.scatterMode("add", updates, scope)
-    return try scope.emitter.add(ScatterElements(axis: axis, reduction: reduction), x, indices, terms)
+    let (places, skips) = try operation.places(indices, [scope.emitter.shape(x)[axis]], scope)
+    let op = ScatterElements(axis: axis, reduction: reduction, skipsOutside: skips)
+    return try scope.emitter.add(op, x, places, terms)
   }
 
   private static let scatterND = MILMapper("scatter_nd") { operation, scope in
@@ -59,10 +71,12 @@ extension MILMapper {
     let indices = try operation.value("indices", scope)
     let updates = try operation.value("updates", scope)
     let (reduction, terms) = try operation.scatterMode("add", updates, scope)
-    return try scope.emitter.add(ScatterND(reduction: reduction), x, indices, terms)
+    let sizes = scope.emitter.shape(x).dimensions.prefix(scope.emitter.shape(indices).dimensions.last ?? 0)
+    let (places, skips) = try operation.places(indices, Array(sizes), scope)
+    return try scope.emitter.add(ScatterND(reduction: reduction, skipsOutside: skips), x, places, terms)
   }
 
-  private static let oneHot = MILMapper("one_hot") { operation, scope in
+  private static let oneHot = MILMapper("one_hot", valued: ["one_hot_vector_size"]) { operation, scope in
     let indices = try operation.value("indices", scope)
     let count = try operation.required(
       try operation.integer("one_hot_vector_size", scope), "one_hot_vector_size", scope)

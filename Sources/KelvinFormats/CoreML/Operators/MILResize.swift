@@ -52,7 +52,8 @@ extension MILMapper {
     let interpolation: Resize.Interpolation
     switch try operation.text("interpolation_mode", scope) ?? "LINEAR" {
     case "LINEAR": interpolation = .linear
-    case "NEAREST_NEIGHBOR": interpolation = .nearest(mode == .standard ? .floor : .halfUp)
+    // On the standard grid half is rounded down, so that doubling a size repeats each element.
+    case "NEAREST_NEIGHBOR": interpolation = .nearest(mode == .standard ? .halfDown : .halfUp)
     case let other: throw scope.emitter.invalid("interpolation_mode '\(other)' is not known")
     }
     return try scope.emitter.resizeLast(x, sizes, interpolation) { mode.sampling($0, $1) }

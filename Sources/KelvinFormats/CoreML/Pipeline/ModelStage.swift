@@ -24,6 +24,20 @@ protocol ModelStage: Sendable {
   func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> [String: ValueID]
 }
 
+/// A stage that can be cut where sizes depend on data.
+protocol DivisibleStage: ModelStage {
+  /// Its operations, with slots for what passes between them.
+  ///
+  /// - Parameter place: of the stage among those of its graph, which makes the slots its own.
+  func operations(at place: Int) -> [StagedOperation]
+
+  /// The stage with some of its operations.
+  ///
+  /// - Parameter stage: the part of the model that they lie in.
+  /// - Returns: nil where they cannot be had apart.
+  func part(_ operations: [Int], of stage: SizeStage, at place: Int) -> (any ModelStage)?
+}
+
 extension ModelStage {
   var labels: Labels? { nil }
   var steps: [any HostStep] { [] }
@@ -52,20 +66,34 @@ struct StageGraphSource: GraphSource {
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
   ) throws -> Graph {
+    try graph(shapes: shapes, computed: computed, values: [:], evaluator: evaluator)
+  }
+
+  func graph(
+    shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
+  ) throws -> Graph {
     var missing = MissingOperations()
     for stage in stages { stage.findMissing(&missing) }
     guard missing.list.isEmpty else { throw FormatError.missing(missing.list, file: file) }
-    let types = try resolveInputTypes(inputs, given: shapes, computed: computed, file: file)
-    do { return try graph(types, computed, evaluator) } catch let error as GraphError {
+    let unknown = inputs.filter { values[$0.name] == nil }
+    let types = try resolveInputTypes(unknown, given: shapes, computed: computed, file: file)
+    do { return try graph(types, computed, values, evaluator) } catch let error as GraphError {
+      // The model may still take other sizes.
+      if error.isAboutSizes, inputs.contains(where: { $0.hasOpenSizes && shapes[$0.name] == nil }) { throw error }
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
     }
   }
 
   private func graph(
-    _ types: [String: TensorType], _ computed: [String: TensorType], _ evaluator: any ConstantEvaluator
+    _ types: [String: TensorType], _ computed: [String: TensorType], _ known: [String: Tensor],
+    _ evaluator: any ConstantEvaluator
   ) throws -> Graph {
     let emitter = Emitter(evaluator: evaluator)
     var values: [String: ValueID] = [:]
+    for (slot, tensor) in known.sorted(by: { $0.key < $1.key }) {
+      let isFloat = tensor.type.scalar.isFloatingPoint
+      values[slot] = emitter.constant(named: slot, Weight(isFloat ? tensor.converted(to: .float32) : tensor))
+    }
     for input in inputs {
       guard var type = types[input.name] else { continue }
       if type.scalar.isFloatingPoint { type.scalar = .float32 }
@@ -73,10 +101,11 @@ struct StageGraphSource: GraphSource {
     }
     for (slot, type) in computed.sorted(by: { $0.key < $1.key }) { values[slot] = try emitter.input(slot, type) }
     for stage in stages { values.merge(try stage.emit(emitter, values)) { _, new in new } }
-    for name in outputs {
-      guard let id = values[name] else { throw GraphError("output '\(name)'", "nothing computes it") }
-      emitter.output(id)
-    }
+    emitter.outputs(
+      try outputs.map { name in
+        guard let id = values[name] else { throw GraphError("output '\(name)'", "nothing computes it") }
+        return id
+      })
     return try emitter.finish()
   }
 }

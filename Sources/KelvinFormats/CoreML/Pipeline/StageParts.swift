@@ -51,21 +51,28 @@ struct StageParts {
       if group.isHost {
         parts += members.compactMap(\.step).map { .host($0) }
       } else {
-        graphs += 1
         let own = Set(members.flatMap { $0.writes(besides: made) })
         let later = groups[(index + 1)...].flatMap(\.items).flatMap { items[$0].reads }
         let left = (outputs.map(\.name) + later).filter(own.contains)
         // A model's only graph has the inputs as the model does, read or not.
         let all = isOnly ? inputs.filter { !$0.type.isHostKind }.map(\.name) : []
         let read = all + members.flatMap(\.reads).filter { given.contains($0) || written.contains($0) }
-        let source = StageGraphSource(
-          stages: members.compactMap(\.stage), inputs: inputs.filter { read.contains($0.name) },
-          outputs: left.withoutRepetition, file: file)
-        parts.append(
-          .graph(
-            GraphPart(
-              name: isOnly ? GraphPart.onlyName : "\(GraphPart.onlyName)\(graphs)", inputs: read.withoutRepetition,
-              outputs: left.withoutRepetition, source: source)))
+        graphs += 1
+        let stages = members.compactMap { member in
+          member.stage.map { (stage: $0, writes: member.writes(besides: made)) }
+        }
+        let cut = StageGroup.groups(of: stages, inputs: read.withoutRepetition, outputs: left.withoutRepetition)
+        let name = isOnly ? GraphPart.onlyName : "\(GraphPart.onlyName)\(graphs)"
+        for (number, part) in cut.enumerated() {
+          let source = StageGraphSource(
+            stages: part.stages, inputs: inputs.filter { part.inputs.contains($0.name) }, outputs: part.outputs,
+            file: file)
+          parts.append(
+            .graph(
+              GraphPart(
+                name: cut.count == 1 ? name : "\(name).\(number + 1)", inputs: part.inputs, outputs: part.outputs,
+                valued: part.valued, source: source)))
+        }
       }
       written.formUnion(members.flatMap { $0.writes(besides: made) })
     }

@@ -117,10 +117,19 @@ struct StageReader {
     let suppression = stages.last?.graph as? SuppressionStage
     for index in inputs.indices {
       prescale(&inputs[index])
+      inputs[index].takesSequences = takesSequences(inputs[index])
       if let value = suppression?.standardValue(of: inputs[index].name) { inputs[index].defaultValue = value }
     }
     let parts = StageParts(stages, inputs, outputs, predictedFeature: description.predictedFeature, file: file).parts
     return try Function(inputs: inputs, outputs: outputs, parts: parts).checked(file: file)
+  }
+
+  /// Whether only networks that give every array five axes read a feature.
+  private func takesSequences(_ feature: Feature) -> Bool {
+    guard case .tensor(_, let dimensions) = feature.type, [1, 3].contains(dimensions.count) else { return false }
+    let readers = stages.filter { stage in stage.inputs.contains { $0.name == feature.name } }
+    return !readers.isEmpty
+      && readers.allSatisfy { ($0.graph as? NetworkStage)?.network.keepsArrayShapes == false }
   }
 
   /// Moves the scaler of an image into how pictures are sampled, where only one network reads the image.

@@ -10,23 +10,30 @@ extension LayerMapper {
     let kernel = try layer.pair(Fields.kernelSize, default: 3, scope)
     let outputs = try parameters.integer(Fields.outputChannels) ?? 0
     let groups = try parameters.integer(Fields.nGroups, default: 1)
-    let weights = try layer.weights(Fields.weights, scope)
-    guard groups > 0, outputs > 0, outputs % groups == 0, channels % groups == 0 else {
-      throw scope.emitter.invalid("\(channels) to \(outputs) channels do not divide into \(groups) groups")
+    guard groups > 0, outputs > 0, outputs % groups == 0 else {
+      throw scope.emitter.invalid("\(outputs) channels do not divide into \(groups) groups")
     }
-    if try parameters.flag(Fields.isDeconvolution) {
-      return try layer.deconvolution(x, planes, weights, kernel, groups: groups, scope)
+    let isTransposed = try parameters.flag(Fields.isDeconvolution)
+    guard channels % groups == 0 else {
+      throw scope.emitter.invalidSizes("\(channels) channels do not divide into \(groups) groups")
     }
-    let filters = scope.emitter.constant(
-      try weights.weight(Shape([outputs, channels / groups] + kernel)), step: "weights")
+    let expected = Shape([outputs, channels / groups] + kernel)
+    let named = try parameters.integer(Fields.kernelChannels) ?? 0
+    if !isTransposed, layer.inputs.count < 2, named > 0, named != expected[1], expected.isAddressable,
+      try layer.weights(Fields.weights, scope).count() != expected.count
+    {
+      throw scope.emitter.invalidSizes("\(channels) channels, its \(groups) groups of weights take \(named) each")
+    }
+    if isTransposed {
+      return try layer.deconvolution(x, planes, kernel, groups: groups, scope)
+    }
+    let filters = try layer.filters(expected, channelAxis: 0, scope)
     let window = try layer.window(
       kernel: kernel, strides: try layer.pair(Fields.stride, default: 1, scope),
       dilations: try layer.pair(Fields.dilationFactor, default: 1, scope),
       padding: try layer.spatialPadding(valid: Fields.valid, same: Fields.same, scope), over: planes, scope)
     var inputs = [planes, filters]
-    if try parameters.flag(Fields.hasBias) {
-      inputs.append(try scope.constant(try layer.weights(Fields.bias, scope), [outputs], step: "bias"))
-    }
+    if let bias = try layer.bias([outputs], scope) { inputs.append(bias) }
     let op = Convolution(window: window, groups: groups, epilogue: Epilogue(hasBias: inputs.count == 3))
     return scope.fromPlanes(try scope.emitter.add(op, inputs), x)
   }
@@ -60,9 +67,34 @@ extension NetworkLayer {
     }
   }
 
+  /// The weights in the file, or a second input in their place.
+  fileprivate func filters(_ shape: Shape, channelAxis: Int, _ scope: LayerScope) throws -> ValueID {
+    guard inputs.count > 1 else {
+      let weights = try weights(LayerSchema.ConvolutionLayerParams.weights, scope)
+      return scope.emitter.constant(try weights.weight(shape, channelAxis: channelAxis), step: "weights")
+    }
+    return try parameter(1, shape, scope)
+  }
+
+  /// The bias in the file, or a third input in its place; nil where there is none.
+  fileprivate func bias(_ shape: Shape, _ scope: LayerScope) throws -> ValueID? {
+    if inputs.count > 2 { return try parameter(2, shape, scope) }
+    guard try parameters.flag(LayerSchema.ConvolutionLayerParams.hasBias) else { return nil }
+    return try scope.constant(try weights(LayerSchema.ConvolutionLayerParams.bias, scope), shape, step: "bias")
+  }
+
+  /// An input in the place of weights, but for axes of size 1.
+  private func parameter(_ index: Int, _ shape: Shape, _ scope: LayerScope) throws -> ValueID {
+    let given = try input(index, scope)
+    guard given.shape.dimensions.filter({ $0 != 1 }) == shape.dimensions.filter({ $0 != 1 }) else {
+      throw scope.emitter.invalid("'\(inputs[index])' is \(given.shape), expected \(shape)")
+    }
+    return try scope.view(given, shape)
+  }
+
   /// `[H, W]` grow to `(size - 1) · stride + dilation · (kernel - 1) + 1`, less what the padding cuts away.
   fileprivate func deconvolution(
-    _ x: Blob, _ planes: ValueID, _ weights: LayerWeights, _ kernel: [Int], groups: Int, _ scope: LayerScope
+    _ x: Blob, _ planes: ValueID, _ kernel: [Int], groups: Int, _ scope: LayerScope
   ) throws -> Blob {
     typealias Fields = LayerSchema.ConvolutionLayerParams
     let shape = scope.emitter.shape(planes)
@@ -96,15 +128,13 @@ extension NetworkLayer {
       (before[axis], after[axis]) = isOddAtEnd ? (cut / 2, cut - cut / 2) : (cut - cut / 2, cut / 2)
       extra[axis] = max(0, size - full)
     }
-    let filters = scope.emitter.constant(
-      try weights.weight(Shape([shape[1], outputs / groups] + kernel), channelAxis: 1), step: "weights")
-    let hasBias = try parameters.flag(Fields.hasBias)
+    let filters = try filters(Shape([shape[1], outputs / groups] + kernel), channelAxis: 1, scope)
+    let bias = try bias([outputs, 1, 1], scope)
     let op = ConvolutionTranspose(
       window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),
       outputPadding: extra, groups: groups)
-    let result = try scope.emitter.add(op, planes, filters, step: hasBias ? "unbiased" : nil)
-    guard hasBias else { return scope.fromPlanes(result, x) }
-    let bias = try scope.constant(try self.weights(Fields.bias, scope), [outputs, 1, 1], step: "bias")
+    let result = try scope.emitter.add(op, planes, filters, step: bias == nil ? nil : "unbiased")
+    guard let bias else { return scope.fromPlanes(result, x) }
     return scope.fromPlanes(try scope.emitter.binary(.add, result, bias), x)
   }
 }

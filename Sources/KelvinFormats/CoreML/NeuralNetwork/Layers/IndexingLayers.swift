@@ -4,6 +4,7 @@ extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
   static let indexing: [LayerMapper] = [
+    whereNonZero,
     gather, gatherND, gatherAlongAxis, scatter, scatterND, scatterAlongAxis, oneHot, slidingWindows,
   ]
 
@@ -29,23 +30,25 @@ extension LayerMapper {
     return scope.ranked(try scope.emitter.add(GatherElements(axis: axis), value, indices))
   }
 
-  /// Slices of the third input at the positions that the second names along an axis.
+  /// Slices of the third input at the positions that the second names along an axis, whose place its axes take there.
   private static let scatter = LayerMapper(Layers.scatter) { layer, scope in
     typealias Fields = LayerSchema.ScatterLayerParams
     let x = try layer.input(0, scope)
     let value = try scope.logical(x)
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
     let indices = try layer.indices(1, scope)
-    guard indices.shape.rank == 1 else {
-      throw scope.emitter.invalid("its indices are \(indices.shape), expected a list")
-    }
     let (updates, reduction) = try layer.updates(Fields.mode, scope)
     let toFront = [axis] + (0..<x.shape.rank).filter { $0 != axis }
     let back = (0..<x.shape.rank).map { $0 < axis ? $0 + 1 : $0 == axis ? 0 : $0 }
-    guard updates.shape.rank == x.shape.rank else { throw scope.emitter.invalid("its slices are \(updates.shape)") }
+    let (before, after) = (x.shape.dimensions[..<axis], x.shape.dimensions[(axis + 1)...])
+    guard updates.shape.dimensions == before + indices.shape.dimensions + after else {
+      throw scope.emitter.invalid(
+        "its slices are \(updates.shape), expected \(Shape(before + indices.shape.dimensions + after))")
+    }
+    let listed = try scope.view(updates, Shape(before + [indices.shape.count] + after))
     let tuples = try scope.view(indices, [indices.shape.count, 1])
     let container = try scope.emitter.transpose(value, toFront, step: "container")
-    let slices = try scope.emitter.transpose(try scope.logical(updates), toFront, step: "slices")
+    let slices = try scope.emitter.transpose(listed, toFront, step: "slices")
     let isMoved = axis != 0
     let result = try scope.emitter.add(
       ScatterND(reduction: reduction), container, tuples, slices, step: isMoved ? "scattered" : nil)
@@ -71,7 +74,7 @@ extension LayerMapper {
     return Blob(try scope.emitter.add(op, value, indices, try scope.logical(updates)), x.shape)
   }
 
-  private static let oneHot = LayerMapper(Layers.oneHot) { layer, scope in
+  private static let oneHot = LayerMapper(Layers.oneHot, valued: [1, 2, 3]) { layer, scope in
     typealias Fields = LayerSchema.OneHotLayerParams
     let x = try layer.indices(0, scope)
     func number(_ input: Int, otherwise value: Float) throws -> Float {
@@ -88,6 +91,12 @@ extension LayerMapper {
     let values = (scope.scalar(on, step: "on"), scope.scalar(off, step: "off"))
     let result = try scope.emitter.oneHot(indices, count: size, axis: axis, on: values.0, off: values.1)
     return Blob(result, scope.emitter.shape(result))
+  }
+
+  /// The places of what is not zero, a row for each.
+  private static let whereNonZero = LayerMapper(Layers.whereNonZero, findsItsSize: true) { layer, scope in
+    let rows = try scope.emitter.nonZero(try scope.logical(try layer.input(0, scope)))
+    return Blob(rows, scope.emitter.shape(rows))
   }
 
   /// The most positions, over all of its windows, that a layer may list.

@@ -7,12 +7,12 @@ extension LayerMapper {
   static let shapes: [LayerMapper] = [
     transpose, squeeze, expandDims, flattenTo2D, reshapeLike, reshapeDynamic, rankPreservingReshape, getShape,
     broadcast(Layers.broadcastToLike) { layer, scope in try layer.raw(1, scope).shape.dimensions },
-    broadcast(Layers.broadcastToDynamic) { layer, scope in try layer.knownIntegers(1, scope) },
+    broadcast(Layers.broadcastToDynamic, valued: [1]) { layer, scope in try layer.knownIntegers(1, scope) },
     broadcast(Layers.broadcastToStatic) { layer, _ in
       try layer.parameters.integers(LayerSchema.BroadcastToStaticLayerParams.targetShape)
     },
-    fill(Layers.fillLike) { layer, scope in try layer.raw(0, scope).shape.dimensions },
-    fill(Layers.fillDynamic) { layer, scope in try layer.knownIntegers(0, scope) },
+    fill(Layers.fillLike, readsOnlyShapes: true) { layer, scope in try layer.raw(0, scope).shape.dimensions },
+    fill(Layers.fillDynamic, valued: [0]) { layer, scope in try layer.knownIntegers(0, scope) },
     fill(Layers.fillStatic, value: LayerSchema.FillStaticLayerParams.value) { layer, _ in
       try layer.parameters.integers(LayerSchema.FillStaticLayerParams.targetShape)
     },
@@ -21,7 +21,14 @@ extension LayerMapper {
 
   private static let transpose = LayerMapper(Layers.transpose) { layer, scope in
     let axes = try layer.parameters.integers(LayerSchema.TransposeLayerParams.axes)
-    return scope.ranked(try scope.emitter.transpose(try scope.logical(try layer.raw(0, scope)), axes))
+    let x = try layer.raw(0, scope)
+    // A picture may have a batch axis more than the layer knows of.
+    let isLonger = !axes.isEmpty && axes.count < x.shape.rank
+    let isOne = x.shape.dimensions.dropLast(axes.count).allSatisfy { $0 == 1 }
+    let value =
+      isLonger && isOne
+      ? try scope.view(x, Shape(Array(x.shape.dimensions.suffix(axes.count)))) : try scope.logical(x)
+    return scope.ranked(try scope.emitter.transpose(value, axes))
   }
 
   private static let squeeze = LayerMapper(Layers.squeeze) { layer, scope in
@@ -50,7 +57,7 @@ extension LayerMapper {
     return try scope.reshape(try layer.raw(0, scope), target.dimensions)
   }
 
-  private static let reshapeDynamic = LayerMapper(Layers.reshapeDynamic) { layer, scope in
+  private static let reshapeDynamic = LayerMapper(Layers.reshapeDynamic, valued: [1]) { layer, scope in
     let target = try layer.knownIntegers(1, scope)
     return try scope.reshape(try layer.raw(0, scope), target)
   }
@@ -60,15 +67,16 @@ extension LayerMapper {
     return try scope.reshape(try layer.raw(0, scope), target, zeros: .kept)
   }
 
-  private static let getShape = LayerMapper(Layers.getShape) { layer, scope in
+  private static let getShape = LayerMapper(Layers.getShape, readsOnlyShapes: true) { layer, scope in
     let sizes = try layer.raw(0, scope).shape.dimensions
     return Blob(scope.emitter.constant(integers: sizes, .int32), [sizes.count])
   }
 
   private static func broadcast(
-    _ number: Int, _ target: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Int]
+    _ number: Int, valued: Set<Int> = [],
+    _ target: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Int]
   ) -> LayerMapper {
-    LayerMapper(number) { layer, scope in
+    LayerMapper(number, valued: valued) { layer, scope in
       let x = try layer.raw(0, scope)
       let wanted = Shape(try target(layer, scope))
       guard wanted.isAddressable, let shape = x.shape.broadcast(with: wanted), shape.isAddressable else {
@@ -79,10 +87,11 @@ extension LayerMapper {
   }
 
   private static func fill(
-    _ number: Int, value: Int = LayerSchema.FillLikeLayerParams.value,
+    _ number: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false,
+    value: Int = LayerSchema.FillLikeLayerParams.value,
     _ target: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Int]
   ) -> LayerMapper {
-    LayerMapper(number) { layer, scope in
+    LayerMapper(number, valued: valued, readsOnlyShapes: readsOnlyShapes) { layer, scope in
       let shape = Shape(try target(layer, scope))
       guard shape.isAddressable, shape.rank <= Emitter.rankLimit else { throw scope.emitter.invalid("fills \(shape)") }
       let value = scope.scalar(try layer.parameters.number(value) ?? 0, step: "value")
@@ -99,7 +108,7 @@ extension LayerMapper {
   }
 
   /// Its inputs are the end, the start and the step; those that are left out are parameters.
-  private static let rangeDynamic = LayerMapper(Layers.rangeDynamic) { layer, scope in
+  private static let rangeDynamic = LayerMapper(Layers.rangeDynamic, valued: [0, 1, 2]) { layer, scope in
     typealias Fields = LayerSchema.RangeDynamicLayerParams
     func number(_ input: Int, _ field: Int) throws -> Double {
       if layer.inputs.count > input { return try layer.known(input, scope).first ?? 0 }

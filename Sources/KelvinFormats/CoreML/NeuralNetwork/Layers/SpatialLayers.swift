@@ -5,7 +5,9 @@ extension LayerMapper {
 
   static let padding = LayerMapper(Layers.padding) { layer, scope in
     typealias Fields = LayerSchema.PaddingLayerParams
-    let x = try layer.input(0, scope)
+    var x = try layer.input(0, scope)
+    let isMatrix = x.shape.rank == 2
+    if isMatrix { x.shape = Shape([1] + x.shape.dimensions) }
     let borders = try layer.parameters.message(Fields.paddingAmounts)?.borders(scope) ?? [(0, 0), (0, 0)]
     let mode: Pad.Mode
     switch try layer.parameters.choice(among: [Fields.constant, Fields.reflection, Fields.replication]) {
@@ -16,8 +18,9 @@ extension LayerMapper {
     }
     let before = [0, 0] + borders.map(\.before)
     let after = [0, 0] + borders.map(\.after)
-    return scope.fromPlanes(
+    let padded = scope.fromPlanes(
       try scope.emitter.pad(try scope.planes(x), before: before, after: after, mode: mode), x)
+    return isMatrix ? Blob(padded.id, Shape(Array(padded.shape.dimensions.dropFirst()))) : padded
   }
 
   /// Cuts borders away, or cuts out as many rows and columns as a second input has.
