@@ -21,10 +21,10 @@ extension LayerMapper {
   private typealias Distribution = @Sendable (NetworkLayer) throws -> RandomDistribution
 
   private static func shaped(
-    _ number: Int, _ distribution: @escaping Distribution,
+    _ number: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false, _ distribution: @escaping Distribution,
     _ shape: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Int]
   ) -> LayerMapper {
-    LayerMapper(number) { layer, scope in
+    LayerMapper(number, valued: valued, readsOnlyShapes: readsOnlyShapes) { layer, scope in
       let shape = Shape(try shape(layer, scope))
       guard shape.rank <= Emitter.rankLimit else { throw scope.emitter.invalid("fills \(shape)") }
       return scope.ranked(try scope.emitter.random(distribution(layer), shape, .float32, seed: layer.seed()))
@@ -32,11 +32,11 @@ extension LayerMapper {
   }
 
   private static func like(_ number: Int, _ distribution: @escaping Distribution) -> LayerMapper {
-    shaped(number, distribution) { layer, scope in try layer.raw(0, scope).shape.dimensions }
+    shaped(number, readsOnlyShapes: true, distribution) { layer, scope in try layer.raw(0, scope).shape.dimensions }
   }
 
   private static func dynamic(_ number: Int, _ distribution: @escaping Distribution) -> LayerMapper {
-    shaped(number, distribution) { layer, scope in try layer.knownIntegers(0, scope) }
+    shaped(number, valued: [0], distribution) { layer, scope in try layer.knownIntegers(0, scope) }
   }
 
   private static func fixed(_ number: Int, _ shape: Int, _ distribution: @escaping Distribution) -> LayerMapper {
