@@ -250,7 +250,7 @@ TABLE = np.random.default_rng(5).integers(-9, 9, (5, 3)).astype(np.int32)
 add("matmul", Values((2, 4, 5), **WHOLE), names=("x",), y=TABLE, tolerance=EXACT, formula=lambda x: x @ TABLE)
 add("matmul", Values((2, 5, 4), **WHOLE), Values((3, 5), **WHOLE), names=("x", "y"), transpose_x=True, transpose_y=True,
     tolerance=EXACT, formula=lambda x, y: np.swapaxes(x, 1, 2) @ y.T)
-add("matmul", Values((5,), **WHOLE), Values((2, 5, 3), **WHOLE), names=("x", "y"), tolerance=EXACT,
+add("matmul", Values((2, 1, 4, 5), **WHOLE), Values((3, 5, 2), **WHOLE), names=("x", "y"), tolerance=EXACT,
     formula=lambda x, y: x @ y)
 add("matmul", Values((3, 4)), names=("y",), x=TABLE, tolerance=SUMS, formula=lambda y: TABLE @ y)
 add("matmul", Values((4, 5)), names=("x",), y=TABLE, tolerance=SUMS, formula=lambda x: x @ TABLE)

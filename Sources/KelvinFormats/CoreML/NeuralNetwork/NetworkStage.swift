@@ -125,7 +125,9 @@ struct NetworkStage: ModelStage {
   /// a sequence and its batch in front where they are given.
   private static func fiveAxes(_ shape: Shape, _ feature: Feature) throws -> Shape {
     let sizes = shape.dimensions
-    if feature.described(shape).rank == 1, sizes.count == 3 { return Shape(sizes + [1, 1]) }
+    if case .tensor(_, let dimensions) = feature.type, dimensions.count == 1, sizes.count == 3 {
+      return Shape(sizes + [1, 1])
+    }
     switch sizes.count {
     case 1: return Shape([1, 1, sizes[0], 1, 1])
     case 3: return Shape([1, 1] + sizes)

@@ -9,7 +9,7 @@ extension MILOperation {
   ///
   /// - Parameter sizes: of the axes that a tuple of indices names.
   func places(_ indices: ValueID, _ sizes: [Int], _ scope: MILScope) throws -> (indices: ValueID, skipsOutside: Bool) {
-    guard scope.version >= 17 else { return (indices, false) }
+    guard scope.version >= 17, !sizes.isEmpty else { return (indices, false) }
     let emitter = scope.emitter
     if let weight = emitter.weight(indices), weight.type.count <= Self.lookedThrough {
       let values = weight.dense().integers
