@@ -61,15 +61,18 @@ import Testing
 extension HeavyTests {
   @Suite struct PartHostileTests {
     private static let fixtures: [(name: String, bytes: [UInt8])] = {
-      let folder = "\(Shared.packageRoot)/Tests/Vectors/Parts"
-      return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-        .filter { $0.hasSuffix(".onnx") }.compactMap { name in (try? readFile("\(folder)/\(name)")).map { (name, $0) } }
+      ["Parts", "Classical"].flatMap { name in
+        let folder = "\(Shared.packageRoot)/Tests/Vectors/\(name)"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+          .filter { $0.hasSuffix(".onnx") }
+          .compactMap { name in (try? readFile("\(folder)/\(name)")).map { (name, $0) } }
+      }
     }()
 
     @Test func aDamagedModelOfTextsIsRefusedOrRead() async {
       await #expect(processExitsWith: .success) {
         var endings: [Ending: Int] = [:]
-        for seed in 0..<UInt64(2500) {
+        for seed in 0..<UInt64(6000) {
           let (name, bytes) = PartHostileTests.fixtures[Int(seed) % PartHostileTests.fixtures.count]
           var generator = SeededGenerator(seed: seed)
           if let ending = settleONNX(mutate(bytes, &generator), "\(name), seed \(seed)") {

@@ -24,6 +24,7 @@ package struct LinearModel: RowFunction {
   package enum Outcome: Hashable, Sendable {
     /// They are the results.
     case scores
+    case transformed(ScoreTransform)
     /// The only one is the probability of the second of two classes.
     case second
     /// Each is divided by their sum.
@@ -52,11 +53,16 @@ package struct LinearModel: RowFunction {
     self.outcome = outcome
   }
 
+  /// The same scores, of which something else becomes.
+  package func with(_ outcome: Outcome) -> LinearModel {
+    LinearModel(weights: weights, offsets: offsets, width: width, transform: transform, outcome: outcome)
+  }
+
   package var widths: ClosedRange<Int> { width...width }
 
   package func resultCount(of width: Int) -> Int {
     switch outcome {
-    case .scores, .shares: offsets.count
+    case .scores, .transformed, .shares: offsets.count
     case .second, .softmaxWithReference: offsets.count + 1
     }
   }
@@ -68,6 +74,7 @@ package struct LinearModel: RowFunction {
       let scores = scores(rows, row).map { transform($0) }
       switch outcome {
       case .scores: results += scores
+      case .transformed(let transform): results += transform(scores)
       case .second: results += [1 - scores[0], scores[0]]
       case .shares:
         let sum = scores.reduce(0, +)

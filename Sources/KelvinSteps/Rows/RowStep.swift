@@ -7,11 +7,11 @@ package struct RowStep<Function: RowFunction>: HostStep {
   package let layout: RowLayout
   package let inputs: [String]
   package let output: String
-  /// The element type of the results.
-  package let scalar: ScalarType
+  /// The element type of the results; nil for that of the first input.
+  package let scalar: ScalarType?
 
   package init(
-    _ function: Function, _ layout: RowLayout, inputs: [String], output: String, scalar: ScalarType = .float64
+    _ function: Function, _ layout: RowLayout, inputs: [String], output: String, scalar: ScalarType? = .float64
   ) {
     self.function = function
     self.layout = layout
@@ -24,17 +24,19 @@ package struct RowStep<Function: RowFunction>: HostStep {
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     guard let extent = try layout.extent(inputs, of: self) else { return [.unknown] }
-    return [.tensor(try type(extent))]
+    return [.tensor(try type(extent, inputs))]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     let (rows, extent) = try layout.rows(inputs, of: self)
-    let type = try type(extent)
+    let type = try type(extent, inputs.map(\.type))
     return [.tensor(Tensor(type, rounding: function.results(rows)))]
   }
 
-  private func type(_ extent: RowExtent) throws(StepError) -> TensorType {
+  private func type(_ extent: RowExtent, _ inputs: [HostType]) throws(StepError) -> TensorType {
     try extent.check(function.widths, of: self)
+    var scalar = scalar ?? .float32
+    if self.scalar == nil, case .tensor(let type)? = inputs.first { scalar = type.scalar }
     return TensorType(scalar, try extent.shape(function.resultCount(of: extent.width), of: self))
   }
 }

@@ -38,11 +38,11 @@ package struct Imputation: RowFunction {
   }
 }
 
-/// Divides a row by the largest magnitude, the sum of magnitudes or the length; a row of zeros stays.
+/// Divides a row by its largest number or magnitude, its sum of magnitudes or its length, unless that is 0.
 package struct Normalization: RowFunction {
   package static let name = "normalization"
 
-  package enum Norm: Hashable, Sendable { case largest, sum, length }
+  package enum Norm: Hashable, Sendable { case largest, largestMagnitude, magnitudes, length }
 
   package let norm: Norm
 
@@ -56,8 +56,9 @@ package struct Normalization: RowFunction {
       let row = rows[row]
       let size =
         switch norm {
-        case .largest: row.reduce(0) { max($0, $1.magnitude) }
-        case .sum: row.reduce(0) { $0 + $1.magnitude }
+        case .largest: row.max() ?? 0
+        case .largestMagnitude: row.reduce(0) { max($0, $1.magnitude) }
+        case .magnitudes: row.reduce(0) { $0 + $1.magnitude }
         case .length: row.reduce(0) { $0 + $1 * $1 }.squareRoot()
         }
       return size == 0 ? Array(row) : row.map { $0 / size }

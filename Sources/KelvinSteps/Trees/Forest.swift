@@ -110,12 +110,14 @@ struct Forest: Hashable, Sendable {
       votes.indices.allSatisfy({ voteStarts[$0] == $0 && votes[$0].target == target })
     else { return }
     onlyTarget = target
-    for index in nodes.indices where nodes[index].form == 0 { nodes[index].value = votes[Int(nodes[index].value)].weight }
+    for index in nodes.indices where nodes[index].form == 0 {
+      nodes[index].value = votes[Int(nodes[index].value)].weight
+    }
     (votes, voteStarts) = ([], [])
   }
 
   /// The numbers of so many rows stay in a core's cache while the trees pass by.
-  private static let blockCount = 1 << 15
+  private static let blockCount = 1 << 17
 
   /// Adds the votes of every tree, in order, to what each row has. Of many rows, several take the same tree at a time;
   /// a single row takes several trees.

@@ -30,8 +30,8 @@ struct ForestWalk {
     @inline(__always)
     func next(_ place: UInt32, _ start: Int) -> UInt32 {
       let node = nodes[Int(place)]
-      let passes = Test.passes(node, numbers[start + Int(node.form & Forest.Node.feature)], sets)
-      return node.next &+ ((passes ? 0 : 1) & (node.form >> 31))
+      let turn = Test.turn(node, numbers[start + Int(node.form & Forest.Node.feature)], sets)
+      return node.next &+ (turn & (node.form >> 31))
     }
     var p = (places[0], places[1], places[2], places[3], places[4], places[5], places[6], places[7])
     for _ in 0..<depth {
@@ -51,20 +51,24 @@ struct ForestWalk {
 
 /// The tests that a forest's branches have.
 private protocol NodeTest {
-  static func passes(_ node: Forest.Node, _ number: Double, _ sets: [Set<Double>]) -> Bool
+  /// 0 where a number passes, else 1.
+  static func turn(_ node: Forest.Node, _ number: Double, _ sets: [Set<Double>]) -> UInt32
 }
 
 private enum OrderedTest: NodeTest {
+  /// Without a jump, whose side nothing could foresee.
   @inline(__always)
-  static func passes(_ node: Forest.Node, _ number: Double, _ sets: [Set<Double>]) -> Bool {
-    number <= node.value || number.isNaN && node.form & Forest.Node.missingPasses != 0
+  static func turn(_ node: Forest.Node, _ number: Double, _ sets: [Set<Double>]) -> UInt32 {
+    let fails: UInt32 = number <= node.value ? 0 : 1
+    let isMissing: UInt32 = number.isNaN ? 1 : 0
+    return fails & ~(isMissing & (node.form >> 30))
   }
 }
 
 private enum AnyTest: NodeTest {
-  static func passes(_ node: Forest.Node, _ number: Double, _ sets: [Set<Double>]) -> Bool {
-    if number.isNaN { return node.form & Forest.Node.missingPasses != 0 }
-    if node.form & Forest.Node.isMembership != 0 { return sets[Int(node.value)].contains(number) }
-    return node.form & Forest.Node.isEquality != 0 ? number == node.value : number <= node.value
+  static func turn(_ node: Forest.Node, _ number: Double, _ sets: [Set<Double>]) -> UInt32 {
+    if number.isNaN { return node.form & Forest.Node.missingPasses != 0 ? 0 : 1 }
+    if node.form & Forest.Node.isMembership != 0 { return sets[Int(node.value)].contains(number) ? 0 : 1 }
+    return (node.form & Forest.Node.isEquality != 0 ? number == node.value : number <= node.value) ? 0 : 1
   }
 }

@@ -61,7 +61,12 @@ package enum TreeNode: Hashable, Sendable {
 
 /// What a branch asks of a number.
 package enum TreeTest: Hashable, Sendable {
-  case atMost(Double), below(Double), atLeast(Double), above(Double), equal(Double), unequal(Double)
+  case atMost(Double)
+  case below(Double)
+  case atLeast(Double)
+  case above(Double)
+  case equal(Double)
+  case unequal(Double)
   case member(of: [Double])
 }
 

@@ -96,8 +96,8 @@ extension HostStage {
     typealias Fields = ClassicalSchema.Normalizer.NormType
     let norm: Normalization.Norm
     switch try LayerParameters(message).integer(ClassicalSchema.Normalizer.normType) ?? 0 {
-    case Fields.lmax: norm = .largest
-    case Fields.l1: norm = .sum
+    case Fields.lmax: norm = .largestMagnitude
+    case Fields.l1: norm = .magnitudes
     case Fields.l2: norm = .length
     case let other: throw unknown("norm \(other)", message)
     }

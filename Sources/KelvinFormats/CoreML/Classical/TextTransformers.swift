@@ -67,7 +67,8 @@ extension HostStage {
     guard categories.isText == (inputs[0].type == .string) else {
       throw FormatError(
         .malformed, file: message.file, place: "oneHotEncoder", offset: message.offset,
-        "its input is \(categories.isText ? "no text, its categories are texts" : "a text, its categories are whole numbers")")
+        "its input is \(categories.isText ? "no text, its categories are texts" : "a text, its categories are whole numbers")"
+      )
     }
     let ignores = try parameters.integer(Fields.handleUnknown) ?? 0 == Fields.HandleUnknown.ignoreunknown
     return HostStage(

@@ -32,7 +32,8 @@ struct StageReader {
   private static let others: Set<Int> = [
     Types.mlProgram, Types.glmRegressor, Types.glmClassifier, Types.featureVectorizer, Types.arrayFeatureExtractor,
     Types.scaler, Types.imputer, Types.normalizer, Types.oneHotEncoder, Types.identity, Types.nonMaximumSuppression,
-    Types.dictVectorizer, Types.categoricalMapping,
+    Types.dictVectorizer, Types.categoricalMapping, Types.treeEnsembleRegressor, Types.treeEnsembleClassifier,
+    Types.supportVectorRegressor, Types.supportVectorClassifier, Types.kNearestNeighborsClassifier,
   ]
 
   static func isKnown(_ type: Int) -> Bool {
@@ -79,6 +80,11 @@ struct StageReader {
     switch model.type {
     case Types.glmRegressor: return .host(try .glmRegressor(contents, inputs, outputs))
     case Types.glmClassifier: return .host(try .glmClassifier(contents, inputs, outputs))
+    case Types.treeEnsembleRegressor: return .host(try .treeEnsembleRegressor(contents, inputs, outputs))
+    case Types.treeEnsembleClassifier: return .host(try .treeEnsembleClassifier(contents, inputs, outputs))
+    case Types.supportVectorRegressor: return .host(try .supportVectorRegressor(contents, inputs, outputs))
+    case Types.supportVectorClassifier: return .host(try .supportVectorClassifier(contents, inputs, outputs))
+    case Types.kNearestNeighborsClassifier: return .host(try .nearestNeighbors(contents, inputs, outputs))
     case Types.featureVectorizer: return .host(try .featureVectorizer(contents, inputs, outputs))
     case Types.arrayFeatureExtractor: return .host(try .arrayFeatureExtractor(contents, inputs, outputs))
     case Types.scaler: return .host(try .scaler(contents, inputs, outputs))

@@ -161,6 +161,21 @@ enum ClassicalSchema {
       static let ignoreunknown = 1
     }
   }
+  enum Int64Parameter {
+    static let defaultValue = 1
+    static let range = 10
+    static let set = 11
+  }
+  enum DoubleParameter {
+    static let defaultValue = 1
+    static let range = 10
+  }
+  enum StringParameter {
+    static let defaultValue = 1
+  }
+  enum BoolParameter {
+    static let defaultValue = 1
+  }
   enum Scaler {
     static let shiftValue = 1
     static let scaleValue = 2
