@@ -76,6 +76,11 @@ def probable(model, row):
     return model.predict_proba([row])[0]
 
 
+def added(model, row):
+    """The shares of all trees: coremltools converts those of more than two classes as they are, and Core ML adds them up."""
+    return model.n_estimators * probable(model, row)
+
+
 def sigmoid(model, row):
     """The probabilities of two classes by the only sigmoid; scikit-learn's libsvm couples them all the same."""
     # libsvm's decision is for the first class, scikit-learn's for the second.
@@ -92,7 +97,7 @@ regressor("pipeline", Pipeline([
     ("scale", StandardScaler()), ("normalize", Normalizer("l2")), ("boosting", GradientBoostingRegressor(n_estimators=5, random_state=2))]))
 classifier("logistic", LogisticRegression(multi_class="ovr"), classes, probable)
 classifier("logistic_two", LogisticRegression(multi_class="ovr"), two, probable)
-classifier("forest_classes", RandomForestClassifier(9, max_depth=4, random_state=3), classes, probable)
+classifier("forest_classes", RandomForestClassifier(9, max_depth=4, random_state=3), classes, added)
 classifier("forest_two", RandomForestClassifier(9, max_depth=4, random_state=3), two, probable)
 classifier("boosting_two", GradientBoostingClassifier(n_estimators=6, random_state=4), two, probable)
 classifier("svc", SVC(probability=True, random_state=5), classes, probable)
