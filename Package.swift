@@ -140,7 +140,7 @@ let package = Package(
     test(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
-    test("KelvinStepsTests", "KelvinSteps", "KelvinGraph"),
+    test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",

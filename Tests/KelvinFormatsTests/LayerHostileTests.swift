@@ -8,10 +8,11 @@ import Testing
 extension HeavyTests {
   /// Damaged networks, pipelines and classical models end in a graph or in one of our errors, in bounded memory.
   @Suite struct LayerHostileTests {
-    /// Small models of every layer and stage: the vectors of the layers, pipelines of several parts, and a detector.
+    /// Small models of every layer and stage: the vectors of the layers, pipelines of several parts, classical models and
+    /// a detector.
     private static let fixtures: [(name: String, bytes: [UInt8])] = {
       let tests = "\(Shared.packageRoot)/Tests"
-      let layers = ["Layers", "Parts"].flatMap { folder in
+      let layers = ["Layers", "Parts", "Classical"].flatMap { folder in
         ((try? FileManager.default.contentsOfDirectory(atPath: "\(tests)/Vectors/\(folder)")) ?? []).sorted()
           .filter { $0.hasSuffix(".mlmodel") }.map { "\(tests)/Vectors/\(folder)/\($0)" }
       }

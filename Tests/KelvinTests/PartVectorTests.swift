@@ -3,7 +3,8 @@ import Kelvin
 import TestSupport
 import Testing
 
-/// Models with texts, dictionaries and lists between their tensors, against ONNX Runtime and NumPy.
+/// Models with texts, dictionaries and lists between their tensors, and classical models, against ONNX Runtime, NumPy and
+/// scikit-learn.
 @Suite struct PartVectorTests {
   private struct Value: Decodable {
     var text: String?
@@ -25,8 +26,11 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Parts"
   private static let onnx = fileStems(in: folder, endingWith: ".onnx")
   private static let coreML = fileStems(in: folder, endingWith: ".mlmodel")
+  private static let classicalFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Classical"
+  private static let classicalONNX = fileStems(in: classicalFolder, endingWith: ".onnx")
+  private static let classicalCoreML = fileStems(in: classicalFolder, endingWith: ".mlmodel")
 
-  private static func cases(_ file: String, _ name: String) throws -> [Case] {
+  private static func cases(_ file: String, _ name: String, in folder: String = folder) throws -> [Case] {
     let data = try Data(contentsOf: URL(filePath: "\(folder)/\(file)"))
     return try #require(JSONDecoder().decode([String: [Case]].self, from: data)[name])
   }
@@ -58,14 +62,18 @@ import Testing
     return array
   }
 
-  private func check(_ found: FeatureValue?, _ expected: Value, _ what: String) throws {
+  /// - Parameter isDouble: whether it is computed in double precision.
+  private func check(_ found: FeatureValue?, _ expected: Value, isDouble: Bool, _ what: String) throws {
     let found = try #require(found, "\(what) is missing")
     func entries(_ dictionary: [ClassLabel: Double]) -> [String: Double] {
       Dictionary(uniqueKeysWithValues: dictionary.map { ($0.key.description, $0.value) })
     }
+    let (absolute, relative) = isDouble ? (1e-14, 1e-12) : (2e-6, 1e-5)
     func agree(_ a: [Double], _ b: [Double]) -> Bool {
       a.count == b.count
-        && zip(a, b).allSatisfy { $0 == $1 || $0.isNaN && $1.isNaN || abs($0 - $1) <= 2e-6 + 1e-5 * abs($1) }
+        && zip(a, b).allSatisfy {
+          $0 == $1 || $0.isNaN && $1.isNaN || abs($0 - $1) <= absolute + relative * abs($1)
+        }
     }
     if let text = expected.text { #expect(found.stringValue == text, "\(what)") }
     if let texts = expected.texts { #expect(found.sequenceValue?.stringValues == texts, "\(what)") }
@@ -76,6 +84,13 @@ import Testing
       let array = try #require(found.multiArrayValue, "\(what)")
       #expect(array.shape == expected.shape && agree(array.doubles, expected.doubles), "\(what): \(array.doubles)")
     }
+    if let wanted = expected.map {
+      let got = entries(found.dictionaryValue)
+      #expect(got.keys.sorted() == wanted.keys.sorted(), "\(what)")
+      #expect(
+        agree(wanted.keys.sorted().map { got[$0] ?? .nan }, wanted.keys.sorted().map { wanted[$0] ?? 0 }),
+        "\(what): \(got)")
+    }
     for (got, wanted) in zip(found.sequenceValue?.dictionaryValues ?? [], expected.maps ?? []) {
       let got = entries(got)
       #expect(got.keys.sorted() == wanted.keys.sorted(), "\(what)")
@@ -85,10 +100,12 @@ import Testing
     #expect(found.sequenceValue?.dictionaryValues.count ?? 0 == expected.maps?.count ?? 0, "\(what)")
   }
 
-  private func check(_ file: String, _ cases: [Case], _ units: ComputeUnits) async throws {
+  private func check(
+    _ file: String, in folder: String = folder, _ cases: [Case], _ units: ComputeUnits, isDouble: Bool = false
+  ) async throws {
     var configuration = ModelConfiguration(computeUnits: units)
     configuration.usesCache = false
-    let model = try await Model.load(contentsOf: URL(filePath: "\(Self.folder)/\(file)"), configuration: configuration)
+    let model = try await Model.load(contentsOf: URL(filePath: "\(folder)/\(file)"), configuration: configuration)
     #expect(!cases.isEmpty)
     for (number, item) in cases.enumerated() {
       var inputs: [String: FeatureValue] = [:]
@@ -96,11 +113,27 @@ import Testing
         inputs[name] = try feature(value, try #require(model.modelDescription.inputDescriptionsByName[name]))
       }
       let outputs = try await model.prediction(from: DictionaryFeatureProvider(dictionary: inputs))
-      for (name, value) in item.outputs { try check(outputs[name], value, "\(file), case \(number), \(name)") }
+      for (name, value) in item.outputs {
+        try check(outputs[name], value, isDouble: isDouble, "\(file), case \(number), \(name)")
+      }
     }
   }
 
-  @Test func theVectorsAreThere() { #expect(Self.onnx.count == 11 && Self.coreML.count == 4) }
+  @Test func theVectorsAreThere() {
+    #expect(Self.onnx.count == 11 && Self.coreML.count == 4)
+    #expect(Self.classicalONNX.count == 32 && Self.classicalCoreML.count == 25)
+  }
+
+  @Test(arguments: classicalONNX) func aClassicalONNXModelGivesWhatItsFormulasSay(name: String) async throws {
+    let cases = try Self.cases("expected.json", name, in: Self.classicalFolder)
+    try await check("\(name).onnx", in: Self.classicalFolder, cases, .cpuOnly)
+  }
+
+  @Test(arguments: classicalCoreML)
+  func aClassicalCoreMLModelGivesWhatItsFormulasSayInDoublePrecision(name: String) async throws {
+    let cases = try Self.cases("coreml.json", name, in: Self.classicalFolder)
+    try await check("\(name).mlmodel", in: Self.classicalFolder, cases, .cpuOnly, isDouble: true)
+  }
 
   @Test(arguments: onnx) func anONNXModelGivesWhatONNXRuntimeDoes(name: String) async throws {
     try await check("\(name).onnx", try Self.cases("expected.json", name), .cpuOnly)

@@ -16,8 +16,10 @@ extension Seam {
       try build(readCoreML(Bytes(copying: bytes), path: "model.mlmodel", folder: "/nonexistent", files: []))
     },
     // Trees, linear models, encoders, pipelines.
-    Seam("stages", FormatError.self, .wire, longest: 4096, seeds: Seeds.files([".mlmodel"], in: "Tests/Vectors/Parts"))
-    { bytes in
+    Seam(
+      "stages", FormatError.self, .wire, longest: 4096,
+      seeds: Seeds.files([".mlmodel"], in: "Tests/Vectors/Parts", "Tests/Vectors/Classical")
+    ) { bytes in
       try build(readCoreML(Bytes(copying: bytes), path: "model.mlmodel", folder: "/nonexistent", files: []))
     },
     // An ML Program whose constants lie in a weight file.

@@ -22,17 +22,28 @@ class KelvinRep(BackendRep):
         # Kelvin gives these as float32.
         self._shorter = {
             item.name for item in graph.output if item.type.tensor_type.elem_type == TensorProto.BFLOAT16}
+        self._texts = {
+            item.name: [size.dim_value or -1 for size in item.type.tensor_type.shape.dim]
+            for item in graph.output if item.type.tensor_type.elem_type == TensorProto.STRING}
 
     def run(self, inputs: Union[Sequence[Any], Dict[str, Any]], **_: Any) -> Tuple[Any, ...]:
         values = dict(inputs) if isinstance(inputs, dict) else dict(zip(self._names, inputs))
         result = self._model.predict({name: _plain(value) for name, value in values.items()})
         bfloat16 = tensor_dtype_to_np_dtype(TensorProto.BFLOAT16)
-        return tuple(
-            result[name].astype(bfloat16) if name in self._shorter else result[name] for name in self._model.outputs)
+        for name in self._shorter:
+            result[name] = result[name].astype(bfloat16)
+        for name, shape in self._texts.items():
+            texts = np.array(result[name], dtype=object)
+            result[name] = texts.reshape(shape) if shape.count(-1) <= 1 else texts
+        return tuple(result[name] for name in self._model.outputs)
 
 
 def _plain(value: Any) -> Any:
-    return np.asarray(value) if isinstance(value, (np.generic, np.ndarray)) else value
+    if not isinstance(value, (np.generic, np.ndarray)):
+        return value
+    # Texts are a sequence, row-major.
+    array = np.asarray(value)
+    return [str(text) for text in array.ravel()] if array.dtype.kind in "OU" else array
 
 
 class KelvinBackend(Backend):

@@ -22,7 +22,7 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
   let file = path.lastPathPart
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the file is empty") }
   var model = try ONNXModel(WireMessage(bytes, file: file))
-  guard (7...28).contains(model.opset) else {
+  guard !model.usesStandardOperators || (7...28).contains(model.opset) else {
     throw FormatError(
       .unsupported, file: file, "it uses operator set \(model.opset), expected 7 to 28",
       remedy: "convert it with onnx.version_converter")

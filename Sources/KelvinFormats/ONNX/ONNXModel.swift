@@ -11,6 +11,8 @@ struct ONNXModel {
 
   /// The version of the standard operator set.
   var opset: Int { operatorSets[""] ?? 1 }
+  /// Whether it has operators of that set, or says that it does.
+  var usesStandardOperators: Bool { operatorSets[""] != nil || graph.nodes.contains { $0.domain.isEmpty } }
 
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = ONNXSchema.ModelProto
@@ -184,6 +186,9 @@ struct ONNXAttribute {
   var strings: [String] = []
   var graphs: [WireMessage] = []
 
+  /// Trees have several elements for each node.
+  private static let countLimit = 1 << 26
+
   init(integers: [Int]) { self.integers = integers }
 
   init(_ message: WireMessage) throws(FormatError) {
@@ -198,9 +203,9 @@ struct ONNXAttribute {
       case Fields.s: text = try field.string()
       case Fields.t: tensor = try ONNXTensor(field.message())
       case Fields.g, Fields.graphs: try field.append(to: &graphs)
-      case Fields.floats: try field.append(to: &floats)
-      case Fields.ints: try field.append(to: &integers)
-      case Fields.strings: try field.append(to: &strings)
+      case Fields.floats: try field.append(to: &floats, limit: Self.countLimit)
+      case Fields.ints: try field.append(to: &integers, limit: Self.countLimit)
+      case Fields.strings: try field.append(to: &strings, limit: Self.countLimit)
       default: break
       }
     }

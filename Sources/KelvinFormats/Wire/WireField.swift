@@ -102,8 +102,8 @@ struct WireField {
   }
 
   /// Appends the field's text to a repeated string field.
-  func append(to list: inout [String]) throws(FormatError) {
-    try check(list.count, WireMessage.countLimit)
+  func append(to list: inout [String], limit: Int = WireMessage.countLimit) throws(FormatError) {
+    try check(list.count, limit)
     list.append(try string())
   }
 

@@ -1,70 +1,71 @@
 import KelvinGraph
+import KelvinSteps
 
 /// Core ML's small models that prepare numbers for other models.
-extension VectorStage {
+extension HostStage {
   /// Joins features in the order of the model's list.
   static func featureVectorizer(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> VectorStage {
+  ) throws(FormatError) -> HostStage {
     typealias Column = ClassicalSchema.FeatureVectorizer.InputColumn
     var ordered: [Feature] = []
-    var sizes: [Int] = []
+    var total = 0
     for column in try LayerParameters(message).messages(ClassicalSchema.FeatureVectorizer.inputList) {
       let name = try column.text(Column.inputColumn)
       guard let feature = inputs.first(where: { $0.name == name }) else {
         throw FormatError(.malformed, file: message.file, place: "featureVectorizer", "it has no input '\(name)'")
       }
       ordered.append(feature)
-      sizes.append(try column.integer(Column.inputDimensions, default: 1))
-    }
-    return VectorStage("featureVectorizer", ordered, outputs) { [sizes] emitter, x in
-      let total = sizes.reduce(0) { $0 &+ $1 }
-      guard emitter.shape(x).count == total else {
-        throw emitter.invalid("joins \(total) numbers, its inputs have \(emitter.shape(x).count)")
+      let size = try column.integer(Column.inputDimensions, default: 1)
+      guard (1...1 << 32).contains(size) else {
+        throw FormatError(
+          .malformed, file: message.file, place: "featureVectorizer", offset: column.message.offset,
+          "input '\(name)' has \(size) numbers")
       }
-      return x
+      total += size
     }
+    return try HostStage("featureVectorizer", Joining(width: total), ordered, outputs, file: message.file)
   }
 
-  static func identity(_ inputs: [Feature], _ outputs: [Feature]) -> VectorStage {
-    VectorStage("identity", inputs, outputs) { _, x in x }
+  static func identity(
+    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
+  ) throws(FormatError) -> HostStage {
+    let (input, output) = try ends("identity", message, inputs, outputs)
+    return HostStage(
+      kind: "identity", inputs: inputs, outputs: outputs, steps: [ValuePass(input: input, output: output)])
   }
 
   static func arrayFeatureExtractor(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> VectorStage {
-    let indices = try LayerParameters(message).integers(
+  ) throws(FormatError) -> HostStage {
+    let places = try LayerParameters(message).integers(
       ClassicalSchema.ArrayFeatureExtractor.extractIndex, limit: 1 << 16)
-    return VectorStage("arrayFeatureExtractor", inputs, outputs) { emitter, x in
-      let count = emitter.shape(x).count
-      guard !indices.isEmpty, indices.allSatisfy({ (0..<count).contains($0) }) else {
-        throw emitter.invalid("takes elements \(indices.prefix(8)) of \(count)")
-      }
-      let places = emitter.constant(
-        Weight(Tensor(TensorType(.int32, [indices.count]), rounding: indices.map(Double.init))), step: "indices")
-      return try emitter.add(Gather(axis: 0), x, places)
+    guard !places.isEmpty, places.allSatisfy({ (0..<1 << 32).contains($0) }) else {
+      throw FormatError(
+        .malformed, file: message.file, place: "arrayFeatureExtractor", offset: message.offset,
+        "it takes the elements \(places.prefix(8))")
     }
+    return try HostStage("arrayFeatureExtractor", ElementChoice(places), inputs, outputs, file: message.file)
   }
 
-  /// `(x + shift) · scale`, each one number or one for each element.
   static func scaler(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> VectorStage {
+  ) throws(FormatError) -> HostStage {
     let parameters = LayerParameters(message)
     let shift = try parameters.doubles(ClassicalSchema.Scaler.shiftValue)
     let scale = try parameters.doubles(ClassicalSchema.Scaler.scaleValue)
-    return VectorStage("scaler", inputs, outputs) { emitter, x in
-      let addend = try constant(shift, otherwise: 0, of: x, "shift", emitter)
-      let factor = try constant(scale, otherwise: 1, of: x, "scale", emitter)
-      let shifted = try emitter.binary(.add, x, addend, step: "shifted")
-      return try emitter.binary(.multiply, shifted, factor)
+    guard shift.count <= 1 || scale.count <= 1 || shift.count == scale.count else {
+      throw FormatError(
+        .malformed, file: message.file, place: "scaler", offset: message.offset,
+        "\(shift.count) numbers to add and \(scale.count) to multiply by")
     }
+    let function = Scaling(shift: shift.isEmpty ? [0] : shift, scale: scale.isEmpty ? [1] : scale)
+    return try HostStage("scaler", function, inputs, outputs, file: message.file)
   }
 
-  /// Puts other numbers in the place of one, which may be not-a-number.
   static func imputer(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> VectorStage {
+  ) throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.Imputer
     let parameters = LayerParameters(message)
     var imputed: [Double] = []
@@ -85,63 +86,21 @@ extension VectorStage {
     case Fields.replaceStringValue: throw unknown("an imputer of text", message)
     default: break
     }
-    return VectorStage("imputer", inputs, outputs) { [imputed, replaced] emitter, x in
-      let values = try constant(imputed, otherwise: 0, of: x, "imputed", emitter)
-      let isMissing: ValueID
-      if replaced.isNaN {
-        isMissing = try emitter.add(Compare(.notEqual), x, x, step: "is_missing")
-      } else {
-        let number = emitter.constant(replaced, .float32, step: "replaced")
-        isMissing = try emitter.add(Compare(.equal), x, number, step: "is_missing")
-      }
-      return try emitter.add(Select(), isMissing, values, x)
-    }
+    let function = Imputation(of: replaced, by: imputed.isEmpty ? [0] : imputed)
+    return try HostStage("imputer", function, inputs, outputs, file: message.file)
   }
 
-  /// Divides by the largest magnitude, the sum of magnitudes or the length; a vector of zeros stays.
   static func normalizer(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> VectorStage {
-    typealias Norm = ClassicalSchema.Normalizer.NormType
-    let norm = try LayerParameters(message).integer(ClassicalSchema.Normalizer.normType) ?? 0
-    guard [Norm.lmax, Norm.l1, Norm.l2].contains(norm) else { throw unknown("norm \(norm)", message) }
-    return VectorStage("normalizer", inputs, outputs) { emitter, x in
-      let function: Reduce.Function = norm == Norm.l1 ? .l1 : norm == Norm.l2 ? .l2 : .maximum
-      let magnitudes = norm == Norm.lmax ? try emitter.unary(UnaryFunction(.abs), x, step: "magnitudes") : x
-      let size = try emitter.add(Reduce(function, axes: [0], keepsDimensions: true), magnitudes, step: "size")
-      let zero = emitter.constant(0, .float32, step: "zero")
-      let isZero = try emitter.add(Compare(.equal), size, zero, step: "is_zero")
-      let one = emitter.constant(1, .float32, step: "one")
-      let divisor = try emitter.add(Select(), isZero, one, size, step: "divisor")
-      return try emitter.binary(.divide, x, divisor)
+  ) throws(FormatError) -> HostStage {
+    typealias Fields = ClassicalSchema.Normalizer.NormType
+    let norm: Normalization.Norm
+    switch try LayerParameters(message).integer(ClassicalSchema.Normalizer.normType) ?? 0 {
+    case Fields.lmax: norm = .largestMagnitude
+    case Fields.l1: norm = .magnitudes
+    case Fields.l2: norm = .length
+    case let other: throw unknown("norm \(other)", message)
     }
-  }
-
-  /// A vector with 1 at the place of the number's category, and 0 elsewhere; all 0 for a number of no category.
-  static func oneHotEncoder(
-    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> VectorStage {
-    typealias Fields = ClassicalSchema.OneHotEncoder
-    let parameters = LayerParameters(message)
-    guard let categories = try parameters.message(Fields.int64Categories)?.integers(1, limit: 1 << 16),
-      try !parameters.flag(Fields.outputSparse)
-    else { throw unknown("a oneHotEncoder of text or with a dictionary as output", message) }
-    return VectorStage("oneHotEncoder", inputs, outputs) { emitter, x in
-      guard emitter.shape(x).count == 1 else { throw emitter.invalid("takes one number, got \(emitter.type(x))") }
-      let list = try constant(categories.map(Double.init), otherwise: 0, of: nil, "categories", emitter)
-      let hits = try emitter.add(Compare(.equal), x, list, step: "hits")
-      return try emitter.cast(hits, to: .float32)
-    }
-  }
-
-  private static func constant(
-    _ values: [Double], otherwise value: Double, of x: ValueID?, _ step: String, _ emitter: Emitter
-  ) throws -> ValueID {
-    let list = values.isEmpty ? [value] : values
-    if let x, list.count != 1, list.count != emitter.shape(x).count {
-      throw emitter.invalid("\(step): \(list.count) numbers for \(emitter.shape(x).count) elements")
-    }
-    return emitter.constant(
-      Weight(Tensor(TensorType(.float32, [list.count]), rounding: list)), step: step)
+    return try HostStage("normalizer", Normalization(norm), inputs, outputs, file: message.file)
   }
 }

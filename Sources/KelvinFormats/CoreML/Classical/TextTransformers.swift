@@ -3,17 +3,6 @@ import KelvinSteps
 
 /// Core ML's small models that turn texts and dictionaries into numbers, or back.
 extension HostStage {
-  private static func ends(
-    _ kind: String, _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> (input: String, output: String) {
-    guard inputs.count == 1, outputs.count == 1 else {
-      throw FormatError(
-        .malformed, file: message.file, place: kind, offset: message.offset,
-        "it has \(inputs.count) inputs and \(outputs.count) outputs, expected one of each")
-    }
-    return (inputs[0].name, outputs[0].name)
-  }
-
   /// A dictionary as an array in the order of a list of keys.
   static func dictVectorizer(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
@@ -23,7 +12,7 @@ extension HostStage {
     let parameters = LayerParameters(message)
     guard let words = try Labels(parameters, strings: Fields.stringToIndex, integers: Fields.int64ToIndex),
       words.count > 0
-    else { throw VectorStage.unknown("a dictVectorizer without keys", message) }
+    else { throw unknown("a dictVectorizer without keys", message) }
     let type = TensorType(.float64, [words.count])
     return HostStage(
       kind: "dictVectorizer", inputs: inputs, outputs: outputs,
@@ -39,7 +28,7 @@ extension HostStage {
     let parameters = LayerParameters(message)
     guard let field = try parameters.choice(among: [Fields.stringToInt64Map, Fields.int64ToStringMap]),
       let map = try parameters.message(field)
-    else { throw VectorStage.unknown("a categoricalMapping without a table", message) }
+    else { throw unknown("a categoricalMapping without a table", message) }
     let toIntegers = field == Fields.stringToInt64Map
     var (texts, integers): ([String], [Int64]) = ([], [])
     try map.each(ClassicalSchema.StringToInt64Map.map) { (entry) throws(FormatError) in
@@ -63,18 +52,24 @@ extension HostStage {
       steps: [ValueMap(keys, to: values, otherwise: otherwise, input: input, output: output)])
   }
 
-  /// A vector with 1 at the place of a text's category.
+  /// A vector with 1 at the place of the category of a text or whole number.
   static func oneHotEncoder(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
     typealias Fields = ClassicalSchema.OneHotEncoder
     let (input, output) = try ends("oneHotEncoder", message, inputs, outputs)
     let parameters = LayerParameters(message)
-    guard let field = try parameters.message(Fields.stringCategories), try !parameters.flag(Fields.outputSparse) else {
-      throw VectorStage.unknown("a oneHotEncoder with a dictionary as output", message)
+    guard try !parameters.flag(Fields.outputSparse) else {
+      throw unknown("a oneHotEncoder with a dictionary as output", message)
     }
-    let categories = try Labels(field.message, areStrings: true)
-    guard categories.count > 0 else { throw VectorStage.unknown("a oneHotEncoder without categories", message) }
+    let categories = try Labels(parameters, strings: Fields.stringCategories, integers: Fields.int64Categories)
+    guard let categories, categories.count > 0 else { throw unknown("a oneHotEncoder without categories", message) }
+    guard categories.isText == (inputs[0].type == .string) else {
+      throw FormatError(
+        .malformed, file: message.file, place: "oneHotEncoder", offset: message.offset,
+        "its input is \(categories.isText ? "no text, its categories are texts" : "a text, its categories are whole numbers")"
+      )
+    }
     let ignores = try parameters.integer(Fields.handleUnknown) ?? 0 == Fields.HandleUnknown.ignoreunknown
     return HostStage(
       kind: "oneHotEncoder", inputs: inputs, outputs: outputs,

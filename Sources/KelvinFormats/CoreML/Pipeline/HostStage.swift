@@ -1,17 +1,79 @@
 import KelvinGraph
 import KelvinSteps
 
-/// A model of a pipeline whose features are texts or dictionaries: host steps, no graph.
+/// A model of a pipeline that runs on the host: a classical model, in double precision, or one on texts or
+/// dictionaries.
 struct HostStage: Sendable {
   let kind: String
   let inputs: [Feature]
   let outputs: [Feature]
   let steps: [any HostStep]
+  /// The classes, where it is a classifier: its steps then write `StageSlot.scores`.
+  var labels: Labels?
 
   var structure: SourceStructure {
     .network(layers: [
       SourceOperation(name: kind, kind: kind, inputs: inputs.map(\.name), outputs: outputs.map(\.name))
     ])
+  }
+}
+
+extension HostStage {
+  /// A model on numbers. Its inputs are joined to one vector, and a vector comes out.
+  init(
+    _ kind: String, _ function: some RowFunction, _ inputs: [Feature], _ outputs: [Feature], labels: Labels? = nil,
+    file: String
+  ) throws(FormatError) {
+    guard !inputs.isEmpty, !outputs.isEmpty else {
+      throw FormatError(.malformed, file: file, place: kind, "it has \(inputs.count) inputs, \(outputs.count) outputs")
+    }
+    let layout = RowLayout.joined(widths: inputs.map(\.elementCount))
+    let output = outputs.first { if case .dictionary = $0.type { false } else { true } } ?? outputs[0]
+    let step = RowStep(
+      function, layout, inputs: inputs.map(\.name), output: labels == nil ? output.name : StageSlot.scores)
+    self.init(kind: kind, inputs: inputs, outputs: outputs, steps: [step], labels: labels)
+  }
+
+  /// The only input and output of a model.
+  static func ends(
+    _ kind: String, _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
+  ) throws(FormatError) -> (input: String, output: String) {
+    guard inputs.count == 1, outputs.count == 1 else {
+      throw FormatError(
+        .malformed, file: message.file, place: kind, offset: message.offset,
+        "it has \(inputs.count) inputs and \(outputs.count) outputs, expected one of each")
+    }
+    return (inputs[0].name, outputs[0].name)
+  }
+
+  static func unknown(_ what: String, _ message: WireMessage) -> FormatError {
+    FormatError(.unsupported, file: message.file, offset: message.offset, "\(what) is not known")
+  }
+}
+
+extension Feature {
+  /// How many numbers it is where that is fixed, and few enough to be counted on.
+  fileprivate var elementCount: Int? {
+    switch type {
+    case .int64, .double: return 1
+    case .tensor(_, let dimensions):
+      let sizes = dimensions.compactMap { if case .fixed(let size) = $0 { size } else { nil } }
+      guard sizes.count == dimensions.count, Shape(sizes).isAddressable, Shape(sizes).count <= 1 << 20 else {
+        return nil
+      }
+      return Shape(sizes).count
+    default: return nil
+    }
+  }
+}
+
+extension Labels {
+  /// Whichever of two fields a message has; nil for neither.
+  init?(_ parameters: LayerParameters, strings: Int, integers: Int) throws(FormatError) {
+    guard let field = try parameters.choice(among: [strings, integers]),
+      let message = try parameters.message(field)
+    else { return nil }
+    self = try Labels(message.message, areStrings: field == strings)
   }
 }
 
@@ -26,6 +88,28 @@ enum PipelineStage: Sendable {
     switch self {
     case .graph(let stage): stage.inputs
     case .host(let stage): stage.inputs
+    }
+  }
+
+  var outputs: [Feature] {
+    switch self {
+    case .graph(let stage): stage.outputs
+    case .host(let stage): stage.outputs
+    }
+  }
+
+  var labels: Labels? {
+    switch self {
+    case .graph(let stage): stage.labels
+    case .host(let stage): stage.labels
+    }
+  }
+
+  /// What it does on the host, behind its graph.
+  var steps: [any HostStep] {
+    switch self {
+    case .graph(let stage): stage.steps
+    case .host(let stage): stage.steps
     }
   }
 

@@ -6,23 +6,23 @@ struct StageParts {
   let parts: [FunctionPart]
 
   private enum Item {
-    case stage(any ModelStage)
+    /// `made` is what its host steps make and its description has too.
+    case stage(any ModelStage, made: Set<String>)
     case step(any HostStep)
 
     var step: (any HostStep)? { if case .step(let step) = self { step } else { nil } }
-    var stage: (any ModelStage)? { if case .stage(let stage) = self { stage } else { nil } }
+    var stage: (any ModelStage)? { if case .stage(let stage, _) = self { stage } else { nil } }
 
     var reads: [String] {
       switch self {
-      case .stage(let stage): stage.inputs.map(\.name)
+      case .stage(let stage, _): stage.inputs.map(\.name)
       case .step(let step): step.inputs
       }
     }
 
-    /// - Parameter made: what host steps make, where a stage's description has it too.
-    func writes(besides made: Set<String>) -> [String] {
+    var writes: [String] {
       switch self {
-      case .stage(let stage):
+      case .stage(let stage, let made):
         let scores = stage.labels == nil ? [] : [StageSlot.scores]
         return stage.outputs.map(\.name).filter { !made.contains($0) } + scores + stage.steps.flatMap(\.inputs)
       case .step(let step): return step.outputs
@@ -37,11 +37,9 @@ struct StageParts {
     _ stages: [PipelineStage], _ inputs: [Feature], _ outputs: [Feature], predictedFeature: String, file: String
   ) {
     let items = Self.items(stages, outputs, predictedFeature: predictedFeature)
-    let made = Set(items.compactMap(\.step).flatMap(\.outputs))
-    let groups = PartOrder(
-      items.map { .init(isHost: $0.step != nil, reads: $0.reads, writes: $0.writes(besides: made)) }
-    ).groups
+    let groups = PartOrder(items.map { .init(isHost: $0.step != nil, reads: $0.reads, writes: $0.writes) }).groups
     let isOnly = groups.count { !$0.isHost } == 1
+    let readByHost = Set(items.compactMap(\.step).flatMap(\.inputs))
     let given = Set(inputs.map(\.name))
     var parts: [FunctionPart] = []
     var written: Set<String> = []
@@ -51,15 +49,15 @@ struct StageParts {
       if group.isHost {
         parts += members.compactMap(\.step).map { .host($0) }
       } else {
-        let own = Set(members.flatMap { $0.writes(besides: made) })
+        let own = Set(members.flatMap(\.writes))
         let later = groups[(index + 1)...].flatMap(\.items).flatMap { items[$0].reads }
         let left = (outputs.map(\.name) + later).filter(own.contains)
-        // A model's only graph has the inputs as the model does, read or not.
-        let all = isOnly ? inputs.filter { !$0.type.isHostKind }.map(\.name) : []
+        // A model's only graph has the inputs as the model does, read or not, but for those that host steps read.
+        let all = isOnly ? inputs.filter { !$0.type.isHostKind }.map(\.name).filter { !readByHost.contains($0) } : []
         let read = all + members.flatMap(\.reads).filter { given.contains($0) || written.contains($0) }
         graphs += 1
         let stages = members.compactMap { member in
-          member.stage.map { (stage: $0, writes: member.writes(besides: made)) }
+          member.stage.map { (stage: $0, writes: member.writes) }
         }
         let cut = StageGroup.groups(of: stages, inputs: read.withoutRepetition, outputs: left.withoutRepetition)
         let name = isOnly ? GraphPart.onlyName : "\(GraphPart.onlyName)\(graphs)"
@@ -74,30 +72,31 @@ struct StageParts {
                 valued: part.valued, source: source)))
         }
       }
-      written.formUnion(members.flatMap { $0.writes(besides: made) })
+      written.formUnion(members.flatMap(\.writes))
     }
     self.parts = parts
   }
 
   /// Stages and what follows them on the host, in the order of the pipeline.
   private static func items(_ stages: [PipelineStage], _ outputs: [Feature], predictedFeature: String) -> [Item] {
-    let last = stages.lastIndex { $0.graph?.labels != nil }
+    let last = stages.lastIndex { $0.labels != nil }
     return stages.enumerated().flatMap { index, stage -> [Item] in
+      let labelSteps =
+        index == last
+        ? labelSteps(stage, outputs, predictedFeature: predictedFeature)
+        : labelSteps(stage, stage.outputs, predictedFeature: nil)
       switch stage {
-      case .host(let stage): return stage.steps.map(Item.step)
-      case .graph(let stage):
-        let steps =
-          index == last
-          ? labelSteps(stage, outputs, predictedFeature: predictedFeature)
-          : labelSteps(stage, stage.outputs, predictedFeature: nil)
-        return [.stage(stage)] + (steps + stage.steps).map(Item.step)
+      case .host: return (stage.steps + labelSteps).map(Item.step)
+      case .graph(let graph):
+        let steps = labelSteps + stage.steps
+        return [.stage(graph, made: Set(steps.flatMap(\.outputs)))] + steps.map(Item.step)
       }
     }
   }
 
   /// What turns a classifier's scores into its label and dictionary.
   private static func labelSteps(
-    _ stage: any ModelStage, _ outputs: [Feature], predictedFeature: String?
+    _ stage: PipelineStage, _ outputs: [Feature], predictedFeature: String?
   ) -> [any HostStep] {
     guard let labels = stage.labels else { return [] }
     var steps: [any HostStep] = []

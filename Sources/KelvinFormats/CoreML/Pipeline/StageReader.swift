@@ -32,7 +32,8 @@ struct StageReader {
   private static let others: Set<Int> = [
     Types.mlProgram, Types.glmRegressor, Types.glmClassifier, Types.featureVectorizer, Types.arrayFeatureExtractor,
     Types.scaler, Types.imputer, Types.normalizer, Types.oneHotEncoder, Types.identity, Types.nonMaximumSuppression,
-    Types.dictVectorizer, Types.categoricalMapping,
+    Types.dictVectorizer, Types.categoricalMapping, Types.treeEnsembleRegressor, Types.treeEnsembleClassifier,
+    Types.supportVectorRegressor, Types.supportVectorClassifier, Types.kNearestNeighborsClassifier,
   ]
 
   static func isKnown(_ type: Int) -> Bool {
@@ -75,31 +76,27 @@ struct StageReader {
 
   private func stage(_ model: CoreMLModel) throws(FormatError) -> PipelineStage {
     let (inputs, outputs) = (try features(model.description.main.inputs), try features(model.description.main.outputs))
+    let contents = model.contents
     switch model.type {
-    case Types.dictVectorizer: return .host(try .dictVectorizer(model.contents, inputs, outputs))
-    case Types.categoricalMapping: return .host(try .categoricalMapping(model.contents, inputs, outputs))
-    case Types.oneHotEncoder where inputs.contains { $0.type == .string }:
-      return .host(try .oneHotEncoder(model.contents, inputs, outputs))
-    default: return .graph(try graphStage(model, inputs, outputs))
-    }
-  }
-
-  private func graphStage(
-    _ model: CoreMLModel, _ inputs: [Feature], _ outputs: [Feature]
-  ) throws(FormatError) -> any ModelStage {
-    switch model.type {
-    case Types.mlProgram: return try ProgramStage(model, inputs, outputs, file: file, weights: weights)
-    case Types.glmRegressor: return try VectorStage.glmRegressor(model.contents, inputs, outputs)
-    case Types.glmClassifier: return try VectorStage.glmClassifier(model.contents, inputs, outputs)
-    case Types.featureVectorizer: return try VectorStage.featureVectorizer(model.contents, inputs, outputs)
-    case Types.arrayFeatureExtractor: return try VectorStage.arrayFeatureExtractor(model.contents, inputs, outputs)
-    case Types.scaler: return try VectorStage.scaler(model.contents, inputs, outputs)
-    case Types.imputer: return try VectorStage.imputer(model.contents, inputs, outputs)
-    case Types.normalizer: return try VectorStage.normalizer(model.contents, inputs, outputs)
-    case Types.oneHotEncoder: return try VectorStage.oneHotEncoder(model.contents, inputs, outputs)
-    case Types.identity: return VectorStage.identity(inputs, outputs)
-    case Types.nonMaximumSuppression: return try SuppressionStage(model, inputs, outputs)
-    default: return try NetworkStage(model, inputs, outputs, file: file)
+    case Types.glmRegressor: return .host(try .glmRegressor(contents, inputs, outputs))
+    case Types.glmClassifier: return .host(try .glmClassifier(contents, inputs, outputs))
+    case Types.treeEnsembleRegressor: return .host(try .treeEnsembleRegressor(contents, inputs, outputs))
+    case Types.treeEnsembleClassifier: return .host(try .treeEnsembleClassifier(contents, inputs, outputs))
+    case Types.supportVectorRegressor: return .host(try .supportVectorRegressor(contents, inputs, outputs))
+    case Types.supportVectorClassifier: return .host(try .supportVectorClassifier(contents, inputs, outputs))
+    case Types.kNearestNeighborsClassifier: return .host(try .nearestNeighbors(contents, inputs, outputs))
+    case Types.featureVectorizer: return .host(try .featureVectorizer(contents, inputs, outputs))
+    case Types.arrayFeatureExtractor: return .host(try .arrayFeatureExtractor(contents, inputs, outputs))
+    case Types.scaler: return .host(try .scaler(contents, inputs, outputs))
+    case Types.imputer: return .host(try .imputer(contents, inputs, outputs))
+    case Types.normalizer: return .host(try .normalizer(contents, inputs, outputs))
+    case Types.oneHotEncoder: return .host(try .oneHotEncoder(contents, inputs, outputs))
+    case Types.identity: return .host(try .identity(contents, inputs, outputs))
+    case Types.dictVectorizer: return .host(try .dictVectorizer(contents, inputs, outputs))
+    case Types.categoricalMapping: return .host(try .categoricalMapping(contents, inputs, outputs))
+    case Types.mlProgram: return .graph(try ProgramStage(model, inputs, outputs, file: file, weights: weights))
+    case Types.nonMaximumSuppression: return .graph(try SuppressionStage(model, inputs, outputs))
+    default: return .graph(try NetworkStage(model, inputs, outputs, file: file))
     }
   }
 

@@ -9,11 +9,20 @@ struct ONNXHostMapper: OperationMapper {
   /// tensors.
   let map: @Sendable (ONNXHostNode) throws(FormatError) -> [Output]?
 
-  /// One output of a node.
+  /// A step that makes one output of a node, or several.
   struct Output {
-    var step: any HostStep
-    /// Whether it holds something else than a tensor.
-    var isHostValue: Bool
+    let step: any HostStep
+    /// Those of its outputs that hold something else than tensors.
+    let hostValues: [String]
+
+    init(step: some HostStep, hostValues: [String]) {
+      self.step = step
+      self.hostValues = hostValues
+    }
+
+    init(step: some HostStep, isHostValue: Bool) {
+      self.init(step: step, hostValues: isHostValue ? step.outputs : [])
+    }
   }
 
   init(_ name: String, _ map: @escaping @Sendable (ONNXHostNode) throws(FormatError) -> [Output]?) {
@@ -24,8 +33,9 @@ struct ONNXHostMapper: OperationMapper {
   static let byName: [String: ONNXHostMapper] = table(all)
 
   static let all: [ONNXHostMapper] = [
-    .arrayFeatureExtractor, .categoryMapper, .constant, .dictVectorizer, .gather, .identity, .labelEncoder,
-    .oneHotEncoder, .reshape, .zipMap,
+    .arrayFeatureExtractor, .categoryMapper, .constant, .dictVectorizer, .gather, .identity, .imputer, .labelEncoder,
+    .linearClassifier, .linearRegressor, .normalizer, .oneHotEncoder, .reshape, .supportVectorClassifier,
+    .supportVectorRegressor, .treeEnsemble, .treeEnsembleClassifier, .treeEnsembleRegressor, .zipMap,
   ]
 }
 

@@ -93,7 +93,7 @@ struct ONNXParts {
       )
       if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
         steps.append(outputs.map(\.step))
-        for output in outputs where output.isHostValue { hostNames.formUnion(output.step.outputs) }
+        hostNames.formUnion(outputs.flatMap(\.hostValues))
         continue
       }
       if let name = node.inputs.first(where: hostNames.contains) {

@@ -107,6 +107,26 @@ enum ClassicalSchema {
     static let replaceInt64Value = 12
     static let replaceStringValue = 13
   }
+  enum KNearestNeighborsClassifier {
+    static let nearestNeighborsIndex = 1
+    static let numberOfNeighbors = 3
+    static let stringClassLabels = 100
+    static let int64ClassLabels = 101
+    static let defaultStringLabel = 110
+    static let defaultInt64Label = 111
+    static let uniformWeighting = 200
+    static let inverseDistanceWeighting = 210
+  }
+  enum NearestNeighborsIndex {
+    static let numberOfDimensions = 1
+    static let floatSamples = 2
+    static let linearIndex = 100
+    static let singleKdTreeIndex = 110
+    static let squaredEuclideanDistance = 200
+  }
+  enum SingleKdTreeIndex {
+    static let leafSize = 1
+  }
   enum NonMaximumSuppression {
     static let pickTop = 1
     static let stringClassLabels = 100
@@ -141,8 +161,125 @@ enum ClassicalSchema {
       static let ignoreunknown = 1
     }
   }
+  enum Int64Parameter {
+    static let defaultValue = 1
+    static let range = 10
+    static let set = 11
+  }
+  enum DoubleParameter {
+    static let defaultValue = 1
+    static let range = 10
+  }
+  enum StringParameter {
+    static let defaultValue = 1
+  }
+  enum BoolParameter {
+    static let defaultValue = 1
+  }
   enum Scaler {
     static let shiftValue = 1
     static let scaleValue = 2
+  }
+  enum RBFKernel {
+    static let gamma = 1
+  }
+  enum PolyKernel {
+    static let degree = 1
+    static let c = 2
+    static let gamma = 3
+  }
+  enum SigmoidKernel {
+    static let gamma = 1
+    static let c = 2
+  }
+  enum Kernel {
+    static let linearKernel = 1
+    static let rbfKernel = 2
+    static let polyKernel = 3
+    static let sigmoidKernel = 4
+  }
+  enum SparseNode {
+    static let index = 1
+    static let value = 2
+  }
+  enum SparseVector {
+    static let nodes = 1
+  }
+  enum SparseSupportVectors {
+    static let vectors = 1
+  }
+  enum DenseVector {
+    static let values = 1
+  }
+  enum DenseSupportVectors {
+    static let vectors = 1
+  }
+  enum Coefficients {
+    static let alpha = 1
+  }
+  enum SupportVectorRegressor {
+    static let kernel = 1
+    static let sparseSupportVectors = 2
+    static let denseSupportVectors = 3
+    static let coefficients = 4
+    static let rho = 5
+  }
+  enum SupportVectorClassifier {
+    static let kernel = 1
+    static let numberOfSupportVectorsPerClass = 2
+    static let sparseSupportVectors = 3
+    static let denseSupportVectors = 4
+    static let coefficients = 5
+    static let rho = 6
+    static let probA = 7
+    static let probB = 8
+    static let stringClassLabels = 100
+    static let int64ClassLabels = 101
+  }
+  enum TreeEnsembleParameters {
+    static let nodes = 1
+    static let numPredictionDimensions = 2
+    static let basePredictionValue = 3
+    enum TreeNode {
+      static let treeId = 1
+      static let nodeId = 2
+      static let nodeBehavior = 3
+      static let branchFeatureIndex = 10
+      static let branchFeatureValue = 11
+      static let trueChildNodeId = 12
+      static let falseChildNodeId = 13
+      static let missingValueTracksTrueChild = 14
+      static let evaluationInfo = 20
+      static let relativeHitRate = 30
+      enum TreeNodeBehavior {
+        static let branchonvaluelessthanequal = 0
+        static let branchonvaluelessthan = 1
+        static let branchonvaluegreaterthanequal = 2
+        static let branchonvaluegreaterthan = 3
+        static let branchonvalueequal = 4
+        static let branchonvaluenotequal = 5
+        static let leafnode = 6
+      }
+      enum EvaluationInfo {
+        static let evaluationIndex = 1
+        static let evaluationValue = 2
+      }
+    }
+  }
+  enum TreeEnsembleClassifier {
+    static let treeEnsemble = 1
+    static let postEvaluationTransform = 2
+    static let stringClassLabels = 100
+    static let int64ClassLabels = 101
+  }
+  enum TreeEnsembleRegressor {
+    static let treeEnsemble = 1
+    static let postEvaluationTransform = 2
+  }
+  enum TreeEnsemblePostEvaluationTransform {
+    static let notransform = 0
+    static let classificationSoftmax = 1
+    static let regressionLogistic = 2
+    static let classificationSoftmaxwithzeroclassreference = 3
   }
 }

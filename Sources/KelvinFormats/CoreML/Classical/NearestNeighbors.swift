@@ -1,0 +1,62 @@
+import KelvinGraph
+import KelvinSteps
+
+extension HostStage {
+  /// Every sample is looked at, whatever index the file asks for: both find the same ones. Of classes with equal shares
+  /// the first in the order of their labels wins.
+  static func nearestNeighbors(
+    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
+  ) throws(FormatError) -> HostStage {
+    typealias Fields = ClassicalSchema.KNearestNeighborsClassifier
+    typealias Index = ClassicalSchema.NearestNeighborsIndex
+    let parameters = LayerParameters(message)
+    func malformed(_ reason: String) -> FormatError {
+      FormatError(.malformed, file: message.file, place: "nearest neighbours", offset: message.offset, reason)
+    }
+    guard let index = try parameters.message(Fields.nearestNeighborsIndex) else { throw malformed("it has no samples") }
+    let width = try index.integer(Index.numberOfDimensions) ?? 0
+    var samples: [Double] = []
+    var count = 0
+    try index.each(Index.floatSamples) { (field) throws(FormatError) in
+      let sample = try LayerParameters(field.message()).numbers(ClassicalSchema.FloatVector.vector)
+      guard sample.count == width, width > 0 else {
+        throw malformed("sample \(count) has \(sample.count) numbers, expected \(width)")
+      }
+      samples += sample.map(Double.init)
+      count += 1
+    }
+    let labels = try Labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
+    guard let labels, labels.count == count, count > 0 else {
+      throw malformed("\(count) samples have \(labels?.count ?? 0) labels")
+    }
+    let (distinct, places) = labels.sortedDistinct
+    let asked = try parameters.message(Fields.numberOfNeighbors)?.integer(ClassicalSchema.Int64Parameter.defaultValue)
+    guard let asked, asked > 0 else { throw malformed("it asks for \(asked ?? 0) neighbours") }
+    let weighting = try parameters.choice(among: [Fields.uniformWeighting, Fields.inverseDistanceWeighting])
+    let function = NearestNeighbors(
+      samples: samples, width: width, classes: places, classCount: distinct.count, count: min(asked, count),
+      countsByDistance: weighting == Fields.inverseDistanceWeighting)
+    return try HostStage(
+      "kNearestNeighborsClassifier", function, inputs, outputs, labels: distinct, file: message.file)
+  }
+}
+
+extension Labels {
+  /// The labels without repetition, in order, and where each of these lies among them.
+  fileprivate var sortedDistinct: (labels: Labels, places: [Int]) {
+    switch self {
+    case .strings(let labels):
+      let (distinct, places) = Self.sortedDistinct(labels)
+      return (.strings(distinct), places)
+    case .integers(let labels):
+      let (distinct, places) = Self.sortedDistinct(labels)
+      return (.integers(distinct), places)
+    }
+  }
+
+  private static func sortedDistinct<Label: Hashable & Comparable>(_ labels: [Label]) -> ([Label], [Int]) {
+    let distinct = Set(labels).sorted()
+    let places = Dictionary(uniqueKeysWithValues: distinct.enumerated().map { ($1, $0) })
+    return (distinct, labels.map { places[$0] ?? 0 })
+  }
+}

@@ -1,0 +1,93 @@
+import KelvinGraph
+
+/// How the inputs of a step make rows of numbers.
+package enum RowLayout: Hashable, Sendable {
+  /// All of them joined are one row (Core ML's models). An optional input that is left out counts as not-a-numbers:
+  /// as many as `widths` says of it, nil where that is not known.
+  case joined(widths: [Int?])
+  /// The only one has a row along its last axis (ONNX's models); a list is one row.
+  case batch
+
+  /// - Returns: nil where it is known when the model runs.
+  func extent(_ inputs: [HostType], of step: some HostStep) throws(StepError) -> RowExtent? {
+    switch self {
+    case .joined(let widths):
+      var total = 0
+      for (position, input) in inputs.enumerated() {
+        guard case .tensor(let type) = input else { return nil }
+        try check(type.shape, widths, position, step)
+        total += type.shape.count
+      }
+      return RowExtent(leading: [], count: 1, width: total)
+    case .batch:
+      guard case .tensor(let type) = inputs[0] else { return nil }
+      return try RowExtent(type.shape, of: step)
+    }
+  }
+
+  func rows(
+    _ inputs: [HostValue], of step: some HostStep
+  ) throws(StepError) -> (rows: NumberRows, extent: RowExtent) {
+    switch self {
+    case .joined(let widths):
+      var numbers: [Double] = []
+      for (position, input) in inputs.enumerated() {
+        if case .absent = input, let width = widths[position] {
+          numbers += [Double](repeating: .nan, count: width)
+        } else {
+          let tensor = try step.tensor(position, input)
+          try check(tensor.shape, widths, position, step)
+          numbers += tensor.doubles
+        }
+      }
+      let extent = RowExtent(leading: [], count: 1, width: numbers.count)
+      return (NumberRows(numbers, count: 1, width: numbers.count), extent)
+    case .batch:
+      let tensor = try step.tensor(0, inputs)
+      let extent = try RowExtent(tensor.shape, of: step)
+      return (NumberRows(tensor.doubles, count: extent.count, width: extent.width), extent)
+    }
+  }
+
+  private func check(
+    _ shape: Shape, _ widths: [Int?], _ position: Int, _ step: some HostStep
+  ) throws(StepError) {
+    guard let width = widths[position], width != shape.count else { return }
+    throw step.refused(position, "it has \(shape.count) numbers, expected \(width)", remedy: "give \(width)")
+  }
+}
+
+/// How many rows there are, and how long they are.
+struct RowExtent {
+  /// The axes before the last one; results have them too.
+  let leading: [Int]
+  let count: Int
+  let width: Int
+
+  init(leading: [Int], count: Int, width: Int) {
+    self.leading = leading
+    self.count = count
+    self.width = width
+  }
+
+  fileprivate init(_ shape: Shape, of step: some HostStep) throws(StepError) {
+    guard let width = shape.dimensions.last else { throw step.refused(0, "it is one number, expected rows of them") }
+    leading = shape.rank == 1 ? [1] : shape.dimensions.dropLast()
+    count = leading.reduce(1, *)
+    self.width = width
+  }
+
+  func check(_ widths: ClosedRange<Int>, of step: some HostStep) throws(StepError) {
+    guard !widths.contains(width) else { return }
+    let expected =
+      widths.lowerBound == widths.upperBound ? "\(widths.lowerBound)" : "at least \(widths.lowerBound)"
+    throw step.refused(0, "the model takes \(expected) numbers, it is given \(width)", remedy: "give \(expected)")
+  }
+
+  /// The shape of so many results for each row.
+  func shape(_ results: Int, of step: some HostStep) throws(StepError) -> Shape {
+    let shape = Shape(leading + [results])
+    guard shape.isAddressable else { throw step.refused(0, "\(shape) results are too many") }
+    return shape
+  }
+}

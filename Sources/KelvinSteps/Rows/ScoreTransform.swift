@@ -1,0 +1,47 @@
+import Glibc
+
+/// What becomes of a row of scores.
+package enum ScoreTransform: Hashable, Sendable {
+  case none, softmax, logistic
+  /// As `softmax`, but scores of 0 stay.
+  case softmaxOfOthers
+  /// The inverse of the distribution function of the standard normal, as nearly as ONNX's formula has it.
+  case probit
+
+  package func callAsFunction(_ scores: [Double]) -> [Double] {
+    switch self {
+    case .none: return scores
+    case .softmax: return KelvinSteps.softmax(scores)
+    case .logistic: return scores.map(KelvinSteps.logistic)
+    case .probit: return scores.map { 2.0.squareRoot() * Self.inverseErrorFunction(2 * $0 - 1) }
+    case .softmaxOfOthers:
+      let largest = scores.max() ?? 0
+      let powers = scores.map { $0.magnitude > 1e-7 ? exp($0 - largest) : $0 * exp(-largest) }
+      let sum = powers.reduce(0, +)
+      return powers.map { sum == 0 ? 0.5 : $0 / sum }
+    }
+  }
+
+  /// Winitzki's approximation.
+  private static func inverseErrorFunction(_ x: Double) -> Double {
+    let product = (1 - x) * (1 + x)
+    guard product != 0 else { return 0 }
+    let a = 0.147
+    let half = 2 / (Double.pi * a) + 0.5 * log(product)
+    let root = ((half * half - log(product) / a).squareRoot() - half).squareRoot()
+    return x < 0 ? -root : root
+  }
+}
+
+func logistic(_ x: Double) -> Double {
+  // Never the exponential of a large number.
+  let tail = exp(-x.magnitude)
+  return x < 0 ? tail / (1 + tail) : 1 / (1 + tail)
+}
+
+func softmax(_ x: [Double]) -> [Double] {
+  let largest = x.max() ?? 0
+  let powers = x.map { exp($0 - largest) }
+  let sum = powers.reduce(0, +)
+  return powers.map { $0 / sum }
+}

@@ -1,0 +1,19 @@
+package import KelvinGraph
+
+/// A value under another name.
+package struct ValuePass: HostStep {
+  package static let name = "value_pass"
+  package let input: String
+  package let output: String
+
+  package init(input: String, output: String) {
+    self.input = input
+    self.output = output
+  }
+
+  package var inputs: [String] { [input] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] { inputs }
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] { inputs }
+}
