@@ -11,38 +11,29 @@ import Testing
     var file = ONNXFile()
     file.input("x", [1, 1])
     file.output("y", [1, 1])
-    let node = Wire.message {
-      $0.text(1, "x")
-      $0.text(2, "y")
-      $0.text(3, "forest")
-      $0.text(4, "TreeEnsembleRegressor")
-      $0.text(7, "ai.onnx.ml")
-      func integers(_ name: String, _ values: [Int]) {
-        $0.message(5) {
-          $0.text(1, name)
-          $0.packed(8, values)
-        }
+    func attribute(_ name: String, _ contents: (inout Wire) -> Void) -> [UInt8] {
+      Wire.message {
+        $0.text(1, name)
+        contents(&$0)
       }
-      func floats(_ name: String, _ count: Int) {
-        $0.message(5) {
-          $0.text(1, name)
-          $0.bytes(7, littleEndian([Float](repeating: 0.5, count: count)))
-        }
+    }
+    let integers = [
+      ("nodes_treeids", nodes.map(\.0)), ("nodes_nodeids", nodes.map(\.1)), ("nodes_featureids", nodes.map(\.3)),
+      ("nodes_truenodeids", nodes.map(\.4)), ("nodes_falsenodeids", nodes.map(\.5)),
+      ("target_treeids", leaves.map(\.0)), ("target_nodeids", leaves.map(\.1)), ("target_ids", leaves.map(\.2)),
+    ]
+    let floats = [("nodes_values", values ?? nodes.count), ("target_weights", leaves.count)]
+    let node = Wire.message { wire in
+      wire.text(1, "x")
+      wire.text(2, "y")
+      wire.text(3, "forest")
+      wire.text(4, "TreeEnsembleRegressor")
+      wire.text(7, "ai.onnx.ml")
+      for (name, numbers) in integers { wire.bytes(5, attribute(name) { $0.packed(8, numbers) }) }
+      for (name, count) in floats {
+        wire.bytes(5, attribute(name) { $0.bytes(7, littleEndian([Float](repeating: 0.5, count: count))) })
       }
-      integers("nodes_treeids", nodes.map(\.0))
-      integers("nodes_nodeids", nodes.map(\.1))
-      integers("nodes_featureids", nodes.map(\.3))
-      integers("nodes_truenodeids", nodes.map(\.4))
-      integers("nodes_falsenodeids", nodes.map(\.5))
-      integers("target_treeids", leaves.map(\.0))
-      integers("target_nodeids", leaves.map(\.1))
-      integers("target_ids", leaves.map(\.2))
-      floats("nodes_values", values ?? nodes.count)
-      floats("target_weights", leaves.count)
-      $0.message(5) {
-        $0.text(1, "nodes_modes")
-        for node in nodes { $0.text(9, node.2) }
-      }
+      wire.bytes(5, attribute("nodes_modes") { for node in nodes { $0.text(9, node.2) } })
     }
     file.raw(node)
     return file

@@ -59,7 +59,8 @@ package struct SupportVectorClassifier: RowClassifier, RowFunction {
           all += transform(decisions)
           continue
         }
-        all += transform.pair(decisions[0], first: -decisions[0])
+        let both = [-decisions[0], decisions[0]]
+        all += transform == .probit ? transform([1 - both[1], both[1]]) : transform(both)
       case .probabilities(let a, let b, let isCoupled): all += probabilities(decisions, a, b, isCoupled)
       }
     }
