@@ -21,6 +21,6 @@ void main() {
   int outer = quotient(index, inner, inverseInner);
   int place = index - outer * inner;
   int row = quotient(outer, indices, inverseIndices);
-  int position = positionAt(positions(outer - row * indices), KIND, extent);
+  int position = clampedPositionAt(positions(outer - row * indices), KIND, extent);
   y[index] = STORED_WORD(x((row * extent + position) * inner + place).x);
 }

@@ -23,7 +23,7 @@ void main() {
   if (index >= count) return;
   int at = 0;
   WALK(index, at += place * stride[axis];)
-  uvec4 v = x(at + positionAt(positions(index), KIND, extent) * step_);
+  uvec4 v = x(at + clampedPositionAt(positions(index), KIND, extent) * step_);
   if (PAIRS) {
     y[2 * index] = STORED_WORD(v.x);
     y[2 * index + 1] = STORED_WORD(v.y);

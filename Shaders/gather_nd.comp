@@ -23,7 +23,7 @@ void main() {
   int row = quotient(index, inner, inverseInner);
   int at = quotient(row, rows, inverseRows) * batchStride + (index - row * inner);
   for (int axis = 0; axis < DEPTH; axis++) {
-    at += positionAt(positions(row * DEPTH + axis), KIND, extent[axis]) * stride[axis];
+    at += clampedPositionAt(positions(row * DEPTH + axis), KIND, extent[axis]) * stride[axis];
   }
   y[index] = STORED_WORD(x(at).x);
 }

@@ -137,5 +137,7 @@ int positionAt(uvec4 texel, int kind, int extent) {
     bool fits = x.y == uint(int(x.x) >> 31);
     position = fits ? int(x.x) : (isSigned(kind) && int(x.y) < 0 ? -0x7FFFFFFF : 0x7FFFFFFF);
   }
-  return clamp(position < 0 ? position + extent : position, 0, extent - 1);
+  return position < 0 ? position + extent : position;
 }
+
+int clampedPositionAt(uvec4 texel, int kind, int extent) { return clamp(positionAt(texel, kind, extent), 0, extent - 1); }

@@ -1,7 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // y[i, indices[i, j, k], k] combined with updates[i, j, k], for each j in turn: one line an invocation, since no two
-// lines share an element. Indices count from the end where negative and are clamped.
+// lines share an element. Indices count from the end where negative; those outside write
+// nothing.
 #include "common.glsl"
 #include "Generated/numbers.glsl"
 #include "integers.glsl"
@@ -22,6 +23,7 @@ void main() {
   WALK(line, from += place * source[axis]; to += place * target[axis];)
   for (int i = 0; i < length; i++) {
     int at = from + i * step_;
-    scatter(to + positionAt(positions(at), INDEX_KIND, extent) * targetStep, updates(at));
+    int position = positionAt(positions(at), INDEX_KIND, extent);
+    if (uint(position) < uint(extent)) scatter(to + position * targetStep, updates(at));
   }
 }

@@ -1,7 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // Slices of a dense tensor, each given by a tuple of indices into its first axes, combined with updates in the order of
-// the tuples: one element of every slice an invocation. Indices count from the end where negative and are clamped.
+// the tuples: one element of every slice an invocation. Indices count from the end where negative; tuples with
+// one outside write nothing.
 #include "common.glsl"
 #include "Generated/numbers.glsl"
 #include "integers.glsl"
@@ -19,9 +20,12 @@ void main() {
   if (place >= inner) return;
   for (int tuple = 0; tuple < tuples; tuple++) {
     int at = place;
+    bool isInside = true;
     for (int axis = 0; axis < DEPTH; axis++) {
-      at += positionAt(positions(tuple * DEPTH + axis), INDEX_KIND, extent[axis]) * stride[axis];
+      int position = positionAt(positions(tuple * DEPTH + axis), INDEX_KIND, extent[axis]);
+      isInside = isInside && uint(position) < uint(extent[axis]);
+      at += position * stride[axis];
     }
-    scatter(at, updates(tuple * inner + place));
+    if (isInside) scatter(at, updates(tuple * inner + place));
   }
 }

@@ -37,10 +37,12 @@ def onnx_operators():
 
 
 def program_operations():
-    """What coremltools' builder writes into a program, in any version; complex numbers and symbols are resolved before."""
+    """What coremltools' builder writes into a program, in any version, and what becomes of states there; complex numbers
+    and symbols are resolved before."""
     from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
 
-    return sorted(name for name in SSAOpRegistry.core_ops if not name.startswith(("_", "complex")))
+    names = {name for name in SSAOpRegistry.core_ops if not name.startswith(("_", "complex"))}
+    return sorted(names | {"coreml_update_state", "write_state"})
 
 
 def layers():
@@ -97,8 +99,8 @@ def main():
     add("Kinds of Core ML models", models(), kelvin["models"])
     page = [
         "# Coverage", "",
-        f"The operations that each format defines, by onnx {onnx.__version__} and coremltools {coremltools.__version__}, and which of",
-        "them Kelvin reads. Written by `dev/coverage.py`; a test compares the names with those that the readers have. What the",
+        f"The operations that each format defines, by onnx {onnx.__version__} and coremltools {coremltools.__version__}, and which of them",
+        "Kelvin reads. Written by `dev/coverage.py`; a test compares the names with those that the readers have. What the",
         "operations become, and on which device that runs, is in [operators.md](operators.md); how well it agrees with other",
         "implementations in [conformance.md](conformance.md). An operation that is read may still be refused for an attribute or an",
         "element type, by name and place.", "",

@@ -1,5 +1,5 @@
 // A copy of x, which y is at first, in which updates are combined with elements, in their order. Negative indices count
-// from the end, all are clamped to their axes. Needs walk.cl.
+// from the end; those outside their axes write nothing. Needs walk.cl.
 
 static inline ELEMENT combined(ELEMENT element, ELEMENT update) {
   const WIDE x = element, v = update;
@@ -13,10 +13,9 @@ static inline ELEMENT combined(ELEMENT element, ELEMENT update) {
   }
 }
 
-static inline long position_at(INDEX index, int size) {
-  const long position = (long)index + (index < 0 ? size : 0);
-  return clamp(position, 0L, (long)size - 1);
-}
+static inline long position_at(INDEX index, int size) { return (long)index + (index < 0 ? size : 0); }
+
+static inline bool is_inside(long position, int size) { return position >= 0 && position < size; }
 
 // Lines along one axis; no two share an element.
 typedef struct {
@@ -34,7 +33,9 @@ KERNEL void scatter_elements(BUFFER(indices), BUFFER(updates), BUFFER(y), scatte
       size_t at = from + (size_t)i * s.step;
       global ELEMENT *line = y + to + (size_t)i * s.yStep;
       for (int update = 0; update < s.updates; update++, at += s.updateStep) {
-        global ELEMENT *target = line + position_at(indices[at], s.size) * s.axisStride;
+        const long position = position_at(indices[at], s.size);
+        if (!is_inside(position, s.size)) continue;
+        global ELEMENT *target = line + position * s.axisStride;
         *target = combined(*target, updates[at]);
       }
     }
@@ -53,9 +54,15 @@ KERNEL void scatter_nd(BUFFER(indices), BUFFER(updates), BUFFER(y), scatter_nd_s
   OPEN(ELEMENT, y);
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.inner);
   for (int tuple = 0; tuple < s.tuples; tuple++) {
-    global ELEMENT *target = y;
-    for (int axis = 0; axis < s.depth; axis++)
-      target += position_at(indices[(size_t)tuple * s.depth + axis], s.sizes[axis]) * s.strides[axis];
+    size_t place = 0;
+    bool all_inside = true;
+    for (int axis = 0; axis < s.depth; axis++) {
+      const long position = position_at(indices[(size_t)tuple * s.depth + axis], s.sizes[axis]);
+      all_inside = all_inside && is_inside(position, s.sizes[axis]);
+      place += (size_t)position * s.strides[axis];
+    }
+    if (!all_inside) continue;
+    global ELEMENT *target = y + place;
     for (int i = start; i < end; i++) target[i] = combined(target[i], updates[(size_t)tuple * s.inner + i]);
   }
 }

@@ -3,7 +3,7 @@ package enum FormatOperations {
   /// ONNX operators, with their domain where it is not the standard one.
   package static let onnx: [String] =
     Set(ONNXMapper.byName.keys).union(ONNXControl.byName.keys).union(ONNXSequence.byName.keys)
-    .union(ONNXHostMapper.byName.keys).sorted()
+    .union(ONNXHostMapper.byName.keys).union(ONNXSpelling.byName.keys).sorted()
 
   /// Operations of ML Programs, without the versions in which they are defined. `const` and `classify` are part of a
   /// program's structure.

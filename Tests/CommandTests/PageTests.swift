@@ -36,6 +36,29 @@ import Testing
     Golden.expect(result.output, at: "docs/operators.md")
   }
 
+  @Test func theCoveragePageNamesWhatTheReadersKnow() throws {
+    let page = try String(contentsOfFile: "\(Kelvin.root)/docs/coverage.md", encoding: .utf8)
+    /// What lists of the page that begin so name.
+    func named(_ beginning: String) -> Set<Substring> {
+      Set(
+        page.split(separator: "\n").filter { $0.hasPrefix(beginning) }.flatMap { line in
+          line.split(separator: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        })
+    }
+    let read = named("Read, ")
+    let known = try JSONValue(Kelvin.run("operators", "--formats", "--json").output)
+    for format in ["onnx", "mlProgram", "neuralNetwork", "models"] {
+      let names = try #require(known[format]?.array).compactMap(\.text)
+      #expect(names.count > 20)
+      for name in names {
+        // The page is about the newest operator sets, and names operators of other domains under those.
+        let short = name.hasPrefix("ai.onnx.") ? name.split(separator: ".").last ?? "" : Substring(name)
+        #expect(!named("Not yet, ").contains(short), "\(name)")
+        if format != "onnx" { #expect(read.contains(short), "\(name)") }
+      }
+    }
+  }
+
   @Test(arguments: [
     ["devices"], ["inspect", Kelvin.digits], ["plan", Kelvin.digits, "--units", "cpu,reference"],
     ["plan", Kelvin.digits, "--units", "cpu,reference", "--verbose"], ["operators"], ["operators", "--verbose"],

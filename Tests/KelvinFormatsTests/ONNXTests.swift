@@ -81,12 +81,12 @@ import Testing
     let body = Wire.message { $0.message(1) { $0.text(4, "Unseen") } }
     file.node("If", ["x"], ["i"], ["then_branch": .graph(lacking)])
     file.node("Loop", ["x"], ["l"], ["body": .graph(body)])
-    for index in 0..<4 { file.node("Det", ["x"], ["n\(index)"]) }
+    for index in 0..<4 { file.node("Unknown", ["x"], ["n\(index)"]) }
     file.output("i")
     let error = error(file)
     #expect(error?.code == .missing)
-    #expect(Set(error?.missing.map(\.name) ?? []) == ["Det", "Unseen"])
-    #expect(error?.missing.first { $0.name == "Det" }?.count == 4)
+    #expect(Set(error?.missing.map(\.name) ?? []) == ["Unknown", "Unseen"])
+    #expect(error?.missing.first { $0.name == "Unknown" }?.count == 4)
   }
 
   @Test func operatorSetsThatAreNotKnownAreRefused() {

@@ -203,3 +203,7 @@ for equation, shapes in (("ii->i", [(4, 4)]), ("ii", [(5, 5)]), ("...ii->...i", 
 
 for shape in ((1, 1), (2, 2), (3, 3), (2, 3, 4, 4), (5, 5)):
     add("Det", ("x", Values(shape)), tolerance=SUMS)
+
+for order in (1, 2, 3):
+    add("GlobalLpPool", ("x", Values((2, 3, 4, 5))), tolerance=SUMS, p=order,
+        formula=lambda x, p: (np.abs(x) ** p).sum((2, 3), keepdims=True) ** (1 / p))

@@ -1,12 +1,13 @@
 /// Operators that other operators spell. They are written out before a model is cut into stages, which may go through
 /// them.
 enum ONNXSpelling {
-  static func spelledOut(_ nodes: [ONNXNode]) -> [ONNXNode] {
-    nodes.flatMap { $0.qualifiedKind == "Compress" ? compress($0) : [$0] }
-  }
+  /// By what they spell.
+  static let byName: [String: @Sendable (ONNXNode) -> [ONNXNode]] = ["Compress": compress]
+
+  static func spelledOut(_ nodes: [ONNXNode]) -> [ONNXNode] { nodes.flatMap { byName[$0.qualifiedKind]?($0) ?? [$0] } }
 
   /// Along an axis, the elements at which a condition is true; without one, of all elements in a row.
-  private static func compress(_ node: ONNXNode) -> [ONNXNode] {
+  @Sendable private static func compress(_ node: ONNXNode) -> [ONNXNode] {
     guard node.inputs.count == 2, let output = node.outputs.first else { return [node] }
     let name = node.name
     func step(_ kind: String, _ inputs: [String], _ output: String) -> ONNXNode {

@@ -33,6 +33,7 @@ private let others: [ONNXMapper] = [
   .gather,
   .gemm,
   .globalAveragePool,
+  .globalLpPool,
   .globalMaxPool,
   .gridSample,
   .groupNormalization,

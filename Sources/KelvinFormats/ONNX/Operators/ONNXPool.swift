@@ -15,6 +15,21 @@ extension ONNXMapper {
     return [try c.emitter.lengthPool(x, window, order: order)]
   }
 
+  /// The same over everything behind the channels.
+  static let globalLpPool = ONNXMapper("GlobalLpPool") { c in
+    let order = c.integer("p", default: 2)
+    guard order >= 1 else { throw c.emitter.invalid("order \(order), expected 1 or more") }
+    if order <= 2 { return [try c.globalPool(order == 1 ? .l1 : .l2)] }
+    let x = try c.input(0)
+    let (scalar, rank) = (c.emitter.scalar(x), c.emitter.shape(x).rank)
+    guard rank >= 3 else { throw c.emitter.invalid("expected [N, C, spatial…], got \(c.emitter.type(x))") }
+    let exponent = c.emitter.constant(Double(order), scalar, step: "order")
+    let terms = try c.emitter.binary(
+      .power, c.emitter.unary(UnaryFunction(.abs), x, step: "sizes"), exponent, step: "terms")
+    let sum = try c.emitter.add(Reduce(.sum, axes: Array(2..<rank), keepsDimensions: true), terms, step: "sum")
+    return [try c.emitter.binary(.power, sum, c.emitter.constant(1 / Double(order), scalar, step: "root"))]
+  }
+
   static let globalAveragePool = ONNXMapper("GlobalAveragePool") { c in [try c.globalPool(.mean)] }
 
   static let globalMaxPool = ONNXMapper("GlobalMaxPool") { c in [try c.globalPool(.maximum)] }
