@@ -20,6 +20,8 @@ package struct ScatterElementsPlan: Sendable {
 extension KernelTable {
   mutating func addScatterElements<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(ScatterElements.self) { op, context throws(DeviceError) in
+      // The kernels take the nearest index for one outside.
+      guard !op.skipsOutside else { throw context.unsupported("indices outside that are skipped") }
       let (x, indices) = (context.inputs[0], context.inputs[1])
       var lines = indices.shape
       lines[op.axis] = 1

@@ -20,6 +20,8 @@ package struct ScatterNDPlan: Sendable {
 extension KernelTable {
   mutating func addScatterND<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(ScatterND.self) { op, context throws(DeviceError) in
+      // The kernels take the nearest index for one outside.
+      guard !op.skipsOutside else { throw context.unsupported("indices outside that are skipped") }
       let (x, indices) = (context.inputs[0].shape, context.inputs[1].shape)
       let depth = indices[indices.rank - 1]
       guard depth <= GatherNDPlan.limit else {
