@@ -72,6 +72,12 @@ struct TreeNumbering {
   private func name(_ place: Int) -> String { "node \(keys[place].node) of tree \(keys[place].tree)" }
 }
 
+extension TreeEnsemble {
+  /// Whether trees may have so many targets: results have a number for each, so many are believed where votes name as
+  /// many.
+  static func isCredible(_ targets: Int, votes: Int) -> Bool { (1...max(votes, 1 << 12)).contains(targets) }
+}
+
 extension TreeFault {
   /// - Parameter name: of the node at a place.
   func described(_ name: (Int) -> String) -> String {

@@ -64,7 +64,7 @@ extension HostStage {
     }
     let count = try message.integer(Fields.numPredictionDimensions, default: 1)
     let base = try message.doubles(Fields.basePredictionValue)
-    guard (1...max(base.count, votes.count, 1)).contains(count), base.isEmpty || base.count == count else {
+    guard TreeEnsemble.isCredible(count, votes: votes.count), base.isEmpty || base.count == count else {
       throw malformed("\(count) numbers are predicted, \(base.count) are their base")
     }
     guard !rows.isEmpty else { throw malformed("they have no nodes") }

@@ -34,7 +34,7 @@ extension ONNXHostMapper {
     let forest = try ONNXForest(node, leaves: "target")
     let count = node.node.attributes["n_targets"]?.integer ?? 1
     let base = try node.numbers("base_values")
-    guard (1...max(base.count, forest.votes.count, 1)).contains(count), base.isEmpty || base.count == count else {
+    guard TreeEnsemble.isCredible(count, votes: forest.votes.count), base.isEmpty || base.count == count else {
       throw node.malformed("\(count) targets, \(base.count) base values")
     }
     let aggregate: TreeEnsemble.Aggregate
@@ -71,7 +71,7 @@ extension ONNXHostMapper {
     case let other: throw node.unsupported("its transform is \(other)")
     }
     let (nodes, votes) = try node.branches()
-    guard (1...max(votes.count, 1)).contains(count) else { throw node.malformed("\(count) targets") }
+    guard TreeEnsemble.isCredible(count, votes: votes.count) else { throw node.malformed("\(count) targets") }
     let ensemble: TreeEnsemble
     do throws(TreeFault) {
       ensemble = try TreeEnsemble(
