@@ -109,7 +109,8 @@ def sequences():
     other = graph("other", [node("SequenceAt", ["parts", "second"], ["o"])], [], [value("o", F, [3, 3])])
     return graph("sequences", [
         node("SplitToSequence", ["x", "three"], ["parts"]), node("SequenceAt", ["parts", "last"], ["rest"]),
-        node("SequenceInsert", ["parts", "rest", "first"], ["longer"]),
+        node("SequenceInsert", ["parts", "extra", "before_last"], ["fuller"]),
+        node("SequenceInsert", ["fuller", "rest", "first"], ["longer"]),
         node("SequenceErase", ["longer", "second"], ["shorter"]), node("SequenceErase", ["shorter"], ["shortest"]),
         node("SequenceInsert", ["shortest", "extra"], ["all"]), node("ConcatFromSequence", ["all"], ["y"], axis=0),
         node("SequenceLength", ["longer"], ["length"]),
@@ -125,7 +126,7 @@ def sequences():
         [value("y", F, [None, 3]), value("scaled", F, [2, 3]), value("column", F, [7, 2]), value("transposed", F, [3, 7]),
          value("same", F, [2, 3]), value("chosen", F, [3, 3])],
         [constant("three", np.int64(3)), constant("first", np.int64(0)), constant("second", np.int64(1)),
-         constant("last", np.int64(-1)), constant("sizes", np.int64([1, 2]))])
+         constant("last", np.int64(-1)), constant("before_last", np.int64(-2)), constant("sizes", np.int64([1, 2]))])
 
 
 def inputs_of(name, random):

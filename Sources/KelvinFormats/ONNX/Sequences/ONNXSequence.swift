@@ -28,19 +28,19 @@ struct ONNXSequence: OperationMapper {
 
   private static let at = ONNXSequence("SequenceAt", valued: [1]) { c, entities in
     let elements = try c.sequence(entities)
-    return .tensor(elements[try c.position(1, in: elements.indices)])
+    return .tensor(elements[try c.position(1, of: elements)])
   }
 
   private static let insert = ONNXSequence("SequenceInsert", valued: [2]) { c, entities in
     var elements = try c.sequence(entities)
-    let place = c.optional(2) == nil ? elements.count : try c.position(2, in: 0..<elements.count + 1)
+    let place = c.optional(2) == nil ? elements.count : try c.position(2, of: elements, reachesEnd: true)
     elements.insert(try c.input(1), at: place)
     return .sequence(elements)
   }
 
   private static let erase = ONNXSequence("SequenceErase", valued: [1]) { c, entities in
     var elements = try c.sequence(entities)
-    let place = c.optional(1) == nil ? elements.count - 1 : try c.position(1, in: elements.indices)
+    let place = c.optional(1) == nil ? elements.count - 1 : try c.position(1, of: elements)
     guard elements.indices.contains(place) else { throw c.emitter.invalid("the sequence is empty") }
     elements.remove(at: place)
     return .sequence(elements)
@@ -110,11 +110,13 @@ extension ONNXOperation {
     return elements
   }
 
-  /// A place that counts from the end where it is negative.
-  fileprivate func position(_ index: Int, in range: Range<Int>) throws -> Int {
+  /// A place among elements that counts from the last one where it is negative, or behind them with `reachesEnd`.
+  fileprivate func position(_ index: Int, of elements: [ValueID], reachesEnd: Bool = false) throws -> Int {
     guard let given = try constantIntegers(index, "position")?.first else { throw emitter.invalid("has no position") }
-    let place = given < 0 ? given &+ range.count : given
-    guard range.contains(place) else { throw emitter.invalid("position \(given) of \(range.count)") }
+    let place = given < 0 ? given &+ elements.count : given
+    guard (0..<elements.count + (reachesEnd ? 1 : 0)).contains(place) else {
+      throw emitter.invalid("position \(given) of a sequence of \(elements.count)")
+    }
     return place
   }
 }
