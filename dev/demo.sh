@@ -40,7 +40,7 @@ for unit in "${units[@]}"; do choices+=(--units "$unit"); done
 if [ ${#units[@]} -gt 1 ]; then choices+=(--units "$mixed"); fi
 
 say '5. For a stream of 30 pictures a second: is it sustained, and does it drift?'
-run bench "$model" --workload stream --fps 30 --duration 12 "${choices[@]}"
+run bench "$model" --workload stream --fps 30 --duration 4 "${choices[@]}"
 
 say '6. And on a machine with a discrete GPU? (a sample profile, not a measurement: its graph is planned from it alone)'
 run plan --profile sample-discrete-gpu
@@ -49,7 +49,7 @@ say '   ... and what if its card sat behind PCIe 3.0 with four lanes?'
 run plan --profile sample-discrete-gpu --link cpu:vulkan:0=3.2GB/s,15us
 
 say '7. So what should I pick: for one picture, for that stream, for a pile of pictures, for an hour of it on a phone?'
-run advise "$model" --for 1h --envelope phone --stream 30 --photo --throughput --budget 60 "${choices[@]}" \
+run advise "$model" --for 1h --envelope phone --stream 30 --photo --throughput --budget 35 "${choices[@]}" \
   --report demo-report.html
 
 say 'The whole story with charts is in demo-report.html'
