@@ -77,6 +77,14 @@ extension HeavyTests {
           "RoiAlign", ["x", "boxes", "images"], ["y"],
           ["output_height": .integer(size), "output_width": .integer(size), "sampling_ratio": .integer(20)])
       },
+      Case("DeformConv", tooLarge: 1 << 62) { file, groups in
+        // Any number divides no channels.
+        let channels = groups > 4 ? 0 : 4
+        file.ramp("x", [1, channels, 4, 4])
+        file.ramp("filters", [4, channels, 1, 1])
+        file.input("moves", [1, 4, 4, 4])
+        file.node("DeformConv", ["x", "filters", "moves"], ["y"], ["offset_group": .integer(groups)])
+      },
       Case("MaxUnpool", tooLarge: 1 << 31) { file, stride in
         file.input("x", [1, 1, 4])
         file.integers("places", [0, 1, 2, 3], [1, 1, 4])
@@ -90,6 +98,26 @@ extension HeavyTests {
         file.node("GridSample", ["x", "grid"], ["y"], ["mode": .text("cubic")])
       },
     ]
+
+    /// A sequence that grows by an element a node, which each keeps.
+    @Test func manyLongSequencesAreRefused() async {
+      await #expect(processExitsWith: .success) {
+        func file(_ count: Int) -> [UInt8] {
+          var file = ONNXFile()
+          file.input("x", [1])
+          file.node("SequenceConstruct", ["x"], ["s0"])
+          for index in 1...count { file.node("SequenceInsert", ["s\(index - 1)", "x"], ["s\(index)"]) }
+          file.node("ConcatFromSequence", ["s\(count)"], ["y"], ["axis": .integer(0)])
+          file.output("y")
+          return file.bytes
+        }
+        var watch = MemoryWatch()
+        #expect(settleONNX(file(100)) == .graph)
+        #expect(settleONNX(file(20_000)) == .refused)
+        watch.look()
+        #expect(watch.isBounded)
+      }
+    }
 
     @Test(arguments: cases.indices) func aTableTooLargeIsRefusedAndNoneEndsTheProcess(index: Int) async {
       await #expect(processExitsWith: .success) { [index] in

@@ -16,6 +16,9 @@ final class ONNXScope {
   private let files: ModelFiles
   private var levels: [Level]
   private static let levelLimit = 16
+  /// Of all sequences that are defined; each has a list of its own.
+  private var elementCount = 0
+  private static let elementLimit = 1 << 22
 
   init(_ emitter: Emitter, _ graph: ONNXGraph, file: String, files: ModelFiles) {
     self.emitter = emitter
@@ -35,6 +38,13 @@ final class ONNXScope {
   func define(_ name: String, _ id: ValueID, by place: String) throws { try define(name, .tensor(id), by: place) }
 
   func define(_ name: String, _ entity: ONNXEntity, by place: String) throws {
+    if case .sequence(let elements) = entity {
+      elementCount += elements.count
+      guard elementCount <= Self.elementLimit else {
+        throw GraphError(
+          place, "its sequence is one of many, which have more than \(Self.elementLimit) elements in all")
+      }
+    }
     let last = levels.count - 1
     guard levels[last].initializers[name] == nil, levels[last].values.updateValue(entity, forKey: name) == nil else {
       throw GraphError(place, "computes '\(name)', which is there already")

@@ -18,8 +18,12 @@ extension ONNXMapper {
     let window = try c.window(kernel: Array(filters.dimensions.dropFirst(2)), over: x)
     let sizes = try c.count(of: window, over: x)
     let (elements, area) = (Shape(window.kernel).count, Shape(sizes).count)
+    guard Shape([source[0], parts, axes, elements] + sizes).isAddressable else {
+      throw c.emitter.invalid(
+        "\(parts) groups of offsets of \(elements) elements for \(c.emitter.type(x)) are too large")
+    }
     let expected = Shape([source[0], parts * axes * elements] + sizes)
-    guard expected.isAddressable, c.emitter.shape(offsets) == expected else {
+    guard c.emitter.shape(offsets) == expected else {
       throw c.emitter.invalid("offsets \(c.emitter.type(offsets)), expected \(expected)")
     }
     let images = try c.emitter.reshape(
