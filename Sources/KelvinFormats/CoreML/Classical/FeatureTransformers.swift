@@ -41,9 +41,8 @@ extension HostStage {
     let places = try LayerParameters(message).integers(
       ClassicalSchema.ArrayFeatureExtractor.extractIndex, limit: 1 << 16)
     guard !places.isEmpty, places.allSatisfy({ (0..<1 << 32).contains($0) }) else {
-      throw FormatError(
-        .malformed, file: message.file, place: "arrayFeatureExtractor", offset: message.offset,
-        "it takes the elements \(places.prefix(8))")
+      throw malformed(
+        "arrayFeatureExtractor", message, "it takes the elements \(places.prefix(8))")
     }
     return try HostStage("arrayFeatureExtractor", ElementChoice(places), inputs, outputs, file: message.file)
   }
@@ -55,9 +54,8 @@ extension HostStage {
     let shift = try parameters.doubles(ClassicalSchema.Scaler.shiftValue)
     let scale = try parameters.doubles(ClassicalSchema.Scaler.scaleValue)
     guard shift.count <= 1 || scale.count <= 1 || shift.count == scale.count else {
-      throw FormatError(
-        .malformed, file: message.file, place: "scaler", offset: message.offset,
-        "\(shift.count) numbers to add and \(scale.count) to multiply by")
+      throw malformed(
+        "scaler", message, "\(shift.count) numbers to add and \(scale.count) to multiply by")
     }
     let function = Scaling(shift: shift.isEmpty ? [0] : shift, scale: scale.isEmpty ? [1] : scale)
     return try HostStage("scaler", function, inputs, outputs, file: message.file)

@@ -35,10 +35,7 @@ extension HostStage {
     case let other: throw unknown("transform \(other)", message)
     }
     let (weights, offsets) = try linearRows(parameters)
-    guard
-      let labels = try Labels(
-        parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
-    else { throw unknown("a classifier without labels", message) }
+    let labels = try labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
     let isOneAgainstRest =
       try parameters.integer(Fields.classEncoding) ?? 0 == Fields.ClassEncoding.onevsrest
     let outcome: LinearModel.Outcome
@@ -68,8 +65,8 @@ extension HostStage {
     guard let first = rows.first, !first.isEmpty, rows.allSatisfy({ $0.count == first.count }),
       offsets.count == rows.count
     else {
-      throw FormatError(
-        .malformed, file: parameters.message.file, place: "linear model", offset: parameters.message.offset,
+      throw malformed(
+        "linear model", parameters.message,
         "\(rows.count) rows of weights of \(rows.map(\.count).max() ?? 0) numbers, \(offsets.count) offsets")
     }
     return (rows.flatMap { $0 }, offsets)

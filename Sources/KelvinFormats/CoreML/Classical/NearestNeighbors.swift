@@ -10,28 +10,26 @@ extension HostStage {
     typealias Fields = ClassicalSchema.KNearestNeighborsClassifier
     typealias Index = ClassicalSchema.NearestNeighborsIndex
     let parameters = LayerParameters(message)
-    func malformed(_ reason: String) -> FormatError {
-      FormatError(.malformed, file: message.file, place: "nearest neighbours", offset: message.offset, reason)
-    }
-    guard let index = try parameters.message(Fields.nearestNeighborsIndex) else { throw malformed("it has no samples") }
+    func refusal(_ reason: String) -> FormatError { malformed("nearest neighbours", message, reason) }
+    guard let index = try parameters.message(Fields.nearestNeighborsIndex) else { throw refusal("it has no samples") }
     let width = try index.integer(Index.numberOfDimensions) ?? 0
     var samples: [Double] = []
     var count = 0
     try index.each(Index.floatSamples) { (field) throws(FormatError) in
       let sample = try LayerParameters(field.message()).numbers(ClassicalSchema.FloatVector.vector)
       guard sample.count == width, width > 0 else {
-        throw malformed("sample \(count) has \(sample.count) numbers, expected \(width)")
+        throw refusal("sample \(count) has \(sample.count) numbers, expected \(width)")
       }
       samples += sample.map(Double.init)
       count += 1
     }
     let labels = try Labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
     guard let labels, labels.count == count, count > 0 else {
-      throw malformed("\(count) samples have \(labels?.count ?? 0) labels")
+      throw refusal("\(count) samples have \(labels?.count ?? 0) labels")
     }
     let (distinct, places) = labels.sortedDistinct
     let asked = try parameters.message(Fields.numberOfNeighbors)?.integer(ClassicalSchema.Int64Parameter.defaultValue)
-    guard let asked, asked > 0 else { throw malformed("it asks for \(asked ?? 0) neighbours") }
+    guard let asked, asked > 0 else { throw refusal("it asks for \(asked ?? 0) neighbours") }
     let weighting = try parameters.choice(among: [Fields.uniformWeighting, Fields.inverseDistanceWeighting])
     let function = NearestNeighbors(
       samples: samples, width: width, classes: places, classCount: distinct.count, count: min(asked, count),

@@ -25,8 +25,8 @@ extension HostStage {
     typealias Fields = ClassicalSchema.SupportVectorClassifier
     let parameters = LayerParameters(message)
     let vectors = try vectors(parameters, Fields.kernel, Fields.denseSupportVectors, Fields.sparseSupportVectors)
-    let labels = try Labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
-    guard let labels, labels.count > 1 else { throw unknown("a classifier without labels", message) }
+    let labels = try labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
+    guard labels.count > 1 else { throw unknown("a classifier of one class", message) }
     let counts = try parameters.integers(Fields.numberOfSupportVectorsPerClass, limit: WireMessage.operandLimit)
     guard counts.count == labels.count, counts.allSatisfy({ (0...vectors.count).contains($0) }),
       counts.reduce(0, +) == vectors.count
@@ -127,6 +127,6 @@ extension HostStage {
   }
 
   private static func malformedVectors(_ message: WireMessage, _ reason: String) -> FormatError {
-    FormatError(.malformed, file: message.file, place: "support vectors", offset: message.offset, reason)
+    malformed("support vectors", message, reason)
   }
 }

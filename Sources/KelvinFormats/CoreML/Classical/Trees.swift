@@ -29,8 +29,7 @@ extension HostStage {
     typealias Transform = ClassicalSchema.TreeEnsemblePostEvaluationTransform
     let parameters = LayerParameters(message)
     let ensemble = try trees(parameters, Fields.treeEnsemble)
-    let labels = try Labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
-    guard let labels else { throw unknown("a classifier without labels", message) }
+    let labels = try labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
     let transform = try parameters.integer(Fields.postEvaluationTransform) ?? 0
     let scores: TreeScores
     switch (transform, labels.count - ensemble.targetCount) {
@@ -52,10 +51,8 @@ extension HostStage {
   private static func trees(_ parameters: LayerParameters, _ field: Int) throws(FormatError) -> TreeEnsemble {
     typealias Fields = ClassicalSchema.TreeEnsembleParameters
     let owner = parameters.message
-    func malformed(_ reason: String) -> FormatError {
-      FormatError(.malformed, file: owner.file, place: "trees", offset: owner.offset, reason)
-    }
-    guard let message = try parameters.message(field) else { throw malformed("it has none") }
+    func refusal(_ reason: String) -> FormatError { malformed("trees", owner, reason) }
+    guard let message = try parameters.message(field) else { throw refusal("it has none") }
     var rows: [Row] = []
     var votes: [TreeVote] = []
     try message.each(Fields.nodes) { (field) throws(FormatError) in
@@ -65,10 +62,10 @@ extension HostStage {
     let count = try message.integer(Fields.numPredictionDimensions, default: 1)
     let base = try message.doubles(Fields.basePredictionValue)
     guard TreeEnsemble.isCredible(count, votes: votes.count), base.isEmpty || base.count == count else {
-      throw malformed("\(count) numbers are predicted, \(base.count) are their base")
+      throw refusal("\(count) numbers are predicted, \(base.count) are their base")
     }
-    guard !rows.isEmpty else { throw malformed("they have no nodes") }
-    let numbering = try TreeNumbering(trees: rows.map(\.tree), nodes: rows.map(\.node), refusal: malformed)
+    guard !rows.isEmpty else { throw refusal("they have no nodes") }
+    let numbering = try TreeNumbering(trees: rows.map(\.tree), nodes: rows.map(\.node), refusal: refusal)
     var nodes: [TreeNode] = []
     for (place, row) in rows.enumerated() {
       guard let test = try row.test(message.message) else {

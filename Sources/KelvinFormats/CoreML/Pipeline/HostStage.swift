@@ -39,11 +39,23 @@ extension HostStage {
     _ kind: String, _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> (input: String, output: String) {
     guard inputs.count == 1, outputs.count == 1 else {
-      throw FormatError(
-        .malformed, file: message.file, place: kind, offset: message.offset,
-        "it has \(inputs.count) inputs and \(outputs.count) outputs, expected one of each")
+      throw malformed(
+        kind, message, "it has \(inputs.count) inputs and \(outputs.count) outputs, expected one of each")
     }
     return (inputs[0].name, outputs[0].name)
+  }
+
+  /// The labels that a classifier must have, in whichever of two fields has them.
+  static func labels(_ parameters: LayerParameters, strings: Int, integers: Int) throws(FormatError) -> Labels {
+    guard let labels = try Labels(parameters, strings: strings, integers: integers) else {
+      throw unknown("a classifier without labels", parameters.message)
+    }
+    return labels
+  }
+
+  /// - Parameter place: what part of the model is wrong.
+  static func malformed(_ place: String, _ message: WireMessage, _ reason: String) -> FormatError {
+    FormatError(.malformed, file: message.file, place: place, offset: message.offset, reason)
   }
 
   static func unknown(_ what: String, _ message: WireMessage) -> FormatError {
