@@ -24,6 +24,7 @@ package struct Pipeline: Sendable {
       FoldBias(),
       FuseEpilogue(),
       RecognizeAttention(),
+      JoinProjections(),
       RemoveUnusedNodes(),
       RemoveUnusedCaptures(),
     ])

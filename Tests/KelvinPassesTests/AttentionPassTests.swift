@@ -7,19 +7,36 @@ import KelvinPasses
 import KelvinReference
 import Testing
 
-/// Attention however exporters split heads, scale, mask and join them again: recognized, and worth the same.
+/// Attention however exporters project, split heads, scale, mask and join them again: recognized, and worth the same.
 @Suite struct AttentionPassTests {
   private let tolerance = Tolerance(relative: 1e-4, absolute: 1e-5)
 
+  /// Where queries, keys and values come from.
+  private enum Source {
+    /// Side by side in one input, or each in one of its own.
+    case packed, apart
+    /// Products of one input, or of one for the queries and another for keys and values.
+    case projected, crossed
+
+    /// How many products are left of the projections.
+    var products: Int {
+      switch self {
+      case .packed, .apart: 0
+      case .projected: 1
+      case .crossed: 2
+      }
+    }
+  }
+
   /// A graph of attention on random sizes, spelled in a random way.
-  private func graph(seed: UInt64) throws -> (Graph, [Tensor]) {
+  private func graph(seed: UInt64) throws -> (Graph, [Tensor], Source) {
     var random = SeededGenerator(seed: seed)
     func pick<T>(_ values: [T]) -> T { values[Int(random.next() % UInt64(values.count))] }
     let (batch, heads) = (pick([1, 2]), pick([1, 2, 3]))
     let queries = pick([1, 3, 8, 17, 70])
-    let (width, isPacked) = (pick([1, 4, 9, 16]), pick([true, false]))
-    let keys = isPacked ? queries : pick([1, 5, 8, 50])
-    let valueWidth = isPacked ? width : pick([2, 16, 20])
+    let (width, source) = (pick([1, 4, 9, 16]), pick([Source.packed, .apart, .projected, .crossed]))
+    let keys = source == .packed || source == .projected ? queries : pick([1, 5, 8, 50])
+    let valueWidth = source == .packed ? width : pick([2, 16, 20])
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     var inputs: [Tensor] = []
     func input(_ name: String, _ shape: Shape) throws -> ValueID {
@@ -38,17 +55,31 @@ import Testing
       return hasBatch ? turned : try add(Reshape([heads, rows, elements]), turned, name: "\(name).flat")
     }
     var operands: [ValueID] = []
-    if isPacked {
+    func project(_ x: ValueID, _ elements: Int, _ name: String) throws -> ValueID {
+      let weights = builder.constant("\(name).weights", Tensor.random(.float32, [10, elements], -1...1, &random))
+      let product = try add(MatMul(), x, weights, name: "\(name).product")
+      guard pick([true, false]) else { return product }
+      let bias = builder.constant("\(name).bias", Tensor.random(.float32, [elements], -1...1, &random))
+      return try add(Binary(.add), product, bias, name: "\(name).biased")
+    }
+    switch source {
+    case .packed:
       let all = try input("x", [batch, queries, 3 * heads * width])
       for part in 0..<3 {
         let slice = Slice(
           starts: [0, 0, part * heads * width], counts: [batch, queries, heads * width], steps: [1, 1, 1])
         operands.append(try split(try add(slice, all, name: "part\(part)"), queries, width, "operand\(part)"))
       }
-    } else {
+    case .apart:
       operands.append(try split(try input("q", [batch, queries, heads * width]), queries, width, "query"))
       operands.append(try split(try input("k", [batch, keys, heads * width]), keys, width, "key"))
       operands.append(try split(try input("v", [batch, keys, heads * valueWidth]), keys, valueWidth, "value"))
+    case .projected, .crossed:
+      let x = try input("x", [batch, queries, 10])
+      let y = source == .projected ? x : try input("y", [batch, keys, 10])
+      operands.append(try split(try project(x, heads * width, "query"), queries, width, "query"))
+      operands.append(try split(try project(y, heads * width, "key"), keys, width, "key"))
+      operands.append(try split(try project(y, heads * valueWidth, "value"), keys, valueWidth, "value"))
     }
     let rank = hasBatch ? 4 : 3
     if pick([true, false]) { operands[0] = try add(Binary(.multiply), operands[0], number(0.3), name: "scaled") }
@@ -74,13 +105,14 @@ import Testing
       result = try add(Reshape([batch * queries, heads * valueWidth]), result, name: "joined")
     }
     builder.output(try add(Unary(.relu), result, name: "relu"))
-    return (try builder.finish(), inputs)
+    return (try builder.finish(), inputs, source)
   }
 
   @Test(arguments: 0..<100) func itIsRecognizedAndWorthTheSame(seed: UInt64) throws {
-    let (graph, inputs) = try graph(seed: seed)
+    let (graph, inputs, source) = try graph(seed: seed)
     let result = try Pipeline.standard(ReferenceEvaluator()).run(graph).graph
     #expect(result.nodes.filter { $0.op is Attention }.count == 1, "seed \(seed): \(result)")
+    #expect(result.nodes.filter { $0.op is Linear }.count == source.products, "seed \(seed): \(result)")
     #expect(!result.nodes.contains { $0.op is Softmax || $0.op is Transpose }, "seed \(seed): \(result)")
     let wanted = try ReferenceDevice().run(graph, inputs).outputs[0]
     let bodies = ExpandedGraph(result) { node, _ in node.body }.graph

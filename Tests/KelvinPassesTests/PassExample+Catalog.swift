@@ -19,6 +19,7 @@ extension PassExample {
     "fold-bias": foldBias,
     "fuse-epilogue": fuseEpilogue,
     "recognize-attention": recognizeAttention,
+    "join-projections": joinProjections,
     "remove-unused-nodes": removeUnusedNodes,
     "remove-unused-captures": removeUnusedCaptures,
   ]
@@ -234,6 +235,33 @@ extension PassExample {
     let exposedShares = try example.add("exposed.shares", Softmax(axis: 2), exposed)
     let exposedSums = try example.add("exposed.sums", MatMul(), exposedShares, operands[2])
     return try example.returning(example.add("relu", Unary(.relu), joined), exposed, exposedSums)
+  }
+
+  /// Queries, keys and values of one tensor, the keys without a bias; keys and values of another, whose queries are
+  /// read by more than attention.
+  @Sendable private static func joinProjections() throws -> PassExample {
+    var example = ExampleBuilder()
+    let x = try example.input("x", [5, 6])
+    let y = try example.input("y", [3, 6])
+    func projection(_ name: String, _ source: ValueID, _ width: Int, hasBias: Bool = true) throws -> ValueID {
+      let weights = example.weight("\(name).weights", [width, 6])
+      return hasBias
+        ? try example.add(name, Linear(epilogue: .bias), source, weights, example.weight("\(name).bias", [width]))
+        : try example.add(name, Linear(), source, weights)
+    }
+    func attention(keys: Int) -> Attention {
+      Attention(
+        batch: 1, heads: 2, queries: 5, keys: keys, width: 4, valueWidth: 3, scale: 0.5, query: [0, 0, 4, 8, 1],
+        key: [0, 0, 4, 8, 1], value: [0, 0, 3, 6, 1], shape: [5, 6], result: [0, 3, 6])
+    }
+    let value = try projection("value", x, 6)
+    let query = try projection("query", x, 8)
+    let key = try projection("key", x, 8, hasBias: false)
+    let own = try example.add("self", attention(keys: 5), query, key, value)
+    let crossed = try projection("crossed.query", own, 8)
+    let cross = try example.add(
+      "cross", attention(keys: 3), crossed, projection("crossed.key", y, 8), projection("crossed.value", y, 6))
+    return try example.returning(cross, example.add("relu", Unary(.relu), crossed))
   }
 
   /// Two nodes that only each other read.

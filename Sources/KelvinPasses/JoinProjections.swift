@@ -1,0 +1,176 @@
+package import KelvinGraph
+
+/// Makes one linear layer of those that give an attention its queries, keys and values from one tensor: their results lie
+/// beside each other in each row of one, where `Attention` reads them, so that the rows are read and packed once and
+/// nothing is taken apart.
+package struct JoinProjections: Pass {
+  package static let name = "join projections"
+
+  package init() {}
+
+  package func run(_ graph: Graph) throws(GraphError) -> PassResult {
+    var edits = GraphEdits(Self.self, graph)
+    for index in graph.nodes.indices {
+      guard let node = edits.node(index), let attention = node.op as? Attention else { continue }
+      var projections: [Projection] = []
+      for operand in 0..<3 {
+        guard let projection = Projection(of: operand, attention, node, edits) else { continue }
+        projections.append(projection)
+      }
+      // Self-attention has all three of one source, cross-attention keys and values.
+      for source in Set(projections.map(\.source)).sorted(by: { $0.index < $1.index }) {
+        let joined = projections.filter { $0.source == source }
+        guard joined.count > 1 else { continue }
+        try join(joined, into: index, &edits)
+      }
+    }
+    return edits.finish()
+  }
+
+  private func join(_ parts: [Projection], into index: Int, _ edits: inout GraphEdits) throws(GraphError) {
+    let parts = parts.sorted { $0.index < $1.index }
+    guard var node = edits.node(index), var attention = node.op as? Attention else { return }
+    let first = parts[0].linear
+    let rows = edits.type(first.outputs[0])
+    let widths = parts.map(\.width)
+    let width = widths.reduce(0, +)
+    let type = TensorType(rows.scalar, Shape(rows.shape.dimensions.dropLast() + [width]))
+    var column = 0
+    for part in parts {
+      guard let view = part.view(in: attention)?.moved(toRowsOf: width, column: column) else { return }
+      attention[view: part.operand] = view
+      column += part.width
+    }
+
+    let hasBias = parts.contains { $0.bias != nil }
+    var inputs = [
+      parts[0].source, edits.addWeight("\(first.name)#joined_weights", .joined(parts.map(\.weights))),
+    ]
+    if hasBias {
+      let biases = parts.map { $0.bias ?? .zeros(rows.scalar, $0.width) }
+      inputs.append(edits.addWeight("\(first.name)#joined_bias", .joined(biases)))
+    }
+    let output = edits.addValue("\(first.name)#joined", type)
+    let origins = parts.flatMap(\.linear.origins)
+    let linear = Linear(epilogue: Epilogue(hasBias: hasBias))
+    edits.rewrite(
+      parts[0].index,
+      try .fused(
+        name: first.name, op: linear, inputs: inputs, types: inputs.map(edits.type), output: output,
+        origins: origins))
+    for part in parts.dropFirst() { edits.remove(part.index) }
+
+    for part in parts { node.inputs[part.operand] = output }
+    node.op = attention
+    node.body?.takeApart(type, at: parts.map(\.operand), widths)
+    edits.rewrite(index, node)
+    edits.note(origins, "what attention reads of one tensor is one product")
+  }
+}
+
+/// A linear layer that gives an attention one of its operands, and nothing else anything.
+private struct Projection {
+  let operand: Int
+  /// The layer's place in the graph.
+  let index: Int
+  let linear: Node
+  let weights: Weight
+  let bias: Weight?
+  var source: ValueID { linear.inputs[0] }
+  /// Columns of its result.
+  var width: Int { weights.type.shape[0] }
+
+  init?(of operand: Int, _ attention: Attention, _ node: Node, _ edits: GraphEdits) {
+    let value = node.inputs[operand]
+    // A tensor that several operands lie in is one already.
+    guard node.inputs.filter({ $0 == value }).count == 1, edits.onlyConsumer(of: value) != nil,
+      let index = edits.producer(of: value), let linear = edits.node(index), let op = linear.op as? Linear,
+      !op.epilogue.isFused, let weights = edits.weight(linear.inputs[1]),
+      // Joined they are plain: devices that unpack codes keep them apart.
+      !weights.isCompressed
+    else { return nil }
+    if op.epilogue.hasBias {
+      guard let bias = edits.weight(linear.inputs[2]), !bias.isCompressed else { return nil }
+      self.bias = bias
+    } else {
+      bias = nil
+    }
+    self.operand = operand
+    self.index = index
+    self.linear = linear
+    self.weights = weights
+  }
+
+  /// Where the operand lies in the rows of the layer's result.
+  func view(in attention: Attention) -> RowView? {
+    RowView(attention[view: operand], attention.sizes(of: operand), width: width)
+  }
+}
+
+/// A view of a tensor of rows, in rows and columns.
+private struct RowView {
+  /// Of the first element, then of each axis; `rows[i] * width + columns[i]` is the place in memory.
+  private let rows: [Int]
+  private let columns: [Int]
+
+  /// - Parameters:
+  ///   - view: a place and strides, in elements.
+  ///   - width: columns of a row; nil where the view goes from one row into the next.
+  init?(_ view: [Int], _ sizes: [Int], width: Int) {
+    rows = view.map { $0 / width }
+    columns = view.map { $0 % width }
+    let last = zip(columns[1...], sizes).reduce(columns[0]) { $0 + $1.0 * ($1.1 - 1) }
+    guard last < width else { return nil }
+  }
+
+  /// The place and strides of the same elements among the columns from `column` on of longer rows.
+  func moved(toRowsOf width: Int, column: Int) -> [Int] {
+    var view = zip(rows, columns).map { $0 * width + $1 }
+    view[0] += column
+    return view
+  }
+}
+
+extension Attention {
+  fileprivate subscript(view operand: Int) -> [Int] {
+    get { [query, key, value][operand] }
+    set {
+      switch operand {
+      case 0: query = newValue
+      case 1: key = newValue
+      default: value = newValue
+      }
+    }
+  }
+
+  /// Batches, heads, rows and elements of an operand.
+  fileprivate func sizes(of operand: Int) -> [Int] {
+    [batch, heads, operand == 0 ? queries : keys, operand == 2 ? valueWidth : width]
+  }
+}
+
+extension Graph {
+  /// Gives a body the columns of one joined tensor, where it had a tensor of its own at each of these inputs.
+  fileprivate mutating func takeApart(_ type: TensorType, at places: [Int], _ widths: [Int]) {
+    let rank = type.shape.rank
+    let joined = places.map { addValue(Value(name: "joined\($0)", type: type)) }
+    var slices: [Node] = []
+    var column = 0
+    for (place, width) in zip(places, widths) {
+      var (starts, counts) = ([Int](repeating: 0, count: rank), type.shape.dimensions)
+      (starts[rank - 1], counts[rank - 1]) = (column, width)
+      let slice = Slice(starts: starts, counts: counts, steps: counts.map { _ in 1 })
+      slices.append(
+        Node(name: "part\(place)", op: slice, inputs: [joined[0]], outputs: [inputs[place]], origins: []))
+      column += width
+    }
+    for (place, value) in zip(places, joined) { inputs[place] = value }
+    nodes = slices + nodes
+  }
+}
+
+extension Weight {
+  fileprivate static func zeros(_ scalar: ScalarType, _ count: Int) -> Weight {
+    Weight(Tensor(TensorType(scalar, [count]), rounding: [Double](repeating: 0, count: count)))
+  }
+}
