@@ -3,13 +3,14 @@ import KelvinGraph
 /// The elements that a slice takes along one axis, where its beginning may be known only when the model runs.
 enum SliceAxis {
   case known(SliceRange)
-  /// `count` elements from a place on, an integer in a tensor of one element; a negative one counts from the end.
-  case from(ValueID, count: Int)
+  /// `count` elements, each `step` after the one before it, from a place on, an integer in a tensor of one element; a
+  /// negative one counts from the end.
+  case from(ValueID, count: Int, step: Int = 1)
 
   var count: Int {
     switch self {
     case .known(let range): range.count
-    case .from(_, let count): count
+    case .from(_, let count, _): count
     }
   }
 
@@ -27,9 +28,9 @@ extension Emitter {
     let moving = axes.indices.filter { if case .from = axes[$0] { true } else { false } }
     var result = try slice(x, ranges, step: moving.isEmpty ? step : "fixed")
     for axis in moving {
-      guard case .from(let begin, let count) = axes[axis] else { continue }
+      guard case .from(let begin, let count, let stride) = axes[axis] else { continue }
       let places = try binary(
-        .add, try start(begin, size: shape(x)[axis], step: "start\(axis)"), offsets(count, like: begin),
+        .add, try start(begin, size: shape(x)[axis], step: "start\(axis)"), offsets(count, by: stride, like: begin),
         step: "places\(axis)")
       result = try add(Gather(axis: axis), result, places, step: axis == moving.last ? step : "taken\(axis)")
     }
@@ -74,19 +75,25 @@ extension Emitter {
       return (
         constant(Weight(truths), step: "\(step)/hits"), constant(integers: places.map(Int.init), .int32, shape: [size])
       )
-    case .from(let begin, let count):
+    case .from(let begin, let count, let stride):
       let start = try start(begin, size: size, step: "\(step)/start")
-      let number = try binary(.subtract, offsets(size, like: begin), start, step: "\(step)/number")
+      let offsets = offsets(size, like: begin)
+      // How far behind the first, in the direction of the stride.
+      let (to, from) = stride > 0 ? (offsets, start) : (start, offsets)
+      let number = try binary(.subtract, to, from, step: "\(step)/number")
       let scalar = scalar(begin)
       let zero = constant(0, scalar, step: "\(step)/first")
       guard count > 1 else {
         let hits = try add(Compare(.equal), number, zero, step: "\(step)/hits")
         return (hits, number)
       }
+      let length = constant(Double(stride.magnitude), scalar, step: "\(step)/stride")
+      let steps = stride.magnitude == 1 ? number : try binary(.divide, number, length, step: "\(step)/steps")
       let last = constant(Double(count - 1), scalar, step: "\(step)/last")
       let places = try binary(
-        .minimum, try binary(.maximum, number, zero, step: "\(step)/raised"), last, step: "\(step)/places")
-      return (try add(Compare(.equal), number, places, step: "\(step)/hits"), places)
+        .minimum, try binary(.maximum, steps, zero, step: "\(step)/raised"), last, step: "\(step)/places")
+      let covered = stride.magnitude == 1 ? places : try binary(.multiply, places, length, step: "\(step)/covered")
+      return (try add(Compare(.equal), number, covered, step: "\(step)/hits"), places)
     }
   }
 
@@ -100,8 +107,8 @@ extension Emitter {
     return try add(Select(), isNegative, fromEnd, one, step: "\(step)/place")
   }
 
-  /// `0, 1, …` in the element type of a value.
-  private func offsets(_ count: Int, like other: ValueID) -> ValueID {
-    constant(integers: Array(0..<count), scalar(other), shape: [count])
+  /// `0, stride, …` in the element type of a value.
+  private func offsets(_ count: Int, by stride: Int = 1, like other: ValueID) -> ValueID {
+    constant(integers: (0..<count).map { $0 * stride }, scalar(other), shape: [count])
   }
 }

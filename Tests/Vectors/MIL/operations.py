@@ -175,6 +175,13 @@ add("slice_update", BOX, Values((3, 5, 4)), place(0, 0, 0), names=AT, end=[3, 5,
     target=ct.target.iOS18, formula=lambda x, u, _: u)
 add("slice_update", Values((4, 6)), Values((2, 3)), names=("x", "update"), begin=[3, 0], end=[0, 6], stride=[-2, 2],
     tolerance=EXACT, target=ct.target.iOS18, formula=lambda x, u: replaced(slice(3, 0, -2), slice(0, 6, 2))(x, u, None))
+add("slice_update", BOX, Values((2, 5, 2)), place(0, 0, -3), names=AT, end=[3, 5, 4], stride=[2, 1, 2], tolerance=EXACT,
+    target=ct.target.iOS18, formula=replaced(slice(0, 3, 2), slice(None), slice(1, 4, 2)))
+add("slice_update", BOX, Values((2, 5, 2)), place(2, 4, 3), names=AT, end=[0, 0, 0], end_mask=[True, True, True],
+    begin_mask=[False, True, False], stride=[-2, -1, -3], tolerance=EXACT, target=ct.target.iOS18,
+    formula=replaced(slice(2, None, -2), slice(None, None, -1), slice(3, None, -3)))
+add("slice_update", BOX, Values((2, 1, 4)), place(2, 3, 0), names=AT, end=[5, 4, 4], stride=[2, 3, 1], tolerance=EXACT,
+    target=ct.target.iOS18, formula=lambda x, u, _: replaced(slice(2, 3), slice(3, 4))(x, u[:1], None))
 add("slice_by_size", BOX, place(1, -3, 0), names=("x", "begin"), size=[2, 2, 4], tolerance=EXACT,
     formula=lambda x, _: x[1:3, 2:4])
 add("slice_by_index", BOX, place(0, -1, 2), names=("x", "begin"), end=[1, 5, 3], squeeze_mask=[True, True, True],

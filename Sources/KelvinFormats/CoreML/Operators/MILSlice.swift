@@ -23,7 +23,7 @@ extension MILMapper {
         throw scope.emitter.invalid(
           "begins where the model's inputs say and takes all that is left, expected a size for each axis")
       }
-      let begin = try operation.begins(size.map { ($0, false) }, of: x, scope)
+      let begin = try operation.begins(size.map { Run(count: $0) }, of: x, scope)
       return try scope.emitter.slice(x, begin)
     }
     guard begin.count == shape.rank, size.count == shape.rank else {
@@ -76,10 +76,17 @@ extension MILOperation {
     }
     guard let begin, let end else {
       let taken = try sliceCounts(counts, squeezes, of: x, scope)
-      guard strides.allSatisfy({ $0 == 1 }) else {
-        throw scope.emitter.invalid("begins or ends where the model's inputs say, with strides \(strides), expected 1")
+      let runs = (0..<rank).map { axis in
+        // One element is where it begins, whatever the stride.
+        Run(count: taken[axis], isFromEdge: beginMask[axis], stride: taken[axis] > 1 ? strides[axis] : 1)
       }
-      return try begins(Array(zip(taken, beginMask)), of: x, scope)
+      for (axis, run) in runs.enumerated() {
+        let (reach, overflow) = (run.count - 1).multipliedReportingOverflow(by: run.stride)
+        guard !overflow, run.stride != 0, reach.magnitude < max(1, shape[axis]) else {
+          throw scope.emitter.invalid("\(run.count) elements in strides of \(strides[axis]) along axis \(axis)")
+        }
+      }
+      return try begins(runs, of: x, scope)
     }
     return try (0..<rank).map { axis in
       let size = shape[axis]
@@ -116,22 +123,28 @@ extension MILOperation {
     return taken
   }
 
-  /// Runs of elements of each axis; those that do not begin at the front, or take the whole axis, begin where `begin`
-  /// says.
-  fileprivate func begins(
-    _ runs: [(count: Int, isFromFront: Bool)], of x: ValueID, _ scope: MILScope
-  ) throws -> [SliceAxis] {
+  /// Runs of elements of each axis; those that do not begin at an edge, or take the whole axis, begin where `begin` says.
+  fileprivate func begins(_ runs: [Run], of x: ValueID, _ scope: MILScope) throws -> [SliceAxis] {
     let emitter = scope.emitter
     let begin = try value("begin", scope)
     guard emitter.shape(begin) == [runs.count], runs.count == emitter.shape(x).rank else {
       throw emitter.invalid("begin is \(emitter.type(begin)) for \(emitter.type(x))")
     }
     return try runs.enumerated().map { axis, run in
-      if run.isFromFront || run.count == emitter.shape(x)[axis] {
-        return .known(SliceRange(start: 0, count: run.count))
+      let size = emitter.shape(x)[axis]
+      if run.isFromEdge || run.stride == 1 && run.count == size {
+        return .known(SliceRange(start: run.stride > 0 ? 0 : size - 1, count: run.count, step: run.stride))
       }
       let place = try emitter.slice(begin, [SliceRange(start: axis, count: 1)], step: "begin\(axis)")
-      return .from(place, count: run.count)
+      return .from(place, count: run.count, step: run.stride)
     }
   }
+}
+
+/// Elements of an axis, of which the first may be known only when the model runs.
+private struct Run {
+  var count: Int
+  /// Whether they begin at the front, or at the end where the stride is negative.
+  var isFromEdge = false
+  var stride = 1
 }
