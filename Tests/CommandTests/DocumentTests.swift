@@ -144,6 +144,15 @@ import Testing
     #expect(folded.allSatisfy { $0["reason"]?.text?.isEmpty == false })
   }
 
+  @Test func aModelOfHostStepsHasNothingToPlace() throws {
+    let model = "\(Kelvin.root)/Tests/Vectors/Classical/forest.mlmodel"
+    let text = Kelvin.run("plan", model, "--units", "cpu-only").output
+    #expect(text.contains("Nothing to place: steps on the host do all that is left of it, 2 operations"), "\(text)")
+    #expect(!text.contains("predicted") && !text.contains("folded away"), "\(text)")
+    let steps = try #require(try document(["plan", model, "--units", "cpu-only"])["foldedAway"]?.array)
+    #expect(steps.count == 2 && steps.allSatisfy { $0["isOnHost"]?.bool == true })
+  }
+
   @Test func aPinnedNodeRunsWhereItIsPinnedAndItsCopiesAreListed() throws {
     let free = try document(["plan", Kelvin.digits, "--units", "cpu,reference"])
     let names = try #require(free["nodes"]?.array).compactMap { $0["name"]?.text }

@@ -57,6 +57,8 @@ struct PlanDocument: Encodable, Sendable {
     var name: String
     var op: String
     var reason: String
+    /// Whether it is done all the same, by a step on the host.
+    var isOnHost: Bool
   }
 
   /// What the model was read from, in words: `onnx`, `mlProgram`.
@@ -158,11 +160,15 @@ struct PlanDocument: Encodable, Sendable {
     return model.program.structure.computations(of: model.functionName).compactMap { operation in
       let names = [operation.name] + operation.outputs
       guard !names.contains(where: present.contains) else { return nil }
-      let isOnHost = operation.outputs.contains(where: onHost.contains)
-      let reason = names.lazy.compactMap { reasons[$0] }.first ?? (isOnHost ? "a step on the host does it" : nil)
+      let reason = names.lazy.compactMap { reasons[$0] }.first
+      let isOnHost = reason == nil && operation.outputs.contains(where: onHost.contains)
       return FoldedOperation(
         name: operation.name.isEmpty ? operation.outputs.first ?? "" : operation.name, op: operation.kind,
-        reason: reason ?? "nothing of it runs: its result is known, is its input, or only names outputs")
+        reason: reason
+          ?? (isOnHost
+            ? "a step on the host does it"
+            : "nothing of it runs: its result is known, is its input, or only names outputs"),
+        isOnHost: isOnHost)
     }
   }
 

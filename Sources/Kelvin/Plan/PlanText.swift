@@ -34,11 +34,21 @@ struct PlanText {
       "\(plan.subject.model): \(counted(plan.nodes.count { $0.turns == nil }, "node")), units \(request.units), goal \(plan.goal.rawValue), "
         + "precision \(request.precision.rawValue), \(counted(request.threads, "thread"))"
     ].map { $0.paragraph(width: width) }
-    lines += ["", summary, "", nodeTable, "", legend]
+    lines += plan.nodes.isEmpty ? ["", nothingToPlace] : ["", summary, "", nodeTable, "", legend]
     if let trial = document.trial { lines += ["", TrialReport(trial).text(goal: plan.goal, width: width)] }
-    if isVerbose, !document.foldedAway.isEmpty { lines += ["", "Folded away before planning:", foldedTable] }
+    if isVerbose, !document.foldedAway.isEmpty { lines += ["", "What no node stands for:", foldedTable] }
     return lines.joined(separator: "\n")
   }
+
+  private var nothingToPlace: String {
+    let isOnHost = document.foldedAway.contains(where: \.isOnHost)
+    let reason = isOnHost ? "steps on the host do all that is left of it" : "nothing of it is left to compute"
+    return "Nothing to place: \(reason), \(counted(document.foldedAway.count, "operation"))\(list)."
+      .paragraph(width: width)
+  }
+
+  /// Where the operations are that no node stands for.
+  private var list: String { isVerbose ? ", listed below" : " (--verbose lists them)" }
 
   private var summary: String {
     var table = TextTable(.init(""), .init(""))
@@ -121,12 +131,10 @@ struct PlanText {
     if !idleDevices.isEmpty {
       table.add("not asked for", idleDevices.joined(separator: ", ") + " (--units names devices)")
     }
-    if !document.foldedAway.isEmpty {
-      table.add(
-        "folded away",
-        "\(counted(document.foldedAway.count, "operation"))"
-          + (isVerbose ? ", listed below" : " (--verbose lists them)"))
-    }
+    let onHost = document.foldedAway.count(where: \.isOnHost)
+    let folded = document.foldedAway.count - onHost
+    if onHost > 0 { table.add("steps on the host", "\(counted(onHost, "operation"))\(list)") }
+    if folded > 0 { table.add("folded away", "\(counted(folded, "operation"))\(list)") }
     return table.text(width: width)
   }
 
