@@ -43,6 +43,32 @@ def chain(operator, count):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
 
 
+def mixed(count, seed=19):
+    """So many nodes, ten in turn: convolutions, sums, products, shapes that are computed, exchanges of axes, softmax."""
+    random = np.random.default_rng(seed)
+    nodes, constants = [], []
+
+    def constant(name, array):
+        constants.append(onnx.numpy_helper.from_array(array.astype(np.float32), name))
+        return name
+
+    def node(operator, *inputs, **attributes):
+        output = f"y{len(nodes)}"
+        nodes.append(helper.make_node(operator, inputs, [output], name=f"node{len(nodes)}", **attributes))
+        return output
+
+    x = "x"
+    while len(nodes) < count:
+        weights = constant(f"w{len(nodes)}", 0.3 * random.standard_normal((8, 8, 1, 1)))
+        rectified = node("Relu", node("Conv", x, weights))
+        product = node("Mul", node("Add", rectified, x), constant(f"s{len(nodes)}", np.array([0.5])))
+        exchanged = node("Transpose", node("Reshape", product, node("Shape", product)), perm=[0, 1, 3, 2])
+        x = node("Softmax", node("Mul", exchanged, node("Sigmoid", exchanged)), axis=1)
+    inputs, outputs = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8, 4, 4])] for name in ("x", x))
+    graph = helper.make_graph(nodes, "mixed", inputs, outputs, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=8)
+
+
 def kept(name, build):
     path = CACHE / f"{name}.onnx"
     if not path.exists():
