@@ -9,6 +9,13 @@ package struct Classification: Sendable, Hashable {
   package var labelOutput: String?
   /// The output with the dictionary of label probabilities, where there is one.
   package var probabilitiesOutput: String?
+  /// What precision and recall each label has, in their order; empty where the model does not say.
+  package var curves: [PrecisionRecallCurve] = []
+
+  /// The curves by what observations call their labels; the first of labels that are alike.
+  package var curvesByLabel: [String: PrecisionRecallCurve] {
+    Dictionary(zip(labels.texts, curves).map { ($0, $1) }) { first, _ in first }
+  }
 }
 
 extension Function {
@@ -28,6 +35,9 @@ extension Function {
           labelOutput: found?.scores == step.scores ? found?.labelOutput : nil, probabilitiesOutput: step.output)
       default: break
       }
+    }
+    for case let step as ClassCurves in hostSteps where step.curves.count == found?.labels.count {
+      found?.curves = step.curves
     }
     return found
   }

@@ -79,6 +79,51 @@ import Testing
     #expect(try await renamed.perform(on: url)[0].identifier == "digit 9")
   }
 
+  @Test func observationsKnowThePrecisionAndRecallOfTheirClasses() async throws {
+    let model = try await model("thresholds.mlmodel")
+    let curves = zip(["red", "green", "blue"], try #require(VisionFixture.expected).curves)
+    let known = Dictionary(uniqueKeysWithValues: curves.map { ($0, (precision: $1[0], recall: $1[1])) })
+    var request = CoreMLRequest(model: try CoreMLModelContainer(model: model))
+    var classify = try ClassificationRequest(model: model)
+    classify.cropAndScaleAction = .scaleToFill
+    var answers: [Bool] = []
+    // Parts of the picture with confidences from 0.1 to 0.9.
+    for column in 0..<6 {
+      request.regionOfInterest = NormalizedRect(x: Double(column) / 6, y: 0.25, width: 1.0 / 6, height: 0.5)
+      classify.regionOfInterest = request.regionOfInterest
+      let seen = try await request.perform(on: VisionFixture.scene).of(ClassificationObservation.self)
+      #expect(try await classify.perform(on: VisionFixture.scene) == seen)
+      #expect(seen.count == 3 && seen.allSatisfy(\.hasPrecisionRecallCurve))
+      for (observation, step) in seen.flatMap({ seen in (0...8).map { (seen, Float($0) / 8) } }) {
+        let (precision, recall) = try #require(known[observation.identifier])
+        // The value at the least threshold that is no less.
+        func value(_ points: [[Float]], at threshold: Float) -> Float? {
+          points.filter { $0[0] >= threshold }.min { $0[0] < $1[0] }?[1]
+        }
+        for other in (0...8).map({ Float($0) / 8 }) {
+          let recalled = recall.filter { $0[1] >= step }.map { $0[0] }.max()
+          let precise = precision.filter { $0[1] >= step }.map { $0[0] }.min()
+          let hasPrecision = recalled.map { threshold in
+            observation.confidence >= threshold && value(precision, at: threshold).map { $0 >= other } ?? false
+          }
+          let hasRecall = precise.map { threshold in
+            observation.confidence >= threshold && value(recall, at: threshold) ?? 0 >= other
+          }
+          #expect(observation.hasMinimumPrecision(other, forRecall: step) == (hasPrecision ?? false))
+          #expect(observation.hasMinimumRecall(other, forPrecision: step) == (hasRecall ?? false))
+          answers += [hasPrecision ?? false, hasRecall ?? false]
+        }
+      }
+    }
+    #expect(answers.contains(true) && answers.contains(false))
+    // Whoever names classes anew keeps their curves; a model without curves says so.
+    let renamed = try ClassificationRequest(model: model, labels: ["r", "g", "b"])
+    #expect(try await renamed.perform(on: VisionFixture.scene).allSatisfy(\.hasPrecisionRecallCurve))
+    let plain = ClassificationObservation(identifier: "red", confidence: 1)
+    #expect(!plain.hasPrecisionRecallCurve && !plain.hasMinimumPrecision(0, forRecall: 0))
+    #expect(!plain.hasMinimumRecall(0, forPrecision: 0))
+  }
+
   @Test func modelsThatDoNotFitAreRefusedWithTheRemedy() async throws {
     let digits = try await model(Self.digits)
     #expect(throws: VisionError.invalidModel("there are 2 labels, the model has 10 classes")) {

@@ -27,6 +27,8 @@ enum VisionFixture {
       var objects: [Object]
     }
     var labels: [String]
+    /// For red, green and blue: precision, then recall, as (threshold, value).
+    var curves: [[[[Float]]]]
     var segment: [Segmentation]
     var detect: [Detection]
   }

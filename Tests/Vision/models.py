@@ -1,5 +1,5 @@
-"""Writes this folder's models: segmenter.mlpackage and detector.mlmodel (coremltools), segmenter.onnx and
-segmenter_forms.onnx (onnx).
+"""Writes this folder's models: segmenter.mlpackage, detector.mlmodel and thresholds.mlmodel (coremltools), segmenter.onnx
+and segmenter_forms.onnx (onnx).
 
 coremltools and onnx want different versions of protobuf: run it once in an environment of each; what is not installed is
 left as it is. scene.py says what the models compute.
@@ -135,9 +135,43 @@ def coreml_detector():
     ct.utils.save_spec(pipeline, str(HERE / "detector.mlmodel"))
 
 
+def coreml_classifier():
+    """How red, green and blue a picture is, and behind it in a pipeline what precision and recall that has."""
+    import coremltools as ct
+    from coremltools.models import datatypes
+    from coremltools.models.neural_network import NeuralNetworkBuilder
+    from coremltools.proto import Model_pb2
+
+    builder = NeuralNetworkBuilder(
+        [("image", datatypes.Array(3, 8, 8))], [("shares", datatypes.Array(3))], mode="classifier")
+    builder.add_pooling("means", 8, 8, 8, 8, "AVERAGE", "VALID", "image", "means")
+    builder.add_softmax("shares", "means", "shares")
+    builder.set_class_labels(["red", "green", "blue"], prediction_blob="shares")
+    builder.set_pre_processing_parameters(image_input_names=["image"], is_bgr=False, image_scale=1 / 64)
+    network = builder.spec
+    thresholds = Model_pb2.Model(specificationVersion=3)
+    for precision, recall in scene.CURVES:
+        curve = thresholds.classConfidenceThresholding.precisionRecallCurves.add()
+        for points, values, at in ((precision, curve.precisionValues, curve.precisionConfidenceThresholds),
+                                   (recall, curve.recallValues, curve.recallConfidenceThresholds)):
+            at.vector.extend(threshold for threshold, _ in points)
+            values.vector.extend(value for _, value in points)
+    for feature in network.description.output:
+        thresholds.description.input.add().CopyFrom(feature)
+        thresholds.description.output.add().CopyFrom(feature)
+    pipeline = Model_pb2.Model(specificationVersion=3)
+    pipeline.description.CopyFrom(network.description)
+    stages = pipeline.pipelineClassifier.pipeline
+    stages.models.add().CopyFrom(network)
+    stages.models.add().CopyFrom(thresholds)
+    stages.names.extend(["network", "thresholds"])
+    ct.utils.save_spec(pipeline, str(HERE / "thresholds.mlmodel"))
+
+
 if __name__ == "__main__":
     if "onnx" in sys.argv:
         onnx_segmenters()
     if "coreml" in sys.argv:
         coreml_segmenter()
         coreml_detector()
+        coreml_classifier()

@@ -22,6 +22,12 @@ SEGMENTER = (24, 16)
 DETECTOR = (32, 32)
 OBJECTS = ["red", "green", "blue"]
 IOU_THRESHOLD, CONFIDENCE_THRESHOLD = 0.25, 0.4
+# Of `thresholds`, for each object: precision, then recall, as (threshold, value); the thresholds differ, and have no order.
+CURVES = [
+    ([(0.1, 0.5), (0.3, 0.75), (0.6, 0.875), (0.8, 1.0)], [(0.1, 1.0), (0.3, 0.75), (0.6, 0.5), (0.8, 0.25)]),
+    ([(0.75, 0.5), (0.5, 0.625), (0.25, 0.25)], [(0.2, 0.875), (0.4, 0.375), (0.7, 0.125)]),
+    ([(0.05, 0.125)], [(0.05, 1.0), (0.5, 0.0)]),
+]
 
 
 def scene():
@@ -132,7 +138,7 @@ def main():
     picture = scene()
     Image.fromarray(picture).save(HERE / "scene.png")
     expected = {"labels": LABELS, "colors": COLORS, "classColors": ["#%02X%02X%02X" % c for c in CLASSES], "segment": [],
-                "redOrNot": segmented(picture, "scaleToFill", red_or_not), "detect": []}
+                "redOrNot": segmented(picture, "scaleToFill", red_or_not), "curves": CURVES, "detect": []}
     for rule in RULES:
         for orientation in (1, 6):
             upright = UPRIGHT[orientation](picture)

@@ -19,6 +19,8 @@ public struct ModelDescription: Hashable, Sendable {
   public let predictedProbabilitiesName: String?
   /// The labels of a classifier or detector, in the order of its probabilities; empty otherwise.
   public let classLabels: [ClassLabel]
+  /// What precision and recall a classifier's labels have, by their texts; empty where the model does not say.
+  package let precisionRecallCurves: [String: PrecisionRecallCurve]
   /// How boxes come out of a detector; nil for other models.
   package let detection: KeptBoxes?
   /// What the author says of the model; every key has a text, perhaps an empty one.
@@ -41,6 +43,7 @@ public struct ModelDescription: Hashable, Sendable {
     inputNames = function.inputs.filter { !$0.isState }.map(\.name)
     outputNames = function.outputs.map(\.name)
     let classification = function.classification
+    precisionRecallCurves = classification?.curvesByLabel ?? [:]
     detection = function.detection
     predictedFeatureName = classification?.labelOutput
     predictedProbabilitiesName = classification?.probabilitiesOutput

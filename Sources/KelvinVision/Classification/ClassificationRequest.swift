@@ -62,7 +62,10 @@ public struct ClassificationRequest: ImageProcessingRequest {
     do throws(ModelError) {
       return try classifier.classify(
         image, orientation, region: region, cropAndScaleAction, by: predictor, cancellation
-      ).map { ClassificationObservation(identifier: $0.label, confidence: Float($0.confidence)) }
+      ).map {
+        ClassificationObservation(
+          identifier: $0.label, confidence: Float($0.confidence), curve: classifier.curves[$0.label])
+      }
     } catch { throw .prediction(error) }
   }
 }

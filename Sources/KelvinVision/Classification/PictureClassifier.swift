@@ -18,6 +18,8 @@ package struct PictureClassifier: Sendable {
   package let function: Function
   /// What the user should know of the answers: that they were scores.
   package let remarks: [String]
+  /// What precision and recall labels have, where the model says so.
+  let curves: [String: PrecisionRecallCurve]
   private let inputName: String
   private let answer: Answer
 
@@ -45,6 +47,7 @@ package struct PictureClassifier: Sendable {
       remarks = areScores ? ["output '\(name)' holds scores; confidences are their softmax"] : []
       answer = .numbers(name, labels: labels, areScores: areScores)
     }
+    curves = function.classification?.curvesByLabel ?? [:]
     self.function = function
   }
 

@@ -68,8 +68,11 @@ public struct CoreMLRequest: ImageProcessingRequest {
   ) -> [ClassificationObservation] {
     if let name = description.predictedProbabilitiesName {
       let probabilities = outputs[name]?.dictionaryValue ?? [:]
-      return probabilities.map {
-        ClassificationObservation(identifier: $0.key.description, confidence: Float($0.value))
+      let curves = description.precisionRecallCurves
+      return probabilities.map { label, confidence in
+        let identifier = label.description
+        return ClassificationObservation(
+          identifier: identifier, confidence: Float(confidence), curve: curves[identifier])
       }.sortedByConfidence()
     }
     guard let label = description.predictedFeatureName.flatMap({ outputs[$0] }) else { return [] }

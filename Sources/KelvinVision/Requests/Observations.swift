@@ -1,4 +1,5 @@
 public import Kelvin
+import KelvinSteps
 
 /// Something that a request found in a picture.
 public protocol VisionObservation: Sendable {
@@ -11,11 +12,48 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   /// The label.
   public let identifier: String
   public let confidence: Float
+  private let curve: PrecisionRecallCurve?
 
   /// A class and how sure it is.
   public init(identifier: String, confidence: Float) {
+    self.init(identifier: identifier, confidence: confidence, curve: nil)
+  }
+
+  init(identifier: String, confidence: Float, curve: PrecisionRecallCurve?) {
     self.identifier = identifier
     self.confidence = confidence
+    self.curve = curve
+  }
+
+  /// Whether the model says what precision and recall the class has: without, the two questions below are answered with no.
+  public var hasPrecisionRecallCurve: Bool { curve != nil }
+
+  /// Whether the model is sure enough for a share of the class's pictures to be found, and such answers are precise enough.
+  ///
+  /// The threshold is the largest at which at least the share `recall` was found when the model was evaluated.
+  ///
+  /// - Parameters:
+  ///   - minimumPrecision: the share of such answers that was right, 0…1.
+  ///   - recall: 0…1; a large one keeps many observations.
+  public func hasMinimumPrecision(_ minimumPrecision: Float, forRecall recall: Float) -> Bool {
+    guard let curve, let threshold = curve.threshold(forRecall: recall), confidence >= threshold,
+      let precision = curve.precision(at: threshold)
+    else { return false }
+    return precision >= minimumPrecision
+  }
+
+  /// Whether the model is sure enough for such answers to be precise, and enough of the class's pictures are found so.
+  ///
+  /// The threshold is the smallest at which at least the share `precision` was right when the model was evaluated.
+  ///
+  /// - Parameters:
+  ///   - minimumRecall: the share of the class's pictures that was found, 0…1.
+  ///   - precision: 0…1; a large one keeps few observations.
+  public func hasMinimumRecall(_ minimumRecall: Float, forPrecision precision: Float) -> Bool {
+    guard let curve, let threshold = curve.threshold(forPrecision: precision), confidence >= threshold else {
+      return false
+    }
+    return curve.recall(at: threshold) >= minimumRecall
   }
 }
 

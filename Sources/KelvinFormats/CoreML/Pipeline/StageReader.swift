@@ -34,6 +34,7 @@ struct StageReader {
     Types.scaler, Types.imputer, Types.normalizer, Types.oneHotEncoder, Types.identity, Types.nonMaximumSuppression,
     Types.dictVectorizer, Types.categoricalMapping, Types.treeEnsembleRegressor, Types.treeEnsembleClassifier,
     Types.supportVectorRegressor, Types.supportVectorClassifier, Types.kNearestNeighborsClassifier,
+    Types.classConfidenceThresholding,
   ]
 
   static func isKnown(_ type: Int) -> Bool {
@@ -94,6 +95,7 @@ struct StageReader {
     case Types.identity: return .host(try .identity(contents, inputs, outputs))
     case Types.dictVectorizer: return .host(try .dictVectorizer(contents, inputs, outputs))
     case Types.categoricalMapping: return .host(try .categoricalMapping(contents, inputs, outputs))
+    case Types.classConfidenceThresholding: return .host(try .classConfidenceThresholding(contents, inputs, outputs))
     case Types.mlProgram: return .graph(try ProgramStage(model, inputs, outputs, file: file, weights: weights))
     case Types.nonMaximumSuppression: return .graph(try SuppressionStage(model, inputs, outputs))
     default: return .graph(try NetworkStage(model, inputs, outputs, file: file))

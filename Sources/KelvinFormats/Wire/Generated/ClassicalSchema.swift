@@ -11,6 +11,9 @@ enum ClassicalSchema {
     static let strValue = 101
     static let int64Value = 102
   }
+  enum ClassConfidenceThresholding {
+    static let precisionRecallCurves = 100
+  }
   enum StringToInt64Map {
     static let map = 1
   }
