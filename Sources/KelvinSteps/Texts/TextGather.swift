@@ -4,16 +4,8 @@ package import KelvinGraph
 package struct TextGather: HostStep {
   package static let name = "text_gather"
 
-  /// What a step knows, or reads.
-  package enum Operand<Value: Hashable & Sendable>: Hashable, Sendable {
-    case constant(Value)
-    case slot(String)
-
-    var slot: String? { if case .slot(let name) = self { name } else { nil } }
-  }
-
-  package let texts: Operand<TextTensor>
-  package let indices: Operand<[Int]>
+  package let texts: StepOperand<TextTensor>
+  package let indices: StepOperand<[Int]>
   /// Counted from the end where it is negative.
   package let axis: Int
   /// Whether indices of any shape are a list; else their axes take the place of `axis`.
@@ -21,7 +13,7 @@ package struct TextGather: HostStep {
   package let output: String
 
   package init(
-    _ texts: Operand<TextTensor>, at indices: Operand<[Int]>, axis: Int, takesList: Bool = false, output: String
+    _ texts: StepOperand<TextTensor>, at indices: StepOperand<[Int]>, axis: Int, takesList: Bool = false, output: String
   ) {
     self.texts = texts
     self.indices = indices

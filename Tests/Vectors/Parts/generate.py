@@ -53,7 +53,7 @@ def write(name, model, cases):
         })
 
 
-def build(name, nodes, inputs, outputs, cases, initializers=()):
+def build(name, nodes, inputs, outputs, cases, initializers=(), opset=OPSETS[""]):
     def info(entry):
         key, kind, shape = entry
         return helper.make_tensor_value_info(key, kind, shape)
@@ -62,7 +62,7 @@ def build(name, nodes, inputs, outputs, cases, initializers=()):
         nodes, name, [entry if isinstance(entry, onnx.ValueInfoProto) else info(entry) for entry in inputs],
         [entry if isinstance(entry, onnx.ValueInfoProto) else info(entry) for entry in outputs], list(initializers))
     model = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in OPSETS.items()], ir_version=9)
+        graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in {**OPSETS, "": opset}.items()], ir_version=9)
     onnx.checker.check_model(model)
     write(name, model, cases)
 
@@ -152,6 +152,78 @@ build(
     [{"x": texts(*"abcdef", shape=[2, 3]), "scores": R.normal(size=(3, 2)).astype(np.float32)}],
     [constant("second", np.array([-2], np.int64)), constant("flat", np.array([-1], np.int64)),
      constant("names", np.array(["first", "second"], dtype=object))])
+
+# Operators on texts.
+LINES = ["The quick  brown fox", "", "größer", " a  b c", "x,y,,z,", "The END"]
+build(
+    "split_texts",
+    [
+        helper.make_node("StringSplit", ["x"], ["words", "counts"]),
+        helper.make_node("StringSplit", ["x"], ["two", "some"], maxsplit=1),
+        helper.make_node("StringSplit", ["y"], ["fields", "commas"], delimiter=","),
+    ],
+    [("x", STRING, ["n", 2]), ("y", STRING, ["m"])],
+    [("words", STRING, ["n", 2, "w"]), ("counts", INT64, ["n", 2]), ("two", STRING, ["n", 2, "t"]), ("some", INT64, ["n", 2]),
+     ("fields", STRING, ["m", "f"]), ("commas", INT64, ["m"])],
+    [{"x": texts(*LINES, shape=[3, 2]), "y": texts("x,y,,z,", "none", ",")}, {"x": texts("", "  ", shape=[1, 2]), "y": texts("a,b")}],
+    opset=20)
+
+build(
+    "joined_texts",
+    [
+        helper.make_node("StringConcat", ["x", "y"], ["both"]),
+        helper.make_node("StringConcat", ["before", "both"], ["named"]),
+        helper.make_node("RegexFullMatch", ["named"], ["matched"], pattern=r"no\. [a-z]+(-\d{1,3})?ß?"),
+        helper.make_node("Cast", ["matched"], ["flags"], to=INT64),
+    ],
+    [("x", STRING, ["n", 1]), ("y", STRING, [3])], [("named", STRING, ["n", 3]), ("flags", INT64, ["n", 3])],
+    [{"x": texts("a", "Größe", "", shape=[3, 1]), "y": texts("b-12", "-1234", "ß")}],
+    [constant("before", np.array(["no. "], dtype=object))], opset=20)
+
+for name, attributes in [
+        ("stop_words", {"stopwords": ["the", "Fox"], "case_change_action": "UPPER", "is_case_sensitive": 0}),
+        ("stop_words_by_case", {"stopwords": ["the", "Fox"], "case_change_action": "LOWER", "is_case_sensitive": 1}),
+        ("no_stop_words", {})]:
+    build(
+        name, [helper.make_node("StringNormalizer", ["x"], ["y"], locale="C", **attributes)], [("x", STRING, [1, "n"])],
+        [("y", STRING, [1, "m"])],
+        [{"x": texts("The", "quick", "fox", "the", "Fox", shape=[1, 5])}, {"x": texts("the", "Fox", shape=[1, 2])}])
+
+POOL = {"ngram_counts": [0, 4], "ngram_indexes": [0, 1, 4, 3, 2, 5, 7], "pool_int64s": [2, 3, 5, 4, 5, 6, 7, 8, 6, 7]}
+WEIGHTS = [2.0, 0.5, 1.0, 3.0, 1.5, 0.25, 9.0]
+for name, attributes in [
+        ("term_counts", {"mode": "TF", "min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 3}),
+        ("term_weights", {"mode": "IDF", "min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 0, "weights": WEIGHTS}),
+        ("weighted_term_counts", {"mode": "TFIDF", "min_gram_length": 2, "max_gram_length": 2, "max_skip_count": 5, "weights": WEIGHTS})]:
+    build(
+        name, [helper.make_node("TfIdfVectorizer", ["x"], ["y"], **POOL, **attributes)], [("x", INT64, ["n", 12])],
+        [("y", FLOAT, ["n", 8])],
+        [{"x": np.array([[1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8], [5, 5, 6, 7, 8, 6, 7, 7, 7, 8, 2, 3]], np.int64)}])
+
+build(
+    "term_counts_of_texts",
+    [helper.make_node(
+        "TfIdfVectorizer", ["x"], ["y"], mode="TF", min_gram_length=1, max_gram_length=3, max_skip_count=1,
+        ngram_counts=[0, 2, 4], ngram_indexes=[1, 0, 3, 2], pool_strings=["new", "york", "new", "york", "new", "york", "city"])],
+    [("x", STRING, ["n"])], [("y", FLOAT, [4])],
+    [{"x": texts("new", "york", "city", "new", "old", "york", "new")}, {"x": texts("nothing")}])
+
+build(
+    "numbers_of_texts",
+    [
+        helper.make_node("Cast", ["x"], ["numbers"], to=FLOAT),
+        helper.make_node("Cast", ["whole"], ["integers"], to=INT64),
+        helper.make_node("Cast", ["integers"], ["again"], to=STRING),
+    ],
+    [("x", STRING, ["n"]), ("whole", STRING, ["m"])],
+    [("numbers", FLOAT, ["n"]), ("integers", INT64, ["m"]), ("again", STRING, ["m"])],
+    [{"x": texts("1.5", "-2e-3", "1E8", "7"), "whole": texts("9223372036854775807", "-12")}])
+
+numbers = helper.make_value_info("x", helper.make_map_type_proto(INT64, helper.make_tensor_type_proto(FLOAT, [])))
+for name, attributes in [("dense_map", {"map_form": "DENSE"}), ("sparse_map", {"map_form": "SPARSE", "max_map": 6})]:
+    build(
+        name, [ml("CastMap", ["x"], ["y"], cast_to="TO_FLOAT", **attributes)], [numbers], [("y", FLOAT, [1, "n"])],
+        [{"x": {4: 2.5, 1: -1.0, 0: 3.0}}])
 
 # What scikit-learn's pipelines become.
 count = 120

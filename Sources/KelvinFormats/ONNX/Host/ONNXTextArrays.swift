@@ -38,13 +38,13 @@ extension ONNXHostMapper {
 extension ONNXHostNode {
   fileprivate func gather(axis: Int, takesList: Bool) throws(FormatError) -> ONNXHostMapper.Output {
     let (name, indices) = (try input(0), try input(1))
-    var source = TextGather.Operand<TextTensor>.slot(name)
+    var source = StepOperand<TextTensor>.slot(name)
     if var known = texts[name] {
       // A list counts as one row.
       if takesList, known.shape.rank == 1 { known = TextTensor(known.texts, [1, known.texts.count]) }
       source = .constant(known)
     }
-    let places: TextGather.Operand<[Int]> =
+    let places: StepOperand<[Int]> =
       initializers[indices] == nil ? .slot(indices) : .constant(try integers(1, "indices"))
     return .init(
       step: TextGather(source, at: places, axis: axis, takesList: takesList, output: try output()), isHostValue: true)

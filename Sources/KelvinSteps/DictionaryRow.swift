@@ -1,0 +1,42 @@
+package import KelvinGraph
+
+/// The numbers of a dictionary by whole numbers as one row: in the order of the keys, or each at its key's place (ONNX's
+/// `CastMap`).
+package struct DictionaryRow: HostStep {
+  package static let name = "dictionary_row"
+  package let scalar: ScalarType
+  /// The row's length where keys are places; nil for as many as there are keys.
+  package let length: Int?
+  package let input: String
+  package let output: String
+
+  package init(_ scalar: ScalarType, length: Int?, input: String, output: String) {
+    self.scalar = scalar
+    self.length = length
+    self.input = input
+    self.output = output
+  }
+
+  package var inputs: [String] { [input] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    [length.map { .tensor(TensorType(scalar, [1, $0])) } ?? .unknown]
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let dictionary = try dictionary(0, inputs)
+    guard case .integers(let keys) = dictionary.keys else {
+      throw refused(0, "its keys are texts, expected whole numbers", remedy: "give whole numbers from 0 on")
+    }
+    var row = [Double](repeating: 0, count: length ?? keys.count)
+    for (place, entry) in zip(keys, dictionary.values).sorted(by: { $0.0 < $1.0 }).enumerated() {
+      let column = length == nil ? place : Int(entry.0)
+      guard row.indices.contains(column) else {
+        throw refused(0, "the key \(entry.0) is outside \(row.count) places", remedy: "give keys from 0 to \(row.count - 1)")
+      }
+      row[column] = entry.1
+    }
+    return [.tensor(Tensor(TensorType(scalar, [1, row.count]), rounding: row))]
+  }
+}

@@ -1,0 +1,7 @@
+/// What a step knows, or reads.
+package enum StepOperand<Value: Hashable & Sendable>: Hashable, Sendable {
+  case constant(Value)
+  case slot(String)
+
+  var slot: String? { if case .slot(let name) = self { name } else { nil } }
+}

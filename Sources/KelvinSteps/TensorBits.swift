@@ -1,0 +1,35 @@
+package import KelvinGraph
+
+/// The bits of a tensor's elements as elements of another type that takes as many (ONNX's `BitCast`).
+package struct TensorBits: HostStep {
+  package static let name = "tensor_bits"
+  package let scalar: ScalarType
+  package let input: String
+  package let output: String
+
+  package init(as scalar: ScalarType, input: String, output: String) {
+    self.scalar = scalar
+    self.input = input
+    self.output = output
+  }
+
+  package var inputs: [String] { [input] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    guard case .tensor(let type) = inputs[0] else { return [.unknown] }
+    return [.tensor(try recast(type))]
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let tensor = try tensor(0, inputs)
+    return [.tensor(Tensor(try recast(tensor.type), tensor.bytes))]
+  }
+
+  private func recast(_ type: TensorType) throws(StepError) -> TensorType {
+    guard type.scalar.byteCount == scalar.byteCount, scalar != .bool || type.scalar == .bool else {
+      throw refused(0, "the bits of \(type) are no elements of \(scalar)")
+    }
+    return TensorType(scalar, type.shape)
+  }
+}

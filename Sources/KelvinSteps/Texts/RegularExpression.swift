@@ -1,0 +1,175 @@
+/// A regular expression in the syntax of RE2, which has no references back, matched in time that grows with the product of
+/// its own length and the text's, whatever either is.
+///
+/// Source: R. Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009).
+package struct RegularExpression: Hashable, Sendable {
+  package let pattern: String
+  private let program: RegularExpressionProgram
+
+  /// - Throws: `SyntaxError` for what is no regular expression, or too large a one.
+  package init(_ pattern: String) throws(SyntaxError) {
+    self.pattern = pattern
+    var parser = RegularExpressionParser(pattern)
+    program = try RegularExpressionProgram(try parser.parsed())
+  }
+
+  package struct SyntaxError: Error, Hashable, Sendable {
+    package let reason: String
+  }
+
+  /// Whether it matches from the text's beginning to its end.
+  package func matches(_ text: String) -> Bool { program.matches(text.unicodeScalars.map(\.value)) }
+
+  package static func == (a: RegularExpression, b: RegularExpression) -> Bool { a.pattern == b.pattern }
+  package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
+}
+
+/// What an expression is made of. Which of several matches is taken does not matter: there is one, or there is none.
+indirect enum RegularExpressionNode: Sendable {
+  case scalars(ScalarSet)
+  case assertion(TextPosition)
+  case sequence([RegularExpressionNode])
+  case choice([RegularExpressionNode])
+  case repetition(RegularExpressionNode, ClosedRange<Int>)
+}
+
+/// A place between scalars.
+enum TextPosition: Sendable {
+  case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary
+}
+
+/// Unicode scalars by their numbers.
+struct ScalarSet: Sendable {
+  var ranges: [ClosedRange<UInt32>] = []
+  var isInverted = false
+  var foldsCase = false
+
+  func contains(_ scalar: UInt32) -> Bool {
+    var isIn = ranges.contains { $0.contains(scalar) }
+    if !isIn, foldsCase, let properties = Unicode.Scalar(scalar)?.properties {
+      isIn = [properties.lowercaseMapping, properties.uppercaseMapping].contains { mapped in
+        let scalars = mapped.unicodeScalars
+        return scalars.count == 1 && ranges.contains { $0.contains(scalars.first?.value ?? 0) }
+      }
+    }
+    return isIn != isInverted
+  }
+}
+
+/// An expression as steps of a machine that is in all the states at once in which its text may leave it.
+struct RegularExpressionProgram: Sendable {
+  private enum Step: Sendable {
+    case read(ScalarSet)
+    case check(TextPosition)
+    case jump([Int])
+    case matched
+  }
+
+  private var steps: [Step] = []
+  private var written = 0
+
+  init(_ node: RegularExpressionNode) throws(RegularExpression.SyntaxError) {
+    try append(node)
+    try append(.matched)
+  }
+
+  /// Counts of repetitions multiply, also of what needs no step.
+  private static let limit = 1 << 16
+
+  private mutating func append(_ step: Step) throws(RegularExpression.SyntaxError) {
+    try count()
+    steps.append(step)
+  }
+
+  private mutating func count() throws(RegularExpression.SyntaxError) {
+    written += 1
+    guard written <= Self.limit else {
+      throw RegularExpression.SyntaxError(reason: "written out it has more than \(Self.limit) parts")
+    }
+  }
+
+  private mutating func append(_ node: RegularExpressionNode) throws(RegularExpression.SyntaxError) {
+    try count()
+    switch node {
+    case .scalars(let set): try append(.read(set))
+    case .assertion(let position): try append(.check(position))
+    case .sequence(let nodes): for node in nodes { try append(node) }
+    case .choice(let nodes):
+      let fork = steps.count
+      try append(.jump([]))
+      var (starts, ends): ([Int], [Int]) = ([], [])
+      for node in nodes {
+        starts.append(steps.count)
+        try append(node)
+        ends.append(steps.count)
+        try append(.jump([]))
+      }
+      steps[fork] = .jump(starts)
+      for end in ends { steps[end] = .jump([steps.count]) }
+    case .repetition(let node, let counts):
+      for _ in 0..<counts.lowerBound { try append(node) }
+      let fork = steps.count
+      if counts.upperBound == .max {
+        try append(.jump([]))
+        try append(node)
+        try append(.jump([fork]))
+        steps[fork] = .jump([fork + 1, steps.count])
+      } else {
+        var forks: [Int] = []
+        for _ in counts.lowerBound..<counts.upperBound {
+          forks.append(steps.count)
+          try append(.jump([]))
+          try append(node)
+        }
+        for fork in forks { steps[fork] = .jump([fork + 1, steps.count]) }
+      }
+    }
+  }
+
+  func matches(_ text: [UInt32]) -> Bool {
+    var seen = [Int](repeating: -1, count: steps.count)
+    var states = reached([0], in: text, at: 0, &seen)
+    for (place, scalar) in text.enumerated() {
+      var next: [Int] = []
+      for state in states {
+        if case .read(let set) = steps[state], set.contains(scalar) { next.append(state + 1) }
+      }
+      guard !next.isEmpty else { return false }
+      states = reached(next, in: text, at: place + 1, &seen)
+    }
+    return states.contains { if case .matched = steps[$0] { true } else { false } }
+  }
+
+  /// The states that read a scalar or have matched, from some states on without reading.
+  private func reached(_ states: [Int], in text: [UInt32], at place: Int, _ seen: inout [Int]) -> [Int] {
+    var reached: [Int] = []
+    var pending = states
+    while let state = pending.popLast() {
+      guard seen[state] != place else { continue }
+      seen[state] = place
+      switch steps[state] {
+      case .read, .matched: reached.append(state)
+      case .check(let position): if position.holds(in: text, at: place) { pending.append(state + 1) }
+      case .jump(let places): pending += places
+      }
+    }
+    return reached
+  }
+}
+
+extension TextPosition {
+  fileprivate func holds(in text: [UInt32], at place: Int) -> Bool {
+    let newline: UInt32 = 10
+    let before = place > 0 ? text[place - 1] : nil
+    let after = place < text.count ? text[place] : nil
+    let isBoundary = (before.map(ScalarSet.word.contains) ?? false) != (after.map(ScalarSet.word.contains) ?? false)
+    return switch self {
+    case .start: before == nil
+    case .end: after == nil
+    case .lineStart: before == nil || before == newline
+    case .lineEnd: after == nil || after == newline
+    case .wordBoundary: isBoundary
+    case .noWordBoundary: !isBoundary
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package import KelvinGraph
+
+/// Each text of one tensor followed by its partner of another (ONNX's `StringConcat`).
+package struct TextConcatenation: HostStep {
+  package static let name = "text_concatenation"
+  package let pair: TextPair
+  package let output: String
+
+  package init(_ pair: TextPair, output: String) {
+    self.pair = pair
+    self.output = output
+  }
+
+  package var inputs: [String] { pair.slots }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    [try pair.shape(inputs, of: self).map { .texts($0) } ?? .unknown]
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let (pairs, shape) = try pair.pairs(inputs, of: self)
+    return [.texts(TextTensor(pairs.map { $0 + $1 }, shape))]
+  }
+}

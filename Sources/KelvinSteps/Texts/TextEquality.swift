@@ -1,0 +1,26 @@
+package import KelvinGraph
+
+/// Whether each text of one tensor is that of another, scalar by scalar (ONNX's `Equal` of strings).
+package struct TextEquality: HostStep {
+  package static let name = "text_equality"
+  package let pair: TextPair
+  package let output: String
+
+  package init(_ pair: TextPair, output: String) {
+    self.pair = pair
+    self.output = output
+  }
+
+  package var inputs: [String] { pair.slots }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    [try pair.shape(inputs, of: self).map { .tensor(TensorType(.bool, $0)) } ?? .unknown]
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let (pairs, shape) = try pair.pairs(inputs, of: self)
+    let equal = pairs.map { $0.unicodeScalars.elementsEqual($1.unicodeScalars) ? 1.0 : 0 }
+    return [.tensor(Tensor(TensorType(.bool, shape), rounding: equal))]
+  }
+}

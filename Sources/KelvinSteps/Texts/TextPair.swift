@@ -1,0 +1,73 @@
+package import KelvinGraph
+
+/// Two operands of texts whose shapes are broadcast.
+package struct TextPair: Hashable, Sendable {
+  package let first: StepOperand<TextTensor>
+  package let second: StepOperand<TextTensor>
+
+  package init(_ first: StepOperand<TextTensor>, _ second: StepOperand<TextTensor>) {
+    self.first = first
+    self.second = second
+  }
+
+  var slots: [String] { [first.slot, second.slot].compactMap { $0 } }
+
+  /// The shape of the pairs, as far as the types of what is in the slots tell.
+  func shape(_ inputs: [HostType], of step: some HostStep) throws(StepError) -> Shape? {
+    var pending = inputs[...]
+    var shapes: [Shape] = []
+    for operand in [first, second] {
+      switch operand {
+      case .constant(let texts): shapes.append(texts.shape)
+      case .slot:
+        guard case .texts(let shape)? = pending.popFirst() else { return nil }
+        shapes.append(shape)
+      }
+    }
+    return try broadcast(shapes[0], shapes[1], of: step)
+  }
+
+  /// Each element of one with its partner of the other, row-major.
+  func pairs(_ inputs: [HostValue], of step: some HostStep) throws(StepError) -> (pairs: [(String, String)], shape: Shape)
+  {
+    var operands: [TextTensor] = []
+    var position = 0
+    for operand in [first, second] {
+      switch operand {
+      case .constant(let texts): operands.append(texts)
+      case .slot:
+        operands.append(try step.texts(position, inputs))
+        position += 1
+      }
+    }
+    let shape = try broadcast(operands[0].shape, operands[1].shape, of: step)
+    let (left, right) = (operands[0].places(broadcastTo: shape), operands[1].places(broadcastTo: shape))
+    return (zip(left, right).map { (operands[0].texts[$0], operands[1].texts[$1]) }, shape)
+  }
+
+  private func broadcast(_ a: Shape, _ b: Shape, of step: some HostStep) throws(StepError) -> Shape {
+    guard let shape = a.broadcast(with: b), shape.isAddressable, shape.count <= TextTensor.countLimit else {
+      throw StepError(
+        step: type(of: step).name, slot: slots.first ?? "", reason: "texts [\(a)] and [\(b)] do not fit each other",
+        remedy: "give sizes that are equal or 1")
+    }
+    return shape
+  }
+}
+
+extension TextTensor {
+  /// More texts than that are not made.
+  static let countLimit = 1 << 24
+
+  /// For each element of a shape that this one broadcasts to, the place of its text.
+  fileprivate func places(broadcastTo shape: Shape) -> [Int] {
+    var places = [0]
+    let own = [Int](repeating: 1, count: shape.rank - self.shape.rank) + self.shape.dimensions
+    let strides = [Int](repeating: 0, count: shape.rank - self.shape.rank) + self.shape.strides
+    for axis in 0..<shape.rank {
+      let stride = own[axis] == 1 ? 0 : strides[axis]
+      places = places.flatMap { place in (0..<shape[axis]).map { place + $0 * stride } }
+    }
+    return places
+  }
+}

@@ -1,0 +1,149 @@
+import KelvinGraph
+import KelvinSteps
+import Testing
+
+/// Steps on texts beyond what the models of `Tests/Vectors/Parts` show.
+@Suite struct TextTests {
+  private func texts(_ texts: [String]) -> HostValue { .texts(TextTensor(texts, [texts.count])) }
+  private func list(_ value: HostValue?) -> TextTensor? { if case .texts(let texts)? = value { texts } else { nil } }
+  private func tensor(_ value: HostValue?) -> Tensor? { if case .tensor(let tensor)? = value { tensor } else { nil } }
+
+  /// Each pattern with texts that it matches from end to end, and some that it does not.
+  @Test(
+    arguments: [
+      ("", [""], ["a"]),
+      ("a*b+c?", ["b", "aabbc", "bc"], ["", "ac", "abcc"]),
+      ("a{2}", ["aa"], ["a", "aaa"]),
+      ("(ab){1,3}?", ["ab", "ababab"], ["", "abababab"]),
+      ("x{,3}", ["x{,3}"], ["xx"]),
+      ("a{2,}", ["aa", "aaaaa"], ["a"]),
+      ("cat|dog|", ["cat", "dog", ""], ["catdog"]),
+      ("(a|b)*c", ["c", "abbac"], ["abca"]),
+      ("[a-c-]+", ["a-c"], ["d"]),
+      ("[^a-c]", ["d", "ß"], ["a", ""]),
+      ("[]x]+", ["]x"], ["["]),
+      ("[[:alpha:]_]+", ["ab_"], ["a1"]),
+      ("[[:^digit:]]", ["a"], ["1"]),
+      (#"\d\D\w\W\s\S"#, ["1a_- x"], ["aa_- x"]),
+      (#"[\d.]+"#, ["1.5"], ["1,5"]),
+      (#"[\D]"#, ["x"], ["5"]),
+      (#"\x41\x{1F600}\101"#, ["A😀A"], ["A"]),
+      (#"\Qa.b*\E+"#, ["a.b***"], ["axb*"]),
+      (#"^a$"#, ["a"], ["a\n"]),
+      (#"\Aa\z"#, ["a"], ["b"]),
+      (#"(?m)a$\n^b"#, ["a\nb"], ["ab"]),
+      (#"a\b.*"#, ["a b", "a"], ["ab"]),
+      (#"a\B.*"#, ["ab"], ["a b", "a"]),
+      (".", ["ä", "😀"], ["\n", "ab"]),
+      ("(?s).", ["\n"], [""]),
+      ("(?i)größe", ["GRÖßE", "größe"], ["grösse"]),
+      ("a(?i)b(?-i)c", ["aBc"], ["ABc", "aBC"]),
+      ("(?i:a)b", ["Ab"], ["AB"]),
+      ("(?P<year>[0-9]{4})-(?<m>[0-9]{2})", ["2026-11"], ["2026-1"]),
+      (#"[\w.]+@[\w.]+\.[a-z]+"#, ["a.b@c.de"], ["a.b@c", "@c.de"]),
+      ("(a*)*b", ["aab"], [String(repeating: "a", count: 2000)]),
+      ("((a{0,20}){0,20}){0,20}x", ["aaax"], [String(repeating: "a", count: 500)]),
+    ] as [(String, [String], [String])])
+  func anExpressionMatchesFromEndToEnd(pattern: String, matching: [String], others: [String]) throws {
+    let expression = try RegularExpression(pattern)
+    for text in matching { #expect(expression.matches(text), "'\(pattern)' does not match '\(text)'") }
+    for text in others { #expect(!expression.matches(text), "'\(pattern)' matches '\(text.prefix(20))'") }
+  }
+
+  @Test(
+    arguments: [
+      "(", ")", "a)", "[", "[a", "*", "a**", "a{2}{3}", "a{1001}", "a{3,2}", "\\", #"\1"#, #"\p{Greek}"#, #"\x4"#,
+      #"\x{110000}"#, "(?<>a)", "(?=a)", "(?i", "[b-a]", "[[:nothing:]]", "a+++",
+      String(repeating: "(", count: 100_000), String(repeating: "(?:", count: 300) + String(repeating: ")", count: 300),
+      "((((a{1000}){1000}){1000}){1000})", "(((((){1000}){1000}){1000}){1000})", "(|(|(|(|){1000}){1000}){1000}){1000}",
+    ])
+  func whatIsNoExpressionOrTooLargeIsRefused(pattern: String) {
+    #expect(throws: RegularExpression.SyntaxError.self) { try RegularExpression(pattern) }
+  }
+
+  @Test func textsAreSplitAtAnyWhiteSpaceAndAtDelimitersOfSeveralScalars() throws {
+    func parts(_ text: String, at delimiter: String? = nil, atMost splits: Int? = nil) throws -> [String]? {
+      let step = TextSplit(at: delimiter, atMost: splits, input: "x", parts: "y", counts: "n")
+      return list(try step.run([texts([text])])[0])?.texts
+    }
+    #expect(try parts("\ta\u{a0}b\n\nc ") == ["a", "b", "c"])
+    #expect(try parts(" a  b c ", atMost: 1) == ["a", "b c "])
+    #expect(try parts("a", atMost: 0) == ["a"])
+    #expect(try parts("a--b----c--", at: "--") == ["a", "b", "", "c", ""])
+    #expect(try parts("a--b--c", at: "--", atMost: 1) == ["a", "b--c"])
+    #expect(try parts("---", at: "--") == ["", "-"])
+    // The accent is no part of the delimiter's letter.
+    #expect(try parts("ae\u{301}b", at: "e") == ["a", "\u{301}b"])
+  }
+
+  @Test func partsBeyondWhatMemoryTakesAreRefused() {
+    let step = TextSplit(at: ",", atMost: nil, input: "x", parts: "y", counts: "n")
+    let long = String(repeating: ",", count: 20_000)
+    #expect { try step.run([texts([long] + [String](repeating: "", count: 1000))]) } throws: {
+      "\($0)".contains("1001 texts of up to 20001 parts are more than")
+    }
+  }
+
+  @Test func textsThatDoNotFitEachOtherAreNotJoined() throws {
+    let step = TextConcatenation(TextPair(.slot("x"), .constant(TextTensor(["a", "b"], [2]))), output: "y")
+    #expect(try step.types([.texts([3, 1])]) == [.texts([3, 2])])
+    #expect(try step.types([.unknown]) == [.unknown])
+    #expect { try step.run([texts(["1", "2", "3"])]) } throws: {
+      "\($0)".contains("texts [3] and [2] do not fit each other; give sizes that are equal or 1")
+    }
+  }
+
+  @Test func textsAreEqualScalarByScalar() throws {
+    let composed = TextTensor(["\u{e9}", "e\u{301}", "a"], [3])
+    let step = TextEquality(TextPair(.slot("x"), .constant(composed)), output: "y")
+    #expect(try step.types([.texts([2, 1])]) == [.tensor(TensorType(.bool, [2, 3]))])
+    #expect(tensor(try step.run([.texts(TextTensor(["\u{e9}", "a"], [2, 1]))])[0])?.doubles == [1, 0, 0, 0, 0, 1])
+  }
+
+  @Test func bitsStayAsTheyAre() throws {
+    let step = TensorBits(as: .int32, input: "x", output: "y")
+    let bits = Tensor([1.5, -0.0, .nan, .infinity] as [Float], [4])
+    let found = tensor(try step.run([.tensor(bits)])[0])
+    #expect(found?.words == [0x3FC0_0000, Int64(Int32.min), 0x7FC0_0000, 0x7F80_0000])
+    #expect { try step.types([.tensor(TensorType(.float64, [1]))]) } throws: {
+      "\($0)".contains("the bits of float64[1] are no elements of int32")
+    }
+  }
+
+  @Test func textsAreNumbersAsFarAsTheySpellSome() throws {
+    func numbers(_ given: [String], _ scalar: ScalarType) throws -> Tensor? {
+      tensor(try TextNumbers(scalar, input: "x", output: "y").run([texts(given)])[0])
+    }
+    let special = try #require(try numbers(["inf", "-INF", "nan", "1e400"], .float32)).floats
+    #expect(special[0] == .infinity && special[1] == -.infinity && special[2].isNaN && special[3] == .infinity)
+    #expect(try numbers(["100.9", "-0.5", "18446744073709551615"], .uint64)?.words == [100, 0, -1])
+    for text in ["", "1,5", " 1", "one"] {
+      #expect { try numbers([text], .float32) } throws: { "\($0)".contains("'\(text)' is no number of float32") }
+    }
+    #expect { try numbers(["1e30"], .int64) } throws: { "\($0)".contains("no number of int64") }
+  }
+
+  @Test func numbersAreTextsWithEnoughDigits() throws {
+    let step = NumberTexts(input: "x", output: "y")
+    #expect(list(try step.run([.tensor(Tensor([0.1, -2, 1e-7] as [Float], [3]))])[0])?.texts == ["0.1", "-2.0", "1e-07"])
+    let large = Tensor(TensorType(.uint64, [1]), wrapping: [-1])
+    #expect(list(try step.run([.tensor(large)])[0])?.texts == ["18446744073709551615"])
+  }
+
+  @Test func longDistancesAreNotCountedWhereNothingIsThatFar() throws {
+    let terms = [TermCounts.Term(words: [0, 1], column: 0, weight: 1)]
+    let step = TermCounts(
+      terms, of: .integers([1, 2]), lengths: 1...2, skips: 1 << 20, measure: .count, columns: 1, input: "x", output: "y")
+    #expect(tensor(try step.run([.tensor(Tensor([1, 7, 2] as [Int64], [3]))])[0])?.floats == [1])
+    #expect(tensor(try step.run([.tensor(Tensor([] as [Int64], [0]))])[0])?.floats == [0])
+  }
+
+  @Test func aKeyOutsideOfARowIsRefused() {
+    let step = DictionaryRow(.float32, length: 3, input: "x", output: "y")
+    for key in [-1, 3] as [Int64] {
+      #expect { try step.run([.dictionary(HostDictionary(.integers([key]), [1]))]) } throws: {
+        "\($0)".contains("the key \(key) is outside 3 places; give keys from 0 to 2")
+      }
+    }
+  }
+}
