@@ -13,7 +13,7 @@ import torch
 TOLERANCE = {
     "mlprogram32": 1e-4, "mlprogram16": 3e-2, "onnx": 1e-4, "onnx-dynamo": 1e-4,
     # Both sides have the same weights, compressed and not.
-    "int8": 1e-4, "palettized": 1e-4, "pruned": 1e-4,
+    "classical": 1e-4, "int8": 1e-4, "palettized": 1e-4, "pruned": 1e-4,
 }
 
 

@@ -227,8 +227,6 @@ struct ONNXValueInfo {
   struct Size {
     var value: Int?
     var name: String?
-    /// Whether the file says 0, which means none or any.
-    var isEmpty = false
   }
 
   var name = ""
@@ -305,7 +303,7 @@ struct ONNXValueInfo {
         default: break
         }
       }
-      size.isEmpty = size.value == 0
+      // 0 means none or any.
       if let value = size.value, value <= 0 { size.value = nil }
       sizes.append(size)
     }
