@@ -185,11 +185,23 @@ struct ONNXAttribute {
   var integers: [Int] = []
   var strings: [String] = []
   var graphs: [WireMessage] = []
+  /// A sub-graph that is read in place of the file's.
+  var rewritten: ONNXGraph?
 
   /// Trees have several elements for each node.
   private static let countLimit = 1 << 26
 
   init(integers: [Int]) { self.integers = integers }
+
+  init(tensor: ONNXTensor) { self.tensor = tensor }
+
+  /// Its graphs, read.
+  func subgraphs() throws(FormatError) -> [ONNXGraph] {
+    if let rewritten { return [rewritten] }
+    var read: [ONNXGraph] = []
+    for message in graphs { read.append(try ONNXGraph(message)) }
+    return read
+  }
 
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = ONNXSchema.AttributeProto
