@@ -2,7 +2,7 @@
 /// into stages, which may go through them.
 struct ONNXSpelling {
   /// By what they spell.
-  private static let byName: [String: @Sendable (ONNXNode) -> [ONNXNode]] = ["Compress": compress]
+  static let byName: [String: @Sendable (ONNXNode) -> [ONNXNode]] = ["Compress": compress]
   private static let depthLimit = 16
 
   /// The names of the graph around branches, and of what was moved into it.
