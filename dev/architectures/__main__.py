@@ -4,7 +4,7 @@
     dev/architectures [--write] [--timeout SECONDS] [--routes ROUTE,…] [--others FILE] [NAME…]
     dev/architectures --page [--check]  writes the counts into docs/conformance.md, or fails where they are not in it
 
-NAME is part of an architecture's name; all of them unless said. Each goes through each of its routes in a process of its
+NAME is an architecture's name or part of several; all of them unless said. Each goes through each of its routes in a process of its
 own, ended after `--timeout`; what is exported lies in a scratch folder that is gone afterwards. A route *passes* where the
 largest difference, of the output's range, is within the route's tolerance; it *failed* where it is not or Kelvin fails
 otherwise than by saying what it lacks, which is *refused*; *not exported* is what the exporter cannot write, or what ONNX
@@ -149,7 +149,8 @@ def main():
     sys.path[:0] = [str(ROOT / "Python"), str(HERE)]
     import catalog
     catalog.load()
-    cases = [case for name, case in catalog.CASES.items() if not arguments.names or any(part in name for part in arguments.names)]
+    chosen = lambda name: any(part == name or part not in catalog.CASES and part in name for part in arguments.names)
+    cases = [case for name, case in catalog.CASES.items() if not arguments.names or chosen(name)]
     if arguments.list:
         return print("\n".join(f"{case.name}: {', '.join(case.routes)}" for case in cases))
     with tempfile.TemporaryDirectory() as folder:

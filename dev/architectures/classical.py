@@ -78,7 +78,7 @@ def by_skl2onnx(model):
     from skl2onnx import to_onnx
     from skl2onnx.common.data_types import FloatTensorType
     return to_onnx(model, initial_types=[("rows", FloatTensorType([None, COLUMNS]))], options=(
-        {id(model): {"zipmap": False}} if hasattr(model, "predict_proba") else None))
+        {id(model): {"zipmap": False}} if hasattr(model, "predict_proba") and hasattr(model, "classes_") else None))
 
 
 def by_onnxmltools(kind):
@@ -102,7 +102,7 @@ SKLEARN = {
     "logistic_regression": (of("sklearn.linear_model", "LogisticRegression"), 3),
     "linear_svc": (of("sklearn.svm", "LinearSVC"), 2),
     "linear_svr": (of("sklearn.svm", "LinearSVR"), 0),
-    "svc": (of("sklearn.svm", "SVC", kernel="rbf", probability=True), 3),
+    "svc": (of("sklearn.svm", "SVC", kernel="rbf", probability=True, random_state=0), 3),
     "nu_svc": (of("sklearn.svm", "NuSVC", kernel="poly", nu=0.3), 2),
     "svr": (of("sklearn.svm", "SVR", kernel="rbf"), 0),
     "nu_svr": (of("sklearn.svm", "NuSVR", kernel="sigmoid"), 0),
@@ -147,7 +147,7 @@ for name, (made, count) in ONNX_ALONE.items():
 
 BOOSTED = dict(n_estimators=8, max_depth=3, random_state=0)
 for name, made, count, kind in (
-        ("xgboost_regressor", of("xgboost", "XGBRegressor", **BOOSTED), 0, "xgboost"),
+        ("xgboost_regressor", of("xgboost", "XGBRegressor", **BOOSTED, base_score=0.5), 0, "xgboost"),
         ("xgboost_classifier", of("xgboost", "XGBClassifier", **BOOSTED), 2, "xgboost"),
         ("xgboost_classifier_of_three", of("xgboost", "XGBClassifier", **BOOSTED), 3, "xgboost"),
         ("lightgbm_regressor", of("lightgbm", "LGBMRegressor", **BOOSTED, min_child_samples=3, verbose=-1), 0, "lightgbm"),

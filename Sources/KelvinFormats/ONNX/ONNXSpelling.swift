@@ -6,20 +6,24 @@ struct ONNXSpelling {
   private static let depthLimit = 16
 
   /// The names of the graph around branches, and of what was moved into it.
-  private var names: Set<String>
+  private var taken: Set<String>
 
   /// The nodes of a model's graph, spelled out.
   static func spelledOut(_ graph: ONNXGraph) throws(FormatError) -> [ONNXNode] {
     var spelling = ONNXSpelling(
-      names: Set(graph.inputs.map(\.name)).union(graph.initializers.keys).union(graph.nodes.flatMap(\.outputs)))
-    return try spelling.spelledOut(graph.nodes, depth: 0)
+      taken: Set(graph.inputs.map(\.name)).union(graph.initializers.keys).union(graph.nodes.flatMap(\.outputs)))
+    var moved: Set<String> = []
+    return try spelling.spelledOut(graph.nodes, depth: 0, &moved)
   }
 
-  private mutating func spelledOut(_ nodes: [ONNXNode], depth: Int) throws(FormatError) -> [ONNXNode] {
+  /// - Parameter moved: gains the names of what was moved in front of branches among the nodes.
+  private mutating func spelledOut(
+    _ nodes: [ONNXNode], depth: Int, _ moved: inout Set<String>
+  ) throws(FormatError) -> [ONNXNode] {
     var spelled: [ONNXNode] = []
     for node in nodes {
       if node.qualifiedKind == ONNXControl.branch.name, depth < Self.depthLimit {
-        spelled += try branch(node, depth: depth)
+        spelled += try branch(node, depth: depth, &moved)
       } else {
         spelled += Self.byName[node.qualifiedKind]?(node) ?? [node]
       }
@@ -29,11 +33,14 @@ struct ONNXSpelling {
 
   /// A branch, and before it what its sides need to find sizes, which is computed whichever side is taken: what has no
   /// result but its outputs may be, and a cut goes through no branch.
-  private mutating func branch(_ node: ONNXNode, depth: Int) throws(FormatError) -> [ONNXNode] {
+  private mutating func branch(
+    _ node: ONNXNode, depth: Int, _ names: inout Set<String>
+  ) throws(FormatError) -> [ONNXNode] {
     var (before, branch) = ([ONNXNode](), node)
     for (side, attribute) in node.attributes.sorted(by: { $0.key < $1.key }) {
       guard var graph = try attribute.subgraphs().first else { continue }
-      let nodes = try spelledOut(graph.nodes, depth: depth + 1)
+      var inner: Set<String> = []
+      let nodes = try spelledOut(graph.nodes, depth: depth + 1, &inner)
       let moved = try Self.findingSizes(nodes)
       guard !moved.isEmpty else { continue }
       let constants = graph.initializers.values.sorted { $0.name < $1.name }.map { tensor in
@@ -44,7 +51,8 @@ struct ONNXSpelling {
       let outside = constants + nodes.indices.filter(moved.contains).map { nodes[$0] }
       let outputs = outside.flatMap(\.outputs).filter { !$0.isEmpty }
       // A name that is there already stays inside, where what finds its size is refused.
-      guard names.isDisjoint(with: outputs) else { continue }
+      guard outputs.allSatisfy({ inner.contains($0) || !taken.contains($0) }) else { continue }
+      taken.formUnion(outputs)
       names.formUnion(outputs)
       before += outside
       graph.nodes = nodes.indices.filter { !moved.contains($0) }.map { nodes[$0] }
