@@ -133,6 +133,8 @@ struct ONNXNode {
   var attributes: [String: ONNXAttribute] = [:]
   var index: Int
   let offset: Int
+  /// Whether a branch is written once its condition is known: of the side that is taken alone.
+  var knowsItsSide = false
 
   /// The node's name, or its first output's.
   var name: String { givenName.isEmpty ? outputs.first { !$0.isEmpty } ?? "\(kind)_\(index)" : givenName }
@@ -194,6 +196,8 @@ struct ONNXAttribute {
   init(integers: [Int]) { self.integers = integers }
 
   init(tensor: ONNXTensor) { self.tensor = tensor }
+
+  var hasGraphs: Bool { rewritten != nil || !graphs.isEmpty }
 
   /// Its graphs, read.
   func subgraphs() throws(FormatError) -> [ONNXGraph] {

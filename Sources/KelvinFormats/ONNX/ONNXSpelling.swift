@@ -58,6 +58,7 @@ struct ONNXSpelling {
       graph.nodes = nodes.indices.filter { !moved.contains($0) }.map { nodes[$0] }
       graph.initializers = [:]
       branch.attributes[side]?.rewritten = graph
+      branch.knowsItsSide = true
     }
     return before + [branch]
   }

@@ -3,8 +3,7 @@ import KelvinGraph
 extension ONNXControl {
   static let branch = ONNXControl(
     name: "If",
-    // Of one whose branches find sizes only the side that is taken has any.
-    valuedInputs: { $0.attributes.values.contains { $0.rewritten != nil } ? [0] : [] }
+    valuedInputs: { $0.knowsItsSide ? [0] : [] }
   ) { operation, source, scope in
     func side(_ attribute: String) throws -> Emitter.Side {
       let graph = try operation.graph(attribute)
