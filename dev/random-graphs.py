@@ -1061,7 +1061,7 @@ def differ(found, wanted):
     a, b = found.astype(np.float64), wanted.astype(np.float64)
     if not np.array_equal(np.isnan(a), np.isnan(b)):
         return "not a number in other places"
-    scale = max(np.ptp(b[np.isfinite(b)]) if np.isfinite(b).any() else 0, np.abs(b[np.isfinite(b)]).max(initial=0) * 0.05, 1e-3)
+    scale = max(np.ptp(b[np.isfinite(b)]) if np.isfinite(b).any() else 0, np.abs(b[np.isfinite(b)]).max(initial=0) * 0.05, 1e-2)
     with np.errstate(invalid="ignore"):
         apart = np.where(a == b, 0, np.abs(a - b))
     worst = np.nanmax(apart, initial=0) / scale
