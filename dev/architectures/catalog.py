@@ -63,5 +63,7 @@ def load():
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
+    # Exporters know no fused attention of PyTorch's own.
+    torch.backends.mha.set_fastpath_enabled(False)
     for name in ("coremltools", "onnxscript", "vision", "sequences", "decoders", "classical"):
         importlib.import_module(name)

@@ -152,7 +152,8 @@ for name, made, count, kind in (
         ("xgboost_classifier_of_three", of("xgboost", "XGBClassifier", **BOOSTED), 3, "xgboost"),
         ("lightgbm_regressor", of("lightgbm", "LGBMRegressor", **BOOSTED, min_child_samples=3, verbose=-1), 0, "lightgbm"),
         ("lightgbm_classifier", of("lightgbm", "LGBMClassifier", **BOOSTED, min_child_samples=3, verbose=-1), 2, "lightgbm"),
-        ("lightgbm_classifier_of_three", of("lightgbm", "LGBMClassifier", **BOOSTED, min_child_samples=3, verbose=-1), 3, "lightgbm")):
+        ("lightgbm_classifier_of_three", of("lightgbm", "LGBMClassifier", **BOOSTED, min_child_samples=3, verbose=-1), 3,
+         "lightgbm")):
     if kind == "xgboost":
         core_ml(name, made, count, by_xgboost)
     onnx(name, made, count, by_onnxmltools(kind))
