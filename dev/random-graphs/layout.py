@@ -208,7 +208,8 @@ def counted(g):
     name = g.chance.choice(("OneHot", "TopK", "ArgMax", "ArgMin", "CumSum", "EyeLike", "ReverseSequence"))
     if name == "OneHot":
         x = g.leaf(g.shape(g.chance.choice((0, 1, 2))), np.int64, -3, 5)
-        return g.node(name, [x, g.constant(np.int64(5)), g.constant(np.float32([0, 1.5]))], axis=g.chance.choice((-1, 0)), exact=True)
+        return g.node(name, [x, g.constant(np.int64(5)), g.constant(np.float32([0, 1.5]))], axis=g.chance.choice((-1, 0)),
+                      exact=True)
     if name == "EyeLike":
         return g.node(name, [g.pick(ranks=(2,))], k=g.chance.randint(-1, 1), exact=True)
     if name == "CumSum":
