@@ -119,6 +119,7 @@ struct ONNXGraph {
       default: break
       }
     }
+    nodes = try Self.ordered(nodes)
   }
 }
 
