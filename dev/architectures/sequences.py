@@ -305,8 +305,8 @@ class MelFilters(nn.Module):
 
     def forward(self, sound):
         parts = torch.stft(
-            sound, self.size, self.size // 4, window=self.window, center=True, pad_mode="reflect", return_complex=True)
-        bands = self.filters @ parts.abs() ** 2
+            sound, self.size, self.size // 4, window=self.window, center=True, pad_mode="reflect", return_complex=False)
+        bands = self.filters @ parts.pow(2).sum(-1)
         loud = torch.clamp(bands, min=1e-5).log10()
         return torch.maximum(loud, loud.amax(dim=(1, 2), keepdim=True) - 8)
 
@@ -328,7 +328,7 @@ class Resonance(nn.Module):
     def forward(self, sound):
         parts = F.conv1d(F.pad(sound[:, None], (self.size // 2, self.size // 2), mode="reflect"), self.waves, stride=8)
         real, imaginary = parts.chunk(2, 1)
-        return torch.sqrt(real * real + imaginary * imaginary + 1e-9), torch.atan2(imaginary, real + 4)
+        return torch.sqrt(real * real + imaginary * imaginary + 1e-9), torch.atan2(imaginary, real.abs() + 1)
 
 
 @architecture("fourier_by_convolution")
