@@ -122,6 +122,9 @@ class Model:
         options: any other option of the command line, underscores for dashes: `threads=2`, `strict=True`,
             `shapes={"image": (1, 3, 224, 224)}`, `pins={"conv_1": "cpu"}`, `max_memory=2**30`, `cache_dir=…`.
 
+    An ONNX model whose inputs leave sizes open, other than the batch, is compiled for those of the first prediction where
+    `shapes` does not say them; `plan` is there from then on.
+
     Raises:
         FileError: the file cannot be read, or is not a model.
         UnsupportedError: the model needs something that Kelvin does not have; all of it is listed.

@@ -4,14 +4,70 @@ public import CKelvin
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import Synchronization
 
-/// A loaded model.
+/// A loaded model, or one that waits for the sizes of its first inputs.
 final class ModelHandle: Handled {
   static let noun = "a model"
 
-  let model: Model
+  fileprivate enum State {
+    case loaded(Model)
+    case waiting(ReadModel, ModelConfiguration)
+  }
 
-  init(_ model: Model) { self.model = model }
+  private let state: Mutex<State>
+
+  init(_ model: Model) { state = Mutex(.loaded(model)) }
+
+  init(_ file: ReadModel, _ configuration: ModelConfiguration) { state = Mutex(.waiting(file, configuration)) }
+
+  /// The model, loaded for the sizes of what it is first asked to predict from.
+  ///
+  /// - Throws: `ModelError` as `Model.load` does, and `featureType` for a value that does not fit.
+  func model(for provider: some FeatureProvider, _ cancellation: CancellationHandle?) throws -> Model {
+    try state.withLock { state in
+      guard case .waiting(let file, var configuration) = state else { return try state.model }
+      configuration.inputShapes = try file.shapes(of: provider, functionName: configuration.functionName)
+      let model = try waiting(cancellation) { [configuration] in try await Model.load(file, configuration) }
+      state = .loaded(model)
+      return model
+    }
+  }
+
+  /// - Throws: `ModelError` with code `featureType` for a model that waits.
+  var model: Model { get throws { try state.withLock { try $0.model } } }
+
+  var description: ModelDescription {
+    get throws {
+      try state.withLock { state in
+        switch state {
+        case .loaded(let model): model.modelDescription
+        case .waiting(let file, let configuration): try file.modelDescription(of: configuration.functionName)
+        }
+      }
+    }
+  }
+
+  var remarks: [String] {
+    state.withLock { state in
+      if case .loaded(let model) = state { return model.remarks }
+      return []
+    }
+  }
+}
+
+extension ModelHandle.State {
+  fileprivate var model: Model {
+    get throws {
+      guard case .loaded(let model) = self else {
+        throw ModelError(
+          .featureType,
+          "the model leaves sizes of its inputs open, and is loaded for those of the first prediction: give the option "
+            + "'shape', or predict first")
+      }
+      return model
+    }
+  }
 }
 
 @c @implementation
@@ -57,8 +113,13 @@ private func load(
 ) throws -> OpaquePointer {
   let configuration = try configuration(options)
   let cancellation = try Handles.findOptional(cancellation, as: CancellationHandle.self)
-  let model = try waiting(cancellation) { try await Model.load(asset: asset, configuration: configuration) }
-  return try Handles.add(ModelHandle(model))
+  do {
+    let model = try waiting(cancellation) { try await Model.load(asset: asset, configuration: configuration) }
+    return try Handles.add(ModelHandle(model))
+  } catch let error as ModelError where error.code == .featureType {
+    guard let file = try ReadModel(openSizesOf: asset, configuration) else { throw error }
+    return try Handles.add(ModelHandle(file, configuration))
+  }
 }
 
 @c @implementation
@@ -67,8 +128,7 @@ public func kelvin_model_description(
 ) -> kelvin_code {
   answer(error) {
     let result = try place(json, "json")
-    let model = try Handles.find(model, as: ModelHandle.self).model
-    let document = DescriptionDocument(model.modelDescription)
+    let document = DescriptionDocument(try Handles.find(model, as: ModelHandle.self).description)
     result.pointee = allocated(String(decoding: try JSONText.encode(document), as: UTF8.self))
   }
 }
@@ -100,7 +160,7 @@ public func kelvin_model_remarks(
 ) -> kelvin_code {
   answer(error) {
     let result = try place(json, "json")
-    let remarks = try Handles.find(model, as: ModelHandle.self).model.remarks
+    let remarks = try Handles.find(model, as: ModelHandle.self).remarks
     result.pointee = allocated(String(decoding: try JSONText.encode(remarks), as: UTF8.self))
   }
 }

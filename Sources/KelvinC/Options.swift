@@ -121,9 +121,9 @@ private struct Option: Sendable {
     "shape": Option { configuration, text in
       guard let (name, sizes) = halves(text) else { throw Meaning(expected: "NAME=1x3x224x224") }
       let shape = sizes.split(separator: "x", omittingEmptySubsequences: false).map {
-        Int($0).flatMap { $0 > 0 ? $0 : nil }
+        Int($0).flatMap { $0 >= 0 ? $0 : nil }
       }
-      guard !shape.contains(nil) else { throw Meaning(expected: "NAME=1x3x224x224 with sizes above 0") }
+      guard !shape.contains(nil) else { throw Meaning(expected: "NAME=1x3x224x224 with sizes of 0 or more") }
       configuration.inputShapes[name] = shape.compactMap(\.self)
     },
   ]

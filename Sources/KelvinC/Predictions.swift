@@ -66,17 +66,17 @@ public func kelvin_predict(
   _ cancellation: OpaquePointer?, _ error: ErrorText?
 ) -> kelvin_code {
   answer(error) {
-    let model = try Handles.find(model, as: ModelHandle.self).model
+    let handle = try Handles.find(model, as: ModelHandle.self)
     let inputs = try Handles.find(inputs, as: FeaturesHandle.self)
     let outputs = try Handles.find(outputs, as: FeaturesHandle.self)
     let cancellation = try Handles.findOptional(cancellation, as: CancellationHandle.self)
-    let state =
-      try Handles.findOptional(state, as: StateHandle.self)?.state
-      ?? (model.modelDescription.stateDescriptionsByName.isEmpty ? nil : model.makeState())
+    let given = try Handles.findOptional(state, as: StateHandle.self)?.state
     guard inputs !== outputs else {
       throw ModelError(.parameters, "inputs and outputs are the same features; expected two")
     }
     let provider = try inputs.provider()
+    let model = try handle.model(for: provider, cancellation)
+    let state = given ?? (model.modelDescription.stateDescriptionsByName.isEmpty ? nil : model.makeState())
     let options = PredictionOptions(outputBackings: outputs.backings)
     // Blocking forms stay on this thread.
     let result =
@@ -100,7 +100,7 @@ public func kelvin_predict_batch(
   _ count: Int, _ cancellation: OpaquePointer?, _ error: ErrorText?
 ) -> kelvin_code {
   answer(error) {
-    let model = try Handles.find(model, as: ModelHandle.self).model
+    let handle = try Handles.find(model, as: ModelHandle.self)
     let providers = try elements(inputs, count, "inputs").map {
       try Handles.find($0, as: FeaturesHandle.self).provider()
     }
@@ -109,6 +109,8 @@ public func kelvin_predict_batch(
     guard Set(places.map { ObjectIdentifier($0) }).count == count else {
       throw ModelError(.parameters, "outputs name some features twice; expected \(count) others")
     }
+    guard let first = providers.first else { return }
+    let model = try handle.model(for: first, cancellation)
     let batch = ArrayBatchProvider(array: providers)
     let results =
       if let cancellation {

@@ -71,7 +71,7 @@ static void options(const char *path) {
   options = kelvin_options_new();
   expect("threads", kelvin_options_set(options, "threads", "-3", &error), KELVIN_ERROR_PARAMETERS, "from 1 to 1024");
   expect("flag", kelvin_options_set(options, "strict", "perhaps", &error), KELVIN_ERROR_PARAMETERS, "true or false");
-  expect("shape", kelvin_options_set(options, "shape", "image=1x0", &error), KELVIN_ERROR_PARAMETERS, "sizes above 0");
+  expect("shape", kelvin_options_set(options, "shape", "image=1x-1", &error), KELVIN_ERROR_PARAMETERS, "sizes of 0 or more");
   expect("pin", kelvin_options_set(options, "pin", "conv", &error), KELVIN_ERROR_PARAMETERS, "NODE=DEVICE");
   kelvin_options_release(options);
 }

@@ -47,6 +47,29 @@ import Testing
     #expect(try run(graph(file), [Tensor([9, 16] as [Int64], [2])])[0].integers == [3, 4])
   }
 
+  @Test func nodesBehindTheirReadersAreBroughtInFrontOfThem() throws {
+    var file = ONNXFile()
+    file.input("x", [1])
+    file.input("positive", [], type: 9)
+    file.node("Neg", ["b"], ["c"])
+    let side = { (name: String) in
+      Wire.message { graph in
+        graph.message(1) { node in
+          node.text(1, "c")
+          node.text(2, name)
+          node.text(4, "Exp")
+        }
+        graph.message(12) { $0.text(1, name) }
+      }
+    }
+    file.node("If", ["positive"], ["y"], ["then_branch": .graph(side("t")), "else_branch": .graph(side("e"))])
+    file.node("Abs", ["a"], ["b"])
+    file.node("Log", ["x"], ["a"])
+    file.output("y")
+    let nodes = try graph(file).nodes
+    #expect(nodes.map(\.name) == ["a", "b", "c", "y"])
+  }
+
   @Test func namesMustBeComputedOnceBeforeTheyAreRead() throws {
     var file = ONNXFile()
     file.input("x", [1])

@@ -13,6 +13,7 @@ import unittest
 import numpy as np
 
 import kelvin
+from kelvin.onnx import InferenceSession
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "Examples/Digits/Digits.mlpackage"
@@ -116,7 +117,7 @@ class Predictions(unittest.TestCase):
 
     def test_sizes_that_a_model_leaves_open_are_as_large_as_what_is_given(self):
         model = kelvin.Model(ROOT / "Tests/Vectors/Transformers/tiny_vit_torchscript.onnx", units="cpu")
-        self.assertEqual(model.inputs["image"].size_ranges, ((1, None), (3, 3), (20, 20), (20, 20)))
+        self.assertEqual(model.inputs["image"].size_ranges, ((0, None), (3, 3), (20, 20), (20, 20)))
         pictures = np.random.default_rng(0).random((5, 3, 20, 20), np.float32)
         together = model.predict({"image": pictures})["logits"]
         self.assertEqual(together.shape, (5, 7))
@@ -125,8 +126,31 @@ class Predictions(unittest.TestCase):
             np.testing.assert_allclose(together[index:index + 1], one, atol=1e-5)
         for count in (3, 1, 4):
             self.assertEqual(model.predict({"image": pictures[:count]})["logits"].shape, (count, 7))
-        with self.assertRaisesRegex(kelvin.FeatureError, "expected a shape of N≥1 x 3 x 20 x 20, got 1x3x21x20"):
+        with self.assertRaisesRegex(kelvin.FeatureError, "expected a shape of N≥0 x 3 x 20 x 20, got 1x3x21x20"):
             model.predict({"image": np.zeros((1, 3, 21, 20), np.float32)})
+
+    def test_sizes_that_nobody_says_are_those_of_the_first_prediction(self):
+        # all = Concat(past, new) along axis 1; sum = ReduceSum(all) along it.
+        path = ROOT / "Tests/Python/open_sizes.onnx"
+        model = kelvin.Model(path, units="cpu")
+        self.assertEqual(model.inputs["past"].size_ranges, ((0, None), (0, None), (4, 4)))
+        self.assertEqual(model.remarks, [])
+        with self.assertRaisesRegex(kelvin.FeatureError, "give the option 'shape', or predict first"):
+            model.plan()
+        with self.assertRaisesRegex(kelvin.FeatureError, "past"):
+            model.predict({"new": np.ones((1, 2, 4), np.float32)})
+        self.assertEqual(model.predict([]), [])
+        held = np.zeros((1, 0, 4), np.float32)
+        for count in (3, 1, 1):
+            new = np.random.default_rng(count).random((1, count, 4), np.float32)
+            result = model.predict({"past": held, "new": new})
+            held = np.concatenate([held, new], axis=1)
+            np.testing.assert_array_equal(result["all"], held)
+            np.testing.assert_allclose(result["sum"], held.sum(1, keepdims=True), rtol=1e-6)
+        self.assertGreater(len(model.plan().layers), 0)
+        session = InferenceSession(path)
+        self.assertEqual(session.get_inputs()[0].shape, [None, None, 4])
+        self.assertEqual(session.run(["all"], {"past": held, "new": held})[0].shape, (1, 10, 4))
 
     def test_a_state_is_read_written_and_carried_on(self):
         model = kelvin.Model(ROOT / "Tests/Vectors/Decoder/growing.mlpackage", units="cpu")

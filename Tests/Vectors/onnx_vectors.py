@@ -22,7 +22,7 @@ def constant(name, array):
 def write(folder, makers, inputs_of, **checks):
     """Writes each model, and for each of its sets of inputs what ONNX Runtime gives, in place of what is there.
 
-    makers: functions that make a graph, whose names are the models'.
+    makers: functions that make a graph, or one and the functions that it calls, whose names are the models'.
     inputs_of: a model's name and a random generator to a list of inputs by name.
     checks: for onnx.checker.
     """
@@ -30,8 +30,11 @@ def write(folder, makers, inputs_of, **checks):
         old.unlink()
     for make in makers:
         name = make.__name__
-        model = helper.make_model(make(), opset_imports=[helper.make_opsetid("", 17)], ir_version=9,
-                                  producer_name="Kelvin vectors")
+        graph, functions = made if isinstance(made := make(), tuple) else (made, [])
+        domains = sorted({"", *(function.domain for function in functions)})
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid(domain, 1 if domain else 17) for domain in domains], ir_version=9,
+            producer_name="Kelvin vectors", functions=functions)
         onnx.checker.check_model(model, **checks)
         (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
         random = np.random.default_rng(len(name))

@@ -104,6 +104,9 @@ typedef struct kelvin_model kelvin_model;
 
 /// Loads an `.mlpackage`, `.mlmodel` or `.onnx` and compiles it. The file must stay as it is while the model lives.
 ///
+/// An ONNX model that leaves sizes of its inputs open, other than the batch, is compiled for what it first predicts from,
+/// unless the option `shape` says them; until then it has a description, and neither a plan nor states.
+///
 /// - Parameters:
 ///   - path: bytes that the file system knows, in any encoding.
 ///   - options, cancellation: NULL for none.

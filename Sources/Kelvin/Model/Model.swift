@@ -129,6 +129,15 @@ public final class Model: Sendable {
     }
   }
 
+  /// As the public forms, of a file that has been read.
+  package static func load(
+    _ file: ReadModel, _ configuration: ModelConfiguration
+  ) async throws(ModelError) -> Model {
+    try await BlockingWork.run { (cancellation) throws(ModelError) -> Model in
+      try Model(file, configuration, .init(isCancelled: { cancellation.isCancelled }), configuration.budget)
+    }
+  }
+
   /// The devices that models may use on this machine.
   public static var availableComputeDevices: [ComputeDevice] { ComputeDevice.allComputeDevices }
 

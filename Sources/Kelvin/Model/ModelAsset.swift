@@ -100,7 +100,7 @@ extension ComputePlan {
 
 extension ModelAsset {
   /// The asset, which follows links where the configuration does.
-  fileprivate func allowingLinks(as configuration: ModelConfiguration) -> ModelAsset {
+  func allowingLinks(as configuration: ModelConfiguration) -> ModelAsset {
     var asset = self
     asset.allowsLinks = allowsLinks || configuration.allowsLinks
     return asset

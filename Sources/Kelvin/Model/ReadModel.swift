@@ -50,6 +50,17 @@ package struct ReadModel: Sendable {
     ModelDescription(try function(functionName), program.metadata)
   }
 
+  /// What a configuration loads, where `Model.load` has refused it only because a size is open: neither the model nor
+  /// the configuration says it, and values will. Nil where it is not that.
+  ///
+  /// - Throws: `ModelError` as `init(contentsOf:allowsLinks:)` does; `parameters` for a function that the model does not
+  ///   have.
+  package init?(openSizesOf asset: ModelAsset, _ configuration: ModelConfiguration) throws(ModelError) {
+    try self.init(asset.allowingLinks(as: configuration), configuration.budget)
+    let inputs = try function(configuration.functionName).inputs
+    guard inputs.contains(where: \.hasOpenSizes), configuration.inputShapes.isEmpty else { return nil }
+  }
+
   /// The sizes that values have, for inputs that leave them open.
   ///
   /// - Throws: `ModelError` with code `featureType` for a value that does not fit; `parameters` for a function that the
@@ -58,6 +69,14 @@ package struct ReadModel: Sendable {
     of input: some FeatureProvider, functionName: String?
   ) throws(ModelError) -> [String: [Int]] {
     try FeatureBinding(function: try function(functionName)).shapes(input).mapValues(\.dimensions)
+  }
+}
+
+extension Feature {
+  /// Whether it has a size for which there is no usual one.
+  fileprivate var hasOpenSizes: Bool {
+    guard case .tensor(_, let dimensions) = type else { return false }
+    return dimensions.contains { $0.standard == nil }
   }
 }
 

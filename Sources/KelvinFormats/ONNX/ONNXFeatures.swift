@@ -58,7 +58,8 @@ struct ONNXFeatures {
       if let value = size.value { return .fixed(value) }
       // Some exporters call every size that they do not know "?": equal names are equal sizes, these are not.
       let name = size.name.flatMap { $0.isEmpty || $0 == "?" ? nil : $0 } ?? "\(value.name).\(axis)"
-      return .flexible(name: name, range: (size.isEmpty ? 0 : 1)...Int.max, standard: axis == 0 ? 1 : nil)
+      // None is a size too: what a decoder remembers before its first token.
+      return .flexible(name: name, range: 0...Int.max, standard: axis == 0 ? 1 : nil)
     }
   }
 

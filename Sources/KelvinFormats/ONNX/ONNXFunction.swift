@@ -42,11 +42,18 @@ extension ONNXNode {
   fileprivate var functionKey: String { "\(domain).\(kind):\(overload)" }
 }
 
-/// Replaces calls of a model's functions by their nodes, under the name of the call.
+/// Replaces calls of a model's functions by their nodes, under the name of the call, in sub-graphs as well.
 struct ONNXInliner {
+  /// A node that is replaced, and what the names of its function stand for.
+  private struct Call {
+    let node: ONNXNode
+    let function: ONNXFunction
+    var names: [String: String] = [:]
+  }
+
   private let functions: [String: ONNXFunction]
   private let file: String
-  private var nodes: [ONNXNode] = []
+  private var count = 0
   private var calls = 0
   /// What inlined nodes take: their operands and attributes, and the bytes of the names made for them.
   private var operands = 0
@@ -61,8 +68,7 @@ struct ONNXInliner {
     if functions.isEmpty { return nodes }
     var inliner = ONNXInliner(
       functions: Dictionary(functions.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first }), file: file)
-    for node in nodes { try inliner.add(node, depth: 0) }
-    return inliner.nodes
+    return try inliner.inlined(nodes, depth: 0)
   }
 
   private init(functions: [String: ONNXFunction], file: String) {
@@ -70,12 +76,26 @@ struct ONNXInliner {
     self.file = file
   }
 
-  private mutating func add(_ node: ONNXNode, depth: Int) throws(FormatError) {
+  private mutating func inlined(_ nodes: [ONNXNode], depth: Int) throws(FormatError) -> [ONNXNode] {
+    var inlined: [ONNXNode] = []
+    for node in nodes { try add(node, to: &inlined, depth: depth) }
+    return inlined
+  }
+
+  private mutating func add(_ node: ONNXNode, to nodes: inout [ONNXNode], depth: Int) throws(FormatError) {
     guard let function = functions[node.functionKey] else {
-      guard nodes.count < WireMessage.operationLimit else {
+      count += 1
+      guard count <= WireMessage.operationLimit else {
         throw refusal(node, "its functions stand for more than \(WireMessage.operationLimit) operations")
       }
-      return nodes.append(node)
+      var copy = node
+      for (key, attribute) in node.attributes where attribute.hasGraphs {
+        guard depth < Self.depthLimit else { throw refusal(node, "its sub-graphs are nested too deeply") }
+        guard var graph = try attribute.subgraphs().first else { continue }
+        graph.nodes = try inlined(graph.nodes, depth: depth + 1)
+        copy.attributes[key]?.rewritten = graph
+      }
+      return nodes.append(copy)
     }
     calls += 1
     operands += function.inputs.count + function.outputs.count
@@ -88,55 +108,78 @@ struct ONNXInliner {
         "\(node.inputs.count) inputs and \(node.outputs.count) outputs for a function of \(function.inputs.count) and "
           + "\(function.outputs.count)")
     }
-    var names: [String: String] = [:]
+    var call = Call(node: node, function: function)
     for (index, name) in function.inputs.enumerated() {
-      names[name] = index < node.inputs.count ? node.inputs[index] : ""
+      call.names[name] = index < node.inputs.count ? node.inputs[index] : ""
     }
     // An output that is an input passes through an identity, which keeps both names.
     for (name, outer) in zip(function.outputs, node.outputs) where !outer.isEmpty {
-      if let passed = names[name] {
+      if let passed = call.names[name] {
         nodes.append(ONNXNode(kind: "Identity", inputs: [passed], outputs: [outer], at: node))
       } else {
-        names[name] = outer
+        call.names[name] = outer
       }
     }
     for inner in function.nodes {
-      guard inner.attributes.values.allSatisfy(\.graphs.isEmpty) else {
-        throw FormatError(
-          .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset,
-          "its function contains a nested graph, in \(inner.kind)")
-      }
-      operands += inner.inputs.count + inner.outputs.count + inner.attributes.count
-      guard operands < Self.operandLimit else { throw refusal(node, "its functions stand for too many operands") }
-      var copy = inner
-      func outer(_ name: String) throws(FormatError) -> String {
-        if name.isEmpty { return "" }
-        if let known = names[name] { return known }
-        let made = "\(node.name)/\(name)"
-        nameBytes += made.utf8.count
-        guard made.utf8.count <= WireMessage.nameLimit, nameBytes <= Self.nameByteLimit else {
-          throw refusal(node, "its inner names are too long")
-        }
-        names[name] = made
-        return made
-      }
-      copy.inputs = []
-      copy.outputs = []
-      for name in inner.inputs { copy.inputs.append(try outer(name)) }
-      for name in inner.outputs { copy.outputs.append(try outer(name)) }
-      let name = inner.givenName.isEmpty ? "" : "\(node.name)/\(inner.givenName)"
-      copy.givenName = name.utf8.count <= WireMessage.nameLimit ? name : ""
-      copy.index = node.index
-      copy.attributes = [:]
-      for (key, attribute) in inner.attributes {
-        guard !attribute.reference.isEmpty else {
-          copy.attributes[key] = attribute
-          continue
-        }
-        copy.attributes[key] = node.attributes[attribute.reference] ?? function.defaults[attribute.reference]
-      }
-      try add(copy, depth: depth + 1)
+      try add(try copy(inner, &call, depth: depth), to: &nodes, depth: depth + 1)
     }
+  }
+
+  /// A node of a function as a call has it.
+  private mutating func copy(_ inner: ONNXNode, _ call: inout Call, depth: Int) throws(FormatError) -> ONNXNode {
+    let node = call.node
+    operands += inner.inputs.count + inner.outputs.count + inner.attributes.count
+    guard operands < Self.operandLimit else { throw refusal(node, "its functions stand for too many operands") }
+    var copy = inner
+    copy.inputs = try outer(inner.inputs, &call)
+    copy.outputs = try outer(inner.outputs, &call)
+    let name = inner.givenName.isEmpty ? "" : "\(node.name)/\(inner.givenName)"
+    copy.givenName = name.utf8.count <= WireMessage.nameLimit ? name : ""
+    copy.index = node.index
+    copy.attributes = [:]
+    for (key, attribute) in inner.attributes {
+      guard attribute.reference.isEmpty else {
+        copy.attributes[key] = node.attributes[attribute.reference] ?? call.function.defaults[attribute.reference]
+        continue
+      }
+      copy.attributes[key] = attribute
+      guard attribute.hasGraphs, let graph = try attribute.subgraphs().first else { continue }
+      guard depth < Self.depthLimit else { throw refusal(node, "its sub-graphs are nested too deeply") }
+      copy.attributes[key]?.rewritten = try self.copy(graph, &call, depth: depth + 1)
+    }
+    return copy
+  }
+
+  private mutating func copy(_ graph: ONNXGraph, _ call: inout Call, depth: Int) throws(FormatError) -> ONNXGraph {
+    operands += graph.inputs.count + graph.outputs.count + graph.initializers.count
+    var copy = graph
+    for (index, name) in try outer(graph.inputs.map(\.name), &call).enumerated() { copy.inputs[index].name = name }
+    copy.initializers = [:]
+    for (name, tensor) in graph.initializers { copy.initializers[try outer([name], &call)[0]] = tensor }
+    copy.sparse = try outer(graph.sparse, &call)
+    copy.nodes = []
+    for node in graph.nodes { copy.nodes.append(try self.copy(node, &call, depth: depth)) }
+    for (index, name) in try outer(graph.outputs.map(\.name), &call).enumerated() { copy.outputs[index].name = name }
+    return copy
+  }
+
+  /// What names of a function stand for; one that is its own is made for the call.
+  private mutating func outer(_ names: [String], _ call: inout Call) throws(FormatError) -> [String] {
+    var outer: [String] = []
+    for name in names {
+      if let known = name.isEmpty ? "" : call.names[name] {
+        outer.append(known)
+        continue
+      }
+      let made = "\(call.node.name)/\(name)"
+      nameBytes += made.utf8.count
+      guard made.utf8.count <= WireMessage.nameLimit, nameBytes <= Self.nameByteLimit else {
+        throw refusal(call.node, "its inner names are too long")
+      }
+      call.names[name] = made
+      outer.append(made)
+    }
+    return outer
   }
 
   private func refusal(_ node: ONNXNode, _ reason: String) -> FormatError {

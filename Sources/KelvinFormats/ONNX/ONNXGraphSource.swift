@@ -106,7 +106,7 @@ struct ONNXGraphSource: GraphSource {
         missing.add(kind, at: node.name)
       }
       if kind == ONNXControl.branch.name { continue }
-      for graph in node.attributes.values.flatMap(\.graphs) { pending += try ONNXGraph(graph).nodes }
+      for attribute in node.attributes.values { pending += try attribute.subgraphs().flatMap(\.nodes) }
     }
     return missing
   }

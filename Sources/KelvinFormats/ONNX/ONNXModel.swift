@@ -119,6 +119,7 @@ struct ONNXGraph {
       default: break
       }
     }
+    nodes = try Self.ordered(nodes)
   }
 }
 
@@ -133,6 +134,8 @@ struct ONNXNode {
   var attributes: [String: ONNXAttribute] = [:]
   var index: Int
   let offset: Int
+  /// Whether a branch is written once its condition is known: of the side that is taken alone.
+  var knowsItsSide = false
 
   /// The node's name, or its first output's.
   var name: String { givenName.isEmpty ? outputs.first { !$0.isEmpty } ?? "\(kind)_\(index)" : givenName }
@@ -185,11 +188,25 @@ struct ONNXAttribute {
   var integers: [Int] = []
   var strings: [String] = []
   var graphs: [WireMessage] = []
+  /// A sub-graph that is read in place of the file's.
+  var rewritten: ONNXGraph?
 
   /// Trees have several elements for each node.
   private static let countLimit = 1 << 26
 
   init(integers: [Int]) { self.integers = integers }
+
+  init(tensor: ONNXTensor) { self.tensor = tensor }
+
+  var hasGraphs: Bool { rewritten != nil || !graphs.isEmpty }
+
+  /// Its graphs, read.
+  func subgraphs() throws(FormatError) -> [ONNXGraph] {
+    if let rewritten { return [rewritten] }
+    var read: [ONNXGraph] = []
+    for message in graphs { read.append(try ONNXGraph(message)) }
+    return read
+  }
 
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = ONNXSchema.AttributeProto
@@ -227,8 +244,6 @@ struct ONNXValueInfo {
   struct Size {
     var value: Int?
     var name: String?
-    /// Whether the file says 0, which means none or any.
-    var isEmpty = false
   }
 
   var name = ""
@@ -305,7 +320,7 @@ struct ONNXValueInfo {
         default: break
         }
       }
-      size.isEmpty = size.value == 0
+      // 0 means none or any.
       if let value = size.value, value <= 0 { size.value = nil }
       sizes.append(size)
     }

@@ -9,7 +9,7 @@ extension ONNXNode {
       findsItsSize: mapper?.findsItsSize ?? control?.findsItsSize(self) ?? false)
   }
 
-  private func uses(depth: Int) throws(FormatError) -> [StagedUse] {
+  fileprivate func uses(depth: Int) throws(FormatError) -> [StagedUse] {
     let kind = qualifiedKind
     let valued =
       ONNXMapper.byName[kind]?.valuedInputs ?? ONNXSequence.byName[kind]?.valuedInputs
@@ -20,15 +20,22 @@ extension ONNXNode {
     }
     // Deeper ones are refused when they are written.
     guard depth < Self.depthLimit else { return uses }
-    for message in attributes.values.flatMap(\.graphs) {
-      let graph = try ONNXGraph(message)
-      var own = Set(graph.inputs.map(\.name)).union(graph.initializers.keys)
-      for inner in graph.nodes {
-        uses += try inner.uses(depth: depth + 1).filter { !own.contains($0.name) }
-        own.formUnion(inner.outputs)
-      }
-      uses += graph.outputs.filter { !own.contains($0.name) }.map { StagedUse(name: $0.name, needsValue: false) }
+    for attribute in attributes.values {
+      for graph in try attribute.subgraphs() { uses += try graph.uses(depth: depth) }
     }
     return uses
+  }
+}
+
+extension ONNXGraph {
+  /// What it reads of the values around it, and how.
+  fileprivate func uses(depth: Int) throws(FormatError) -> [StagedUse] {
+    var uses: [StagedUse] = []
+    var own = Set(inputs.map(\.name)).union(initializers.keys)
+    for inner in nodes {
+      uses += try inner.uses(depth: depth + 1).filter { !own.contains($0.name) }
+      own.formUnion(inner.outputs)
+    }
+    return uses + outputs.filter { !own.contains($0.name) }.map { StagedUse(name: $0.name, needsValue: false) }
   }
 }

@@ -11,6 +11,7 @@ import pathlib
 import sys
 
 import numpy as np
+import onnx.parser
 from onnx import helper
 
 HERE = pathlib.Path(__file__).parent
@@ -129,12 +130,47 @@ def sequences():
          constant("last", np.int64(-1)), constant("before_last", np.int64(-2)), constant("sizes", np.int64([1, 2]))])
 
 
+def functions():
+    """Functions of the model's own: called in a branch, and with a branch and a loop inside, by names of their own."""
+    model = onnx.parser.parse_model("""
+        <ir_version: 9, opset_import: ["" : 17, "own" : 1]>
+        functions (float[3] x, bool first, bool second) => (float[3] y, float[3] z) {
+            y = If (first) <
+                then_branch = then () => (float[3] a) { a = own.bent <slope: float = 0.5> (x, second) },
+                else_branch = other () => (float[3] b) { b = own.added (x) }>
+            z = own.bent (y, second)
+        }
+        <domain: "own", opset_import: ["" : 17]>
+        bent <slope: float = 0.25> (x, positive) => (y) {
+            w = Sub (x, x)
+            u = Add (w, x)
+            y = If (positive) <
+                then_branch = then () => (float[3] a) { a = LeakyRelu <alpha: float = @slope> (u) },
+                else_branch = other () => (float[3] b) { a = Neg (u) b = Mul (a, x) }>
+        }
+        <domain: "own", opset_import: ["" : 17, "own" : 1]>
+        added (x) => (y) {
+            trips = Constant <value_int: int = 3> ()
+            always = Cast <to: int = 9> (trips)
+            y = Loop (trips, always, x) <body = body (int64 i, bool goes_on, float[3] v) => (bool still, float[3] next) {
+                still = Identity (goes_on)
+                no = Not (still)
+                turned = own.bent (v, no)
+                next = Add (turned, x)
+            }>
+        }""")
+    return model.graph, list(model.functions)
+
+
 def inputs_of(name, random):
     """Sets of inputs that take different ways through the model."""
     def floats(*shape, shift=0.0):
         return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
     if name == "branches":
         return [{"x": floats(2, 3, shift=s), "shift": floats(3)} for s in (2, -2)]
+    if name == "functions":
+        return [{"x": floats(3), "first": np.array(a), "second": np.array(b)}
+                for a, b in ((True, True), (True, False), (False, True))]
     if name == "nested":
         return [{"x": floats(4), "first": np.array(a), "second": np.array(b)}
                 for a, b in ((True, True), (True, False), (False, True))]
@@ -151,4 +187,4 @@ def inputs_of(name, random):
 
 
 if __name__ == "__main__":
-    write(HERE, (branches, nested, accumulated, data_dependent, branch_in_loop, scan, sequences), inputs_of, full_check=True)
+    write(HERE, (branches, nested, accumulated, data_dependent, branch_in_loop, scan, sequences, functions), inputs_of, full_check=True)

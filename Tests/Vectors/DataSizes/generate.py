@@ -138,6 +138,46 @@ def columns():
         [value("y", I, [2, None]), value("counts", I, [None]), value("size", I, [2])])
 
 
+def branch(*nodes, initializers=(), output=("side", I)):
+    """A side of a branch: it has no inputs."""
+    return helper.make_graph(list(nodes), "side", [], [value(*output, [None])], list(initializers))
+
+
+def emptied():
+    """What is found among what was found, unless that is nothing: a branch that a size decides."""
+    return helper.make_graph([
+        node("Greater", ["x", "low"], ["mask"]), node("NonZero", ["mask"], ["at"]),
+        node("Squeeze", ["at", "front"], ["rows"]), node("Gather", ["x", "rows"], ["kept"]),
+        node("Shape", ["kept"], ["size"]), node("ReduceProd", ["size"], ["count"], keepdims=0),
+        node("Equal", ["count", "none"], ["empty"]),
+        node("If", ["empty"], ["found"], name="unless",
+             then_branch=branch(node("Constant", [], ["side"], value=constant("", np.zeros(0, np.int64)))),
+             else_branch=branch(
+                 node("Less", ["kept", "high"], ["small"]), node("NonZero", ["small"], ["places"]),
+                 node("Squeeze", ["places", "front"], ["all"]), node("Slice", ["all", "front", "three"], ["side"]))),
+        node("Gather", ["kept", "found"], ["inner"]), node("Mul", ["inner", "high"], ["y"])],
+        "emptied", [value("x", F, [12])], [value("y", F, [None]), value("found", I, [None])],
+        [constant("low", np.float32(-0.5)), constant("high", np.float32(0.5)), constant("front", np.int64([0])),
+         constant("three", np.int64([3])), constant("none", np.int64(0))])
+
+
+def sides():
+    """A branch that the data decides, whose sides differ in size: one finds its own, by a branch inside it."""
+    inner = helper.make_graph(
+        [node("Compress", ["x", "flags"], ["inner_side"])], "inner", [], [value("inner_side", F, [None])])
+    whole = helper.make_graph([node("Neg", ["x"], ["inner_whole"])], "whole", [], [value("inner_whole", F, [None])])
+    return helper.make_graph([
+        node("ReduceSum", ["x"], ["sum"], keepdims=0), node("Greater", ["sum", "zero"], ["positive"]),
+        node("If", ["positive"], ["chosen"], name="outer",
+             then_branch=branch(
+                 node("If", ["deeper"], ["picked"], name="inner", then_branch=inner, else_branch=whole),
+                 node("Mul", ["picked", "two"], ["side"]), initializers=[constant("two", np.float32(2))], output=("side", F)),
+             else_branch=branch(node("Concat", ["x", "x"], ["side"], axis=0), output=("side", F))),
+        node("Neg", ["chosen"], ["y"])],
+        "sides", [value("x", F, [6]), value("flags", B, [6]), value("deeper", B, [])], [value("y", F, [None])],
+        [constant("zero", np.float32(0))])
+
+
 def inputs_of(name, random):
     """Sets of inputs that find different sizes, none and all included."""
     def floats(*shape, shift=0.0):
@@ -148,7 +188,10 @@ def inputs_of(name, random):
         return [{"x": random.integers(0, high, (2, 9))} for high in (1, 2, 1000)]
     if name == "places":
         return [{"x": floats(3, 4) * (random.uniform(0, 1, (3, 4)) < p)} for p in (0.5, 0, 2)]
-    if name in ("picked", "twice"):
+    if name == "sides":
+        return [{"x": floats(6, shift=s), "flags": random.uniform(0, 1, 6) < 0.6, "deeper": np.array(b)}
+                for s, b in ((2, True), (2, False), (-2, True))]
+    if name in ("picked", "twice", "emptied"):
         shape = (3, 4) if name == "picked" else (12,)
         return [{"x": floats(*shape, shift=s)} for s in (0, -3, 3, 0.2)]
     if name == "compress":
@@ -174,4 +217,4 @@ def inputs_of(name, random):
 
 if __name__ == "__main__":
     write(HERE, (places, picked, twice, compress, suppressed, images, shapes, given, growing,
-                 distinct, columns), inputs_of)
+                 distinct, columns, emptied, sides), inputs_of)

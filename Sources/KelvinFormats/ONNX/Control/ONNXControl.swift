@@ -15,8 +15,10 @@ struct ONNXControl: OperationMapper {
 extension ONNXOperation {
   /// A sub-graph of the node.
   func graph(_ attribute: String) throws -> ONNXGraph {
-    guard let message = node.attributes[attribute]?.graphs.first else { throw emitter.invalid("has no \(attribute)") }
-    return try ONNXGraph(message)
+    guard let graph = try node.attributes[attribute]?.subgraphs().first else {
+      throw emitter.invalid("has no \(attribute)")
+    }
+    return graph
   }
 }
 

@@ -1,7 +1,10 @@
 import KelvinGraph
 
 extension ONNXControl {
-  static let branch = ONNXControl(name: "If") { operation, source, scope in
+  static let branch = ONNXControl(
+    name: "If",
+    valuedInputs: { $0.knowsItsSide ? [0] : [] }
+  ) { operation, source, scope in
     func side(_ attribute: String) throws -> Emitter.Side {
       let graph = try operation.graph(attribute)
       return Emitter.Side(missing: try source.missing(in: graph.nodes)) {

@@ -100,7 +100,7 @@ extension ONNXOperation {
 }
 
 extension ONNXNode {
-  private var body: ONNXGraph? { attributes["body"]?.graphs.first.flatMap { try? ONNXGraph($0) } }
+  private var body: ONNXGraph? { (try? attributes["body"]?.subgraphs())?.first }
 
   fileprivate var accumulates: Bool { body.map { $0.outputs.count > max(inputs.count, 2) - 1 } ?? false }
 
