@@ -30,8 +30,10 @@ def write(folder, makers, inputs_of, **checks):
         old.unlink()
     for make in makers:
         name = make.__name__
-        model = helper.make_model(make(), opset_imports=[helper.make_opsetid("", 17)], ir_version=9,
-                                  producer_name="Kelvin vectors")
+        graph = make()
+        domains = sorted({"", *(step.domain for step in graph.node)})
+        opsets = [helper.make_opsetid(domain, 1 if domain else 17) for domain in domains]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="Kelvin vectors")
         onnx.checker.check_model(model, **checks)
         (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
         random = np.random.default_rng(len(name))
