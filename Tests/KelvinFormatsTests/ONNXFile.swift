@@ -12,7 +12,7 @@ struct ONNXFile {
   var opset = 18
   private(set) var graph = Wire()
 
-  static let (float, int32, int64, double) = (1, 6, 7, 11)
+  static let (float, uint8, int32, int64, double) = (1, 2, 6, 7, 11)
 
   mutating func input(_ name: String, _ shape: [Int], type: Int = float) { value(11, name, shape, type) }
   mutating func output(_ name: String, _ shape: [Int] = [], type: Int = float) { value(12, name, shape, type) }
@@ -44,6 +44,15 @@ struct ONNXFile {
       $0.integer(2, int64)
       $0.packed(7, values)
       $0.text(8, name)
+    }
+  }
+
+  static func tensor(_ name: String, bytes: [UInt8], _ shape: [Int]) -> [UInt8] {
+    Wire.message {
+      $0.packed(1, shape)
+      $0.integer(2, uint8)
+      $0.text(8, name)
+      $0.bytes(9, bytes)
     }
   }
 
@@ -81,7 +90,7 @@ struct ONNXFile {
   }
 
   mutating func node(
-    _ kind: String, _ inputs: [String], _ outputs: [String], name: String? = nil,
+    _ kind: String, _ inputs: [String], _ outputs: [String], name: String? = nil, domain: String = "",
     _ attributes: KeyValuePairs<String, Attribute> = [:]
   ) {
     graph.message(1) {
@@ -89,6 +98,7 @@ struct ONNXFile {
       for output in outputs { $0.text(2, output) }
       $0.text(3, name ?? outputs.first ?? "")
       $0.text(4, kind)
+      if !domain.isEmpty { $0.text(7, domain) }
       for (name, attribute) in attributes {
         $0.message(5) {
           $0.text(1, name)

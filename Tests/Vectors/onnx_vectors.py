@@ -31,7 +31,7 @@ def write(folder, makers, inputs_of, **checks):
     for make in makers:
         name = make.__name__
         graph, functions = made if isinstance(made := make(), tuple) else (made, [])
-        domains = sorted({"", *(function.domain for function in functions)})
+        domains = sorted({"", *(function.domain for function in functions), *(step.domain for step in graph.node)})
         model = helper.make_model(
             graph, opset_imports=[helper.make_opsetid(domain, 1 if domain else 17) for domain in domains], ir_version=9,
             producer_name="Kelvin vectors", functions=functions)

@@ -14,10 +14,12 @@ extension Emitter {
 
   /// The same with scores `cap · tanh(s / cap)` before the mask, unless the cap is 0.
   ///
-  /// - Parameter stage: which of the scores are wanted too.
+  /// - Parameters:
+  ///   - sink: a score of each head beside those of the keys, of which no value has the share; broadcasts to a column.
+  ///   - stage: which of the scores are wanted too.
   func attention(
     _ query: ValueID, _ key: ValueID, _ value: ValueID, mask: ValueID?, scale: Float, softCap: Float,
-    keeping stage: ScoreStage? = nil, step: String? = nil
+    sink: ValueID? = nil, keeping stage: ScoreStage? = nil, step: String? = nil
   ) throws -> (result: ValueID, scores: ValueID?) {
     let scaled = try unary(UnaryFunction(.affine, a: scale), query, step: "scaled_query")
     var scores = try add(MatMul(transposesY: true), scaled, key, step: "scores")
@@ -38,14 +40,24 @@ extension Emitter {
       if mayHideRow(mask) { hidden = bias }
     }
     kept[.masked] = scores
-    let last = shape(scores).rank - 1
-    var shares = try add(Softmax(axis: last), scores, step: hidden == nil ? "shares" : "all_shares")
+    var shares = try self.shares(of: scores, beside: sink, step: hidden == nil ? "shares" : "all_shares")
     if let hidden {
       let none = constant(0, scalar, step: "no_share")
       shares = try add(Select(), try visible(hidden), shares, none, step: "shares")
     }
     kept[.shares] = shares
     return (try add(MatMul(), shares, value, step: step), stage.flatMap { kept[$0] })
+  }
+
+  /// The softmax along the last axis, of the scores and one more of each row where there is a sink.
+  private func shares(of scores: ValueID, beside sink: ValueID?, step: String) throws -> ValueID {
+    let (sizes, last) = (shape(scores), shape(scores).rank - 1)
+    guard let sink else { return try add(Softmax(axis: last), scores, step: step) }
+    let column = try add(
+      Expand(Shape(sizes.dimensions.dropLast() + [1])), cast(sink, to: scalar(scores), step: "sink"), step: "sinks")
+    let all = try concat([scores, column], axis: last, step: "scores_and_sinks")
+    let shares = try add(Softmax(axis: last), all, step: "shares_and_sinks")
+    return try slice(shares, sizes.dimensions.map { SliceRange(start: 0, count: $0) }, step: step)
   }
 
   /// Truth values that broadcast to the scores: false at least all along the rows of which a mask hides everything.
@@ -81,5 +93,23 @@ extension Emitter {
     }
     let separate = try reshape(x, [sizes[0], sizes[1], heads, sizes[2] / heads], step: "\(step)_heads")
     return try transpose(separate, [0, 2, 1, 3], step: step)
+  }
+
+  /// `[N, heads, S, D]` as `[N, S, heads * D]`.
+  func joinHeads(_ x: ValueID, step: String? = nil) throws -> ValueID {
+    let joined = try transpose(x, [0, 2, 1, 3], step: "joined")
+    let sizes = shape(joined)
+    return try reshape(joined, [sizes[0], sizes[1], sizes[2] * sizes[3]], step: step)
+  }
+
+  /// Heads of which each stands for as many as make a count: `[N, heads, S, D]`.
+  func repeatHeads(_ x: ValueID, _ count: Int, step: String) throws -> ValueID {
+    let sizes = shape(x)
+    if sizes[1] == count { return x }
+    guard sizes[1] > 0, count % sizes[1] == 0 else { throw invalid("\(type(x)) for \(count) heads") }
+    let separate = try reshape(x, [sizes[0], sizes[1], 1, sizes[2], sizes[3]], step: "\(step)_separate")
+    let repeated = try add(
+      Expand([sizes[0], sizes[1], count / sizes[1], sizes[2], sizes[3]]), separate, step: "\(step)_repeated")
+    return try reshape(repeated, [sizes[0], count, sizes[2], sizes[3]], step: step)
   }
 }

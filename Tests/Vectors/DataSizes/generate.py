@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -178,10 +178,41 @@ def sides():
         [constant("zero", np.float32(0))])
 
 
+def occurring():
+    """The different elements as ONNX Runtime's own operator finds them: in the order in which they come."""
+    return helper.make_graph([
+        node("Unique", ["x"], ["values", "inverse", "counts"], domain="com.microsoft"),
+        node("Mul", ["values", "two"], ["y"])],
+        "occurring", [value("x", F, [10])],
+        [value("y", F, [None]), value("inverse", I, [10]), value("counts", I, [None])],
+        [constant("two", np.float32(2))])
+
+
+def cached():
+    """An attention with room for eight keys, of which as many count as an input says."""
+    cache = [1, 1, 8, 16]
+    return helper.make_graph([
+        node("GroupQueryAttention", ["q", "k", "v", "keys", "values", "last", "total"], ["y", "key", "value"],
+             domain="com.microsoft", num_heads=2, kv_num_heads=1)],
+        "cached", [value("q", F, [1, 2, 32]), value("k", F, [1, 2, 16]), value("v", F, [1, 2, 16]),
+                   value("keys", F, cache), value("values", F, cache), value("last", TensorProto.INT32, [1]),
+                   value("total", TensorProto.INT32, [])],
+        [value("y", F, [1, 2, 32]), value("key", F, cache), value("value", F, cache)])
+
+
 def inputs_of(name, random):
     """Sets of inputs that find different sizes, none and all included."""
     def floats(*shape, shift=0.0):
         return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
+    if name == "occurring":
+        return [{"x": np.float32(random.integers(-high, high, 10))} for high in (1, 3, 1000)]
+    if name == "cached":
+        sets = []
+        for total in (2, 5, 8):
+            past = [floats(1, 1, 8, 16) * (np.arange(8) < total - 2)[:, None].astype(np.float32) for _ in range(2)]
+            sets.append({"q": floats(1, 2, 32), "k": floats(1, 2, 16), "v": floats(1, 2, 16), "keys": past[0],
+                         "values": past[1], "last": np.int32([total - 1]), "total": np.int32(total)})
+        return sets
     if name == "distinct":
         return [{"x": np.float32(random.integers(-high, high, (3, 4)))} for high in (1, 3, 1000)]
     if name == "columns":
@@ -217,4 +248,4 @@ def inputs_of(name, random):
 
 if __name__ == "__main__":
     write(HERE, (places, picked, twice, compress, suppressed, images, shapes, given, growing,
-                 distinct, columns, emptied, sides), inputs_of)
+                 distinct, columns, emptied, sides, occurring, cached), inputs_of)

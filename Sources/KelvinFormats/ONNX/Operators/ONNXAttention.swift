@@ -37,10 +37,7 @@ extension ONNXMapper {
       operands[0], operands[1], operands[2], mask: mask, scale: scale, softCap: softCap, keeping: shown,
       step: isFlat || shown != nil ? "heads" : nil)
     let rest = [present.0, present.1] + (scores.map { [$0] } ?? [])
-    guard isFlat else { return [result] + rest }
-    let joined = try c.emitter.transpose(result, [0, 2, 1, 3], step: "joined")
-    let sizes = c.emitter.shape(joined)
-    return [try c.emitter.reshape(joined, [sizes[0], sizes[1], sizes[2] * sizes[3]])] + rest
+    return [isFlat ? try c.emitter.joinHeads(result) : result] + rest
   }
 }
 
@@ -118,17 +115,5 @@ extension ONNXOperation {
       allowed = try emitter.binary(.logicalAnd, allowed, after, step: "key_after")
     }
     return allowed
-  }
-}
-
-extension Emitter {
-  fileprivate func repeatHeads(_ x: ValueID, _ count: Int, step: String) throws -> ValueID {
-    let sizes = shape(x)
-    if sizes[1] == count { return x }
-    guard sizes[1] > 0, count % sizes[1] == 0 else { throw invalid("\(type(x)) for \(count) heads") }
-    let separate = try reshape(x, [sizes[0], sizes[1], 1, sizes[2], sizes[3]], step: "\(step)_separate")
-    let repeated = try add(
-      Expand([sizes[0], sizes[1], count / sizes[1], sizes[2], sizes[3]]), separate, step: "\(step)_repeated")
-    return try reshape(repeated, [sizes[0], count, sizes[2], sizes[3]], step: step)
   }
 }

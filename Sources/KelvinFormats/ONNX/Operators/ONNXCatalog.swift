@@ -5,7 +5,10 @@ private let families: [[ONNXMapper]] = [
   ONNXMapper.unaryFunctions, ONNXMapper.activations, ONNXMapper.arithmetic, ONNXMapper.reductions,
   ONNXMapper.quantization, ONNXMapper.microsoftQuantization, ONNXMapper.comparisons, ONNXMapper.indexing,
   ONNXMapper.counting, ONNXMapper.recurrences, ONNXMapper.losses, ONNXMapper.random, ONNXMapper.signals,
-  ONNXMapper.placing,
+  ONNXMapper.placing, ONNXMapper.microsoft, ONNXMapper.microsoftNormalization, ONNXMapper.microsoftActivations,
+  ONNXMapper.microsoftProducts, ONNXMapper.microsoftAttention, ONNXMapper.microsoftWeights,
+  ONNXMapper.microsoftQuantizedLayers, ONNXMapper.microsoftNumerics, ONNXMapper.microsoftRelativePositions,
+  ONNXMapper.microsoftExperts,
 ]
 
 private let others: [ONNXMapper] = [
@@ -37,6 +40,7 @@ private let others: [ONNXMapper] = [
   .globalMaxPool,
   .gridSample,
   .groupNormalization,
+  .groupQueryAttention,
   .hardmax,
   .identity,
   .instanceNormalization,
@@ -48,6 +52,7 @@ private let others: [ONNXMapper] = [
   .matMul,
   .maxPool,
   .meanVarianceNormalization,
+  .microsoftRotary,
   .pad,
   .range,
   .reshape,

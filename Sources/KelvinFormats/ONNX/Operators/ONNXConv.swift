@@ -1,18 +1,20 @@
 import KelvinGraph
 
 extension ONNXMapper {
-  static let conv = ONNXMapper("Conv") { c in
-    let (x, weights) = (try c.input(0), try c.input(1))
-    let kernel = c.integers("kernel_shape") ?? Array(c.emitter.shape(weights).dimensions.dropFirst(2))
-    let window = try c.window(kernel: kernel, over: x)
-    let operands = [x, weights] + (c.optional(2).map { [$0] } ?? [])
-    let op = Convolution(
-      window: window, groups: c.integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
-    return [try c.emitter.add(op, operands)]
-  }
+  static let conv = ONNXMapper("Conv") { c in [try c.convolve(try c.input(0), try c.input(1))] }
 }
 
 extension ONNXOperation {
+  /// The convolution of images and filters, with the bias of input 2.
+  func convolve(_ x: ValueID, _ weights: ValueID, step: String? = nil) throws -> ValueID {
+    let kernel = integers("kernel_shape") ?? Array(emitter.shape(weights).dimensions.dropFirst(2))
+    let window = try window(kernel: kernel, over: x)
+    let operands = [x, weights] + (optional(2).map { [$0] } ?? [])
+    let op = Convolution(
+      window: window, groups: integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
+    return try emitter.add(op, operands, step: step)
+  }
+
   /// The window of a convolution or pool: `strides`, `dilations`, `auto_pad`, `pads`.
   func window(kernel: [Int], over x: ValueID, roundsUp: Bool = false) throws -> Window {
     let sizes = Array(emitter.shape(x).dimensions.dropFirst(2))

@@ -43,21 +43,24 @@ extension ONNXMapper {
   }
 
   private static let qLinearGlobalAveragePool = ONNXMapper("com.microsoft.QLinearGlobalAveragePool") { c in
-    guard !c.flag("channels_last") else { throw c.unsupported("its channels are last") }
     let x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
     let rank = c.emitter.shape(x).rank
-    guard rank >= 3 else { throw c.emitter.invalid("expected [N, C, spatial…], got \(c.emitter.type(x))") }
-    let mean = try c.emitter.add(Reduce(.mean, axes: Array(2..<rank), keepsDimensions: true), x, step: "mean")
+    guard rank >= 3 else { throw c.emitter.invalid("expected images with channels, got \(c.emitter.type(x))") }
+    let axes = c.flag("channels_last") ? Array(1..<(rank - 1)) : Array(2..<rank)
+    let mean = try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), x, step: "mean")
     return [try c.quantize(mean, try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
   }
 
   private static let qLinearAveragePool = ONNXMapper("com.microsoft.QLinearAveragePool") { c in
-    guard !c.flag("channels_last") else { throw c.unsupported("its channels are last") }
     guard let kernel = c.integers("kernel_shape") else { throw c.emitter.invalid("kernel_shape is missing") }
-    let x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
+    var x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
+    let (rank, isLast) = (c.emitter.shape(x).rank, c.flag("channels_last"))
+    guard rank >= 3 else { throw c.emitter.invalid("expected images with channels, got \(c.emitter.type(x))") }
+    if isLast { x = try c.emitter.transpose(x, [0, rank - 1] + Array(1..<(rank - 1)), step: "channels_first") }
     let window = try c.window(kernel: kernel, over: x, roundsUp: c.flag("ceil_mode"))
     let function: Pool.Function = c.flag("count_include_pad") ? .averageIncludingPadding : .average
-    let mean = try c.emitter.add(Pool(function, window: window), x, step: "mean")
+    var mean = try c.emitter.add(Pool(function, window: window), x, step: "mean")
+    if isLast { mean = try c.emitter.transpose(mean, [0] + Array(2..<rank) + [1], step: "channels_last") }
     return [try c.quantize(mean, try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
   }
 
