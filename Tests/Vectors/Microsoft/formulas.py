@@ -1,5 +1,7 @@
 """What operators of `com.microsoft` compute that ONNX Runtime has no kernels for on processors, in double precision."""
 
+from math import erf
+
 import numpy as np
 
 
@@ -13,7 +15,6 @@ def sigmoid(x):
 
 
 def gelu(x):
-    from math import erf
     return x / 2 * (1 + np.vectorize(erf)(x / np.sqrt(2)))
 
 

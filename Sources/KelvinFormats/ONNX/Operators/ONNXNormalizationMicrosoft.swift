@@ -39,8 +39,9 @@ extension ONNXMapper {
   /// taken to come first.
   private static let embedLayerNormalization = ONNXMapper("com.microsoft.EmbedLayerNormalization") { c in
     let ids = try c.input(0)
-    let tables = [try c.input(2), try c.input(3)] + (c.optional(4).map { [$0] } ?? [])
-    let summed = try c.embedded(ids, positions: c.optional(8), segments: c.optional(1), tables)
+    let summed = try c.embedded(ids, positions: c.optional(8), segments: c.optional(1)) { table, ids, step in
+      try c.emitter.add(Gather(axis: 0), try c.input(2 + table), ids, step: step)
+    }
     let result = try c.emitter.layerNormalize(
       summed, from: 2, epsilon: c.float("epsilon", default: 1e-12), scale: try c.input(5), shift: try c.input(6))
     return [result, try c.maskIndex(c.optional(7), ids), summed]
@@ -101,24 +102,24 @@ extension ONNXOperation {
   }
 
   /// The sum of the rows that words, positions and perhaps segments name. Positions count from 0 where they are left out.
+  ///
+  /// - Parameter rows: picks rows of table 0, 1 or 2.
   func embedded(
-    _ ids: ValueID, positions: ValueID?, segments: ValueID?, _ tables: [ValueID]
+    _ ids: ValueID, positions: ValueID?, segments: ValueID?,
+    _ rows: (_ table: Int, _ ids: ValueID, _ step: String) throws -> ValueID
   ) throws -> ValueID {
     let sizes = emitter.shape(ids)
-    guard sizes.rank == 2, tables.allSatisfy({ emitter.shape($0).rank == 2 }), (tables.count == 3) == (segments != nil)
-    else { throw emitter.invalid("\(emitter.type(ids)) and \(tables.map(emitter.type)) are no ids and their tables") }
-    let words = try emitter.add(Gather(axis: 0), tables[0], ids, step: "words")
+    guard sizes.rank == 2, segments.map({ emitter.shape($0) == sizes }) ?? true else {
+      throw emitter.invalid("\(emitter.type(ids)) and their segments are no ids [N, S]")
+    }
     let places =
       try positions ?? emitter.table(.int64, [1, sizes[1]], step: "positions") { (0..<sizes[1]).map(Double.init) }
     guard [[sizes[0], sizes[1]], [1, sizes[1]]].contains(emitter.shape(places).dimensions) else {
       throw emitter.invalid("positions \(emitter.type(places)) of \(emitter.type(ids))")
     }
-    let rows = try emitter.add(Gather(axis: 0), tables[1], places, step: "places")
-    var sum = try emitter.binary(.add, words, rows, step: "words_and_places")
-    if let segments {
-      let parts = try emitter.add(Gather(axis: 0), tables[2], segments, step: "segments")
-      sum = try emitter.binary(.add, sum, parts, step: "sum")
-    }
+    var sum = try emitter.binary(.add, rows(0, ids, "words"), rows(1, places, "places"), step: "words_and_places")
+    if let segments { sum = try emitter.binary(.add, sum, rows(2, segments, "segments"), step: "sum") }
+    guard emitter.shape(sum).rank == 3 else { throw emitter.invalid("its tables are no rows: \(emitter.type(sum))") }
     return sum
   }
 

@@ -18,6 +18,9 @@ extension ONNXMapper {
       c.emitter.slice(flat, [SliceRange(start: 0, count: tokens)], step: "token_offsets"), [tokens, 1], step: "places")
     for (index, name) in ["query", "key", "value"].enumerated() {
       let (part, width) = (parts[index], c.emitter.shape(parts[index])[1])
+      guard Shape([batch.count, width]).isAddressable else {
+        throw c.emitter.invalid("\(batch.count) places of \(width) are too many")
+      }
       let nothing = c.emitter.zeros(TensorType(c.emitter.scalar(part), [batch.count, width]), step: "\(name)_padding")
       let rows = try c.emitter.add(ScatterND(), nothing, places, part, step: "\(name)_rows")
       let padded = try c.emitter.reshape(rows, [batch[0], batch[1], width], step: "padded_\(name)")

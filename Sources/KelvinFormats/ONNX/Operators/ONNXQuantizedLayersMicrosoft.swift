@@ -39,25 +39,19 @@ extension ONNXMapper {
     return [try c.quantize(chosen, try c.input(7), c.optional(8), c.emitter.scalar(try c.input(1)))]
   }
 
-  /// `EmbedLayerNormalization` of tables, scale and shift that are integers.
+  /// `EmbedLayerNormalization` of tables, scale and shift that are integers. Rows are picked before they are widened.
   private static let qEmbedLayerNormalization = ONNXMapper("com.microsoft.QEmbedLayerNormalization") { c in
     let ids = try c.input(0)
-    let names = ["words", "positions", "segments", "scale", "shift"]
-    var real: [ValueID?] = []
-    for (index, name) in names.enumerated() {
-      guard let table = c.optional(2 + index) else {
-        real.append(nil)
-        continue
-      }
-      real.append(try c.dequantize(table, try c.input(8 + index), c.optional(13 + index), step: name))
+    func real(_ index: Int, _ codes: ValueID, _ step: String) throws -> ValueID {
+      try c.dequantize(codes, try c.input(8 + index), c.optional(13 + index), step: step)
     }
-    guard let words = real[0], let positions = real[1], let scale = real[3], let shift = real[4] else {
-      throw c.emitter.invalid("it lacks a table, its scale or its shift")
+    let sum = try c.embedded(ids, positions: nil, segments: c.optional(1)) { table, ids, step in
+      let codes = try c.emitter.add(Gather(axis: 0), try c.input(2 + table), ids, step: "\(step)_codes")
+      return try real(table, codes, step)
     }
-    let tables = [words, positions] + (real[2].map { [$0] } ?? [])
-    let sum = try c.embedded(ids, positions: nil, segments: c.optional(1), tables)
     let result = try c.emitter.layerNormalize(
-      sum, from: 2, epsilon: c.float("epsilon", default: 1e-12), scale: scale, shift: shift)
+      sum, from: 2, epsilon: c.float("epsilon", default: 1e-12), scale: real(3, try c.input(5), "scale"),
+      shift: real(4, try c.input(6), "shift"))
     return [result, try c.maskIndex(c.optional(7), ids)]
   }
 
