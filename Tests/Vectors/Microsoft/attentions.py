@@ -195,3 +195,6 @@ def group_query_attention():
     operands += [None, None, np.array([2], np.int32), np.array(3, np.int32), *turned, *nothing[:2], None, None, None, *norms]
     case("gqa_norms", "GroupQueryAttention", operands, ["y", "key", "value"], fixed=[6, 7, 8, 14, 15], num_heads=count,
          kv_num_heads=shared, do_rotary=1, expected=[result, k, v], absolute=5e-6)
+    halves = [part.astype(np.float16) for part in operands[:3]] + operands[3:7] + [part.astype(np.float16) for part in turned]
+    case("gqa_half", "GroupQueryAttention", halves, ["y", "key", "value"], fixed=[6, 7, 8], num_heads=count,
+         kv_num_heads=shared, do_rotary=1, absolute=1e-2, relative=2e-3)

@@ -42,6 +42,11 @@ def weights():
     case("matmul_4_bits_flat", "MatMulNBits",
          [n.floats(3, 64), n.bytes(rows, 2, 16), n.scales(rows * 2), n.bytes(rows)],
          fixed=[1, 2, 3], N=rows, K=64, bits=4, block_size=32, absolute=1e-5)
+    codes, scales, x = n.integers(0, 16, (rows, 64)), n.scales(rows, 2).astype(np.float16), n.floats(3, 64).astype(np.float16)
+    real = (codes - 8) * np.repeat(scales.astype(np.float64), 32, 1)
+    case("matmul_4_bits_half", "MatMulNBits", [x, packed_codes(codes, 4).reshape(rows, 2, 16), scales], fixed=[1, 2], N=rows,
+         K=64, bits=4, block_size=32, expected=[(x.astype(np.float64) @ real.T).astype(np.float16)], absolute=1e-2,
+         relative=2e-3)
     for kind in [0, 1]:
         for depth, block in [(32, 16), (16, 32)]:
             case(f"matmul_bnb4_{kind}_{depth}_{block}", "MatMulBnb4",

@@ -51,6 +51,13 @@ def normalizations():
         total = total + (0 if bias is None else bias)
         case(f"skip_group_norm_{name}", "SkipGroupNorm", [images, gamma, beta, skip, bias], ["y", "sum"],
              fixed=[1, 2, 4], groups=4, activation=1, expected=[silu(group_norm(total, 4, gamma, beta)), total])
+    gamma, beta = n.floats(8), n.floats(8)
+    y = x.astype(np.float64)
+    normal = (y - y.mean(-1, keepdims=True)) / np.sqrt(y.var(-1, keepdims=True) + 1e-5)
+    case("layer_normalization", "LayerNormalization", [x, gamma, beta], fixed=[1, 2], expected=[normal * gamma + beta])
+    halves = [array.astype(np.float16) for array in (x, n.floats(2, 3, 8), gamma, beta)]
+    case("skip_layer_normalization_half", "SkipLayerNormalization", halves, ["y", "", "", "sum"], fixed=[2, 3],
+         epsilon=1e-5, absolute=6e-3, relative=2e-3)
 
 
 def activations():

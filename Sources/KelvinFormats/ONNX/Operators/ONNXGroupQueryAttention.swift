@@ -111,7 +111,7 @@ extension ONNXOperation {
     guard sizes[0] > 1, !cache.isFirst else { return cache }
     let wide = try emitter.reshape(emitter.cast(lengths, to: .int64, step: "lengths"), [sizes[0], 1], step: "column")
     cache.pasts = try emitter.binary(
-      .add, wide, emitter.constant(integers: [1 - sizes[2]], shape: []), step: "past_lengths")
+      .add, wide, emitter.constant(Double(1 - sizes[2]), .int64, step: "end_to_past"), step: "past_lengths")
     return cache
   }
 
@@ -178,7 +178,7 @@ extension ONNXOperation {
     guard isCausal || window <= 0 else { throw emitter.invalid("a window of keys that are in no order") }
     let bias = try scoreMask(nil, bias: optional(10), isCausal: false, sizes, .float32)
     /// From how many keys before a query's own on.
-    let reach = window > 0 ? window - 1 : Int(Int32.max)
+    let reach = window > 0 ? min(window - 1, Int(Int32.max)) : Int(Int32.max)
     guard let pasts = cache.pasts else {
       let past = cache.past
       guard isCausal else {
@@ -199,7 +199,7 @@ extension ONNXOperation {
     var allowed = try emitter.add(Compare(.lessOrEqual), distances, limits, step: "is_past")
     if window > 0 {
       let first = try emitter.binary(
-        .subtract, limits, emitter.constant(integers: [reach], shape: []), step: "first_of_window")
+        .subtract, limits, emitter.constant(Double(reach), .int64, step: "reach"), step: "first_of_window")
       let isNear = try emitter.add(Compare(.greaterOrEqual), distances, first, step: "is_near")
       allowed = try emitter.binary(.logicalAnd, allowed, isNear, step: "is_visible")
     }

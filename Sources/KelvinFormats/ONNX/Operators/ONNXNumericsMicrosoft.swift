@@ -142,7 +142,8 @@ extension Emitter {
         UnaryFunction(.abs), part(part(rows, 2, column, 1, "\(step)/elements"), 1, column, size - column, "\(step)/rest"),
         step: "\(step)/magnitudes")
       let found = try add(ArgReduce(.maximum, axis: 1, keepsDimensions: true), magnitudes, step: "\(step)/found")
-      let place = try binary(.add, found, constant(integers: [column], shape: []), step: "\(step)/pivot_place")
+      let own = constant(Double(column), .int64, step: "\(step)/own")
+      let place = try binary(.add, found, own, step: "\(step)/pivot_place")
       let isPivot = try add(Compare(.equal), places, place, step: "\(step)/is_pivot")
       let chosen = try add(Select(), isPivot, rows, none, step: "\(step)/chosen")
       let pivot = try add(Reduce(.sum, axes: [1], keepsDimensions: true), chosen, step: "\(step)/pivot")
@@ -153,8 +154,7 @@ extension Emitter {
       let factors = try part(moved, 2, column, 1, "\(step)/factors")
       let left = try binary(
         .subtract, moved, binary(.multiply, factors, scaled, step: "\(step)/multiples"), step: "\(step)/left")
-      let isOwn = try add(
-        Compare(.equal), places, constant(integers: [column], shape: []), step: "\(step)/is_own")
+      let isOwn = try add(Compare(.equal), places, own, step: "\(step)/is_own")
       rows = try add(Select(), isOwn, scaled, left, step: step)
     }
     return try part(rows, 2, size, size, "inverse")
