@@ -47,6 +47,17 @@ import Testing
     #expect(try run(graph(file), [Tensor([9, 16] as [Int64], [2])])[0].integers == [3, 4])
   }
 
+  @Test func aRealSignalMayLackTheAxisOfItsParts() throws {
+    var file = ONNXFile()
+    file.input("x", [1, 4])
+    file.integers("samples", [4])
+    file.node("STFT", ["x", "samples", "", "samples"], ["y"])
+    file.output("y")
+    let parts = try result(file, [1, 2, 3, 4], [1, 4])
+    #expect(parts.type.shape == [1, 1, 3, 2])
+    for (part, expected) in zip(parts.floats, [10, 0, -2, 2, -2, 0] as [Float]) { #expect(abs(part - expected) < 1e-5) }
+  }
+
   @Test func nodesBehindTheirReadersAreBroughtInFrontOfThem() throws {
     var file = ONNXFile()
     file.input("x", [1])

@@ -4,7 +4,7 @@ import os
 import numpy as np
 
 from catalog import direct
-from routes import NotExported
+from routes import TOLERANCE, NotExported, difference, witness
 
 ROWS, COLUMNS = 60, 5
 
@@ -50,7 +50,8 @@ def onnx(name, make, classes, convert):
             bytes_of = convert(model).SerializeToString()
         except Exception as error:
             raise NotExported(f"{type(error).__name__}: {error}") from error
-        found = InferenceSession(bytes_of, providers=["CPUExecutionProvider"]).run(None, {"rows": rows})
+        session = InferenceSession(bytes_of, providers=["CPUExecutionProvider"])
+        found = session.run(None, {"rows": rows})
         expected = [model.predict(rows) if hasattr(model, "predict") else model.transform(rows)]
         if classes and hasattr(model, "predict_proba"):
             expected.append(model.predict_proba(rows))
@@ -59,8 +60,11 @@ def onnx(name, make, classes, convert):
         found = [
             np.array([[row[key] for key in sorted(row)] for row in item]) if isinstance(item, list) and isinstance(item[0], dict)
             else np.asarray(item) for item in found][:len(expected)]
-        return [item.reshape(np.shape(right)).astype(float) for item, right in zip(found, expected)], [
-            np.asarray(item).astype(float) for item in expected]
+        found = [item.reshape(np.shape(right)).astype(float) for item, right in zip(found, expected)]
+        expected = [np.asarray(item).astype(float) for item in expected]
+        if difference(found, expected) > TOLERANCE["classical"]:
+            witness(bytes_of, {"rows": rows}, expected)
+        return found, expected
 
 
 def by_sklearn(model, columns):

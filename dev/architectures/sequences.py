@@ -139,7 +139,7 @@ pretrained("deformable_detr", "DeformableDetrForObjectDetection", lambda: transf
         embedding_size=8, hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1], layer_type="basic",
         out_features=["stage2", "stage3", "stage4"]),
     d_model=64, encoder_layers=1, decoder_layers=1, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64,
-    decoder_ffn_dim=64, num_queries=6, num_labels=5, disable_custom_kernels=True), pixels(64), ("logits", "pred_boxes"))
+    decoder_ffn_dim=64, num_queries=6, num_labels=5, disable_custom_kernels=True), pixels(128), ("logits", "pred_boxes"))
 pretrained("yolos", "YolosForObjectDetection", of(
     "YolosConfig", **seeing, image_size=[32, 48], patch_size=8, num_detection_tokens=5), lambda: {
         "pixel_values": torch.randn(1, 3, 32, 48)}, ("logits", "pred_boxes"))

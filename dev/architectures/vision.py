@@ -155,7 +155,9 @@ video("r2plus1d_18", 32)
 @architecture("mvit")
 def _():
     setting = torchvision.models.video.mvit.MSBlockConfig
-    blocks = [setting(1, 16, 32, (3, 3, 3), (1, 2, 2), (1, 1, 1)), setting(2, 32, 32, (3, 3, 3), (1, 1, 1), (1, 2, 2))]
+    blocks = [
+        setting(1, 16, 32, (3, 3, 3), (3, 3, 3), (1, 2, 2), (1, 1, 1)),
+        setting(2, 32, 32, (3, 3, 3), (3, 3, 3), (1, 1, 1), (1, 2, 2))]
     return torchvision.models.video.MViT(
         spatial_size=(32, 32), temporal_size=4, block_setting=blocks, residual_pool=True, residual_with_cls_embed=False,
         rel_pos_embed=True, proj_after_attn=True, num_classes=10), (torch.randn(1, 3, 4, 32, 32),)

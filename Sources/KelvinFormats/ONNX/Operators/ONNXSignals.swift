@@ -79,7 +79,11 @@ extension ONNXMapper {
 
   /// Frames of a signal `[N, samples, 1 or 2]`, each times the window and transformed: `[N, frames, bins, 2]`.
   private static let shortTimeFourier = ONNXMapper("STFT", valued: [1, 3]) { c in
-    let x = try c.input(0)
+    var x = try c.input(0)
+    // PyTorch leaves out the axis of a real signal's only part.
+    if c.emitter.shape(x).rank == 2 {
+      x = try c.emitter.reshape(x, Shape(c.emitter.shape(x).dimensions + [1]), step: "real")
+    }
     let signal = c.emitter.shape(x)
     let window = c.optional(2)
     let named = try c.constantIntegers(3, "frame length")?.first
