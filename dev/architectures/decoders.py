@@ -77,7 +77,7 @@ def through_onnx(model, groups):
     try:
         with torch.no_grad():
             torch.onnx.export(
-                model, (torch.tensor([[1, 2]]), torch.ones(1, 5, dtype=torch.long), *past), path, dynamo=False,
+                model.eval(), (torch.tensor([[1, 2]]), torch.ones(1, 5, dtype=torch.long), *past), path, dynamo=False,
                 opset_version=18, input_names=["tokens", "mask", *given], output_names=["logits", *gone], dynamic_axes=axes)
     except Exception as error:
         raise NotExported(f"torch.onnx: {type(error).__name__}: {error}") from error
@@ -93,35 +93,11 @@ def through_onnx(model, groups):
     return greedy(step)
 
 
-class RememberingGPT2(nn.Module):
-    """The same of GPT-2, written out: what exporters make of the package's own takes one length of the past for all."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, tokens, mask, *past):
-        body, rows = self.model.transformer, []
-        positions = (mask.cumsum(1) - 1)[0, -tokens.shape[1]:]
-        later = torch.arange(mask.shape[1])[None, :] > positions[:, None]
-        x = body.wte(tokens) + body.wpe(positions)[None]
-        for index, block in enumerate(body.h):
-            query, key, value = (
-                part.reshape(1, -1, HEADS, WIDTH // HEADS).transpose(1, 2)
-                for part in block.attn.c_attn(block.ln_1(x)).split(WIDTH, 2))
-            rows += [torch.cat([past[2 * index], key], 2), torch.cat([past[2 * index + 1], value], 2)]
-            scores = query @ rows[-2].transpose(2, 3) * (WIDTH // HEADS) ** -0.5
-            seen = scores.masked_fill(later, -1e4).softmax(-1) @ rows[-1]
-            x = x + block.attn.c_proj(seen.transpose(1, 2).reshape(1, -1, WIDTH))
-            x = x + block.mlp(block.ln_2(x))
-        return (self.model.lm_head(body.ln_f(x)), *rows)
-
-
 @direct("gpt2_greedy_past", "onnx")
 def _():
     model = spread(transformers.GPT2LMHeadModel(transformers.GPT2Config(
         vocab_size=WORDS, n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS, n_positions=CAPACITY, attn_implementation="eager")))
-    return through_onnx(RememberingGPT2(model), HEADS), whole(model)
+    return through_onnx(Remembering(model), HEADS), whole(model)
 
 
 def llama():
