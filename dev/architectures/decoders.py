@@ -57,7 +57,10 @@ class Remembering(nn.Module):
     def forward(self, tokens, mask, *past):
         cache = transformers.DynamicCache.from_legacy_cache(
             tuple((past[index], past[index + 1]) for index in range(0, len(past), 2)))
-        given = self.model(tokens, attention_mask=mask, past_key_values=cache, use_cache=True)
+        # Said rather than counted, which exporters of some models write as a constant.
+        positions = (mask.cumsum(1) - 1)[:, -tokens.shape[1]:]
+        given = self.model(
+            tokens, attention_mask=mask, position_ids=positions, past_key_values=cache, use_cache=True)
         rows = given.past_key_values.to_legacy_cache()
         return (given.logits, *(part for layer in rows for part in layer))
 
@@ -74,7 +77,7 @@ def through_onnx(model, groups):
     try:
         with torch.no_grad():
             torch.onnx.export(
-                Remembering(model), (torch.tensor([[1, 2]]), torch.ones(1, 5, dtype=torch.long), *past), path, dynamo=False,
+                model.eval(), (torch.tensor([[1, 2]]), torch.ones(1, 5, dtype=torch.long), *past), path, dynamo=False,
                 opset_version=18, input_names=["tokens", "mask", *given], output_names=["logits", *gone], dynamic_axes=axes)
     except Exception as error:
         raise NotExported(f"torch.onnx: {type(error).__name__}: {error}") from error
@@ -94,7 +97,7 @@ def through_onnx(model, groups):
 def _():
     model = spread(transformers.GPT2LMHeadModel(transformers.GPT2Config(
         vocab_size=WORDS, n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS, n_positions=CAPACITY, attn_implementation="eager")))
-    return through_onnx(model, HEADS), whole(model)
+    return through_onnx(Remembering(model), HEADS), whole(model)
 
 
 def llama():
@@ -105,7 +108,7 @@ def llama():
 
 @direct("llama_greedy_past", "onnx")
 def _():
-    return through_onnx(llama(), GROUPS), whole(llama())
+    return through_onnx(Remembering(llama()), GROUPS), whole(llama())
 
 
 class Stateful(nn.Module):

@@ -85,6 +85,9 @@ class Drawing:
         return Value(name, array, True, True)
 
     def leaf(self, shape, dtype, low=None, high=None, known=None):
+        # A size of 0 that a file says of an input means any.
+        if 0 in shape:
+            raise Impossible
         array = self.numbered(tuple(shape), dtype, low, high)
         if known if known is not None else self.chance.random() < 0.4:
             value = self.constant(array)

@@ -15,7 +15,7 @@ public struct MultiArrayConstraint: Hashable, Sendable {
     shape = dimensions.map {
       switch $0 {
       case .fixed(let size): size
-      case .flexible(_, let range, let standard): standard ?? range.lowerBound
+      case .flexible(_, let range, let standard): standard ?? max(range.lowerBound, min(range.upperBound, 1))
       }
     }
     let ranges = dimensions.map {
