@@ -57,7 +57,7 @@ class Drawing:
     def __init__(self, seed):
         self.chance = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
-        self.values, self.nodes, self.inputs, self.initializers = [], [], {}, {}
+        self.values, self.empty, self.nodes, self.inputs, self.initializers = [], [], [], {}, {}
         self.counter = 0
 
     # Values
@@ -165,7 +165,9 @@ class Drawing:
         sound = exact and all(item is None or item.exact for item in (*inputs, *bodies))
         known = all(item is None or item.known for item in (*inputs, *bodies))
         results = [Value(name, array, sound or array.dtype.kind in "iub", known) for name, array in zip(names, arrays)]
-        self.values += results
+        # What is empty is looked at, and nothing is drawn from it.
+        self.values += [value for value in results if value.array.size]
+        self.empty += [value for value in results if not value.array.size]
         return results[0]
 
 
@@ -211,7 +213,7 @@ def drawn(seed):
             continue
     made = {name for node in g.nodes for name in node.output}
     read = set(outer_reads(g.nodes))
-    arrays = {value.name: value.array for value in g.values}
+    arrays = {value.name: value.array for value in (*g.values, *g.empty)}
     outputs = [name for node in g.nodes for name in node.output if name not in read or g.chance.random() < 0.15]
     outputs = [name for name in outputs if name in arrays and name in made] or [g.nodes[-1].output[0]]
     opens = g.chance.random() < 0.25
