@@ -86,11 +86,15 @@ class Detector(nn.Module):
         return tuple(found[0][name] for name in self.names)
 
 
-def detector(name, parts=("boxes", "scores", "labels"), size=96, **options):
+def detector(name, parts=("boxes", "scores", "labels"), size=96, spread=1, **options):
+    """`spread` is by how much scores are spread, so that none are equal or 1."""
     @architecture(name, ONNX)
     def _():
         model = getattr(torchvision.models.detection, name)(
             weights=None, weights_backbone=None, num_classes=5, **options)
+        if spread != 1:
+            for parameter in model.head.classification_head.parameters():
+                parameter.data *= spread
         return Detector(model, parts), (image(size)[0],)
 
 
@@ -102,8 +106,8 @@ detector("keypointrcnn_resnet50_fpn", ("boxes", "scores", "labels", "keypoints")
          rpn_post_nms_top_n_test=20, box_detections_per_img=8, num_keypoints=3)
 detector("retinanet_resnet50_fpn", **small, topk_candidates=40, score_thresh=0.0)
 detector("fcos_resnet50_fpn", **small, topk_candidates=40, score_thresh=0.0)
-detector("ssdlite320_mobilenet_v3_large", topk_candidates=40, score_thresh=0.0)
-detector("ssd300_vgg16", topk_candidates=40, score_thresh=0.0)
+detector("ssdlite320_mobilenet_v3_large", spread=8, topk_candidates=40, score_thresh=0.0)
+detector("ssd300_vgg16", spread=0.01, topk_candidates=40, score_thresh=0.0)
 
 
 class RoiFeatures(nn.Module):
