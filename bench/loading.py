@@ -77,7 +77,7 @@ def first_reads(kelvin, gigabytes):
     with tempfile.TemporaryDirectory(dir=ROOT / ".build") as folder:
         path = large(folder, gigabytes)
         weights = os.path.join(folder, "weights")
-        command = [kelvin, "predict", path, "--units", "cpu-only", "--no-cache", "--seed", "1", "--output", os.path.join(folder, "out")]
+        command = [kelvin, "predict", path, "--units", "cpu-only", "--no-cache", "--seed", "1", "--output-dir", os.path.join(folder, "out")]
         forgotten(weights)
         return {"bytes": os.path.getsize(weights)} | used(command)
 
@@ -126,7 +126,7 @@ def main():
         path = growth_models.kept(f"mixed_{count}", lambda count=count: growth_models.mixed(count))
         rows.append({"count": count, "bytes": path.stat().st_size} | planned(arguments.kelvin, str(path), arguments.rounds))
     first = first_reads(arguments.kelvin, arguments.gigabytes) if arguments.gigabytes > 0 else None
-    result = {"date": date.today().isoformat(), "machine": report.machine([]) | {"kelvin": driver(arguments.kelvin, "cpu")},
+    result = {"date": date.today().isoformat(), "machine": report.machine([]) | {"kelvin": driver(arguments.kelvin)},
               "loadAverageBefore": load, "rounds": arguments.rounds, "rows": rows, "first": first}
     report.save(arguments.name, result, text(result))
     print(text(result))
