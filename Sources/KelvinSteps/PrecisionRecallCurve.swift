@@ -16,7 +16,11 @@ package struct PrecisionRecallCurve: Hashable, Sendable {
   private let precision: [Point]
   private let recall: [Point]
 
-  /// - Parameters: the points in any order; those that are not numbers are left out.
+  /// - Parameters:
+  ///   - precision: the share of answers at a threshold that was right, 0…1, in any order.
+  ///   - recall: the share of the class that was found, 0…1, in any order.
+  ///
+  /// Points that are not numbers are left out.
   package init(precision: [Point], recall: [Point]) {
     func sorted(_ points: [Point]) -> [Point] {
       points.filter { !$0.threshold.isNaN && !$0.value.isNaN }.sorted { $0.threshold < $1.threshold }

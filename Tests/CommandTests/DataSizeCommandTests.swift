@@ -44,6 +44,15 @@ import Testing
     #expect(text.errors.contains("sample run"), "\(text)")
   }
 
+  @Test func aGraphThatNoSampleRunCameToIsNotCalledNothing() throws {
+    // Made-up numbers are no lengths of its cache.
+    let model = "\(Kelvin.root)/Tests/Vectors/DataSizes/cached.onnx"
+    let result = Kelvin.run("plan", model, "--units", "cpu-only", "--no-cache", "--verbose")
+    #expect(result.errors.contains("it is left out (--input gives a run its inputs)"), "\(result)")
+    #expect(result.output.contains("Nothing to place: no sample run came to its graphs, 1 operation"), "\(result.output)")
+    #expect(result.output.contains("no sample run came to it"), "\(result.output)")
+  }
+
   @Test func withoutInputsTheSampleIsMadeUpAndSaysSo() throws {
     let result = Kelvin.run(["plan", Self.picked, "--seed", "3", "--json"])
     #expect(result.errors.contains("'x' made up (seed 3)"), "\(result)")

@@ -65,6 +65,8 @@ struct PlanDocument: Encodable, Sendable {
   let format: String
   /// The machine that the plan is for; nil for this one.
   let machine: MachineDescription?
+  /// Whether there are graphs whose sizes depend on data and that no sample run came to.
+  let hasUnseenGraphs: Bool
   /// What the reader of the page should know.
   let notes: [String]
 
@@ -87,6 +89,7 @@ struct PlanDocument: Encodable, Sendable {
     whatIf = model.whatIf
     format = model.program.source.format.rawValue
     machine = nil
+    hasUnseenGraphs = model.graphs.contains { $0 == nil }
     notes = model.remarks
   }
 
@@ -110,6 +113,7 @@ struct PlanDocument: Encodable, Sendable {
     self.whatIf = whatIf
     format = "from a profile"
     machine = profile.machine
+    hasUnseenGraphs = false
     notes = [whatIf?.note].compactMap { $0 } + (whatIf?.reasons ?? [])
   }
 
@@ -150,6 +154,7 @@ struct PlanDocument: Encodable, Sendable {
 
   /// The source's operations that no node stands for, in its order, constants left out.
   private static func foldedAway(_ model: LoadedModel) -> [FoldedOperation] {
+    let hasUnseenGraphs = model.graphs.contains { $0 == nil }
     let graphs = model.graphs.compactMap { $0?.context.graph }
     let present = Set((graphs + [model.context.graph]).flatMap { $0.nodes.flatMap { $0.origins.map(\.name) } })
     let onHost = Set(model.function.hostSteps.flatMap(\.outputs))
@@ -167,7 +172,9 @@ struct PlanDocument: Encodable, Sendable {
         reason: reason
           ?? (isOnHost
             ? "a step on the host does it"
-            : "nothing of it runs: its result is known, is its input, or only names outputs"),
+            : hasUnseenGraphs
+              ? "no sample run came to it, or nothing of it runs"
+              : "nothing of it runs: its result is known, is its input, or only names outputs"),
         isOnHost: isOnHost)
     }
   }

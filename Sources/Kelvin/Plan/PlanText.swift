@@ -41,8 +41,11 @@ struct PlanText {
   }
 
   private var nothingToPlace: String {
-    let isOnHost = document.foldedAway.contains(where: \.isOnHost)
-    let reason = isOnHost ? "steps on the host do all that is left of it" : "nothing of it is left to compute"
+    let reason =
+      document.hasUnseenGraphs
+      ? "no sample run came to its graphs"
+      : document.foldedAway.contains(where: \.isOnHost)
+        ? "steps on the host do all that is left of it" : "nothing of it is left to compute"
     return "Nothing to place: \(reason), \(counted(document.foldedAway.count, "operation"))\(list)."
       .paragraph(width: width)
   }
