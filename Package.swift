@@ -27,12 +27,18 @@ func test(_ name: String, _ needs: Target.Dependency...) -> Target {
 /// Whether dev/fuzz.sh builds: its program needs the fuzzer's runtime, whose entry point takes the place of any other.
 let isFuzzing = Context.environment["KELVIN_FUZZ"] != nil
 
+/// Whether dev/sanitize.sh builds for ThreadSanitizer.
+let isWatchingThreads = Context.environment["KELVIN_SANITIZERS"] == "thread"
+
+/// What that sees of a lock takes the place of a function in one of Swift's libraries, which therefore stay apart.
+let locks: [Target.Dependency] = isWatchingThreads ? ["CMutexForTSan"] : []
+
 /// Swift's libraries as part of the program: loading and binding them takes longer than reading a light model, and the
 /// program then runs where Swift is not installed. The last two are what Foundation's own archive is made with.
 let standalone: [LinkerSetting] = [
-  .unsafeFlags([
-    "-use-ld=lld", "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections",
-  ])
+  .unsafeFlags(
+    ["-use-ld=lld"]
+      + (isWatchingThreads ? [] : ["-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections"]))
 ]
 
 /// The same for the C library, of which programs see the functions of `kelvin.h` and nothing else.
@@ -114,7 +120,7 @@ let package = Package(
       "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
       "KelvinEngine"),
     .target(
-      name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"], swiftSettings: strict,
+      name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"] + locks, swiftSettings: strict,
       linkerSettings: shared),
     swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser),
     .executableTarget(
@@ -220,4 +226,4 @@ package.targets.append(
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
     // No test links it: tests are bound to Swift's shared libraries, and there can be one of each only.
     : .executableTarget(
-      name: "kelvin", dependencies: ["KelvinCommands"], swiftSettings: strict, linkerSettings: standalone))
+      name: "kelvin", dependencies: ["KelvinCommands"] + locks, swiftSettings: strict, linkerSettings: standalone))
