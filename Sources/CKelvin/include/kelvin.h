@@ -102,7 +102,8 @@ void kelvin_cancellation_release(kelvin_cancellation *cancellation);
 /// A model, loaded, placed on devices and ready to predict.
 typedef struct kelvin_model kelvin_model;
 
-/// Loads an `.mlpackage`, `.mlmodel` or `.onnx` and compiles it. The file must stay as it is while the model lives.
+/// Loads an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx` and compiles it. The file must stay as it is while the model
+/// lives.
 ///
 /// An ONNX model that leaves sizes of its inputs open, other than the batch, is compiled for what it first predicts from,
 /// unless the option `shape` says them; until then it has a description, and neither a plan nor states.

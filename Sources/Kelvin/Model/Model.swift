@@ -46,8 +46,8 @@ public final class Model: Sendable {
   /// Predicts with other features or host steps around the same graphs, in the memory that this model has.
   package func predictor(of function: Function) -> Predictor { predictor.with(function) }
 
-  /// Loads an `.mlpackage`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks the calling
-  /// thread.
+  /// Loads an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks the
+  /// calling thread.
   ///
   /// - Parameters:
   ///   - url: the model file or package.

@@ -13,7 +13,7 @@ struct BenchCommand: ParsableCommand {
       where a figure is worse beyond --threshold.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String
 
   @Option(help: ArgumentHelp("one-shot, stream, throughput, or a workload's .json file.", valueName: "workload"))

@@ -11,7 +11,7 @@ struct ClassifyCommand: ParsableCommand {
       is a plain tensor does not say how pixels enter it: --normalization does, and --labels names its classes.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String
 
   @Argument(help: "Picture files: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
