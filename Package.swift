@@ -75,6 +75,7 @@ let package = Package(
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph"),
+    swift("KelvinIndex", "CKelvinDrivers", "KelvinBasics", "KelvinSteps"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "CKelvinDrivers", "KelvinBasics", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
@@ -111,8 +112,8 @@ let package = Package(
       "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
       "KelvinRuntime", "KelvinProfiler", "KelvinStreams", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
     swift(
-      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
-      "KelvinEngine"),
+      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinIndex", "KelvinImages",
+      "KelvinRuntime", "KelvinReport", "KelvinEngine"),
     .target(
       name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"], swiftSettings: strict,
       linkerSettings: shared),

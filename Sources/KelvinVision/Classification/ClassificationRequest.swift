@@ -17,6 +17,9 @@ public struct ClassificationRequest: ImageProcessingRequest {
   /// What to know of the answers: that confidences are the softmax of scores.
   public var remarks: [String] { classifier.remarks }
 
+  /// Whether the model says what precision and recall its classes have.
+  public var hasPrecisionRecallCurves: Bool { !classifier.curves.isEmpty }
+
   private let classifier: PictureClassifier
   private let predictor: Predictor
 
