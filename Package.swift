@@ -142,6 +142,7 @@ let package = Package(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
     test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph"),
+    test("KelvinIndexTests", "KelvinBasics", "KelvinSteps", "KelvinIndex", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
@@ -197,7 +198,7 @@ let package = Package(
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("InterfaceTests", "TestSupport"),
-    test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
+    test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "TestSupport"),
     .target(
       name: "Seams",
       dependencies: [
