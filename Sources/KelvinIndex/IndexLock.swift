@@ -17,7 +17,8 @@ final class IndexLock {
   ) throws(PhotoIndexError) {
     descriptor = open(path.pathBytes, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
     guard descriptor >= 0 else {
-      throw PhotoIndexError(.io, "\(FileError(path: path, action: "write", code: errno))")
+      let remedy = [EACCES, EROFS].contains(errno) ? "; name an index elsewhere with --index" : ""
+      throw PhotoIndexError(.io, "\(FileError(path: path, action: "write", code: errno))\(remedy)")
     }
     var hasSaid = false
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

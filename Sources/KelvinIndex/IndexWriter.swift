@@ -37,8 +37,6 @@ package final class IndexWriter {
   private let lock: IndexLock
   private let statements: Statements
   private var labels: [String: Int64] = [:]
-  /// Whether the index was made by this writer or emptied for another model.
-  package let isNew: Bool
 
   /// - Parameters:
   ///   - facts: what answers are to be of.
@@ -62,7 +60,6 @@ package final class IndexWriter {
           + "use that model, --rebuild to begin anew, or --index for a second index")
     }
     let isNew = stored == nil || rebuilds
-    self.isNew = isNew
     if isNew || stored != facts {
       try database.transaction { () throws(PhotoIndexError) in
         if isNew { try Self.empty(database) }
@@ -84,8 +81,10 @@ package final class IndexWriter {
   }
 
   private func store(_ curves: [String: PrecisionRecallCurve]) throws(PhotoIndexError) {
-    guard isNew, !curves.isEmpty else { return }
+    let stored = try database.number("SELECT count(*) FROM curves")
+    guard !curves.isEmpty || stored > 0 else { return }
     try database.transaction { () throws(PhotoIndexError) in
+      try database.run("DELETE FROM curves")
       let insert = try database.prepare("INSERT OR IGNORE INTO curves VALUES (?, ?, ?, ?)")
       for (name, curve) in curves {
         let label = SQLiteValue.integer(try self.label(name))

@@ -35,6 +35,7 @@ struct ClassifyCommand: ParsableCommand {
   var labels: String?
 
   @OptionGroup var confidence: ConfidenceOptions
+  @OptionGroup var curves: CurvesOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
@@ -60,17 +61,20 @@ struct ClassifyCommand: ParsableCommand {
       usual = configured
     }
     let classNames = try labels.map(LabelFile.read) ?? usual.labels
+    let measured = try curves.read()
     let model = try Model.loadWithProgress(
       try ReadModel(contentsOf: usual.url, allowsLinks: configuration.allowsLinks), configuration)
     var request = try recognizing { () throws(VisionError) in
       try ClassificationRequest(
-        model: model, labels: classNames, normalization: pixels.normalization ?? usual.normalization)
+        model: model, labels: classNames, normalization: pixels.normalization ?? usual.normalization,
+        curves: measured)
     }
     request.cropAndScaleAction = pictures.cropAndScale ?? request.cropAndScaleAction
     request.remarks.forEach(Console.note)
     if confidence.filter.needsCurves, !request.hasPrecisionRecallCurves {
       throw InputError(
-        "the model says nothing of precision and recall; choose labels by confidence alone (--min-confidence)")
+        "the model says nothing of precision and recall; give an evaluation's with --curves, or choose labels by confidence "
+          + "alone (--min-confidence)")
     }
 
     let files = PictureFiles.named(namesModel ? Array(names.dropFirst()) : names)

@@ -44,6 +44,7 @@ struct IndexCommand: ParsableCommand {
     help: ArgumentHelp("Pictures that are decoded and seen at a time. (default: as many as there are cores)", valueName: "n"))
   var workers: Int?
 
+  @OptionGroup var curves: CurvesOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var fitting: CropOption
   @OptionGroup var units: UnitsOption
@@ -125,7 +126,7 @@ struct IndexCommand: ParsableCommand {
     choice.embedding = embedding ?? choice.embedding
     choice.cropAndScale = fitting.cropAndScale ?? choice.cropAndScale
     let configuration = PhotoModel.configuration(try options.configuration(units: units.units))
-    return try choice.photoModel(configuration)
+    return try choice.photoModel(configuration, curves: try curves.read())
   }
 
   private func report(_ update: PhotoUpdate, _ index: PhotoIndex, _ faults: [Fault]) throws {

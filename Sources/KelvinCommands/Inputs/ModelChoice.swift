@@ -31,13 +31,15 @@ struct ModelChoice {
     (embedding, cropAndScale) = (settings.embedding, settings.cropAndScaleAction)
   }
 
-  func photoModel(_ configuration: ModelConfiguration) throws -> PhotoModel {
+  func photoModel(
+    _ configuration: ModelConfiguration, curves: PrecisionRecallCurves? = nil
+  ) throws -> PhotoModel {
     let model = try Model.loadWithProgress(
       try ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks), configuration)
     return try recognizing { () throws(VisionError) in
       try PhotoModel(
         model: model, labels: labels, normalization: normalization, embedding: embedding,
-        cropAndScaleAction: cropAndScale ?? .centerCrop)
+        cropAndScaleAction: cropAndScale ?? .centerCrop, curves: curves)
     }
   }
 }

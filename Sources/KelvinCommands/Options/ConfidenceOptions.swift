@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import KelvinVision
 
 /// Which labels a model is sure enough of.
@@ -34,5 +35,22 @@ struct ConfidenceOptions: ParsableArguments {
       throw ValidationError("'\(text)' is not a share; use a number from 0 to 1, such as 0.9")
     }
     return share
+  }
+}
+
+/// What precision and recall a model's classes have.
+struct CurvesOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Precision and recall of the classes, from an evaluation. (default: what the model says, else its metadata, else \
+      MODEL.curves.json)
+      """, valueName: "file"))
+  var curves: String?
+
+  func read() throws -> PrecisionRecallCurves? {
+    try curves.map { path in
+      try recognizing { () throws(VisionError) in try PrecisionRecallCurves(contentsOf: URL(filePath: path)) }
+    }
   }
 }

@@ -18,8 +18,6 @@ package struct PictureClassifier: Sendable {
   package let function: Function
   /// What the user should know of the answers: that they were scores.
   package let remarks: [String]
-  /// What precision and recall labels have, where the model says so.
-  let curves: [String: PrecisionRecallCurve]
   let inputName: String
   private let answer: Answer
 
@@ -48,7 +46,6 @@ package struct PictureClassifier: Sendable {
       remarks = areScores ? ["output '\(name)' holds scores; confidences are their softmax"] : []
       answer = .numbers(name, labels: labels, areScores: areScores)
     }
-    curves = function.classification?.curvesByLabel ?? [:]
     self.function = function
   }
 

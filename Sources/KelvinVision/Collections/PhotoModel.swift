@@ -28,6 +28,8 @@ public struct PhotoModel: Sendable {
   public let remarks: [String]
 
   let settings: Settings
+  /// What precision and recall classes have.
+  let curves: [String: PrecisionRecallCurve]
   private let classifier: PictureClassifier?
   private let inputName: String
   private let predictor: Predictor
@@ -42,16 +44,19 @@ public struct PhotoModel: Sendable {
   ///     only one, or that whose name has "embed" or "feature" in it; of a model that names no classes, with no `labels`,
   ///     its only output.
   ///   - cropAndScaleAction: how a picture is brought to the model's size.
+  ///   - curves: what precision and recall the classes have, in place of what the model says.
   /// - Throws: `VisionError`: `invalidModel` for one that gives neither classes nor a vector, or no such output;
   ///   `missingNormalization`; `invalidRequest` for a normalization that does not fit.
   public init(
     model: Model, labels: [String]? = nil, normalization: PixelNormalization? = nil, embedding: String? = nil,
-    cropAndScaleAction: ImageCropAndScale = .centerCrop
+    cropAndScaleAction: ImageCropAndScale = .centerCrop, curves: PrecisionRecallCurves? = nil
   ) throws(VisionError) {
     let vectors = Self.vectors(of: model)
     let namesClasses = labels != nil || model.loaded.function.classification != nil
     let chosen = try Self.embedding(vectors, named: embedding, namesClasses: namesClasses)
     self.model = model
+    let known = if let curves { curves } else { try PrecisionRecallCurves(of: model) }
+    self.curves = known.byLabel
     self.cropAndScaleAction = cropAndScaleAction
     settings = Settings(
       labels: labels, normalization: normalization, embedding: chosen?.name, cropAndScale: cropAndScaleAction)
@@ -86,9 +91,6 @@ public struct PhotoModel: Sendable {
   /// How many pictures are usually seen at a time: one for each processor, and one more where another device works while
   /// the host prepares the next.
   var usualWorkerCount: Int { defaultThreadCount + (predictor.usesOtherDevices ? 1 : 0) }
-
-  /// What precision and recall classes have, where the model says so.
-  var curves: [String: PrecisionRecallCurve] { classifier?.curves ?? [:] }
 
   /// What a model sees in a picture: every class, the most probable first, and the vector.
   ///
