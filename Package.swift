@@ -75,6 +75,7 @@ let package = Package(
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph"),
+    swift("KelvinEvaluation", "KelvinSteps"),
     swift("KelvinIndex", "CKelvinDrivers", "KelvinBasics", "KelvinSteps"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "CKelvinDrivers", "KelvinBasics", "KelvinGraph"),
@@ -112,7 +113,7 @@ let package = Package(
       "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
       "KelvinRuntime", "KelvinProfiler", "KelvinStreams", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
     swift(
-      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinIndex", "KelvinImages",
+      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinEvaluation", "KelvinIndex", "KelvinImages",
       "KelvinRuntime", "KelvinReport", "KelvinEngine"),
     .target(
       name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"], swiftSettings: strict,
@@ -142,6 +143,7 @@ let package = Package(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
     test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph"),
+    test("KelvinEvaluationTests", "KelvinSteps", "KelvinEvaluation", "TestSupport"),
     test("KelvinIndexTests", "KelvinBasics", "KelvinSteps", "KelvinIndex", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import FoundationEssentials
 package import KelvinGraph
 

@@ -80,7 +80,7 @@ package struct ContactSheet: Sendable {
     return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.mostFilters).map { ($0.key, $0.value) }
   }
 
-  private static func figure(_ picture: Picture, _ numbers: [String: Int]) -> Markup {
+  static func figure(_ picture: Picture, _ numbers: [String: Int]) -> Markup {
     let first = picture.labels.first
     let number = first.flatMap { numbers[$0.name] } ?? -1
     let others: [Markup] = picture.labels.dropFirst().map { "<span>\($0.name) \($0.confidence)</span>" }
@@ -110,7 +110,7 @@ package struct ContactSheet: Sendable {
     }
   }
 
-  private static let style: Markup = """
+  static let style: Markup = """
     .sheet{display:grid;grid-template-columns:repeat(auto-fill,minmax(190px,1fr));gap:22px 16px;margin-top:20px}
     figure{margin:0;min-width:0}figure[hidden]{display:none}
     .frame{aspect-ratio:4/3;background:var(--tint);border-radius:8px;overflow:hidden;display:flex;align-items:center;\

@@ -53,7 +53,7 @@ enum ReportStyle {
     footer{margin-top:64px;border-top:1px solid var(--line);padding-top:12px}.notes{max-width:80ch;padding-left:20px}
     """
 
-  private static let tables: Markup = """
+  static let tables: Markup = """
     table{border-collapse:collapse;width:100%;font-size:14.5px;font-variant-numeric:tabular-nums}
     th,td{padding:9px 8px;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
     thead th{font-size:13px;font-weight:600;color:var(--soft);vertical-align:bottom}

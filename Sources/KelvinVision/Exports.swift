@@ -1,2 +1,3 @@
-// What searches of pictures find is part of the public vocabulary: `PhotoMatch`, `PhotoCategory`, `PhotoIndexError`.
+// What evaluations and searches find is part of the public vocabulary: `ClassificationScores`, `PhotoMatch`, `PhotoCategory`.
+@_exported public import KelvinEvaluation
 @_exported public import KelvinIndex

@@ -25,8 +25,8 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
   private static let metadataKey = "kelvin.precisionRecallCurves"
   private static let suffix = ".curves.json"
 
-  private struct Document: Decodable {
-    struct Curve: Decodable {
+  private struct Document: Codable {
+    struct Curve: Codable {
       var precision: [[Float]]
       var recall: [[Float]]
     }
@@ -80,6 +80,34 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
 
   private init(_ byLabel: [String: PrecisionRecallCurve]) { self.byLabel = byLabel }
 
+  /// Those that an evaluation measured: of every class of its data set that was ever an answer.
+  ///
+  /// - Parameters:
+  ///   - result: of `evaluation`.
+  ///   - evaluation: what classifiers said of labelled pictures.
+  public init(of result: ClassificationEvaluation.Result, in evaluation: ClassificationEvaluation) {
+    var curves: [String: PrecisionRecallCurve] = [:]
+    for label in result.scores.classes.map(\.label) {
+      curves[result.names[label] ?? evaluation.labels[label]] = PrecisionRecallCurve(of: label, in: result.pictures)
+    }
+    self.init(curves)
+  }
+
+  /// The document that `init(contentsOf:)` reads.
+  public var json: Data {
+    func pairs(_ points: [PrecisionRecallCurve.Point]) -> [[Float]] { points.map { [$0.threshold, $0.value] } }
+    let document = Document(
+      format: "kelvin-curves", version: 1,
+      classes: byLabel.mapValues { Document.Curve(precision: pairs($0.precision), recall: pairs($0.recall)) })
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Numbers and texts alone: nothing in it cannot be encoded.
+    return (try? encoder.encode(document)) ?? Data()
+  }
+
+  /// Where the curves of a model lie that are found with it.
+  public static func url(besideModelAt url: URL) -> URL { URL(filePath: url.path + suffix) }
+
   /// Those of a model: its own, its metadata's, or of the file beside it; none where there are none.
   ///
   /// - Throws: `VisionError.invalidModel` where metadata or file are there and hold none.
@@ -87,7 +115,7 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     let description = model.modelDescription
     self.init(description.precisionRecallCurves)
     guard byLabel.isEmpty else { return }
-    let file = URL(filePath: model.url.path + Self.suffix)
+    let file = Self.url(besideModelAt: model.url)
     if let text = description.creatorDefinedMetadata[Self.metadataKey] {
       try self.init(Data(text.utf8), place: "the model's metadata '\(Self.metadataKey)'")
     } else if FileManager.default.fileExists(atPath: file.relativePath) {

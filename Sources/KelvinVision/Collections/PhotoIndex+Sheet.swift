@@ -40,25 +40,34 @@ extension PhotoIndex {
     return ContactSheet(title: title, summary: summary, pictures: shown, kelvinVersion: kelvinVersion).render()
   }
 
-  /// Pixels of a thumbnail's longer side: twice what a column is wide, for screens with small pixels.
-  private static let thumbnailSide = 400
-  private static let quality = 78
   private static let mostLabels = 5
 
   private func picture(_ match: PhotoMatch) -> ContactSheet.Picture {
     let labels = match.labels.prefix(Self.mostLabels).map {
       (name: $0.identifier, confidence: HumanReadable.percent(Double($0.confidence), decimals: 0))
     }
+    return .thumbnail(ofFileAt: file.path(of: match.path), shownAs: match.path, labels)
+  }
+}
+
+extension ContactSheet.Picture {
+  /// Pixels of a thumbnail's longer side: twice what a column is wide, for screens with small pixels.
+  private static let thumbnailSide = 400
+  private static let quality = 78
+
+  /// A picture decoded again; one that cannot be read by now says why.
+  static func thumbnail(
+    ofFileAt path: String, shownAs name: String, _ labels: [(name: String, confidence: String)]
+  ) -> ContactSheet.Picture {
     do throws(ImageError) {
-      let decoded = try ImageFile.decode(path: file.path(of: match.path))
-      let small = try decoded.pixels.thumbnail(side: Self.thumbnailSide, orientation: decoded.orientation)
-      let bytes = try ImageFile.encode(small, as: .jpeg(quality: Self.quality), name: match.path)
+      let decoded = try ImageFile.decode(path: path)
+      let small = try decoded.pixels.thumbnail(side: thumbnailSide, orientation: decoded.orientation)
+      let bytes = try ImageFile.encode(small, as: .jpeg(quality: quality), name: name)
       return ContactSheet.Picture(
-        path: match.path, labels: labels, width: small.width, height: small.height,
+        path: name, labels: labels, width: small.width, height: small.height,
         thumbnail: Data(bytes).base64EncodedString())
     } catch {
-      return ContactSheet.Picture(
-        path: match.path, labels: labels, width: 0, height: 0, thumbnail: nil, fault: error.reason)
+      return ContactSheet.Picture(path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: error.reason)
     }
   }
 }
