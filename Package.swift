@@ -113,7 +113,8 @@ let package = Package(
       "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
       "KelvinRuntime", "KelvinProfiler", "KelvinStreams", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
     swift(
-      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinEvaluation", "KelvinIndex", "KelvinImages",
+      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinEvaluation", "KelvinIndex",
+      "KelvinImages",
       "KelvinRuntime", "KelvinReport", "KelvinEngine"),
     .target(
       name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"], swiftSettings: strict,

@@ -1,4 +1,5 @@
 import Glibc
+
 /// Two ways to answer the same questions, by which of them was right.
 public struct PairedProportions: Hashable, Sendable {
   public var both = 0

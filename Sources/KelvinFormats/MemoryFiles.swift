@@ -1,5 +1,5 @@
-import KelvinBasics
 package import FoundationEssentials
+import KelvinBasics
 package import KelvinGraph
 
 /// A model that lies in memory, and the files that it names.

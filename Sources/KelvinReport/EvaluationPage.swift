@@ -176,7 +176,8 @@ package struct EvaluationPage: Sendable {
     }
     return Self.frame(
       "Share of right answers against their confidence", below: "confidence 0 %", above: "100 %",
-      "<path d=\"M\(x(0)) \(y(0))L\(x(1)) \(y(1))\" class=\"even\"/><text x=\"\(Self.left - 4)\" y=\"\(Self.top + 8)\" text-anchor=\"end\">right</text>\(marks)")
+      "<path d=\"M\(x(0)) \(y(0))L\(x(1)) \(y(1))\" class=\"even\"/><text x=\"\(Self.left - 4)\" y=\"\(Self.top + 8)\" text-anchor=\"end\">right</text>\(marks)"
+    )
   }
 
   private static let style: Markup = """

@@ -88,7 +88,9 @@ import Testing
     let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--report", page)
     #expect(result.status == 0, "\(result)")
     let text = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
-    for words in ["default-src &#39;none&#39;", "What accuracy costs", "taken for", "is nine: ", "data:image/jpeg;base64,"] {
+    for words in [
+      "default-src &#39;none&#39;", "What accuracy costs", "taken for", "is nine: ", "data:image/jpeg;base64,",
+    ] {
       #expect(text.contains(words.replacing("&#39;", with: "'")), "\(words)")
     }
     #expect(!text.contains("http://") && !text.contains("https://"))
@@ -109,7 +111,8 @@ import Testing
       #expect(result.errors.contains(words), "\(result)")
     }
     let text = evaluate(
-      folder.write("data/zero/0_0030.png,zero\ndata/nine/9_0125.png,otter\nset.json,zero\n", "mixed.csv"), "--units", "cpu",
+      folder.write("data/zero/0_0030.png,zero\ndata/nine/9_0125.png,otter\nset.json,zero\n", "mixed.csv"), "--units",
+      "cpu",
       "--json")
     #expect(text.status == 65, "\(text)")
     #expect(text.errors.contains("has no answer for 1 of the data set's classes ('otter')"), "\(text)")

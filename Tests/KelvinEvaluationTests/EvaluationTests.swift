@@ -4,7 +4,9 @@ import Testing
 
 /// Scores against those of the programs that people compare with.
 @Suite struct EvaluationTests {
-  private func isClose(_ value: Double?, _ expected: Double) -> Bool { value.map { abs($0 - expected) < 1e-12 } ?? false }
+  private func isClose(_ value: Double?, _ expected: Double) -> Bool {
+    value.map { abs($0 - expected) < 1e-12 } ?? false
+  }
 
   @Test func averagePrecisionIsThatOfPycocotools() throws {
     let vectors = try EvaluationVectors.read()

@@ -45,7 +45,7 @@ package struct DelimitedText {
       case .behindQuote where byte == UInt8(ascii: "\""):
         field.append(byte)
         state = .quoted
-      case .atStart where byte == UInt8(ascii: "\"") : state = .quoted
+      case .atStart where byte == UInt8(ascii: "\""): state = .quoted
       case _ where isSecondHalf: firstLine = line
       case _ where isNewline:
         endField()

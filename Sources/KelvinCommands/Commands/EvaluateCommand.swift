@@ -8,9 +8,9 @@ struct EvaluateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "evaluate", abstract: "Says how often classifiers are right on pictures whose classes are known.",
     discussion: """
-      Several models, or one on several --units and with several --precisions, see the same pictures, each of which is decoded once. \
-      All are held against the first: the difference in top-1 with its interval (paired, 95 %), and how likely a difference so large \
-      is between two that are equally good (McNemar's exact test).
+      Several models, or one on several --units and with several --precisions, see the same pictures, each of which is \
+      decoded once. All are held against the first: the difference in top-1 with its interval (paired, 95 %), and how \
+      likely a difference so large is between two that are equally good (McNemar's exact test).
 
       The data set is a folder with one folder for each class, a file of lines 'picture,class', or a document as COCO's \
       whose pictures have one category each. A picture that cannot be read is a line and never the end; the status is 65 \
@@ -31,7 +31,8 @@ struct EvaluateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Write the first model's curves of precision and recall, which requests and 'classify --curves' read.", valueName: "file"))
+      "Write the first model's curves of precision and recall, which requests and 'classify --curves' read.",
+      valueName: "file"))
   var saveCurves: String?
 
   @Option(help: ArgumentHelp("Write a page with tables, charts and the worst pictures.", valueName: "file"))
@@ -68,8 +69,9 @@ struct EvaluateCommand: ParsableCommand {
     for fault in evaluation.faults { Console.error("'\(fault.path)': \(describe(fault.reason))") }
     for unknown in evaluation.unknownLabels {
       let shown = unknown.labels.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+      let more = unknown.labels.count > 3 ? ", …" : ""
       Console.note(
-        "\(unknown.contender) has no answer for \(unknown.labels.count) of the data set's classes (\(shown)\(unknown.labels.count > 3 ? ", …" : "")): "
+        "\(unknown.contender) has no answer for \(unknown.labels.count) of the data set's classes (\(shown)\(more)): "
           + "pictures of these count as wrong")
     }
     let costs = try contestants.map { try $0.cost(on: evaluation.pictures[0].path) }
@@ -89,7 +91,8 @@ struct EvaluateCommand: ParsableCommand {
   private static func precisions(_ text: String) throws -> [ComputePrecision] {
     try text.split(separator: ",", omittingEmptySubsequences: false).map {
       guard let precision = ComputePrecision(rawValue: String($0)) else {
-        throw ValidationError("'\($0)' is not a precision; use a list of \(ComputePrecision.allCases.map(\.rawValue).joined(separator: ", "))")
+        let known = ComputePrecision.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("'\($0)' is not a precision; use a list of \(known)")
       }
       return precision
     }

@@ -17,8 +17,9 @@ struct EvaluationTable {
   /// At most 80 columns.
   var text: String {
     var table = TextTable(
-      .init("MODEL", shrinksTo: 12, cut: .beginning), .init("TOP-1", .right), .init("95 %", .right), .init("TOP-5", .right),
-      .init("BALANCED", .right), .init("CALIBRATION", .right), .init("SIZE", .right), .init("WARM", .right))
+      .init("MODEL", shrinksTo: 12, cut: .beginning), .init("TOP-1", .right), .init("95 %", .right),
+      .init("TOP-5", .right), .init("BALANCED", .right), .init("CALIBRATION", .right), .init("SIZE", .right),
+      .init("WARM", .right))
     for (result, cost) in zip(evaluation.results, costs) {
       let (scores, interval) = (result.scores, result.scores.top1.interval)
       table.add(

@@ -16,7 +16,9 @@ struct EvaluationContestant {
     _ models: [String], units: [ComputeUnits], precisions: [ComputePrecision], labels: [String]?,
     normalization: PixelNormalization?, cropAndScale: ImageCropAndScale?, _ options: ModelOptions
   ) throws -> [EvaluationContestant] {
-    let (unitsList, precisionList) = (units.isEmpty ? [.all] : units, precisions.isEmpty ? [options.precision] : precisions)
+    let (unitsList, precisionList) = (
+      units.isEmpty ? [.all] : units, precisions.isEmpty ? [options.precision] : precisions
+    )
     let namesModel = models.count > 1 || unitsList.count * precisionList.count == 1
     var contestants: [EvaluationContestant] = []
     for path in models {

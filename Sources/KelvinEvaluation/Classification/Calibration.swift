@@ -19,7 +19,8 @@ public struct Calibration: Hashable, Sendable {
   /// - Parameter answers: the confidence of each, and whether it was right. Confidences outside 0…1 count as its ends.
   public init(_ answers: [(confidence: Double, isRight: Bool)]) {
     let count = Self.binCount
-    var (sums, hits, counts) = ([Double](repeating: 0, count: count), [Int](repeating: 0, count: count), [Int](repeating: 0, count: count))
+    let none = [Int](repeating: 0, count: count)
+    var (sums, hits, counts) = ([Double](repeating: 0, count: count), none, none)
     for answer in answers {
       let confidence = answer.confidence.isNaN ? 0 : min(max(answer.confidence, 0), 1)
       let bin = min(max(Int((confidence * Double(count)).rounded(.up)) - 1, 0), count - 1)
@@ -29,8 +30,9 @@ public struct Calibration: Hashable, Sendable {
     }
     bins = (0..<count).map { bin in
       Bin(
-        range: Double(bin) / Double(count)...Double(bin + 1) / Double(count), right: Proportion(hits[bin], of: counts[bin]),
-        confidence: counts[bin] > 0 ? sums[bin] / Double(counts[bin]) : 0)
+        range: Double(bin) / Double(count)...Double(bin + 1) / Double(count),
+        right: Proportion(hits[bin], of: counts[bin]), confidence: counts[bin] > 0 ? sums[bin] / Double(counts[bin]) : 0
+      )
     }
     let total = bins.reduce(0) { $0 + abs($1.confidence - ($1.right.share ?? 0)) * Double($1.right.trials) }
     expectedError = answers.isEmpty ? nil : total / Double(answers.count)

@@ -19,7 +19,8 @@ extension ClassificationEvaluation {
 
   private static let (mostConfusions, mostMistakes) = (12, 12)
 
-  /// All of it on one page that opens anywhere and fetches nothing, with the pictures that each contender is surest and wrong about.
+  /// All of it on one page that opens anywhere and fetches nothing, with the pictures that each contender is surest and
+  /// wrong about.
   ///
   /// - Parameters:
   ///   - title: above the page.
@@ -32,7 +33,8 @@ extension ClassificationEvaluation {
     let classes = results[0].scores.classes.count
     return EvaluationPage(
       title: title,
-      summary: "\(pictures.count) picture\(pictures.count == 1 ? "" : "s") of \(classes) class\(classes == 1 ? "" : "es")",
+      summary:
+        "\(pictures.count) picture\(pictures.count == 1 ? "" : "s") of \(classes) class\(classes == 1 ? "" : "es")",
       contestants: contestants, kelvinVersion: kelvinVersion
     ).render()
   }

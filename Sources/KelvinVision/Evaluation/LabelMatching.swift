@@ -11,7 +11,7 @@ struct LabelMatching {
     var known: [String: String] = [:]
     // A whole name goes before one of several.
     for answer in answers {
-      for name in answer.split(separator: ",") { known[Self.plain(String(name))] = known[Self.plain(String(name))] ?? answer }
+      for name in answer.split(separator: ",").map({ Self.plain(String($0)) }) { known[name] = known[name] ?? answer }
     }
     for answer in answers { known[Self.plain(answer)] = answer }
     for answer in answers { known[answer] = answer }

@@ -45,7 +45,8 @@ public struct LabelledPictures: Sendable {
     }
     guard !pictures.isEmpty else {
       throw .invalidRequest(
-        "'\(path)' has no labelled pictures; expected a folder for each class, lines 'picture,class', or a document as COCO's")
+        "'\(path)' has no labelled pictures; expected a folder for each class, lines 'picture,class', or a document as "
+          + "COCO's")
     }
   }
 
@@ -67,7 +68,9 @@ public struct LabelledPictures: Sendable {
       }
       pictures.append(Picture(path: file.path(of: entry.path), label: parts[0]))
     }
-    if loose > 0 { remarks.append("\(loose) picture\(loose == 1 ? " lies" : "s lie") in no class's folder and do not count") }
+    if loose > 0 {
+      remarks.append("\(loose) picture\(loose == 1 ? " lies" : "s lie") in no class's folder and do not count")
+    }
     return (pictures, remarks)
   }
 
@@ -82,7 +85,8 @@ public struct LabelledPictures: Sendable {
     var rows = text.rows[...]
     var (picture, label) = (0, 1)
     if let names = rows.first?.fields.map({ $0.lowercased() }),
-      let first = names.firstIndex(where: pictureColumns.contains), let second = names.firstIndex(where: labelColumns.contains)
+      let first = names.firstIndex(where: pictureColumns.contains),
+      let second = names.firstIndex(where: labelColumns.contains)
     {
       (picture, label) = (first, second)
       rows = rows.dropFirst()
@@ -91,8 +95,8 @@ public struct LabelledPictures: Sendable {
     var pictures: [Picture] = []
     for row in rows {
       guard row.fields.count > max(picture, label) else {
-        throw .invalidRequest(
-          "'\(path)', line \(row.line): expected a picture and its class, found \(row.fields.count) field\(row.fields.count == 1 ? "" : "s")")
+        let found = "\(row.fields.count) field\(row.fields.count == 1 ? "" : "s")"
+        throw .invalidRequest("'\(path)', line \(row.line): expected a picture and its class, found \(found)")
       }
       let name = row.fields[picture]
       pictures.append(Picture(path: name.isRootedPath ? name : "\(folder)/\(name)", label: row.fields[label]))
@@ -103,11 +107,11 @@ public struct LabelledPictures: Sendable {
   private struct Document: Decodable {
     struct Image: Decodable {
       var id: Int
-      var file_name: String
+      var fileName: String
     }
     struct Annotation: Decodable {
-      var image_id: Int
-      var category_id: Int
+      var imageId: Int
+      var categoryId: Int
     }
     struct Category: Decodable {
       var id: Int
@@ -120,14 +124,16 @@ public struct LabelledPictures: Sendable {
 
   private static func document(_ data: Data, _ path: String) throws(VisionError) -> Found {
     let document: Document
-    do { document = try JSONDecoder().decode(Document.self, from: data) } catch {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    do { document = try decoder.decode(Document.self, from: data) } catch {
       throw .invalidRequest(
-        "'\(path)' is no data set: expected {\"images\": [{\"id\", \"file_name\"}], \"annotations\": [{\"image_id\", \"category_id\"}], "
-          + "\"categories\": [{\"id\", \"name\"}]}")
+        "'\(path)' is no data set: expected {\"images\": [{\"id\", \"file_name\"}], "
+          + "\"annotations\": [{\"image_id\", \"category_id\"}], \"categories\": [{\"id\", \"name\"}]}")
     }
     let names = Dictionary(document.categories.map { ($0.id, $0.name) }) { first, _ in first }
     var classes: [Int: Set<Int>] = [:]
-    for annotation in document.annotations { classes[annotation.image_id, default: []].insert(annotation.category_id) }
+    for annotation in document.annotations { classes[annotation.imageId, default: []].insert(annotation.categoryId) }
     let folder = path.parentPath
     var pictures: [Picture] = []
     var ambiguous = 0
@@ -136,12 +142,10 @@ public struct LabelledPictures: Sendable {
         ambiguous += 1
         continue
       }
-      let place = image.file_name.isRootedPath ? image.file_name : "\(folder)/\(image.file_name)"
+      let place = image.fileName.isRootedPath ? image.fileName : "\(folder)/\(image.fileName)"
       pictures.append(Picture(path: place, label: name))
     }
-    return (
-      pictures,
-      ambiguous == 0 ? [] : ["\(ambiguous) picture\(ambiguous == 1 ? " has" : "s have") no class or several, and do not count"]
-    )
+    let verb = ambiguous == 1 ? "picture has" : "pictures have"
+    return (pictures, ambiguous == 0 ? [] : ["\(ambiguous) \(verb) no class or several, and do not count"])
   }
 }
